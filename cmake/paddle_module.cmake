@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# module(): one folder = one static library + one test program; program(): one main().
+#
+#   module(kube
+#     DEPS    base api net          # folders it may include; tools/check_layers holds it to them
+#     SOURCES client.cc ...
+#     TESTS   client_test.cc ...    # become <name>_test, linked with GoogleTest
+#     FUZZERS watch_fuzz.cc ...     # become <name>, only in the clang preset
+#     LIBS    CURL::libcurl)        # third-party libraries
+#
+# A nested folder names itself with '/': module(controllers/loop ...).
+
+include(GoogleTest)
+if(PADDLE_WITH_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+function(paddle_target_name folder out)
+  string(REPLACE "/" "_" name "${folder}")
+  set(${out} "${name}" PARENT_SCOPE)
+endfunction()
+
+function(paddle_link target scope)
+  foreach(dep IN LISTS ARGN)
+    paddle_target_name("${dep}" name)
+    target_link_libraries(${target} ${scope} paddle_${name})
+  endforeach()
+endfunction()
+
+# paddle_test(<name> SOURCES ... DEPS ... [LIBS ...] [LABELS unit|integration])
+function(paddle_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;DEPS;LIBS;LABELS" ${ARGN})
+  if(NOT T_LABELS)
+    set(T_LABELS unit)
+  endif()
+  add_executable(${name} ${T_SOURCES})
+  paddle_link(${name} PRIVATE ${T_DEPS})
+  target_link_libraries(${name} PRIVATE paddle_flags ${T_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}")
+  set_property(GLOBAL APPEND PROPERTY PADDLE_TEST_TARGETS_${T_LABELS} ${name})
+endfunction()
+
+function(module folder)
+  cmake_parse_arguments(M "" "" "DEPS;SOURCES;TESTS;FUZZERS;LIBS" ${ARGN})
+  paddle_target_name("${folder}" name)
+  add_library(paddle_${name} STATIC ${M_SOURCES})
+  paddle_link(paddle_${name} PUBLIC ${M_DEPS})
+  target_link_libraries(paddle_${name} PUBLIC paddle_flags ${M_LIBS})
+  if(PADDLE_WITH_TESTS AND M_TESTS)
+    paddle_test(${name}_test SOURCES ${M_TESTS} DEPS ${folder})
+  endif()
+  if(PADDLE_WITH_FUZZERS)
+    foreach(source IN LISTS M_FUZZERS)
+      get_filename_component(fuzzer ${source} NAME_WE)
+      add_executable(${fuzzer} ${source})
+      target_link_libraries(${fuzzer} PRIVATE paddle_${name})
+      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+      set_property(GLOBAL APPEND PROPERTY PADDLE_FUZZ_TARGETS ${fuzzer})
+    endforeach()
+  endif()
+endfunction()
+
+function(program name)
+  cmake_parse_arguments(P "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${P_SOURCES})
+  paddle_link(${name} PRIVATE ${P_DEPS})
+  target_link_libraries(${name} PRIVATE paddle_flags)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PADDLE_BIN_DIR}")
+  set_property(GLOBAL APPEND PROPERTY PADDLE_PROGRAMS ${name})
+endfunction()

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counters, gauges and histograms in the Prometheus text format. A thin face over prometheus-cpp:
+// asking twice for the same name and labels gives the same instrument. References stay valid for
+// the life of the registry. Thread-safe. Names and help texts are listed in docs/METRICS.md.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+
+namespace prometheus {
+class Registry;
+}
+
+namespace paddle {
+
+using Labels = std::map<std::string, std::string>;
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  prometheus::Counter& counter(const std::string& name, const std::string& help, const Labels& labels);
+  prometheus::Gauge& gauge(const std::string& name, const std::string& help, const Labels& labels);
+  // Buckets suit seconds: 1 ms to about a minute.
+  prometheus::Histogram& seconds(const std::string& name, const std::string& help,
+                                 const Labels& labels);
+
+  std::string text() const;  // the body of GET /metrics
+
+ private:
+  std::unique_ptr<prometheus::Registry> registry_;
+};
+
+}  // namespace paddle

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names one REST collection of the API server. A value; every kind we touch is listed here once.
+
+#pragma once
+
+#include <compare>
+#include <string>
+
+#include "api/meta.h"
+
+namespace paddle::kube {
+
+struct Resource {
+  std::string group{};  // empty for core/v1
+  std::string version{};
+  std::string plural{};
+  std::string kind{};
+  bool namespaced = true;
+  auto operator<=>(const Resource&) const = default;
+
+  std::string api_version() const { return group.empty() ? version : group + "/" + version; }
+};
+
+// "/api/v1/namespaces/a/pods/b/status". An empty ns addresses all namespaces; an empty name the
+// collection; sub is "", "status" or "scale". Segments are percent-encoded.
+std::string path_of(const Resource& resource, const api::ObjectKey& key, const std::string& sub = {});
+
+namespace resources {
+inline const Resource kPods{"", "v1", "pods", "Pod", true};
+inline const Resource kServices{"", "v1", "services", "Service", true};
+inline const Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap", true};
+inline const Resource kSecrets{"", "v1", "secrets", "Secret", true};
+inline const Resource kEvents{"", "v1", "events", "Event", true};
+inline const Resource kNodes{"", "v1", "nodes", "Node", false};
+inline const Resource kNamespaces{"", "v1", "namespaces", "Namespace", false};
+inline const Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease", true};
+inline const Resource kCrds{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                            "CustomResourceDefinition", false};
+inline const Resource kPaddleJobs{"batch.paddlepaddle.org", "v1", "paddlejobs", "PaddleJob", true};
+inline const Resource kSampleSets{"batch.paddlepaddle.org", "v1alpha1", "samplesets", "SampleSet",
+                                  true};
+inline const Resource kSampleJobs{"batch.paddlepaddle.org", "v1alpha1", "samplejobs", "SampleJob",
+                                  true};
+}  // namespace resources
+
+}  // namespace paddle::kube
