@@ -38,6 +38,9 @@ using api::ObjectKey;
 struct Call {
   std::chrono::milliseconds timeout{30'000};
   std::stop_token stop{};
+  // Asked before each attempt, as late as the transport allows: false means that the request must
+  // not be sent (kCancelled). The leader's fence uses it (kube/leader/fence.h).
+  std::function<bool()> may_send{};
 };
 
 struct ListOptions {

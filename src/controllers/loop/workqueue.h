@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The workqueue as threads see it: QueueState behind one lock, with waiting and metrics. Workers
+// take() a key, work on it without any lock, and give it back with exactly one of finished(),
+// again(), failed() or abandoned(). Adding never blocks on work.
+//
+// A closed queue gives out no keys; what is added meanwhile is kept and waits for open().
+// Thread-safe.
+
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/sync.h"
+#include "controllers/loop/queue_state.h"
+
+namespace paddle::controllers {
+
+class WorkQueue {
+ public:
+  WorkQueue(const std::string& controller, QueueLimits limits, const Clock& clock, Random& random,
+            Metrics& metrics);
+
+  void add(const ObjectKey& key) EXCLUDES(mutex_);
+  void add_after(const ObjectKey& key, std::chrono::nanoseconds pause) EXCLUDES(mutex_);
+
+  // Waits for a key. Nothing once `stop` is requested; while the queue is closed it waits on.
+  std::optional<QueueState::Taken> take(std::stop_token stop) EXCLUDES(mutex_);
+
+  void finished(const ObjectKey& key) EXCLUDES(mutex_);
+  void again(const ObjectKey& key, std::chrono::nanoseconds pause) EXCLUDES(mutex_);
+  std::chrono::nanoseconds failed(const ObjectKey& key, std::chrono::nanoseconds at_least = {})
+      EXCLUDES(mutex_);
+  void abandoned(const ObjectKey& key) EXCLUDES(mutex_);
+
+  void open() EXCLUDES(mutex_);
+  void close() EXCLUDES(mutex_);
+  // Waits until no key is in progress; false when `limit` passed first. Close it beforehand.
+  bool wait_idle(std::chrono::nanoseconds limit) EXCLUDES(mutex_);
+
+  size_t depth() const EXCLUDES(mutex_);
+  size_t running() const EXCLUDES(mutex_);
+  void refresh_metrics() EXCLUDES(mutex_);  // before a scrape: longest running pass
+
+ private:
+  void publish_depth() REQUIRES(mutex_);
+
+  const Clock& clock_;
+  Random& random_;
+  // Self-synchronised.
+  prometheus::Gauge& depth_;
+  prometheus::Gauge& delayed_;
+  prometheus::Counter& adds_;
+  prometheus::Counter& retries_;
+  prometheus::Gauge& longest_running_;
+  prometheus::Histogram& wait_seconds_;
+  CondVar work_;
+  CondVar idle_;
+
+  mutable Mutex mutex_;
+  QueueState state_ GUARDED_BY(mutex_);
+  bool open_ GUARDED_BY(mutex_) = true;
+};
+
+}  // namespace paddle::controllers
