@@ -25,6 +25,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json.hpp>  // Patch holds one
+
 #include "api/json.h"
 #include "api/meta.h"
 #include "base/result.h"
