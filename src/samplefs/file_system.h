@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel may ask of a sample set: a read-only tree of files, by node id. Knows no FUSE.
+//
+// A node id names content (path and etag): a changed file is another node, so pages cached under an
+// old id can never show new bytes or the other way round. Ids stay resolvable as long as a mount
+// that has seen them lives. Root is kRootId.
+//
+// Thread-safe; calls block while data comes from the source. A failure is an Error; errno is chosen
+// in fuse/, in one place.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace paddle::samplefs {
+
+using NodeId = std::uint64_t;
+inline constexpr NodeId kRootId = 1;
+
+struct Attr {
+  NodeId id = 0;
+  bool directory = false;
+  std::uint64_t size = 0;
+  WallTime modified{};
+};
+
+struct FsTotals {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual Result<Attr> lookup(NodeId parent, std::string_view name) = 0;
+  virtual Result<Attr> stat(NodeId node) = 0;
+
+  // Entries of a directory in a stable order, from the `start`-th on, until `sink` returns false.
+  using EntrySink = std::function<bool(std::string_view name, const Attr& attr)>;
+  virtual Result<> read_directory(NodeId node, std::uint64_t start, const EntrySink& sink) = 0;
+
+  // Fills `into` from `offset`. The answer is whole: min(into.size(), size - offset) bytes, or an
+  // Error; never fewer (a short answer would become a silent end of file in the page cache).
+  virtual Result<std::size_t> read(NodeId node, std::uint64_t offset, std::span<std::byte> into) = 0;
+
+  virtual FsTotals totals() const = 0;
+};
+
+}  // namespace paddle::samplefs
