@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/leader/elector.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/log.h"
+
+namespace paddle::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A dead connection must not eat the whole deadline: at least two more attempts fit in.
+milliseconds attempt_limit(const LeaseTiming& timing) {
+  return std::max(timing.retry, timing.renew_deadline / 3);
+}
+
+}  // namespace
+
+std::string elector_identity(Random& random) {
+  char host[256] = {};
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return std::string(host[0] != '\0' ? host : "unknown") + "_" + random.hex(16);
+}
+
+Result<std::unique_ptr<Elector>> Elector::make(Cluster& cluster, ElectorOptions options,
+                                               const Clock& clock, Random& random,
+                                               Metrics& metrics) {
+  CHECK_DONE(check(options.timing));
+  if (options.lease.ns.empty() || options.lease.name.empty()) {
+    return Error{Code::kInvalid, "leader election: the lease needs a namespace and a name"};
+  }
+  if (options.identity.empty()) {
+    return Error{Code::kInvalid, "leader election: the identity must not be empty"};
+  }
+  return std::unique_ptr<Elector>(new Elector(cluster, std::move(options), clock, random, metrics));
+}
+
+Elector::Elector(Cluster& cluster, ElectorOptions options, const Clock& clock, Random& random,
+                 Metrics& metrics)
+    : cluster_(cluster),
+      options_(std::move(options)),
+      clock_(clock),
+      random_(random),
+      fenced_(cluster, fence_, clock, options_.lease.name, metrics),
+      leading_gauge_(metrics.gauge("paddle_leader", "1 while this process leads.",
+                                   {{"lease", options_.lease.name}})),
+      terms_(metrics.counter("paddle_leader_terms_total", "Elections won.",
+                             {{"lease", options_.lease.name}})),
+      renewals_(metrics.counter("paddle_leader_renewals_total", "Attempts to renew the lease.",
+                                {{"lease", options_.lease.name}, {"result", "ok"}})),
+      failed_renewals_(metrics.counter("paddle_leader_renewals_total",
+                                       "Attempts to renew the lease.",
+                                       {{"lease", options_.lease.name}, {"result", "failed"}})) {}
+
+Elector::~Elector() { resign(); }
+
+void Elector::start(TermCallbacks callbacks) {
+  thread_ = std::jthread(
+      [this, callbacks = std::move(callbacks)](std::stop_token stop) { run(stop, callbacks); });
+}
+
+void Elector::resign() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Elector::run(std::stop_token stop, const TermCallbacks& callbacks) {
+  while (stand(stop)) {
+    log::info("became leader",
+              {{"lease", to_string(options_.lease)}, {"identity", options_.identity}});
+    terms_.Increment();
+    leading_gauge_.Set(1);
+    leading_ = true;
+    if (callbacks.on_started) callbacks.on_started();
+    lead(stop);
+    leading_ = false;
+    leading_gauge_.Set(0);
+    if (!stop.stop_requested()) {
+      fence_.close();
+      log::warn("lost the lease", {{"lease", to_string(options_.lease)}});
+    }
+    if (callbacks.on_stopped) callbacks.on_stopped();
+    if (stop.stop_requested()) release();
+  }
+  fence_.close();
+}
+
+Result<Decision> Elector::look(std::stop_token stop) {
+  auto got = cluster_.get(resources::kLeases, options_.lease,
+                          {.timeout = attempt_limit(options_.timing), .stop = stop});
+  const BootTime now = clock_.boot();
+  if (got.is(Code::kNotFound)) {
+    seen_.reset();
+    object_.reset();
+    return decide(seen_, options_.identity, options_.timing, now);
+  }
+  if (!got) return std::move(got).error().in("read lease");
+  TRY(const LeaseRecord record, decode_lease(*got));
+  seen_ = sight(seen_, record, now);
+  object_ = std::make_unique<Json>(*std::move(got));
+  return decide(seen_, options_.identity, options_.timing, now);
+}
+
+bool Elector::stand(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    auto decision = look(stop);
+    if (!decision) {
+      if (!stop.stop_requested()) {
+        log::warn("can not read the lease",
+                  {{"lease", to_string(options_.lease)}, {"error", decision.error().message}});
+      }
+    } else if (decision->move != Move::kWait && take(decision->move, stop)) {
+      return true;
+    }
+    // Spread out, so that several candidates do not ask in step for ever.
+    const auto pause = options_.timing.retry * (1.0 + 0.2 * random_.uniform());
+    clock_.sleep(std::chrono::duration_cast<nanoseconds>(pause), stop);
+  }
+  return false;
+}
+
+bool Elector::take(Move move, std::stop_token stop) {
+  const auto before = seen_ ? std::optional(seen_->record) : std::nullopt;
+  const auto record = claim(before, options_.identity, options_.timing, clock_.wall());
+  const BootTime started = clock_.boot();
+  const Call call{.timeout = attempt_limit(options_.timing), .stop = stop};
+  if (object_) edit_lease(*object_, record);
+  auto stored = move == Move::kCreate || !object_
+                    ? cluster_.create(resources::kLeases, new_lease(options_.lease, record), call)
+                    : cluster_.update(resources::kLeases, *object_, {}, call);
+  if (!stored) {
+    object_.reset();  // whatever happened, the next look tells
+    // Losing the race for it is the normal fate of all candidates but one.
+    if (!stored.is(Code::kConflict) && !stored.is(Code::kAlreadyExists) && !stop.stop_requested()) {
+      log::warn("can not take the lease",
+                {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
+    }
+    return false;
+  }
+  won(started, *std::move(stored));
+  return fence_.open(clock_.boot());  // false: the answer came after the lease had passed
+}
+
+void Elector::won(BootTime started, Json stored) {
+  last_renewal_ = started;
+  if (auto record = decode_lease(stored)) seen_ = sight(seen_, *record, clock_.boot());
+  object_ = std::make_unique<Json>(std::move(stored));
+  fence_.open_until(write_until(started, options_.timing));
+}
+
+void Elector::lead(std::stop_token stop) {
+  while (clock_.sleep(options_.timing.retry, stop)) {
+    const BootTime give_up = give_up_at(last_renewal_, options_.timing);
+    if (clock_.boot() >= give_up) return;
+    const Renewal renewal = renew(give_up, stop);
+    (renewal == Renewal::kGood ? renewals_ : failed_renewals_).Increment();
+    if (renewal == Renewal::kLost) return;
+  }
+}
+
+Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
+  if (!object_) {  // the last answer did not say what is stored now
+    auto decision = look(stop);
+    if (!decision) return Renewal::kTryAgain;
+    if (decision->move != Move::kRenew) return Renewal::kLost;
+  }
+  const BootTime started = clock_.boot();
+  const auto left = std::chrono::floor<milliseconds>(give_up - started);
+  if (left <= milliseconds{0}) return Renewal::kLost;
+  edit_lease(*object_, claim(seen_ ? std::optional(seen_->record) : std::nullopt, options_.identity,
+                             options_.timing, clock_.wall()));
+  // Fenced like any other write: a renewal that was overtaken by the lease's end is not sent.
+  auto stored =
+      fenced_.update(resources::kLeases, *object_, {},
+                     {.timeout = std::min(attempt_limit(options_.timing), left), .stop = stop});
+  if (stored) {
+    won(started, *std::move(stored));
+    return fence_.open(clock_.boot()) ? Renewal::kGood : Renewal::kLost;
+  }
+  object_.reset();
+  if (stored.is(Code::kNotFound)) return Renewal::kLost;  // deleted: anybody may create it now
+  if (!stop.stop_requested()) {
+    log::warn("can not renew the lease",
+              {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
+  }
+  return Renewal::kTryAgain;
+}
+
+void Elector::release() {
+  if (!fence_.open(clock_.boot())) return;
+  if (!object_) {  // resigning interrupted a renewal: see what became of it
+    auto decision = look({});
+    if (!decision || decision->move != Move::kRenew) return;
+  }
+  edit_lease(*object_, released(seen_.value_or(Sighting{}).record, clock_.wall()));
+  auto stored =
+      fenced_.update(resources::kLeases, *object_, {}, {.timeout = attempt_limit(options_.timing)});
+  fence_.close();
+  if (!stored) {
+    log::warn("can not release the lease; the next leader waits until it has passed",
+              {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
+    return;
+  }
+  log::info("released the lease", {{"lease", to_string(options_.lease)}});
+}
+
+}  // namespace paddle::kube

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a coordination.k8s.io/v1 Lease that an election reads and writes. Times of others are
+// kept as text and only compared for equality: another machine's clock proves nothing about ours.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace paddle::kube {
+
+struct LeaseRecord {
+  std::string holder{};  // empty: released, or never held
+  std::chrono::seconds duration{0};
+  std::string acquire_time{};  // MicroTime
+  std::string renew_time{};    // MicroTime
+  int transitions = 0;
+  bool operator==(const LeaseRecord&) const = default;
+};
+
+// kInvalid when a field that we need has the wrong type; absent fields are empty.
+Result<LeaseRecord> decode_lease(const api::Json& object);
+
+// Writes the record into the object, leaving everything else (resourceVersion, labels of others,
+// fields that we do not know) as it was.
+void edit_lease(api::Json& object, const LeaseRecord& record);
+
+// A new object for a create.
+api::Json new_lease(const api::ObjectKey& key, const LeaseRecord& record);
+
+}  // namespace paddle::kube
