@@ -2,6 +2,9 @@
 #include "net/url.h"
 
 #include <algorithm>
+#include <memory>
+
+#include <curl/curl.h>
 
 namespace paddle::net {
 namespace {
@@ -9,6 +12,13 @@ namespace {
 bool unreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '.' || c == '_' || c == '~';
+}
+
+std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, flags) != CURLUE_OK || text == nullptr) return {};
+  const std::unique_ptr<char, decltype(&curl_free)> owned(text, &curl_free);
+  return text;
 }
 
 }  // namespace
@@ -48,6 +58,20 @@ void add_query(std::string& url, std::string_view name, std::string_view value) 
   url += name;
   url += '=';
   url += percent_encode(value);
+}
+
+Result<Origin> origin_of(const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> handle(curl_url(), &curl_url_cleanup);
+  const Error bad{Code::kInvalid, "not an http or https URL: '" + without_secrets(url) + "'"};
+  if (!handle || curl_url_set(handle.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return bad;
+  Origin origin{.scheme = part_of(handle.get(), CURLUPART_SCHEME),
+                .host = part_of(handle.get(), CURLUPART_HOST),
+                .port = part_of(handle.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT)};
+  if (origin.scheme != "http" && origin.scheme != "https") return bad;
+  if (origin.host.starts_with('[') && origin.host.ends_with(']')) {
+    origin.host = origin.host.substr(1, origin.host.size() - 2);
+  }
+  return origin;
 }
 
 }  // namespace paddle::net

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace paddle::net {
 
 // Keeps unreserved characters (letters, digits, - . _ ~) and writes the rest as %XX. The segments
@@ -18,5 +20,15 @@ std::string without_secrets(std::string_view url);
 
 // Appends "?name=value" or "&name=value" with the value encoded; an empty value is left out.
 void add_query(std::string& url, std::string_view name, std::string_view value);
+
+// Where a URL leads. The host is without brackets, the port always filled in.
+struct Origin {
+  std::string scheme{};
+  std::string host{};
+  std::string port{};
+  bool operator==(const Origin&) const = default;
+};
+// kInvalid unless it is an absolute http or https URL.
+Result<Origin> origin_of(const std::string& url);
 
 }  // namespace paddle::net

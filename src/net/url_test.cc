@@ -33,5 +33,14 @@ TEST(Url, AddsQueriesInOrderAndSkipsEmptyOnes) {
   EXPECT_EQ(url, "/p?a=1%202&b=x%26y");
 }
 
+TEST(Url, KnowsWhereItLeads) {
+  EXPECT_EQ(*origin_of("https://a.example/x"), (Origin{"https", "a.example", "443"}));
+  EXPECT_EQ(*origin_of("http://u:p@[::1]:80/x"), (Origin{"http", "::1", "80"}));
+  for (const char* bad :
+       {"", "a.example", "ftp://a", "https://", "https://a b", "/x", "https://a:99999"}) {
+    EXPECT_TRUE(origin_of(bad).is(Code::kInvalid)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace paddle::net

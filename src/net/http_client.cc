@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/http_client.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/sync.h"
+#include "net/curl_error.h"
+#include "net/lane.h"
+#include "net/retry_after.h"
+#include "net/url.h"
+
+namespace paddle::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+// When a call is to be given up: one limit for the beginning of the answer, one for all of it.
+class Deadline {
+ public:
+  Deadline(const Clock& clock, const HttpCall& call)
+      : clock_(clock), start_(clock.boot()), call_(call) {}
+
+  // Nothing when there is no limit; zero when it has passed.
+  std::optional<milliseconds> left(bool answering) const {
+    milliseconds limit = call_.timeout;
+    if (!answering && call_.header_timeout.count() > 0) {
+      limit = limit.count() > 0 ? std::min(limit, call_.header_timeout) : call_.header_timeout;
+    }
+    if (limit.count() <= 0) return std::nullopt;
+    const auto spent = clock_.boot() - start_;
+    return std::max(std::chrono::ceil<milliseconds>(limit - spent), milliseconds{0});
+  }
+
+ private:
+  const Clock& clock_;
+  const BootTime start_;
+  const HttpCall& call_;
+};
+
+std::optional<CURLcode> finished(CURLM* multi) {
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+    if (message->msg == CURLMSG_DONE) return message->data.result;
+  }
+  return std::nullopt;
+}
+
+// Runs the prepared transfer to its end on this thread.
+Result<> run(Lane& lane, Transfer& transfer, const Deadline& deadline,
+             const std::stop_token& stop) {
+  for (;;) {
+    int running = 0;
+    if (curl_multi_perform(lane.multi(), &running) != CURLM_OK) {
+      return Error{Code::kInternal, "libcurl can not go on"};
+    }
+    const auto code = finished(lane.multi());
+    if (transfer.failed) return *std::move(transfer.failed);
+    if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
+    if (code && (*code == CURLE_OK || transfer.enough)) return Done{};
+    if (code) return error_of(*code, lane.detail());
+
+    constexpr milliseconds kLongest{600'000};
+    const auto left = deadline.left(transfer.answering).value_or(kLongest);
+    if (left.count() == 0) {
+      return Error{Code::kDeadline,
+                   transfer.answering ? "no whole answer in time" : "no answer in time"};
+    }
+    curl_multi_poll(lane.multi(), nullptr, 0, static_cast<int>(std::min(left, kLongest).count()),
+                    nullptr);
+  }
+}
+
+}  // namespace
+
+// Idle lanes, the most recently used on top: the ones below grow old and are closed by libcurl's
+// own age limit when they come up again.
+class HttpClient::Pool {
+ public:
+  explicit Pool(size_t max_idle) : max_idle_(max_idle) {
+    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+    (void)ready;
+  }
+
+  std::unique_ptr<Lane> take() EXCLUDES(mutex_) {
+    {
+      const Lock lock(mutex_);
+      if (!idle_.empty()) {
+        auto lane = std::move(idle_.back());
+        idle_.pop_back();
+        return lane;
+      }
+    }
+    return std::make_unique<Lane>();
+  }
+
+  void give_back(std::unique_ptr<Lane> lane) EXCLUDES(mutex_) {
+    const Lock lock(mutex_);
+    if (idle_.size() < max_idle_) idle_.push_back(std::move(lane));
+  }
+
+ private:
+  const size_t max_idle_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Lane>> idle_ GUARDED_BY(mutex_);
+};
+
+HttpClient::HttpClient(HttpOptions options, const Clock& clock)
+    : options_(std::move(options)),
+      environment_(proxies_of_environment()),
+      clock_(clock),
+      pool_(std::make_unique<Pool>(options_.max_idle)) {}
+
+HttpClient::~HttpClient() = default;
+
+Result<HttpReply> HttpClient::send(const HttpRequest& request, const HttpCall& call) {
+  return exchange(request, nullptr, call);
+}
+
+Result<HttpReply> HttpClient::stream(const HttpRequest& request, const BodySink& sink,
+                                     const HttpCall& call) {
+  return exchange(request, &sink, call);
+}
+
+Result<HttpReply> HttpClient::exchange(const HttpRequest& request, const BodySink* sink,
+                                       const HttpCall& call) {
+  const Deadline deadline(clock_, call);
+  Transfer transfer{
+      .request = &request, .sink = sink, .max_body = options_.max_body, .stop = call.stop};
+  auto lane = pool_->take();
+  if (!lane->ok()) return Error{Code::kInternal, "libcurl can not start"};
+
+  const auto attempt = [&]() -> Result<> {
+    TRY(const Origin origin, origin_of(request.url));
+    CHECK_DONE(lane->prepare(transfer, options_,
+                             options_.proxy ? *options_.proxy : proxy_for(origin, environment_)));
+    if (curl_multi_add_handle(lane->multi(), lane->easy()) != CURLM_OK) {
+      return Error{Code::kInternal, "libcurl can not start"};
+    }
+    // Waking is safe from any thread; a wake that comes late only makes the next poll return once.
+    const std::stop_callback wake(call.stop, [&] { curl_multi_wakeup(lane->multi()); });
+    auto done = run(*lane, transfer, deadline, call.stop);
+    curl_multi_remove_handle(lane->multi(), lane->easy());
+    return done;
+  };
+  auto done = attempt();
+  pool_->give_back(std::move(lane));
+  if (!done && transfer.sink_failed) return std::move(done).error();
+  if (!done) {
+    return std::move(done).error().in(request.method + " " + without_secrets(request.url));
+  }
+  if (!transfer.retry_after.empty()) {
+    transfer.reply.retry_after = parse_retry_after(transfer.retry_after, clock_.wall());
+  }
+  return std::move(transfer.reply);
+}
+
+}  // namespace paddle::net
