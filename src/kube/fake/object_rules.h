@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the API server does to an object on its way into storage, as pure functions: system fields,
+// preconditions, the separation of status from the rest, generations, finalizers. The differences
+// between kinds are one table (rules_of). Versions and events are the caller's.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/resource.h"
+
+namespace paddle::kube {
+
+using api::Json;
+
+struct KindRules {
+  bool status = false;            // has a status subresource: the main one ignores status
+  bool scale = false;             // has a scale subresource
+  bool needs_version = false;     // an update without resourceVersion is refused
+  bool create_on_update = false;  // an update of an absent object creates it
+};
+KindRules rules_of(const Resource& resource);
+
+// What only the server knows at a create.
+struct Birth {
+  std::string uid{};
+  WallTime now{};
+  std::string name_suffix{};  // for generateName
+};
+
+// Fills in system fields and checks the rest. kInvalid for what the server would refuse.
+Result<Json> prepare_create(const Resource& resource, Json object, const Birth& birth);
+
+// `old` as it becomes when `incoming` is written to it (sub: "" or "status"); the resourceVersion
+// is still the old one. kConflict when a precondition in incoming's metadata fails.
+Result<Json> prepare_update(const Resource& resource, const Json& old, Json incoming,
+                            const std::string& sub);
+
+// Marked for deletion and nothing holds it any more.
+bool is_ready_to_go(const Json& object);
+
+// metadata.finalizers, an empty list when there are none.
+std::vector<std::string> finalizers_of(const Json& object);
+
+// The Scale of an object whose kind has one, and the object with a Scale written back.
+Json scale_of(const Json& object);
+Result<Json> with_scale(Json object, const Json& scale);
+
+// Where the object's metadata says it is; empty strings for what it does not say.
+api::ObjectKey key_of(const Json& object);
+std::string meta_text(const Json& object, const char* field);
+
+}  // namespace paddle::kube

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/fake/storage.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "kube/fake/object_rules.h"
+
+namespace paddle::kube {
+
+std::string FakeStorage::collection_of(const Resource& resource) {
+  return resource.group + "/" + resource.plural;
+}
+
+const std::map<ObjectKey, Record>& FakeStorage::records(const Resource& resource) const {
+  static const std::map<ObjectKey, Record> none;
+  const auto found = collections_.find(collection_of(resource));
+  return found == collections_.end() ? none : found->second.records;
+}
+
+const Record* FakeStorage::find(const Resource& resource, const ObjectKey& key) const {
+  const auto& all = records(resource);
+  const auto found = all.find(key);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+StoredObject FakeStorage::put(const Resource& resource, Json object, FieldOwners owners) {
+  const ObjectKey key = key_of(object);
+  object["metadata"]["resourceVersion"] = std::to_string(++version_);
+  auto& collection = collections_[collection_of(resource)];
+  collection.resource = resource;
+  Record& record = collection.records[key];
+  auto stored = std::make_shared<const Json>(std::move(object));
+  history_.push_back({.version = version_,
+                      .collection = collection_of(resource),
+                      .type = record.object ? EventType::kModified : EventType::kAdded,
+                      .object = stored,
+                      .before = record.object});
+  record = {.object = stored, .owners = std::move(owners)};
+  return stored;
+}
+
+void FakeStorage::erase(const Resource& resource, const ObjectKey& key) {
+  auto& records = collections_[collection_of(resource)].records;
+  const auto found = records.find(key);
+  if (found == records.end()) return;
+  Json last = *found->second.object;
+  last["metadata"]["resourceVersion"] = std::to_string(++version_);
+  history_.push_back({.version = version_,
+                      .collection = collection_of(resource),
+                      .type = EventType::kDeleted,
+                      .object = std::make_shared<const Json>(std::move(last)),
+                      .before = found->second.object});
+  records.erase(found);
+}
+
+void FakeStorage::compact() {
+  compacted_ = version_;
+  history_.clear();
+}
+
+std::deque<HistoryEntry>::const_iterator FakeStorage::after(std::uint64_t version) const {
+  return std::ranges::upper_bound(history_, version, {}, &HistoryEntry::version);
+}
+
+}  // namespace paddle::kube

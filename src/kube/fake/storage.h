@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What FakeCluster keeps: the current objects of every kind, and the history of changes since the
+// last compaction, under one version counter as in etcd. Not thread-safe: FakeCluster locks.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "kube/cluster.h"
+#include "kube/fake/server_side_apply.h"
+#include "kube/resource.h"
+
+namespace paddle::kube {
+
+using StoredObject = std::shared_ptr<const Json>;
+
+struct Record {
+  StoredObject object{};
+  FieldOwners owners{};
+};
+
+struct HistoryEntry {
+  std::uint64_t version = 0;
+  std::string collection{};
+  EventType type = EventType::kAdded;
+  StoredObject object{};  // after the change; for a deletion the last state with the new version
+  StoredObject before{};  // null for a creation
+};
+
+struct Collection {
+  Resource resource{};
+  std::map<ObjectKey, Record> records{};
+};
+
+class FakeStorage {
+ public:
+  // Objects live under group and plural; API versions of a kind share them.
+  static std::string collection_of(const Resource& resource);
+
+  const Record* find(const Resource& resource, const ObjectKey& key) const;
+  const std::map<ObjectKey, Record>& records(const Resource& resource) const;
+  const std::map<std::string, Collection>& collections() const { return collections_; }
+
+  // Stamps the next version and records the change. The object's metadata is its key.
+  StoredObject put(const Resource& resource, Json object, FieldOwners owners);
+  void erase(const Resource& resource, const ObjectKey& key);
+
+  std::uint64_t version() const { return version_; }
+  std::uint64_t compacted() const { return compacted_; }
+  void compact();
+  // The entries after `version`, oldest first; meaningful when version >= compacted().
+  std::deque<HistoryEntry>::const_iterator after(std::uint64_t version) const;
+  std::deque<HistoryEntry>::const_iterator end() const { return history_.end(); }
+
+ private:
+  std::uint64_t version_ = 1;
+  std::uint64_t compacted_ = 0;
+  std::map<std::string, Collection> collections_{};
+  std::deque<HistoryEntry> history_{};
+};
+
+}  // namespace paddle::kube
