@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One accepted socket as httplib's Stream, with bounds that httplib lacks: a deadline for the whole
+// exchange, a limit on bytes read, and an end when the server stops. Owned by one thread.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <httplib.h>
+
+#include "base/clock.h"
+
+namespace paddle::net {
+
+class Connection final : public httplib::Stream {
+ public:
+  // `stop_fd` becomes readable when the server stops. Borrows both descriptors.
+  Connection(int socket, int stop_fd, BootTime deadline, size_t read_limit)
+      : socket_(socket), stop_fd_(stop_fd), deadline_(deadline), read_limit_(read_limit) {}
+
+  bool is_readable() const override;
+  bool is_writable() const override;
+  ssize_t read(char* into, size_t size) override;
+  ssize_t write(const char* from, size_t size) override;
+  void get_remote_ip_and_port(std::string& ip, int& port) const override;
+  void get_local_ip_and_port(std::string& ip, int& port) const override;
+  socket_t socket() const override { return socket_; }
+
+ private:
+  bool wait(short events) const;
+
+  const int socket_;
+  const int stop_fd_;
+  const BootTime deadline_;
+  const size_t read_limit_;
+  size_t received_ = 0;
+  char buffer_[4096];
+  size_t used_ = 0, filled_ = 0;
+};
+
+}  // namespace paddle::net

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/server/http_server.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "net/server/connection.h"
+
+namespace paddle::net {
+namespace {
+
+// Set around a connection that came when all places were taken: it is closed unread.
+thread_local bool turned_away = false;
+
+// A thread per connection, up to a limit; none while idle. Only the accepting thread calls it.
+class Places final : public httplib::TaskQueue {
+ public:
+  explicit Places(int limit) : places_(static_cast<size_t>(limit)) {}
+
+  void enqueue(std::function<void()> serve) override {
+    for (Place& place : places_) {
+      if (place.taken) continue;
+      if (place.thread.joinable()) place.thread.join();
+      place.taken = true;
+      place.thread = std::thread([&place, serve = std::move(serve)] {
+        serve();
+        place.taken = false;
+      });
+      return;
+    }
+    turned_away = true;
+    serve();
+    turned_away = false;
+  }
+
+  void shutdown() override {
+    for (Place& place : places_) {
+      if (place.thread.joinable()) place.thread.join();
+    }
+  }
+
+ private:
+  struct Place {
+    std::atomic<bool> taken{false};
+    std::thread thread;
+  };
+  std::vector<Place> places_;
+};
+
+class Server final : public httplib::Server {
+ public:
+  Server(HttpServer::Handler handler, ServerLimits limits, int stop_fd)
+      : handler_(std::move(handler)), limits_(limits), stop_fd_(stop_fd) {
+    new_task_queue = [this] { return new Places(limits_.connections); };
+    set_payload_max_length(limits_.request_bytes);
+    set_pre_routing_handler([this](const httplib::Request& asked, httplib::Response& answer) {
+      respond(asked, answer);
+      return HandlerResponse::Handled;
+    });
+    // Not httplib's default, SO_REUSEPORT: a second server on the same port must be an error.
+    set_socket_options([](socket_t socket) {
+      const int on = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    });
+  }
+
+ private:
+  void respond(const httplib::Request& asked, httplib::Response& answer) const {
+    Reply reply;
+    if (asked.method != "GET" && asked.method != "HEAD") {
+      reply = {.status = 405, .body = "only GET and HEAD\n"};
+      answer.set_header("Allow", "GET, HEAD");
+    } else {
+      try {
+        std::string query;
+        for (const auto& [name, value] : asked.params) {
+          query += (query.empty() ? "" : "&") + name + "=" + value;
+        }
+        reply = handler_({asked.method, asked.path, query});
+      } catch (const std::exception& thrown) {
+        log::error("a handler threw", {{"path", asked.path}, {"what", thrown.what()}});
+        reply = {.status = 500, .body = "internal error\n"};
+      } catch (...) {
+        reply = {.status = 500, .body = "internal error\n"};
+      }
+    }
+    answer.status = reply.status;
+    answer.set_content(std::move(reply.body), reply.content_type);
+  }
+
+  bool process_and_close_socket(socket_t socket) override {
+    const UniqueFd owned(socket);
+    if (turned_away) return false;
+    Connection connection(socket, stop_fd_, system_clock().boot() + limits_.whole_request,
+                          limits_.request_bytes);
+    bool closed = false;
+    try {
+      const bool served = process_request(connection, true, closed, nullptr);
+      ::shutdown(socket, SHUT_WR);
+      return served;
+    } catch (...) {  // httplib throws on some malformed requests
+      return false;
+    }
+  }
+
+  const HttpServer::Handler handler_;
+  const ServerLimits limits_;
+  const int stop_fd_;
+};
+
+int bound_port(Server& server, const Address& address) {
+  const auto bind = [&](const std::string& host) {
+    if (address.port == 0) return server.bind_to_any_port(host);
+    return server.bind_to_port(host, address.port) ? address.port : -1;
+  };
+  if (!address.host.empty()) return bind(address.host);
+  const int both = bind("::");  // takes IPv4 as well
+  return both > 0 ? both : bind("0.0.0.0");
+}
+
+}  // namespace
+
+class HttpServer::Impl {
+ public:
+  Impl(Handler handler, ServerLimits limits)
+      : stop_fd_(::eventfd(0, EFD_CLOEXEC)), server_(std::move(handler), limits, stop_fd_.get()) {}
+
+  ~Impl() {
+    ::eventfd_write(stop_fd_.get(), 1);
+    server_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  Result<> start(const Address& wanted) {
+    const int port = bound_port(server_, wanted);
+    if (port <= 0) {
+      return Error{Code::kUnavailable,
+                   "can not listen on " + to_string(wanted) + ": the address is taken or not ours"};
+    }
+    address_ = {wanted.host, port};
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    // stop() has no effect before the loop runs, so the destructor must not come earlier.
+    while (!server_.is_running()) system_clock().sleep(std::chrono::milliseconds{1}, {});
+    return Done{};
+  }
+
+  const Address& address() const { return address_; }
+
+ private:
+  UniqueFd stop_fd_;
+  Server server_;
+  Address address_{};
+  std::thread thread_;
+};
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpServer::~HttpServer() = default;
+
+const Address& HttpServer::address() const { return impl_->address(); }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const Address& address, Handler handler,
+                                                      ServerLimits limits) {
+  auto impl = std::make_unique<Impl>(std::move(handler), limits);
+  CHECK_DONE(impl->start(address));
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+}  // namespace paddle::net

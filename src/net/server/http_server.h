@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Answers short GET and HEAD requests; one request per connection, request bodies are never read.
+// Every connection is bounded: bytes of its request, time from accept to the last byte of the
+// answer (a slow sender or reader is cut off), and the number of connections at once (the next one
+// is closed at once). start() returns when the server listens; the destructor returns when every
+// thread is gone. The handler runs on connection threads and must be thread-safe; what it throws
+// becomes a 500.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "net/server/address.h"
+
+namespace paddle::net {
+
+struct ServerLimits {
+  int connections = 32;
+  size_t request_bytes = 16 * 1024;                 // request line and headers
+  std::chrono::milliseconds whole_request{10'000};  // reading, handling and writing together
+};
+
+struct Ask {
+  std::string method{};
+  std::string path{};   // decoded, without the query
+  std::string query{};  // raw parameters, "verbose&x=1" given back as sorted "verbose=&x=1"
+};
+
+struct Reply {
+  int status = 200;
+  std::string body{};
+  std::string content_type = "text/plain; charset=utf-8";
+};
+
+class HttpServer {
+ public:
+  using Handler = std::function<Reply(const Ask&)>;
+
+  // kUnavailable when the address can not be bound.
+  static Result<std::unique_ptr<HttpServer>> start(const Address& address, Handler handler,
+                                                   ServerLimits limits = {});
+  ~HttpServer();
+
+  const Address& address() const;  // with the port that the kernel chose
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace paddle::net

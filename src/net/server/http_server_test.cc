@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/server/http_server.h"
+
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+
+namespace paddle::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+Reply echo(const Ask& ask) {
+  if (ask.path == "/throw") throw std::runtime_error("oh");
+  if (ask.path == "/big") return {.body = std::string(1 << 20, 'x')};
+  return {.body = ask.method + " " + ask.path + "?" + ask.query};
+}
+
+UniqueFd dial(const HttpServer& server) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(server.address().port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  return fd;
+}
+
+void say(const UniqueFd& fd, const std::string& text) {
+  size_t sent = 0;
+  while (sent < text.size()) {
+    const auto n = ::send(fd.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (n <= 0) return;  // the server has hung up
+    sent += static_cast<size_t>(n);
+  }
+}
+
+std::string hear(const UniqueFd& fd) {  // until the server closes
+  std::string all;
+  char part[4096];
+  for (ssize_t n; (n = ::recv(fd.get(), part, sizeof part, 0)) > 0;) {
+    all.append(part, static_cast<size_t>(n));
+  }
+  return all;
+}
+
+std::string ask(const HttpServer& server, const std::string& request) {
+  const auto fd = dial(server);
+  say(fd, request);
+  return hear(fd);
+}
+
+std::unique_ptr<HttpServer> started(ServerLimits limits = {}, HttpServer::Handler handler = echo) {
+  auto server = HttpServer::start({"127.0.0.1", 0}, std::move(handler), limits);
+  EXPECT_TRUE(server) << server.error().message;
+  return *std::move(server);
+}
+
+TEST(HttpServer, AnswersOnAPortThatTheKernelChose) {
+  const auto server = started();
+  EXPECT_GT(server->address().port, 0);
+  const auto answer = ask(*server, "GET /a%20b?z=1&verbose HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(answer.rfind("HTTP/1.1 200 OK\r\n", 0), 0u) << answer;
+  EXPECT_NE(answer.find("GET /a b?verbose=&z=1"), answer.npos) << answer;
+}
+
+TEST(HttpServer, SendsAWholeLargeAnswer) {
+  const auto server = started();
+  const auto answer = ask(*server, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_GT(answer.size(), size_t{1} << 20);
+}
+
+TEST(HttpServer, HeadHasNoBodyAndOtherMethodsAreRefused) {
+  const auto server = started();
+  const auto head = ask(*server, "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(head.substr(head.size() - 4), "\r\n\r\n");
+  for (const char* method : {"POST", "PUT", "DELETE", "PATCH"}) {
+    const auto answer = ask(*server, std::string(method) + " /a HTTP/1.1\r\nHost: x\r\n" +
+                                         "Content-Length: 999999999999\r\n\r\nabc");
+    EXPECT_EQ(answer.rfind("HTTP/1.1 405", 0), 0u) << method << answer;
+  }
+}
+
+TEST(HttpServer, AHandlerThatThrowsIsA500AndTheServerLives) {
+  const auto server = started();
+  EXPECT_EQ(ask(*server, "GET /throw HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 500", 0), 0u);
+  EXPECT_EQ(ask(*server, "GET /a HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 200", 0), 0u);
+}
+
+TEST(HttpServer, NonsenseIsRefusedAndTheServerLives) {
+  const auto server = started();
+  for (const std::string& request :
+       {std::string("\r\n\r\n"), std::string("GET\r\n\r\n"), std::string("GET / HTTP/9.9\r\n\r\n"),
+        std::string("GET /%zz%00 HTTP/1.1\r\n: :\r\n\r\n"), std::string(5000, '\0') + "\r\n\r\n",
+        "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nx: " + std::string(100'000, 'y') + "\r\n\r\n",
+        std::string("GET / HTTP/1.1\r\nContent-Length: -1\r\nRange: bytes=9-1\r\n\r\n")}) {
+    const auto answer = ask(*server, request);
+    EXPECT_EQ(answer.find("handler"), answer.npos);
+  }
+  EXPECT_EQ(ask(*server, "GET /a HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 200", 0), 0u);
+}
+
+TEST(HttpServer, EndlessHeadersAreCutOff) {
+  const auto server = started({.request_bytes = 2000});
+  const auto fd = dial(*server);
+  say(fd, "GET / HTTP/1.1\r\n");
+  for (int i = 0; i < 1000; ++i) say(fd, "h" + std::to_string(i) + ": v\r\n");
+  EXPECT_EQ(hear(fd).find("200 OK"), std::string::npos);
+}
+
+TEST(HttpServer, ASenderThatDripsIsCutOffAtTheLimitOfTheWholeRequest) {
+  const auto server = started({.whole_request = milliseconds{150}});
+  const auto fd = dial(*server);
+  std::jthread dripping([&](std::stop_token stop) {
+    while (!stop.stop_requested()) {
+      say(fd, "G");
+      system_clock().sleep(milliseconds{10}, stop);
+    }
+  });
+  EXPECT_EQ(hear(fd), "");  // returns because the server hung up; hangs if it never does
+}
+
+TEST(HttpServer, TheConnectionBeyondTheLimitIsClosedAndTheOthersAreServed) {
+  const auto server = started({.connections = 2});
+  const auto a = dial(*server), b = dial(*server);
+  say(a, "GET /a HTTP/1.1\r\n");
+  say(b, "GET /b HTTP/1.1\r\n");
+  std::string third = "not refused yet";
+  while (!third.empty()) third = ask(*server, "GET /c HTTP/1.1\r\n\r\n");
+  say(a, "\r\n");
+  EXPECT_NE(hear(a).find("GET /a"), std::string::npos);
+  say(b, "\r\n");
+  EXPECT_NE(hear(b).find("GET /b"), std::string::npos);
+}
+
+TEST(HttpServer, ASecondServerOnTheSamePortIsAnError) {
+  const auto first = started();
+  EXPECT_TRUE(HttpServer::start(first->address(), echo).is(Code::kUnavailable));
+  EXPECT_TRUE(HttpServer::start({"192.0.2.1", 0}, echo).is(Code::kUnavailable));
+}
+
+TEST(HttpServer, ListensOnEveryInterfaceWhenNoneIsNamed) {
+  auto server = HttpServer::start({"", 0}, echo);
+  ASSERT_TRUE(server) << server.error().message;
+  EXPECT_NE(ask(**server, "GET /a HTTP/1.1\r\n\r\n").find("200 OK"), std::string::npos);
+}
+
+TEST(HttpServer, StoppingEndsConnectionsThatSayNothing) {
+  auto server = started({.whole_request = std::chrono::hours{1}});
+  const auto silent = dial(*server);
+  ask(*server, "GET /a HTTP/1.1\r\n\r\n");  // the silent one has been accepted before this one
+  server.reset();
+  EXPECT_EQ(hear(silent), "");
+}
+
+}  // namespace
+}  // namespace paddle::net
