@@ -59,6 +59,8 @@ struct HttpReply {
   std::string body{};  // empty when it went to a sink
   std::string content_type{};
   std::string location{};  // of a redirect; redirects are not followed
+  std::string etag{};      // as sent, quotes included
+  std::string content_range{};
   std::optional<std::chrono::milliseconds> retry_after{};
 };
 

@@ -78,6 +78,8 @@ size_t on_header(char* data, size_t, size_t size, void* given) {
   if (same_name(name, "retry-after")) transfer.retry_after = value;
   if (same_name(name, "content-type")) reply.content_type = value;
   if (same_name(name, "location")) reply.location = value;
+  if (same_name(name, "etag")) reply.etag = value;
+  if (same_name(name, "content-range")) reply.content_range = value;
   return size;
 }
 
