@@ -192,21 +192,25 @@ Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
 }
 
 void Elector::release() {
-  if (!fence_.open(clock_.boot())) return;
-  if (!object_) {  // resigning interrupted a renewal: see what became of it
-    auto decision = look({});
-    if (!decision || decision->move != Move::kRenew) return;
+  Result<Json> stored = Error{Code::kCancelled, "the lease is not ours any more"};
+  for (int attempt = 0; attempt < 2 && fence_.open(clock_.boot()); ++attempt) {
+    if (!object_) {  // a renewal was interrupted or unanswered: see what became of it
+      auto decision = look({});
+      if (!decision || decision->move != Move::kRenew) continue;
+    }
+    edit_lease(*object_, released(seen_.value_or(Sighting{}).record, clock_.wall()));
+    stored = fenced_.update(resources::kLeases, *object_, {},
+                            {.timeout = attempt_limit(options_.timing)});
+    if (stored) break;
+    object_.reset();
   }
-  edit_lease(*object_, released(seen_.value_or(Sighting{}).record, clock_.wall()));
-  auto stored =
-      fenced_.update(resources::kLeases, *object_, {}, {.timeout = attempt_limit(options_.timing)});
   fence_.close();
-  if (!stored) {
-    log::warn("can not release the lease; the next leader waits until it has passed",
+  if (stored) {
+    log::info("released the lease", {{"lease", to_string(options_.lease)}});
+  } else {
+    log::warn("lease not released; the next leader waits until it has passed",
               {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
-    return;
   }
-  log::info("released the lease", {{"lease", to_string(options_.lease)}});
 }
 
 }  // namespace paddle::kube

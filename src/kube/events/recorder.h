@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tells users what happened to an object, as core/v1 Events. event() never blocks on the network
+// and never fails: what can not be told is counted in paddle_events_total{result=...} and
+// forgotten. One background thread writes. Give it the fenced cluster of its controller, so that a
+// leader that was paused does not write events either. Thread-safe.
+
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/sync.h"
+#include "kube/cluster.h"
+#include "kube/events/ledger.h"
+
+namespace paddle::kube {
+
+// From the object's own JSON; empty fields where it lacks them.
+ObjectRef ref_of(const Json& object);
+
+// The core/v1 Event to create for it.
+Json event_object(const EventWrite& write, const std::string& component);
+
+class EventRecorder {
+ public:
+  // Borrows the cluster, clock and metrics. `component` is what kubectl shows under "From".
+  EventRecorder(Cluster& cluster, std::string component, const Clock& clock, Metrics& metrics,
+                EventLimits limits = {});
+  ~EventRecorder();  // gives up what is not written yet; flush() first to wait for it
+
+  void event(const ObjectRef& about, EventKind kind, std::string reason, std::string message)
+      EXCLUDES(mutex_);
+  // Waits until everything told so far is written or given up; false when `limit` passed first.
+  bool flush(std::chrono::nanoseconds limit) EXCLUDES(mutex_);
+
+ private:
+  void run(std::stop_token stop) EXCLUDES(mutex_);
+  Result<> write(const EventWrite& write, std::stop_token stop);
+
+  Cluster& cluster_;
+  const std::string component_;
+  const Clock& clock_;
+  prometheus::Counter& written_;
+  prometheus::Counter& merged_;
+  prometheus::Counter& too_often_;
+  prometheus::Counter& full_;
+  prometheus::Counter& failed_;
+  CondVar work_;
+  CondVar idle_;
+
+  Mutex mutex_;  // not held across a call to the cluster
+  EventLedger ledger_ GUARDED_BY(mutex_);
+  bool writing_ GUARDED_BY(mutex_) = false;
+
+  std::jthread thread_;
+};
+
+}  // namespace paddle::kube
