@@ -68,6 +68,9 @@ struct HttpCall {
   std::chrono::milliseconds timeout{30'000};    // for the whole call; 0 = none
   std::chrono::milliseconds header_timeout{0};  // until the answer begins; 0 = `timeout` alone
   std::stop_token stop{};
+  // Asked right before the request, and right before its body, is handed to the socket, each time
+  // it is sent; false means that it must not be (kCancelled).
+  std::function<bool()> may_send{};
 };
 
 // Receives the body piece by piece on the caller's thread; nothing more is read from the connection

@@ -126,8 +126,11 @@ Result<HttpReply> HttpClient::stream(const HttpRequest& request, const BodySink&
 Result<HttpReply> HttpClient::exchange(const HttpRequest& request, const BodySink* sink,
                                        const HttpCall& call) {
   const Deadline deadline(clock_, call);
-  Transfer transfer{
-      .request = &request, .sink = sink, .max_body = options_.max_body, .stop = call.stop};
+  Transfer transfer{.request = &request,
+                    .sink = sink,
+                    .max_body = options_.max_body,
+                    .stop = call.stop,
+                    .may_send = &call.may_send};
   auto lane = pool_->take();
   if (!lane->ok()) return Error{Code::kInternal, "libcurl can not start"};
 

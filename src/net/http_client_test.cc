@@ -72,6 +72,25 @@ TEST(HttpClient, AnIdempotentRequestSurvivesADeadKeptAliveConnection) {
   EXPECT_EQ(server.seen()[2].body, "b");
 }
 
+TEST(HttpClient, ACallerThatMayNotSendAnyMoreIsNotHeardEvenOnASecondAttempt) {
+  std::atomic<bool> allowed = true;
+  Imposter server([&](const Seen& seen, Wire& wire) {
+    if (seen.target == "/second") {
+      allowed = false;  // and libcurl would now try again on a new connection
+      return wire.reset();
+    }
+    wire.reply(200, seen.target);
+  });
+  HttpClient client(direct());
+  const HttpCall gated{.may_send = [&] { return allowed.load(); }};
+  ASSERT_TRUE(client.send({.url = server.url() + "/first"}, gated));
+  for (const char* method : {"PUT", "POST", "DELETE", "GET"}) {
+    const HttpRequest request{.method = method, .url = server.url() + "/second", .body = "b"};
+    EXPECT_TRUE(client.send(request, gated).is(Code::kCancelled)) << method;
+  }
+  EXPECT_EQ(server.seen().size(), 2u);
+}
+
 TEST(HttpClient, ANonIdempotentRequestIsSentAtMostOnce) {
   for (const bool orderly : {true, false}) {
     Imposter server([=](const Seen& seen, Wire& wire) {

@@ -111,8 +111,24 @@ size_t on_body(char* data, size_t, size_t size, void* given) noexcept {
   return CURL_WRITEFUNC_ERROR;
 }
 
+// The last moments before bytes leave: a request that was held up too long is not sent after all.
+bool forbidden(Transfer& transfer) noexcept {
+  try {
+    if (!transfer.may_send || !*transfer.may_send || (*transfer.may_send)()) return false;
+    transfer.failed = Error{Code::kCancelled, "not sent: the caller may not any more"};
+  } catch (...) {
+    transfer.failed = Error{Code::kInternal, "may_send has thrown"};
+  }
+  return true;
+}
+
+int before_request(void* given, char*, char*, int, int) {
+  return forbidden(*static_cast<Transfer*>(given)) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 size_t give_body(char* into, size_t, size_t room, void* given) {
   auto& transfer = *static_cast<Transfer*>(given);
+  if (forbidden(transfer)) return CURL_READFUNC_ABORT;
   const std::string& body = transfer.request->body;
   const size_t size = std::min(room, body.size() - transfer.sent);
   std::memcpy(into, body.data() + transfer.sent, size);
@@ -172,6 +188,8 @@ Result<> Lane::prepare(Transfer& transfer, const HttpOptions& options, const std
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   secure(options.tls, !proxy.empty());
 
+  set(CURLOPT_PREREQFUNCTION, &before_request);
+  set(CURLOPT_PREREQDATA, static_cast<void*>(&transfer));
   set(CURLOPT_HEADERFUNCTION, &on_header);
   set(CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
   set(CURLOPT_WRITEFUNCTION, &on_body);

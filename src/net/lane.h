@@ -21,6 +21,7 @@ struct Transfer {
   const BodySink* sink = nullptr;  // null: gather the body
   size_t max_body = 0;
   std::stop_token stop{};
+  const std::function<bool()>* may_send = nullptr;  // null or empty: always
 
   HttpReply reply{};
   std::string retry_after{};
