@@ -46,4 +46,11 @@ std::string dump_json(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+Opaque::Opaque(Json value) : held_(std::make_shared<const Json>(std::move(value))) {}
+
+bool operator==(const Opaque& a, const Opaque& b) {
+  if (a.held_ == b.held_) return true;
+  return a.held_ && b.held_ && *a.held_ == *b.held_;
+}
+
 }  // namespace paddle::api

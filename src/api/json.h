@@ -5,9 +5,11 @@
 
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
+#include <memory>
+#include <string>
 #include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "base/result.h"
 
@@ -22,5 +24,22 @@ Result<Json> parse_json(std::string_view text);
 
 // Compact text; invalid UTF-8 in strings is replaced, never thrown about.
 std::string dump_json(const Json& value);
+
+// JSON that a value carries without looking inside: pod templates, unknown fields. Immutable and
+// shared, so that copying a value copies no JSON; empty when there is none. Safe to share between
+// threads. Equality is that of the JSON.
+class Opaque {
+ public:
+  Opaque() = default;
+  Opaque(Json value);
+
+  explicit operator bool() const { return held_ != nullptr; }
+  const Json& operator*() const { return *held_; }  // only when not empty
+  const Json* get() const { return held_.get(); }   // null when empty
+  friend bool operator==(const Opaque& a, const Opaque& b);
+
+ private:
+  std::shared_ptr<const Json> held_{};
+};
 
 }  // namespace paddle::api

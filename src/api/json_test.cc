@@ -2,7 +2,6 @@
 #include "api/json.h"
 
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 namespace paddle::api {

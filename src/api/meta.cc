@@ -15,7 +15,9 @@ class Reader {
     with(key, [&](const Json& v) { return v.is_string() && (to = v.get<std::string>(), true); });
   }
   void number(const char* key, std::int64_t& to) {
-    with(key, [&](const Json& v) { return v.is_number_integer() && (to = v.get<std::int64_t>(), true); });
+    with(key, [&](const Json& v) {
+      return v.is_number_integer() && (to = v.get<std::int64_t>(), true);
+    });
   }
   void flag(const char* key, bool& to) {
     with(key, [&](const Json& v) { return v.is_boolean() && (to = v.get<bool>(), true); });

@@ -53,8 +53,8 @@ struct Meta {
   const OwnerReference* controller() const;  // the owner with controller: true, or null
 };
 
-// Reads object["metadata"]. kInvalid when a field has the wrong type; unknown fields are passed over
-// (they live on in the object itself: writers edit the object they were given).
+// Reads object["metadata"]. kInvalid when a field has the wrong type; unknown fields are passed
+// over (they live on in the object itself: writers edit the object they were given).
 Result<Meta> decode_meta(const Json& object);
 
 // metadata for a create: key, labels, annotations, finalizers and owners; what the server fills in

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/paddle_job.h"
+
+#include "api/object_codec.h"
+#include "api/paddle_job_fields.h"
+
+namespace paddle::api {
+
+Result<PaddleJob> decode_paddle_job(const Json& object) {
+  return codec::read_object<PaddleJob>(object);
+}
+Json encode(const PaddleJob& job) { return codec::write_object(job); }
+Json encode(const PaddleJobStatus& status) { return codec::write(status); }
+
+CleanPolicy effective_clean_policy(const PaddleJobSpec& spec) {
+  const std::string& text = spec.clean_pod_policy;
+  if (text.empty() || text == "OnCompletion") return CleanPolicy::kOnCompletion;
+  if (text == "Always") return CleanPolicy::kAlways;
+  if (text == "OnFailure") return CleanPolicy::kOnFailure;
+  return CleanPolicy::kNever;
+}
+
+std::vector<std::string> warnings(const PaddleJob& job) {
+  std::vector<std::string> said;
+  const PaddleJobSpec& spec = job.spec;
+  if (spec.clean_pod_policy == "OnFailed") {
+    said.push_back("cleanPodPolicy OnFailed acts as Never; OnFailure was probably meant");
+  }
+  if (spec.clean_pod_policy == "Nerver") {
+    said.push_back("cleanPodPolicy Nerver acts as Never; please write Never");
+  }
+  if (spec.with_gloo.value_or(0) > 0 && !spec.ps) {
+    said.push_back("withGloo has no effect without a ps role");
+  }
+  return said;
+}
+
+}  // namespace paddle::api

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PaddleJob (batch.paddlepaddle.org/v1) as a value. The JSON names, limits and meaning of each
+// field are in paddle_job.cc, once. Absent numbers whose zero means something are optional; other
+// absent fields have their zero value. Plain values: copy, compare, share between threads.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "api/shared.h"
+#include "base/result.h"
+
+namespace paddle::api {
+
+struct Role {
+  std::int32_t replicas = 0;
+  std::optional<std::int32_t> requests{};  // least replicas of an elastic job
+  std::optional<std::int32_t> limits{};    // most replicas of an elastic job; 0 says nothing
+  Opaque pod_template{};                   // a PodTemplateSpec, untouched
+  Opaque rest{};
+  bool operator==(const Role&) const = default;
+};
+
+struct SchedulingPolicy {
+  std::optional<std::int32_t> min_available{};
+  std::string queue{};
+  std::string priority_class{};
+  Opaque min_resources{};  // resource name -> quantity
+  Opaque rest{};
+  bool operator==(const SchedulingPolicy&) const = default;
+};
+
+// Hold the pods back until the data is there.
+struct DataGate {
+  std::optional<std::int32_t> warm_percent{};
+  std::optional<std::int64_t> timeout_seconds{};
+  Opaque rest{};
+  bool operator==(const DataGate&) const = default;
+};
+
+struct SampleSetMount {
+  std::string name{};
+  std::string ns{};
+  std::string mount_path{};
+  std::string affinity{};  // "required" (also when empty) or "preferred"
+  bool read_only = false;
+  std::vector<std::string> containers{};  // empty: the first one
+  std::optional<DataGate> gate{};
+  Opaque rest{};
+  bool operator==(const SampleSetMount&) const = default;
+};
+
+struct PaddleJobSpec {
+  std::optional<Role> ps{};
+  std::optional<Role> worker{};
+  std::optional<Role> heter{};
+  std::string clean_pod_policy{};  // as written; ask effective_clean_policy()
+  std::string intranet{};          // "PodIP" (also when empty), "Service" or "Host"
+  std::optional<std::int32_t> with_gloo{};
+  std::optional<std::int32_t> elastic{};  // any value, even 0, turns it on
+  std::optional<SchedulingPolicy> scheduling_policy{};
+  std::optional<SampleSetMount> sample_set{};
+  std::optional<std::int32_t> backoff_limit{};
+  std::optional<std::int32_t> disruption_limit{};
+  std::optional<std::int64_t> active_deadline_seconds{};
+  std::optional<std::int32_t> ttl_seconds_after_finished{};
+  bool suspend = false;
+  Opaque rest{};
+  bool operator==(const PaddleJobSpec&) const = default;
+};
+
+struct RoleStatus {
+  std::int32_t pending = 0;
+  std::int32_t starting = 0;
+  std::int32_t running = 0;
+  std::int32_t failed = 0;
+  std::int32_t succeeded = 0;
+  std::int32_t unknown = 0;
+  std::vector<ObjectReference> refs{};
+  Opaque rest{};
+  bool operator==(const RoleStatus&) const = default;
+};
+
+// Which state of the data set the job was started on.
+struct DataVersion {
+  std::string name{};
+  std::int64_t generation = 0;
+  std::string digest{};
+  Opaque rest{};
+  bool operator==(const DataVersion&) const = default;
+};
+
+struct PaddleJobStatus {
+  std::string phase{};
+  std::string mode{};
+  std::optional<RoleStatus> ps{};
+  std::optional<RoleStatus> worker{};
+  std::optional<RoleStatus> heter{};
+  std::string elastic{};
+  std::optional<WallTime> start_time{};
+  std::optional<WallTime> completion_time{};
+  std::int64_t observed_generation = 0;
+  Conditions conditions{};
+  std::int64_t epoch = 0;        // raised before each restart of the whole job
+  std::int32_t failures = 0;     // of the user's program, against backoffLimit
+  std::int32_t disruptions = 0;  // evictions and lost nodes, against disruptionLimit
+  std::int32_t port = 0;         // first of the job's ports
+  std::int32_t replicas = 0;     // of workers, for the scale subresource
+  std::string selector{};        // of worker pods, for the scale subresource
+  std::optional<DataVersion> sample_set{};
+  Opaque rest{};
+  bool operator==(const PaddleJobStatus&) const = default;
+};
+
+struct PaddleJob {
+  static constexpr const char* kApiVersion = "batch.paddlepaddle.org/v1";
+  static constexpr const char* kKind = "PaddleJob";
+
+  Meta meta{};
+  PaddleJobSpec spec{};
+  PaddleJobStatus status{};
+  Opaque rest{};
+  bool operator==(const PaddleJob&) const = default;
+};
+
+// kInvalid with the path when something has the wrong type. Unknown fields are kept.
+Result<PaddleJob> decode_paddle_job(const Json& object);
+// decode then encode is the identity.
+Json encode(const PaddleJob& job);
+Json encode(const PaddleJobStatus& status);
+
+enum class CleanPolicy { kAlways, kNever, kOnFailure, kOnCompletion };
+// "" is OnCompletion; the misspelt OnFailed and Nerver of old examples act as Never.
+CleanPolicy effective_clean_policy(const PaddleJobSpec& spec);
+
+// Sentences for the user about what is accepted but probably not meant. Empty when all is well.
+std::vector<std::string> warnings(const PaddleJob& job);
+
+}  // namespace paddle::api

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fields (field.h) and cross-field rules (expr.h) of PaddleJob: the only list of them. Included
+// by paddle_job.cc for decoding and by describe.cc for the schema.
+
+#pragma once
+
+#include "api/expr.h"
+#include "api/field.h"
+#include "api/names.h"
+#include "api/paddle_job.h"
+#include "api/shared_fields.h"
+
+namespace paddle::api {
+
+inline constexpr int kMaxReplicas = 10'000;
+inline constexpr const char* kCleanPolicies[] = {
+    "", "Always", "Never", "OnFailure", "OnCompletion", "OnFailed", "Nerver"};
+inline constexpr const char* kIntranets[] = {"", "PodIP", "Service", "Host"};
+inline constexpr const char* kAffinities[] = {"required", "preferred"};
+
+template <typename Visit>
+void fields(Visit& visit, As<Role> auto& r) {
+  visit("replicas", r.replicas,
+        {.doc = "Number of pods of this role.",
+         .min = 0,
+         .max = kMaxReplicas,
+         .required = true,
+         .always = true});
+  visit(
+      "requests", r.requests,
+      {.doc = "Least number of pods an elastic job can run with.", .min = 0, .max = kMaxReplicas});
+  visit("limits", r.limits,
+        {.doc = "Greatest number of pods of an elastic job; 0 means no limit.",
+         .min = 0,
+         .max = kMaxReplicas});
+  visit("template", r.pod_template,
+        {.doc = "The pod to run; its first container is the training container.",
+         .foreign = Foreign::kPodTemplate});
+}
+
+inline Rules rules(Tag<Role>) {
+  return {
+      {either({at_most(self("replicas"), lit(0)), has(self("template.spec"))}),
+       "a role with replicas needs a template with containers"},
+      {implies(has(self("requests")), at_most(self("requests"), self("replicas"))),
+       "requests must not exceed replicas"},
+      {either({negate(has(self("limits"))), equal(self("limits"), lit(0)),
+               at_most(self("replicas"), self("limits"))}),
+       "replicas must not exceed limits"},
+  };
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<SchedulingPolicy> auto& p) {
+  visit("minAvailable", p.min_available,
+        {.doc = "Pods that must fit together; all of them when absent.", .min = 0});
+  visit("queue", p.queue, {.doc = "Volcano queue.", .max_length = kMaxName});
+  visit("priorityClass", p.priority_class,
+        {.doc = "Priority class of the pod group.", .max_length = kMaxName});
+  visit("minResources", p.min_resources,
+        {.doc = "Resources that must be free; computed from the pods when absent.",
+         .foreign = Foreign::kQuantities});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<DataGate> auto& g) {
+  visit("warmPercent", g.warm_percent,
+        {.doc = "Start when every partition the job uses is warm to this percentage.",
+         .min = 1,
+         .max = 100});
+  visit("timeoutSeconds", g.timeout_seconds,
+        {.doc = "Start after this long in any case.", .min = 1});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<SampleSetMount> auto& m) {
+  visit(
+      "name", m.name,
+      {.doc = "Name of the SampleSet.", .min_length = 1, .max_length = kMaxName, .required = true});
+  visit(
+      "namespace", m.ns,
+      {.doc = "Namespace of the SampleSet; volumes do not cross namespaces, so only the job's own "
+              "works.",
+       .max_length = 63});
+  visit("mountPath", m.mount_path,
+        {.doc = "Absolute path in the container, without a colon.",
+         .max_length = kMaxPath,
+         .pattern = "^/[^:]*$",
+         .required = true});
+  visit("affinity", m.affinity,
+        {.doc = "How firmly worker i is placed on the node of partition i: required (when absent) "
+                "or preferred.",
+         .one_of = kAffinities});
+  visit("readOnly", m.read_only, {.doc = "Mount read-only."});
+  visit("containers", m.containers,
+        {.doc = "Containers that get the mount; the first one when absent.", .max_items = 64});
+  visit("gate", m.gate, {.doc = "Create the pods gated, and lift the gates when data is warm."});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
+  visit("ps", s.ps, {.doc = "Parameter servers; their presence makes it a PS job."});
+  visit("worker", s.worker, {.doc = "Trainers."});
+  visit("heter", s.heter, {.doc = "Heterogeneous trainers."});
+  visit("cleanPodPolicy", s.clean_pod_policy,
+        {.doc = "Which finished jobs lose their pods: Always, Never, OnFailure, OnCompletion (when "
+                "absent). OnFailed and Nerver are accepted and act as Never.",
+         .one_of = kCleanPolicies});
+  visit("intranet", s.intranet,
+        {.doc = "How pods address each other: PodIP (when absent), Service or Host.",
+         .one_of = kIntranets});
+  visit("withGloo", s.with_gloo,
+        {.doc = "Gloo rendezvous of a PS job: 0 off, 1 workers, 2 workers and servers.",
+         .min = 0,
+         .max = 2});
+  visit("elastic", s.elastic, {.doc = "Any value makes the job elastic."});
+  visit("schedulingPolicy", s.scheduling_policy, {.doc = "Gang scheduling with Volcano."});
+  visit("sampleSetRef", s.sample_set, {.doc = "The data set the workers read."});
+  visit("backoffLimit", s.backoff_limit,
+        {.doc = "Restarts after failures of the program; none when absent.", .min = 0});
+  visit("disruptionLimit", s.disruption_limit,
+        {.doc = "Restarts after evictions and lost nodes; 3 when absent.", .min = 0});
+  visit("activeDeadlineSeconds", s.active_deadline_seconds,
+        {.doc = "The job fails when it runs longer than this.", .min = 1});
+  visit("ttlSecondsAfterFinished", s.ttl_seconds_after_finished,
+        {.doc = "The job is deleted this long after its end.", .min = 0});
+  visit("suspend", s.suspend, {.doc = "While true the job has no pods."});
+}
+
+inline Rules rules(Tag<PaddleJobSpec>) {
+  const auto runs = [](const char* role) {
+    return both({has(self(role)), less(lit(0), self(std::string(role) + ".replicas"))});
+  };
+  return {
+      {either({has(self("ps")), has(self("worker")), has(self("heter"))}),
+       "at least one of ps, worker and heter is needed"},
+      {either({runs("ps"), runs("worker"), runs("heter")}),
+       "at least one role needs replicas greater than 0"},
+      {implies(has(self("elastic")), has(self("worker"))), "elastic needs a worker role"},
+  };
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<RoleStatus> auto& s) {
+  visit("pending", s.pending, {});
+  visit("starting", s.starting, {});
+  visit("running", s.running, {});
+  visit("failed", s.failed, {});
+  visit("succeeded", s.succeeded, {});
+  visit("unknown", s.unknown, {});
+  visit("refs", s.refs, {.doc = "The role's pods."});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<DataVersion> auto& v) {
+  visit("name", v.name, {});
+  visit("generation", v.generation, {});
+  visit("digest", v.digest, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
+  visit("phase", s.phase,
+        {.doc = "Pending, Starting, Running, Restarting, Completed, Failed or Terminating."});
+  visit("mode", s.mode, {.doc = "PS, Collective or Single."});
+  visit("ps", s.ps, {});
+  visit("worker", s.worker, {});
+  visit("heter", s.heter, {});
+  visit("elastic", s.elastic, {});
+  visit("startTime", s.start_time, {.doc = "When all pods first ran."});
+  visit("completionTime", s.completion_time, {.doc = "When the job completed or failed."});
+  visit("observedGeneration", s.observed_generation,
+        {.doc = "The metadata.generation this status is about."});
+  visit("conditions", s.conditions, {.list_key = "type"});
+  visit("epoch", s.epoch, {.doc = "How often the whole job was restarted."});
+  visit("failures", s.failures, {.doc = "Restarts that count against backoffLimit."});
+  visit("disruptions", s.disruptions, {.doc = "Restarts that count against disruptionLimit."});
+  visit("port", s.port, {.doc = "First of the job's 20 ports."});
+  visit("replicas", s.replicas, {.doc = "Worker pods, for kubectl scale."});
+  visit("selector", s.selector, {.doc = "Selects the worker pods, for kubectl scale."});
+  visit("sampleSet", s.sample_set, {.doc = "The state of the data set the job was started on."});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<PaddleJob> auto& j) {
+  visit("spec", j.spec, {.required = true});
+  visit("status", j.status, {});
+}
+
+// <job>-worker-9999 has to be a DNS label: it is the pod's host name, and a Service's name too.
+inline Rules rules(Tag<PaddleJob>) {
+  const Expr name = self("metadata.name");
+  return {
+      at_birth(both({at_most(size(name), lit(51)), matches(name, kDns1123)}),
+               "metadata.name must be at most 51 lower-case letters, digits and dashes, beginning "
+               "and ending with a letter or digit: pods are called <name>-worker-<i>"),
+      at_birth(
+          either({negate(has(self("spec.intranet"))),
+                  negate(equal(self("spec.intranet"), lit("Service"))), matches(name, kDns1035)}),
+          "metadata.name must begin with a letter when intranet is Service"),
+  };
+}
+
+}  // namespace paddle::api

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fields (field.h) and cross-field rules (expr.h) of SampleSet: the only list of them.
+
+#pragma once
+
+#include "api/expr.h"
+#include "api/field.h"
+#include "api/names.h"
+#include "api/sample_set.h"
+#include "api/shared_fields.h"
+
+namespace paddle::api {
+
+inline constexpr const char* kEngines[] = {"juicefs", "samplefs"};
+inline constexpr const char* kMediums[] = {"MEM", "SSD", "HDD"};
+
+template <typename Visit>
+void fields(Visit& visit, As<SampleSource> auto& s) {
+  visit("uri", s.uri,
+        {.doc = "Where the samples are: NAME://BUCKET[.ENDPOINT][/PREFIX].",
+         .min_length = 10,
+         .max_length = kMaxPath});
+  visit("secretRef", s.secret, {.doc = "Credentials of the source; spec.secretRef when absent."});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<JuiceFSMountOptions> auto& o) {
+  visit("metrics", o.metrics, {.doc = "Address that serves metrics.", .max_length = kMaxName});
+  visit("attr-cache", o.attr_cache, {.doc = "Seconds attributes are cached.", .min = 0});
+  visit("entry-cache", o.entry_cache, {.doc = "Seconds file entries are cached.", .min = 0});
+  visit("dir-entry-cache", o.dir_entry_cache,
+        {.doc = "Seconds directory entries are cached.", .min = 0});
+  visit("enable-xattr", o.enable_xattr, {.doc = "Support extended attributes."});
+  visit("get-timeout", o.get_timeout, {.doc = "Seconds a download may take.", .min = 0});
+  visit("put-timeout", o.put_timeout, {.doc = "Seconds an upload may take.", .min = 0});
+  visit("io-retries", o.io_retries, {.doc = "Retries after network failures.", .min = 0});
+  visit("max-uploads", o.max_uploads, {.doc = "Parallel uploads.", .min = 0});
+  visit("buffer-size", o.buffer_size, {.doc = "Read and write buffers in MiB.", .min = 0});
+  visit("prefetch", o.prefetch, {.doc = "Blocks read ahead.", .min = 0});
+  visit("writeback", o.writeback, {.doc = "Upload in the background."});
+  visit("cache-dir", o.cache_dir,
+        {.doc = "Cache directories, separated by colons.", .max_length = kMaxPath});
+  visit("cache-size", o.cache_size, {.doc = "Cache size in MiB.", .min = 0});
+  visit("free-space-ratio", o.free_space_ratio,
+        {.doc = "Part of the disk kept free, as text: at least 0, less than 1.",
+         .max_length = 32,
+         .pattern = "^\\+?(0+\\.?|0*\\.[0-9]+)([eE]-[0-9]+)?$"});
+  visit("cache-partial-only", o.cache_partial_only, {.doc = "Cache only small reads."});
+  visit("open-cache", o.open_cache, {.doc = "Seconds open files are cached.", .min = 0});
+  visit("sub-dir", o.sub_dir, {.doc = "Directory of the volume to mount.", .max_length = kMaxPath});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<Csi> auto& c) {
+  visit(
+      "driver", c.driver,
+      {.doc = "The cache engine. When absent: juicefs if the secret has a metaurl, else samplefs.",
+       .one_of = kEngines});
+  visit("juiceFSMountOptions", c.juicefs, {.doc = "Mount options of the juicefs engine."});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<CacheLevel> auto& l) {
+  visit("mediumType", l.medium, {.doc = "MEM, SSD or HDD.", .one_of = kMediums});
+  visit("path", l.path,
+        {.doc = "Absolute directories on the node, separated by colons.",
+         .min_length = 1,
+         .max_length = kMaxPath,
+         .pattern = "^/[^:]*(:/[^:]*)*$"});
+  visit("cacheSize", l.size_mib, {.doc = "MiB over all directories of this level.", .min = 0});
+}
+
+inline Rules rules(Tag<CacheLevel>) {
+  return {{implies(has(self("path")), negate(matches(self("path"), kUpwards))),
+           "a cache path must not contain a '..' segment"}};
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<Cache> auto& c) {
+  visit("levels", c.levels,
+        {.doc = "Storage tiers, the first to be filled first.", .min_items = 1, .max_items = 16});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<AutoWarmup> auto& w) {
+  visit("enabled", w.enabled,
+        {.doc = "Warm up after each sync and re-partitioning; true when absent."});
+  strategy_fields(visit, w.strategy);
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<SampleSetSpec> auto& s) {
+  visit("partitions", s.partitions,
+        {.doc = "Cache partitions, one per node; 1 when absent. May change at any time.",
+         .min = 1,
+         .max = 10'000});
+  visit("source", s.source,
+        {.doc = "Where the samples come from. May not change once they are being synced."});
+  visit("secretRef", s.secret,
+        {.doc = "Secret of the cache engine and, by default, of the source."});
+  visit("noSync", s.no_sync, {.doc = "The samples are in the engine already."});
+  visit("csi", s.csi, {.doc = "The cache engine and its options."});
+  visit("cache", s.cache, {.doc = "Where the cache is on each node."});
+  visit("warmup", s.warmup, {.doc = "The automatic warm-up."});
+  visit("nodeAffinity", s.node_affinity,
+        {.doc = "Which nodes may hold the cache.", .foreign = Foreign::kNodeAffinity});
+  visit("tolerations", s.tolerations,
+        {.doc = "Taints the cache runtimes tolerate.", .foreign = Foreign::kTolerations});
+}
+
+inline Rules rules(Tag<SampleSetSpec>) {
+  return {
+      {either({has(self("source")), has(self("secretRef"))}), "source or secretRef is needed"},
+      {either({negate(has(self("source.uri"))), both({has(self("noSync")), self("noSync")}),
+               matches(self("source.uri"), "^[a-zA-Z0-9]+://.")}),
+       "source.uri must look like NAME://BUCKET[.ENDPOINT][/PREFIX]"},
+  };
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<CacheStatus> auto& s) {
+  visit("totalSize", s.total_size, {.doc = "Size of all samples."});
+  visit("totalFiles", s.total_files, {.doc = "Number of samples."});
+  visit("cachedSize", s.cached_size, {.doc = "Size of what is cached on all partitions."});
+  visit("diskSize", s.disk_size, {});
+  visit("diskUsed", s.disk_used, {});
+  visit("diskAvail", s.disk_avail, {});
+  visit("diskUsageRate", s.disk_usage_rate, {});
+  visit("errorMassage", s.error_message, {.doc = "Why figures are missing."});
+  visit("totalBytes", s.total_bytes, {});
+  visit("cachedBytes", s.cached_bytes, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<RuntimeStatus> auto& s) {
+  visit("runtimeReady", s.runtime_ready, {.doc = "Ready runtimes of all, as 1/2."});
+  visit("specReplicas", s.spec_replicas, {});
+  visit("readyReplicas", s.ready_replicas, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<JobsName> auto& s) {
+  visit("syncJobName", s.sync, {.doc = "Id of the first sync."});
+  visit("warmupJobName", s.warmup, {.doc = "Id of the latest automatic warm-up."});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<IndexStatus> auto& s) {
+  visit("generation", s.generation, {});
+  visit("digest", s.digest, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<PartitionStatus> auto& s) {
+  visit("index", s.index, {.required = true, .always = true});
+  visit("node", s.node, {});
+  visit("totalBytes", s.total_bytes, {});
+  visit("cachedBytes", s.cached_bytes, {});
+  visit("ready", s.ready, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<SampleSetStatus> auto& s) {
+  visit("phase", s.phase, {.doc = "Bound, Mount, Syncing, SyncFailed, PartialReady or Ready."});
+  visit("cacheStatus", s.cache, {});
+  visit("runtimeStatus", s.runtime, {});
+  visit("jobsName", s.jobs, {});
+  visit("engine", s.engine, {.doc = "The engine, decided once."});
+  visit("volumeName", s.volume_name, {.doc = "The PersistentVolume of this set."});
+  visit("index", s.index, {.doc = "The file list in use."});
+  visit("partitions", s.partitions, {.doc = "Each partition.", .list_key = "index"});
+  visit("observedGeneration", s.observed_generation,
+        {.doc = "The metadata.generation this status is about."});
+  visit("conditions", s.conditions, {.list_key = "type"});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<SampleSet> auto& s) {
+  visit("spec", s.spec, {.required = true});
+  visit("status", s.status, {});
+}
+
+inline Rules rules(Tag<SampleSet>) {
+  const Expr name = self("metadata.name");
+  // Holds while the phase is one of these; an absent phase is the first one, "".
+  const auto while_in = [](std::vector<const char*> phases) {
+    return either(
+        {negate(has(old_self("status.phase"))), in(old_self("status.phase"), std::move(phases))});
+  };
+  Rules all{at_birth(both({at_most(size(name), lit(44)), matches(name, kDns1035)}),
+                     "metadata.name must be at most 44 lower-case letters, digits and dashes, "
+                     "beginning with a letter: runtimes are called <name>-runtime-<i>")};
+  for (const char* fixed : {"secretRef", "csi", "cache"}) {
+    all.push_back({either({while_in({""}), unchanged("spec." + std::string(fixed))}),
+                   "spec." + std::string(fixed) + " may not change once the volume is bound"});
+  }
+  const Expr may_sync = while_in({"", "Bound", "SyncFailed"});
+  all.push_back({either({may_sync, unchanged("spec.source")}),
+                 "spec.source may not change once the samples are synced"});
+  all.push_back({either({may_sync, unchanged_flag("spec.noSync")}),
+                 "spec.noSync may not change once the samples are synced"});
+  return all;
+}
+
+}  // namespace paddle::api

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Descriptions (field.h) of the structs in shared.h. Included by the .cc files of the resources.
+
+#pragma once
+
+#include "api/field.h"
+#include "api/shared.h"
+
+namespace paddle::api {
+
+// Longest object name, and longest path that Linux takes.
+inline constexpr int kMaxName = 253;
+inline constexpr int kMaxPath = 4096;
+
+template <typename Visit>
+void fields(Visit& visit, As<Condition> auto& c) {
+  static constexpr const char* kStatuses[] = {"True", "False", "Unknown"};
+  visit("type", c.type,
+        {.doc = "What the condition is about.", .max_length = 316, .required = true});
+  visit("status", c.status,
+        {.doc = "True, False or Unknown.", .one_of = kStatuses, .required = true});
+  visit("reason", c.reason, {.doc = "One word for programs.", .max_length = 1024});
+  visit("message", c.message, {.doc = "One sentence for people.", .max_length = 32768});
+  visit("lastTransitionTime", c.last_transition, {.doc = "When the status last changed."});
+  visit("observedGeneration", c.observed_generation,
+        {.doc = "The metadata.generation this was said about.", .min = 0});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<ObjectReference> auto& r) {
+  visit("apiVersion", r.api_version, {});
+  visit("kind", r.kind, {});
+  visit("namespace", r.ns, {});
+  visit("name", r.name, {});
+  visit("uid", r.uid, {});
+  visit("resourceVersion", r.resource_version, {});
+  visit("fieldPath", r.field_path, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<SecretReference> auto& r) {
+  visit("name", r.name, {.doc = "Name of the Secret.", .max_length = kMaxName});
+  visit("namespace", r.ns,
+        {.doc = "Namespace of the Secret; the object's own when absent. Another one needs a grant.",
+         .max_length = 63});
+}
+
+// The keys stand beside others in the struct that has the strategy, as in the Go operator's YAML.
+template <typename Visit>
+void strategy_fields(Visit& visit, As<Strategy> auto& s) {
+  visit("strategyName", s.name,
+        {.doc = "Order of the files: sequence, random or distributedBatch, as Paddle's samplers. "
+                "sequence when absent.",
+         .one_of = kStrategies});
+  visit("batchSize", s.batch_size, {.doc = "Batch size of the sampler.", .min = 1});
+  visit("ranks", s.ranks, {.doc = "Number of trainers; the partitions when absent.", .min = 1});
+  visit("seed", s.seed, {.doc = "Seed of the shuffle; the epoch when absent.", .min = 0});
+  visit("epoch", s.epoch, {.doc = "Epoch whose order is wanted; 0 when absent.", .min = 0});
+  visit("shuffle", s.shuffle, {.doc = "Shuffle as DistributedBatchSampler(shuffle=True) does."});
+  visit("dropLast", s.drop_last, {.doc = "Leave the last incomplete batch out."});
+}
+
+}  // namespace paddle::api

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/yaml.h"
+
+#include <cctype>
+#include <cstring>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+namespace paddle::api {
+namespace {
+
+constexpr size_t kFlowAbove = 600;  // a longer subtree without any description is folded JSON
+constexpr size_t kWidth = 600;      // of folded JSON: narrower lines would be a third indentation
+
+bool is_plain(const std::string& text) {
+  static const std::set<std::string> kWords{"true", "false", "null", "yes", "no",
+                                            "on",   "off",   "y",    "n"};
+  std::string lower = text;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (text.empty() || text.back() == ' ' || kWords.contains(lower)) return false;
+  if (!std::isalpha(static_cast<unsigned char>(text[0])) && text[0] != '.') return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool colon = c == ':' && i + 1 < text.size() && text[i + 1] != ' ';
+    if (!std::isalnum(c) && !std::strchr(" ._-/(),;'", c) && !colon) return false;
+  }
+  return text != "." && lower != ".inf" && lower != ".nan";
+}
+
+std::string scalar(const Json& value) {
+  if (value.is_string() && is_plain(value.get_ref<const std::string&>()))
+    return value.get<std::string>();
+  return dump_json(value);
+}
+
+bool has_description(const Json& value) {
+  if (value.is_object() && value.contains("description")) return true;
+  for (const Json& part : value) {
+    if (part.is_structured() && has_description(part)) return true;
+  }
+  return false;
+}
+
+// Breaks compact JSON after commas that are not inside text.
+std::string folded(const std::string& json, size_t indent) {
+  std::string out, line;
+  bool quoted = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    line += json[i];
+    if (quoted && json[i] == '\\') {
+      line += json[++i];
+    } else if (json[i] == '"') {
+      quoted = !quoted;
+    } else if (json[i] == ',' && !quoted && line.size() + indent > kWidth) {
+      out += line + "\n" + std::string(indent, ' ');
+      line.clear();
+    }
+  }
+  return out + line;
+}
+
+void write(std::string& out, const Json& value, size_t indent);
+
+// What follows "key:" or "-": on the same line when it is a scalar, empty or flow.
+void write_value(std::string& out, const Json& value, size_t indent, bool in_list) {
+  if (!value.is_structured() || value.empty()) {
+    out += " " + scalar(value) + "\n";
+    return;
+  }
+  const std::string json = dump_json(value);
+  if (json.size() > kFlowAbove && !has_description(value) && !value.is_array()) {
+    out += " " + folded(json, indent) + "\n";
+    return;
+  }
+  if (in_list && value.is_object()) {
+    std::string block;
+    write(block, value, indent);
+    out += " " + block.substr(indent);
+    return;
+  }
+  out += "\n";
+  write(out, value, value.is_array() && !in_list ? indent - 2 : indent);
+}
+
+void write(std::string& out, const Json& value, size_t indent) {
+  const std::string margin(indent, ' ');
+  if (value.is_array()) {
+    for (const Json& item : value) {
+      out += margin + "-";
+      write_value(out, item, indent + 2, true);
+    }
+    return;
+  }
+  for (const auto& [key, item] : value.items()) {
+    out += margin + scalar(Json(key)) + ":";
+    write_value(out, item, indent + 2, false);
+  }
+}
+
+}  // namespace
+
+std::string to_yaml(const Json& value) {
+  std::string out;
+  write(out, value, 0);
+  return out;
+}
+
+}  // namespace paddle::api

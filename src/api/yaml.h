@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes JSON values as YAML that people can read: block style, and flow style (JSON, folded into
+// lines) for subtrees that have no description anywhere, which are other people's schemas.
+
+#pragma once
+
+#include <string>
+
+#include "api/json.h"
+
+namespace paddle::api {
+
+std::string to_yaml(const Json& value);
+
+}  // namespace paddle::api
