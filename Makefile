@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# The face of the project: each target is one line over a script or CMake.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help build check test quickstart fmt tidy crds clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+build: ## the programs, optimized, in build/bin
+	@tools/bootstrap && cmake --preset release && cmake --build build/release --target paddle_programs
+
+check: ## inner loop: format, layers, clocks, sizes, unit tests
+	@tools/bootstrap && tools/run_tests check
+
+test: ## everything: unit and integration tests, sanitizers, fuzzers, real components
+	@tools/bootstrap && tools/run_tests test
+
+quickstart: ## a trained model on cached samples on this machine
+	@echo "There is no quickstart yet: this tree has the Kubernetes client and controller library, not the controllers."; exit 1
+
+fmt: ## format the C++ files
+	@tools/bootstrap && tools/check_format --fix
+
+tidy: ## lint the C++ files with clang-tidy
+	@tools/bootstrap && cmake --preset clang && tools/tidy
+
+crds: ## write deploy/ anew from src/api
+	@tools/bootstrap && tools/crds
+
+clean: ## remove everything built in this tree
+	@rm -rf build

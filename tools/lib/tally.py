@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What passed, failed and was skipped, and the last lines of a run."""
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+
+class Tally:
+    """Thread-safe; prints whole lines."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._start = time.monotonic()
+        self.passed = 0
+        self.failures = []  # (name, one line)
+        self.skips = []     # (name, how many, reason, whether a component is missing)
+
+    def say(self, text):
+        with self._lock:
+            print(text, flush=True)
+
+    def passes(self, count=1):
+        with self._lock:
+            self.passed += count
+
+    def fails(self, name, reason, detail="", reproduce=""):
+        with self._lock:
+            self.failures.append((name, reason))
+            print(f"FAILED {name}: {reason}", flush=True)
+            for line in detail.rstrip().splitlines():
+                print(f"    {line}")
+            if reproduce:
+                print(f"    reproduce: {reproduce}", flush=True)
+
+    def skip(self, name, reason, count=1, missing=False):
+        with self._lock:
+            self.skips.append((name, count, reason, missing))
+
+    @contextmanager
+    def step(self, title):
+        start = time.monotonic()
+        self.say(f"== {title}")
+        try:
+            yield
+        finally:
+            self.say(f"   {title}: {time.monotonic() - start:.1f} s")
+
+    def finish(self, ci):
+        """Prints the summary; the exit code."""
+        skipped = sum(count for _, count, _, _ in self.skips)
+        self.say(f"== total {time.monotonic() - self._start:.0f} s")
+        if self.skips:
+            self.say("skipped:")
+            for name, count, reason, _ in self.skips:
+                self.say(f"  {name} ({count}): {reason}")
+        if self.failures:
+            self.say("failed:")
+            for name, reason in self.failures:
+                self.say(f"  {name}: {reason}")
+        lost = ci and any(missing for _, _, _, missing in self.skips)
+        if lost:
+            self.say("this is CI (CI=true): a missing component counts as a failed run")
+        self.say(f"{self.passed} passed, {len(self.failures)} failed, {skipped} skipped")
+        sys.stdout.flush()
+        return 1 if self.failures or lost else 0

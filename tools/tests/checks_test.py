@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks must be able to fail: each is shown a small tree with one thing wrong."""
+import importlib.machinery
+import importlib.util
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TOOLS / "lib"))
+import tree  # noqa: E402
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name, str(TOOLS / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    sys.modules[name] = module  # dataclasses look their module up
+    loader.exec_module(module)
+    return module
+
+
+class Tree(unittest.TestCase):
+    """A fabricated checkout."""
+
+    def problems(self, check, files):
+        with tempfile.TemporaryDirectory() as top:
+            subprocess.run(["git", "init", "-q", top], check=True)
+            for name, text in files.items():
+                path = Path(top) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return list(load(check).problems(top))
+
+    def assert_one(self, found, *words):
+        self.assertEqual(len(found), 1, found)
+        for word in words:
+            self.assertIn(word, found[0])
+
+
+GOOD = {
+    "src/base/CMakeLists.txt": "module(base\n  SOURCES a.cc)\n",
+    "src/base/a.h": "#pragma once\n#include <string>\n",
+    "src/net/CMakeLists.txt": "module(net\n  DEPS base  # only\n  SOURCES b.cc\n  LIBS CURL)\n",
+    "src/net/b.cc": '#include <curl/curl.h>\n#include <sys/socket.h>\n#include "base/a.h"\n',
+    "src/net/b.h": "#pragma once\n",
+    "src/kube/CMakeLists.txt": "module(kube\n  DEPS base net)\n"
+                               "if(T)\n  paddle_test(k SOURCES c_test.cc DEPS kube kube/fake)\nendif()\n",
+    "src/kube/c.cc": '#include "net/b.h"\n',
+    "src/kube/c_test.cc": '#include <gtest/gtest.h>\n#include "kube/fake/f.h"\n'
+                          '#include "test/support/ports.h"\n',
+    "src/kube/fake/CMakeLists.txt": "module(kube/fake DEPS kube)\n",
+    "src/kube/fake/f.h": "#pragma once\n",
+}
+
+
+class Layers(Tree):
+    def check(self, **changed):
+        return self.problems("check_layers", {**GOOD, **{k.replace("__", "/"): v
+                                                         for k, v in changed.items()}})
+
+    def with_file(self, name, text):
+        return self.problems("check_layers", {**GOOD, name: text})
+
+    def test_a_tree_that_keeps_to_its_lists_is_good(self):
+        self.assertEqual(self.check(), [])
+
+    def test_a_folder_that_is_not_listed_is_refused(self):
+        self.assert_one(self.with_file("src/base/a.cc", '#include "net/b.h"\n'),
+                        "src/base/a.cc:1", "does not list net")
+
+    def test_what_only_a_test_lists_is_refused_in_the_code(self):
+        self.assert_one(self.with_file("src/kube/c.h", '#include "kube/fake/f.h"\n'),
+                        "does not list kube/fake")
+
+    def test_test_support_is_for_tests(self):
+        self.assert_one(self.with_file("src/kube/c.h", '#include "test/support/ports.h"\n'),
+                        "only tests may")
+
+    def test_a_circle_is_refused(self):
+        found = self.with_file("src/base/CMakeLists.txt", "module(base DEPS kube)\n")
+        self.assertTrue(any("circle: base -> kube" in each for each in found), found)
+
+    def test_a_name_that_is_no_module_is_refused(self):
+        self.assert_one(self.with_file("src/base/CMakeLists.txt", "module(base DEPS util)\n"),
+                        "lists util, which is no module")
+
+    def test_a_library_outside_its_folder_is_refused(self):
+        self.assert_one(self.with_file("src/kube/d.cc", "#include <curl/curl.h>\n"),
+                        "only net may")
+
+    def test_a_library_nobody_has_spoken_of_is_refused(self):
+        self.assert_one(self.with_file("src/kube/d.cc", "#include <boost/any.hpp>\n"),
+                        "does not know")
+
+    def test_a_folder_without_a_module_is_refused(self):
+        self.assert_one(self.with_file("src/stray/x.cc", "int x;\n"), "has no module()")
+
+
+class Clocks(Tree):
+    def lines(self, text, name="src/net/x.cc"):
+        return self.problems("check_clocks", {name: text})
+
+    def test_every_way_to_tell_the_time_is_found(self):
+        for text in ("auto t = std::chrono::steady_clock::now();",
+                     "using namespace std::chrono; auto t = system_clock::now();",
+                     "std::this_thread::sleep_for(pause);", "::usleep(1);", "sleep(1);",
+                     "time_t t = time(nullptr);", "std::time(0);", "gettimeofday(&tv, nullptr);",
+                     "clock_gettime(CLOCK_REALTIME, &ts);", "std::random_device seed;",
+                     "int dice = rand();"):
+            self.assert_one(self.lines(text), "src/net/x.cc:1")
+
+    def test_our_own_clock_comments_and_strings_are_not(self):
+        self.assertEqual(self.lines(
+            "// not std::chrono::steady_clock::now()\n/* sleep(1)\n usleep(1) */\n"
+            'auto s = "time(nullptr)"; auto r = R"(rand())";\n'
+            "clock.sleep(pause, stop); clock->sleep(pause, stop); system_clock().wall();\n"
+            "auto n = 1'000'000; auto m = rfc3339_time(x); Random random(7);\n"), [])
+
+    def test_base_may(self):
+        self.assertEqual(self.lines("std::chrono::steady_clock::now();", "src/base/x.cc"), [])
+
+
+class Sizes(Tree):
+    def test_the_limit_is_800_lines(self):
+        self.assertEqual(self.problems("check_sizes", {"src/a.cc": "x\n" * 799}), [])
+        self.assert_one(self.problems("check_sizes", {"src/a.cc": "x\n" * 800}), "800 lines")
+        self.assertEqual(self.problems("check_sizes", {"deploy/crd.yaml": "x\n" * 9000}), [])
+
+
+class Words(Tree):
+    def test_each_kind_is_found(self):
+        for text in ("// TODO later", "TEST(A, DISABLED_B)", "GOPROXY=https://proxy.golang.org",
+                     "see /root/x", "cd /work/main", "/home/me/src"):
+            self.assert_one(self.problems("check_words", {"docs/a.md": text + "\n"}), "docs/a.md:1")
+
+    def test_innocent_words_pass(self):
+        self.assertEqual(self.problems("check_words", {
+            "docs/a.md": "todo lists, a/work/tree, $HOME/root/x, chroot/root/\n"}), [])
+
+
+class CodeOnly(unittest.TestCase):
+    def test_lines_stay_where_they_are(self):
+        text = 'a /* x\n y */ b\n"s\\"" c // d\n'
+        self.assertEqual(tree.code_only(text).count("\n"), 3)
+        self.assertEqual(tree.code_only(text).split(), ["a", "b", "c"])
+
+
+if __name__ == "__main__":
+    unittest.main()
