@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/fake/object_rules.h"
+#include "kube/rules/object_rules.h"
 
 namespace paddle::kube {
 namespace {

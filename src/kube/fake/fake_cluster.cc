@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/fake/object_rules.h"
+#include "kube/rules/object_rules.h"
 
 namespace paddle::kube {
 namespace {
@@ -207,7 +207,11 @@ Result<> FakeCluster::remove(const Resource& resource, const ObjectKey& key,
 
 void FakeCluster::collect_dangling() {
   Lock lock(mutex_);
-  garbage_.collect_dangling(clock_.wall());
+  std::vector<Located> all;
+  for (const auto& [name, collection] : storage_.collections()) {
+    for (const auto& [key, record] : collection.records) all.push_back({collection.resource, key});
+  }
+  garbage_.collect_dangling(all, clock_.wall());
   changed_.notify_all();
 }
 

@@ -22,9 +22,9 @@
 #include "base/random.h"
 #include "base/sync.h"
 #include "kube/cluster.h"
-#include "kube/fake/garbage.h"
 #include "kube/fake/request.h"
 #include "kube/fake/storage.h"
+#include "kube/rules/garbage.h"
 
 namespace paddle::kube {
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/fake/fake_cluster.h"
-#include "kube/fake/object_rules.h"
-#include "kube/fake/selector.h"
+#include "kube/rules/object_rules.h"
+#include "kube/rules/selector.h"
 
 namespace paddle::kube {
 namespace {

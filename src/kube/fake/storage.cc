@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/fake/object_rules.h"
+#include "kube/rules/object_rules.h"
 
 namespace paddle::kube {
 
@@ -23,6 +23,33 @@ const Record* FakeStorage::find(const Resource& resource, const ObjectKey& key) 
   const auto& all = records(resource);
   const auto found = all.find(key);
   return found == all.end() ? nullptr : &found->second;
+}
+
+std::optional<Record> FakeStorage::read(const Resource& resource, const ObjectKey& key) const {
+  const Record* found = find(resource, key);
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<Located> FakeStorage::dependents_of(const std::string& uid) const {
+  std::vector<Located> found;
+  for (const auto& [name, collection] : collections_) {
+    for (const auto& [key, record] : collection.records) {
+      const auto owners = owner_uids(*record.object);
+      if (std::ranges::find(owners, uid) != owners.end()) {
+        found.push_back({collection.resource, key});
+      }
+    }
+  }
+  return found;
+}
+
+std::optional<Located> FakeStorage::find_uid(const std::string& uid) const {
+  for (const auto& [name, collection] : collections_) {
+    for (const auto& [key, record] : collection.records) {
+      if (meta_text(*record.object, "uid") == uid) return Located{collection.resource, key};
+    }
+  }
+  return std::nullopt;
 }
 
 StoredObject FakeStorage::put(const Resource& resource, Json object, FieldOwners owners) {

@@ -14,17 +14,10 @@
 #include "api/json.h"
 #include "api/meta.h"
 #include "kube/cluster.h"
-#include "kube/fake/server_side_apply.h"
 #include "kube/resource.h"
+#include "kube/rules/object_store.h"
 
 namespace paddle::kube {
-
-using StoredObject = std::shared_ptr<const Json>;
-
-struct Record {
-  StoredObject object{};
-  FieldOwners owners{};
-};
 
 struct HistoryEntry {
   std::uint64_t version = 0;
@@ -39,7 +32,7 @@ struct Collection {
   std::map<ObjectKey, Record> records{};
 };
 
-class FakeStorage {
+class FakeStorage final : public ObjectStore {
  public:
   // Objects live under group and plural; API versions of a kind share them.
   static std::string collection_of(const Resource& resource);
@@ -48,9 +41,11 @@ class FakeStorage {
   const std::map<ObjectKey, Record>& records(const Resource& resource) const;
   const std::map<std::string, Collection>& collections() const { return collections_; }
 
-  // Stamps the next version and records the change. The object's metadata is its key.
-  StoredObject put(const Resource& resource, Json object, FieldOwners owners);
-  void erase(const Resource& resource, const ObjectKey& key);
+  std::optional<Record> read(const Resource& resource, const ObjectKey& key) const override;
+  StoredObject put(const Resource& resource, Json object, FieldOwners owners) override;
+  void erase(const Resource& resource, const ObjectKey& key) override;
+  std::vector<Located> dependents_of(const std::string& uid) const override;
+  std::optional<Located> find_uid(const std::string& uid) const override;
 
   std::uint64_t version() const { return version_; }
   std::uint64_t compacted() const { return compacted_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/fake/selector.h"
+#include "kube/rules/selector.h"
 
 #include <algorithm>
 #include <array>

@@ -47,6 +47,9 @@ bool is_ready_to_go(const Json& object);
 // metadata.finalizers, an empty list when there are none.
 std::vector<std::string> finalizers_of(const Json& object);
 
+// The uids in metadata.ownerReferences.
+std::vector<std::string> owner_uids(const Json& object);
+
 // The Scale of an object whose kind has one, and the object with a Scale written back.
 Json scale_of(const Json& object);
 Result<Json> with_scale(Json object, const Json& scale);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/fake/object_rules.h"
+#include "kube/rules/object_rules.h"
 
 #include <algorithm>
 #include <array>
@@ -126,6 +126,14 @@ std::vector<std::string> finalizers_of(const Json& object) {
   static const Pointer path{"/metadata/finalizers"};
   return object.contains(path) ? object.at(path).get<std::vector<std::string>>()
                                : std::vector<std::string>{};
+}
+
+std::vector<std::string> owner_uids(const Json& object) {
+  static const Pointer path{"/metadata/ownerReferences"};
+  std::vector<std::string> uids;
+  if (!object.contains(path)) return uids;
+  for (const Json& owner : object.at(path)) uids.push_back(owner.value("uid", ""));
+  return uids;
 }
 
 Result<Json> prepare_create(const Resource& resource, Json object, const Birth& birth) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/fake/server_side_apply.h"
+#include "kube/rules/server_side_apply.h"
 
 #include <nlohmann/json.hpp>
 
