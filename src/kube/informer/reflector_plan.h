@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a reflector does next, as a function of how its last step ended. No thread, no clock: the
+// caller measures, sleeps and calls the server.
+//
+//   list ended well            watch from the list's version
+//   list failed                list again after a pause; one whose pages expired, without pages
+//   watch ended by the server  watch again at once from the last version seen
+//   connection broke, 429, 5xx watch again from the last version seen, after a pause
+//   version expired (410)      list again; at once the first time, then after pauses
+//   anything else              list again after a pause
+//
+// Pauses double from `first_pause` to `longest_pause`, with jitter of half their length either way
+// so that many clients do not return at once, and start over as soon as a watch makes progress. A
+// server that asks for a longer pause gets it. A watch that ends well but shows nothing and lasts
+// less than a second counts as broken, so that no server can make us spin.
+
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "base/random.h"
+#include "base/result.h"
+
+namespace paddle::kube {
+
+struct ReflectorPace {
+  std::chrono::milliseconds first_pause{100};
+  std::chrono::milliseconds longest_pause{30'000};
+  // A watch is renewed after a random time in between, so that renewals spread out.
+  std::chrono::seconds shortest_watch{300};
+  std::chrono::seconds longest_watch{600};
+  int page_size = 500;
+};
+
+struct ReflectorStep {
+  enum class Kind { kList, kWatch, kStop };
+  Kind kind = Kind::kList;
+  std::chrono::nanoseconds pause{0};  // before the step
+  int page_size = 0;                  // kList
+  std::string version{};              // kWatch: where to start
+  std::chrono::seconds timeout{0};    // kWatch: when the server shall end it
+};
+
+struct WatchOutcome {
+  std::string version{};  // the last one seen, also when nothing came
+  size_t events = 0;      // bookmarks included
+  std::chrono::nanoseconds lasted{0};
+  std::optional<Error> error{};  // none: the server ended it
+};
+
+class ReflectorPlan {
+ public:
+  ReflectorPlan(const ReflectorPace& pace, Random& random) : pace_(pace), random_(random) {}
+
+  ReflectorStep first();
+  ReflectorStep after_list(const Result<std::string>& version);
+  ReflectorStep after_watch(const WatchOutcome& outcome);
+
+ private:
+  ReflectorStep list_after(std::chrono::nanoseconds pause, bool in_pages = true);
+  ReflectorStep watch_after(std::chrono::nanoseconds pause, const std::string& version);
+  std::chrono::nanoseconds next_pause(const Error& error);
+
+  const ReflectorPace pace_;
+  Random& random_;
+  unsigned failures_ = 0;  // in a row, without progress of a watch in between
+};
+
+}  // namespace paddle::kube
