@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads test/corpus/api. A corpus that can not be read is an empty list; tests check its size.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/describe.h"
+#include "api/json.h"
+
+namespace paddle::test {
+
+struct CorpusCase {
+  api::Kind kind = api::Kind::kPaddleJob;
+  std::string name{};
+  bool good = false;
+  std::string at{};  // of a bad one: the path our validator names first
+  api::Opaque object{};
+  api::Opaque old{};    // empty: a create
+  bool status = false;  // a write to the status subresource
+};
+
+std::vector<CorpusCase> read_corpus();
+
+}  // namespace paddle::test
