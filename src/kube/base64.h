@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Standard base64 (RFC 4648), as the `-data` fields of a kubeconfig and Secrets use it. Pure.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace paddle::kube {
+
+std::string base64_encode(std::string_view bytes);
+
+// White space is passed over, padding may be missing at the end only; kInvalid otherwise.
+Result<std::string> base64_decode(std::string_view text);
+
+}  // namespace paddle::kube
