@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/node/network.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+namespace paddle::local {
+namespace {
+
+// FNV-1a: stable over runs, so that a restart finds its own bridge again.
+unsigned hash(const std::string& text) {
+  unsigned value = 2166136261u;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 16777619u;
+  return value;
+}
+
+// Runs a program of iproute2 or util-linux; never a shell.
+Result<> run(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  std::string line;
+  for (auto& word : words) {
+    argv.push_back(word.data());
+    line += (line.empty() ? "" : " ") + word;
+  }
+  argv.push_back(nullptr);
+  char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+  char* env[] = {path, nullptr};
+
+  posix_spawn_file_actions_t quiet;
+  posix_spawn_file_actions_init(&quiet);
+  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", 1, 0);
+  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", 1, 0);
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, argv[0], &quiet, nullptr, argv.data(), env);
+  posix_spawn_file_actions_destroy(&quiet);
+  if (error != 0) {
+    return Error{Code::kUnavailable, "can not run `" + words[0] +
+                                         "` (install iproute2 and util-linux): " + strerror(error)};
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Done{};
+  return Error{Code::kUnavailable, "`" + line + "` failed"};
+}
+
+Result<> ip(std::initializer_list<std::string> args) {
+  std::vector<std::string> words{"ip"};
+  words.insert(words.end(), args);
+  return run(std::move(words));
+}
+
+Result<> ip_inside(int pid, std::initializer_list<std::string> args) {
+  std::vector<std::string> words{"nsenter", "--net=/proc/" + std::to_string(pid) + "/ns/net", "ip"};
+  words.insert(words.end(), args);
+  return run(std::move(words));
+}
+
+}  // namespace
+
+Result<unsigned> AddressPool::take() {
+  for (unsigned tried = 0; tried < size_; ++tried) {
+    last_ = last_ % size_ + 1;
+    if (taken_.insert(last_).second) return last_;
+  }
+  return Error{Code::kUnavailable, "no pod address is left"};
+}
+
+Network::Network(const std::string& instance, unsigned range)
+    : bridge_("pdl" +
+              [&] {
+                char text[16];
+                std::snprintf(text, sizeof text, "%08x", hash(instance));
+                return std::string(text);
+              }()),
+      range_(range) {}
+
+std::unique_ptr<Network> Network::bridge_or_loopback(const std::string& instance) {
+  // 10.64-10.127 and 127.64-127.127: away from what people usually configure.
+  std::unique_ptr<Network> network(new Network(instance, 64 + hash(instance) % 64));
+  if (auto made = network->make_bridge(); !made) {
+    network->why_not_ = made.error().message;
+  } else {
+    network->bridged_ = true;
+  }
+  return network;
+}
+
+Network::~Network() {
+  if (!bridged_) return;
+  if (auto gone = ip({"link", "del", bridge_}); !gone) {
+    log::warn("can not remove the pods' bridge",
+              {{"bridge", bridge_}, {"error", gone.error().message}});
+  }
+}
+
+Result<> Network::make_bridge() {
+  if (geteuid() != 0) return Error{Code::kForbidden, "a bridge needs root"};
+  if (auto left = ip({"link", "del", bridge_}); left) {
+    log::warn("removed a bridge that an earlier run left", {{"bridge", bridge_}});
+  }
+  CHECK_DONE(ip({"link", "add", bridge_, "type", "bridge"}));
+  const std::string own = "10." + std::to_string(range_) + ".0.1/16";
+  // A fixed hardware address: otherwise it changes with its ports, and neighbours lose the machine.
+  char mac[32];
+  std::snprintf(mac, sizeof mac, "02:00:0a:%02x:00:01", range_);
+  for (const auto& done :
+       {ip({"link", "set", bridge_, "address", mac}), ip({"addr", "add", own, "dev", bridge_}),
+        ip({"link", "set", bridge_, "up"})}) {
+    if (done) continue;
+    [[maybe_unused]] auto gone = ip({"link", "del", bridge_});
+    return Error{done.error()};
+  }
+  return Done{};
+}
+
+std::string Network::host_address() const {
+  return bridged_ ? "10." + std::to_string(range_) + ".0.1" : "127.0.0.1";
+}
+
+std::string Network::address_of(unsigned number) const {
+  const unsigned host = number + 1;  // .0.1 is the machine
+  return (bridged_ ? "10." : "127.") + std::to_string(range_) + "." + std::to_string(host >> 8) +
+         "." + std::to_string(host & 255);
+}
+
+Result<std::string> Network::take_address() {
+  Lock lock(mutex_);
+  TRY(const unsigned number, pool_.take());
+  return address_of(number);
+}
+
+void Network::give_back(const std::string& address) {
+  unsigned high = 0, low = 0;
+  if (std::sscanf(address.c_str(), "%*u.%*u.%u.%u", &high, &low) != 2) return;
+  Lock lock(mutex_);
+  pool_.give_back((high << 8 | low) - 1);
+}
+
+Result<> Network::plug(int pid, const std::string& address) {
+  const std::string outer = "pdv" + std::to_string(pid);
+  const std::string target = std::to_string(pid);
+  CHECK_DONE(ip({"link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", target}));
+  CHECK_DONE(ip({"link", "set", outer, "master", bridge_}));
+  CHECK_DONE(ip({"link", "set", outer, "up"}));
+  CHECK_DONE(ip_inside(pid, {"addr", "add", address + "/16", "dev", "eth0"}));
+  CHECK_DONE(ip_inside(pid, {"link", "set", "eth0", "up"}));
+  return ip_inside(pid, {"route", "add", "default", "via", host_address()});
+}
+
+}  // namespace paddle::local

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/node/pod_runner.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <poll.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "local/node/container_process.h"
+
+namespace paddle::local {
+namespace {
+
+using Is = ContainerState::Is;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// How soon something missing is looked for again, and how soon a change of mind is noticed.
+constexpr milliseconds kTick{100};
+constexpr milliseconds kRetryMissing{500};
+
+// After the n-th restart: 1 s doubling to a minute. A machine of one's own wants a sooner answer
+// than the kubelet's 10 s to 5 min.
+milliseconds restart_pause(int restarts) {
+  return std::min<milliseconds>(seconds{60}, seconds{1} * (1 << std::clamp(restarts, 0, 6)));
+}
+
+}  // namespace
+
+struct PodRunner::Slot {
+  const Container* container = nullptr;
+  ContainerState* state = nullptr;
+  std::optional<ContainerProcess> process{};
+  BootTime next_start{};
+};
+
+std::string pod_directory(const std::string& root, const api::Meta& meta) {
+  return root + "/pods/" + meta.uid;
+}
+
+std::string log_path(const std::string& root, const api::Meta& meta, const std::string& container,
+                     int restarts) {
+  return pod_directory(root, meta) + "/logs/" + container + "." + std::to_string(restarts) + ".log";
+}
+
+PodRunner::PodRunner(PodSpec pod, PodWorld world)
+    : world_(std::move(world)),
+      directory_(pod_directory(world_.directory, pod.meta)),
+      pod_(std::move(pod)),
+      thread_([this](std::stop_token stop) { run(stop); }) {}
+
+PodRunner::~PodRunner() {
+  stop(seconds{0});
+  thread_.request_stop();
+}
+
+void PodRunner::update(const PodSpec& pod) {
+  Lock lock(mutex_);
+  pod_.meta = pod.meta;
+}
+
+void PodRunner::stop(seconds grace) {
+  Lock lock(mutex_);
+  grace_ = grace_ ? std::min(*grace_, grace) : grace;
+}
+
+bool PodRunner::stopping() {
+  Lock lock(mutex_);
+  return grace_.has_value();
+}
+
+PodSpec PodRunner::spec() {
+  Lock lock(mutex_);
+  return pod_;
+}
+
+void PodRunner::report() { world_.report(spec(), state_); }
+
+void PodRunner::run(std::stop_token stop) {
+  state_.started = world_.clock->wall();
+  state_.host_ip = world_.network->host_address();
+  std::optional<PodPause> pause;
+  const PodSpec pod = spec();
+  for (const Container& c : pod.init) state_.init[c.name] = {};
+  for (const Container& c : pod.containers) state_.containers[c.name] = {};
+
+  if (auto address = world_.network->take_address(); address) {
+    state_.ip = pod.host_network ? state_.host_ip : *address;
+    if (world_.network->bridged() && !pod.host_network) {
+      auto started = PodPause::start(world_.program);
+      auto plugged =
+          started ? world_.network->plug(started->pid(), *address) : Result<>(started.error());
+      if (plugged) {
+        network_namespace_ = started->network_path();
+        pause = *std::move(started);
+      } else {
+        state_.failed_reason = "NetworkNotReady";
+        state_.failed_message = plugged.error().message;
+      }
+    }
+    report();
+    if (state_.failed_reason.empty() && run_init(stop)) run_containers(stop);
+    report();
+    world_.network->give_back(*address);
+  } else {
+    state_.failed_reason = "NetworkNotReady";
+    state_.failed_message = address.error().message;
+    report();
+  }
+  ended_ = true;
+}
+
+Result<> PodRunner::prepare() {
+  const PodSpec pod = spec();
+  const PodFacts facts{pod, state_.ip, state_.host_ip};
+  std::error_code error;
+  std::filesystem::create_directories(directory_ + "/logs", error);
+  if (error) return Error{Code::kInternal, "create " + directory_ + ": " + error.message()};
+  std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
+  TRY(volumes_, place_volumes(directory_, facts, world_.objects(pod.meta.key.ns), world_.claims));
+  return Done{};
+}
+
+Result<> PodRunner::start(Slot& slot) {
+  CHECK_DONE(prepare());
+  const PodSpec pod = spec();
+  const PodFacts facts{pod, state_.ip, state_.host_ip};
+  const Container& c = *slot.container;
+  TRY(Data env, environment(c, facts, world_.objects(pod.meta.key.ns)));
+  for (const auto& [name, value] : world_.base_env) env.try_emplace(name, value);
+  const std::string hostname = pod.hostname.empty() ? pod.meta.key.name : pod.hostname;
+  env.try_emplace("HOSTNAME", hostname);
+
+  ContainerPlan plan{.working_dir = c.working_dir,
+                     .directory = directory_ + "/containers/" + c.name,
+                     .network_namespace = network_namespace_,
+                     .hostname = hostname};
+  for (const auto* words : {&c.command, &c.args}) {
+    for (const std::string& word : *words) plan.argv.push_back(expand(word, env));
+  }
+  plan.env = std::move(env);
+  for (const Mount& mount : c.mounts) {
+    const auto& source = pod.volumes.at(mount.volume);
+    const auto* claim = std::get_if<ClaimVolume>(&source);
+    plan.mounts.push_back({.source = volumes_.at(mount.volume),
+                           .sub_path = mount.sub_path,
+                           .target = mount.path,
+                           .read_only = mount.read_only || (claim && claim->read_only),
+                           .create_directory = std::holds_alternative<EmptyDirVolume>(source)});
+  }
+  std::error_code error;
+  std::filesystem::create_directories(plan.directory, error);
+  TRY(auto process,
+      ContainerProcess::start(world_.program, plan,
+                              log_path(world_.directory, pod.meta, c.name, slot.state->restarts)));
+  slot.process = std::move(process);
+  return Done{};
+}
+
+// One step for one container: notice its end, start it when its time has come.
+void PodRunner::tend(Slot& slot, bool init) {
+  if (slot.process) {
+    if (auto code = slot.process->try_wait()) {
+      slot.process.reset();
+      note_end(slot, *code, init);
+      report();
+    }
+    return;
+  }
+  if (over(slot, init) || stopping() || world_.clock->boot() < slot.next_start) return;
+  if (slot.state->reason == "CrashLoopBackOff") ++slot.state->restarts;
+  const ContainerState before = *slot.state;
+  if (auto started = start(slot); started) {
+    slot.state->is = Is::kRunning;
+    slot.state->started = world_.clock->wall();
+    slot.state->message.clear();
+    report();
+    return;
+  } else if (started.is(Code::kNotFound)) {
+    slot.state->reason = "CreateContainerConfigError";
+    slot.state->message = started.error().message;
+    slot.next_start = world_.clock->boot() + kRetryMissing;
+  } else {
+    const WallTime now = world_.clock->wall();
+    slot.state->ended = Ended{.exit_code = 128,
+                              .reason = "StartError",
+                              .message = started.error().message,
+                              .started = now,
+                              .finished = now};
+    slot.state->is = Is::kEnded;
+    note_end(slot, 128, init);
+  }
+  if (*slot.state != before) report();
+}
+
+void PodRunner::note_end(Slot& slot, int exit_code, bool init) {
+  if (slot.state->is == Is::kRunning) {
+    slot.state->ended = Ended{.exit_code = exit_code,
+                              .reason = exit_code == 0 ? "Completed" : "Error",
+                              .started = slot.state->started,
+                              .finished = world_.clock->wall()};
+    slot.state->is = Is::kEnded;
+  }
+  if (stopping() || !starts_again(spec().restart, *slot.state->ended, init)) return;
+  slot.state->is = Is::kWaiting;
+  slot.state->reason = "CrashLoopBackOff";
+  slot.next_start = world_.clock->boot() + restart_pause(slot.state->restarts);
+}
+
+bool PodRunner::over(const Slot& slot, bool) const {
+  return !slot.process && slot.state->is == Is::kEnded;
+}
+
+bool PodRunner::run_init(std::stop_token stop) {
+  const PodSpec pod = spec();
+  for (const Container& c : pod.init) {
+    std::vector<Slot> slots(1);
+    slots[0].container = &c;
+    slots[0].state = &state_.init.at(c.name);
+    while (!over(slots[0], true) && !stopping() && !stop.stop_requested()) {
+      tend(slots[0], true);
+      wait(slots, stop);
+    }
+    end_all(slots);
+    if (slots[0].state->is != Is::kEnded || slots[0].state->ended->exit_code != 0) return false;
+  }
+  return true;
+}
+
+void PodRunner::run_containers(std::stop_token stop) {
+  const PodSpec pod = spec();
+  std::vector<Slot> slots(pod.containers.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    slots[i].container = &pod.containers[i];
+    slots[i].state = &state_.containers.at(pod.containers[i].name);
+  }
+  const auto all_over = [&] {
+    return std::ranges::all_of(slots, [&](const Slot& slot) { return over(slot, false); });
+  };
+  while (!all_over() && !stopping() && !stop.stop_requested()) {
+    for (Slot& slot : slots) tend(slot, false);
+    wait(slots, stop);
+  }
+  end_all(slots);
+}
+
+// Until a container ends or a moment passes; keeps the downward API's files fresh meanwhile.
+void PodRunner::wait(std::vector<Slot>& slots, std::stop_token stop) {
+  if (const PodSpec pod = spec(); pod.meta != shown_) {
+    shown_ = pod.meta;
+    if (auto done = refresh_downward(directory_, {pod, state_.ip, state_.host_ip}); !done) {
+      log::warn("can not refresh a pod's files",
+                {{"pod", api::to_string(pod.meta.key)}, {"error", done.error().message}});
+    }
+  }
+  std::vector<pollfd> fds;
+  for (const Slot& slot : slots) {
+    if (slot.process) fds.push_back({slot.process->pid_fd(), POLLIN, 0});
+  }
+  if (fds.empty()) {
+    world_.clock->sleep(kTick, stop);
+  } else {
+    poll(fds.data(), fds.size(), static_cast<int>(kTick.count()));
+  }
+}
+
+void PodRunner::end_all(std::vector<Slot>& slots) {
+  for (Slot& slot : slots) {
+    if (slot.process) slot.process->signal(SIGTERM);
+  }
+  const BootTime asked = world_.clock->boot();
+  const auto any_left = [&] {
+    return std::ranges::any_of(slots, [](const Slot& slot) { return slot.process.has_value(); });
+  };
+  const auto grace = [this] {
+    Lock lock(mutex_);
+    return grace_.value_or(seconds{0});
+  };
+  while (any_left()) {
+    if (world_.clock->boot() >= asked + grace()) {
+      for (Slot& slot : slots) {
+        if (slot.process) slot.process->signal(SIGKILL);
+      }
+    }
+    for (Slot& slot : slots) {
+      if (!slot.process) continue;
+      if (auto code = slot.process->try_wait()) {
+        slot.process.reset();
+        note_end(slot, *code, false);
+      }
+    }
+    if (any_left()) world_.clock->sleep(milliseconds{10}, {});
+  }
+}
+
+}  // namespace paddle::local

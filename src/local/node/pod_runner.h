@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one pod from its start to its end in a thread of its own: places its volumes, gives it a
+// network, runs the init containers one after another and then all containers side by side,
+// restarts them as the policy says, and reports each change of state. Waits (for a ConfigMap, a
+// claim) are stated in the container's state and tried again. stop() ends everything within the
+// grace period; the destructor does so at once. Nothing of the pod outlives the object.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/sync.h"
+#include "local/node/network.h"
+#include "local/node/pod_env.h"
+#include "local/node/pod_spec.h"
+#include "local/node/pod_status.h"
+#include "local/node/pod_volumes.h"
+
+namespace paddle::local {
+
+// What a pod may take from its surroundings. All functions are thread-safe.
+struct PodWorld {
+  std::string program{};    // this program, to start containers with
+  std::string directory{};  // pods live beneath it
+  Network* network = nullptr;
+  const Clock* clock = nullptr;
+  std::function<ObjectData(const std::string& ns)> objects{};
+  ClaimPaths claims{};
+  std::map<std::string, std::string> base_env{};  // under what the pod says itself
+  std::function<void(const PodSpec&, const PodState&)> report{};
+};
+
+std::string pod_directory(const std::string& root, const api::Meta& meta);
+// The log of a container's n-th start.
+std::string log_path(const std::string& root, const api::Meta& meta, const std::string& container,
+                     int restarts);
+
+class PodRunner {
+ public:
+  PodRunner(PodSpec pod, PodWorld world);
+  ~PodRunner();
+
+  // New labels or annotations of the same pod.
+  void update(const PodSpec& pod) EXCLUDES(mutex_);
+  // Asks it to end; returns at once. ended() tells.
+  void stop(std::chrono::seconds grace) EXCLUDES(mutex_);
+  bool ended() const { return ended_; }
+
+ private:
+  struct Slot;  // one container and what it is doing
+
+  void run(std::stop_token stop);
+  Result<> prepare();
+  bool run_init(std::stop_token stop);
+  void run_containers(std::stop_token stop);
+  void tend(Slot& slot, bool init);
+  Result<> start(Slot& slot);
+  void note_end(Slot& slot, int exit_code, bool init);
+  bool over(const Slot& slot, bool init) const;
+  void wait(std::vector<Slot>& slots, std::stop_token stop);
+  void end_all(std::vector<Slot>& slots);
+  void report();
+  bool stopping() EXCLUDES(mutex_);
+  PodSpec spec() EXCLUDES(mutex_);
+
+  const PodWorld world_;
+  const std::string directory_;
+  std::atomic<bool> ended_{false};
+
+  Mutex mutex_;
+  PodSpec pod_ GUARDED_BY(mutex_);
+  std::optional<std::chrono::seconds> grace_ GUARDED_BY(mutex_);
+
+  // Only the thread's.
+  PodState state_{};
+  api::Meta shown_{};  // what the downward API's files say
+  std::map<std::string, std::string> volumes_{};
+  std::string network_namespace_{};
+
+  std::jthread thread_;
+};
+
+}  // namespace paddle::local

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts a pod's volumes on this machine's disk, beneath the pod's own directory, and says where each
+// one is. Files of ConfigMaps, Secrets and the downward API are replaced atomically; Secrets are
+// readable by the owner only.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "local/node/pod_env.h"
+#include "local/node/pod_spec.h"
+
+namespace paddle::local {
+
+// Where a claim's data is mounted on this machine. kNotFound: not (yet).
+using ClaimPaths = std::function<Result<std::string>(const api::ObjectKey& claim)>;
+
+// Volume name -> path on this machine. kNotFound when something it needs is not there yet.
+Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_directory,
+                                                         const PodFacts& facts,
+                                                         const ObjectData& objects,
+                                                         const ClaimPaths& claims);
+
+// Writes the downward API's files again, after labels or annotations changed.
+Result<> refresh_downward(const std::string& pod_directory, const PodFacts& facts);
+
+}  // namespace paddle::local
