@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A directory of this machine as a source. The kernel resolves every path beneath the root
+// (openat2, RESOLVE_BENEATH): neither ".." nor a symbolic link leads out. A link to a file beneath
+// the root is that file; links to directories are not followed (they may be circles), and special
+// files are left out.
+//
+// The etag is made of inode, size and modification time, and compared before and after each read.
+// A file rewritten in place within one tick of the clock, size unchanged, goes unnoticed: samples
+// are replaced by rename.
+
+#pragma once
+
+#include <memory>
+
+#include "base/unique_fd.h"
+#include "source/source.h"
+
+namespace paddle::source {
+
+class DirectorySource final : public Source {
+ public:
+  // kNotFound, kForbidden, or kInvalid when it is no directory.
+  static Result<std::unique_ptr<DirectorySource>> open(const std::string& directory);
+
+  Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
+  Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
+                std::span<std::byte> into, std::stop_token stop) override;
+
+ private:
+  explicit DirectorySource(UniqueFd root) : root_(std::move(root)) {}
+
+  const UniqueFd root_;
+};
+
+}  // namespace paddle::source

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/failing_source.h"
+
+#include <algorithm>
+
+namespace paddle::source {
+
+Result<Listed> FailingSource::list(const ObjectSink& sink, std::stop_token stop) {
+  if (auto failed = script_(Moment::kList, {})) return *std::move(failed);
+  return real_.list(sink, std::move(stop));
+}
+
+Result<> FailingSource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
+                             std::span<std::byte> into, std::stop_token stop) {
+  if (auto failed = script_(Moment::kBeforeRead, path)) return *std::move(failed);
+  CHECK_DONE(real_.read(path, etag, offset, into, std::move(stop)));
+  if (auto failed = script_(Moment::kAfterRead, path)) {
+    std::fill(into.begin(), into.end(), std::byte{0xee});  // undefined means undefined
+    return *std::move(failed);
+  }
+  return Done{};
+}
+
+}  // namespace paddle::source

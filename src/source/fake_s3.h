@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Enough of an S3 server for tests, over real sockets: ListObjectsV2 in pages, GET with Range and
+// If-Match. Refuses a request whose signature is not the one that the credentials give. A script
+// may answer in its place.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/sync.h"
+#include "net/imposter/imposter.h"
+#include "source/sigv4.h"
+
+namespace paddle::source {
+
+class FakeS3 {
+ public:
+  // True: it has answered.
+  using Script = std::function<bool(const net::Seen& request, net::Wire& wire)>;
+
+  explicit FakeS3(S3Credentials credentials = {}, Script script = {});
+
+  std::string url() const { return imposter_.url(); }
+  void put(const std::string& key, std::string bytes) EXCLUDES(mutex_);
+  void remove(const std::string& key) EXCLUDES(mutex_);
+  std::vector<net::Seen> seen() { return imposter_.seen(); }
+
+  static constexpr const char* kBucket = "bucket";
+
+ private:
+  struct Version {
+    std::string bytes{};
+    std::string etag{};
+  };
+  void answer(const net::Seen& request, net::Wire& wire) EXCLUDES(mutex_);
+  void list(const Query& query, net::Wire& wire) EXCLUDES(mutex_);
+  void get(const std::string& key, const net::Seen& request, net::Wire& wire) EXCLUDES(mutex_);
+  bool authentic(const net::Seen& request, const std::string& path, const Query& query) const;
+
+  const S3Credentials credentials_;
+  const Script script_;
+  Mutex mutex_;
+  std::map<std::string, Version> objects_ GUARDED_BY(mutex_);
+  int versions_ GUARDED_BY(mutex_) = 0;
+  net::Imposter imposter_;  // last: its threads use the rest
+};
+
+}  // namespace paddle::source

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/path_rules.h"
+
+#include <algorithm>
+
+namespace paddle::source {
+
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxNameSize && name != "." && name != ".." &&
+         name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+bool is_path(std::string_view path) {
+  if (path.size() > kMaxPathSize) return false;
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    if (!is_name(path.substr(0, slash))) return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+bool is_etag(std::string_view etag) {
+  return !etag.empty() && etag.size() <= kMaxEtagSize &&
+         std::all_of(etag.begin(), etag.end(),
+                     [](char c) { return c > ' ' && c < '\x7f' && c != '"' && c != '\\'; });
+}
+
+}  // namespace paddle::source

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/s3_source.h"
+
+#include <cstring>
+
+#include "net/url.h"
+#include "source/path_rules.h"
+#include "source/s3_answer.h"
+#include "source/s3_list.h"
+
+namespace paddle::source {
+
+Result<std::unique_ptr<S3Source>> S3Source::create(S3Options options, const Clock& clock,
+                                                   Random& random) {
+  std::string endpoint = options.endpoint;
+  if (endpoint.empty()) endpoint = "https://s3." + options.region + ".amazonaws.com";
+  if (endpoint.ends_with('/')) endpoint.pop_back();
+  TRY(const net::Origin origin, net::origin_of(endpoint));
+  const std::size_t host_at = origin.scheme.size() + 3;
+  if (endpoint.find_first_of("/?#@", host_at) != std::string::npos) {
+    return Error{Code::kInvalid, "an S3 endpoint is scheme://host[:port] and nothing more"};
+  }
+  if (options.uri.bucket.empty()) return Error{Code::kInvalid, "an S3 source needs a bucket"};
+
+  const bool usual = origin.port == (origin.scheme == "https" ? "443" : "80");
+  const bool v6 = origin.host.find(':') != std::string::npos;
+  std::string host = v6 ? "[" + origin.host + "]" : origin.host;
+  if (!options.path_style) host = options.uri.bucket + "." + host;
+  if (!usual) host += ":" + origin.port;
+  Address address{.origin = origin.scheme + "://" + host,
+                  .host = host,
+                  .root = options.path_style ? "/" + options.uri.bucket : ""};
+  return std::unique_ptr<S3Source>(
+      new S3Source(std::move(options), std::move(address), clock, random));
+}
+
+S3Source::S3Source(S3Options options, Address address, const Clock& clock, Random& random)
+    : options_(std::move(options)),
+      address_(std::move(address)),
+      clock_(clock),
+      random_(random),
+      http_(options_.http, clock) {}
+
+Result<> S3Source::persist(const Attempt& attempt, const std::stop_token& stop) {
+  for (int made = 1;; ++made) {
+    auto done = attempt();
+    if (done) return done;
+    const auto pause = pause_after(done.error(), made, random_.uniform(), options_.retry);
+    if (!pause) return done;
+    if (!clock_.sleep(*pause, stop))
+      return Error{Code::kCancelled, "stopped while waiting to retry"};
+  }
+}
+
+net::HttpRequest S3Source::signed_request(const std::string& path, const Query& query,
+                                          Headers headers) {
+  headers.emplace_back("host", address_.host);
+  if (!options_.credentials.anonymous()) {
+    const WallTime now = clock_.wall();
+    headers.emplace_back("x-amz-date", amz_date(now));
+    headers.emplace_back("x-amz-content-sha256", std::string(kEmptyPayloadHash));
+    if (!options_.credentials.session_token.empty()) {
+      headers.emplace_back("x-amz-security-token", options_.credentials.session_token);
+    }
+    headers.emplace_back("authorization",
+                         authorization({.method = "GET",
+                                        .path = path,
+                                        .query = query,
+                                        .headers = headers,
+                                        .payload_hash = std::string(kEmptyPayloadHash)},
+                                       options_.credentials,
+                                       {.region = options_.region, .service = "s3", .now = now}));
+  }
+  std::string url = address_.origin + path;
+  if (!query.empty()) url += "?" + canonical_query(query);
+  return {.method = "GET",
+          .url = std::move(url),
+          .headers = std::move(headers),
+          .body = {},
+          .idempotent = true};
+}
+
+net::HttpCall S3Source::call(const std::stop_token& stop) const {
+  return {.timeout = options_.timeout, .header_timeout = options_.header_timeout, .stop = stop};
+}
+
+Result<std::string> S3Source::list_once(const std::string& token, const std::stop_token& stop) {
+  Query query{{"list-type", "2"},
+              {"encoding-type", "url"},
+              {"max-keys", std::to_string(options_.page_size)}};
+  if (!options_.uri.prefix.empty()) query.emplace_back("prefix", options_.uri.prefix);
+  if (!token.empty()) query.emplace_back("continuation-token", token);
+  const std::string path = address_.root.empty() ? "/" : address_.root;
+  TRY(net::HttpReply reply, http_.send(signed_request(path, query, {}), call(stop)));
+  if (reply.status != 200) return s3_error_of(reply);
+  return std::move(reply.body);
+}
+
+Result<Listed> S3Source::list(const ObjectSink& sink, std::stop_token stop) {
+  const std::string& prefix = options_.uri.prefix;
+  Listed listed;
+  std::string token;
+  for (;;) {
+    S3Page page;
+    const auto fetch = [&]() -> Result<> {
+      TRY(const std::string body, list_once(token, stop));
+      TRY(page, parse_s3_page(body));
+      return Done{};
+    };
+    if (auto done = persist(fetch, stop); !done) {
+      return std::move(done).error().in("list " + to_string(SourceUri{options_.uri}));
+    }
+    for (S3Object& object : page.objects) {
+      if (stop.stop_requested()) return Error{Code::kCancelled, "the listing was stopped"};
+      if (!object.key.starts_with(prefix)) {
+        return Error{Code::kInvalid, "the listing holds a key outside of the prefix"};
+      }
+      std::string path = object.key.substr(prefix.size());
+      if (!is_path(path)) {
+        ++listed.left_out;
+        continue;
+      }
+      ++listed.objects;
+      listed.bytes += object.size;
+      CHECK_DONE(sink({.path = std::move(path),
+                       .size = object.size,
+                       .etag = std::move(object.etag),
+                       .modified = object.modified}));
+    }
+    if (!page.truncated) return listed;
+    if (page.next == token) {
+      return Error{Code::kInvalid, "the listing goes in circles: the same page twice"};
+    }
+    token = std::move(page.next);
+  }
+}
+
+Result<> S3Source::read_once(const std::string& key, std::string_view etag, std::uint64_t offset,
+                             std::span<std::byte> into, const std::stop_token& stop) {
+  const std::string range =
+      "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + into.size() - 1);
+  std::size_t received = 0;
+  const auto sink = [&](std::string_view piece) -> Result<> {
+    if (piece.size() > into.size() - received) {
+      return Error{Code::kInvalid, "the server sent more bytes than asked for"};
+    }
+    std::memcpy(into.data() + received, piece.data(), piece.size());
+    received += piece.size();
+    return Done{};
+  };
+  const auto request =
+      signed_request(address_.root + "/" + uri_encode(key, true), {},
+                     {{"range", range}, {"if-match", "\"" + std::string(etag) + "\""}});
+  TRY(const net::HttpReply reply, http_.stream(request, sink, call(stop)));
+  if (reply.status != 200 && reply.status != 206) return s3_error_of(reply);
+  return check_s3_range(reply, etag, offset, into.size(), received);
+}
+
+Result<> S3Source::read(std::string_view path, std::string_view etag, std::uint64_t offset,
+                        std::span<std::byte> into, std::stop_token stop) {
+  if (into.empty()) return Done{};
+  if (!is_path(path) || !is_etag(etag) || offset > INT64_MAX || into.size() > INT64_MAX - offset) {
+    return Error{Code::kInvalid, "not a range of a sample"};
+  }
+  if (options_.pace) CHECK_DONE(options_.pace->take(into.size(), stop));
+  const std::string key = options_.uri.prefix + std::string(path);
+  return persist([&] { return read_once(key, etag, offset, into, stop); }, stop);
+}
+
+}  // namespace paddle::source

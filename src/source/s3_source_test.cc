@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/s3_source.h"
+
+#include <atomic>
+
+#include <gtest/gtest.h>
+
+#include "source/fake_s3.h"
+
+namespace paddle::source {
+namespace {
+
+const S3Credentials kKeys{
+    .access_key = "AKIACANARY", .secret_key = "hunter2", .session_token = "canary-token"};
+
+S3Options options_for(const FakeS3& server, S3Credentials credentials = kKeys) {
+  S3Options options;
+  options.uri.bucket = FakeS3::kBucket;
+  options.endpoint = server.url();
+  options.credentials = std::move(credentials);
+  return options;
+}
+
+Result<Listed> list_all(Source& source) {
+  return source.list([](Object&&) -> Result<> { return Done{}; }, {});
+}
+
+Result<std::string> read(Source& source, const std::string& path, const std::string& etag,
+                         std::size_t size, std::uint64_t offset = 0) {
+  std::string into(size, '?');
+  CHECK_DONE(source.read(path, etag, offset, std::as_writable_bytes(std::span(into)), {}));
+  return into;
+}
+
+TEST(S3Source, AnAnonymousRequestIsNotSigned) {
+  FakeS3 server{S3Credentials{}};
+  server.put("a", "x");
+  auto source = *S3Source::create(options_for(server, {}));
+  EXPECT_EQ(*list_all(*source), (Listed{.objects = 1, .bytes = 1, .left_out = 0}));
+}
+
+TEST(S3Source, AWrongSecretIsForbiddenAndShowsNoCredential) {
+  FakeS3 server{S3Credentials{.access_key = "AKIACANARY", .secret_key = "other"}};
+  auto source = *S3Source::create(options_for(server));
+  const auto listed = list_all(*source);
+  ASSERT_TRUE(listed.is(Code::kForbidden));
+  EXPECT_NE(listed.error().message.find("SignatureDoesNotMatch"), std::string::npos);
+  for (const char* secret : {"hunter2", "AKIACANARY", "canary-token", "Signature="}) {
+    EXPECT_EQ(listed.error().message.find(secret), std::string::npos);
+  }
+  EXPECT_EQ(server.seen().size(), 1u) << "not worth another attempt";
+}
+
+TEST(S3Source, DirectoryObjectsAndPathsNobodyCanShowAreLeftOut) {
+  FakeS3 server{kKeys};
+  for (const char* key : {"dir/", "dir/x", "a//b", "a/../b", "/lead"}) server.put(key, "x");
+  auto source = *S3Source::create(options_for(server));
+  EXPECT_EQ(*list_all(*source), (Listed{.objects = 1, .bytes = 1, .left_out = 4}));
+}
+
+TEST(S3Source, TransientFailuresAreRetriedWithPauses) {
+  std::atomic<int> calls = 0;
+  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+    switch (calls++) {
+      case 0:
+        wire.reply(503, "<Error><Code>SlowDown</Code></Error>", {{"Retry-After", "7"}});
+        break;
+      case 1:
+        wire.reply(500, "<Error><Code>InternalError</Code></Error>");
+        break;
+      case 2:
+        wire.reset();
+        break;
+      case 3:
+        wire.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<List");
+        wire.close();
+        break;
+      default:
+        return false;
+    }
+    return true;
+  });
+  server.put("a", "x");
+  ManualClock clock(system_clock().wall());
+  const BootTime before = clock.boot();
+  Random random(1);
+  auto source = *S3Source::create(options_for(server), clock, random);
+  const auto listed = list_all(*source);
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(listed->objects, 1u);
+  EXPECT_EQ(calls, 5);
+  EXPECT_GE(clock.boot() - before, std::chrono::seconds(7)) << "Retry-After was not honoured";
+}
+
+TEST(S3Source, GivesUpInTheEnd) {
+  FakeS3 server(kKeys, [](const net::Seen&, net::Wire& wire) {
+    wire.reply(503, "");
+    return true;
+  });
+  ManualClock clock;
+  Random random(1);
+  S3Options options = options_for(server);
+  options.retry.attempts = 3;
+  auto source = *S3Source::create(options, clock, random);
+  EXPECT_TRUE(list_all(*source).is(Code::kUnavailable));
+  EXPECT_EQ(server.seen().size(), 3u);
+}
+
+TEST(S3Source, ABodyCutShortIsReadAgainFromTheStart) {
+  std::atomic<int> cut = 0;
+  FakeS3 server(kKeys, [&](const net::Seen& request, net::Wire& wire) {
+    if (!request.headers.contains("range") || cut++ > 0) return false;
+    wire.send("HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\n\r\nWR");
+    wire.close();
+    return true;
+  });
+  server.put("a", "right");
+  auto source = *S3Source::create(options_for(server));
+  EXPECT_EQ(*read(*source, "a", "etag1", 5), "right");
+}
+
+// Servers that do not keep their side: no answer may turn into wrong bytes.
+TEST(S3Source, WrongAnswersAreErrors) {
+  const auto answered = [](int status, const std::string& body, net::Wire& wire,
+                           const std::vector<std::pair<std::string, std::string>>& headers) {
+    wire.reply(status, body, headers);
+    return true;
+  };
+  struct Case {
+    int status;
+    const char* body;
+    std::vector<std::pair<std::string, std::string>> headers;
+    Code code;
+  };
+  const std::vector<Case> cases{
+      {206, "12345", {{"ETag", "\"other\""}, {"Content-Range", "bytes 3-7/9"}}, Code::kConflict},
+      {206, "12345", {{"ETag", "\"e\""}, {"Content-Range", "bytes 0-4/9"}}, Code::kInvalid},
+      {206, "12345", {{"ETag", "\"e\""}}, Code::kInvalid},
+      {206, "1234", {{"ETag", "\"e\""}, {"Content-Range", "bytes 3-7/9"}}, Code::kUnavailable},
+      {200, "12345", {{"ETag", "\"e\""}}, Code::kInvalid},      // ranges ignored
+      {200, "123456789", {{"ETag", "\"e\""}}, Code::kInvalid},  // the whole object
+      {301, "", {{"Location", "http://elsewhere/"}}, Code::kInvalid},
+      {304, "", {}, Code::kInvalid},
+      {416, "", {}, Code::kInvalid},
+      {429, "", {}, Code::kThrottled},
+      {400, "<Error><Code>RequestTimeout</Code></Error>", {}, Code::kUnavailable},
+      {401, "", {}, Code::kUnauthorized},
+  };
+  for (const Case& wrong : cases) {
+    FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+      return answered(wrong.status, wrong.body, wire, wrong.headers);
+    });
+    S3Options options = options_for(server);
+    options.retry.attempts = 1;
+    auto source = *S3Source::create(options);
+    const auto got = read(*source, "a", "e", 5, 3);
+    EXPECT_TRUE(got.is(wrong.code)) << wrong.status << " " << wrong.body;
+  }
+}
+
+TEST(S3Source, AServerThatListsInCirclesIsNotFollowed) {
+  FakeS3 server(kKeys, [](const net::Seen&, net::Wire& wire) {
+    wire.reply(200,
+               "<ListBucketResult><IsTruncated>true</IsTruncated>"
+               "<NextContinuationToken>t</NextContinuationToken></ListBucketResult>");
+    return true;
+  });
+  auto source = *S3Source::create(options_for(server));
+  EXPECT_TRUE(list_all(*source).is(Code::kInvalid));
+}
+
+TEST(S3Source, KnowsABadEndpointAndBothStylesOfAddress) {
+  S3Options options;
+  options.uri.bucket = "bucket";
+  for (const char* bad :
+       {"127.0.0.1:9000", "ftp://host", "http://host/path", "http://u:p@host", "http://host?x=y"}) {
+    options.endpoint = bad;
+    EXPECT_TRUE(S3Source::create(options).is(Code::kInvalid)) << bad;
+  }
+  options.endpoint = "http://[::1]:9000/";
+  EXPECT_TRUE(S3Source::create(options));
+  options.endpoint = "";
+  EXPECT_TRUE(S3Source::create(options));
+}
+
+TEST(S3Source, AStopEndsTheWaitBetweenAttempts) {
+  std::stop_source stop;
+  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+    wire.reply(503, "", {{"Retry-After", "30"}});
+    stop.request_stop();
+    return true;
+  });
+  auto source = *S3Source::create(options_for(server));
+  const auto listed = source->list([](Object&&) -> Result<> { return Done{}; }, stop.get_token());
+  EXPECT_TRUE(listed.is(Code::kCancelled));
+}
+
+}  // namespace
+}  // namespace paddle::source

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "source/source_uri.h"
+
+#include <gtest/gtest.h>
+
+#include "source/path_rules.h"
+
+namespace paddle::source {
+namespace {
+
+TEST(SourceUri, ReadsADirectory) {
+  const auto uri = parse_source_uri("file:///data/images//");
+  ASSERT_TRUE(uri);
+  EXPECT_EQ(std::get<DirectoryUri>(*uri).path, "/data/images");
+  EXPECT_EQ(to_string(*uri), "file:///data/images");
+}
+
+TEST(SourceUri, ReadsABucketAndMakesThePrefixADirectory) {
+  EXPECT_EQ(std::get<S3Uri>(*parse_source_uri("s3://my-bucket")),
+            (S3Uri{.bucket = "my-bucket", .prefix = ""}));
+  EXPECT_EQ(std::get<S3Uri>(*parse_source_uri("s3://my-bucket/")),
+            (S3Uri{.bucket = "my-bucket", .prefix = ""}));
+  EXPECT_EQ(std::get<S3Uri>(*parse_source_uri("s3://my-bucket/a b/c%20")),
+            (S3Uri{.bucket = "my-bucket", .prefix = "a b/c%20/"}));
+}
+
+TEST(SourceUri, RefusesWhatItCanNotMeanAndRepeatsNoSecret) {
+  for (const char* text :
+       {"", "/data", "http://host/data", "file://host/data", "file://data", "file:///",
+        "file:///a/../etc", "file:///a//b", "s3://", "s3:///key", "s3://b", "s3://-bucket/x",
+        "s3://bucket/a/../b", "s3://bucket//a", "s3://bu cket/a", "S3://bucket/a", "s3://bucket/\n",
+        "s3://AKIA:hunter2@bucket/a", "hdfs://hunter2/x"}) {
+    const auto uri = parse_source_uri(text);
+    ASSERT_TRUE(uri.is(Code::kInvalid)) << text;
+    EXPECT_EQ(uri.error().message.find("hunter2"), std::string::npos);
+  }
+}
+
+TEST(PathRules, KnowWhatEveryFileSystemCanShow) {
+  EXPECT_TRUE(is_path("a"));
+  EXPECT_TRUE(is_path("a/b c/\xe7\x8c\xab+.jpg"));
+  EXPECT_TRUE(is_path("..a/.b"));
+  EXPECT_TRUE(is_path(std::string(255, 'n')));
+  for (const std::string& bad :
+       {std::string(), std::string("/a"), std::string("a/"), std::string("a//b"), std::string("."),
+        std::string("a/.."), std::string("a/./b"), std::string("a\0b", 3), std::string(256, 'n')}) {
+    EXPECT_FALSE(is_path(bad)) << bad;
+  }
+  std::string deep = "d";
+  while (deep.size() <= kMaxPathSize) deep += "/d";
+  EXPECT_FALSE(is_path(deep));
+}
+
+TEST(PathRules, AnEtagCanGoIntoAHeader) {
+  EXPECT_TRUE(is_etag("d41d8cd98f00b204e9800998ecf8427e-12"));
+  for (const char* bad : {"", "a b", "a\"b", "a\r\nX: y", "\xff"}) EXPECT_FALSE(is_etag(bad));
+}
+
+}  // namespace
+}  // namespace paddle::source
