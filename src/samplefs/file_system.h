@@ -50,7 +50,8 @@ class FileSystem {
 
   // Fills `into` from `offset`. The answer is whole: min(into.size(), size - offset) bytes, or an
   // Error; never fewer (a short answer would become a silent end of file in the page cache).
-  virtual Result<std::size_t> read(NodeId node, std::uint64_t offset, std::span<std::byte> into) = 0;
+  virtual Result<std::size_t> read(NodeId node, std::uint64_t offset,
+                                   std::span<std::byte> into) = 0;
 
   virtual FsTotals totals() const = 0;
 };

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One immutable generation of a sample set, read from a memory-mapped index file (index_format.h).
+// Lookup, stat and listing never leave the node and allocate nothing; the pages are the kernel's to
+// keep or drop.
+//
+// open() refuses a file that is truncated, altered or not consistent in itself, and checks every
+// number in it before anyone relies on one. The file belongs to us alone: replaced by rename, never
+// written in place (a truncation while it is mapped would be a SIGBUS).
+//
+// Thread-safe. Views live as long as the Index.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "samplefs/file_system.h"
+#include "samplefs/index_format.h"
+
+namespace paddle::samplefs {
+
+class Index {
+ public:
+  using Position = std::uint32_t;  // of a node, in this generation only
+  static constexpr Position kRoot = 0;
+
+  struct Entry {
+    Position position = 0;
+    NodeId id = 0;
+    bool directory = false;
+    std::uint64_t size = 0;
+    WallTime modified{};
+    std::string_view name{};
+    std::string_view etag{};
+    Attr attr() const {
+      return {.id = id, .directory = directory, .size = size, .modified = modified};
+    }
+  };
+
+  // kNotFound, or kInvalid for anything that is not a whole, unaltered index.
+  static Result<std::shared_ptr<const Index>> open(const std::string& path);
+  // The same over bytes that outlive the index.
+  static Result<std::shared_ptr<const Index>> over(std::span<const std::byte> file);
+
+  ~Index();
+  Index(const Index&) = delete;
+  Index& operator=(const Index&) = delete;
+
+  std::optional<Position> find(NodeId id) const;
+  std::optional<Position> child(Position directory, std::string_view name) const;
+  std::optional<Position> resolve(std::string_view path) const;  // "" is the root
+  Entry at(Position position) const;                             // REQUIRES: position < size()
+  std::string path_of(Position position) const;                  // "" for the root
+
+  struct Children {
+    Position first = 0;
+    std::uint32_t count = 0;
+  };
+  Children children(Position directory) const;  // none for a file
+
+  Position size() const { return header_.node_count; }  // files and directories
+  std::uint64_t generation() const { return header_.generation; }
+  FsTotals totals() const { return {.files = header_.files, .bytes = header_.bytes}; }
+  std::uint64_t left_out() const { return header_.left_out; }
+  std::string digest() const;  // 32 hexadecimal digits
+
+ private:
+  explicit Index(std::span<const std::byte> file, bool mapped) : file_(file), mapped_(mapped) {}
+
+  Result<> check();
+  Result<> check_node(Position position, std::uint64_t& files, std::uint64_t& bytes,
+                      Position& next_child) const;
+  Result<> check_ids() const;
+
+  IndexNode node(Position position) const;
+  IdSlot slot(Position position) const;
+  std::string_view text(std::uint64_t offset, std::size_t size) const;
+  std::string_view name(const IndexNode& node) const { return text(node.text, node.name_size); }
+
+  const std::span<const std::byte> file_;
+  const bool mapped_;
+  IndexHeader header_{};
+  IndexLayout layout_{0, 0};
+};
+
+}  // namespace paddle::samplefs

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checked when opened, node by node: sizes and hashes; that parts are where they must be; that the
+// children of directories, taken in order, are exactly the nodes 1..n, each naming its parent, in
+// strictly rising order of names; that names and etags are within the texts and are valid; that ids
+// rise strictly and point at the node that has them; that the totals add up. Reads after that are
+// bounded once more, so that even a file changed behind our back can not lead outside of it.
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/unique_fd.h"
+#include "samplefs/index.h"
+#include "source/path_rules.h"
+
+namespace paddle::samplefs {
+namespace {
+
+Error invalid(const char* what) {
+  return Error{Code::kInvalid, std::string("the index file ") + what};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Index>> Index::open(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "there is no index file"};
+  if (!fd) {
+    return Error{Code::kUnavailable, std::string("open the index file: ") + std::strerror(errno)};
+  }
+  struct stat file {};
+  if (::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return invalid("is no file");
+  const auto size = static_cast<std::size_t>(file.st_size);
+  if (size < sizeof(IndexHeader)) return invalid("is truncated");
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (mapped == MAP_FAILED) {
+    return Error{Code::kUnavailable, std::string("map the index file: ") + std::strerror(errno)};
+  }
+  const std::shared_ptr<Index> index(
+      new Index(std::span(static_cast<const std::byte*>(mapped), size), true));
+  CHECK_DONE(index->check());
+  return std::shared_ptr<const Index>(index);
+}
+
+Result<std::shared_ptr<const Index>> Index::over(std::span<const std::byte> file) {
+  const std::shared_ptr<Index> index(new Index(file, false));
+  CHECK_DONE(index->check());
+  return std::shared_ptr<const Index>(index);
+}
+
+Index::~Index() {
+  // NOLINTNEXTLINE: munmap takes what mmap gave, which was not const.
+  if (mapped_) ::munmap(const_cast<std::byte*>(file_.data()), file_.size());
+}
+
+Result<> Index::check() {
+  if (file_.size() < sizeof(IndexHeader)) return invalid("is truncated");
+  IndexHeader header;
+  std::memcpy(&header, file_.data(), sizeof header);
+  if (std::memcmp(header.magic, kIndexMagic, sizeof kIndexMagic) != 0) return invalid("is not one");
+  if (header.version != kIndexVersion) return invalid("has a version that we do not know");
+  if (header.node_count == 0 || header.file_size != file_.size() ||
+      header.text_size > file_.size()) {
+    return invalid("is truncated");
+  }
+  const IndexLayout layout(header.node_count, header.text_size);
+  if (layout.end != file_.size()) return invalid("is truncated");
+  if (!index_is_sealed(file_.data(), file_.size())) return invalid("has been altered");
+  header_ = header;
+  layout_ = layout;
+
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  Position next_child = 1;
+  for (Position position = 0; position < size(); ++position) {
+    CHECK_DONE(check_node(position, files, bytes, next_child));
+  }
+  if (next_child != size()) return invalid("has nodes outside of the tree");
+  if (files != header_.files || bytes != header_.bytes) return invalid("has wrong totals");
+  return check_ids();
+}
+
+Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_t& bytes,
+                           Position& next_child) const {
+  const IndexNode at = node(position);
+  const std::uint64_t text_size = std::uint64_t{at.name_size} + at.etag_size;
+  if (at.text > header_.text_size || text_size > header_.text_size - at.text) {
+    return invalid("has a name outside of it");
+  }
+  const bool root = position == kRoot;
+  if (root ? at.name_size != 0 || at.kind != NodeKind::kDirectory || at.id != kRootId
+           : !source::is_name(name(at)) || at.id <= kRootId) {
+    return invalid("has a node without a valid name");
+  }
+  if (at.kind == NodeKind::kFile) {
+    if (at.first_child != 0 || at.child_count != 0 || at.size > INT64_MAX ||
+        !source::is_etag(text(at.text + at.name_size, at.etag_size))) {
+      return invalid("has an invalid file");
+    }
+    ++files;
+    bytes += at.size;
+    return Done{};
+  }
+  if (at.kind != NodeKind::kDirectory || at.size != 0 || at.etag_size != 0) {
+    return invalid("has an invalid directory");
+  }
+  if (at.first_child != next_child || at.child_count > size() - next_child ||
+      (at.child_count != 0 && next_child <= position)) {
+    return invalid("has a directory with wrong children");
+  }
+  for (Position i = 0; i < at.child_count; ++i) {
+    const IndexNode child = node(next_child + i);
+    if (child.parent != position) return invalid("has a child of another directory");
+    if (i == 0) continue;
+    const IndexNode before = node(next_child + i - 1);
+    // Names are only compared here: each is checked in its own turn, and text() stays in bounds.
+    if (name(before) >= name(child)) return invalid("has names out of order");
+  }
+  next_child += at.child_count;
+  return Done{};
+}
+
+Result<> Index::check_ids() const {
+  for (Position i = 0; i < size(); ++i) {
+    const IdSlot at = slot(i);
+    if (at.node >= size() || node(at.node).id != at.id) return invalid("has a dangling id");
+    if (i > 0 && slot(i - 1).id >= at.id) return invalid("has ids out of order");
+  }
+  return Done{};
+}
+
+}  // namespace paddle::samplefs

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samplefs/index.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "samplefs/index_builder.h"
+#include "samplefs/scratch.h"
+
+namespace paddle::samplefs {
+namespace {
+
+using source::Object;
+
+class IndexTest : public testing::Test {
+ protected:
+  std::string file() const { return scratch_.path() + "/index"; }
+
+  std::shared_ptr<const Index> build(const std::vector<Object>& objects) {
+    IndexBuilder builder;
+    for (const Object& object : objects) EXPECT_TRUE(builder.add(object));
+    const auto written = builder.write(file(), 7);
+    EXPECT_TRUE(written) << written.error().message;
+    auto index = Index::open(file());
+    EXPECT_TRUE(index) << index.error().message;
+    return *index;
+  }
+
+  std::string bytes() const {
+    std::ifstream in(file(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void overwrite(const std::string& bytes) {
+    std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes;
+  }
+
+  Scratch scratch_;
+};
+
+Object object(std::string path, std::uint64_t size = 1, std::string etag = "e") {
+  return {.path = std::move(path),
+          .size = size,
+          .etag = std::move(etag),
+          .modified = WallTime{std::chrono::seconds{1000 + size}}};
+}
+
+TEST_F(IndexTest, AnEmptySetIsARootDirectory) {
+  const auto index = build({});
+  EXPECT_EQ(index->size(), 1u);
+  EXPECT_EQ(index->find(kRootId), Index::kRoot);
+  EXPECT_TRUE(index->at(Index::kRoot).directory);
+  EXPECT_EQ(index->children(Index::kRoot).count, 0u);
+  EXPECT_EQ(index->resolve("a"), std::nullopt);
+}
+
+TEST_F(IndexTest, KeepsEverythingTheListingSaid) {
+  const auto index =
+      build({object("b/z", 5, "e1"), object("a", 3, "e2"), object("b/c/d", 0, "e3")});
+  EXPECT_EQ(index->generation(), 7u);
+  EXPECT_EQ(index->totals().files, 3u);
+  EXPECT_EQ(index->totals().bytes, 8u);
+  const auto z = index->at(*index->resolve("b/z"));
+  EXPECT_EQ(z.name, "z");
+  EXPECT_EQ(z.etag, "e1");
+  EXPECT_EQ(z.size, 5u);
+  EXPECT_EQ(z.modified, WallTime{std::chrono::seconds{1005}});
+  const auto b = index->at(*index->resolve("b"));
+  EXPECT_TRUE(b.directory);
+  EXPECT_EQ(b.modified, z.modified) << "the latest of what is beneath";
+  EXPECT_EQ(index->resolve("b/z/x"), std::nullopt);
+  EXPECT_EQ(index->resolve("b/"), index->resolve("b"));
+}
+
+TEST_F(IndexTest, AnIdNamesContent) {
+  const auto one = build({object("d/a", 1, "e1"), object("d/b", 1, "e1")});
+  const NodeId a = one->at(*one->resolve("d/a")).id;
+  const NodeId b = one->at(*one->resolve("d/b")).id;
+  const NodeId d = one->at(*one->resolve("d")).id;
+  const auto two = build({object("d/a", 1, "e2"), object("d/b", 1, "e1"), object("c", 1, "x")});
+  EXPECT_NE(two->at(*two->resolve("d/a")).id, a) << "a changed file is another node";
+  EXPECT_EQ(two->at(*two->resolve("d/b")).id, b) << "an unchanged one stays";
+  EXPECT_EQ(two->at(*two->resolve("d")).id, d);
+  EXPECT_EQ(two->find(a), std::nullopt);
+}
+
+TEST_F(IndexTest, TheOrderOfTheListingDoesNotMatter) {
+  std::vector<Object> objects;
+  for (const char* path : {"a-b/x", "a/x", "a/y", "a.b", "a0", "b/c/d/e", "b/c.d"}) {
+    objects.push_back(object(path, objects.size()));
+  }
+  std::mt19937 random(1);
+  const std::string digest = build(objects)->digest();
+  for (int i = 0; i < 20; ++i) {
+    std::shuffle(objects.begin(), objects.end(), random);
+    EXPECT_EQ(build(objects)->digest(), digest);
+  }
+}
+
+TEST_F(IndexTest, ADirectoryHidesAFileOfTheSameName) {
+  const auto index = build({object("a"), object("a/b"), object("a/b/c"), object("a-")});
+  EXPECT_EQ(index->totals().files, 2u);
+  EXPECT_EQ(index->left_out(), 2u);
+  EXPECT_TRUE(index->at(*index->resolve("a")).directory);
+  EXPECT_TRUE(index->at(*index->resolve("a/b")).directory);
+  EXPECT_FALSE(index->at(*index->resolve("a/b/c")).directory);
+}
+
+TEST_F(IndexTest, OfAPathListedTwiceTheLatestStays) {
+  const auto index = build({object("a", 1, "old"), object("a", 9, "new"), object("a", 2, "mid")});
+  EXPECT_EQ(index->size(), 2u);
+  EXPECT_EQ(index->at(1).etag, "new");
+}
+
+TEST_F(IndexTest, RefusesToBuildFromWhatNoListingMayGive) {
+  IndexBuilder builder;
+  for (const char* path : {"", "/a", "a/", "a//b", "..", "a/./b"}) {
+    EXPECT_TRUE(builder.add(object(path)).is(Code::kInvalid)) << path;
+  }
+  EXPECT_TRUE(builder.add(object("a", 1, "")).is(Code::kInvalid));
+  EXPECT_TRUE(builder.add(object("a", UINT64_MAX)).is(Code::kInvalid));
+}
+
+TEST_F(IndexTest, AgreesWithAMapOnRandomTrees) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 30; ++round) {
+    std::map<std::string, Object> model;
+    std::vector<Object> objects;
+    for (int i = 0; i < 200; ++i) {
+      std::string path;
+      for (auto depth = random() % 4 + 1; depth-- > 0;) {
+        path += std::string(path.empty() ? "" : "/") + "ab-+0\xff"[random() % 6] +
+                (random() % 2 ? "" : "/x");
+      }
+      if (!model.contains(path)) {
+        objects.push_back(object(path, random() % 100, "e" + std::to_string(random() % 5)));
+        model[path] = objects.back();
+      }
+    }
+    std::erase_if(model, [&](const auto& item) {
+      const auto next = model.lower_bound(item.first + "/");
+      return next != model.end() && next->first.starts_with(item.first + "/");
+    });
+    const auto index = build(objects);
+    EXPECT_EQ(index->totals().files, model.size());
+    std::size_t files = 0;
+    for (Index::Position i = 0; i < index->size(); ++i) {
+      const std::string path = index->path_of(i);
+      EXPECT_EQ(index->resolve(path), i);
+      EXPECT_EQ(index->find(index->at(i).id), i);
+      if (index->at(i).directory) continue;
+      ++files;
+      ASSERT_TRUE(model.contains(path)) << path;
+      EXPECT_EQ(index->at(i).size, model.at(path).size);
+      EXPECT_EQ(index->at(i).etag, model.at(path).etag);
+    }
+    EXPECT_EQ(files, model.size());
+  }
+}
+
+TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRefused) {
+  build({object("a/b", 1), object("a/c", 2), object("d", 3)});
+  const std::string good = bytes();
+  const auto refused = [](const std::string& file) {
+    return Index::over(std::as_bytes(std::span(file))).is(Code::kInvalid);
+  };
+  EXPECT_FALSE(refused(good));
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    ASSERT_TRUE(refused(good.substr(0, size))) << size;
+  }
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ (1 << (at % 8)));
+    ASSERT_TRUE(refused(bad)) << at;
+  }
+  overwrite("");
+  EXPECT_TRUE(Index::open(file()).is(Code::kInvalid));
+  overwrite(good + "x");
+  EXPECT_TRUE(Index::open(file()).is(Code::kInvalid));
+  EXPECT_TRUE(Index::open(scratch_.path() + "/none").is(Code::kNotFound));
+}
+
+// Someone who can make the hashes right still can not lead a reader outside of the file.
+TEST_F(IndexTest, ALyingIndexWithRightHashesIsRefusedOrHarmless) {
+  build({object("a/b", 1), object("a/c", 2), object("d", 3)});
+  const std::string good = bytes();
+  int refused = 0;
+  for (std::size_t at = 8; at < good.size(); ++at) {
+    for (const char value : {'\0', '\x01', '\x7f', '\xff'}) {
+      std::vector<std::byte> bad(good.size());
+      std::memcpy(bad.data(), good.data(), good.size());
+      bad[at] = static_cast<std::byte>(value);
+      seal_index(bad.data(), bad.size());
+      const auto index = Index::over(bad);
+      if (!index) {
+        ++refused;
+        continue;
+      }
+      for (Index::Position i = 0; i < (*index)->size(); ++i) {
+        EXPECT_EQ((*index)->resolve((*index)->path_of(i)), i);
+      }
+    }
+  }
+  EXPECT_GT(refused, 500);
+}
+
+TEST_F(IndexTest, AFailedWriteLeavesTheOldGeneration) {
+  build({object("a")});
+  IndexBuilder builder;
+  ASSERT_TRUE(builder.add(object("b")));
+  EXPECT_TRUE(builder.write(scratch_.path() + "/no/such/directory", 8).is(Code::kUnavailable));
+  EXPECT_TRUE((*Index::open(file()))->resolve("a"));
+}
+
+}  // namespace
+}  // namespace paddle::samplefs
