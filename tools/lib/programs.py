@@ -29,9 +29,11 @@ def build(tally, top, preset, targets=()):
         steps = (["cmake", "--preset", preset],
                  ["cmake", "--build", f"build/{preset}", *(["--target", *targets] if targets else []),
                   "--", "-k", "0"])
+        # Paths relative to the tree: another checkout finds the same compilations in the cache.
+        env = {**os.environ, "CCACHE_BASEDIR": str(top), "CCACHE_NOHASHDIR": "1"}
         for argv in steps:
             with open(log, "wb") as out:
-                done = subprocess.run(argv, cwd=top, stdout=out, stderr=subprocess.STDOUT,
+                done = subprocess.run(argv, cwd=top, env=env, stdout=out, stderr=subprocess.STDOUT,
                                       stdin=subprocess.DEVNULL, check=False)
             if done.returncode != 0:
                 tally.fails(f"build {preset}", "does not build", errors_in(log),

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/components with a package of our own behind a false apt-get: no network, real locks."""
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parents[1]
+SLOW = 3  # seconds that the false download takes when asked to be slow
+
+APT_GET = """#!/bin/sh
+echo x >> "$FAKE/downloads"
+touch "$FAKE/started"
+[ -e "$FAKE/slow" ] && sleep {slow}
+exec cp "$FAKE/tool.deb" .
+"""
+TOOL = "#!/bin/sh\necho tool 3.4.23\n"
+
+
+class Components(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.top = Path(scratch.name)
+        self.fake = self.top / "fake"
+        self.write(self.fake / "bin/apt-get", APT_GET.format(slow=SLOW))
+        self.package(TOOL)
+        self.env = {"PATH": f"{self.fake}/bin:/usr/bin:/bin", "FAKE": str(self.fake),
+                    "HOME": str(self.top), "PADDLE_OPERATOR_CACHE": str(self.top / "cache")}
+
+    @staticmethod
+    def write(path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def package(self, tool):
+        root = self.top / "root"
+        self.write(root / "usr/bin/etcd", tool)
+        self.write(root / "DEBIAN/control", "Package: tool\nVersion: 1\nArchitecture: all\n"
+                                            "Maintainer: nobody\nDescription: test\n")
+        subprocess.run(["dpkg-deb", "-b", root, self.fake / "tool.deb"], check=True,
+                       capture_output=True)
+
+    def start(self, *args):
+        return subprocess.Popen([TOOLS / "components", *args], env=self.env, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def call(self, *args):
+        child = self.start(*args)
+        out, _ = child.communicate()
+        return child.returncode, out
+
+    def wait_for(self, path):
+        while not path.exists():
+            time.sleep(0.01)
+
+    def downloads(self):
+        return (self.fake / "downloads").read_text().count("x")
+
+    def test_a_missing_component_names_the_command_that_installs_it(self):
+        code, out = self.call("path", "etcd")
+        self.assertEqual(code, 1)
+        self.assertIn("tools/components install etcd", out)
+
+    def test_an_unknown_name_lists_the_known_ones(self):
+        code, out = self.call("install", "nonsense")
+        self.assertEqual(code, 1)
+        self.assertIn("kube-apiserver", out)
+
+    def test_what_is_installed_runs_and_is_not_fetched_again(self):
+        self.assertEqual(self.call("install", "etcd")[0], 0)
+        code, path = self.call("path", "etcd")
+        self.assertEqual(code, 0)
+        self.assertIn("3.4.23", subprocess.check_output([path.strip()], text=True))
+        self.assertEqual(self.call("install", "etcd"), (0, ""))
+        self.assertEqual(self.downloads(), 1)
+
+    def test_two_runs_at_once_share_one_build(self):
+        (self.fake / "slow").touch()
+        first = self.start("install", "etcd")
+        self.wait_for(self.fake / "started")
+        code, out = self.call("install", "etcd")
+        self.assertEqual(code, 0)
+        self.assertIn("another run is installing etcd", out)
+        self.assertEqual(first.communicate()[0].count("done in"), 1)
+        self.assertEqual(self.downloads(), 1)
+
+    def test_a_killed_run_leaves_nothing_that_counts_as_installed(self):
+        (self.fake / "slow").touch()
+        first = self.start("install", "etcd")
+        self.wait_for(self.fake / "started")
+        workshop = self.top / "cache/workshop/etcd"
+        self.assertTrue(workshop.is_dir())
+        first.send_signal(signal.SIGKILL)
+        first.communicate()
+        self.assertEqual(self.call("path", "etcd")[0], 1)
+        (self.fake / "slow").unlink()
+        self.assertEqual(self.call("install", "etcd")[0], 0)
+        self.assertEqual(self.call("path", "etcd")[0], 0)
+        self.assertFalse(workshop.exists())
+
+    def test_another_version_than_the_pinned_one_is_refused(self):
+        self.package("#!/bin/sh\necho tool 9.9.9\n")
+        code, out = self.call("install", "etcd")
+        self.assertEqual(code, 1)
+        self.assertIn("9.9.9", out)
+        self.assertEqual(self.call("path", "etcd")[0], 1)
+
+    def test_a_changed_recipe_is_built_again_in_place(self):
+        self.assertEqual(self.call("install", "etcd")[0], 0)
+        stamp = self.top / "cache/etcd/3.4.23/.recipe"
+        stamp.write_text("of another day")
+        self.assertEqual(self.call("path", "etcd")[0], 1)
+        self.assertEqual(self.call("install", "etcd")[0], 0)
+        self.assertEqual(self.downloads(), 2)
+        self.assertEqual(self.call("path", "etcd")[0], 0)
+
+
+class Bootstrap(unittest.TestCase):
+    """With false dpkg-query, apt-get and id."""
+
+    def run_with(self, listed, user, apt="exit 0", tools=()):
+        with tempfile.TemporaryDirectory() as top:
+            for name, script in {"dpkg-query": f"printf '{listed}'", "id": f"echo {user}",
+                                 "apt-get": f'echo "apt-get $*"; {apt}'}.items():
+                Components.write(Path(top) / name, f"#!/bin/sh\n{script}\n")
+            for name in ("bash", "sed", "sort", "comm", "dirname", "env", "printf", *tools):
+                (Path(top) / name).symlink_to(f"/usr/bin/{name}")
+            done = subprocess.run([f"{top}/bash", TOOLS / "bootstrap"], env={"PATH": top},
+                                  capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout + done.stderr
+
+    def every_package(self):
+        lines = (TOOLS / "apt-packages.txt").read_text().splitlines()
+        return [line for line in lines if line and not line.startswith("#")]
+
+    def test_nothing_missing_is_nothing_to_do(self):
+        listed = "".join(f"installed {each}\\n" for each in self.every_package())
+        self.assertEqual(self.run_with(listed, 0), (0, ""))
+
+    def test_only_what_is_missing_is_installed(self):
+        absent = "libssl-dev"
+        listed = "".join(f"installed {each}\\n" for each in self.every_package() if each != absent)
+        code, out = self.run_with(listed + f"config-files {absent}\\n", 0)
+        self.assertEqual(code, 0, out)
+        self.assertIn("install -y --no-install-recommends libssl-dev\n", out)
+
+    def test_neither_root_nor_sudo_is_one_sentence(self):
+        code, out = self.run_with("", 1000)
+        self.assertEqual(code, 1)
+        self.assertIn("need root or sudo", out)
+        self.assertNotIn("apt-get install", out)
+
+    def test_a_refusal_of_apt_is_a_failure_after_fresh_lists(self):
+        code, out = self.run_with("", 0, apt="exit 100")
+        self.assertNotEqual(code, 0)
+        self.assertIn("update", out)
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    unittest.main()
