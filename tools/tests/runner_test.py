@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runner must not lose a failure: false test programs that pass, fail, skip, crash and hang."""
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TOOLS / "lib"))
+import programs  # noqa: E402
+from tally import Tally  # noqa: E402
+
+PASS = {"name": "Good", "status": "RUN", "result": "COMPLETED"}
+FAIL = {"name": "Bad", "status": "RUN", "result": "COMPLETED",
+        "failures": [{"failure": "x_test.cc:7\nExpected: 1\n  Actual: 2", "type": ""}]}
+SKIP = {"name": "Absent", "status": "RUN", "result": "SKIPPED"}
+
+
+class Runner(unittest.TestCase):
+    def run_program(self, script, cases=(), limit=60):
+        """Runs a shell script in the place of a test program; $report is where its JSON goes."""
+        with tempfile.TemporaryDirectory() as top:
+            document = Path(top) / "cases.json"
+            document.write_text(json.dumps({"testsuites": [{"name": "S", "testsuite": list(cases)}]}))
+            program = Path(top) / "x_test"
+            program.write_text(f'#!/bin/sh\nreport="${{1#--gtest_output=json:}}"\n'
+                               f'publish() {{ cp "{document}" "$report"; }}\n{script}\n')
+            program.chmod(0o755)
+            tally, out = Tally(), io.StringIO()
+            with contextlib.redirect_stdout(out):
+                programs.run_one(tally, Path(top), "dev", programs.Program("x_test", str(program)),
+                                 limit, {}, ())
+                code = tally.finish(ci=False)
+            return tally, code, out.getvalue()
+
+    def test_good_tests_are_counted(self):
+        tally, code, out = self.run_program("publish", [PASS, PASS])
+        self.assertEqual((tally.passed, code), (2, 0))
+        self.assertEqual(out.splitlines()[-1], "2 passed, 0 failed, 0 skipped")
+
+    def test_a_failure_shows_its_words_and_how_to_see_it_again(self):
+        _, code, out = self.run_program("publish; exit 1", [PASS, FAIL])
+        self.assertEqual(code, 1)
+        self.assertIn("Actual: 2", out)
+        self.assertIn("--gtest_filter=S.Bad", out)
+        self.assertEqual(out.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
+
+    def test_a_skip_has_its_reason(self):
+        script = ("publish; echo '[ RUN      ] S.Absent'; echo 'x_test.cc:9: Skipped'; "
+                  "echo 'no such device'; echo '[  SKIPPED ] S.Absent (0 ms)'")
+        _, code, out = self.run_program(script, [SKIP])
+        self.assertEqual(code, 0)
+        self.assertIn("no such device", out)
+        self.assertEqual(out.splitlines()[-1], "0 passed, 0 failed, 1 skipped")
+
+    def test_a_crash_is_a_failure_and_what_passed_before_still_counts(self):
+        script = "echo; echo '[       OK ] S.Good (0 ms)'; echo last words; kill -SEGV $$"
+        _, code, out = self.run_program(script)
+        self.assertEqual(code, 1)
+        self.assertIn("died of SIGSEGV", out)
+        self.assertIn("last words", out)
+        self.assertEqual(out.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
+
+    def test_one_that_hangs_is_killed(self):
+        _, code, out = self.run_program("sleep 1000", limit=1)
+        self.assertEqual(code, 1)
+        self.assertIn("killed after 1 s", out)
+
+    def test_a_bad_exit_after_good_tests_is_a_failure(self):
+        _, code, out = self.run_program("publish; echo a leak; exit 23", [PASS])
+        self.assertEqual(code, 1)
+        self.assertIn("exit code 23", out)
+        self.assertIn("a leak", out)
+
+    def test_a_report_cut_off_is_a_failure(self):
+        _, code, _ = self.run_program("head -c 20 /dev/zero > $report")
+        self.assertEqual(code, 1)
+
+
+class Verdict(unittest.TestCase):
+    def finish(self, ci, **skip):
+        tally = Tally()
+        tally.passes(3)
+        tally.skip("t", "it is not there", 2, **skip)
+        with contextlib.redirect_stdout(io.StringIO()):
+            return tally.finish(ci)
+
+    def test_a_missing_component_fails_a_ci_run_and_no_other(self):
+        self.assertEqual(self.finish(ci=False, missing=True), 0)
+        self.assertEqual(self.finish(ci=True, missing=True), 1)
+        self.assertEqual(self.finish(ci=True), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
