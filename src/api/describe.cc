@@ -9,6 +9,11 @@
 namespace paddle::api {
 namespace schema {
 
+void bound(Json& schema, std::int64_t most) {
+  schema["minimum"] = -most;
+  schema["maximum"] = most;
+}
+
 void add_limits(Json& schema, const Field& field) {
   if (field.min) schema["minimum"] = *field.min;
   if (field.max) schema["maximum"] = *field.max;

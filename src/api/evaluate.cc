@@ -57,7 +57,7 @@ std::optional<Json> value_of(const Expr& expr, const Scope& scope) {
 
 std::optional<bool> compare(const Expr& expr, const Scope& scope) {
   const auto a = value_of(expr.args[0], scope), b = value_of(expr.args[1], scope);
-  if (!a || !b) return {};
+  if (!a || !b || a->is_number_float() || b->is_number_float()) return {};  // 2.0 is no int to CEL
   if (expr.op == Op::kEqual) return *a == *b;
   if (!a->is_number() || !b->is_number()) return {};
   return expr.op == Op::kLess ? *a < *b : *a <= *b;

@@ -36,6 +36,7 @@ class Opaque {
   explicit operator bool() const { return held_ != nullptr; }
   const Json& operator*() const { return *held_; }  // only when not empty
   const Json* get() const { return held_.get(); }   // null when empty
+  const Json* operator->() const { return held_.get(); }
   friend bool operator==(const Opaque& a, const Opaque& b);
 
  private:

@@ -22,6 +22,10 @@ using RuleBook = std::map<std::string, Expr>;
 template <typename T>
 Json schema_of(const Field& field, RuleBook& book);
 
+// The server does not check the format of a number, and a JSON number is exact only up to here.
+// Without bounds it would store what decoding refuses.
+inline constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
+void bound(Json& schema, std::int64_t most);
 void add_limits(Json& schema, const Field& field);
 void add_list_limits(Json& schema, const Field& field);
 void add_rules(Json& schema, const Rules& rules, RuleBook& book);
@@ -81,6 +85,7 @@ Json schema_of(const Field& field, RuleBook& book) {
     out = {{"type", "boolean"}};
   } else if constexpr (kIsInteger<T>) {
     out = {{"type", "integer"}, {"format", sizeof(T) == 4 ? "int32" : "int64"}};
+    bound(out, sizeof(T) == 4 ? std::numeric_limits<std::int32_t>::max() : kMostExact);
   } else if constexpr (std::is_same_v<T, WallTime>) {
     out = {{"type", "string"}, {"format", "date-time"}};
   } else {
