@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/data_handler.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/match.h"
+#include "fuse/errno_table.h"
+
+namespace paddle::fuse {
+namespace {
+
+// READDIR offsets: 0 and 1 are "." and "..", entry i of the file system is at i + kDots.
+constexpr std::uint64_t kDots = 2;
+
+Answer fail(int error) {
+  Answer answer;
+  answer.error = error;
+  return answer;
+}
+
+Answer fail(Error error) {
+  Answer answer;
+  answer.error = errno_of(error.code);
+  answer.reason = std::move(error);
+  return answer;
+}
+
+Answer silence() {
+  Answer answer;
+  answer.silent = true;
+  return answer;
+}
+
+template <typename T>
+Answer give(const T& value) {
+  Answer answer;
+  static_assert(sizeof value <= sizeof answer.small);
+  std::memcpy(answer.small.data(), &value, sizeof value);
+  answer.small_size = sizeof value;
+  return answer;
+}
+
+Answer give_handle(std::uint32_t open_flags) {
+  fuse_open_out out{};
+  out.open_flags = open_flags;
+  return give(out);
+}
+
+}  // namespace
+
+DataHandler::DataHandler(samplefs::FileSystem& files, HandlerOptions options, BufferPool& buffers)
+    : files_(files), options_(std::move(options)), buffers_(buffers) {}
+
+void DataHandler::resume(const Negotiated& agreed) {
+  no_open_ = agreed.no_open();
+  no_opendir_ = agreed.no_opendir();
+}
+
+Answer DataHandler::answer(const Request& request) {
+  // These two have no answer, however broken.
+  if (request.opcode == FUSE_FORGET || request.opcode == FUSE_BATCH_FORGET) return silence();
+  return std::visit(
+      Match{
+          [&](const Init& op) { return init(op); },
+          [&](const Lookup& op) { return lookup(request.node, op.name); },
+          [&](const GetAttr&) { return get_attr(request.node); },
+          [&](const StatFs&) { return give(encode_statfs(files_.totals())); },
+          [&](const Open&) { return no_open_ ? fail(ENOSYS) : give_handle(FOPEN_KEEP_CACHE); },
+          [&](const OpenDirectory&) {
+            return no_opendir_ ? fail(ENOSYS) : give_handle(FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR);
+          },
+          [&](const Release&) { return Answer{}; },
+          [&](const Read& op) { return read(request.node, op); },
+          [&](const ReadDirectory& op) { return read_directory(request.node, op); },
+          [&](const Forget&) { return silence(); },
+          [&](const NoReply&) { return silence(); },
+          [&](const Destroy&) { return Answer{}; },
+          [&](const Change&) { return fail(EROFS); },
+          [&](const Unsupported&) { return fail(ENOSYS); },
+          [&](const Malformed&) { return fail(EINVAL); },
+      },
+      request.operation);
+}
+
+Answer DataHandler::init(const Init& offer) {
+  if (offer.major > kMajor) {
+    // The kernel asks again, in our major version.
+    fuse_init_out out{};
+    out.major = kMajor;
+    out.minor = kMinor;
+    return give(out);
+  }
+  auto agreed = negotiate(offer, options_.wishes);
+  if (!agreed) {
+    Answer refusal = fail(EPROTO);
+    refusal.reason = std::move(agreed).error();
+    return refusal;
+  }
+  resume(*agreed);
+  if (options_.on_init) options_.on_init(*agreed);
+  return give(encode_init(*agreed));
+}
+
+Answer DataHandler::lookup(samplefs::NodeId parent, std::string_view name) {
+  if (name.size() > kNameMax) return fail(ENAMETOOLONG);
+  if (!usable_name(name)) return fail(EINVAL);
+  auto found = files_.lookup(parent, name);
+  if (found.is(Code::kNotFound)) return give(encode_no_entry(options_.view));
+  if (!found) return fail(std::move(found).error());
+  if (!usable(*found)) return fail(Error{Code::kInternal, "the index holds an impossible entry"});
+  return give(encode_entry(*found, options_.view));
+}
+
+Answer DataHandler::get_attr(samplefs::NodeId node) {
+  auto found = files_.stat(node);
+  if (!found) return fail(std::move(found).error());
+  found->id = node;
+  return give(encode_attr_out(*found, options_.view));
+}
+
+Answer DataHandler::read(samplefs::NodeId node, const Read& want) {
+  if (want.size > buffers_.buffer_size()) return fail(EINVAL);
+  Answer answer;
+  answer.large = buffers_.lend();
+  if (!answer.large) return fail(ENOMEM);
+  auto got = files_.read(node, want.offset, {answer.large.data(), want.size});
+  if (!got) return fail(std::move(got).error());
+  if (*got != want.size) {
+    // Only the true end of a file makes a short answer.
+    auto now = files_.stat(node);
+    if (!now) return fail(std::move(now).error());
+    const std::uint64_t left = now->size > want.offset ? now->size - want.offset : 0;
+    if (*got != std::min<std::uint64_t>(left, want.size)) {
+      return fail(
+          Error{Code::kInternal, "a read answered " + std::to_string(*got) + " bytes of " +
+                                     std::to_string(std::min<std::uint64_t>(left, want.size))});
+    }
+  }
+  answer.large_size = *got;
+  return answer;
+}
+
+Answer DataHandler::read_directory(samplefs::NodeId node, const ReadDirectory& want) {
+  Answer answer;
+  answer.large = buffers_.lend();
+  if (!answer.large) return fail(ENOMEM);
+  const std::size_t room = std::min<std::size_t>(want.size, buffers_.buffer_size());
+  DirectoryPage page({answer.large.data(), room}, want.plus, options_.view);
+
+  bool full = false;
+  // The parent's id is not ours to know; programs take ".." by path, never by this number.
+  if (want.offset == 0) full = !page.add_dot(".", node, 1);
+  if (!full && want.offset <= 1) full = !page.add_dot("..", node, 2);
+
+  std::uint64_t at = std::max(want.offset, kDots) - kDots;
+  auto done = full ? Result<>(Done{})
+                   : files_.read_directory(node, at,
+                                           [&](std::string_view name, const samplefs::Attr& attr) {
+                                             ++at;
+                                             if (usable_name(name) && usable(attr)) {
+                                               if (!page.add(name, attr, at + kDots)) {
+                                                 full = true;
+                                                 return false;
+                                               }
+                                               return true;
+                                             }
+                                             if (options_.on_skipped_name)
+                                               options_.on_skipped_name();
+                                             return true;
+                                           });
+  if (!done) return fail(std::move(done).error());
+  if (full && page.size() == 0) return fail(EINVAL);  // no room for even one entry
+  answer.large_size = page.size();
+  return answer;
+}
+
+}  // namespace paddle::fuse

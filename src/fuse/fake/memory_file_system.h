@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A FileSystem in memory whose reads can be made to fail, to wait, or to answer short.
+//
+// Trees are built before they are served: add_*() must not run beside anything else. Everything
+// else is thread-safe. Ids are given in the order of creation, so two equal builds agree on them.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sync.h"
+#include "samplefs/file_system.h"
+
+namespace paddle::fuse {
+
+class MemoryFileSystem final : public samplefs::FileSystem {
+ public:
+  MemoryFileSystem();
+
+  // Paths are relative, separated by '/'; missing directories are made.
+  samplefs::NodeId add_directory(std::string_view path);
+  samplefs::NodeId add_file(std::string_view path, std::string content);
+  // A file of `size` bytes that takes no memory: byte i is pattern_byte(seed, i).
+  samplefs::NodeId add_pattern(std::string_view path, std::uint64_t size, std::uint64_t seed);
+  // An entry with a name as given, '/' and NUL included: what a hostile index could hold.
+  void add_raw(samplefs::NodeId parent, std::string name, samplefs::Attr attr);
+
+  // Reads of `node` fail with `code` until told otherwise.
+  void fail_reads(samplefs::NodeId node, std::optional<Code> code);
+  // Reads of `node` wait until released.
+  void hold_reads(samplefs::NodeId node);
+  void release_reads(samplefs::NodeId node);
+  std::size_t held() const;  // reads waiting now
+  // Reads of `node` answer one byte less than they should.
+  void cut_reads(samplefs::NodeId node, bool cut);
+
+  Result<samplefs::Attr> lookup(samplefs::NodeId parent, std::string_view name) override;
+  Result<samplefs::Attr> stat(samplefs::NodeId node) override;
+  Result<> read_directory(samplefs::NodeId node, std::uint64_t start,
+                          const EntrySink& sink) override;
+  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset,
+                           std::span<std::byte> into) override;
+  samplefs::FsTotals totals() const override;
+
+ private:
+  struct Node {
+    samplefs::Attr attr{};
+    std::string content{};
+    std::optional<std::uint64_t> seed{};
+    std::vector<std::pair<std::string, samplefs::Attr>> entries{};  // in order of creation
+    std::map<std::string, std::size_t, std::less<>> by_name{};
+  };
+
+  Node* find(samplefs::NodeId node);
+  samplefs::NodeId add(std::string_view path, bool directory, std::uint64_t size);
+
+  std::map<samplefs::NodeId, Node> nodes_;
+  samplefs::NodeId next_ = samplefs::kRootId + 1;
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::map<samplefs::NodeId, Code> failing_ GUARDED_BY(mutex_);
+  std::set<samplefs::NodeId> holding_ GUARDED_BY(mutex_);
+  std::set<samplefs::NodeId> cutting_ GUARDED_BY(mutex_);
+  std::size_t held_ GUARDED_BY(mutex_) = 0;
+};
+
+std::byte pattern_byte(std::uint64_t seed, std::uint64_t offset);
+void fill_pattern(std::uint64_t seed, std::uint64_t offset, std::span<std::byte> into);
+
+}  // namespace paddle::fuse

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// /proc/self/mountinfo as values. Reading it never asks a file system anything, so it works on
+// mounts whose daemon is dead or stuck. Parsing is pure; a line that does not parse is left out.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace paddle::fuse {
+
+struct MountEntry {
+  int id = 0;
+  std::string device{};  // "0:52"
+  std::string point{};   // unescaped
+  std::string type{};    // "fuse.samplefs"
+  std::string source{};
+  bool is_fuse() const { return type == "fuse" || type.starts_with("fuse."); }
+  bool operator==(const MountEntry&) const = default;
+};
+
+std::vector<MountEntry> parse_mountinfo(std::string_view text);
+Result<std::vector<MountEntry>> read_mountinfo();
+
+// What one sees at `point`: the last of those mounted there.
+std::optional<MountEntry> top_of(const std::vector<MountEntry>& mounts, std::string_view point);
+
+// Absolute, without symbolic links in the directories above; never touches what is mounted there.
+Result<std::string> canonical_mount_point(const std::string& path);
+
+}  // namespace paddle::fuse

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One request of the kernel as a value.
+//
+//   decode(bytes) -> Request
+//
+// Pure. The kernel is trusted, but every length is checked: a request that does not add up is
+// kInvalid, or, when its header could be read, a Request whose operation is Malformed, so that it
+// can still be answered (an unanswered request leaves a process waiting for ever). Names and
+// forgets point into the bytes given; they live as long as those.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "fuse/protocol.h"
+
+namespace paddle::fuse {
+
+struct Init {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  std::uint32_t max_readahead = 0;
+  std::uint64_t flags = 0;  // both words
+};
+struct Lookup {
+  std::string_view name{};
+};
+struct GetAttr {};
+struct StatFs {};
+struct Open {};
+struct OpenDirectory {};
+struct Release {};  // of a file or a directory: there is nothing to release
+struct Read {
+  std::uint64_t offset = 0;
+  std::uint32_t size = 0;
+};
+struct ReadDirectory {
+  std::uint64_t offset = 0;
+  std::uint32_t size = 0;
+  bool plus = false;  // with attributes
+};
+struct Forget {
+  std::uint64_t nodes = 0;  // how many; node ids need no reference counts here
+};
+struct NoReply {};      // answers of ours that the kernel echoes: nothing to say
+struct Destroy {};      // the mount is gone
+struct Change {};       // any attempt to write: the superblock refuses it before us
+struct Unsupported {};  // anything else: ENOSYS, and the kernel does not ask again
+struct Malformed {};
+
+using Operation =
+    std::variant<Init, Lookup, GetAttr, StatFs, Open, OpenDirectory, Release, Read, ReadDirectory,
+                 Forget, NoReply, Destroy, Change, Unsupported, Malformed>;
+
+struct Request {
+  std::uint32_t opcode = 0;
+  std::uint64_t unique = 0;
+  std::uint64_t node = 0;
+  Operation operation{};
+};
+
+Result<Request> decode(std::span<const std::byte> bytes);
+
+}  // namespace paddle::fuse

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/session.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/log.h"
+
+namespace paddle::fuse {
+namespace {
+
+constexpr std::chrono::nanoseconds kReportEvery = std::chrono::seconds{1};
+
+std::vector<std::unique_ptr<Channel>> wrap(std::vector<UniqueFd> fds) {
+  std::vector<std::unique_ptr<Channel>> channels;
+  for (UniqueFd& fd : fds) channels.push_back(std::make_unique<Channel>(std::move(fd)));
+  return channels;
+}
+
+SessionEnd end_of(Link link) {
+  switch (link) {
+    case Link::kUnmounted:
+      return SessionEnd::kUnmounted;
+    case Link::kAborted:
+      return SessionEnd::kAborted;
+    case Link::kOk:
+    case Link::kAgain:
+    case Link::kBroken:
+      break;
+  }
+  return SessionEnd::kBroken;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
+                                                samplefs::FileSystem& files, Metrics& metrics,
+                                                SessionOptions options,
+                                                std::optional<Negotiated> resumed) {
+  if (channels.empty() || options.max_reads == 0 || options.spare_threads == 0) {
+    return Error{Code::kInvalid, "a FUSE session needs a channel, a read and a spare thread"};
+  }
+  Wishes wishes = options.wishes;
+  wishes.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
+  if (resumed) wishes.max_read = resumed->max_read;
+  // The constructor is private, so make_unique can not call it.
+  std::unique_ptr<Session> session(
+      new Session(std::move(channels), files, metrics, options, wishes));
+  if (resumed) {
+    session->handler_.resume(*resumed);
+    session->became_ready(*resumed);
+    if (resumed->can_resend()) CHECK_DONE(session->channel().resend());
+  }
+  session->crew_.start();
+  if (session->threads() == 0) return Error{Code::kUnavailable, "no thread for FUSE requests"};
+  return session;
+}
+
+Session::Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Metrics& metrics,
+                 const SessionOptions& options, const Wishes& wishes)
+    : clock_(*options.clock),
+      channels_(wrap(std::move(channels))),
+      counters_(metrics),
+      buffers_(wishes.max_read, options.kept_buffers),
+      handler_(files,
+               HandlerOptions{options.view, wishes,
+                              [this](const Negotiated& agreed) { became_ready(agreed); },
+                              [this] { counters_.skipped_name(); }},
+               buffers_),
+      reads_(options.max_reads),
+      crew_({options.max_reads + options.spare_threads, options.idle_threads},
+            [this](Crew::Member& member) { loop(member); }) {}
+
+Session::~Session() { stop(); }
+
+void Session::loop(Crew::Member& member) {
+  const Channel& channel = *channels_[member.number() % channels_.size()];
+  const auto buffer = std::make_unique<std::byte[]>(kRequestBuffer);
+  while (member.waits()) {
+    Received got;
+    do {
+      got = channel.receive({buffer.get(), kRequestBuffer});
+    } while (got.link == Link::kAgain && !member.stopping());
+    if (got.link == Link::kAgain) return;  // stopping
+    if (got.link != Link::kOk) return end(end_of(got.link));
+    member.took_work();
+
+    const auto request = decode({buffer.get(), got.size});
+    if (!request) {
+      log::error("unreadable FUSE request", {{"bytes", got.size}});
+      continue;
+    }
+    const Task task{&channel, *request};
+    if (!std::holds_alternative<Read>(request->operation)) {
+      serve(task);
+    } else if (reads_.enter(task)) {
+      serve(task);
+      while (const auto next = reads_.leave()) serve(*next);
+    }
+  }
+}
+
+void Session::serve(const Task& task) {
+  const Request& request = task.request;
+  const Answer answer = handler_.answer(request);
+  counters_.answered(request.opcode, answer.error, answer.body().size());
+  if (!answer.reason.message.empty()) report(request, answer);
+  if (answer.silent) return;
+  if (task.channel->reply(request.unique, answer.error, answer.body()) != Link::kBroken) return;
+  // The kernel refused the answer itself; an unanswered request would hang its process.
+  log::error("the kernel refused an answer", {{"op", opcode_name(request.opcode)}});
+  if (answer.error == 0) task.channel->reply(request.unique, EIO, {});
+}
+
+void Session::report(const Request& request, const Answer& answer) {
+  const std::int64_t now = clock_.boot().time_since_epoch().count();
+  std::int64_t due = next_report_ns_;
+  if (now < due || !next_report_ns_.compare_exchange_strong(due, now + kReportEvery.count())) {
+    ++unreported_;
+    return;
+  }
+  log::warn("FUSE request failed", {{"op", opcode_name(request.opcode)},
+                                    {"node", request.node},
+                                    {"errno", answer.error},
+                                    {"reason", answer.reason.message},
+                                    {"others_since", unreported_.exchange(0)}});
+}
+
+void Session::became_ready(const Negotiated& agreed) {
+  Lock lock(mutex_);
+  agreed_ = agreed;
+  changed_.notify_all();
+}
+
+void Session::end(SessionEnd how) {
+  Lock lock(mutex_);
+  if (!end_) end_ = how;
+  changed_.notify_all();
+}
+
+Result<Negotiated> Session::wait_ready(std::chrono::milliseconds limit, std::stop_token stop) {
+  const BootTime deadline = clock_.boot() + limit;
+  Lock lock(mutex_);
+  while (!agreed_) {
+    if (end_) return Error{Code::kUnavailable, "the FUSE session ended before INIT"};
+    if (stop.stop_requested()) return Error{Code::kCancelled, "waiting for INIT was cancelled"};
+    const auto left = deadline - clock_.boot();
+    if (left.count() <= 0) return Error{Code::kDeadline, "no INIT from the kernel"};
+    changed_.wait_for(mutex_, stop, left);
+  }
+  return *agreed_;
+}
+
+std::optional<SessionEnd> Session::wait_end(std::stop_token stop) {
+  Lock lock(mutex_);
+  while (!end_ && !stop.stop_requested()) changed_.wait(mutex_, stop);
+  return end_;
+}
+
+std::optional<SessionEnd> Session::ended() const {
+  Lock lock(mutex_);
+  return end_;
+}
+
+void Session::stop() {
+  crew_.stop();
+  end(SessionEnd::kStopped);
+}
+
+}  // namespace paddle::fuse
