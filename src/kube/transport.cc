@@ -50,7 +50,8 @@ Result<net::HttpReply> Transport::exchange(const Ask& ask, const net::BodySink* 
   const auto left = [&] { return std::chrono::ceil<milliseconds>(deadline - clock_.boot()); };
   bool refreshed = false;
   for (int number = 1;; ++number) {
-    while (const auto wait = gate_.wait_for(ask.resource); wait.count() > 0) {
+    for (auto wait = gate_.wait_for(ask.resource); wait.count() > 0;
+         wait = gate_.wait_for(ask.resource)) {
       if (wait >= left()) {
         return Error{Code::kThrottled, "the server asked us to wait longer than this call may take",
                      wait};
