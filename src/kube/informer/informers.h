@@ -54,7 +54,7 @@ class Informers {
   mutable Mutex mutex_;
   bool started_ GUARDED_BY(mutex_) = false;
   bool stopped_ GUARDED_BY(mutex_) = false;
-  std::map<Identity, std::unique_ptr<Informer>> informers_ GUARDED_BY(mutex_){};
+  std::map<Identity, std::unique_ptr<Informer>> informers_ GUARDED_BY(mutex_);
 };
 
 }  // namespace paddle::kube
