@@ -4,14 +4,15 @@
 #include <cctype>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 namespace paddle::api {
 namespace {
 
-constexpr size_t kFlowAbove = 600;  // a longer subtree without any description is folded JSON
-constexpr size_t kWidth = 600;      // of folded JSON: narrower lines would be a third indentation
+constexpr size_t kFlowAbove = 600;  // a longer subtree without any description is flow style
+constexpr size_t kWidth = 600;      // of flow style: narrower lines would be a third indentation
 
 bool is_plain(const std::string& text) {
   static const std::set<std::string> kWords{"true", "false", "null", "yes", "no",
@@ -42,23 +43,48 @@ bool has_description(const Json& value) {
   return false;
 }
 
-// Breaks compact JSON after commas that are not inside text.
-std::string folded(const std::string& json, size_t indent) {
-  std::string out, line;
-  bool quoted = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    line += json[i];
-    if (quoted && json[i] == '\\') {
-      line += json[++i];
-    } else if (json[i] == '"') {
-      quoted = !quoted;
-    } else if (json[i] == ',' && !quoted && line.size() + indent > kWidth) {
-      out += line + "\n" + std::string(indent, ' ');
-      line.clear();
-    }
+// Flow style in one stream of text, broken after commas.
+class Flow {
+ public:
+  explicit Flow(size_t indent) : indent_(indent) {}
+
+  std::string of(const Json& value) {
+    write(value);
+    return std::move(out_);
   }
-  return out + line;
-}
+
+ private:
+  void write(const Json& value) {
+    if (!value.is_structured()) {
+      out_ += value.is_string() ? text(value.get_ref<const std::string&>()) : dump_json(value);
+      return;
+    }
+    out_ += value.is_object() ? "{" : "[";
+    bool first = true;
+    for (const auto& [key, part] : value.items()) {
+      if (!std::exchange(first, false)) out_ += next();
+      if (value.is_object()) out_ += text(key) + ": ";
+      write(part);
+    }
+    out_ += value.is_object() ? "}" : "]";
+  }
+
+  std::string next() {
+    if (out_.size() - line_ < kWidth) return ", ";
+    line_ = out_.size();
+    return ",\n" + std::string(indent_, ' ');
+  }
+
+  // Quotes only where flow style needs them.
+  static std::string text(const std::string& text) {
+    const bool bare = is_plain(text) && text.find_first_of(" ,;()':") == std::string::npos;
+    return bare ? text : dump_json(Json(text));
+  }
+
+  const size_t indent_;
+  size_t line_ = 0;
+  std::string out_{};
+};
 
 void write(std::string& out, const Json& value, size_t indent);
 
@@ -68,9 +94,8 @@ void write_value(std::string& out, const Json& value, size_t indent, bool in_lis
     out += " " + scalar(value) + "\n";
     return;
   }
-  const std::string json = dump_json(value);
-  if (json.size() > kFlowAbove && !has_description(value) && !value.is_array()) {
-    out += " " + folded(json, indent) + "\n";
+  if (value.is_object() && !has_description(value) && dump_json(value).size() > kFlowAbove) {
+    out += " " + Flow(indent).of(value) + "\n";
     return;
   }
   if (in_list && value.is_object()) {

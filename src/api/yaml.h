@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes JSON values as YAML that people can read: block style, and flow style (JSON, folded into
-// lines) for subtrees that have no description anywhere, which are other people's schemas.
+// Writes JSON values as YAML that people can read: block style, and flow style for
+// large subtrees that have no description anywhere, which are other people's schemas.
 
 #pragma once
 
