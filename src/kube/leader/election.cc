@@ -26,12 +26,13 @@ Result<> check(const LeaseTiming& timing) {
   return Done{};
 }
 
-Sighting sight(const std::optional<Sighting>& before, const LeaseRecord& record, BootTime now) {
+LeaseSighting sight_lease(const std::optional<LeaseSighting>& before, const LeaseRecord& record,
+                          BootTime now) {
   if (before && before->record == record) return *before;
   return {record, now};
 }
 
-Decision decide(const std::optional<Sighting>& seen, const std::string& identity,
+Decision decide(const std::optional<LeaseSighting>& seen, const std::string& identity,
                 const LeaseTiming& timing, BootTime now) {
   if (!seen) return {Move::kCreate, now};
   if (seen->record.holder == identity) return {Move::kRenew, now};

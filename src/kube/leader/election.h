@@ -31,11 +31,12 @@ struct LeaseTiming {
 Result<> check(const LeaseTiming& timing);
 
 // A record, and when on our clock we first received it in this form.
-struct Sighting {
+struct LeaseSighting {
   LeaseRecord record{};
   BootTime since{};
 };
-Sighting sight(const std::optional<Sighting>& before, const LeaseRecord& record, BootTime now);
+LeaseSighting sight_lease(const std::optional<LeaseSighting>& before, const LeaseRecord& record,
+                          BootTime now);
 
 enum class Move {
   kCreate,   // there is no lease
@@ -47,7 +48,7 @@ struct Decision {
   Move move = Move::kWait;
   BootTime until{};  // kWait: when it could be taken if nothing changes
 };
-Decision decide(const std::optional<Sighting>& seen, const std::string& identity,
+Decision decide(const std::optional<LeaseSighting>& seen, const std::string& identity,
                 const LeaseTiming& timing, BootTime now);
 
 // The record to write for a kCreate, kAcquire or kRenew. Transitions count changes of holder.

@@ -16,7 +16,7 @@ const BootTime kNow{std::chrono::hours{5}};
 const WallTime kWall{std::chrono::seconds{1'700'000'000}};
 const LeaseTiming kTiming{};
 
-Sighting held_by(const std::string& holder, BootTime since) {
+LeaseSighting held_by(const std::string& holder, BootTime since) {
   return {{.holder = holder, .duration = seconds{15}, .renew_time = "t"}, since};
 }
 
@@ -47,10 +47,10 @@ TEST(Election, TheHoldersLongerLeaseIsRespected) {
 
 TEST(Election, OnlyAChangeOfTheRecordCountsAsALifeSign) {
   const auto first = held_by("other", kNow);
-  EXPECT_EQ(sight(first, first.record, kNow + seconds{9}).since, kNow);
+  EXPECT_EQ(sight_lease(first, first.record, kNow + seconds{9}).since, kNow);
   auto renewed = first.record;
   renewed.renew_time = "t2";
-  EXPECT_EQ(sight(first, renewed, kNow + seconds{9}).since, kNow + seconds{9});
+  EXPECT_EQ(sight_lease(first, renewed, kNow + seconds{9}).since, kNow + seconds{9});
 }
 
 TEST(Election, AClaimCountsTransitionsOnlyWhenTheHolderChanges) {
@@ -94,7 +94,7 @@ TEST(Election, NeverTwoWritersWhateverIsPausedAndHoweverWrongTheWallClocks) {
   struct Candidate {
     std::string name{};
     milliseconds boot_offset{}, wall_offset{};
-    std::optional<Sighting> seen{};
+    std::optional<LeaseSighting> seen{};
     int seen_version = 0;
     BootTime may_write_until{};
     milliseconds busy{0};  // paused, asleep or waiting for an answer
@@ -126,7 +126,8 @@ TEST(Election, NeverTwoWritersWhateverIsPausedAndHoweverWrongTheWallClocks) {
         const auto stall = random() % 12 == 0 ? milliseconds{random() % 7000} : milliseconds{0};
         if (!c.sending) {
           c.seen_version = server.version;
-          c.seen = server.record ? std::optional(sight(c.seen, *server.record, now)) : std::nullopt;
+          c.seen = server.record ? std::optional(sight_lease(c.seen, *server.record, now))
+                                 : std::nullopt;
           const auto decision = decide(c.seen, c.name, timing, now);
           if (decision.move == Move::kWait) {
             c.busy = timing.retry + stall;

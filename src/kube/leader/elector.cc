@@ -101,7 +101,7 @@ Result<Decision> Elector::look(std::stop_token stop) {
   }
   if (!got) return std::move(got).error().in("read lease");
   TRY(const LeaseRecord record, decode_lease(*got));
-  seen_ = sight(seen_, record, now);
+  seen_ = sight_lease(seen_, record, now);
   object_ = std::make_unique<Json>(*std::move(got));
   return decide(seen_, options_.identity, options_.timing, now);
 }
@@ -148,7 +148,7 @@ bool Elector::take(Move move, std::stop_token stop) {
 
 void Elector::won(BootTime started, Json stored) {
   last_renewal_ = started;
-  if (auto record = decode_lease(stored)) seen_ = sight(seen_, *record, clock_.boot());
+  if (auto record = decode_lease(stored)) seen_ = sight_lease(seen_, *record, clock_.boot());
   object_ = std::make_unique<Json>(std::move(stored));
   fence_.open_until(write_until(started, options_.timing));
 }
@@ -198,7 +198,7 @@ void Elector::release() {
       auto decision = look({});
       if (!decision || decision->move != Move::kRenew) continue;
     }
-    edit_lease(*object_, released(seen_.value_or(Sighting{}).record, clock_.wall()));
+    edit_lease(*object_, released(seen_.value_or(LeaseSighting{}).record, clock_.wall()));
     stored = fenced_.update(resources::kLeases, *object_, {},
                             {.timeout = attempt_limit(options_.timing)});
     if (stored) break;

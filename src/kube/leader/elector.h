@@ -85,7 +85,7 @@ class Elector {
   std::atomic<bool> leading_{false};
 
   // Only touched by the thread.
-  std::optional<Sighting> seen_{};
+  std::optional<LeaseSighting> seen_{};
   std::unique_ptr<Json> object_;  // as last received; null when it has to be read again
   BootTime last_renewal_{};
 

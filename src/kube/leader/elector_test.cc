@@ -38,8 +38,9 @@ struct ElectorTest : ::testing::Test {
   Metrics metrics{};
   Random random{3};
 
-  std::unique_ptr<Elector> elector(Cluster& cluster, const std::string& identity) {
-    auto made = Elector::make(cluster, {kLease, identity, kQuick}, system_clock(), random, metrics);
+  std::unique_ptr<Elector> elector(Cluster& cluster, const std::string& identity,
+                                   const LeaseTiming& timing = kQuick) {
+    auto made = Elector::make(cluster, {kLease, identity, timing}, system_clock(), random, metrics);
     EXPECT_TRUE(made);
     return *std::move(made);
   }

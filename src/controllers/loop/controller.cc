@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/loop/controller.h"
+
+#include <exception>
+
+#include "base/log.h"
+
+namespace paddle::controllers {
+namespace {
+
+using std::chrono::nanoseconds;
+
+double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+Controller::Controller(ControllerOptions options, Reconcile reconcile, const Clock& clock,
+                       Random& random, Metrics& metrics)
+    : options_(std::move(options)),
+      reconcile_(std::move(reconcile)),
+      clock_(clock),
+      seconds_(metrics.seconds("paddle_reconcile_seconds", "Duration of a pass.",
+                               {{"controller", options_.name}})),
+      queue_(options_.name, options_.limits, clock, random, metrics) {
+  for (size_t i = 0; i < endings_.size(); ++i) {
+    endings_[i] =
+        &metrics.counter("paddle_reconcile_total", "Passes, by how they ended.",
+                         {{"controller", options_.name},
+                          {"outcome", std::string(controllers::name(static_cast<Ending>(i)))}});
+  }
+}
+
+Controller::~Controller() { stop(); }
+
+void Controller::start() {
+  Lock lock(mutex_);
+  if (drained_ || !workers_.empty()) return;
+  for (int i = 0; i < options_.workers; ++i) {
+    workers_.emplace_back([this](std::stop_token stop) { work(stop); });
+  }
+}
+
+void Controller::stop() {
+  Lock lock(mutex_);
+  for (auto& worker : workers_) worker.request_stop();
+  workers_.clear();  // joins
+}
+
+bool Controller::drain(nanoseconds limit) {
+  {
+    Lock lock(mutex_);
+    drained_ = true;
+  }
+  queue_.close();
+  return queue_.wait_idle(limit);
+}
+
+bool Controller::cancel(nanoseconds limit) {
+  {
+    Lock lock(mutex_);
+    for (auto& worker : workers_) worker.request_stop();
+  }
+  return queue_.wait_idle(limit);
+}
+
+void Controller::work(std::stop_token stop) {
+  while (auto taken = queue_.take(stop)) pass(*taken, stop);
+}
+
+void Controller::pass(const QueueState::Taken& taken, std::stop_token stop) {
+  const BootTime started = clock_.boot();
+  Result<Outcome> result = Outcome{};
+  bool panicked = true;
+  try {
+    result = reconcile_(taken.key, stop);
+    panicked = false;
+  } catch (const std::exception& thrown) {
+    result = Error{Code::kInternal, std::string("threw: ") + thrown.what()};
+  } catch (...) {
+    result = Error{Code::kInternal, "threw something that is not an exception"};
+  }
+  seconds_.Observe(in_seconds(clock_.boot() - started));
+  const Ending ending = give_back(taken, result, panicked, stop.stop_requested());
+  endings_[static_cast<size_t>(ending)]->Increment();
+}
+
+Ending Controller::give_back(const QueueState::Taken& taken, const Result<Outcome>& result,
+                             bool panicked, bool stopping) {
+  const Ending ending = panicked ? Ending::kPanicked : ending_of(result);
+  const std::string object = to_string(taken.key);
+  switch (ending) {
+    case Ending::kDone:
+      queue_.finished(taken.key);
+      log::debug("reconciled", {{"controller", options_.name}, {"object", object}});
+      break;
+    case Ending::kAgain:
+      queue_.again(taken.key, *result->again_after);
+      log::debug("reconciled", {{"controller", options_.name},
+                                {"object", object},
+                                {"again_after_s", in_seconds(*result->again_after)}});
+      break;
+    case Ending::kTerminal:
+      log::error("can not reconcile; waiting for the object to change",
+                 {{"controller", options_.name},
+                  {"object", object},
+                  {"code", paddle::name(result.error().code)},
+                  {"error", result.error().message}});
+      queue_.finished(taken.key);
+      break;
+    case Ending::kStopped:
+      if (stopping) {
+        queue_.abandoned(taken.key);
+      } else {
+        queue_.failed(taken.key);  // refused by the fence, before the elector has told us
+      }
+      log::info(
+          "pass given up",
+          {{"controller", options_.name}, {"object", object}, {"error", result.error().message}});
+      break;
+    case Ending::kRetry:
+    case Ending::kPanicked: {
+      const nanoseconds asked = result.error().retry_after.value_or(std::chrono::milliseconds{0});
+      const auto pause = queue_.failed(taken.key, asked);
+      log::write(panicked ? log::Level::kError : log::Level::kWarn, "pass failed; trying again",
+                 {{"controller", options_.name},
+                  {"object", object},
+                  {"code", paddle::name(result.error().code)},
+                  {"error", result.error().message},
+                  {"failures", taken.failures + 1},
+                  {"pause_s", in_seconds(pause)}});
+      break;
+    }
+  }
+  return ending;
+}
+
+}  // namespace paddle::controllers

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/loop/health.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle::controllers {
+namespace {
+
+net::Reply get(const std::string& path, HealthState state, const std::string& query = {}) {
+  return health_reply({"GET", path, query}, state);
+}
+
+TEST(Health, SaysOkOrNamesTheCheckThatFailed) {
+  EXPECT_EQ(get("/healthz", {}).body, "ok");
+  EXPECT_EQ(get("/healthz/health", {}).status, 200);
+  EXPECT_EQ(get("/readyz", {.ready = true}).body, "ok");
+  EXPECT_EQ(get("/readyz", {.ready = false}).status, 500);
+  EXPECT_NE(get("/readyz/check", {.ready = false}).body.find("[-]check failed"), std::string::npos);
+}
+
+TEST(Health, VerboseListsTheCheck) {
+  EXPECT_EQ(get("/healthz", {}, "verbose=").body, "[+]health ok\nhealthz check passed\n");
+  EXPECT_EQ(get("/readyz", {.ready = true}, "a=1&verbose=").body,
+            "[+]check ok\nreadyz check passed\n");
+}
+
+TEST(Health, OtherPathsAreNotThere) {
+  for (const char* path : {"/", "/metrics", "/healthz/check", "/readyz/health", "/healthzz"}) {
+    EXPECT_EQ(get(path, {.ready = true}).status, 404) << path;
+  }
+}
+
+}  // namespace
+}  // namespace paddle::controllers

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that one operator process runs: informers shared by its controllers, a lease per
+// controller, health and metrics endpoints, and the order in which they start and end.
+//
+//   start   endpoints -> informers -> (first lists) -> elections -> workers
+//   end     no new passes -> passes in progress finish -> events flushed -> leases released -> rest
+//
+// While passes finish, leases go on being renewed. An idle manager makes no request but the
+// renewals of leases and watches. Losing one lease stops one controller, which stands for election
+// again.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "controllers/loop/controller.h"
+#include "controllers/loop/health.h"
+#include "kube/cluster.h"
+#include "kube/events/recorder.h"
+#include "kube/informer/informers.h"
+#include "kube/leader/elector.h"
+#include "net/server/http_server.h"
+
+namespace paddle::controllers {
+
+struct ManagerOptions {
+  std::string metrics_address = ":8080";  // "0" or empty: none
+  std::string health_address = ":8081";   // likewise
+  bool leader_elect = false;
+  std::string lease_namespace{};  // required with leader_elect
+  kube::LeaseTiming lease{};
+  std::string identity{};  // empty: host name and a random part
+  // Passes in progress may finish for this long at the end, and are then told to stop.
+  std::chrono::milliseconds drain_limit{8'000};
+  std::chrono::milliseconds cancel_limit{1'000};
+  kube::ReflectorPace pace{};
+};
+
+struct ControllerSpec {
+  std::string name{};
+  std::string lease{};  // empty: runs without an election
+  int workers = 1;
+  QueueLimits limits{};
+};
+
+// What a controller is given to work with; valid as long as the manager.
+struct Surroundings {
+  kube::Cluster& cluster;  // fenced by the controller's lease when there is one
+  kube::Informers& informers;
+  kube::EventRecorder& events;
+  WorkQueue& queue;
+};
+
+class Manager {
+ public:
+  // Borrows all references. kInvalid for options that can not work.
+  static Result<std::unique_ptr<Manager>> make(kube::Cluster& cluster, ManagerOptions options,
+                                               Metrics& metrics,
+                                               const Clock& clock = system_clock(),
+                                               Random& random = system_random());
+  ~Manager();
+
+  // Before run(). `build` connects sources to the queue and returns the reconcile function.
+  Result<> add(ControllerSpec spec, const std::function<Reconcile(const Surroundings&)>& build);
+
+  // Until `stop`. kDeadline when passes did not end even when told to: their threads still run, so
+  // the process should leave with std::_Exit; their leases are not released but run out.
+  Result<> run(std::stop_token stop);
+
+  // Bound addresses, once run() has begun to listen.
+  std::optional<net::Address> metrics_address() const;
+  std::optional<net::Address> health_address() const;
+  bool ready() const { return ready_; }
+
+ private:
+  struct Member;
+  Manager(kube::Cluster& cluster, ManagerOptions options, Metrics& metrics, const Clock& clock,
+          Random& random);
+
+  Result<> listen();
+  net::Reply metrics_reply(const net::Ask& ask);
+  void begin();
+  Result<> end();
+
+  kube::Cluster& cluster_;
+  const ManagerOptions options_;
+  Metrics& metrics_;
+  const Clock& clock_;
+  Random& random_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> listening_{false};
+
+  // Destroyed in reverse: the endpoints, then the informers, whose handlers use the queues.
+  std::vector<std::unique_ptr<Member>> members_;
+  kube::Informers informers_;
+  std::unique_ptr<net::HttpServer> metrics_server_;
+  std::unique_ptr<net::HttpServer> health_server_;
+};
+
+}  // namespace paddle::controllers

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/loop/sources.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle::controllers {
+namespace {
+
+using kube::resources::kNodes;
+using kube::resources::kPaddleJobs;
+
+api::Meta child_of(const std::string& api_version, const std::string& kind,
+                   bool controller = true) {
+  return {.key = {"ns", "child"},
+          .owners = {{.api_version = api_version,
+                      .kind = kind,
+                      .name = "owner",
+                      .uid = "u",
+                      .controller = controller}}};
+}
+
+TEST(Sources, TheControllingOwnerOfTheRightKindIsFound) {
+  EXPECT_EQ(controlling_key(child_of("batch.paddlepaddle.org/v1", "PaddleJob"), kPaddleJobs),
+            (ObjectKey{"ns", "owner"}));
+  EXPECT_EQ(controlling_key(child_of("batch.paddlepaddle.org/v9", "PaddleJob"), kPaddleJobs),
+            (ObjectKey{"ns", "owner"}));
+  EXPECT_EQ(controlling_key(child_of("v1", "Node"), kNodes), (ObjectKey{"", "owner"}));
+}
+
+TEST(Sources, OthersAreNot) {
+  EXPECT_FALSE(controlling_key({.key = {"ns", "orphan"}}, kPaddleJobs));
+  EXPECT_FALSE(controlling_key(child_of("other.org/v1", "PaddleJob"), kPaddleJobs));
+  EXPECT_FALSE(controlling_key(child_of("batch.paddlepaddle.org/v1", "SampleSet"), kPaddleJobs));
+  EXPECT_FALSE(
+      controlling_key(child_of("batch.paddlepaddle.org/v1", "PaddleJob", false), kPaddleJobs));
+}
+
+}  // namespace
+}  // namespace paddle::controllers
