@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "programs/command_line.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <CLI/CLI.hpp>
+
+#include "base/version.h"
+
+namespace paddle::programs {
+namespace {
+
+constexpr const char* kOperatorExamples = R"(Examples:
+  paddle-operator --leader-elect
+      all three controllers, cluster-wide, as the manifests run it
+  paddle-operator --controllers=paddlejob --namespace=train --kubeconfig=$HOME/.kube/config
+      only PaddleJobs, only in one namespace, from a desk)";
+
+// Go's flag package takes one dash or two for the same flag.
+std::vector<std::string> with_two_dashes(const std::vector<std::string>& args) {
+  std::vector<std::string> all;
+  for (const auto& arg : args) {
+    const bool single = arg.size() > 2 && arg[0] == '-' && arg[1] != '-';
+    all.push_back(single ? "-" + arg : arg);
+  }
+  return all;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  size_t at = 0;
+  while (at <= text.size()) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    if (comma > at) parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+Error bad(const std::string& flag, const std::string& value, const std::string& wants) {
+  return {Code::kInvalid, "--" + flag + "=" + value.substr(0, 100) + " is not " + wants};
+}
+
+Result<std::vector<std::string>> controllers_of(const std::string& text) {
+  const std::set<std::string> known{"paddlejob", "sampleset", "samplejob"};
+  auto names = split(text);
+  for (const auto& name : names) {
+    if (!known.contains(name)) {
+      return bad("controllers", text, "a list of paddlejob, sampleset, samplejob");
+    }
+  }
+  if (names.empty()) return bad("controllers", text, "a list of paddlejob, sampleset, samplejob");
+  return names;
+}
+
+Result<std::pair<int, int>> port_range_of(const std::string& text) {
+  const auto error = bad("port-range", text, "two ports like 35000,65000, the lower one first");
+  const auto parts = split(text);
+  if (parts.size() != 2) return error;
+  int ends[2] = {0, 0};
+  for (size_t i = 0; i < 2; ++i) {
+    const char* last = parts[i].data() + parts[i].size();
+    const auto [end, failed] = std::from_chars(parts[i].data(), last, ends[i]);
+    if (failed != std::errc{} || end != last || ends[i] < 1 || ends[i] > 65535) return error;
+  }
+  if (ends[0] >= ends[1]) return error;
+  return std::pair{ends[0], ends[1]};
+}
+
+// zap's levels: names, or a number of which higher means chattier.
+Result<std::string> level_of(const std::string& text) {
+  for (const char* name : {"debug", "info", "warn", "error"}) {
+    if (text == name) return text;
+  }
+  if (text == "panic" || text == "fatal" || text == "dpanic") return std::string("error");
+  int chatty = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), last, chatty);
+  if (failed != std::errc{} || end != last || chatty < 0) {
+    return bad("zap-log-level", text, "debug, info, warn, error or a positive number");
+  }
+  return std::string(chatty > 0 ? "debug" : "info");
+}
+
+std::string one_sentence(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+// Runs CLI11, which speaks by exceptions; gives the text to print when it asked for one.
+Result<std::string> parsed(CLI::App& app, const std::string& program,
+                           const std::vector<std::string>& args) {
+  app.set_version_flag("--version", program + " " + kVersion);
+  try {
+    auto reversed = with_two_dashes(args);
+    std::reverse(reversed.begin(), reversed.end());  // CLI11 takes them last first
+    app.parse(std::move(reversed));
+    return std::string{};
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion&) {
+    return program + " " + kVersion + "\n";
+  } catch (const CLI::Error& error) {
+    return Error{Code::kInvalid, one_sentence(error.what())};
+  } catch (const std::exception& error) {
+    return Error{Code::kInvalid, one_sentence(error.what())};
+  }
+}
+
+}  // namespace
+
+Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
+  OperatorCommand command;
+  OperatorFlags& flags = command.flags;
+  std::string controllers = "paddlejob,sampleset,samplejob";
+  std::string etcd, range = "35000,65000", level = "info", ignored;
+  bool zap_devel = false;
+
+  CLI::App app("Runs the controllers of PaddleJob, SampleSet and SampleJob.", "paddle-operator");
+  app.footer(kOperatorExamples);
+  app.add_option("--controllers", controllers, "comma-separated; default: all three");
+  app.add_option("--metrics-bind-address", flags.metrics_bind_address,
+                 "where /metrics is served; 0 switches it off")
+      ->capture_default_str();
+  app.add_option("--health-probe-bind-address", flags.health_probe_bind_address,
+                 "where /healthz and /readyz are served; 0 switches them off")
+      ->capture_default_str();
+  app.add_flag("--leader-elect", flags.leader_elect,
+               "one leader per controller among several replicas");
+  app.add_option("--namespace", flags.ns, "only objects in this namespace; default: all");
+  app.add_option("--scheduling", flags.scheduling, "'volcano' for gang scheduling");
+  app.add_option("--initImage", flags.init_image, "image of the init container; empty: none")
+      ->capture_default_str();
+  app.add_option("--etcd-server", etcd, "comma-separated etcd endpoints for elastic training");
+  app.add_option("--port-range", range, "host ports, START,END")->capture_default_str();
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "default: KUBECONFIG, the pod's account, ~/.kube");
+  app.add_flag("--zap-devel", zap_devel, "as --development");
+  app.add_option("--zap-encoder", flags.log_encoder, "console or json")->capture_default_str();
+  app.add_option("--zap-log-level", level, "debug, info, warn, error")->capture_default_str();
+  app.add_option("--zap-stacktrace-level", ignored, "accepted for compatibility, no effect");
+  app.add_flag("--development", flags.development, "debug logs for people");
+
+  TRY(command.text, parsed(app, "paddle-operator", args));
+  if (!command.text.empty()) return command;
+  TRY(flags.controllers, controllers_of(controllers));
+  TRY(flags.port_range, port_range_of(range));
+  TRY(flags.log_level, level_of(level));
+  flags.etcd_servers = split(etcd);
+  flags.development = flags.development || zap_devel;
+  if (flags.development) flags.log_level = "debug";
+  if (flags.log_encoder != "console" && flags.log_encoder != "json") {
+    return bad("zap-encoder", flags.log_encoder, "console or json");
+  }
+  if (!flags.scheduling.empty() && flags.scheduling != "volcano") {
+    return bad("scheduling", flags.scheduling, "volcano");
+  }
+  return command;
+}
+
+Result<std::string> parse_bare(const std::string& program, const std::string& about,
+                               const std::vector<std::string>& args) {
+  CLI::App app(about, program);
+  app.footer("Examples:\n  " + program + " --version");
+  return parsed(app, program, args);
+}
+
+std::string usage_error(const std::string& program, const Error& error) {
+  return program + ": " + error.message + ". Run '" + program + " --help' for what it takes.\n";
+}
+
+}  // namespace paddle::programs
