@@ -37,7 +37,7 @@ def build(tally, top, preset, targets=()):
                                       stdin=subprocess.DEVNULL, check=False)
             if done.returncode != 0:
                 tally.fails(f"build {preset}", "does not build", errors_in(log),
-                            children.command_line(argv[:-2] if "-k" in argv else argv))
+                            children.command_line(argv[:-3] if "-k" in argv else argv))
                 return False
     return True
 
