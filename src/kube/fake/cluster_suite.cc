@@ -462,14 +462,13 @@ TEST_P(ClusterSuite, AWatchCanBeStoppedFromOutside) {
   EXPECT_TRUE(outcome.is(Code::kCancelled)) << why(outcome);
 }
 
+// The first version of all: servers may answer from a cache what their storage has forgotten.
 TEST_P(ClusterSuite, AVersionThatWasCompactedHasExpired) {
-  const Json made = stored(kConfigMaps, config_map("a"));
   if (!GetParam().compact) GTEST_SKIP() << "the target has no way to forget its history";
-  ASSERT_TRUE(cluster_->update(kConfigMaps, config_map("a", "2")));
+  stored(kConfigMaps, config_map("a"));
   GetParam().compact(*cluster_);
-  const auto outcome =
-      cluster_->watch(kConfigMaps, {.ns = ns_, .resource_version = version_of(made)},
-                      [](const WatchEvent&) -> Result<> { return Done{}; });
+  const auto outcome = cluster_->watch(kConfigMaps, {.ns = ns_, .resource_version = "1"},
+                                       [](const WatchEvent&) -> Result<> { return Done{}; });
   EXPECT_TRUE(outcome.is(Code::kExpired)) << why(outcome);
 }
 

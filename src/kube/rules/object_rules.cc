@@ -13,7 +13,7 @@ namespace {
 using Pointer = Json::json_pointer;
 
 const Pointer kSpecReplicas{"/spec/worker/replicas"};
-const Pointer kStatusReplicas{"/status/worker/running"};
+const Pointer kStatusReplicas{"/status/replicas"};
 constexpr size_t kMaxNameLength = 253;
 
 // metadata that only the server writes; an update can not change it.
@@ -101,9 +101,17 @@ void tidy_metadata(Json& meta) {
 }  // namespace
 
 KindRules rules_of(const Resource& resource) {
-  static const std::set<std::string> with_status{
-      "pods",       "services",   "nodes",      "namespaces",
-      "paddlejobs", "samplesets", "samplejobs", "customresourcedefinitions"};
+  static const std::set<std::string> with_status{"pods",
+                                                 "services",
+                                                 "nodes",
+                                                 "namespaces",
+                                                 "persistentvolumes",
+                                                 "persistentvolumeclaims",
+                                                 "statefulsets",
+                                                 "paddlejobs",
+                                                 "samplesets",
+                                                 "samplejobs",
+                                                 "customresourcedefinitions"};
   const bool ours = resource.group == resources::kPaddleJobs.group;
   return {.status = with_status.contains(resource.plural),
           .scale = ours && resource.plural == "paddlejobs",
