@@ -8,7 +8,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 build: ## the programs, optimized, in build/bin
-	@tools/bootstrap && cmake --preset release && cmake --build build/release --target paddle_programs
+	@tools/bootstrap && cmake --preset release && cmake --build build/release --target all_programs
 
 check: ## inner loop: format, layers, clocks, sizes, unit tests
 	@tools/bootstrap && tools/run_tests check
