@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The unit of caching: a whole sample, or one of the equal parts of a large file. A block is named
+// by content: path, etag and where it begins. Pure.
+
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace paddle::samplefs {
+
+// Samples are smaller. A part is large enough that one request to an object store is dominated by
+// its bytes, and small enough that sixteen of them in memory at once do not hurt.
+inline constexpr std::uint64_t kBlockSize = std::uint64_t{4} << 20;
+
+struct BlockKey {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  auto operator<=>(const BlockKey&) const = default;
+};
+
+struct BlockKeyHash {
+  std::size_t operator()(const BlockKey& key) const noexcept { return key.low; }
+};
+
+std::string hex(const BlockKey& key);  // 32 digits
+bool parse_hex(std::string_view text, BlockKey& key);
+
+// One block of one version of a file. The texts belong to the caller.
+struct Block {
+  std::string_view path{};
+  std::string_view etag{};
+  std::uint64_t file_size = 0;
+  std::uint64_t offset = 0;  // of the block in the file; a multiple of kBlockSize
+  std::uint64_t length = 0;
+  BlockKey key{};
+};
+
+// REQUIRES: at < file_size.
+Block block_at(std::string_view path, std::string_view etag, std::uint64_t file_size,
+               std::uint64_t at);
+
+inline std::uint64_t block_count(std::uint64_t file_size) {
+  return (file_size + kBlockSize - 1) / kBlockSize;
+}
+
+}  // namespace paddle::samplefs

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A block on disk: its bytes from offset 0 on (aligned, so that they can be read directly), then
+// who it is. All numbers little-endian.
+//
+//   +----------------------+-----------+---------+
+//   | data: length bytes   | etag      | Trailer |
+//   +----------------------+-----------+---------+
+//
+// The name of the file is the block's key in hexadecimal; the trailer repeats it. data_hash is
+// XXH3-64 of the data, trailer_hash XXH3-64 of etag and trailer before it. A block whose size,
+// trailer or data is not exactly what is expected is a miss, never data.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "samplefs/block.h"
+
+namespace paddle::samplefs {
+
+inline constexpr char kBlockMagic[8] = {'P', 'D', 'L', 'B', 'L', 'O', 'C', 'K'};
+
+struct BlockTrailer {
+  char magic[8] = {};
+  std::uint32_t version = 1;
+  std::uint32_t etag_size = 0;
+  std::uint64_t key_high = 0;
+  std::uint64_t key_low = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint64_t file_size = 0;
+  std::uint64_t data_hash = 0;
+  std::uint64_t trailer_hash = 0;
+};
+static_assert(sizeof(BlockTrailer) == 72);
+
+inline std::uint64_t stored_size(const Block& block) {
+  return block.length + block.etag.size() + sizeof(BlockTrailer);
+}
+
+// What goes behind the data.
+std::string block_tail(const Block& block, std::span<const std::byte> data);
+
+// REQUIRES: data.size() == block.length.
+bool block_is_whole(const Block& block, std::span<const std::byte> data,
+                    std::span<const std::byte> tail);
+
+}  // namespace paddle::samplefs

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samplefs/read_through.h"
+
+#include <cstring>
+
+namespace paddle::samplefs {
+
+// One download in progress. Finished flights stay findable until their block is, so that nobody
+// downloads it again in between.
+struct ReadThrough::Flight {
+  Mutex mutex;
+  CondVar landed;
+  bool finished GUARDED_BY(mutex) = false;
+  Bytes bytes GUARDED_BY(mutex);
+  Error error GUARDED_BY(mutex){};
+
+  void finish(const Result<Bytes>& outcome) EXCLUDES(mutex) {
+    Lock lock(mutex);
+    finished = true;
+    if (outcome) {
+      bytes = *outcome;
+    } else {
+      error = outcome.error();
+    }
+    landed.notify_all();
+  }
+
+  Result<Bytes> wait(const std::stop_token& stop) EXCLUDES(mutex) {
+    Lock lock(mutex);
+    while (!finished) {
+      if (stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
+      landed.wait(mutex, stop);
+    }
+    if (bytes) return bytes;
+    return error;
+  }
+};
+
+Result<> ReadThrough::read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
+                           const std::stop_token& stop) {
+  if (store_ && store_->read(block, offset, into)) {
+    from_cache_.fetch_add(into.size(), std::memory_order_relaxed);
+    return Done{};
+  }
+  Bytes bytes = recent_.find(block.key);
+  auto& counter = bytes ? from_memory_ : from_source_;
+  if (!bytes) {
+    {
+      Lock lock(mutex_);
+      ++readers_;
+    }
+    auto fetched = fetch(block, Who::kReader, stop);
+    {
+      Lock lock(mutex_);
+      if (--readers_ == 0) readers_done_.notify_all();
+    }
+    TRY(bytes, std::move(fetched));
+  }
+  std::memcpy(into.data(), bytes->data.get() + offset, into.size());
+  counter.fetch_add(into.size(), std::memory_order_relaxed);
+  return Done{};
+}
+
+Result<> ReadThrough::fetch_ahead(const Block& block, const std::stop_token& stop) {
+  if ((store_ && store_->holds(block)) || recent_.find(block.key)) return Done{};
+  TRY(const Bytes bytes, fetch(block, Who::kAhead, stop));
+  (void)bytes;
+  return Done{};
+}
+
+Result<ReadThrough::Filled> ReadThrough::fill(const Block& block, const std::stop_token& stop) {
+  if (!store_) return Filled::kNoRoom;
+  if (store_->holds(block)) return Filled::kPresent;
+  if (!store_->has_room(block)) return Filled::kNoRoom;
+  TRY(const Bytes bytes, fetch(block, Who::kFiller, stop));
+  (void)bytes;
+  return store_->holds(block) ? Filled::kDownloaded : Filled::kNoRoom;
+}
+
+Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const std::stop_token& stop) {
+  for (;;) {
+    std::shared_ptr<Flight> flight;
+    bool leader = false;
+    {
+      Lock lock(mutex_);
+      auto& entry = flights_[block.key];
+      if (!entry) {
+        entry = std::make_shared<Flight>();
+        leader = true;
+      }
+      flight = entry;
+    }
+    if (leader) {
+      auto outcome = lead(block, *flight, who, stop);
+      Lock lock(mutex_);
+      flights_.erase(block.key);
+      return outcome;
+    }
+    auto outcome = flight->wait(stop);
+    // Someone else's stop is not ours.
+    if (!outcome.is(Code::kCancelled) || stop.stop_requested()) return outcome;
+  }
+}
+
+Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Who who,
+                                const std::stop_token& stop) {
+  // The block may have arrived between our look at the store and now.
+  if (Bytes known = recent_.find(block.key)) {
+    flight.finish(known);
+    return known;
+  }
+  if (store_ && store_->holds(block)) {
+    auto bytes = std::make_shared<BlockBytes>(block.length);
+    if (store_->read(block, 0, {bytes->data.get(), bytes->size})) {
+      Bytes found = std::move(bytes);
+      flight.finish(found);
+      return found;
+    }
+  }
+  auto outcome = download(block, stop);
+  flight.finish(outcome);  // readers go on while it is written down
+  if (!outcome) return outcome;
+  const std::span data((*outcome)->data.get(), (*outcome)->size);
+  const auto read_back = who == Who::kReader ? ReadBack::kUnlikely : ReadBack::kExpected;
+  const bool stored = store_ && store_->put(block, data, read_back);
+  if (!stored && who != Who::kFiller) recent_.add(block.key, *outcome);
+  return outcome;
+}
+
+Result<Bytes> ReadThrough::download(const Block& block, const std::stop_token& stop) {
+  auto bytes = std::make_shared<BlockBytes>(block.length);
+  const std::span into(bytes->data.get(), bytes->size);
+  auto done = source_.read(block.path, block.etag, block.offset, into, stop);
+  if (!done) {
+    if (!done.is(Code::kCancelled)) failures_.fetch_add(1, std::memory_order_relaxed);
+    return std::move(done).error().in("read " + std::string(block.path));
+  }
+  downloads_.fetch_add(1, std::memory_order_relaxed);
+  downloaded_.fetch_add(block.length, std::memory_order_relaxed);
+  return Bytes(std::move(bytes));
+}
+
+void ReadThrough::wait_for_readers(const std::stop_token& stop) {
+  Lock lock(mutex_);
+  while (readers_ > 0 && !stop.stop_requested()) readers_done_.wait(mutex_, stop);
+}
+
+ReadCounters ReadThrough::counters() const {
+  return {.from_cache = from_cache_.load(std::memory_order_relaxed),
+          .from_memory = from_memory_.load(std::memory_order_relaxed),
+          .from_source = from_source_.load(std::memory_order_relaxed),
+          .downloaded = downloaded_.load(std::memory_order_relaxed),
+          .downloads = downloads_.load(std::memory_order_relaxed),
+          .failures = failures_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace paddle::samplefs

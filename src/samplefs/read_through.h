@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes of a block from wherever they are nearest: the disk cache, memory, the source. A miss
+// downloads the whole block once, however many readers ask for it meanwhile, hands it to all of
+// them, and keeps it: in the store if there is room, else for a short while in memory (so that
+// a file read piece by piece is not downloaded piece by piece).
+//
+// An answer is whole or an Error. Errors are not remembered. When a background download that
+// readers are waiting for is cancelled, one of them takes over.
+//
+// Thread-safe. The store and the source must outlive it.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <unordered_map>
+
+#include "base/result.h"
+#include "base/sync.h"
+#include "samplefs/block.h"
+#include "samplefs/recent_blocks.h"
+#include "samplefs/store.h"
+#include "source/source.h"
+
+namespace paddle::samplefs {
+
+// Where the bytes that readers got came from, and what was downloaded in all.
+struct ReadCounters {
+  std::uint64_t from_cache = 0;   // bytes: disk cache
+  std::uint64_t from_memory = 0;  // bytes: kept for a while after a download
+  std::uint64_t from_source = 0;  // bytes: the reader waited for a download
+  std::uint64_t downloaded = 0;   // bytes: by readers, read-ahead and fill together
+  std::uint64_t downloads = 0;
+  std::uint64_t failures = 0;  // downloads that failed
+};
+
+class ReadThrough {
+ public:
+  static constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
+
+  // Without a store everything comes from the source.
+  ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes = kRecentBytes)
+      : store_(store), source_(source), recent_(recent_bytes) {}
+
+  // For a reader who waits. REQUIRES: a range within the block.
+  Result<> read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
+                const std::stop_token& stop);
+
+  // Ahead of a reader: into the store or, for lack of room, memory.
+  Result<> fetch_ahead(const Block& block, const std::stop_token& stop);
+
+  // Into the store or not at all: nothing is downloaded that would not be kept.
+  enum class Filled { kPresent, kDownloaded, kNoRoom };
+  Result<Filled> fill(const Block& block, const std::stop_token& stop);
+
+  // Returns when no reader waits for the source, or when stopped.
+  void wait_for_readers(const std::stop_token& stop) EXCLUDES(mutex_);
+
+  ReadCounters counters() const;
+
+ private:
+  struct Flight;
+  enum class Who { kReader, kAhead, kFiller };
+
+  Result<Bytes> fetch(const Block& block, Who who, const std::stop_token& stop) EXCLUDES(mutex_);
+  Result<Bytes> lead(const Block& block, Flight& flight, Who who, const std::stop_token& stop)
+      EXCLUDES(mutex_);
+  Result<Bytes> download(const Block& block, const std::stop_token& stop);
+
+  Store* const store_;
+  source::Source& source_;
+
+  RecentBlocks recent_;  // self-synchronised
+  std::atomic<std::uint64_t> from_cache_ = 0;
+  std::atomic<std::uint64_t> from_memory_ = 0;
+  std::atomic<std::uint64_t> from_source_ = 0;
+  std::atomic<std::uint64_t> downloaded_ = 0;
+  std::atomic<std::uint64_t> downloads_ = 0;
+  std::atomic<std::uint64_t> failures_ = 0;
+
+  Mutex mutex_;  // not held while anything is read or written
+  CondVar readers_done_;
+  int readers_ GUARDED_BY(mutex_) = 0;  // waiting for the source
+  std::unordered_map<BlockKey, std::shared_ptr<Flight>, BlockKeyHash> flights_ GUARDED_BY(mutex_);
+};
+
+}  // namespace paddle::samplefs

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samplefs/read_through.h"
+
+#include <latch>
+#include <semaphore>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "samplefs/scratch.h"
+#include "source/failing_source.h"
+#include "source/memory_source.h"
+
+namespace paddle::samplefs {
+namespace {
+
+using source::FailingSource;
+using source::MemorySource;
+using source::Moment;
+using Fault = std::optional<Error>;
+
+class ReadThroughTest : public testing::Test {
+ protected:
+  ReadThroughTest() { memory_.put("a", bytes_); }
+
+  void cache_of(std::uint64_t limit) {
+    store_ = *Store::open({.directory = scratch_.path() + "/cache", .limit = limit});
+  }
+  Block block() const { return block_at("a", "v1", bytes_.size(), 0); }
+  Result<std::string> read(ReadThrough& data, std::size_t offset = 0,
+                           std::size_t size = std::string::npos, std::stop_token stop = {}) {
+    std::string into(std::min(size, bytes_.size() - offset), '?');
+    CHECK_DONE(data.read(block(), offset, std::as_writable_bytes(std::span(into)), stop));
+    return into;
+  }
+
+  const std::string bytes_ = std::string(1000, 'x') + std::string(1000, 'y');
+  Scratch scratch_;
+  MemorySource memory_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(ReadThroughTest, TheSecondReadComesFromTheCache) {
+  cache_of(1 << 20);
+  ReadThrough data(store_.get(), memory_);
+  EXPECT_EQ(*read(data), bytes_);
+  EXPECT_EQ(*read(data, 900, 200), bytes_.substr(900, 200));
+  const auto counters = data.counters();
+  EXPECT_EQ(counters.from_source, 2000u);
+  EXPECT_EQ(counters.from_cache, 200u);
+  EXPECT_EQ(counters.downloaded, 2000u);
+  EXPECT_EQ(counters.downloads, 1u);
+}
+
+TEST_F(ReadThroughTest, WithoutRoomAFileReadInPiecesIsStillDownloadedOnce) {
+  cache_of(0);
+  ReadThrough data(store_.get(), memory_);
+  for (std::size_t at = 0; at < 2000; at += 100) {
+    EXPECT_EQ(*read(data, at, 100), bytes_.substr(at, 100));
+  }
+  EXPECT_EQ(memory_.reads(), 1u);
+  EXPECT_EQ(data.counters().from_memory, 1900u);
+}
+
+TEST_F(ReadThroughTest, WorksWithoutAStoreAndWithoutMemory) {
+  ReadThrough data(nullptr, memory_, 0);
+  EXPECT_EQ(*read(data), bytes_);
+  EXPECT_EQ(*read(data), bytes_);
+  EXPECT_EQ(memory_.reads(), 2u);
+}
+
+TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
+  cache_of(1 << 20);
+  std::latch all_there(8);
+  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
+    if (moment == Moment::kBeforeRead) all_there.wait();  // until everybody has asked
+    return {};
+  });
+  ReadThrough data(store_.get(), slow);
+  std::vector<std::jthread> readers;
+  for (int i = 0; i < 8; ++i) {
+    readers.emplace_back([&] {
+      all_there.count_down();
+      EXPECT_EQ(*read(data), bytes_);
+    });
+  }
+  readers.clear();
+  EXPECT_EQ(memory_.reads(), 1u);
+}
+
+TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndNotRemembered) {
+  cache_of(1 << 20);
+  std::atomic<bool> broken = true;
+  FailingSource failing(memory_, [&](Moment moment, std::string_view) -> Fault {
+    if (broken && moment == Moment::kAfterRead) return Error{Code::kUnavailable, "cut off"};
+    return {};
+  });
+  ReadThrough data(store_.get(), failing);
+  EXPECT_TRUE(read(data).is(Code::kUnavailable));
+  EXPECT_EQ(store_->stats().blocks, 0u);
+  EXPECT_EQ(data.counters().failures, 1u);
+  EXPECT_EQ(data.counters().downloaded, 0u);
+  broken = false;
+  EXPECT_EQ(*read(data), bytes_);
+}
+
+TEST_F(ReadThroughTest, AChangedObjectIsAConflictUnlessItIsCached) {
+  cache_of(1 << 20);
+  ReadThrough data(store_.get(), memory_);
+  ASSERT_TRUE(read(data));
+  memory_.put("a", std::string(2000, 'z'));
+  EXPECT_EQ(*read(data), bytes_) << "the version that the index names";
+  store_->clear();
+  EXPECT_TRUE(read(data).is(Code::kConflict));
+}
+
+TEST_F(ReadThroughTest, AReaderTakesOverWhenTheFillerIsStopped) {
+  cache_of(1 << 20);
+  std::stop_source stop;
+  std::binary_semaphore downloading(0);
+  std::binary_semaphore reader_asked(0);
+  std::atomic<int> calls = 0;
+  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
+    if (moment != Moment::kBeforeRead || calls++ > 0) return {};
+    downloading.release();
+    reader_asked.acquire();
+    stop.request_stop();
+    return Error{Code::kCancelled, "stopped"};
+  });
+  ReadThrough data(store_.get(), slow);
+  std::jthread filler(
+      [&] { EXPECT_TRUE(data.fill(block(), stop.get_token()).is(Code::kCancelled)); });
+  downloading.acquire();
+  std::jthread reader([&] {
+    reader_asked.release();
+    EXPECT_EQ(*read(data), bytes_);
+  });
+}
+
+TEST_F(ReadThroughTest, AStopEndsTheWaitForSomeoneElsesDownload) {
+  std::binary_semaphore downloading(0);
+  std::binary_semaphore go_on(0);
+  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
+    if (moment == Moment::kBeforeRead) {
+      downloading.release();
+      go_on.acquire();
+    }
+    return {};
+  });
+  ReadThrough data(nullptr, slow);
+  std::jthread leader([&] { EXPECT_EQ(*read(data), bytes_); });
+  downloading.acquire();
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  EXPECT_TRUE(read(data, 0, 10, stop.get_token()).is(Code::kCancelled));
+  go_on.release();
+}
+
+TEST_F(ReadThroughTest, FillDownloadsNothingThatWouldNotBeKept) {
+  cache_of(0);
+  ReadThrough data(store_.get(), memory_);
+  EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kNoRoom);
+  EXPECT_EQ(memory_.reads(), 0u);
+}
+
+TEST_F(ReadThroughTest, FillSkipsWhatIsThere) {
+  cache_of(1 << 20);
+  ReadThrough data(store_.get(), memory_);
+  EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kDownloaded);
+  EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kPresent);
+  EXPECT_EQ(*read(data), bytes_);
+  EXPECT_EQ(data.counters().from_cache, 2000u);
+  EXPECT_EQ(memory_.reads(), 1u);
+}
+
+}  // namespace
+}  // namespace paddle::samplefs

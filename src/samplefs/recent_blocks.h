@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The last blocks that were downloaded and did not fit into the store, in memory up to a limit; the
+// one used longest ago goes first. Thread-safe.
+
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/sync.h"
+#include "samplefs/block.h"
+
+namespace paddle::samplefs {
+
+// Shared by everyone who still reads from it; not zeroed before it is filled.
+struct BlockBytes {
+  explicit BlockBytes(std::size_t length)
+      : data(std::make_unique_for_overwrite<std::byte[]>(length)), size(length) {}
+  std::unique_ptr<std::byte[]> data;
+  std::size_t size;
+};
+using Bytes = std::shared_ptr<const BlockBytes>;
+
+class RecentBlocks {
+ public:
+  explicit RecentBlocks(std::size_t limit) : limit_(limit) {}
+
+  Bytes find(const BlockKey& key) EXCLUDES(mutex_);  // null: not there
+  void add(const BlockKey& key, Bytes bytes) EXCLUDES(mutex_);
+
+ private:
+  using Order = std::list<std::pair<BlockKey, Bytes>>;
+
+  const std::size_t limit_;
+  Mutex mutex_;
+  Order order_ GUARDED_BY(mutex_);  // the latest in front
+  std::unordered_map<BlockKey, Order::iterator, BlockKeyHash> places_ GUARDED_BY(mutex_);
+  std::size_t used_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace paddle::samplefs

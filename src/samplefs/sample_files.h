@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file system of a sample set: an index says what there is, a ReadThrough where the bytes are.
+// Lookup, stat and read_directory never leave the node.
+//
+// switch_to() publishes a new generation. Names are then looked up in it; ids of every generation
+// served before stay readable, because open files and cached pages refer to them.
+//
+// Thread-safe. The ReadThrough must outlive it. Destruction ends downloads in progress: their
+// readers get kCancelled.
+
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "base/sync.h"
+#include "samplefs/file_system.h"
+#include "samplefs/index.h"
+#include "samplefs/read_ahead.h"
+#include "samplefs/read_through.h"
+
+namespace paddle::samplefs {
+
+class SampleFiles final : public FileSystem {
+ public:
+  SampleFiles(std::shared_ptr<const Index> index, ReadThrough& data);
+  ~SampleFiles() override;
+
+  void switch_to(std::shared_ptr<const Index> index) EXCLUDES(mutex_);
+  std::shared_ptr<const Index> current() const EXCLUDES(mutex_);
+  void stop() { stop_.request_stop(); }  // reads in progress and to come end with kCancelled
+
+  Result<Attr> lookup(NodeId parent, std::string_view name) override;
+  Result<Attr> stat(NodeId node) override;
+  Result<> read_directory(NodeId node, std::uint64_t start, const EntrySink& sink) override;
+  Result<std::size_t> read(NodeId node, std::uint64_t offset, std::span<std::byte> into) override;
+  FsTotals totals() const override;
+
+ private:
+  struct Place {
+    std::shared_ptr<const Index> index{};
+    Index::Position position = 0;
+  };
+  struct Ahead {
+    Place place{};
+    std::uint64_t offset = 0;
+  };
+
+  Result<Place> find(NodeId node) const EXCLUDES(mutex_);
+  void plan_ahead(const Place& place, const Index::Entry& entry, std::uint64_t offset,
+                  std::size_t size) EXCLUDES(ahead_mutex_);
+  void read_ahead(const std::stop_token& stop) EXCLUDES(ahead_mutex_);
+
+  ReadThrough& data_;
+  std::stop_source stop_{};
+
+  mutable Mutex mutex_;
+  std::vector<std::shared_ptr<const Index>> generations_ GUARDED_BY(mutex_);  // the latest last
+
+  Mutex ahead_mutex_;
+  CondVar ahead_wake_;
+  ReadAhead ahead_ GUARDED_BY(ahead_mutex_);
+  std::deque<Ahead> ahead_queue_ GUARDED_BY(ahead_mutex_);
+  std::vector<std::jthread> threads_;  // last: they use the rest
+};
+
+}  // namespace paddle::samplefs

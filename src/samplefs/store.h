@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The disk cache of one node: blocks (block_format.h) in a directory of our own, one tier, with a
+// hard limit on the space they take (whole pages, trailers included).
+//
+//   lock               held by the one process that owns the store
+//   blocks.1/ab/abcd…  one file per block, named by its key
+//   tmp.1/             being written; emptied at start
+//
+// - A block appears whole or not at all (temporary file, rename). It is not synced unless asked
+//   for: after a power failure a block may be damaged, and a damaged block is a miss.
+// - Each block is verified when it is first served after a start; after that, reads go straight to
+//   the file. What does not hold is dropped and counted.
+// - When the limit is reached, or the disk is full, nothing more is admitted and nothing evicted:
+//   on a shuffled scan any fixed part of the set is as good as it gets.
+// - Reads leave no second copy in the page cache where the kernel can do that (RWF_DONTCACHE).
+//
+// A cache never fails: a read is a hit or a miss, a put is kept or not. Thread-safe.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/sync.h"
+#include "base/unique_fd.h"
+#include "samplefs/block.h"
+
+namespace paddle::samplefs {
+
+struct StoreOptions {
+  std::string directory{};  // created when missing, mode 0700
+  std::uint64_t limit = 0;  // bytes
+  bool sync = false;        // fsync each block: survives power failure, slower
+};
+
+struct StoreStats {
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes_served = 0;
+  std::uint64_t bytes_stored = 0;  // since start
+  std::uint64_t refused = 0;       // no room
+  std::uint64_t damaged = 0;       // dropped instead of served
+  std::uint64_t write_failures = 0;
+};
+
+// Whether the bytes just stored were also handed to a reader.
+enum class ReadBack { kExpected, kUnlikely };
+
+class Store {
+ public:
+  // kConflict when another process owns it, kUnavailable when the directory can not be used.
+  static Result<std::unique_ptr<Store>> open(StoreOptions options,
+                                             const Clock& clock = system_clock());
+
+  // True: `into` holds the bytes of the block from `offset` on. REQUIRES: a range within the block.
+  bool read(const Block& block, std::uint64_t offset, std::span<std::byte> into) EXCLUDES(mutex_);
+  bool holds(const Block& block) const EXCLUDES(mutex_);
+  bool has_room(const Block& block) const EXCLUDES(mutex_);
+
+  // REQUIRES: data.size() == block.length. True: it is in the store.
+  bool put(const Block& block, std::span<const std::byte> data, ReadBack read_back)
+      EXCLUDES(mutex_);
+
+  // Drops every other block; `wanted` is sorted. For when an index has replaced another.
+  void keep_only(const std::vector<BlockKey>& wanted) EXCLUDES(mutex_);
+  void clear() EXCLUDES(mutex_) { keep_only({}); }
+
+  StoreStats stats() const EXCLUDES(mutex_);
+
+ private:
+  struct Slot {
+    std::uint32_t size = 0;      // of the file
+    bool verified = false;       // in the life of this process
+    bool in_page_cache = false;  // written, not yet read back
+  };
+  using Slots = std::unordered_map<BlockKey, Slot, BlockKeyHash>;
+
+  Store(StoreOptions options, UniqueFd root, UniqueFd lock, const Clock& clock);
+
+  Result<> scan() EXCLUDES(mutex_);
+  bool reserve(const Block& block) EXCLUDES(mutex_);
+  bool has_room_locked(const Block& block) const REQUIRES(mutex_);
+  Result<> write_file(const Block& block, std::span<const std::byte> data, ReadBack read_back);
+  bool read_verifying(int fd, const Block& block, std::uint64_t offset, std::span<std::byte> into);
+  bool drop(const BlockKey& key) EXCLUDES(mutex_);  // false: it was not there
+
+  const StoreOptions options_;
+  const UniqueFd root_;
+  const UniqueFd lock_;
+  const Clock& clock_;
+
+  std::atomic<std::uint64_t> bytes_served_ = 0;
+  std::atomic<std::uint64_t> damaged_ = 0;
+  std::atomic<std::uint64_t> temporary_ = 0;
+
+  mutable Mutex mutex_;  // innermost; never held across I/O
+  Slots slots_ GUARDED_BY(mutex_);
+  std::uint64_t used_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t reserved_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t bytes_stored_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t refused_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t write_failures_ GUARDED_BY(mutex_) = 0;
+  BootTime disk_full_until_ GUARDED_BY(mutex_){};
+};
+
+}  // namespace paddle::samplefs
