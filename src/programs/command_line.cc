@@ -18,12 +18,17 @@ constexpr const char* kOperatorExamples = R"(Examples:
   paddle-operator --controllers=paddlejob --namespace=train --kubeconfig=$HOME/.kube/config
       only PaddleJobs, only in one namespace, from a desk)";
 
-// Go's flag package takes one dash or two for the same flag.
-std::vector<std::string> with_two_dashes(const std::vector<std::string>& args) {
+// Go's flag package takes one dash or two for the same flag, and nothing after '=' as an empty
+// value, where CLI11 would go on to the next argument.
+std::vector<std::string> in_words_of_cli11(const std::vector<std::string>& args) {
   std::vector<std::string> all;
   for (const auto& arg : args) {
     const bool single = arg.size() > 2 && arg[0] == '-' && arg[1] != '-';
-    all.push_back(single ? "-" + arg : arg);
+    std::string word = single ? "-" + arg : arg;
+    const bool empty_value = word.rfind("--", 0) == 0 && word.find('=') == word.size() - 1;
+    if (empty_value) word.pop_back();
+    all.push_back(std::move(word));
+    if (empty_value) all.emplace_back();
   }
   return all;
 }
@@ -95,7 +100,7 @@ Result<std::string> parsed(CLI::App& app, const std::string& program,
                            const std::vector<std::string>& args) {
   app.set_version_flag("--version", program + " " + kVersion);
   try {
-    auto reversed = with_two_dashes(args);
+    auto reversed = in_words_of_cli11(args);
     std::reverse(reversed.begin(), reversed.end());  // CLI11 takes them last first
     app.parse(std::move(reversed));
     return std::string{};
