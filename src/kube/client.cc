@@ -127,7 +127,9 @@ Client::Client(Config config, ClientOptions options)
 Client::~Client() = default;
 
 Result<Json> Client::exchange(const Ask& ask, const Call& call) {
-  TRY(const net::HttpReply reply, transport_->send(ask, call.timeout, call.stop));
+  Ask gated = ask;
+  gated.may_send = call.may_send;
+  TRY(const net::HttpReply reply, transport_->send(gated, call.timeout, call.stop));
   auto object = api::parse_json(reply.body);
   if (!object) {
     return Error{Code::kInternal,
@@ -277,7 +279,8 @@ Result<> Client::remove(const Resource& resource, const ObjectKey& key,
                 .method = "DELETE",
                 .path = path_of(resource, key),
                 .content_type = kJsonType,
-                .body = api::dump_json(body_of(options))};
+                .body = api::dump_json(body_of(options)),
+                .may_send = call.may_send};
   auto reply = transport_->send(ask, call.timeout, call.stop);
   if (!reply) return std::move(reply).error().in(doing(ask, key));
   return Done{};

@@ -95,7 +95,8 @@ Result<net::HttpReply> Transport::attempt(const Ask& ask, const net::BodySink* s
   const bool lives_on = ask.life.count() > 0;
   const net::HttpCall call{.timeout = lives_on ? ask.life : left,
                            .header_timeout = lives_on ? left : milliseconds{0},
-                           .stop = stop};
+                           .stop = stop,
+                           .may_send = ask.may_send};
   const auto request = request_of(ask, who);
   auto reply = sink ? http->stream(request, *sink, call) : http->send(request, call);
   count(ask, reply ? std::to_string(reply->status) : std::string(name(reply.error().code)), begun);

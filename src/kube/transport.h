@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,6 +33,7 @@ struct Ask {
   bool idempotent = true;
   // For a watch: the call's timeout bounds only the beginning of the answer, this its whole life.
   std::chrono::milliseconds life{0};
+  std::function<bool()> may_send{};  // net::HttpCall::may_send, for each attempt
 };
 
 struct TransportOptions {
