@@ -221,6 +221,11 @@ Result<> Client::watch(const Resource& resource, const WatchOptions& options, co
 
 Result<Json> Client::create(const Resource& resource, const Json& object, const Call& call) {
   TRY(const ObjectKey key, key_of(resource, object, true));
+  if (object.at("metadata")
+          .contains("resourceVersion")) {  // the server would call it its own fault
+    return Error{Code::kInvalid, "create " + resource.plural + " " + to_string(key) +
+                                     ": the object carries a resourceVersion"};
+  }
   Ask ask{.verb = "create",
           .resource = resource.plural,
           .method = "POST",

@@ -91,6 +91,9 @@ TEST(Client, AWriteThatWouldAddressACollectionIsRefusedHere) {
   EXPECT_TRUE(client.update(kPods, {{"metadata", {{"generateName", "a"}, {"namespace", "n"}}}})
                   .is(Code::kInvalid));
   EXPECT_TRUE(client.create(kPods, Json::array()).is(Code::kInvalid));
+  Json stored = kPod;
+  stored["metadata"]["resourceVersion"] = "7";
+  EXPECT_TRUE(client.create(kPods, stored).is(Code::kInvalid));
   EXPECT_TRUE(client.patch(kPods, {"n", "a"}, {.type = PatchType::kApply, .body = Json::object()})
                   .is(Code::kInvalid));
 }
