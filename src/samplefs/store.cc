@@ -160,10 +160,8 @@ Result<> Store::write_file(const Block& block, std::span<const std::byte> data,
   if (number == 0) number = write_whole(fd.get(), 0, data, keep);
   if (number != 0) return failed(number);
   if (options_.sync && ::fsync(fd.get()) != 0) return failed(errno);
-  const std::string target = block_file(block.key);
-  if (::renameat(root_.get(), temporary.c_str(), root_.get(), target.c_str()) != 0) {
-    return failed(errno);
-  }
+  number = publish_block(root_.get(), temporary, block.key);
+  if (number != 0) return failed(number);
   return Done{};
 }
 

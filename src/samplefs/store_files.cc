@@ -38,8 +38,10 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
+// kNotFound when there is none.
 Result<Directory> open_folder(int root, const std::string& name) {
   UniqueFd fd(::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "no such folder"};
   if (!fd) return failed("open " + name);
   Directory directory(::fdopendir(fd.get()));
   if (!directory) return failed("open " + name);
@@ -72,7 +74,6 @@ Result<StoreFolders> open_store_folders(const std::string& directory) {
   }
   CHECK_DONE(make(root, kBlocks));
   CHECK_DONE(make(root, kTemporary));
-  for (int number = 0; number < 256; ++number) CHECK_DONE(make(root, folder(number)));
   CHECK_DONE(empty_temporary(root));
   return folders;
 }
@@ -81,13 +82,23 @@ std::string block_file(const BlockKey& key) {
   return folder(static_cast<int>(key.high >> 56)) + "/" + hex(key);
 }
 
+int publish_block(int root, const std::string& temporary, const BlockKey& key) {
+  const std::string target = block_file(key);
+  if (::renameat(root, temporary.c_str(), root, target.c_str()) == 0) return 0;
+  if (errno != ENOENT) return errno;
+  ::mkdirat(root, folder(static_cast<int>(key.high >> 56)).c_str(), 0700);  // the first in it
+  return ::renameat(root, temporary.c_str(), root, target.c_str()) == 0 ? 0 : errno;
+}
+
 std::string temporary_file(std::uint64_t number) {
   return std::string(kTemporary) + "/" + std::to_string(number);
 }
 
 Result<> for_each_block(int root, const BlockVisitor& visit) {
   for (int number = 0; number < 256; ++number) {
-    TRY(const Directory directory, open_folder(root, folder(number)));
+    auto opened = open_folder(root, folder(number));
+    if (opened.is(Code::kNotFound)) continue;
+    TRY(const Directory directory, std::move(opened));
     const int at = ::dirfd(directory.get());
     while (const dirent* entry = ::readdir(directory.get())) {
       BlockKey key;

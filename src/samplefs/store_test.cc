@@ -132,7 +132,7 @@ TEST_F(StoreTest, AnyDamageAfterARestartIsAMiss) {
     return whole;
   };
   EXPECT_EQ(served(good), bytes);
-  for (std::size_t at = 0; at < good.size(); at += 7) {
+  for (std::size_t at = 0; at < good.size(); at += 13) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x10);
     EXPECT_EQ(served(bad), "miss") << at;
@@ -197,6 +197,7 @@ TEST_F(StoreTest, ASmallerLimitHoldsAfterARestart) {
 TEST_F(StoreTest, LeftoversAreRemovedAndForeignFilesLeftAlone) {
   { open(); }
   std::ofstream(directory() + "/tmp.1/17") << "half";
+  fs::create_directory(directory() + "/blocks.1/00");
   std::ofstream(directory() + "/blocks.1/00/README") << "not ours";
   auto store = open();
   EXPECT_FALSE(fs::exists(directory() + "/tmp.1/17"));
