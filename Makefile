@@ -2,7 +2,7 @@
 # The face of the project: each target is one line over a script or CMake.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build check test quickstart fmt tidy crds clean
+.PHONY: help build check test quickstart fmt tidy crds refresh-pod-schema clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -27,6 +27,9 @@ tidy: ## lint the C++ files with clang-tidy
 
 crds: ## write deploy/ anew from src/api
 	@tools/bootstrap && tools/crds
+
+refresh-pod-schema: ## renew the pod template's schema from the pinned API server, then the CRDs
+	@tools/bootstrap && tools/components install etcd kube-apiserver && tools/refresh_pod_schema && tools/crds
 
 clean: ## remove everything built in this tree
 	@rm -rf build

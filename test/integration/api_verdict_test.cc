@@ -92,6 +92,32 @@ TEST(ApiCorpus, UnknownFieldsAtEveryLevelSurviveARoundTrip) {
   }
 }
 
+// Whatever stands in whatever place of a full object: it comes back as it was, or is refused.
+TEST(ApiCorpus, AnyValueInAnyPlaceComesBackOrIsRefused) {
+  const Json odd[] = {Json(),        Json(false),   Json(0),
+                      Json(2.0),     Json(1e308),   Json(""),
+                      Json("x"),     Json::array(), Json::array({Json()}),
+                      Json::object()};
+  int tried = 0;
+  for (const CorpusCase& one : read_corpus()) {
+    if (!one.good || (one.name.find("in full") == std::string::npos && one.name != "every field"))
+      continue;
+    for (const auto& [pointer, ignored] : one.object->flatten().items()) {
+      for (Json::json_pointer at(pointer); !at.empty(); at.pop_back()) {
+        for (const Json& value : odd) {
+          Json object = *one.object;
+          object[at] = value;
+          const auto again = round_trip(one.kind, object);
+          ++tried;
+          if (!again) continue;
+          EXPECT_EQ(dump_json(*again), dump_json(object)) << one.name << at << value;
+        }
+      }
+    }
+  }
+  EXPECT_GT(tried, 1000);
+}
+
 TEST(ApiCorpus, UnknownFieldsAreDroppedInSilenceWhenNotStrict) {
   for (const CorpusCase& one : read_corpus()) {
     if (!one.good) continue;
