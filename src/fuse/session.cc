@@ -53,6 +53,10 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
     session->handler_.resume(*resumed);
     session->became_ready(*resumed);
     if (resumed->can_resend()) CHECK_DONE(session->channel().resend());
+  } else if (auto asked = session->channel().resend(); !asked) {
+    // A predecessor may have died with INIT unanswered. Where there was none this does nothing, and
+    // a kernel that can not resend has just said so.
+    log::debug("no resend on this kernel", {{"reason", asked.error().message}});
   }
   session->crew_.start();
   if (session->threads() == 0) return Error{Code::kUnavailable, "no thread for FUSE requests"};

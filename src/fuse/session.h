@@ -3,8 +3,9 @@
 // Serves one FUSE connection: threads that receive, ask the handler, and reply.
 //
 // Ways to begin:
-//   - with the descriptor of a fresh mount: the kernel sends INIT first; wait_ready() returns what
-//     was agreed on, to be remembered by whoever may start a successor;
+//   - with the descriptor of a fresh mount: the kernel sends INIT first (again, if a predecessor
+//   died
+//     over it); wait_ready() returns what was agreed on, for whoever may start a successor;
 //   - with descriptors that another process served before and what it had agreed on: no INIT comes,
 //     and the kernel is asked to send again what was left unanswered. No reader notices.
 // Ways to end: the mount goes away, the connection is aborted, or stop(). stop() alone leaves the

@@ -38,6 +38,13 @@ class SessionTest : public testing::Test {
     auto session = Session::start(std::move(channels), files_, metrics_, options, resumed);
     ASSERT_TRUE(session) << session.error().message;
     session_ = *std::move(session);
+    if (!resumed) expect_resend_notice();
+  }
+
+  void expect_resend_notice() {
+    const Reply notice = receive();
+    EXPECT_EQ(notice.header.unique, 0u);
+    EXPECT_EQ(notice.header.error, kNotifyResend);
   }
 
   void send(const std::vector<std::byte>& bytes) {
@@ -138,9 +145,7 @@ TEST_F(SessionTest, a_successor_asks_for_a_resend_and_needs_no_init) {
   files_.add_file("f", "x");
   start({}, *negotiate({kMajor, 45, 0, kModernOffer}, {}));
   EXPECT_TRUE(session_->wait_ready(kLong));
-  const Reply notice = receive();
-  EXPECT_EQ(notice.header.unique, 0u);
-  EXPECT_EQ(notice.header.error, kNotifyResend);
+  expect_resend_notice();
   EXPECT_EQ(ask(raw_request(FUSE_OPEN, 5, 2, std::span<const std::byte>{})).header.error, -ENOSYS);
 }
 
