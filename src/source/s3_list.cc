@@ -49,8 +49,8 @@ Result<std::string> url_decoded(std::string_view text) {
   return decoded;
 }
 
-std::string without_quotes(std::string etag) {
-  if (etag.starts_with("W/")) etag.erase(0, 2);
+std::string_view without_quotes(std::string_view etag) {
+  if (etag.starts_with("W/")) etag.remove_prefix(2);
   if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
     return etag.substr(1, etag.size() - 2);
   }
@@ -68,7 +68,7 @@ Result<S3Object> parse_contents(XmlReader& xml) {
     const std::string field(xml.name());
     TRY(std::string text, text_of_element(xml));
     if (field == "Key") object.key = std::move(text);
-    if (field == "ETag") object.etag = without_quotes(std::move(text));
+    if (field == "ETag") object.etag = without_quotes(text);
     if (field == "LastModified") {
       TRY(object.modified, parse_rfc3339(text));
     }
