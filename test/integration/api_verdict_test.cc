@@ -3,6 +3,7 @@
 // What our own validation says about every object of the corpus; api_corpus_test asks the server.
 
 #include <algorithm>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -102,8 +103,11 @@ TEST(ApiCorpus, AnyValueInAnyPlaceComesBackOrIsRefused) {
   for (const CorpusCase& one : read_corpus()) {
     if (!one.good || (one.name.find("in full") == std::string::npos && one.name != "every field"))
       continue;
-    for (const auto& [pointer, ignored] : one.object->flatten().items()) {
+    const Json flat = one.object->flatten();
+    std::set<std::string> places;
+    for (const auto& [pointer, ignored] : flat.items()) {
       for (Json::json_pointer at(pointer); !at.empty(); at.pop_back()) {
+        if (!places.insert(at.to_string()).second) break;
         for (const Json& value : odd) {
           Json object = *one.object;
           object[at] = value;
