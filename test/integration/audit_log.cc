@@ -11,35 +11,39 @@
 
 namespace paddle::test {
 
-std::vector<AuditLine> read_audit(const std::string& path) {
-  std::vector<AuditLine> lines;
-  std::ifstream file(path);
-  for (std::string text; std::getline(file, text);) {
-    const auto entry = api::parse_json(text);
-    if (!entry || !entry->is_object()) continue;
-    if (entry->value("stage", "") != "ResponseComplete") continue;
-    const auto received = parse_rfc3339(entry->value("requestReceivedTimestamp", ""));
-    if (!received) continue;
-    AuditLine line{.received = *received,
-                   .agent = entry->value("userAgent", ""),
-                   .verb = entry->value("verb", ""),
-                   .uri = entry->value("requestURI", "")};
-    if (entry->contains("objectRef")) line.resource = (*entry)["objectRef"].value("resource", "");
-    if (entry->contains("responseStatus")) line.code = (*entry)["responseStatus"].value("code", 0);
-    lines.push_back(std::move(line));
+const std::vector<AuditLine>& AuditLog::lines() {
+  std::ifstream file(path_);
+  file.seekg(read_);
+  for (std::string text; std::getline(file, text) && !file.eof();) {
+    read_ += static_cast<std::streamoff>(text.size()) + 1;
+    if (text.find("\"userAgent\":\"" + prefix_) != text.npos) take(text);
   }
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const auto& a, const auto& b) { return a.received < b.received; });
-  return lines;
+  return lines_;
 }
 
-std::vector<std::string> late_writes(const std::vector<AuditLine>& lines, const std::string& prefix,
+void AuditLog::take(const std::string& text) {
+  const auto entry = api::parse_json(text);
+  if (!entry || entry->value("stage", "") != "ResponseComplete") return;
+  const auto received = parse_rfc3339(entry->value("requestReceivedTimestamp", ""));
+  if (!received) return;
+  AuditLine line{.received = *received,
+                 .agent = entry->value("userAgent", ""),
+                 .verb = entry->value("verb", ""),
+                 .uri = entry->value("requestURI", "")};
+  if (entry->contains("objectRef")) line.resource = (*entry)["objectRef"].value("resource", "");
+  if (entry->contains("responseStatus")) line.code = (*entry)["responseStatus"].value("code", 0);
+  lines_.push_back(std::move(line));
+}
+
+std::vector<std::string> late_writes(std::vector<AuditLine> lines,
                                      std::chrono::milliseconds lease) {
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.received < b.received; });
   std::map<std::string, WallTime> renewed;
   std::string holder;
   std::vector<std::string> late;
   for (const auto& line : lines) {
-    if (!line.writes() || line.agent.rfind(prefix, 0) != 0) continue;
+    if (!line.writes()) continue;
     if (line.changed_the_lease()) {
       renewed[line.agent] = line.received;
       holder = line.agent;

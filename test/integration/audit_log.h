@@ -26,12 +26,27 @@ struct AuditLine {
   bool changed_the_lease() const { return writes() && resource == "leases" && code / 100 == 2; }
 };
 
-// Finished requests in the order of their arrival; a line that is still being written is left out.
-std::vector<AuditLine> read_audit(const std::string& path);
+// Reads a growing log piece by piece. Not thread-safe.
+class AuditLog {
+ public:
+  // Only requests of agents that start with `prefix`.
+  AuditLog(std::string path, std::string prefix)
+      : path_(std::move(path)), prefix_(std::move(prefix)) {}
 
-// Writes of agents that start with `prefix` which came when another one had taken the lease, or
+  // Every finished request so far; a line that is still being written comes with a later call.
+  const std::vector<AuditLine>& lines();
+
+ private:
+  void take(const std::string& text);
+
+  const std::string path_;
+  const std::string prefix_;
+  std::streamoff read_ = 0;
+  std::vector<AuditLine> lines_{};
+};
+
+// Writes which came when another one had taken the lease, or
 // when the writer's own lease (counted from its last good renewal) had passed. One sentence each.
-std::vector<std::string> late_writes(const std::vector<AuditLine>& lines, const std::string& prefix,
-                                     std::chrono::milliseconds lease);
+std::vector<std::string> late_writes(std::vector<AuditLine> lines, std::chrono::milliseconds lease);
 
 }  // namespace paddle::test

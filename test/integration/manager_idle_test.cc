@@ -97,8 +97,8 @@ TEST_F(ManagerIdle, MakesNoRequestButRenewalsOfItsLeaseAndWatches) {
   running.join();
 
   std::map<std::string, int> seen;
-  for (const auto& line : read_audit(plane->audit_log())) {
-    if (line.agent != "idle-manager") continue;
+  AuditLog audit(plane->audit_log(), "idle-manager");
+  for (const auto& line : audit.lines()) {
     if (line.received < quiet_since || line.received > quiet_until) continue;
     ++seen[line.verb + " " + line.resource];
     const bool renewal = line.verb == "update" && line.resource == "leases";

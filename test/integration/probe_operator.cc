@@ -36,7 +36,7 @@ controllers::Reconcile writer(const controllers::Surroundings& around, const std
     const int before = count.is_string() ? std::atoi(count.get<std::string>().c_str()) : 0;
     count = std::to_string(before + 1);
     CHECK_DONE(cluster.update(kConfigMaps, map, {}, {.timeout = milliseconds{5000}, .stop = stop}));
-    return Outcome{milliseconds{5}};
+    return Outcome{milliseconds{20}};
   };
 }
 
