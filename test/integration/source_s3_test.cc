@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The S3 source and the cache behind it, against a real S3 server (versitygw over a directory).
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "net/http_client.h"
+#include "samplefs/filler.h"
+#include "samplefs/sample_files.h"
+#include "samplefs/sync.h"
+#include "source/s3_source.h"
+#include "test/support/components.h"
+#include "test/support/eventually.h"
+#include "test/support/ports.h"
+#include "test/support/process.h"
+#include "test/support/scratch_dir.h"
+
+namespace paddle {
+namespace {
+
+using source::Listed;
+using source::Object;
+using source::S3Source;
+
+Result<std::string> gateway_program() {
+  if (const char* given = std::getenv("PADDLE_VERSITYGW"); given && *given) {
+    return std::string(given);
+  }
+  return test::component("versitygw");
+}
+
+class S3ServerTest : public testing::Test {
+ protected:
+  const source::S3Credentials keys_{
+      .access_key = "paddle", .secret_key = "paddle+secret/key", .session_token = {}};
+
+  void SetUp() override {
+    const auto program = gateway_program();
+    ASSERT_TRUE(program) << program.error().message;
+    port_ = *test::HeldPort::any();
+    ASSERT_TRUE(std::filesystem::create_directory(scratch_.path() + "/data"));
+    test::Command command{
+        .argv = {*program, "--port", "127.0.0.1:" + std::to_string(port_->number()), "--access",
+                 keys_.access_key, "--secret", keys_.secret_key, "--quiet", "--keep-alive", "posix",
+                 scratch_.path() + "/data"},
+        .env = test::clean_environment(scratch_.path()),
+        .directory = scratch_.path(),
+        .log = scratch_.path() + "/log"};
+    server_ = *test::spawn(command);
+    ASSERT_TRUE(test::eventually([&] { return put("/bucket", "").is_ok(); }))
+        << test::tail(scratch_.path() + "/log", 20);
+  }
+  void TearDown() override {
+    if (server_ > 0) test::kill_and_reap(server_);
+  }
+
+  struct Status {
+    int code = 0;
+    bool is_ok() const { return code >= 200 && code < 300; }
+  };
+  // A signed PUT of a bucket or an object; the path is not yet encoded.
+  Status put(const std::string& path, const std::string& bytes) {
+    const WallTime now = system_clock().wall();
+    const std::string encoded = source::uri_encode(path, true);
+    source::Headers headers{{"host", "127.0.0.1:" + std::to_string(port_->number())},
+                            {"x-amz-content-sha256", "UNSIGNED-PAYLOAD"},
+                            {"x-amz-date", source::amz_date(now)}};
+    headers.emplace_back("authorization",
+                         source::authorization({.method = "PUT",
+                                                .path = encoded,
+                                                .query = {},
+                                                .headers = headers,
+                                                .payload_hash = "UNSIGNED-PAYLOAD"},
+                                               keys_, {.region = "us-east-1", .now = now}));
+    const auto reply = http_.send({.method = "PUT",
+                                   .url = endpoint() + encoded,
+                                   .headers = headers,
+                                   .body = bytes,
+                                   .idempotent = true});
+    return {.code = reply ? reply->status : 0};
+  }
+  std::string endpoint() const { return "http://127.0.0.1:" + std::to_string(port_->number()); }
+
+  std::unique_ptr<S3Source> source(const std::string& prefix = {}) {
+    source::S3Options options;
+    options.uri = {.bucket = "bucket", .prefix = prefix};
+    options.endpoint = endpoint();
+    options.credentials = keys_;
+    options.page_size = 7;
+    options.retry.attempts = 2;
+    return *S3Source::create(options);
+  }
+  static std::map<std::string, Object> listing(S3Source& from) {
+    std::map<std::string, Object> found;
+    const auto listed = from.list(
+        [&](Object&& object) -> Result<> {
+          found[object.path] = std::move(object);
+          return Done{};
+        },
+        {});
+    EXPECT_TRUE(listed) << listed.error().message;
+    return found;
+  }
+  static Result<std::string> read(S3Source& from, const Object& object, std::uint64_t offset,
+                                  std::size_t size) {
+    std::string into(size, '?');
+    CHECK_DONE(
+        from.read(object.path, object.etag, offset, std::as_writable_bytes(std::span(into)), {}));
+    return into;
+  }
+
+  test::ScratchDir scratch_;
+  std::optional<test::HeldPort> port_;
+  pid_t server_ = 0;
+  net::HttpClient http_{{}};
+};
+
+TEST_F(S3ServerTest, OddKeysComeBackAsTheyWentIn) {
+  std::map<std::string, std::string> put_in;
+  for (const char* key :
+       {"plain", "with space", "plus+minus", "per%20cent", "\xe7\x8c\xab/\xc3\xa4", "a/b/c&d=e;f",
+        "quote\"'<>", "hash#question?", "tilde~(paren)!*,:@$"}) {
+    put_in[key] = std::string("bytes of ") + key;
+    ASSERT_TRUE(put("/bucket/set 1/" + std::string(key), put_in[key]).is_ok()) << key;
+  }
+  ASSERT_TRUE(put("/bucket/set 10", "a neighbour").is_ok());
+  ASSERT_TRUE(put("/bucket/set 1/folder/", "").is_ok());
+  const auto from = source("set 1/");
+  const auto found = listing(*from);
+  EXPECT_EQ(found.size(), put_in.size());
+  for (const auto& [key, bytes] : put_in) {
+    ASSERT_TRUE(found.contains(key)) << key;
+    const auto got = read(*from, found.at(key), 0, bytes.size());
+    ASSERT_TRUE(got) << key << ": " << got.error().message;
+    EXPECT_EQ(*got, bytes);
+  }
+}
+
+TEST_F(S3ServerTest, RangesVersionsAndRefusals) {
+  ASSERT_TRUE(put("/bucket/x", "0123456789").is_ok());
+  const auto from = source();
+  const Object x = listing(*from).at("x");
+  EXPECT_EQ(*read(*from, x, 3, 4), "3456");
+  EXPECT_TRUE(read(*from, x, 8, 5).is(Code::kInvalid));
+  EXPECT_TRUE(read(*from, x, 20, 1).is(Code::kInvalid));
+  ASSERT_TRUE(put("/bucket/x", "abcdefghij").is_ok());
+  EXPECT_TRUE(read(*from, x, 0, 4).is(Code::kConflict));
+  EXPECT_TRUE(read(*from, {.path = "none", .etag = x.etag}, 0, 1).is(Code::kNotFound));
+
+  source::S3Options wrong;
+  wrong.uri = {.bucket = "bucket", .prefix = {}};
+  wrong.endpoint = endpoint();
+  wrong.credentials = {.access_key = "paddle", .secret_key = "canary-secret"};
+  const auto refused =
+      (*S3Source::create(wrong))->list([](Object&&) -> Result<> { return Done{}; }, {});
+  ASSERT_TRUE(refused.is(Code::kForbidden));
+  EXPECT_EQ(refused.error().message.find("canary"), std::string::npos);
+}
+
+TEST_F(S3ServerTest, AWholeSetIsIndexedWarmedUpAndReadWithoutTheServer) {
+  std::map<std::string, std::string> truth;
+  for (int i = 0; i < 40; ++i) {
+    const std::string path = "class" + std::to_string(i % 4) + "/" + std::to_string(i) + ".jpg";
+    truth[path] = std::string(static_cast<std::size_t>(i) * 1000, static_cast<char>('a' + i % 26));
+    ASSERT_TRUE(put("/bucket/" + path, truth[path]).is_ok());
+  }
+  const auto from = source();
+  const auto index = samplefs::sync_index(*from, scratch_.path() + "/index", 1, {});
+  ASSERT_TRUE(index) << index.error().message;
+  EXPECT_EQ((*index)->totals().files, 40u);
+  const auto store =
+      *samplefs::Store::open({.directory = scratch_.path() + "/cache", .limit = 1 << 30});
+  samplefs::ReadThrough data(store.get(), *from);
+  samplefs::Filler filler(*index, data);
+  ASSERT_TRUE(filler.run({}));
+  EXPECT_EQ(filler.progress().files_done, 40u) << filler.progress().first_error;
+
+  test::kill_and_reap(server_);
+  server_ = 0;
+  samplefs::SampleFiles files(*index, data);
+  for (const auto& [path, bytes] : truth) {
+    const auto at = (*index)->resolve(path);
+    ASSERT_TRUE(at);
+    std::string into(bytes.size() + 10, '?');
+    const auto got = files.read((*index)->at(*at).id, 0, std::as_writable_bytes(std::span(into)));
+    ASSERT_TRUE(got) << got.error().message;
+    into.resize(*got);
+    EXPECT_EQ(into, bytes);
+  }
+}
+
+}  // namespace
+}  // namespace paddle
