@@ -40,6 +40,20 @@ def run(argv, log, limit, env=None, cwd=None):
     return code, time.monotonic() - start
 
 
+def build_step(argv, log, env, cwd):
+    """Its exit code. Whatever ends us ends it with SIGTERM: ninja then stops its compilers, which
+    are in groups of their own."""
+    with open(log, "wb") as out:
+        child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *argv], env=env, cwd=cwd,
+                                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        try:
+            return child.wait()
+        finally:
+            if child.poll() is None:
+                child.terminate()
+                child.wait()
+
+
 def how_it_ended(code, limit):
     if code is None:
         return f"killed after {limit} s"

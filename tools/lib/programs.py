@@ -20,24 +20,19 @@ class Program:
     labels: list = field(default_factory=list)
 
 
-def build(tally, top, preset, targets=()):
+def build(tally, top, preset):
     """Configures and builds; a failure is counted and shown. True when everything was built."""
     logs = Path(top) / "build" / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     log = logs / f"build-{preset}.log"
     with tally.step(f"build {preset}"):
-        steps = (["cmake", "--preset", preset],
-                 ["cmake", "--build", f"build/{preset}", *(["--target", *targets] if targets else []),
-                  "--", "-k", "0"])
         # Paths relative to the tree: another checkout finds the same compilations in the cache.
         env = {**os.environ, "CCACHE_BASEDIR": str(top), "CCACHE_NOHASHDIR": "1"}
+        steps = (["cmake", "--preset", preset], ["ninja", "-C", f"build/{preset}", "-k", "0"])
         for argv in steps:
-            with open(log, "wb") as out:
-                done = subprocess.run(argv, cwd=top, env=env, stdout=out, stderr=subprocess.STDOUT,
-                                      stdin=subprocess.DEVNULL, check=False)
-            if done.returncode != 0:
+            if children.build_step(argv, log, env, top) != 0:
                 tally.fails(f"build {preset}", "does not build", errors_in(log),
-                            children.command_line(argv[:-3] if "-k" in argv else argv))
+                            children.command_line(argv))
                 return False
     return True
 
