@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "net/imposter/imposter.h"
 
 namespace paddle::net {
@@ -116,7 +117,7 @@ TEST(HttpClient, ADeadlineEndsACallToASilentServer) {
 TEST(HttpClient, TheHeaderTimeoutDoesNotBoundTheBody) {
   Imposter server([](const Seen&, Wire& wire) {
     wire.begin_chunks();
-    std::this_thread::sleep_for(150ms);
+    (void)system_clock().sleep(150ms, {});
     wire.chunk("late");
     wire.end_chunks();
   });
