@@ -47,6 +47,7 @@ FakeCluster::FakeCluster(const FakeOptions& options)
       garbage_(storage_, options.collects_garbage) {}
 
 Result<> FakeCluster::begin(Request request, const Call& call) {
+  if (call.may_send && !call.may_send()) return Error{Code::kCancelled, "not sent"};
   std::function<void(const Request&)> observer;
   {
     Lock lock(mutex_);
