@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What passed, failed and was skipped, and the last lines of a run."""
+import resource
 import sys
 import threading
 import time
 from contextlib import contextmanager
+
+
+def processor_time():
+    """Of every child that has ended, and theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Tally:
@@ -39,12 +46,14 @@ class Tally:
 
     @contextmanager
     def step(self, title):
-        start = time.monotonic()
+        """Says what begins and how long it took; processor time tells slow from waiting its turn."""
+        start, busy = time.monotonic(), processor_time()
         self.say(f"== {title}")
         try:
             yield
         finally:
-            self.say(f"   {title}: {time.monotonic() - start:.1f} s")
+            self.say(f"   {title}: {time.monotonic() - start:.1f} s "
+                     f"({processor_time() - busy:.0f} s of processor time)")
 
     def finish(self, ci):
         """Prints the summary; the exit code."""
