@@ -87,9 +87,13 @@ void ObjectCache::on_change(ChangeHandler handler) {
     Lock lock(mutex_);
     handlers_.push_back(std::make_shared<const ChangeHandler>(std::move(handler)));
     const size_t last = handlers_.size();
+    std::vector<Change> present;
     view_.each([&](const ObjectKey& key, const Value& value) {
-      notes_.push_back({.first = last - 1, .last = last, .change = {.key = key, .after = value}});
+      present.push_back({.key = key, .after = value});
     });
+    for (auto& change : present) {
+      notes_.push_back({.first = last - 1, .last = last, .change = std::move(change)});
+    }
   }
   dispatch();
 }
