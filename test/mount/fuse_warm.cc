@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -88,7 +89,8 @@ void fill(const Plan& plan) {
   ::sync();
 }
 
-// The daemon: mounts, answers 'c' with how many requests it got, 'q' by unmounting.
+// The daemon: mounts, answers 'c' with how many requests it got (forgets left out: they follow the
+// kernel's memory, not the readers), 'q' by unmounting.
 void serve(const Plan& plan, int commands, int answers) {
   DirectoryFileSystem files(plan);
   Metrics metrics;
@@ -100,7 +102,16 @@ void serve(const Plan& plan, int commands, int answers) {
   char command = 'c';
   do {
     if (command == 'q') break;
-    const std::uint64_t count = (*mount)->session().counters().all_requests();
+    const fuse::Counters& counters = (*mount)->session().counters();
+    const std::uint64_t count = counters.all_requests() - counters.requests(FUSE_FORGET) -
+                                counters.requests(FUSE_BATCH_FORGET);
+    for (std::uint32_t op = 0; op < fuse::kKnownOpcodes; ++op) {
+      if (std::getenv("FUSE_WARM_OPS") && counters.requests(op) > 0) {
+        std::fprintf(stderr, "%s=%lu ", std::string(fuse::opcode_name(op)).c_str(),
+                     static_cast<unsigned long>(counters.requests(op)));
+      }
+    }
+    if (std::getenv("FUSE_WARM_OPS")) std::fprintf(stderr, "\n");
     if (::write(answers, &count, sizeof count) < 0) break;
   } while (::read(commands, &command, 1) == 1);
   mount = Error{};
@@ -125,8 +136,12 @@ void drop(const std::string& directory, std::uint64_t files) {
   }
 }
 
-// Files per second.
-double epoch(const Plan& plan, const std::string& side, std::size_t readers, unsigned seed) {
+struct Speed {
+  double files_per_second = 0;
+  double cpu_us_per_file = 0;  // of the readers; says more than the clock on a busy machine
+};
+
+Speed epoch(const Plan& plan, const std::string& side, std::size_t readers, unsigned seed) {
   std::vector<std::uint64_t> order(plan.files);
   for (std::uint64_t i = 0; i < plan.files; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), std::mt19937(seed));
@@ -140,14 +155,20 @@ double epoch(const Plan& plan, const std::string& side, std::size_t readers, uns
     }
     children.push_back(child);
   }
+  double cpu_us = 0;
   for (const pid_t child : children) {
     int status = 0;
-    if (::waitpid(child, &status, 0) != child || status != 0) {
+    rusage used{};
+    if (::wait4(child, &status, 0, &used) != child || status != 0) {
       std::fprintf(stderr, "a reader failed\n");
+    }
+    for (const timeval& time : {used.ru_utime, used.ru_stime}) {
+      cpu_us += static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
     }
   }
   const std::chrono::duration<double> took = system_clock().boot() - begin;
-  return static_cast<double>(plan.files) / took.count();
+  const auto files = static_cast<double>(plan.files);
+  return {files / took.count(), cpu_us / files};
 }
 
 double median(std::vector<double> values) {
@@ -176,6 +197,9 @@ int run(const Plan& plan) {
   ::close(answers[1]);
   if (::read(answers[0], &ready, sizeof ready) != sizeof ready) return 1;
 
+  // Pages left by writing lie in larger pieces than pages read from a disk, which is what a
+  // training meets: both sides start from the disk.
+  drop(plan.directory + "/data", plan.files);
   epoch(plan, "/data", 1, 0);
   epoch(plan, "/mnt", 1, 0);  // the first epoch: looks up and reads everything
   const std::uint64_t after_first = requests(commands[1], answers[0]);
@@ -183,15 +207,16 @@ int run(const Plan& plan) {
   for (const bool warm : {true, false}) {
     const std::uint64_t before = requests(commands[1], answers[0]);
     for (const std::size_t readers : {std::size_t{1}, std::size_t{4}}) {
-      std::vector<double> native, mounted, ratio;
+      std::vector<double> native, mounted, ratio, native_cpu, mounted_cpu;
       for (int round = 0; round < plan.rounds; ++round) {
         const auto seed = static_cast<unsigned>(round);
         const auto one = [&](const std::string& side) {
-          if (!warm) drop(plan.directory + side, plan.files);
+          if (!warm) drop(plan.directory + "/mnt", plan.files);
+          if (!warm) drop(plan.directory + "/data", plan.files);
           return epoch(plan, side, readers, seed);
         };
         // Whoever goes first changes every round.
-        double ours = 0, theirs = 0;
+        Speed ours, theirs;
         if (round % 2 == 0) {
           theirs = one("/data");
           ours = one("/mnt");
@@ -199,15 +224,18 @@ int run(const Plan& plan) {
           ours = one("/mnt");
           theirs = one("/data");
         }
-        native.push_back(theirs);
-        mounted.push_back(ours);
-        ratio.push_back(ours / theirs);
+        native.push_back(theirs.files_per_second);
+        mounted.push_back(ours.files_per_second);
+        ratio.push_back(ours.files_per_second / theirs.files_per_second);
+        native_cpu.push_back(theirs.cpu_us_per_file);
+        mounted_cpu.push_back(ours.cpu_us_per_file);
       }
       const auto [low, high] = std::minmax_element(ratio.begin(), ratio.end());
       const char* kind = warm ? "warm" : "disk";
       std::printf(
-          "%s, %zu reader(s): native %.0f files/s, FUSE %.0f files/s, ratio %.3f (%.3f-%.3f)\n",
-          kind, readers, median(native), median(mounted), median(ratio), *low, *high);
+          "%s, %zu reader(s): native %.0f files/s %.1f cpu us, FUSE %.0f files/s %.1f cpu us\n",
+          kind, readers, median(native), median(native_cpu), median(mounted), median(mounted_cpu));
+      std::printf("  ratio %.3f (%.3f to %.3f)\n", median(ratio), *low, *high);
       char part[64];
       std::snprintf(part, sizeof part, ",\"%s_%zu\":%.3f", kind, readers, median(ratio));
       json += part;
