@@ -10,15 +10,11 @@ namespace {
 
 NodeId id_of(std::string_view path, char kind, std::string_view etag, std::uint64_t salt) {
   char text[4096 + 256 + 2];  // a path is at most 4095 bytes, an etag 255
-  std::size_t size = 0;
-  const auto append = [&](std::string_view part) {
-    const std::size_t room = std::min(part.size(), sizeof text - size);
-    std::memcpy(text + size, part.data(), room);
-    size += room;
-  };
-  append(path);
-  append(std::string_view(&kind, 1));
-  append(etag);
+  path = path.substr(0, 4096);
+  etag = etag.substr(0, 256);
+  std::size_t size = path.copy(text, path.size());
+  text[size++] = kind;
+  size += etag.copy(text + size, etag.size());
   const NodeId id = XXH3_64bits_withSeed(text, size, salt);
   return id <= kRootId ? id + 2 : id;
 }
