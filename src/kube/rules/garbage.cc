@@ -117,8 +117,16 @@ void Garbage::erase(const Resource& resource, const ObjectKey& key, WallTime now
   if (!record) return;
   store_.erase(resource, key);
   if (!collects_) return;
-  remove_dependents(meta_text(*record->object, "uid"), now);
-  for (const auto& owner : owner_uids(*record->object)) release_if_waiting(owner, now);
+  gone_.push_back(record->object);
+  if (telling_) return;  // whoever is at it comes to this one too
+  telling_ = true;
+  while (!gone_.empty()) {
+    const StoredObject next = gone_.front();
+    gone_.pop_front();
+    remove_dependents(meta_text(*next, "uid"), now);
+    for (const auto& owner : owner_uids(*next)) release_if_waiting(owner, now);
+  }
+  telling_ = false;
 }
 
 void Garbage::remove_dependents(const std::string& uid, WallTime now) {

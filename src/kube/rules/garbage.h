@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ class Garbage {
 
   ObjectStore& store_;
   const bool collects_;
+  // Objects that went and whose dependents and owners have not been told: a list, not a recursion,
+  // so that a long chain of owners needs no deep stack.
+  std::deque<StoredObject> gone_{};
+  bool telling_ = false;
 };
 
 }  // namespace paddle::kube

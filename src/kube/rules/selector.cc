@@ -12,8 +12,17 @@ namespace {
 
 using api::Json;
 
-constexpr std::array<std::string_view, 4> kFields{"metadata.name", "metadata.namespace",
-                                                  "spec.nodeName", "status.phase"};
+constexpr std::array<std::string_view, 11> kFields{"metadata.name",
+                                                   "metadata.namespace",
+                                                   "spec.nodeName",
+                                                   "status.phase",
+                                                   "involvedObject.kind",
+                                                   "involvedObject.name",
+                                                   "involvedObject.namespace",
+                                                   "involvedObject.uid",
+                                                   "involvedObject.apiVersion",
+                                                   "involvedObject.resourceVersion",
+                                                   "involvedObject.fieldPath"};
 
 std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");

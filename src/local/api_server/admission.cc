@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/api_server/admission.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "api/validate.h"
+#include "kube/rules/object_rules.h"
+#include "local/api_server/defaults.h"
+
+namespace paddle::local {
+namespace {
+
+using api::Json;
+using api::Problem;
+
+constexpr size_t kMostBytes = size_t{3} << 20;
+// Below api::kMaxDepth, so that what is stored can be read again, also inside a list.
+constexpr int kMostDepth = 100;
+
+bool is_shallow(const Json& value, int depth) {
+  if (depth == 0) return false;
+  if (!value.is_structured()) return true;
+  return std::ranges::all_of(value, [&](const Json& part) { return is_shallow(part, depth - 1); });
+}
+
+Result<> check_bounds(const Json& object, Notes& notes) {
+  if (is_shallow(object, kMostDepth) && api::dump_json(object).size() <= kMostBytes) return Done{};
+  notes.bad_request = true;
+  return Error{Code::kInvalid, "the object is too large or nested too deeply"};
+}
+
+// An owner without a name or uid could never be found again: its dependents would be garbage.
+Result<> check_owners(const Json& object) {
+  static const Json::json_pointer path{"/metadata/ownerReferences"};
+  if (!object.contains(path)) return Done{};
+  for (const Json& owner : object.at(path)) {
+    for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
+      if (owner.value(field, "").empty()) {
+        return Error{Code::kInvalid, std::string("metadata.ownerReferences.") + field +
+                                         ": Invalid value: \"\": must not be empty"};
+      }
+    }
+  }
+  return Done{};
+}
+
+std::string joined(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    text += (text.empty() ? "" : ", ") + problem.path + ": " + problem.message;
+  }
+  return problems.size() > 1 ? "[" + text + "]" : text;
+}
+
+// Unknown fields are refused, warned about or dropped in silence, as the client asked.
+Result<> judge_unknown(const std::vector<Problem>& unknown, const AdmitOptions& options,
+                       Notes& notes) {
+  if (unknown.empty() || options.validation == FieldValidation::kIgnore) return Done{};
+  if (options.validation == FieldValidation::kWarn) {
+    for (const Problem& problem : unknown) {
+      notes.warnings.push_back("unknown field \"" + problem.path + "\"");
+    }
+    return Done{};
+  }
+  std::string message = "strict decoding error: ";
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    message += (i > 0 ? ", unknown field \"" : "unknown field \"") + unknown[i].path + "\"";
+  }
+  notes.bad_request = true;
+  return Error{Code::kInvalid, message};
+}
+
+Result<> check_ours(api::Kind kind, const Json& object, api::Write write,
+                    const AdmitOptions& options, Notes& notes) {
+  write.strict = false;
+  const auto problems = api::validate(kind, object, write);
+  write.strict = true;
+  auto unknown = api::validate(kind, object, write);
+  std::erase_if(unknown, [&](const Problem& problem) {
+    return std::ranges::find(problems, problem) != problems.end();
+  });
+  CHECK_DONE(judge_unknown(unknown, options, notes));
+  if (problems.empty()) return Done{};
+  for (const Problem& problem : problems) {
+    notes.causes.push_back({"FieldValueInvalid", problem.message, problem.path});
+  }
+  return Error{Code::kInvalid, joined(problems)};
+}
+
+}  // namespace
+
+std::string qualified(const kube::Resource& resource) {
+  return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
+}
+
+Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options, Notes& notes) {
+  CHECK_DONE(check_bounds(object, notes));
+  CHECK_DONE(check_owners(object));
+  if (!kind.ours) return with_defaults(kind.resource, std::move(object));
+  CHECK_DONE(check_ours(*kind.ours, object, {}, options, notes));
+  return api::normalized(*kind.ours, std::move(object));
+}
+
+Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, const std::string& part,
+                          const AdmitOptions& options, Notes& notes) {
+  CHECK_DONE(check_bounds(incoming, notes));
+  if (!kind.ours) {
+    TRY(Json updated, kube::prepare_update(kind.resource, old, std::move(incoming), part));
+    CHECK_DONE(check_owners(updated));
+    if (!part.empty()) return updated;
+    return with_defaults(kind.resource, std::move(updated));
+  }
+  // Judged as it came, stored as it is normalized: dropped fields must not count as a change.
+  TRY(const Json raw, kube::prepare_update(kind.resource, old, incoming, part));
+  CHECK_DONE(check_owners(raw));
+  CHECK_DONE(
+      check_ours(*kind.ours, raw, {.old = &old, .status = part == "status"}, options, notes));
+  return kube::prepare_update(kind.resource, old, api::normalized(*kind.ours, std::move(incoming)),
+                              part);
+}
+
+}  // namespace paddle::local

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Kubernetes REST protocol as one function from request to reply, without sockets: routing,
+// verbs, content types, query parameters. Who the client is has been settled before (http_server).
+// Thread-safe.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "local/api_server/reading.h"
+#include "local/api_server/reply.h"
+#include "local/api_server/target.h"
+#include "local/api_server/watch.h"
+#include "local/api_server/writer.h"
+
+namespace paddle::local {
+
+struct Request {
+  std::string method{};
+  std::string target{};
+  std::string accept{};
+  std::string content_type{};
+  std::string body{};
+};
+
+struct LogRequest {
+  api::ObjectKey pod{};
+  std::string container{};
+  bool follow = false;
+  bool previous = false;
+  bool timestamps = false;
+  std::optional<std::uint64_t> tail_lines{};
+  std::optional<std::uint64_t> limit_bytes{};
+};
+// The node's answer to `kubectl logs`. The stream's pieces are raw text.
+using LogSource = std::function<Result<std::shared_ptr<Stream>>(const LogRequest&)>;
+
+struct ApiOptions {
+  WatchTerms watch{};
+  LogSource logs{};  // empty: logs are refused with a sentence
+};
+
+class Api {
+ public:
+  Api(Storage& storage, Writer& writer, const Clock& clock, ApiOptions options)
+      : storage_(storage),
+        writer_(writer),
+        clock_(clock),
+        reader_(storage, clock),
+        options_(std::move(options)) {}
+
+  Reply handle(const Request& request);
+
+ private:
+  // Where a path leads: a kind, and in it a collection, an object or a subresource.
+  struct Place {
+    const Kind* kind = nullptr;
+    api::ObjectKey key{};
+    std::string sub{};
+  };
+  static std::optional<Place> find_place(const std::vector<std::string>& path);
+  Reply serve(const Place& place, const Target& target, const Request& request);
+  Reply read(const Place& place, const Target& target, const Request& request);
+  Reply write(const Place& place, const Target& target, const Request& request);
+  Reply remove(const Place& place, const Target& target, const Request& request);
+  Reply patch(const Place& place, const Target& target, const Request& request,
+              const WriteOptions& options);
+  Reply bind(const Place& place, const Request& request, const WriteOptions& options);
+  Reply logs(const Place& place, const Target& target);
+
+  Storage& storage_;
+  Writer& writer_;
+  const Clock& clock_;
+  Reader reader_;
+  const ApiOptions options_;
+};
+
+}  // namespace paddle::local

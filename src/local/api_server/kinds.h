@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kinds that the embedded server serves, once: everything that differs between them is said
+// here, in kube/rules (subresources) and in defaults.h and table.h. Constant after the first use.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/describe.h"
+#include "kube/resource.h"
+
+namespace paddle::local {
+
+struct Kind {
+  kube::Resource resource{};
+  std::string singular{};
+  std::vector<std::string> short_names{};
+  std::vector<std::string> categories{};
+  std::optional<api::Kind> ours{};          // validated by api/
+  std::vector<std::string> subresources{};  // "status", "scale", "binding", "log"
+
+  bool has(std::string_view subresource) const;
+};
+
+const std::vector<Kind>& all_kinds();
+
+// Null when it is not served.
+const Kind* find_kind(std::string_view group, std::string_view version, std::string_view plural);
+const Kind* find_collection(std::string_view collection);  // "group/plural"
+
+struct GroupVersion {
+  std::string group{};
+  std::string version{};
+  auto operator<=>(const GroupVersion&) const = default;
+};
+// Without repetition, the preferred version of a group first.
+std::vector<GroupVersion> group_versions();
+
+namespace resources {
+inline const kube::Resource kPersistentVolumes{"", "v1", "persistentvolumes", "PersistentVolume",
+                                               false};
+inline const kube::Resource kClaims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim",
+                                    true};
+inline const kube::Resource kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount", true};
+inline const kube::Resource kStatefulSets{"apps", "v1", "statefulsets", "StatefulSet", true};
+}  // namespace resources
+
+}  // namespace paddle::local

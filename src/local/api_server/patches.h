@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The three patches that turn one object into another: RFC 7386 merge, RFC 6902 JSON patch, and
+// Kubernetes' strategic merge. (Server-side apply is kube/rules/server_side_apply.h.) Pure.
+//
+// Strategic merge knows lists by their field name: containers, volumes, env, ports and the other
+// common ones are merged by their key, everything else is replaced, which is what the real server
+// does for them. Directives: $patch (replace, delete, merge), $setElementOrder/..., $retainKeys,
+// $deleteFromPrimitiveList/... .
+
+#pragma once
+
+#include "api/json.h"
+#include "base/result.h"
+#include "local/api_server/writer.h"
+
+namespace paddle::local {
+
+// kInvalid for a patch that does not apply or would grow without bounds. kApply is not handled.
+Result<api::Json> patched(api::Json object, PatchStyle style, const api::Json& patch);
+
+Result<api::Json> strategic_merge(api::Json object, const api::Json& patch);
+
+}  // namespace paddle::local

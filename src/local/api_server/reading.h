@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reading verbs: get, list in pages that all show one revision, and watch.
+//
+// A page's continue token says where the next one starts and of which revision; a token whose
+// revision is compacted is 410 and the client lists again. Thread-safe.
+
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "local/api_server/form.h"
+#include "local/api_server/kinds.h"
+#include "local/api_server/reply.h"
+#include "local/api_server/storage.h"
+#include "local/api_server/target.h"
+
+namespace paddle::local {
+
+class Reader {
+ public:
+  Reader(Storage& storage, const Clock& clock) : storage_(storage), clock_(clock) {}
+
+  Reply get(const Kind& kind, const api::ObjectKey& key, const std::string& sub, const Form& form);
+  Reply list(const Kind& kind, const std::string& ns, const Target& target, const Form& form);
+
+ private:
+  Storage& storage_;
+  const Clock& clock_;
+};
+
+// A resourceVersion as a client gives it; nullopt when it is not a number. Empty is 0.
+std::optional<std::uint64_t> parse_revision(const std::string& text);
+
+}  // namespace paddle::local

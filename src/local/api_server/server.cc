@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/api_server/server.h"
+
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "kube/base64.h"
+#include "local/api_server/certificate.h"
+#include "local/api_server/data_directory.h"
+#include "local/api_server/writer.h"
+
+namespace paddle::local {
+
+// In the order of construction; destruction is the reverse, so that whoever uses goes first.
+class ApiServer::Parts {
+ public:
+  Parts(const ApiServerOptions& options, std::unique_ptr<Storage> opened, std::string secret)
+      : clock(options.clock ? *options.clock : system_clock()),
+        storage(std::move(opened)),
+        writer(*storage, clock, system_random()),
+        api(*storage, writer, clock, options.api),
+        token(std::move(secret)) {}
+  ~Parts() {
+    stop.request_stop();
+    if (keeper.joinable()) keeper.join();
+    if (http) http->stop();
+    storage->listen({});
+  }
+
+  Result<> serve(const ApiServerOptions& options) {
+    CHECK_DONE(writer.make_first_objects());
+    HttpOptions wanted = options.http;
+    wanted.token = token;
+    if (wanted.identity.key.empty()) {
+      TRY(wanted.identity, load_identity(options.directory, wanted.address, clock.wall()));
+    }
+    certificate = wanted.identity.certificate;
+    TRY(http, HttpServer::start(wanted, clock,
+                                [this](const Request& request) { return api.handle(request); }));
+    storage->listen([this](const std::set<std::string>& changed) { http->wake(changed); });
+    address =
+        wanted.address.find(':') == std::string::npos ? wanted.address : "[" + wanted.address + "]";
+    keeper = std::thread([this, pause = options.tidy_every] { keep_tidy(pause); });
+    return Done{};
+  }
+
+  void keep_tidy(std::chrono::seconds pause) {
+    while (clock.sleep(pause, stop.get_token())) {
+      if (auto done = writer.tidy(); !done) {
+        log::warn("tidying failed", {{"error", done.error().message}});
+      }
+    }
+  }
+
+  const Clock& clock;
+  std::unique_ptr<Storage> storage;
+  Writer writer;
+  Api api;
+  const std::string token;
+  std::string certificate{};
+  std::string address{};
+  std::stop_source stop{};
+  std::unique_ptr<HttpServer> http{};
+  std::thread keeper{};
+};
+
+ApiServer::ApiServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+ApiServer::~ApiServer() = default;
+
+Result<std::unique_ptr<ApiServer>> ApiServer::start(const ApiServerOptions& options) {
+  TRY(auto storage,
+      Storage::open({.directory = options.directory, .keep_changes = options.keep_changes}));
+  std::string token = options.http.token;
+  if (token.empty()) {
+    TRY(token, load_token(options.directory));
+  }
+  auto parts = std::make_unique<Parts>(options, std::move(storage), std::move(token));
+  CHECK_DONE(parts->serve(options));
+  return std::unique_ptr<ApiServer>(new ApiServer(std::move(parts)));
+}
+
+std::string ApiServer::url() const {
+  return "https://" + parts_->address + ":" + std::to_string(parts_->http->port());
+}
+
+const std::string& ApiServer::token() const { return parts_->token; }
+
+const std::string& ApiServer::certificate() const { return parts_->certificate; }
+Access ApiServer::access() const {
+  return {.url = url(), .token = token(), .certificate = certificate()};
+}
+
+Result<> ApiServer::compact() {
+  CHECK_DONE(parts_->storage->compact());
+  std::set<std::string> all;
+  for (const Kind& kind : all_kinds()) all.insert(collection_of(kind.resource));
+  parts_->http->wake(all);  // watches that are behind learn it now
+  return Done{};
+}
+
+std::string kubeconfig_of(const Access& access) {
+  const api::Json cluster{{"server", access.url},
+                          {"certificate-authority-data", kube::base64_encode(access.certificate)}};
+  const api::Json context{
+      {"cluster", "paddle-local"}, {"user", "paddle-local"}, {"namespace", access.ns}};
+  const api::Json config{
+      {"apiVersion", "v1"},
+      {"kind", "Config"},
+      {"current-context", "paddle-local"},
+      {"clusters", api::Json::array({{{"name", "paddle-local"}, {"cluster", cluster}}})},
+      {"users",
+       api::Json::array({{{"name", "paddle-local"}, {"user", {{"token", access.token}}}}})},
+      {"contexts", api::Json::array({{{"name", "paddle-local"}, {"context", context}}})}};
+  return config.dump(2) + "\n";
+}
+
+}  // namespace paddle::local
