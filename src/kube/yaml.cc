@@ -3,6 +3,7 @@
 
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,12 @@ Json typed(const std::string& text) {
   return text;
 }
 
-// Builds the value from the parser's events; after the first problem it only ignores what comes.
+// Thrown through yaml-cpp, which has no other way to be told to stop, and caught in parse_yaml.
+struct Problem : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Builds the value from the parser's events.
 // (Building nodes and walking them would follow aliases into loops.)
 class Builder final : public YAML::EventHandler {
  public:
@@ -47,10 +53,10 @@ class Builder final : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) return fail(mark, "an alias within its own anchor");
+    if (found == anchors_.end()) fail(mark, "an alias within its own anchor");
     nodes_ += found->second.nodes;
     bytes_ += found->second.bytes;
-    if (!within_bounds(mark)) return;  // before the copy is made
+    check_bounds(mark);  // before the copy is made
     add(mark, found->second.value);
   }
 
@@ -65,10 +71,7 @@ class Builder final : public YAML::EventHandler {
   }
   void OnMapEnd() override { leave(); }
 
-  Result<Json> take() {
-    if (!problem_.empty()) return Error{Code::kInvalid, problem_};
-    return std::move(root_);
-  }
+  Json take() { return std::move(root_); }
 
  private:
   struct Open {
@@ -86,53 +89,47 @@ class Builder final : public YAML::EventHandler {
     size_t bytes = 0;
   };
 
-  void fail(const YAML::Mark& mark, const std::string& why) {
-    if (problem_.empty()) {
-      problem_ = "not usable YAML: line " + std::to_string(mark.line + 1) + ": " + why;
-    }
+  [[noreturn]] static void fail(const YAML::Mark& mark, const std::string& why) {
+    throw Problem("not usable YAML: line " + std::to_string(mark.line + 1) + ": " + why);
   }
 
-  bool within_bounds(const YAML::Mark& mark) {
+  void check_bounds(const YAML::Mark& mark) const {
     if (nodes_ > kMaxYamlNodes || bytes_ > 2 * kMaxYamlBytes) fail(mark, "too many values");
-    return problem_.empty();
   }
 
   void leaf(const YAML::Mark& mark, YAML::anchor_t anchor, Json value, size_t bytes) {
     ++nodes_;
     bytes_ += bytes;
-    if (!within_bounds(mark)) return;
+    check_bounds(mark);
     if (anchor != YAML::NullAnchor) anchors_[anchor] = {value, 1, bytes};
     add(mark, std::move(value));
   }
 
   void enter(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
     if (stack_.size() >= kMaxYamlDepth) fail(mark, "nested too deeply");
-    if (!problem_.empty()) return;
     stack_.push_back({.value = std::move(value),
                       .anchor = anchor,
                       .mark = mark,
                       .nodes_before = nodes_,
                       .bytes_before = bytes_});
     ++nodes_;
-    within_bounds(mark);
+    check_bounds(mark);
   }
 
   void leave() {
-    if (!problem_.empty()) return;
     Open open = std::move(stack_.back());
     stack_.pop_back();
     if (open.anchor != YAML::NullAnchor) {
       const size_t nodes = nodes_ - open.nodes_before, bytes = bytes_ - open.bytes_before;
       nodes_ += nodes;  // the anchor keeps a copy
       bytes_ += bytes;
-      if (!within_bounds(open.mark)) return;
+      check_bounds(open.mark);
       anchors_[open.anchor] = {open.value, nodes, bytes};
     }
     add(open.mark, std::move(open.value));
   }
 
   void add(const YAML::Mark& mark, Json value) {
-    if (!problem_.empty()) return;
     if (stack_.empty()) {
       root_ = std::move(value);
       return;
@@ -141,7 +138,7 @@ class Builder final : public YAML::EventHandler {
     if (open.value.is_array()) {
       open.value.push_back(std::move(value));
     } else if (!open.has_key) {
-      if (value.is_structured()) return fail(mark, "a key is not a scalar");
+      if (value.is_structured()) fail(mark, "a key is not a scalar");
       open.key = value.is_string() ? value.get<std::string>() : value.dump();
       open.has_key = true;
       if (open.value.contains(open.key))
@@ -157,7 +154,6 @@ class Builder final : public YAML::EventHandler {
   size_t nodes_ = 0;
   size_t bytes_ = 0;
   Json root_ = nullptr;
-  std::string problem_{};
 };
 
 }  // namespace
@@ -173,6 +169,8 @@ Result<Json> parse_yaml(std::string_view text) {
     Builder builder;
     parser.HandleNextDocument(builder);
     return builder.take();
+  } catch (const Problem& problem) {
+    return Error{Code::kInvalid, problem.what()};
   } catch (const std::exception& e) {
     return Error{Code::kInvalid, std::string("not usable YAML: ") + e.what()};
   }

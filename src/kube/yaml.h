@@ -16,7 +16,7 @@
 
 namespace paddle::kube {
 
-inline constexpr size_t kMaxYamlBytes = size_t{2} << 20;  // of text, and again of what aliases add
+inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;  // of text, and again of what aliases add
 inline constexpr size_t kMaxYamlNodes = 100'000;
 inline constexpr size_t kMaxYamlDepth = 64;
 
