@@ -139,11 +139,15 @@ TEST_F(InformersTest, FindByIndex) {
 TEST_F(InformersTest, TellALateHandlerWhatIsThere) {
   ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("a")));
   const auto store = started();
-  std::string told;
+  std::atomic<int> news = 0;
+  std::atomic<int> others = 0;
   store.on_change([&](const ObjectKey& key, const Item* before, const Item* after) {
-    told += key.name + (before ? " changed" : " new") + (after ? "" : " gone") + ";";
+    ++(key.name == "a" && !before && after ? news : others);
   });
-  EXPECT_EQ(told, "a new;");
+  EXPECT_TRUE(eventually([&] { return news == 1; }));
+  informers_.stop();  // the handler must not outlive what it refers to
+  EXPECT_EQ(news, 1);
+  EXPECT_EQ(others, 0);
 }
 
 TEST_F(InformersTest, LetAHandlerCallTheStore) {
@@ -156,6 +160,7 @@ TEST_F(InformersTest, LetAHandlerCallTheStore) {
   });
   ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("a")));
   EXPECT_TRUE(eventually([&] { return seen.load(); }));
+  informers_.stop();
 }
 
 TEST_F(InformersTest, ShowAnOwnWriteBeforeTheWatchDoes) {

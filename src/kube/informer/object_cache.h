@@ -6,7 +6,8 @@
 // Thread-safe. Values are immutable and shared: a reader keeps what it got for as long as it
 // likes. Handlers are called one at a time, in the order of the changes, without the lock: on the
 // thread that made the change, or on one that is already calling handlers. They may call anything
-// here. They live as long as the cache; one that is registered late is first told what is there.
+// here. They live as long as the cache; one that is registered late is first told what is there,
+// perhaps by another thread and after on_change() has returned.
 //
 // An object that can not be decoded is counted, logged once, remembered as unreadable, and holds
 // up nothing; a value it had before is dropped, since it is no longer true.
