@@ -42,13 +42,44 @@ bool is_operation(const Json& operation) {
   return true;
 }
 
+// nlohmann-json takes for granted (an assert) that what is added to is an object or a list.
+bool has_place_for(const Json& object, const Json& operation) {
+  Json::json_pointer parent(operation["path"].get_ref<const std::string&>());
+  if (parent.empty()) return true;
+  parent.pop_back();
+  return object.contains(parent) && object.at(parent).is_structured();
+}
+
+void apply_one(Json& object, const Json& operation) {
+  object.patch_inplace(Json::array({operation}));
+}
+
+// May throw what nlohmann-json throws; false when there is no place for the value.
+bool apply(Json& object, const Json& operation) {
+  const Json& op = operation["op"];
+  if (op != "add" && op != "copy" && op != "move") {
+    apply_one(object, operation);
+    return true;
+  }
+  Json add{{"op", "add"}, {"path", operation["path"]}};
+  if (op == "add") {
+    add["value"] = operation.at("value");
+  } else {
+    add["value"] = object.at(Json::json_pointer(operation.at("from").get<std::string>()));
+    if (op == "move") apply_one(object, {{"op", "remove"}, {"path", operation["from"]}});
+  }
+  if (!has_place_for(object, add)) return false;
+  apply_one(object, add);
+  return true;
+}
+
 Result<Json> json_patched(Json object, const Json& patch) {
   if (!patch.is_array()) return bad("a JSON patch must be a list of operations");
   if (patch.size() > kMostOperations) return bad("the patch has too many operations");
   for (const Json& operation : patch) {
     if (!is_operation(operation)) return bad("the patch holds something that is no operation");
     try {
-      object.patch_inplace(Json::array({operation}));
+      if (!apply(object, operation)) return bad("the patch adds to what is no object or list");
     } catch (const Json::exception& failure) {
       return bad(std::string("the patch does not apply: ") + failure.what());
     }

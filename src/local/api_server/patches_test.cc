@@ -67,6 +67,24 @@ TEST(JsonPatch, AFailingStepIsAnErrorAndNotACrash) {
   }
 }
 
+TEST(JsonPatch, NothingIsAddedToAScalar) {
+  const Json object = Json::parse(R"({"a":1,"x":[{"k":1},5],"n":null})");
+  for (const char* patch :
+       {R"([{"op":"add","path":"/a/b","value":1}])", R"([{"op":"add","path":"/n/b","value":1}])",
+        R"([{"op":"copy","from":"/x","path":"/a/b"}])",
+        R"([{"op":"move","from":"/x/0","path":"/x/0/y"}])",
+        R"([{"op":"move","from":"/x","path":"/x/0"}])", R"([{"op":"add","path":"/x/9","value":1}])",
+        R"([{"op":"add","path":"/x/q","value":1}])", R"([{"op":"remove","path":"/x/-"}])",
+        R"([{"op":"remove","path":""}])", R"([{"op":"add","path":"/a~2","value":1}])"}) {
+    EXPECT_FALSE(patched(object, PatchStyle::kJson, Json::parse(patch))) << patch;
+  }
+  EXPECT_EQ(
+      *patched(object, PatchStyle::kJson, Json::parse(R"([{"op":"move","from":"/x/0","path":"/y"},
+                                     {"op":"add","path":"/x/-","value":6},
+                                     {"op":"copy","from":"/a","path":"/x/0"}])")),
+      Json::parse(R"({"a":1,"x":[1,5,6],"n":null,"y":{"k":1}})"));
+}
+
 TEST(JsonPatch, CopiesCanNotGrowWithoutBounds) {
   Json patch = Json::array();
   for (int i = 0; i < 60; ++i) {
