@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 
-#include <time.h>
-
 #include <charconv>
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+
+#include <time.h>
 
 namespace paddle {
 namespace {
@@ -91,7 +91,8 @@ std::string rfc3339(WallTime time) { return format(time, false); }
 std::string rfc3339_micro(WallTime time) { return format(time, true); }
 
 Result<WallTime> parse_rfc3339(std::string_view text) {
-  const Error bad{Code::kInvalid, "not an RFC 3339 time: '" + std::string(text.substr(0, 64)) + "'"};
+  const Error bad{Code::kInvalid,
+                  "not an RFC 3339 time: '" + std::string(text.substr(0, 64)) + "'"};
   const int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
   const int hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
   if (year < 0 || month < 0 || day < 0 || hour < 0 || minute < 0 || second < 0) return bad;

@@ -58,8 +58,8 @@ class ManualClock final : public Clock {
   BootTime boot() const override;
   bool sleep(std::chrono::nanoseconds pause, std::stop_token stop) const override;
 
-  void advance(std::chrono::nanoseconds by);       // both clocks
-  void step_wall(std::chrono::microseconds by);    // only the wall clock, as NTP or a user would
+  void advance(std::chrono::nanoseconds by);     // both clocks
+  void step_wall(std::chrono::microseconds by);  // only the wall clock, as NTP or a user would
 
  private:
   std::atomic<std::int64_t> wall_us_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace paddle {
 namespace {
@@ -26,9 +26,10 @@ TEST(Rfc3339, UnderstandsOffsetsAndLongFractions) {
 }
 
 TEST(Rfc3339, RefusesWhatIsNotATime) {
-  for (const char* text : {"", "2026", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z",
-                           "2026-01-01T00:00:00", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00Zx",
-                           "2026-01-01 00:00:00Z", "2026-01-01T00:00:00+0800", "2026-01-01T00:00:00+9"}) {
+  for (const char* text :
+       {"", "2026", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00",
+        "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00Zx", "2026-01-01 00:00:00Z",
+        "2026-01-01T00:00:00+0800", "2026-01-01T00:00:00+9"}) {
     EXPECT_TRUE(parse_rfc3339(text).is(Code::kInvalid)) << text;
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdio>
 #include <utility>
+
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/sync.h"
@@ -21,10 +21,14 @@ std::function<void(std::string_view)> sink GUARDED_BY(sink_mutex);
 
 std::string_view word(Level level) {
   switch (level) {
-    case Level::kDebug: return "debug";
-    case Level::kInfo: return "info";
-    case Level::kWarn: return "warn";
-    case Level::kError: return "error";
+    case Level::kDebug:
+      return "debug";
+    case Level::kInfo:
+      return "info";
+    case Level::kWarn:
+      return "warn";
+    case Level::kError:
+      return "error";
   }
   return "error";
 }

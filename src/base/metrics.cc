@@ -23,9 +23,15 @@ prometheus::Histogram& Metrics::seconds(const std::string& name, const std::stri
                                         const Labels& labels) {
   static const prometheus::Histogram::BucketBoundaries kBounds{
       0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(*registry_).Add(labels, kBounds);
+  return prometheus::BuildHistogram()
+      .Name(name)
+      .Help(help)
+      .Register(*registry_)
+      .Add(labels, kBounds);
 }
 
-std::string Metrics::text() const { return prometheus::TextSerializer().Serialize(registry_->Collect()); }
+std::string Metrics::text() const {
+  return prometheus::TextSerializer().Serialize(registry_->Collect());
+}
 
 }  // namespace paddle

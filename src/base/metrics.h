@@ -28,7 +28,8 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  prometheus::Counter& counter(const std::string& name, const std::string& help, const Labels& labels);
+  prometheus::Counter& counter(const std::string& name, const std::string& help,
+                               const Labels& labels);
   prometheus::Gauge& gauge(const std::string& name, const std::string& help, const Labels& labels);
   // Buckets suit seconds: 1 ms to about a minute.
   prometheus::Histogram& seconds(const std::string& name, const std::string& help,

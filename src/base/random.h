@@ -17,9 +17,9 @@ class Random {
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
   std::uint64_t next();
-  double uniform();                             // [0, 1)
-  std::uint64_t below(std::uint64_t limit);     // [0, limit); limit > 0
-  std::string hex(size_t length);               // lower-case hexadecimal digits
+  double uniform();                          // [0, 1)
+  std::uint64_t below(std::uint64_t limit);  // [0, limit); limit > 0
+  std::string hex(size_t length);            // lower-case hexadecimal digits
 
  private:
   Mutex mutex_;

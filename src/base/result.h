@@ -88,8 +88,8 @@ class [[nodiscard]] Result {
   if (!attempt_##n) return std::move(attempt_##n).error(); \
   declaration = *std::move(attempt_##n)
 
-#define CHECK_DONE(expression)                                            \
-  do {                                                                    \
+#define CHECK_DONE(expression)                                              \
+  do {                                                                      \
     if (auto done_ = (expression); !done_) return std::move(done_).error(); \
   } while (false)
 

@@ -4,9 +4,9 @@
 
 #pragma once
 
-#include <unistd.h>
-
 #include <utility>
+
+#include <unistd.h>
 
 namespace paddle {
 

@@ -12,9 +12,10 @@
 // Thread-safe. Every call has a deadline and can be stopped; none retries by itself except where
 // the server asked for it (Retry-After) within the deadline. Errors carry the server's own message,
 // and a Code translated from the HTTP status:
-//   400/422 kInvalid, 401 kUnauthorized, 403 kForbidden, 404 kNotFound, 409 with reason AlreadyExists
-//   kAlreadyExists, other 409 and 412 kConflict, 410 kExpired, 429 kThrottled, 5xx kUnavailable
-//   (500 kInternal unless the server says it is retryable), no answer kUnavailable, time out kDeadline.
+//   400/422 kInvalid, 401 kUnauthorized, 403 kForbidden, 404 kNotFound, 409 with reason
+//   AlreadyExists kAlreadyExists, other 409 and 412 kConflict, 410 kExpired, 429 kThrottled, 5xx
+//   kUnavailable (500 kInternal unless the server says it is retryable), no answer kUnavailable,
+//   time out kDeadline.
 
 #pragma once
 

@@ -24,7 +24,8 @@ struct Resource {
 
 // "/api/v1/namespaces/a/pods/b/status". An empty ns addresses all namespaces; an empty name the
 // collection; sub is "", "status" or "scale". Segments are percent-encoded.
-std::string path_of(const Resource& resource, const api::ObjectKey& key, const std::string& sub = {});
+std::string path_of(const Resource& resource, const api::ObjectKey& key,
+                    const std::string& sub = {});
 
 namespace resources {
 inline const Resource kPods{"", "v1", "pods", "Pod", true};
