@@ -8,6 +8,8 @@ namespace paddle::samplefs {
 // One download in progress. Finished flights stay findable until their block is, so that nobody
 // downloads it again in between.
 struct ReadThrough::Flight {
+  explicit Flight(Who leader) : who(leader) {}
+  const Who who;
   Mutex mutex;
   CondVar landed;
   bool finished GUARDED_BY(mutex) = false;
@@ -85,7 +87,7 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const std::stop_to
       Lock lock(mutex_);
       auto& entry = flights_[block.key];
       if (!entry) {
-        entry = std::make_shared<Flight>();
+        entry = std::make_shared<Flight>(who);
         leader = true;
       }
       flight = entry;
@@ -97,8 +99,10 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const std::stop_to
       return outcome;
     }
     auto outcome = flight->wait(stop);
-    // Someone else's stop is not ours.
-    if (!outcome.is(Code::kCancelled) || stop.stop_requested()) return outcome;
+    if (outcome || stop.stop_requested()) return outcome;
+    // Someone else's stop is not ours, and a reader does not take a failure from the background.
+    const bool inherited = who == Who::kReader && flight->who != Who::kReader;
+    if (!outcome.is(Code::kCancelled) && !inherited) return outcome;
   }
 }
 

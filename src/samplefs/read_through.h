@@ -6,7 +6,7 @@
 // a file read piece by piece is not downloaded piece by piece).
 //
 // An answer is whole or an Error. Errors are not remembered. When a background download that
-// readers are waiting for is cancelled, one of them takes over.
+// readers are waiting for is cancelled or fails, one of them takes over.
 //
 // Thread-safe. The store and the source must outlive it.
 

@@ -41,7 +41,8 @@ Result<> Store::scan() {
   return for_each_block(root_.get(), [this](const BlockKey& key, std::uint64_t size) {
     Lock lock(mutex_);
     if (size > kBlockSize + 4096 || used_ + space(size) > options_.limit) return false;
-    slots_[key] = {.size = static_cast<std::uint32_t>(size)};
+    slots_[key] = {
+        .serial = ++serials_, .size = static_cast<std::uint32_t>(size), .state = State::kPresent};
     used_ += space(size);
     return true;
   });
@@ -52,7 +53,7 @@ bool Store::read(const Block& block, std::uint64_t offset, std::span<std::byte> 
   {
     Lock lock(mutex_);
     const auto found = slots_.find(block.key);
-    if (found == slots_.end()) return false;
+    if (found == slots_.end() || found->second.state != State::kPresent) return false;
     slot = found->second;
     found->second.in_page_cache = false;
   }
@@ -63,7 +64,7 @@ bool Store::read(const Block& block, std::uint64_t offset, std::span<std::byte> 
                     (slot.verified ? read_whole(fd.get(), offset, into)
                                    : read_verifying(fd.get(), block, offset, into));
   if (!good) {
-    if (!drop(block.key)) return false;  // dropped meanwhile, on purpose
+    if (!drop(block.key, slot.serial)) return false;  // dropped meanwhile, on purpose
     damaged_.fetch_add(1, std::memory_order_relaxed);
     log::warn("dropped a damaged block of the cache",
               {{"path", block.path}, {"offset", block.offset}});
@@ -94,12 +95,12 @@ bool Store::read_verifying(int fd, const Block& block, std::uint64_t offset,
 
 bool Store::holds(const Block& block) const {
   Lock lock(mutex_);
-  return slots_.contains(block.key);
+  const auto found = slots_.find(block.key);
+  return found != slots_.end() && found->second.state == State::kPresent;
 }
 
 bool Store::has_room_locked(const Block& block) const {
-  return used_ + reserved_ + space(stored_size(block)) <= options_.limit &&
-         clock_.boot() >= disk_full_until_;
+  return used_ + space(stored_size(block)) <= options_.limit && clock_.boot() >= disk_full_until_;
 }
 
 bool Store::has_room(const Block& block) const {
@@ -107,34 +108,39 @@ bool Store::has_room(const Block& block) const {
   return has_room_locked(block);
 }
 
-bool Store::reserve(const Block& block) {
+Store::Admission Store::admit(const Block& block) {
   Lock lock(mutex_);
+  const auto found = slots_.find(block.key);
+  if (found != slots_.end()) {
+    return found->second.state == State::kPresent ? Admission::kThere : Admission::kRefused;
+  }
   if (!has_room_locked(block)) {
     ++refused_;
-    return false;
+    return Admission::kRefused;
   }
-  reserved_ += space(stored_size(block));
-  return true;
+  const std::uint64_t size = stored_size(block);
+  slots_[block.key] = {.serial = ++serials_, .size = static_cast<std::uint32_t>(size)};
+  used_ += space(size);
+  return Admission::kMayWrite;
 }
 
 bool Store::put(const Block& block, std::span<const std::byte> data, ReadBack read_back) {
   if (data.size() != block.length) return false;
-  if (holds(block)) return true;
-  if (!reserve(block)) return false;
+  const Admission admission = admit(block);
+  if (admission != Admission::kMayWrite) return admission == Admission::kThere;
   const auto written = write_file(block, data, read_back);
-  const std::uint64_t size = stored_size(block);
   {
     Lock lock(mutex_);
-    reserved_ -= space(size);
+    const auto slot = slots_.find(block.key);  // ours as long as it is arriving
     if (written) {
-      auto [slot, fresh] = slots_.try_emplace(block.key);
-      if (fresh) used_ += space(size);
-      slot->second = {.size = static_cast<std::uint32_t>(size),
-                      .verified = true,
-                      .in_page_cache = read_back == ReadBack::kExpected};
+      slot->second.state = State::kPresent;
+      slot->second.verified = true;
+      slot->second.in_page_cache = read_back == ReadBack::kExpected;
       bytes_stored_ += block.length;
       return true;
     }
+    used_ -= space(slot->second.size);
+    slots_.erase(slot);
     ++write_failures_;
     if (written.error().code == Code::kThrottled) disk_full_until_ = clock_.boot() + kDiskFullPause;
   }
@@ -165,17 +171,20 @@ Result<> Store::write_file(const Block& block, std::span<const std::byte> data,
   return Done{};
 }
 
-bool Store::drop(const BlockKey& key) {
+// The slot goes last: as long as it is there, nobody can put a new file under its name.
+bool Store::drop(const BlockKey& key, std::uint32_t serial) {
   {
     Lock lock(mutex_);
     const auto found = slots_.find(key);
-    if (found == slots_.end()) return false;
-    used_ -= space(found->second.size);
-    slots_.erase(found);
+    if (found == slots_.end() || found->second.state != State::kPresent) return false;
+    if (serial != 0 && found->second.serial != serial) return false;
+    found->second.state = State::kLeaving;
   }
-  // A block put under the same key meanwhile goes with it and is missed at the next read: the file
-  // is gone, which is found out when it is opened.
   ::unlinkat(root_.get(), block_file(key).c_str(), 0);
+  Lock lock(mutex_);
+  const auto found = slots_.find(key);
+  used_ -= space(found->second.size);
+  slots_.erase(found);
   return true;
 }
 
@@ -187,7 +196,7 @@ void Store::keep_only(const std::vector<BlockKey>& wanted) {
       if (!std::binary_search(wanted.begin(), wanted.end(), key)) unwanted.push_back(key);
     }
   }
-  for (const BlockKey& key : unwanted) drop(key);
+  for (const BlockKey& key : unwanted) drop(key, 0);
 }
 
 StoreStats Store::stats() const {

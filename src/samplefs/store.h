@@ -78,8 +78,12 @@ class Store {
   StoreStats stats() const EXCLUDES(mutex_);
 
  private:
+  // One file has one state at a time, so that no two threads write or remove under one name.
+  enum class State : std::uint8_t { kArriving, kPresent, kLeaving };
   struct Slot {
-    std::uint32_t size = 0;      // of the file
+    std::uint32_t serial = 0;  // tells a slot from an earlier one of the same block
+    std::uint32_t size = 0;    // of the file
+    State state = State::kArriving;
     bool verified = false;       // in the life of this process
     bool in_page_cache = false;  // written, not yet read back
   };
@@ -88,11 +92,13 @@ class Store {
   Store(StoreOptions options, UniqueFd root, UniqueFd lock, const Clock& clock);
 
   Result<> scan() EXCLUDES(mutex_);
-  bool reserve(const Block& block) EXCLUDES(mutex_);
+  enum class Admission { kMayWrite, kThere, kRefused };
+  Admission admit(const Block& block) EXCLUDES(mutex_);
   bool has_room_locked(const Block& block) const REQUIRES(mutex_);
   Result<> write_file(const Block& block, std::span<const std::byte> data, ReadBack read_back);
   bool read_verifying(int fd, const Block& block, std::uint64_t offset, std::span<std::byte> into);
-  bool drop(const BlockKey& key) EXCLUDES(mutex_);  // false: it was not there
+  // Serial 0 means any. False: it is not there, or another one is.
+  bool drop(const BlockKey& key, std::uint32_t serial) EXCLUDES(mutex_);
 
   const StoreOptions options_;
   const UniqueFd root_;
@@ -105,8 +111,8 @@ class Store {
 
   mutable Mutex mutex_;  // innermost; never held across I/O
   Slots slots_ GUARDED_BY(mutex_);
-  std::uint64_t used_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t reserved_ GUARDED_BY(mutex_) = 0;
+  std::uint32_t serials_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t used_ GUARDED_BY(mutex_) = 0;  // what is being written included
   std::uint64_t bytes_stored_ GUARDED_BY(mutex_) = 0;
   std::uint64_t refused_ GUARDED_BY(mutex_) = 0;
   std::uint64_t write_failures_ GUARDED_BY(mutex_) = 0;
