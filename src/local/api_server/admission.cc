@@ -46,6 +46,16 @@ Result<> check_owners(const Json& object) {
   return Done{};
 }
 
+// The little that is known about the shape of every core kind.
+Result<> check_parts(const Json& object) {
+  for (const char* field : {"spec", "status"}) {
+    const auto found = object.find(field);
+    if (found == object.end() || found->is_object() || found->is_null()) continue;
+    return Error{Code::kInvalid, std::string(field) + ": Invalid value: must be an object"};
+  }
+  return Done{};
+}
+
 std::string joined(const std::vector<Problem>& problems) {
   std::string text;
   for (const Problem& problem : problems) {
@@ -98,7 +108,10 @@ std::string qualified(const kube::Resource& resource) {
 Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options, Notes& notes) {
   CHECK_DONE(check_bounds(object, notes));
   CHECK_DONE(check_owners(object));
-  if (!kind.ours) return with_defaults(kind.resource, std::move(object));
+  if (!kind.ours) {
+    CHECK_DONE(check_parts(object));
+    return with_defaults(kind.resource, std::move(object));
+  }
   CHECK_DONE(check_ours(*kind.ours, object, {}, options, notes));
   return api::normalized(*kind.ours, std::move(object));
 }
@@ -109,6 +122,7 @@ Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, cons
   if (!kind.ours) {
     TRY(Json updated, kube::prepare_update(kind.resource, old, std::move(incoming), part));
     CHECK_DONE(check_owners(updated));
+    CHECK_DONE(check_parts(updated));
     if (!part.empty()) return updated;
     return with_defaults(kind.resource, std::move(updated));
   }

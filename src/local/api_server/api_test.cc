@@ -330,6 +330,20 @@ TEST_F(ApiTest, ANamespaceTakesItsObjectsAlong) {
   EXPECT_EQ(refused("DELETE", "/api/v1/namespaces/default"), "403 Forbidden");
 }
 
+TEST_F(ApiTest, SpecAndStatusAreObjectsOrAbsent) {
+  must("POST", "/api/v1/namespaces", R"({"metadata":{"name":"team"}})");
+  const std::string path = "/api/v1/namespaces/team";
+  for (const char* status : {R"("text")", "5", "[]"}) {
+    EXPECT_EQ(refused("PATCH", path + "/status", std::string(R"({"status":)") + status + "}",
+                      "application/merge-patch+json"),
+              "422 Invalid")
+        << status;
+  }
+  must("PATCH", path + "/status", R"([{"op":"replace","path":"/status","value":null}])",
+       "application/json-patch+json");
+  must("DELETE", path);
+}
+
 TEST_F(ApiTest, ACollectionCanBeDeletedBySelector) {
   make_map("a", {{"metadata", {{"labels", {{"x", "1"}}}}}});
   make_map("b");

@@ -53,6 +53,7 @@ Result<> delete_namespace(Transaction& transaction, const std::string& name,
   if (!is_leaving(object)) {
     object["metadata"]["deletionTimestamp"] = rfc3339(now);
     object["metadata"]["deletionGracePeriodSeconds"] = 0;
+    if (!object["status"].is_object()) object["status"] = Json::object();
     object["status"]["phase"] = "Terminating";
     transaction.put(kNamespaces, std::move(object), record->owners);
   }
