@@ -34,6 +34,12 @@ function(paddle_test name)
     set(T_LABELS unit)
   endif()
   add_executable(${name} ${T_SOURCES})
+  # Each preset builds only what is run in it: unit tests under sanitizers, integration tests in
+  # release. The other targets exist and can be asked for by name.
+  if((T_LABELS STREQUAL unit AND NOT PADDLE_BUILD_UNIT_TESTS)
+     OR (T_LABELS STREQUAL integration AND PADDLE_SANITIZE))
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   paddle_link(${name} PRIVATE ${T_DEPS})
   target_link_libraries(${name} PRIVATE paddle_flags ${T_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})

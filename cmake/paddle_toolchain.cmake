@@ -25,6 +25,10 @@ if(PADDLE_SANITIZE)
   target_compile_options(paddle_flags INTERFACE -fsanitize=${PADDLE_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
   target_link_options(paddle_flags INTERFACE -fsanitize=${PADDLE_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang AND PADDLE_SANITIZE MATCHES undefined)
+    # These two want type information of libraries that were built without it.
+    target_compile_options(paddle_flags INTERFACE -fno-sanitize=vptr,function)
+  endif()
 endif()
 if(PADDLE_WITH_FUZZERS)
   target_compile_options(paddle_flags INTERFACE -fsanitize=fuzzer-no-link)
