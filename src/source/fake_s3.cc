@@ -92,8 +92,8 @@ bool FakeS3::authentic(const net::Seen& request, const std::string& path,
     names.erase(0, end + 1);
   }
   std::string time = request.headers.at("x-amz-date");
-  for (const std::size_t at : {13, 11}) time.insert(at, ":");
-  for (const std::size_t at : {6, 4}) time.insert(at, "-");
+  for (const std::size_t at : {13U, 11U}) time.insert(at, ":");
+  for (const std::size_t at : {6U, 4U}) time.insert(at, "-");
   return text ==
          authorization({.method = request.method,
                         .path = path,

@@ -105,7 +105,8 @@ Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_
                                                          const ObjectData& objects,
                                                          const ClaimPaths& claims) {
   std::map<std::string, std::string> paths;
-  for (const auto& [name, source] : facts.pod.volumes) {
+  for (const auto& volume : facts.pod.volumes) {
+    const std::string& name = volume.first;
     const std::string own = pod_directory + "/volumes/" + name;
     auto placed = std::visit(Match{
                                  [&](const EmptyDirVolume& v) -> Result<std::string> {
@@ -131,7 +132,7 @@ Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_
                                    return own;
                                  },
                              },
-                             source);
+                             volume.second);
     if (!placed) return std::move(placed).error().in("volume " + name);
     paths[name] = *placed;
   }
