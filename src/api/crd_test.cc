@@ -44,7 +44,7 @@ Json modernized(const Json& old) {
                           "preserveUnknownFields"}) {
     spec.erase(key);
   }
-  spec["versions"] = {version};
+  spec["versions"] = Json::array({version});
   return out;
 }
 

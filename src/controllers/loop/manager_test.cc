@@ -187,8 +187,8 @@ TEST_F(ManagerTest, IsNotReadyBeforeItsInformersAre) {
 TEST_F(ManagerTest, APassThatDoesNotFinishIsToldToStopAndThenReported) {
   options.drain_limit = milliseconds{1};
   options.cancel_limit = milliseconds{1};
-  auto manager = make(server);
   std::atomic<bool> inside{false}, leave{false};
+  auto manager = make(server);
   ASSERT_TRUE(manager->add({.name = "stubborn"}, [&](const Surroundings& around) -> Reconcile {
     around.queue.add({"ns", "a"});
     return [&](const ObjectKey&, std::stop_token) -> Result<Outcome> {

@@ -56,8 +56,8 @@ struct ElectorTest : ::testing::Test {
 };
 
 TEST_F(ElectorTest, TheFirstLeadsTheSecondWaitsAndTakesOverAfterARelease) {
-  auto a = elector(server, "a", kPatient), b = elector(server, "b", kPatient);
   std::atomic<int> started{0}, stopped{0};
+  auto a = elector(server, "a", kPatient), b = elector(server, "b", kPatient);
   a->start({[&] { ++started; }, [&] { ++stopped; }});
   until([&] { return a->leading(); });
   EXPECT_TRUE(a->fence().open(system_clock().boot()));
@@ -86,8 +86,8 @@ TEST_F(ElectorTest, AReleaseEmptiesTheHolder) {
 
 TEST_F(ElectorTest, ALeaderThatIsCutOffStopsAndLeadsAgainLater) {
   FailingCluster network(server, faults::none());
-  auto a = elector(network, "a");
   std::atomic<int> started{0}, stopped{0};
+  auto a = elector(network, "a");
   a->start({[&] { ++started; }, [&] { ++stopped; }});
   until([&] { return started == 1; });
   network.set_policy(faults::every_nth(1, Fault{}));
@@ -102,8 +102,8 @@ TEST_F(ElectorTest, ALeaderThatIsCutOffStopsAndLeadsAgainLater) {
 
 TEST_F(ElectorTest, WhoIsCutOffReleasesNothing) {
   FailingCluster network(server, faults::none());
-  auto a = elector(network, "a");
   std::atomic<bool> stopped{false};
+  auto a = elector(network, "a");
   a->start({{}, [&] { stopped = true; }});
   until([&] { return a->leading(); });
   network.set_policy(faults::every_nth(1, Fault{}));
@@ -118,8 +118,8 @@ TEST_F(ElectorTest, WhoIsCutOffReleasesNothing) {
 }
 
 TEST_F(ElectorTest, AnotherHolderInTheRecordEndsTheTermWithoutAWrite) {
-  auto a = elector(server, "a");
   std::atomic<bool> stopped{false};
+  auto a = elector(server, "a");
   a->start({{}, [&] { stopped = true; }});
   until([&] { return a->leading(); });
   for (;;) {  // as an administrator would: read, edit, write until no renewal comes between
@@ -134,8 +134,8 @@ TEST_F(ElectorTest, AnotherHolderInTheRecordEndsTheTermWithoutAWrite) {
 }
 
 TEST_F(ElectorTest, ADeletedLeaseEndsTheTermAndIsMadeAnew) {
-  auto a = elector(server, "a");
   std::atomic<int> started{0}, stopped{0};
+  auto a = elector(server, "a");
   a->start({[&] { ++started; }, [&] { ++stopped; }});
   until([&] { return started == 1; });
   ASSERT_TRUE(server.remove(resources::kLeases, kLease));
@@ -145,8 +145,8 @@ TEST_F(ElectorTest, ADeletedLeaseEndsTheTermAndIsMadeAnew) {
 
 TEST_F(ElectorTest, LostAndRepeatedAnswersDoNotEndATerm) {
   FailingCluster network(server, faults::every_nth(3, Fault{.kind = Fault::Kind::kLose}));
-  auto a = elector(network, "a", kPatient);
   std::atomic<int> stopped{0};
+  auto a = elector(network, "a", kPatient);
   a->start({{}, [&] { ++stopped; }});
   until([&] { return a->leading(); });
   until([&] { return network.injected() > 8; });
@@ -172,8 +172,8 @@ TEST_F(ElectorTest, NeverTwoOpenFencesUnderRandomFaults) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   FailingCluster left(server, faults::random(seed, 0.5)),
       right(server, faults::random(seed + 1, 0.5));
-  auto a = elector(left, "a"), b = elector(right, "b");
   std::atomic<int> terms{0};
+  auto a = elector(left, "a"), b = elector(right, "b");
   a->start({[&] { ++terms; }, {}});
   b->start({[&] { ++terms; }, {}});
   until([&] {
