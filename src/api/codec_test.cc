@@ -167,5 +167,10 @@ TEST(Conditions, MoveTheirTimeOnlyWhenTheStatusTurns) {
   EXPECT_EQ(all.size(), 1u);
 }
 
+TEST(Codec, AnEmptyObjectStaysEmpty) {
+  EXPECT_EQ(encode(*decode_paddle_job(Json::object())), Json::object());
+  EXPECT_EQ(encode(PaddleJob{})["kind"], "PaddleJob");
+}
+
 }  // namespace
 }  // namespace paddle::api

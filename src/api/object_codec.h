@@ -17,6 +17,8 @@ template <typename Object>
 Result<Object> read_object(const Json& json) {
   Object object;
   CHECK_DONE(read(json, object, Path{}));
+  // Even an object without any key of its own was read, not made: nothing is added to it.
+  if (!object.rest) object.rest = Opaque(Json::object());
   if (json.contains("metadata")) {
     TRY(object.meta, decode_meta(json));
   }
