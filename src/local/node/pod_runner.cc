@@ -170,7 +170,7 @@ void PodRunner::tend(Slot& slot, bool init) {
     }
     return;
   }
-  if (over(slot, init) || stopping() || world_.clock->boot() < slot.next_start) return;
+  if (over(slot) || stopping() || world_.clock->boot() < slot.next_start) return;
   if (slot.state->reason == "CrashLoopBackOff") ++slot.state->restarts;
   const ContainerState before = *slot.state;
   if (auto started = start(slot); started) {
@@ -210,7 +210,7 @@ void PodRunner::note_end(Slot& slot, int exit_code, bool init) {
   slot.next_start = world_.clock->boot() + restart_pause(slot.state->restarts);
 }
 
-bool PodRunner::over(const Slot& slot, bool) const {
+bool PodRunner::over(const Slot& slot) const {
   return !slot.process && slot.state->is == Is::kEnded;
 }
 
@@ -220,7 +220,7 @@ bool PodRunner::run_init(std::stop_token stop) {
     std::vector<Slot> slots(1);
     slots[0].container = &c;
     slots[0].state = &state_.init.at(c.name);
-    while (!over(slots[0], true) && !stopping() && !stop.stop_requested()) {
+    while (!over(slots[0]) && !stopping() && !stop.stop_requested()) {
       tend(slots[0], true);
       wait(slots, stop);
     }
@@ -238,7 +238,7 @@ void PodRunner::run_containers(std::stop_token stop) {
     slots[i].state = &state_.containers.at(pod.containers[i].name);
   }
   const auto all_over = [&] {
-    return std::ranges::all_of(slots, [&](const Slot& slot) { return over(slot, false); });
+    return std::ranges::all_of(slots, [&](const Slot& slot) { return over(slot); });
   };
   while (!all_over() && !stopping() && !stop.stop_requested()) {
     for (Slot& slot : slots) tend(slot, false);

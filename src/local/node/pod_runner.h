@@ -65,7 +65,7 @@ class PodRunner {
   void tend(Slot& slot, bool init);
   Result<> start(Slot& slot);
   void note_end(Slot& slot, int exit_code, bool init);
-  bool over(const Slot& slot, bool init) const;
+  bool over(const Slot& slot) const;  // ended, and not to be started again
   void wait(std::vector<Slot>& slots, std::stop_token stop);
   void end_all(std::vector<Slot>& slots);
   void report();
