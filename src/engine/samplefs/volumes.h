@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names by which operator, node and runtime mean the same volumes (docs/design/0006). Pure.
+
+#pragma once
+
+namespace paddle::engine::samplefs {
+
+inline constexpr const char* kDriver = "samplefs.csi.paddlepaddle.org";
+
+// volumeAttributes of the runtime's inline volumes.
+inline constexpr const char* kVolumeAttribute = "volume";
+inline constexpr const char* kHandleAttribute = "handle";
+inline constexpr const char* kPathAttribute = "path";
+inline constexpr const char* kCacheVolume = "cache";
+inline constexpr const char* kSessionVolume = "session";
+
+// Where they are in the runtime's container.
+inline constexpr const char* kCachePath = "/cache";  // + "/<i>"
+inline constexpr const char* kSessionPath = "/run/paddle-cache";
+inline constexpr const char* kTokenPath = "/etc/paddle-cache/token";
+inline constexpr const char* kSourceSecretPath = "/etc/paddle-cache/source";
+
+inline constexpr const char* kTokenKey = "token";
+inline constexpr const char* kAttachSocket = "attach.sock";
+
+}  // namespace paddle::engine::samplefs

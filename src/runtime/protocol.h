@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said between the operator and a Cache Runtime Server: values and their JSON. Pure.
+// Unknown fields are ignored on both sides, so that either may be newer. Paths: docs/design/0006.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+
+namespace paddle::runtime {
+
+inline constexpr int kPort = 7716;
+
+enum class JobKind { kSync, kWarmup, kClear, kRemove };
+std::string to_string(JobKind kind);  // sync, warmup, clear, rmr
+Result<JobKind> parse_job_kind(const std::string& text);
+
+// Credentials are never part of a job: the server has its own.
+struct JobRequest {
+  JobKind kind = JobKind::kSync;
+  std::vector<std::string> paths{};  // relative to the root of the set; empty: all of it
+  std::int32_t partition = 0;        // the part this server takes of `partitions`
+  std::int32_t partitions = 1;
+  bool operator==(const JobRequest&) const = default;
+};
+
+enum class JobState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
+std::string to_string(JobState state);  // queued, running, succeeded, failed, cancelled
+Result<JobState> parse_job_state(const std::string& text);
+bool ended(JobState state);
+
+struct JobReport {
+  std::string id{};
+  JobKind kind = JobKind::kSync;
+  JobState state = JobState::kQueued;
+  std::int64_t files_total = 0;  // 0 while not known
+  std::int64_t files_done = 0;
+  std::int64_t files_failed = 0;
+  std::int64_t files_no_room = 0;
+  std::int64_t bytes_total = 0;
+  std::int64_t bytes_done = 0;
+  std::int64_t bytes_per_second = 0;
+  std::optional<std::int64_t> seconds_left{};
+  std::string error{};  // one sentence; no secrets
+  bool operator==(const JobReport&) const = default;
+};
+
+struct IndexReport {
+  std::int64_t generation = 0;
+  std::string digest{};
+  std::int64_t files = 0;
+  std::int64_t bytes = 0;
+  bool operator==(const IndexReport&) const = default;
+};
+
+struct CacheReport {
+  std::int64_t files = 0;  // of the current index, in the cache as a whole
+  std::int64_t bytes = 0;  // of the current index, in the cache
+  std::int64_t limit = 0;  // what the cache may take in all
+  std::int64_t disk_size = 0;
+  std::int64_t disk_used = 0;
+  std::int64_t disk_avail = 0;
+  bool operator==(const CacheReport&) const = default;
+};
+
+// Where the bytes that readers got came from, since the server's start; what was downloaded in all.
+struct ReadsReport {
+  std::int64_t from_cache = 0;
+  std::int64_t from_memory = 0;
+  std::int64_t from_source = 0;
+  std::int64_t downloaded = 0;
+  bool operator==(const ReadsReport&) const = default;
+};
+
+struct StatusReport {
+  std::string engine{};
+  std::optional<IndexReport> index{};  // absent before the first sync
+  CacheReport cache{};
+  ReadsReport reads{};
+  std::int64_t mounts = 0;  // sessions being served
+  std::string error{};
+  bool operator==(const StatusReport&) const = default;
+};
+
+// decode(encode(x)) == x; kInvalid names the field that is not what it should be.
+api::Json encode(const JobRequest& request);
+api::Json encode(const JobReport& report);
+api::Json encode(const StatusReport& report);
+Result<JobRequest> decode_job_request(const api::Json& from);
+Result<JobReport> decode_job_report(const api::Json& from);
+Result<StatusReport> decode_status_report(const api::Json& from);
+
+// 1 to 64 of letters, digits, '-' and '.', not beginning with '.'; what may be a job's id.
+bool is_job_id(const std::string& text);
+
+}  // namespace paddle::runtime
