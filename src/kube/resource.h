@@ -35,6 +35,10 @@ inline const Resource kSecrets{"", "v1", "secrets", "Secret", true};
 inline const Resource kEvents{"", "v1", "events", "Event", true};
 inline const Resource kNodes{"", "v1", "nodes", "Node", false};
 inline const Resource kNamespaces{"", "v1", "namespaces", "Namespace", false};
+inline const Resource kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount", true};
+inline const Resource kPersistentVolumes{"", "v1", "persistentvolumes", "PersistentVolume", false};
+inline const Resource kClaims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
+inline const Resource kStatefulSets{"apps", "v1", "statefulsets", "StatefulSet", true};
 inline const Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease", true};
 inline const Resource kCrds{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                             "CustomResourceDefinition", false};

@@ -40,13 +40,6 @@ struct GroupVersion {
 // Without repetition, the preferred version of a group first.
 std::vector<GroupVersion> group_versions();
 
-namespace resources {
-inline const kube::Resource kPersistentVolumes{"", "v1", "persistentvolumes", "PersistentVolume",
-                                               false};
-inline const kube::Resource kClaims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim",
-                                    true};
-inline const kube::Resource kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount", true};
-inline const kube::Resource kStatefulSets{"apps", "v1", "statefulsets", "StatefulSet", true};
-}  // namespace resources
+namespace resources = kube::resources;
 
 }  // namespace paddle::local

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operator's face of a cache engine: the objects that a SampleSet needs with this engine, as
+// pure values. The node's face is engine.h. A controller knows engines only through these two: a
+// third engine is one more class here and one more line where programs are put together.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "api/sample_set.h"
+#include "base/result.h"
+
+namespace paddle::engine {
+
+struct RuntimeOptions {
+  std::string image{};                   // of the runtime's pods
+  std::string program = "paddle-cache";  // in that image
+};
+
+// All have names, labels and owners (names.h); each is created as it is.
+struct Manifests {
+  api::Opaque volume{};    // PersistentVolume
+  api::Opaque claim{};     // PersistentVolumeClaim
+  api::Opaque service{};   // Service
+  api::Opaque runtimes{};  // StatefulSet
+  bool operator==(const Manifests&) const = default;
+};
+
+class OperatorFace {
+ public:
+  virtual ~OperatorFace() = default;
+  virtual std::string name() const = 0;  // as in spec.csi.driver
+  // kInvalid: one sentence about what in the spec this engine can not do, and the way out.
+  virtual Result<Manifests> manifests(const api::SampleSet& set,
+                                      const RuntimeOptions& options) const = 0;
+};
+using OperatorFaces = std::vector<std::shared_ptr<const OperatorFace>>;
+
+// Metadata that every object of a set has. `ns` empty: an object without a namespace.
+api::Json metadata(const api::SampleSet& set, const std::string& engine, const std::string& ns,
+                   const std::string& name);
+// The headless Service of the runtimes: the same for every engine.
+api::Json runtime_service(const api::SampleSet& set, const std::string& engine);
+// What selects the runtimes' pods.
+std::map<std::string, std::string> runtime_labels(const api::SampleSet& set,
+                                                  const std::string& engine);
+
+}  // namespace paddle::engine

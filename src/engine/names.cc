@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/names.h"
+
+#include <cstdint>
+#include <cstdio>
+
+namespace paddle::engine {
+namespace {
+
+// FNV-1a: stable for ever, because labels made with it live on nodes.
+std::uint64_t stable_hash(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211u;
+  }
+  return hash;
+}
+
+}  // namespace
+
+std::string handle_of(const api::SampleSet& set) {
+  return set.meta.key.ns + "-" + set.meta.key.name + "-" + set.meta.uid.substr(0, 8);
+}
+
+std::string claim_name(const api::SampleSet& set) { return set.meta.key.name; }
+std::string runtime_name(const api::SampleSet& set) { return set.meta.key.name + "-runtime"; }
+std::string runtime_pod_name(const api::SampleSet& set, int partition) {
+  return runtime_name(set) + "-" + std::to_string(partition);
+}
+std::string service_name(const api::SampleSet& set) {
+  return set.meta.key.name + "-runtime-service";
+}
+
+std::string cache_label(const api::SampleSet& set, const std::string& engine) {
+  return "paddlepaddle.org/" + engine + "-" + set.meta.key.name;
+}
+
+std::string node_label(const api::SampleSet& set) {
+  char digits[17];
+  std::snprintf(
+      digits, sizeof digits, "%016llx",
+      static_cast<unsigned long long>(stable_hash(set.meta.key.ns + "/" + set.meta.key.name)));
+  return std::string("paddlepaddle.org/cache-") + digits;
+}
+
+std::string finalizer_of(const api::SampleSet& set) {
+  return "paddlepaddle.org/sampleset-" + set.meta.key.name;
+}
+
+api::OwnerReference owner_reference(const api::SampleSet& set) {
+  return {.api_version = api::SampleSet::kApiVersion,
+          .kind = api::SampleSet::kKind,
+          .name = set.meta.key.name,
+          .uid = set.meta.uid,
+          .controller = true,
+          .block_owner_deletion = true};
+}
+
+bool belongs_to(const api::Meta& child, const api::SampleSet& set) {
+  if (const auto* owner = child.controller()) return owner->uid == set.meta.uid;
+  if (!child.key.ns.empty()) return false;
+  const auto mark = child.annotations.find(kSetUidAnnotation);
+  return mark != child.annotations.end() && mark->second == set.meta.uid;
+}
+
+}  // namespace paddle::engine

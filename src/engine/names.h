@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of what belongs to a SampleSet. They are the contract of the public operator: change
+// one and somebody's script breaks. Pure.
+
+#pragma once
+
+#include <string>
+
+#include "api/meta.h"
+#include "api/sample_set.h"
+
+namespace paddle::engine {
+
+// Cluster-wide and never used again: "<ns>-<set>-<first 8 of the uid>". Name of the
+// PersistentVolume, volumeHandle, and name of the set's directories on nodes.
+std::string handle_of(const api::SampleSet& set);
+
+std::string claim_name(const api::SampleSet& set);    // <set>
+std::string runtime_name(const api::SampleSet& set);  // <set>-runtime: StatefulSet, and the Secret
+std::string runtime_pod_name(const api::SampleSet& set, int partition);
+std::string service_name(const api::SampleSet& set);  // <set>-runtime-service
+
+// "paddlepaddle.org/<engine>-<set>": "true" on objects, the runtime pod's name on its node. Two
+// sets of one name in two namespaces share it; node_label() tells them apart.
+std::string cache_label(const api::SampleSet& set, const std::string& engine);
+std::string node_label(const api::SampleSet& set);  // "paddlepaddle.org/cache-<16 hex digits>"
+
+std::string finalizer_of(const api::SampleSet& set);  // paddlepaddle.org/sampleset-<set>
+
+// On everything made for a set: its name.
+inline constexpr const char* kSetLabel = "batch.paddlepaddle.org/sampleset";
+inline constexpr const char* kSetUidAnnotation = "batch.paddlepaddle.org/sampleset-uid";
+inline constexpr const char* kStorageClass = "paddle-operator";
+
+api::OwnerReference owner_reference(const api::SampleSet& set);
+
+// Made for this very set: controlled by it or, for objects without a namespace, marked with its
+// uid.
+bool belongs_to(const api::Meta& child, const api::SampleSet& set);
+
+}  // namespace paddle::engine

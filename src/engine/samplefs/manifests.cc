@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/samplefs/manifests.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/names.h"
+#include "engine/samplefs/volumes.h"
+
+namespace paddle::engine::samplefs {
+namespace {
+
+using api::Json;
+
+constexpr const char* kEngine = "samplefs";
+constexpr const char* kFileScheme = "file://";
+
+// The one tier of this version: the first directory of the first level.
+struct Tier {
+  std::string path{};  // empty: where the node keeps caches
+  std::int64_t mib = 0;
+};
+
+Result<Tier> tier_of(const api::SampleSet& set) {
+  if (!set.spec.cache || set.spec.cache->levels.empty()) return Tier{};
+  const auto& levels = set.spec.cache->levels;
+  if (levels.size() > 1 || levels[0].path.find(':') != std::string::npos) {
+    return Error{Code::kInvalid,
+                 "the samplefs engine of this version has one cache directory; give "
+                 "spec.cache.levels one level with one path"};
+  }
+  return Tier{.path = levels[0].path, .mib = levels[0].size_mib.value_or(0)};
+}
+
+const api::SecretReference* source_secret(const api::SampleSet& set) {
+  if (set.spec.source && set.spec.source->secret) return &*set.spec.source->secret;
+  return set.spec.secret ? &*set.spec.secret : nullptr;
+}
+
+Json inline_volume(const std::string& name, const Json& attributes) {
+  return {{"name", name}, {"csi", {{"driver", kDriver}, {"volumeAttributes", attributes}}}};
+}
+
+// Everything the container mounts, with where.
+struct Mounts {
+  Json volumes = Json::array();
+  Json mounts = Json::array();
+  void add(Json volume, const std::string& path, bool read_only) {
+    Json mount = {{"name", volume["name"]}, {"mountPath", path}};
+    if (read_only) mount["readOnly"] = true;
+    volumes.push_back(std::move(volume));
+    mounts.push_back(std::move(mount));
+  }
+};
+
+Mounts mounts_of(const api::SampleSet& set, const Tier& tier) {
+  const std::string handle = handle_of(set);
+  Mounts all;
+  all.add(inline_volume("cache-0", {{kVolumeAttribute, kCacheVolume},
+                                    {kHandleAttribute, handle},
+                                    {kPathAttribute, tier.path}}),
+          std::string(kCachePath) + "/0", false);
+  all.add(
+      inline_volume("session", {{kVolumeAttribute, kSessionVolume}, {kHandleAttribute, handle}}),
+      kSessionPath, false);
+  all.add({{"name", "token"}, {"secret", {{"secretName", runtime_name(set)}}}}, kTokenPath, true);
+  if (const auto* secret = source_secret(set)) {
+    all.add({{"name", "source-secret"}, {"secret", {{"secretName", secret->name}}}},
+            kSourceSecretPath, true);
+  }
+  if (const std::string& uri = set.spec.source->uri; uri.starts_with(kFileScheme)) {
+    const std::string path = uri.substr(std::string_view(kFileScheme).size());
+    all.add({{"name", "source"}, {"hostPath", {{"path", path}, {"type", "Directory"}}}}, path,
+            true);
+  }
+  return all;
+}
+
+Json command(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options) {
+  Json argv = Json::array({options.program, "serve", "--engine=samplefs"});
+  argv.push_back("--set=" + to_string(set.meta.key));
+  argv.push_back("--source=" + set.spec.source->uri);
+  if (source_secret(set)) argv.push_back(std::string("--source-secret=") + kSourceSecretPath);
+  argv.push_back(std::string("--token-file=") + kTokenPath + "/" + kTokenKey);
+  argv.push_back(std::string("--cache=") + kCachePath + "/0");
+  argv.push_back("--cache-mib=" + std::to_string(tier.mib));
+  argv.push_back(std::string("--session=") + kSessionPath);
+  argv.push_back("--listen=$(POD_IP):7716");
+  return argv;
+}
+
+// One runtime of a set per node.
+Json affinity(const api::SampleSet& set) {
+  Json all = {
+      {"podAntiAffinity",
+       {{"requiredDuringSchedulingIgnoredDuringExecution",
+         Json::array({Json{{"labelSelector", {{"matchLabels", runtime_labels(set, kEngine)}}},
+                           {"topologyKey", "kubernetes.io/hostname"}}})}}}};
+  if (set.spec.node_affinity) all["nodeAffinity"] = *set.spec.node_affinity;
+  return all;
+}
+
+Json runtime_container(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options,
+                       Json mounts) {
+  return {
+      {"name", "runtime"},
+      {"image", options.image},
+      {"imagePullPolicy", "IfNotPresent"},
+      {"command", command(set, tier, options)},
+      {"env", Json::array({Json{{"name", "POD_IP"},
+                                {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}}})},
+      {"ports", Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}})},
+      {"readinessProbe",
+       {{"httpGet", {{"path", "/readyz"}, {"port", 7716}}}, {"periodSeconds", 5}}},
+      {"resources", {{"requests", {{"cpu", "100m"}, {"memory", "128Mi"}}}}},
+      {"securityContext",
+       {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", Json::array({"ALL"})}}}}},
+      {"volumeMounts", std::move(mounts)}};
+}
+
+Json runtimes(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options) {
+  Mounts mounts = mounts_of(set, tier);
+  const auto labels = runtime_labels(set, kEngine);
+  Json pod_labels = labels;
+  pod_labels[kSetLabel] = set.meta.key.name;
+  Json spec = {{"affinity", affinity(set)},
+               {"automountServiceAccountToken", false},
+               {"containers",
+                Json::array({runtime_container(set, tier, options, std::move(mounts.mounts))})},
+               {"enableServiceLinks", false},
+               {"securityContext",
+                {{"fsGroup", 65532},
+                 {"runAsGroup", 65532},
+                 {"runAsNonRoot", true},
+                 {"runAsUser", 65532},
+                 {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+               {"terminationGracePeriodSeconds", 10},
+               {"volumes", std::move(mounts.volumes)}};
+  if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;
+  return {{"apiVersion", "apps/v1"},
+          {"kind", "StatefulSet"},
+          {"metadata", metadata(set, kEngine, set.meta.key.ns, runtime_name(set))},
+          {"spec",
+           {{"replicas", set.spec.effective_partitions()},
+            {"serviceName", service_name(set)},
+            {"podManagementPolicy", "Parallel"},
+            {"selector", {{"matchLabels", labels}}},
+            {"template", {{"metadata", {{"labels", pod_labels}}}, {"spec", std::move(spec)}}}}}};
+}
+
+Json capacity() { return {{"storage", "10Pi"}}; }
+
+Json volume(const api::SampleSet& set) {
+  return {{"apiVersion", "v1"},
+          {"kind", "PersistentVolume"},
+          {"metadata", metadata(set, kEngine, {}, handle_of(set))},
+          {"spec",
+           {{"accessModes", Json::array({"ReadWriteMany"})},
+            {"capacity", capacity()},
+            {"claimRef",
+             {{"apiVersion", "v1"},
+              {"kind", "PersistentVolumeClaim"},
+              {"namespace", set.meta.key.ns},
+              {"name", claim_name(set)}}},
+            {"csi",
+             {{"driver", kDriver},
+              {"fsType", kEngine},
+              {"readOnly", true},
+              {"volumeHandle", handle_of(set)},
+              {"volumeAttributes", {{"set", to_string(set.meta.key)}}}}},
+            {"persistentVolumeReclaimPolicy", "Retain"},
+            {"storageClassName", kStorageClass},
+            {"volumeMode", "Filesystem"}}}};
+}
+
+Json claim(const api::SampleSet& set) {
+  return {{"apiVersion", "v1"},
+          {"kind", "PersistentVolumeClaim"},
+          {"metadata", metadata(set, kEngine, set.meta.key.ns, claim_name(set))},
+          {"spec",
+           {{"accessModes", Json::array({"ReadWriteMany"})},
+            {"resources", {{"requests", capacity()}}},
+            {"storageClassName", kStorageClass},
+            {"volumeMode", "Filesystem"},
+            {"volumeName", handle_of(set)}}}};
+}
+
+}  // namespace
+
+Result<Manifests> SamplefsOperatorFace::manifests(const api::SampleSet& set,
+                                                  const RuntimeOptions& options) const {
+  if (!set.spec.source || set.spec.source->uri.empty()) {
+    return Error{Code::kInvalid,
+                 "spec.source.uri is missing; the samplefs engine needs to know where the samples "
+                 "are"};
+  }
+  const std::string& uri = set.spec.source->uri;
+  if (!uri.starts_with("s3://") && !uri.starts_with(kFileScheme)) {
+    return Error{Code::kInvalid,
+                 "the samplefs engine of this version reads s3:// and file:// sources"};
+  }
+  TRY(const Tier tier, tier_of(set));
+  return Manifests{.volume = volume(set),
+                   .claim = claim(set),
+                   .service = runtime_service(set, kEngine),
+                   .runtimes = runtimes(set, tier, options)};
+}
+
+}  // namespace paddle::engine::samplefs

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operator's face of samplefs. Its runtimes need no privilege: cache and session directories
+// are inline volumes of our CSI driver (docs/design/0006), credentials are mounted Secrets. The one
+// exception is a file:// source, which is a read-only hostPath. Pure.
+
+#pragma once
+
+#include "engine/manifests.h"
+
+namespace paddle::engine::samplefs {
+
+class SamplefsOperatorFace final : public OperatorFace {
+ public:
+  std::string name() const override { return "samplefs"; }
+  Result<Manifests> manifests(const api::SampleSet& set,
+                              const RuntimeOptions& options) const override;
+};
+
+}  // namespace paddle::engine::samplefs

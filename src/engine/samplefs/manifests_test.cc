@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/samplefs/manifests.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/names.h"
+
+namespace paddle::engine::samplefs {
+namespace {
+
+using api::Json;
+
+api::SampleSet set_of(const std::string& uri) {
+  api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "0123456789ab"}};
+  set.spec.partitions = 2;
+  set.spec.source = api::SampleSource{.uri = uri};
+  return set;
+}
+
+Manifests made(const api::SampleSet& set) {
+  auto all = SamplefsOperatorFace().manifests(set, {.image = "paddle:1"});
+  EXPECT_TRUE(all) << (all ? "" : all.error().message);
+  return all ? *all : Manifests{};
+}
+
+const Json& pod_of(const Manifests& all) { return (*all.runtimes)["spec"]["template"]["spec"]; }
+
+bool has_argument(const Json& pod, const std::string& argument) {
+  for (const Json& word : pod["containers"][0]["command"]) {
+    if (word == argument) return true;
+  }
+  return false;
+}
+
+TEST(SamplefsManifests, HaveTheNamesOfTheContract) {
+  const auto all = made(set_of("s3://bucket/prefix"));
+  EXPECT_EQ((*all.volume)["metadata"]["name"], "train-imagenet-01234567");
+  EXPECT_FALSE((*all.volume)["metadata"].contains("namespace"));
+  EXPECT_FALSE((*all.volume)["metadata"].contains("ownerReferences"));
+  EXPECT_EQ((*all.claim)["metadata"]["name"], "imagenet");
+  EXPECT_EQ((*all.claim)["metadata"]["ownerReferences"][0]["uid"], "0123456789ab");
+  EXPECT_EQ((*all.service)["metadata"]["name"], "imagenet-runtime-service");
+  EXPECT_EQ((*all.runtimes)["metadata"]["name"], "imagenet-runtime");
+  EXPECT_EQ((*all.runtimes)["metadata"]["labels"]["paddlepaddle.org/samplefs-imagenet"], "true");
+  EXPECT_EQ((*all.runtimes)["spec"]["replicas"], 2);
+}
+
+TEST(SamplefsManifests, VolumeAndClaimNameEachOther) {
+  const auto all = made(set_of("s3://bucket/prefix"));
+  EXPECT_EQ((*all.volume)["spec"]["claimRef"]["name"], "imagenet");
+  EXPECT_EQ((*all.volume)["spec"]["claimRef"]["namespace"], "train");
+  EXPECT_EQ((*all.claim)["spec"]["volumeName"], (*all.volume)["metadata"]["name"]);
+  EXPECT_EQ((*all.volume)["spec"]["csi"]["volumeHandle"], (*all.volume)["metadata"]["name"]);
+}
+
+TEST(SamplefsManifests, RuntimesNeedNoPrivilegeAndNoHostPath) {
+  const auto all = made(set_of("s3://bucket/prefix"));
+  const std::string text = all.runtimes->dump();
+  EXPECT_EQ(text.find("hostPath"), std::string::npos);
+  EXPECT_EQ(text.find("privileged"), std::string::npos);
+  EXPECT_TRUE(pod_of(all)["securityContext"]["runAsNonRoot"]);
+}
+
+TEST(SamplefsManifests, ASourceOnTheMachineIsMountedReadOnly) {
+  const auto all = made(set_of("file:///data/images"));
+  const Json& volume = pod_of(all)["volumes"].back();
+  EXPECT_EQ(volume["hostPath"]["path"], "/data/images");
+  const Json& mount = pod_of(all)["containers"][0]["volumeMounts"].back();
+  EXPECT_EQ(mount["mountPath"], "/data/images");
+  EXPECT_TRUE(mount["readOnly"]);
+}
+
+TEST(SamplefsManifests, CredentialsAreAMountedSecretOnly) {
+  auto set = set_of("s3://bucket/prefix");
+  EXPECT_FALSE(has_argument(pod_of(made(set)), "--source-secret=/etc/paddle-cache/source"));
+  set.spec.secret = api::SecretReference{.name = "general"};
+  EXPECT_EQ(pod_of(made(set))["volumes"].back()["secret"]["secretName"], "general");
+  set.spec.source->secret = api::SecretReference{.name = "special"};
+  EXPECT_EQ(pod_of(made(set))["volumes"].back()["secret"]["secretName"], "special");
+  EXPECT_TRUE(has_argument(pod_of(made(set)), "--source-secret=/etc/paddle-cache/source"));
+}
+
+TEST(SamplefsManifests, TheCacheIsTheOneLevelOfTheSpec) {
+  auto set = set_of("s3://bucket/prefix");
+  EXPECT_TRUE(has_argument(pod_of(made(set)), "--cache-mib=0"));
+  set.spec.cache = api::Cache{.levels = {{.path = "/ssd/cache", .size_mib = 512}}};
+  EXPECT_TRUE(has_argument(pod_of(made(set)), "--cache-mib=512"));
+  EXPECT_EQ(pod_of(made(set))["volumes"][0]["csi"]["volumeAttributes"]["path"], "/ssd/cache");
+}
+
+TEST(SamplefsManifests, SaysWhatItCanNotDo) {
+  const SamplefsOperatorFace face;
+  EXPECT_TRUE(face.manifests(set_of("hdfs://name/path"), {}).is(Code::kInvalid));
+  EXPECT_TRUE(face.manifests(api::SampleSet{}, {}).is(Code::kInvalid));
+  auto set = set_of("s3://bucket/prefix");
+  set.spec.cache = api::Cache{.levels = {{.path = "/a:/b"}}};
+  EXPECT_TRUE(face.manifests(set, {}).is(Code::kInvalid));
+}
+
+TEST(SetNames, TellTwoSetsOfOneNameApart) {
+  auto here = set_of("s3://b"), there = set_of("s3://b");
+  there.meta.key.ns = "other";
+  EXPECT_NE(handle_of(here), handle_of(there));
+  EXPECT_NE(node_label(here), node_label(there));
+  EXPECT_EQ(cache_label(here, "samplefs"), cache_label(there, "samplefs"));
+}
+
+}  // namespace
+}  // namespace paddle::engine::samplefs
