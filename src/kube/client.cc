@@ -271,6 +271,7 @@ Result<Json> Client::patch(const Resource& resource, const ObjectKey& key, const
   net::add_query(ask.path, "fieldManager",
                  patch.field_manager.empty() ? options_.field_manager : patch.field_manager);
   if (apply && patch.force) net::add_query(ask.path, "force", "true");
+  if (patch.strict) net::add_query(ask.path, "fieldValidation", "Strict");
   auto stored = exchange(ask, call);
   if (!stored) return std::move(stored).error().in(doing(ask, key));
   return stored;
@@ -296,6 +297,27 @@ Result<std::string> Client::get_raw(const std::string& path, const Call& call) {
   auto reply = transport_->send(ask, call.timeout, call.stop);
   if (!reply) return std::move(reply).error().in("get " + path);
   return std::move(reply->body);
+}
+
+Result<> Client::stream_raw(const std::string& path, const std::string& accept,
+                            const net::BodySink& sink, const Call& call) {
+  constexpr std::chrono::hours kAsLongAsItTakes{24 * 365};
+  const Ask ask{.verb = "get",
+                .resource = "raw",
+                .path = path,
+                .accept = accept,
+                .life = kAsLongAsItTakes,
+                .may_send = call.may_send};
+  bool from_sink = false;
+  const net::BodySink feed = [&](std::string_view piece) -> Result<> {
+    auto done = sink(piece);
+    from_sink = !done;
+    return done;
+  };
+  auto reply = transport_->stream(ask, feed, call.timeout, call.stop);
+  if (reply) return Done{};
+  if (from_sink) return std::move(reply).error();
+  return std::move(reply).error().in("get " + path);
 }
 
 }  // namespace paddle::kube

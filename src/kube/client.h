@@ -62,6 +62,10 @@ class Client final : public Cluster {
 
   // GET of any path below the server's URL: "/version", "/readyz".
   Result<std::string> get_raw(const std::string& path, const Call& = {});
+  // The same in the shape that `accept` asks for (";as=Table"), piece by piece as it arrives:
+  // tables, watches of tables, logs that are followed. call.timeout bounds only the beginning.
+  Result<> stream_raw(const std::string& path, const std::string& accept, const net::BodySink& sink,
+                      const Call& = {});
 
  private:
   Result<Json> exchange(const Ask& ask, const Call& call);

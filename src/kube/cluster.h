@@ -84,6 +84,7 @@ struct Patch {
   Json body;
   std::string field_manager{};  // required for kApply
   bool force = false;           // kApply only: take over fields that others manage
+  bool strict = false;          // unknown and repeated fields are refused, not passed over
 };
 
 enum class Propagation { kBackground, kForeground, kOrphan };

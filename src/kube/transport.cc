@@ -128,7 +128,7 @@ std::shared_ptr<net::HttpClient> Transport::http_for(const Credential& who) {
 net::HttpRequest Transport::request_of(const Ask& ask, const Credential& who) const {
   net::HttpRequest request{.method = ask.method,
                            .url = config_.server + ask.path,
-                           .headers = {{"Accept", "application/json"}},
+                           .headers = {{"Accept", ask.accept}},
                            .body = ask.body,
                            .idempotent = ask.idempotent};
   const auto add = [&](const std::string& name, const std::string& value) {

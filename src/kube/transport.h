@@ -28,6 +28,7 @@ struct Ask {
   std::string resource{};  // plural
   std::string method = "GET";
   std::string path{};  // with its query
+  std::string accept = "application/json";
   std::string content_type{};
   std::string body{};
   bool idempotent = true;
