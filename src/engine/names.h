@@ -31,6 +31,7 @@ std::string finalizer_of(const api::SampleSet& set);  // paddlepaddle.org/sample
 // On everything made for a set: its name.
 inline constexpr const char* kSetLabel = "batch.paddlepaddle.org/sampleset";
 inline constexpr const char* kSetUidAnnotation = "batch.paddlepaddle.org/sampleset-uid";
+inline constexpr const char* kTokenKey = "token";  // of the Secret with the runtime's token
 inline constexpr const char* kStorageClass = "paddle-operator";
 
 api::OwnerReference owner_reference(const api::SampleSet& set);

@@ -80,7 +80,7 @@ Json command(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& 
   argv.push_back("--set=" + to_string(set.meta.key));
   argv.push_back("--source=" + set.spec.source->uri);
   if (source_secret(set)) argv.push_back(std::string("--source-secret=") + kSourceSecretPath);
-  argv.push_back(std::string("--token-file=") + kTokenPath + "/" + kTokenKey);
+  argv.push_back(std::string("--token-file=") + kTokenPath + "/" + engine::kTokenKey);
   argv.push_back(std::string("--cache=") + kCachePath + "/0");
   argv.push_back("--cache-mib=" + std::to_string(tier.mib));
   argv.push_back(std::string("--session=") + kSessionPath);

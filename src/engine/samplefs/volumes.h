@@ -21,7 +21,6 @@ inline constexpr const char* kSessionPath = "/run/paddle-cache";
 inline constexpr const char* kTokenPath = "/etc/paddle-cache/token";
 inline constexpr const char* kSourceSecretPath = "/etc/paddle-cache/source";
 
-inline constexpr const char* kTokenKey = "token";
 inline constexpr const char* kAttachSocket = "attach.sock";
 
 }  // namespace paddle::engine::samplefs

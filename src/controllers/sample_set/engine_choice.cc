@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/engine_choice.h"
+
+namespace paddle::controllers::sample_sets {
+
+const api::SecretReference* credentials_of(const api::SampleSet& set) {
+  if (set.spec.secret) return &*set.spec.secret;
+  if (set.spec.source && set.spec.source->secret) return &*set.spec.source->secret;
+  return nullptr;
+}
+
+Result<std::string> choose_engine(const api::SampleSet& set,
+                                  const std::optional<SecretSeen>& secret) {
+  if (!set.status.engine.empty()) return set.status.engine;
+  if (set.spec.csi && !set.spec.csi->driver.empty()) return set.spec.csi->driver;
+  if (!secret) return std::string("samplefs");
+  if (!secret->exists) {
+    return Error{Code::kUnavailable, "the engine depends on a secret that is not there"};
+  }
+  if (secret->has_metaurl) return std::string("juicefs");
+  if (secret->has_bucket) {
+    return Error{Code::kInvalid,
+                 "the secret has storage or bucket but no metaurl; add metaurl for the juicefs "
+                 "engine, or set spec.csi.driver to samplefs"};
+  }
+  return std::string("samplefs");
+}
+
+const engine::OperatorFace* find_engine(const engine::OperatorFaces& faces,
+                                        const std::string& name) {
+  for (const auto& face : faces) {
+    if (face->name() == name) return face.get();
+  }
+  return nullptr;
+}
+
+}  // namespace paddle::controllers::sample_sets
