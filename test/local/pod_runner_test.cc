@@ -56,11 +56,11 @@ class PodRunnerTest : public testing::Test {
                    .network = network_.get(),
                    .clock = &system_clock(),
                    .objects = [this](const std::string&) { return objects_; },
-                   .claims = [this](const api::ObjectKey& claim) -> Result<std::string> {
+                   .places = {.claim = [this](const api::ObjectKey& claim) -> Result<std::string> {
                      const std::string path = directory_ + "/claims/" + claim.name;
                      if (!fs::exists(path)) return Error{Code::kNotFound, "no such claim"};
                      return path;
-                   },
+                   }},
                    .base_env = {{"PATH", "/usr/bin:/bin"}},
                    .report =
                        [this](const PodSpec& p, const PodState& s) {
@@ -84,11 +84,11 @@ class PodRunnerTest : public testing::Test {
     const auto state =
         wait(spec, [&](const PodState&) { return phases_[spec.meta.key.name] == phase; });
     EXPECT_EQ(phase_of(spec, state), phase)
-        << read_file(log_path(directory_, spec.meta, "main", 0));
+        << read_file(log_path(directory_, spec.meta.uid, "main", 0));
     return state;
   }
   std::string output(const PodSpec& spec, int restarts = 0) {
-    return read_file(log_path(directory_, spec.meta, "main", restarts));
+    return read_file(log_path(directory_, spec.meta.uid, "main", restarts));
   }
 
   test::ScratchDir scratch_{};

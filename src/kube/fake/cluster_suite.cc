@@ -348,11 +348,23 @@ TEST_P(ClusterSuite, APodThatRunsNowhereGoesAtOnce) {
 TEST_P(ClusterSuite, APodOnANodeIsGivenTimeToEnd) {
   Json object = pod("p");
   object["spec"]["nodeName"] = "somewhere";
+  object["spec"]["terminationGracePeriodSeconds"] = 70;
   stored(kPods, object);
   ASSERT_TRUE(cluster_->remove(kPods, {ns_, "p"}));
   const auto ending = cluster_->get(kPods, {ns_, "p"});
   ASSERT_TRUE(ending) << why(ending);
-  EXPECT_FALSE(text(*ending, "/metadata/deletionTimestamp").empty());
+  EXPECT_EQ(ending->at("metadata").at("deletionGracePeriodSeconds"), 70);
+  const auto first = parse_rfc3339(text(*ending, "/metadata/deletionTimestamp"));
+  ASSERT_TRUE(first) << first.error().message;
+
+  ASSERT_TRUE(cluster_->remove(kPods, {ns_, "p"}, {.grace_seconds = 5}));
+  const auto hurried = cluster_->get(kPods, {ns_, "p"});
+  ASSERT_TRUE(hurried) << why(hurried);
+  EXPECT_EQ(hurried->at("metadata").at("deletionGracePeriodSeconds"), 5);
+  const auto second = parse_rfc3339(text(*hurried, "/metadata/deletionTimestamp"));
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(*first - *second, std::chrono::seconds{65});
+
   ASSERT_TRUE(cluster_->remove(kPods, {ns_, "p"}, {.grace_seconds = 0}));
   EXPECT_TRUE(cluster_->get(kPods, {ns_, "p"}).is(Code::kNotFound));
 }

@@ -22,7 +22,10 @@ int grace_of(const Resource& resource, const Json& object, const DeleteOptions& 
   };
   const std::string phase = text("status", "phase");
   if (text("spec", "nodeName").empty() || phase == "Succeeded" || phase == "Failed") return 0;
-  return options.grace_seconds.value_or(kPodGraceSeconds);
+  const auto own = object.at("spec").find("terminationGracePeriodSeconds");
+  const bool says = own != object.at("spec").end() && own->is_number_integer();
+  const int wanted = options.grace_seconds.value_or(says ? own->get<int>() : kPodGraceSeconds);
+  return wanted < 0 ? 1 : wanted;
 }
 
 void drop_finalizer(Json& object, const std::string& finalizer) {
@@ -85,7 +88,11 @@ Result<> Garbage::remove(const Resource& resource, const ObjectKey& key,
     meta["deletionTimestamp"] = rfc3339(now + std::chrono::seconds(grace));
     meta["deletionGracePeriodSeconds"] = grace;
     if (meta.contains("generation")) meta["generation"] = meta["generation"].get<int>() + 1;
-  } else if (grace < meta.value("deletionGracePeriodSeconds", 0)) {
+  } else if (const int before = meta.value("deletionGracePeriodSeconds", 0); grace < before) {
+    // Sooner than was said before: counted from the same moment.
+    if (const auto end = parse_rfc3339(meta_text(object, "deletionTimestamp")); end) {
+      meta["deletionTimestamp"] = rfc3339(*end - std::chrono::seconds(before - grace));
+    }
     meta["deletionGracePeriodSeconds"] = grace;
   }
   if (object != old) store_.put(resource, std::move(object), record->owners);

@@ -19,6 +19,7 @@
 
 #include "base/unique_fd.h"
 #include "local/node/container_plan.h"
+#include "local/node/os_error.h"
 #include "local/node/private_root.h"
 
 namespace paddle::local {
@@ -27,10 +28,6 @@ namespace {
 constexpr int kSetupFailed = 125;
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
-
-Error failed(const std::string& doing) {
-  return Error{Code::kInternal, doing + ": " + std::strerror(errno)};
-}
 
 int report(const Error& error, int exit_code) {
   [[maybe_unused]] const auto written =
@@ -44,7 +41,7 @@ Result<std::string> read_all(int fd) {
   while (true) {
     const ssize_t got = read(fd, chunk, sizeof chunk);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed("read the container plan");
+    if (got < 0) return os_error("read the container plan");
     if (got == 0) return text;
     text.append(chunk, static_cast<size_t>(got));
   }
@@ -53,8 +50,8 @@ Result<std::string> read_all(int fd) {
 Result<> join_network(const std::string& path) {
   if (path.empty()) return Done{};
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return failed("open the pod's network");
-  if (setns(fd.get(), CLONE_NEWNET) != 0) return failed("join the pod's network");
+  if (!fd) return os_error("open the pod's network");
+  if (setns(fd.get(), CLONE_NEWNET) != 0) return os_error("join the pod's network");
   return Done{};
 }
 
@@ -62,13 +59,13 @@ Result<> join_network(const std::string& path) {
 int become(const ContainerPlan& plan) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (sethostname(plan.hostname.c_str(), plan.hostname.size()) != 0) {
-    return report(failed("set the host name"), kSetupFailed);
+    return report(os_error("set the host name"), kSetupFailed);
   }
   if (auto entered = enter_private_root(plan.directory, plan.mounts); !entered) {
     return report(entered.error(), kSetupFailed);
   }
   if (!plan.working_dir.empty() && chdir(plan.working_dir.c_str()) != 0) {
-    return report(failed("enter the working directory " + plan.working_dir), kSetupFailed);
+    return report(os_error("enter the working directory " + plan.working_dir), kSetupFailed);
   }
 
   std::vector<std::string> pairs;
@@ -88,7 +85,7 @@ int become(const ContainerPlan& plan) {
   }
   execvpe(argv[0], argv.data(), env.data());
   const int code = errno == ENOENT ? kNotFound : kNotExecutable;
-  return report(failed("run " + plan.argv[0]), code);
+  return report(os_error("run " + plan.argv[0]), code);
 }
 
 pid_t inner = 0;
@@ -125,10 +122,10 @@ int container_init() {
     return report(joined.error(), kSetupFailed);
   }
   if (unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC) != 0) {
-    return report(failed("make the container's namespaces"), kSetupFailed);
+    return report(os_error("make the container's namespaces"), kSetupFailed);
   }
   inner = fork();
-  if (inner < 0) return report(failed("start the container"), kSetupFailed);
+  if (inner < 0) return report(os_error("start the container"), kSetupFailed);
   if (inner == 0) return become(*plan);
 
   close(kReportFd);
@@ -142,13 +139,13 @@ int container_init() {
 
 int pod_pause() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (unshare(CLONE_NEWNET) != 0) return report(failed("make the pod's network"), kSetupFailed);
+  if (unshare(CLONE_NEWNET) != 0) return report(os_error("make the pod's network"), kSetupFailed);
   UniqueFd socket_fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
   std::strncpy(request.ifr_name, "lo", IFNAMSIZ - 1);
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   if (!socket_fd || ioctl(socket_fd.get(), SIOCSIFFLAGS, &request) != 0) {
-    return report(failed("bring the pod's loopback up"), kSetupFailed);
+    return report(os_error("bring the pod's loopback up"), kSetupFailed);
   }
   [[maybe_unused]] const auto told = write(kReportFd, "+", 1);
   close(kReportFd);

@@ -15,13 +15,10 @@
 #include <unistd.h>
 
 #include "local/node/container_init.h"
+#include "local/node/os_error.h"
 
 namespace paddle::local {
 namespace {
-
-Error failed(const std::string& doing) {
-  return Error{Code::kInternal, doing + ": " + std::strerror(errno)};
-}
 
 struct Pipe {
   UniqueFd read{};
@@ -30,16 +27,16 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return failed("make a pipe");
+  if (pipe2(ends, O_CLOEXEC) != 0) return os_error("make a pipe");
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 Result<UniqueFd> in_memory(const std::string& text) {
   UniqueFd fd(memfd_create("plan", MFD_CLOEXEC));
-  if (!fd) return failed("make room for the container plan");
+  if (!fd) return os_error("make room for the container plan");
   for (size_t done = 0; done < text.size();) {
     const ssize_t wrote = write(fd.get(), text.data() + done, text.size() - done);
-    if (wrote < 0) return failed("write the container plan");
+    if (wrote < 0) return os_error("write the container plan");
     done += static_cast<size_t>(wrote);
   }
   lseek(fd.get(), 0, SEEK_SET);
@@ -58,7 +55,7 @@ Result<Started> spawn(const std::string& program, const char* command, int plan,
   const std::vector<const char*> env{
       "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", nullptr};
   const pid_t pid = fork();
-  if (pid < 0) return failed("start a process");
+  if (pid < 0) return os_error("start a process");
   if (pid == 0) {
     const int null = open("/dev/null", O_RDONLY);
     dup2(null, STDIN_FILENO);
@@ -86,7 +83,7 @@ Result<Started> spawn(const std::string& program, const char* command, int plan,
   if (!started.pid_fd) {
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
-    return failed("hold on to a process");
+    return os_error("hold on to a process");
   }
   return started;
 }
@@ -115,7 +112,7 @@ Result<ContainerProcess> ContainerProcess::start(const std::string& program,
                                                  const ContainerPlan& plan,
                                                  const std::string& log) {
   UniqueFd out(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!out) return failed("open the log " + log);
+  if (!out) return os_error("open the log " + log);
   TRY(auto plan_fd, in_memory(api::dump_json(encode(plan))));
   TRY(auto report, make_pipe());
   TRY(auto started,

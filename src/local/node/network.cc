@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/node/network.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <initializer_list>
 #include <vector>
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "local/node/command.h"
 
 namespace paddle::local {
 namespace {
@@ -23,46 +20,16 @@ unsigned hash(const std::string& text) {
   return value;
 }
 
-// Runs a program of iproute2 or util-linux; never a shell.
-Result<> run(std::vector<std::string> words) {
-  std::vector<char*> argv;
-  std::string line;
-  for (auto& word : words) {
-    argv.push_back(word.data());
-    line += (line.empty() ? "" : " ") + word;
-  }
-  argv.push_back(nullptr);
-  char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-  char* env[] = {path, nullptr};
-
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", 1, 0);
-  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", 1, 0);
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, argv[0], &quiet, nullptr, argv.data(), env);
-  posix_spawn_file_actions_destroy(&quiet);
-  if (error != 0) {
-    return Error{Code::kUnavailable, "can not run `" + words[0] +
-                                         "` (install iproute2 and util-linux): " + strerror(error)};
-  }
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Done{};
-  return Error{Code::kUnavailable, "`" + line + "` failed"};
-}
-
 Result<> ip(std::initializer_list<std::string> args) {
   std::vector<std::string> words{"ip"};
   words.insert(words.end(), args);
-  return run(std::move(words));
+  return run_command(std::move(words));
 }
 
 Result<> ip_inside(int pid, std::initializer_list<std::string> args) {
   std::vector<std::string> words{"nsenter", "--net=/proc/" + std::to_string(pid) + "/ns/net", "ip"};
   words.insert(words.end(), args);
-  return run(std::move(words));
+  return run_command(std::move(words));
 }
 
 }  // namespace
@@ -84,18 +51,34 @@ Network::Network(const std::string& instance, unsigned range)
               }()),
       range_(range) {}
 
-std::unique_ptr<Network> Network::bridge_or_loopback(const std::string& instance) {
+std::unique_ptr<Network> Network::loopback(const std::string& instance, std::string why) {
   // 10.64-10.127 and 127.64-127.127: away from what people usually configure.
   std::unique_ptr<Network> network(new Network(instance, 64 + hash(instance) % 64));
+  network->why_not_ = std::move(why);
+  return network;
+}
+
+std::unique_ptr<Network> Network::bridge_or_loopback(const std::string& instance) {
+  auto network = loopback(instance, "");
   if (auto made = network->make_bridge(); !made) {
     network->why_not_ = made.error().message;
+    return network;
+  }
+  network->bridged_ = true;
+  if (auto opened = Gateway::open(network->bridge_, network->range()); opened) {
+    network->gateway_ = *std::move(opened);
   } else {
-    network->bridged_ = true;
+    network->why_closed_ = opened.error().message;
   }
   return network;
 }
 
+std::string Network::range() const {
+  return (bridged_ ? "10." : "127.") + std::to_string(range_) + ".0.0/16";
+}
+
 Network::~Network() {
+  gateway_.reset();
   if (!bridged_) return;
   if (auto gone = ip({"link", "del", bridge_}); !gone) {
     log::warn("can not remove the pods' bridge",

@@ -3,8 +3,8 @@
 // Addresses for pods on one machine. Two ways, chosen once:
 //
 //   bridge    each pod has a network namespace of its own, a veth on a bridge of ours and an
-//   address
-//             that the machine and the other pods reach; needs the right to make them.
+//             address that the machine and the other pods reach, and a way to the outside through
+//             the machine (gateway.h) where that can be had; needs the right to make them.
 //   loopback  pods share the machine's network and get an address 127.x.y.z each; works everywhere,
 //             but nothing keeps two pods from wanting the same port on 0.0.0.0.
 //
@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "base/sync.h"
+#include "local/node/gateway.h"
 
 namespace paddle::local {
 
@@ -41,11 +42,14 @@ class Network {
   // `instance` keeps two local clusters apart: interface names and the address range follow from
   // it.
   static std::unique_ptr<Network> bridge_or_loopback(const std::string& instance);
+  static std::unique_ptr<Network> loopback(const std::string& instance, std::string why);
   ~Network();
 
   bool bridged() const { return bridged_; }
   const std::string& why_not_bridged() const { return why_not_; }  // one sentence when loopback
+  const std::string& why_closed() const { return why_closed_; }    // no way out: one sentence
   std::string host_address() const;
+  std::string range() const;  // "10.70.0.0/16"
 
   Result<std::string> take_address() EXCLUDES(mutex_);
   void give_back(const std::string& address) EXCLUDES(mutex_);
@@ -61,6 +65,8 @@ class Network {
   const unsigned range_;  // second byte of 10.x/16 or 127.x/16
   bool bridged_ = false;
   std::string why_not_{};
+  std::string why_closed_{};
+  std::unique_ptr<Gateway> gateway_{};
   Mutex mutex_;
   AddressPool pool_ GUARDED_BY(mutex_){65'000};
 };

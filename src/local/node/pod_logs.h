@@ -5,7 +5,7 @@
 // have it before there is a node:
 //
 //   <directory>/names/<namespace>_<name> -> ../pods/<uid>     the pod that has the name now
-//   <directory>/pods/<uid>/containers                         names, the default one first
+//   <directory>/pods/<uid>/containers.txt                       names, the default one first
 //   <directory>/pods/<uid>/logs/<container>.<n>.log           output of the n-th start
 //   <directory>/pods/<uid>/logs/<container>.<n>.ended         nothing more will come
 

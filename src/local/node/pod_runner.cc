@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 
 #include "base/log.h"
 #include "local/node/container_process.h"
@@ -18,9 +19,9 @@ using Is = ContainerState::Is;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How soon something missing is looked for again, and how soon a change of mind is noticed.
-constexpr milliseconds kTick{100};
+// How soon something missing is looked for again.
 constexpr milliseconds kRetryMissing{500};
+constexpr milliseconds kRetryComing{100};
 
 // After the n-th restart: 1 s doubling to a minute. A machine of one's own wants a sooner answer
 // than the kubelet's 10 s to 5 min.
@@ -37,34 +38,35 @@ struct PodRunner::Slot {
   BootTime next_start{};
 };
 
-std::string pod_directory(const std::string& root, const api::Meta& meta) {
-  return root + "/pods/" + meta.uid;
-}
-
-std::string log_path(const std::string& root, const api::Meta& meta, const std::string& container,
-                     int restarts) {
-  return pod_directory(root, meta) + "/logs/" + container + "." + std::to_string(restarts) + ".log";
-}
-
-PodRunner::PodRunner(PodSpec pod, PodWorld world)
+PodRunner::PodRunner(PodSpec pod, PodWorld world, std::map<std::string, int> restarts)
     : world_(std::move(world)),
-      directory_(pod_directory(world_.directory, pod.meta)),
+      directory_(pod_directory(world_.directory, pod.meta.uid)),
+      restarts_(std::move(restarts)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       pod_(std::move(pod)),
       thread_([this](std::stop_token stop) { run(stop); }) {}
 
 PodRunner::~PodRunner() {
-  stop(seconds{0});
   thread_.request_stop();
+  stop(seconds{0});
 }
 
+void PodRunner::wake() { eventfd_write(wake_.get(), 1); }
+
 void PodRunner::update(const PodSpec& pod) {
-  Lock lock(mutex_);
-  pod_.meta = pod.meta;
+  {
+    Lock lock(mutex_);
+    pod_.meta = pod.meta;
+  }
+  wake();
 }
 
 void PodRunner::stop(seconds grace) {
-  Lock lock(mutex_);
-  grace_ = grace_ ? std::min(*grace_, grace) : grace;
+  {
+    Lock lock(mutex_);
+    grace_ = grace_ ? std::min(*grace_, grace) : grace;
+  }
+  wake();
 }
 
 bool PodRunner::stopping() {
@@ -84,8 +86,12 @@ void PodRunner::run(std::stop_token stop) {
   state_.host_ip = world_.network->host_address();
   std::optional<PodPause> pause;
   const PodSpec pod = spec();
-  for (const Container& c : pod.init) state_.init[c.name] = {};
-  for (const Container& c : pod.containers) state_.containers[c.name] = {};
+  const auto begin = [this](const Container& c) {
+    const auto before = restarts_.find(c.name);
+    return ContainerState{.restarts = before == restarts_.end() ? 0 : before->second};
+  };
+  for (const Container& c : pod.init) state_.init[c.name] = begin(c);
+  for (const Container& c : pod.containers) state_.containers[c.name] = begin(c);
 
   if (auto address = world_.network->take_address(); address) {
     state_.ip = pod.host_network ? state_.host_ip : *address;
@@ -103,24 +109,21 @@ void PodRunner::run(std::stop_token stop) {
     }
     report();
     if (state_.failed_reason.empty() && run_init(stop)) run_containers(stop);
-    report();
+    pause.reset();
     world_.network->give_back(*address);
   } else {
     state_.failed_reason = "NetworkNotReady";
     state_.failed_message = address.error().message;
-    report();
   }
   ended_ = true;
+  report();
 }
 
 Result<> PodRunner::prepare() {
   const PodSpec pod = spec();
   const PodFacts facts{pod, state_.ip, state_.host_ip};
-  std::error_code error;
-  std::filesystem::create_directories(directory_ + "/logs", error);
-  if (error) return Error{Code::kInternal, "create " + directory_ + ": " + error.message()};
-  std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
-  TRY(volumes_, place_volumes(directory_, facts, world_.objects(pod.meta.key.ns), world_.claims));
+  CHECK_DONE(make_pod_files(world_.directory, pod));
+  TRY(volumes_, place_volumes(directory_, facts, world_.objects(pod.meta.key.ns), world_.places));
   return Done{};
 }
 
@@ -153,9 +156,10 @@ Result<> PodRunner::start(Slot& slot) {
   }
   std::error_code error;
   std::filesystem::create_directories(plan.directory, error);
-  TRY(auto process,
-      ContainerProcess::start(world_.program, plan,
-                              log_path(world_.directory, pod.meta, c.name, slot.state->restarts)));
+  const int nth = slot.state->restarts;
+  forget_logs_before(world_.directory, pod.meta.uid, c.name, nth - 1);
+  TRY(auto process, ContainerProcess::start(world_.program, plan,
+                                            log_path(world_.directory, pod.meta.uid, c.name, nth)));
   slot.process = std::move(process);
   return Done{};
 }
@@ -183,6 +187,10 @@ void PodRunner::tend(Slot& slot, bool init) {
     slot.state->reason = "CreateContainerConfigError";
     slot.state->message = started.error().message;
     slot.next_start = world_.clock->boot() + kRetryMissing;
+  } else if (started.is(Code::kUnavailable)) {
+    slot.state->reason = "ContainerCreating";
+    slot.state->message = started.error().message;
+    slot.next_start = world_.clock->boot() + kRetryComing;
   } else {
     const WallTime now = world_.clock->wall();
     slot.state->ended = Ended{.exit_code = 128,
@@ -204,6 +212,7 @@ void PodRunner::note_end(Slot& slot, int exit_code, bool init) {
                               .finished = world_.clock->wall()};
     slot.state->is = Is::kEnded;
   }
+  mark_log_ended(world_.directory, spec().meta.uid, slot.container->name, slot.state->restarts);
   if (stopping() || !starts_again(spec().restart, *slot.state->ended, init)) return;
   slot.state->is = Is::kWaiting;
   slot.state->reason = "CrashLoopBackOff";
@@ -222,7 +231,7 @@ bool PodRunner::run_init(std::stop_token stop) {
     slots[0].state = &state_.init.at(c.name);
     while (!over(slots[0]) && !stopping() && !stop.stop_requested()) {
       tend(slots[0], true);
-      wait(slots, stop);
+      wait(slots);
     }
     end_all(slots);
     if (slots[0].state->is != Is::kEnded || slots[0].state->ended->exit_code != 0) return false;
@@ -242,13 +251,13 @@ void PodRunner::run_containers(std::stop_token stop) {
   };
   while (!all_over() && !stopping() && !stop.stop_requested()) {
     for (Slot& slot : slots) tend(slot, false);
-    wait(slots, stop);
+    wait(slots);
   }
   end_all(slots);
 }
 
-// Until a container ends or a moment passes; keeps the downward API's files fresh meanwhile.
-void PodRunner::wait(std::vector<Slot>& slots, std::stop_token stop) {
+// Until there is something to do for a container; keeps the downward API's files fresh meanwhile.
+void PodRunner::wait(std::vector<Slot>& slots) {
   if (const PodSpec pod = spec(); pod.meta != shown_) {
     shown_ = pod.meta;
     if (auto done = refresh_downward(directory_, {pod, state_.ip, state_.host_ip}); !done) {
@@ -256,15 +265,29 @@ void PodRunner::wait(std::vector<Slot>& slots, std::stop_token stop) {
                 {{"pod", api::to_string(pod.meta.key)}, {"error", done.error().message}});
     }
   }
-  std::vector<pollfd> fds;
+  std::optional<BootTime> until;
+  bool all_over = true;
+  for (const Slot& slot : slots) {
+    all_over = all_over && over(slot);
+    if (slot.process || over(slot)) continue;
+    until = until ? std::min(*until, slot.next_start) : slot.next_start;
+  }
+  if (!all_over) sleep(slots, until);
+}
+
+void PodRunner::sleep(const std::vector<Slot>& slots, std::optional<BootTime> until) {
+  std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
   for (const Slot& slot : slots) {
     if (slot.process) fds.push_back({slot.process->pid_fd(), POLLIN, 0});
   }
-  if (fds.empty()) {
-    world_.clock->sleep(kTick, stop);
-  } else {
-    poll(fds.data(), fds.size(), static_cast<int>(kTick.count()));
+  int limit = -1;
+  if (until) {
+    const auto left = std::chrono::ceil<milliseconds>(*until - world_.clock->boot()).count();
+    limit = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
   }
+  poll(fds.data(), fds.size(), limit);
+  eventfd_t woken = 0;
+  eventfd_read(wake_.get(), &woken);
 }
 
 void PodRunner::end_all(std::vector<Slot>& slots) {
@@ -280,7 +303,9 @@ void PodRunner::end_all(std::vector<Slot>& slots) {
     return grace_.value_or(seconds{0});
   };
   while (any_left()) {
-    if (world_.clock->boot() >= asked + grace()) {
+    std::optional<BootTime> until = asked + grace();
+    if (world_.clock->boot() >= *until) {
+      until.reset();
       for (Slot& slot : slots) {
         if (slot.process) slot.process->signal(SIGKILL);
       }
@@ -292,7 +317,7 @@ void PodRunner::end_all(std::vector<Slot>& slots) {
         note_end(slot, *code, false);
       }
     }
-    if (any_left()) world_.clock->sleep(milliseconds{10}, {});
+    if (any_left()) sleep(slots, until);
   }
 }
 

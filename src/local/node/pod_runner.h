@@ -4,7 +4,9 @@
 // network, runs the init containers one after another and then all containers side by side,
 // restarts them as the policy says, and reports each change of state. Waits (for a ConfigMap, a
 // claim) are stated in the container's state and tried again. stop() ends everything within the
-// grace period; the destructor does so at once. Nothing of the pod outlives the object.
+// grace period; the destructor does so at once. No process of the pod outlives the object; its
+// files do (pod_files.h). The layout of its logs is pod_logs.h's; of each container the last two
+// are kept.
 
 #pragma once
 
@@ -19,8 +21,10 @@
 
 #include "base/clock.h"
 #include "base/sync.h"
+#include "base/unique_fd.h"
 #include "local/node/network.h"
 #include "local/node/pod_env.h"
+#include "local/node/pod_files.h"
 #include "local/node/pod_spec.h"
 #include "local/node/pod_status.h"
 #include "local/node/pod_volumes.h"
@@ -34,19 +38,16 @@ struct PodWorld {
   Network* network = nullptr;
   const Clock* clock = nullptr;
   std::function<ObjectData(const std::string& ns)> objects{};
-  ClaimPaths claims{};
+  VolumePlaces places{};
   std::map<std::string, std::string> base_env{};  // under what the pod says itself
+  // Called by the pod's thread; the last call comes when ended() is true.
   std::function<void(const PodSpec&, const PodState&)> report{};
 };
 
-std::string pod_directory(const std::string& root, const api::Meta& meta);
-// The log of a container's n-th start.
-std::string log_path(const std::string& root, const api::Meta& meta, const std::string& container,
-                     int restarts);
-
 class PodRunner {
  public:
-  PodRunner(PodSpec pod, PodWorld world);
+  // `restarts`: how often each container was started before, by an earlier node.
+  PodRunner(PodSpec pod, PodWorld world, std::map<std::string, int> restarts = {});
   ~PodRunner();
 
   // New labels or annotations of the same pod.
@@ -66,14 +67,19 @@ class PodRunner {
   Result<> start(Slot& slot);
   void note_end(Slot& slot, int exit_code, bool init);
   bool over(const Slot& slot) const;  // ended, and not to be started again
-  void wait(std::vector<Slot>& slots, std::stop_token stop);
+  void wait(std::vector<Slot>& slots);
   void end_all(std::vector<Slot>& slots);
+  // Until a container ends, somebody calls update() or stop(), or the time has come.
+  void sleep(const std::vector<Slot>& slots, std::optional<BootTime> until);
+  void wake();
   void report();
   bool stopping() EXCLUDES(mutex_);
   PodSpec spec() EXCLUDES(mutex_);
 
   const PodWorld world_;
   const std::string directory_;
+  const std::map<std::string, int> restarts_;
+  const UniqueFd wake_;  // an eventfd
   std::atomic<bool> ended_{false};
 
   Mutex mutex_;

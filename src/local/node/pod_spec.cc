@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/samplefs/volumes.h"
+
 namespace paddle::local {
 namespace {
 
@@ -67,6 +69,33 @@ DownwardVolume downward(const Json& source) {
   return volume;
 }
 
+// A handle becomes part of a path.
+bool plain(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+}
+
+Result<VolumeSource> decode_inline(const Json& csi, const std::string& path) {
+  namespace ours = engine::samplefs;
+  if (const std::string driver = text(csi, "driver"); driver != ours::kDriver) {
+    return Error{Code::kInvalid, path + " is of the CSI driver '" + driver +
+                                     "', which one machine does not have; it offers " +
+                                     ours::kDriver};
+  }
+  const Json& attributes = at(csi, "volumeAttributes");
+  const std::string kind = text(attributes, ours::kVolumeAttribute);
+  RuntimeVolume volume{.session = kind == ours::kSessionVolume,
+                       .handle = text(attributes, ours::kHandleAttribute),
+                       .path = text(attributes, ours::kPathAttribute)};
+  if (!volume.session && kind != ours::kCacheVolume) {
+    return wrong(path + ": the attribute 'volume'", "cache or session");
+  }
+  if (!plain(volume.handle)) return wrong(path + ": the attribute 'handle'", "a plain name");
+  if (!volume.path.empty() && volume.path.front() != '/') {
+    return wrong(path + ": the attribute 'path'", "absolute");
+  }
+  return VolumeSource{std::move(volume)};
+}
+
 Result<VolumeSource> decode_volume(const Json& volume, const std::string& path) {
   if (at(volume, "emptyDir").is_object()) {
     return VolumeSource{EmptyDirVolume{.memory = text(volume["emptyDir"], "medium") == "Memory"}};
@@ -90,6 +119,7 @@ Result<VolumeSource> decode_volume(const Json& volume, const std::string& path) 
   if (const Json& source = at(volume, "downwardAPI"); source.is_object()) {
     return VolumeSource{downward(source)};
   }
+  if (const Json& csi = at(volume, "csi"); csi.is_object()) return decode_inline(csi, path);
   return Error{Code::kInvalid, path +
                                    " is of a kind that one machine can not offer; use emptyDir, "
                                    "hostPath, configMap, secret, downwardAPI or a claim"};

@@ -48,8 +48,15 @@ struct DownwardVolume {
   std::map<std::string, std::string> files{};
   bool operator==(const DownwardVolume&) const = default;
 };
-using VolumeSource =
-    std::variant<EmptyDirVolume, HostPathVolume, ObjectVolume, ClaimVolume, DownwardVolume>;
+// What a cache runtime asks of its node, as an inline volume of our CSI driver (docs/design/0006).
+struct RuntimeVolume {
+  bool session = false;  // where node and runtime meet; otherwise a cache directory
+  std::string handle{};
+  std::string path{};  // of caches: the directory above; empty = the node's own
+  bool operator==(const RuntimeVolume&) const = default;
+};
+using VolumeSource = std::variant<EmptyDirVolume, HostPathVolume, ObjectVolume, ClaimVolume,
+                                  DownwardVolume, RuntimeVolume>;
 
 struct Mount {
   std::string volume{};

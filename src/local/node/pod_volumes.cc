@@ -11,21 +11,18 @@
 
 #include "base/match.h"
 #include "base/unique_fd.h"
+#include "local/node/os_error.h"
 
 namespace paddle::local {
 namespace {
 
 namespace fs = std::filesystem;
 
-Error failed(const std::string& doing) {
-  return Error{Code::kInternal, doing + ": " + std::strerror(errno)};
-}
-
 Result<> make_directory(const std::string& path, mode_t mode) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return Error{Code::kInternal, "create " + path + ": " + error.message()};
-  if (chmod(path.c_str(), mode) != 0) return failed("set the mode of " + path);
+  if (chmod(path.c_str(), mode) != 0) return os_error("set the mode of " + path);
   return Done{};
 }
 
@@ -40,14 +37,14 @@ Result<> write_file(const std::string& directory, const std::string& name, const
   const std::string path = directory + "/" + name;
   const std::string fresh = directory + "/..new-" + name;
   UniqueFd fd(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!fd) return failed("write " + path);
+  if (!fd) return os_error("write " + path);
   for (size_t done = 0; done < text.size();) {
     const ssize_t wrote = write(fd.get(), text.data() + done, text.size() - done);
-    if (wrote < 0) return failed("write " + path);
+    if (wrote < 0) return os_error("write " + path);
     done += static_cast<size_t>(wrote);
   }
-  if (fchmod(fd.get(), mode) != 0) return failed("set the mode of " + path);
-  if (rename(fresh.c_str(), path.c_str()) != 0) return failed("put " + path + " in place");
+  if (fchmod(fd.get(), mode) != 0) return os_error("set the mode of " + path);
+  if (rename(fresh.c_str(), path.c_str()) != 0) return os_error("put " + path + " in place");
   return Done{};
 }
 
@@ -92,9 +89,9 @@ Result<> place_host_path(const HostPathVolume& volume) {
   if (volume.type == "DirectoryOrCreate") return make_directory(volume.path, 0755);
   if (volume.type == "FileOrCreate") {
     UniqueFd fd(open(volume.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-    if (!fd) return failed("create " + volume.path);
+    if (!fd) return os_error("create " + volume.path);
   }
-  if (access(volume.path.c_str(), F_OK) != 0) return failed("hostPath " + volume.path);
+  if (access(volume.path.c_str(), F_OK) != 0) return os_error("hostPath " + volume.path);
   return Done{};
 }
 
@@ -103,36 +100,37 @@ Result<> place_host_path(const HostPathVolume& volume) {
 Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_directory,
                                                          const PodFacts& facts,
                                                          const ObjectData& objects,
-                                                         const ClaimPaths& claims) {
+                                                         const VolumePlaces& places) {
   std::map<std::string, std::string> paths;
   for (const auto& volume : facts.pod.volumes) {
     const std::string& name = volume.first;
     const std::string own = pod_directory + "/volumes/" + name;
-    auto placed = std::visit(Match{
-                                 [&](const EmptyDirVolume& v) -> Result<std::string> {
-                                   const std::string memory =
-                                       "/dev/shm/paddle-" + facts.pod.meta.uid + "-" + name;
-                                   const std::string& where = v.memory ? memory : own;
-                                   CHECK_DONE(make_directory(where, 01777));
-                                   return where;
-                                 },
-                                 [&](const HostPathVolume& v) -> Result<std::string> {
-                                   CHECK_DONE(place_host_path(v));
-                                   return v.path;
-                                 },
-                                 [&](const ObjectVolume& v) -> Result<std::string> {
-                                   CHECK_DONE(place_object(own, v, objects));
-                                   return own;
-                                 },
-                                 [&](const ClaimVolume& v) -> Result<std::string> {
-                                   return claims({facts.pod.meta.key.ns, v.claim});
-                                 },
-                                 [&](const DownwardVolume& v) -> Result<std::string> {
-                                   CHECK_DONE(place_downward(own, v, facts));
-                                   return own;
-                                 },
-                             },
-                             volume.second);
+    auto placed = std::visit(
+        Match{
+            [&](const EmptyDirVolume& v) -> Result<std::string> {
+              const std::string memory = "/dev/shm/paddle-" + facts.pod.meta.uid + "-" + name;
+              const std::string& where = v.memory ? memory : own;
+              CHECK_DONE(make_directory(where, 01777));
+              return where;
+            },
+            [&](const HostPathVolume& v) -> Result<std::string> {
+              CHECK_DONE(place_host_path(v));
+              return v.path;
+            },
+            [&](const ObjectVolume& v) -> Result<std::string> {
+              CHECK_DONE(place_object(own, v, objects));
+              return own;
+            },
+            [&](const ClaimVolume& v) -> Result<std::string> {
+              return places.claim({facts.pod.meta.key.ns, v.claim});
+            },
+            [&](const DownwardVolume& v) -> Result<std::string> {
+              CHECK_DONE(place_downward(own, v, facts));
+              return own;
+            },
+            [&](const RuntimeVolume& v) -> Result<std::string> { return places.runtime(v); },
+        },
+        volume.second);
     if (!placed) return std::move(placed).error().in("volume " + name);
     paths[name] = *placed;
   }

@@ -16,14 +16,18 @@
 
 namespace paddle::local {
 
-// Where a claim's data is mounted on this machine. kNotFound: not (yet).
-using ClaimPaths = std::function<Result<std::string>(const api::ObjectKey& claim)>;
+// Where volumes that are more than a directory of the pod are on this machine. kNotFound: there is
+// no such thing (yet). kUnavailable: it is known and on its way.
+struct VolumePlaces {
+  std::function<Result<std::string>(const api::ObjectKey& claim)> claim{};
+  std::function<Result<std::string>(const RuntimeVolume& volume)> runtime{};
+};
 
-// Volume name -> path on this machine. kNotFound when something it needs is not there yet.
+// Volume name -> path on this machine. kNotFound or kUnavailable when something is not there yet.
 Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_directory,
                                                          const PodFacts& facts,
                                                          const ObjectData& objects,
-                                                         const ClaimPaths& claims);
+                                                         const VolumePlaces& places);
 
 // Writes the downward API's files again, after labels or annotations changed.
 Result<> refresh_downward(const std::string& pod_directory, const PodFacts& facts);

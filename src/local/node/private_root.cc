@@ -17,19 +17,16 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "local/node/os_error.h"
 
 namespace paddle::local {
 namespace {
-
-Error failed(const std::string& doing) {
-  return Error{Code::kInternal, doing + ": " + std::strerror(errno)};
-}
 
 Result<> make_directories(const std::string& path) {
   for (size_t at = 1; at != std::string::npos;) {
     at = path.find('/', at);
     const std::string part = path.substr(0, at);
-    if (mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) return failed("create " + part);
+    if (mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) return os_error("create " + part);
     if (at != std::string::npos) ++at;
   }
   return Done{};
@@ -45,23 +42,23 @@ int open_beneath(int root, const std::string& path, std::uint64_t flags) {
 // A detached copy of what lies at the source, taken while the old root is still in view.
 Result<UniqueFd> detach(const BindMount& mount) {
   UniqueFd root(open(mount.source.c_str(), O_PATH | O_CLOEXEC));
-  if (!root) return failed("open volume " + mount.source);
+  if (!root) return os_error("open volume " + mount.source);
   if (!mount.sub_path.empty()) {
     if (mount.create_directory) mkdirat(root.get(), mount.sub_path.c_str(), 0755);
     UniqueFd beneath(open_beneath(root.get(), mount.sub_path, O_PATH | O_CLOEXEC));
-    if (!beneath) return failed("open " + mount.sub_path + " in volume " + mount.source);
+    if (!beneath) return os_error("open " + mount.sub_path + " in volume " + mount.source);
     root = std::move(beneath);
   }
   UniqueFd tree(static_cast<int>(
       syscall(SYS_open_tree, root.get(), "",
               AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
-  if (!tree) return failed("take volume " + mount.source);
+  if (!tree) return os_error("take volume " + mount.source);
   if (mount.read_only) {
     mount_attr attr{};
     attr.attr_set = MOUNT_ATTR_RDONLY;
     if (syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
                 sizeof attr) != 0) {
-      return failed("make volume " + mount.source + " read-only");
+      return os_error("make volume " + mount.source + " read-only");
     }
   }
   return tree;
@@ -69,7 +66,7 @@ Result<UniqueFd> detach(const BindMount& mount) {
 
 Result<bool> is_directory(int fd) {
   struct stat st {};
-  if (fstat(fd, &st) != 0) return failed("look at a volume");
+  if (fstat(fd, &st) != 0) return os_error("look at a volume");
   return S_ISDIR(st.st_mode);
 }
 
@@ -83,10 +80,10 @@ Result<> attach(int tree, const std::string& target) {
     if (slash > 0 && slash != std::string::npos)
       CHECK_DONE(make_directories(target.substr(0, slash)));
     UniqueFd file(open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-    if (!file) return failed("create " + target);
+    if (!file) return os_error("create " + target);
   }
   if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
-    return failed("mount at " + target);
+    return os_error("mount at " + target);
   }
   return Done{};
 }
@@ -106,12 +103,12 @@ Result<> overlay(const std::string& directory, const std::string& root) {
   const std::string memory = directory + "/memory";
   CHECK_DONE(make_directories(memory));
   if (mount("tmpfs", memory.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700") != 0) {
-    return failed("mount a private layer");
+    return os_error("mount a private layer");
   }
   CHECK_DONE(make_directories(memory + "/upper"));
   CHECK_DONE(make_directories(memory + "/work"));
   if (mount_with(memory)) return Done{};
-  return failed("lay a private layer over this machine's files");
+  return os_error("lay a private layer over this machine's files");
 }
 
 // Mounts of the machine that are part of "its files" and would be missing from an overlay of "/".
@@ -134,23 +131,24 @@ std::vector<std::string> visible_mounts() {
 
 Result<> bind_recursively(const std::string& from, const std::string& to) {
   if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
-    return failed("bind " + from);
+    return os_error("bind " + from);
   }
   return Done{};
 }
 
 Result<> pivot(const std::string& root) {
-  if (chdir(root.c_str()) != 0) return failed("enter " + root);
-  if (syscall(SYS_pivot_root, ".", ".") != 0) return failed("change the root");
-  if (umount2(".", MNT_DETACH) != 0) return failed("leave the old root");
-  if (chdir("/") != 0) return failed("enter the new root");
+  if (chdir(root.c_str()) != 0) return os_error("enter " + root);
+  if (syscall(SYS_pivot_root, ".", ".") != 0) return os_error("change the root");
+  if (umount2(".", MNT_DETACH) != 0) return os_error("leave the old root");
+  if (chdir("/") != 0) return os_error("enter the new root");
   return Done{};
 }
 
 }  // namespace
 
 Result<> enter_private_root(const std::string& directory, const std::vector<BindMount>& mounts) {
-  if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed("detach mounts");
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+    return os_error("detach mounts");
 
   std::vector<UniqueFd> trees;
   for (const BindMount& mount : mounts) {
@@ -173,12 +171,12 @@ Result<> enter_private_root(const std::string& directory, const std::vector<Bind
   CHECK_DONE(make_directories(root + "/proc"));
   if (mount("proc", (root + "/proc").c_str(), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) !=
       0) {
-    return failed("mount /proc");
+    return os_error("mount /proc");
   }
   CHECK_DONE(make_directories(root + "/tmp"));
   const std::string tmp = directory + "/tmp";
   CHECK_DONE(make_directories(tmp));
-  if (chmod(tmp.c_str(), 01777) != 0) return failed("open up /tmp");
+  if (chmod(tmp.c_str(), 01777) != 0) return os_error("open up /tmp");
   CHECK_DONE(bind_recursively(tmp, root + "/tmp"));
 
   CHECK_DONE(pivot(root));

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pod that is bound to this node, as the API server shows it, and what a node that does not run
+// it has to do about it. Pure.
+
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "base/result.h"
+#include "local/node/pod_spec.h"
+#include "local/node/pod_status.h"
+
+namespace paddle::local {
+
+struct AssignedPod {
+  api::Meta meta{};
+  std::optional<PodSpec> spec{};  // nothing: it can not run here
+  std::string refusal{};          // then why, in one sentence
+  std::string phase{};
+  bool begun = false;                           // a node has given it an address before
+  std::map<std::string, int> restarts{};        // of containers that have been started
+  std::optional<std::chrono::seconds> grace{};  // when it is being deleted
+  bool operator==(const AssignedPod&) const = default;
+};
+
+// Fails only when the metadata can not be read.
+Result<AssignedPod> decode_assigned_pod(const api::Json& object);
+
+enum class Course {
+  kRun,
+  kRunAgain,  // an earlier node ran it: one more restart
+  kRefuse,    // Failed, with the refusal
+  kGiveUp,    // an earlier node ran it, and it must not run twice: Failed
+  kLeave,     // it has ended
+  kFinish,    // it was deleted and nothing of it runs: let it go
+};
+Course course_of(const AssignedPod& pod);
+
+// The counts to go on with after kRunAgain.
+std::map<std::string, int> restarts_after(const AssignedPod& pod);
+
+// The state of a pod that is refused or given up.
+PodState failed_state(const AssignedPod& pod, Course course, WallTime now);
+
+// `status` with the times of conditions that did not change since `before`.
+api::Json keep_transition_times(api::Json status, const api::Json& before);
+
+}  // namespace paddle::local

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/node/claims.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/samplefs/volumes.h"
+
+namespace paddle::local {
+namespace {
+
+using api::Json;
+
+std::string text(const Json& object, const char* pointer) {
+  const Json::json_pointer at(pointer);
+  if (!object.contains(at) || !object.at(at).is_string()) return {};
+  return object.at(at).get<std::string>();
+}
+
+}  // namespace
+
+Result<BoundVolume> decode_bound_volume(const Json& object) {
+  BoundVolume volume;
+  TRY(volume.meta, api::decode_meta(object));
+  volume.driver = text(object, "/spec/csi/driver");
+  volume.handle = text(object, "/spec/csi/volumeHandle");
+  volume.host_path = text(object, "/spec/hostPath/path");
+  volume.claim_uid = text(object, "/spec/claimRef/uid");
+  return volume;
+}
+
+Result<BoundClaim> decode_bound_claim(const Json& object) {
+  BoundClaim claim;
+  TRY(claim.meta, api::decode_meta(object));
+  claim.volume = text(object, "/spec/volumeName");
+  claim.bound = text(object, "/status/phase") == "Bound";
+  return claim;
+}
+
+Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* claim,
+                                const BoundVolume* volume) {
+  if (!claim) {
+    return Error{Code::kNotFound, "persistentvolumeclaim \"" + key.name + "\" not found"};
+  }
+  if (!claim->bound || !volume) {
+    return Error{Code::kNotFound, "waiting for the claim " + key.name + " to be bound to a volume"};
+  }
+  if (volume->claim_uid != claim->meta.uid) {
+    return Error{Code::kNotFound, "waiting for the claim " + key.name + ": the volume " +
+                                      volume->meta.key.name + " belongs to another claim"};
+  }
+  if (volume->driver == engine::samplefs::kDriver) {
+    if (volume->handle.empty() || volume->handle.front() == '.' ||
+        volume->handle.find('/') != std::string::npos) {
+      return Error{Code::kInvalid, "the volume " + volume->meta.key.name +
+                                       " has a volumeHandle that is no plain name"};
+    }
+    return ClaimMeaning{SampleMount{volume->handle, key.name + "-runtime"}};
+  }
+  if (volume->host_path.starts_with('/')) return ClaimMeaning{HostDirectory{volume->host_path}};
+  return Error{Code::kInvalid,
+               "the volume " + volume->meta.key.name + " is of " +
+                   (volume->driver.empty() ? std::string("a kind")
+                                           : "the CSI driver '" + volume->driver + "'") +
+                   ", which one machine can not mount; use a SampleSet or a hostPath volume"};
+}
+
+}  // namespace paddle::local

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a claim means on this machine: the part of PersistentVolumes and claims that a node reads,
+// and the way from one to the other. Pure.
+
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "base/result.h"
+
+namespace paddle::local {
+
+struct BoundVolume {
+  api::Meta meta{};
+  std::string driver{};  // of a CSI volume
+  std::string handle{};
+  std::string host_path{};
+  std::string claim_uid{};  // of the claim it is bound to
+  bool operator==(const BoundVolume&) const = default;
+};
+Result<BoundVolume> decode_bound_volume(const api::Json& object);
+
+struct BoundClaim {
+  api::Meta meta{};
+  std::string volume{};
+  bool bound = false;
+  bool operator==(const BoundClaim&) const = default;
+};
+Result<BoundClaim> decode_bound_claim(const api::Json& object);
+
+struct SampleMount {
+  std::string handle{};
+  std::string server{};  // who serves it, for a sentence
+  bool operator==(const SampleMount&) const = default;
+};
+struct HostDirectory {
+  std::string path{};
+  bool operator==(const HostDirectory&) const = default;
+};
+using ClaimMeaning = std::variant<SampleMount, HostDirectory>;
+
+// Null: not there. kNotFound says what is waited for, kInvalid what this machine can not mount.
+Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* claim,
+                                const BoundVolume* volume);
+
+}  // namespace paddle::local

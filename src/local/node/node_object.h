@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Node object of this machine: what it has, where it is, that it is Ready. A merge patch, so
+// that labels and annotations of others stay. Pure but for machine_facts().
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "api/json.h"
+#include "base/clock.h"
+
+namespace paddle::local {
+
+struct MachineFacts {
+  long cpus = 1;
+  std::int64_t memory = 0;  // bytes
+  std::string kernel{};
+  std::string architecture{};
+  std::string system{};  // "Debian GNU/Linux 12 (bookworm)"
+  std::string host_name{};
+  std::string address{};  // as pods see it
+};
+MachineFacts machine_facts();
+
+// Without status: what a create takes.
+api::Json node_object(const std::string& name, const MachineFacts& facts,
+                      const std::map<std::string, std::string>& labels);
+api::Json node_status(const MachineFacts& facts, WallTime now);
+
+}  // namespace paddle::local
