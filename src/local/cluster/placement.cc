@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/cluster/placement.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+namespace paddle::local {
+namespace {
+
+using api::Json;
+using Pointer = Json::json_pointer;
+
+const Json& at(const Json& object, const char* pointer) {
+  static const Json kNothing;
+  const Pointer where(pointer);
+  return object.contains(where) ? object.at(where) : kNothing;
+}
+
+std::string text(const Json& object, const char* pointer) {
+  const Json& value = at(object, pointer);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+std::vector<NodeRequirement> requirements(const Json& list) {
+  std::vector<NodeRequirement> out;
+  if (!list.is_array()) return out;
+  for (const Json& item : list) {
+    NodeRequirement made{.key = text(item, "/key"), .op = text(item, "/operator")};
+    if (const Json& values = at(item, "/values"); values.is_array()) {
+      for (const Json& value : values) {
+        if (value.is_string()) made.values.push_back(value.get<std::string>());
+      }
+    }
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
+std::optional<std::int64_t> number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool holds(const NodeRequirement& wanted, const std::optional<std::string>& value) {
+  const auto listed = [&] {
+    return value && std::ranges::find(wanted.values, *value) != wanted.values.end();
+  };
+  if (wanted.op == "In") return listed();
+  if (wanted.op == "NotIn") return !listed();
+  if (wanted.op == "Exists") return value.has_value();
+  if (wanted.op == "DoesNotExist") return !value.has_value();
+  if (!value || wanted.values.size() != 1) return false;
+  const auto have = number(*value);
+  const auto limit = number(wanted.values.front());
+  if (!have || !limit) return false;
+  return wanted.op == "Gt" ? *have > *limit : wanted.op == "Lt" && *have < *limit;
+}
+
+std::optional<std::string> label(const NodeFacts& node, const std::string& key) {
+  const auto found = node.meta.labels.find(key);
+  return found == node.meta.labels.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool holds(const NodeTerm& term, const NodeFacts& node) {
+  if (term.labels.empty() && term.fields.empty()) return false;  // as Kubernetes has it
+  return std::ranges::all_of(
+             term.labels, [&](const auto& each) { return holds(each, label(node, each.key)); }) &&
+         std::ranges::all_of(term.fields, [&](const auto& each) {
+           return each.key == "metadata.name" && holds(each, std::optional(node.meta.key.name));
+         });
+}
+
+std::string wish_of(const PendingPod& pod) {
+  std::string wish;
+  for (const auto& [key, value] : pod.node_selector) {
+    wish += (wish.empty() ? "" : ", ") + key + "=" + value;
+  }
+  if (wish.empty()) return "the labels that its node affinity asks for";
+  return "the labels that it asks for (" + wish + ")";
+}
+
+}  // namespace
+
+Result<NodeFacts> decode_node_facts(const Json& object) {
+  NodeFacts node;
+  TRY(node.meta, api::decode_meta(object));
+  node.unschedulable = at(object, "/spec/unschedulable") == true;
+  if (const Json& conditions = at(object, "/status/conditions"); conditions.is_array()) {
+    for (const Json& condition : conditions) {
+      if (text(condition, "/type") == "Ready") node.ready = text(condition, "/status") == "True";
+    }
+  }
+  return node;
+}
+
+Result<PendingPod> decode_pending_pod(const Json& object) {
+  PendingPod pod;
+  TRY(pod.meta, api::decode_meta(object));
+  pod.scheduler = text(object, "/spec/schedulerName");
+  if (const Json& wanted = at(object, "/spec/nodeSelector"); wanted.is_object()) {
+    for (const auto& [key, value] : wanted.items()) {
+      if (value.is_string()) pod.node_selector[key] = value.get<std::string>();
+    }
+  }
+  const Json& affinity =
+      at(object, "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution");
+  pod.has_affinity = affinity.is_object();
+  if (const Json& terms = at(affinity, "/nodeSelectorTerms"); terms.is_array()) {
+    for (const Json& term : terms) {
+      pod.affinity.push_back({.labels = requirements(at(term, "/matchExpressions")),
+                              .fields = requirements(at(term, "/matchFields"))});
+    }
+  }
+  if (const Json& conditions = at(object, "/status/conditions"); conditions.is_array()) {
+    for (const Json& condition : conditions) {
+      if (text(condition, "/type") == "PodScheduled") pod.why_waiting = text(condition, "/message");
+    }
+  }
+  return pod;
+}
+
+bool fits(const PendingPod& pod, const NodeFacts& node) {
+  for (const auto& [key, value] : pod.node_selector) {
+    if (label(node, key) != value) return false;
+  }
+  if (!pod.has_affinity) return true;
+  return std::ranges::any_of(pod.affinity, [&](const NodeTerm& term) { return holds(term, node); });
+}
+
+Placement place(const PendingPod& pod, std::vector<NodeFacts> nodes) {
+  std::erase_if(nodes, [](const NodeFacts& node) { return !node.ready || node.unschedulable; });
+  if (nodes.empty()) return {.why_nowhere = "no node is ready; start one, or wait until it is"};
+  std::erase_if(nodes, [&](const NodeFacts& node) { return !fits(pod, node); });
+  if (nodes.empty()) {
+    return {.why_nowhere =
+                "no node has " + wish_of(pod) + "; label the node or change what the pod asks for"};
+  }
+  return {.node = std::ranges::min(nodes, {}, [](const NodeFacts& node) {
+                    return node.meta.key;
+                  }).meta.key.name};
+}
+
+}  // namespace paddle::local

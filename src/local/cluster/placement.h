@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which node a pod goes to: the first, by name, that is Ready, may be scheduled on, and has what
+// nodeSelector and required node affinity ask for. Resources are not counted: on one machine the
+// kernel shares them out. Pure.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "base/result.h"
+
+namespace paddle::local {
+
+struct NodeFacts {
+  api::Meta meta{};
+  bool ready = false;
+  bool unschedulable = false;
+  bool operator==(const NodeFacts&) const = default;
+};
+Result<NodeFacts> decode_node_facts(const api::Json& object);
+
+// One line of a node selector term: In, NotIn, Exists, DoesNotExist, Gt or Lt.
+struct NodeRequirement {
+  std::string key{};
+  std::string op{};
+  std::vector<std::string> values{};
+  bool operator==(const NodeRequirement&) const = default;
+};
+struct NodeTerm {
+  std::vector<NodeRequirement> labels{};
+  std::vector<NodeRequirement> fields{};  // metadata.name
+  bool operator==(const NodeTerm&) const = default;
+};
+
+struct PendingPod {
+  api::Meta meta{};
+  std::map<std::string, std::string> node_selector{};
+  std::vector<NodeTerm> affinity{};  // any of them
+  bool has_affinity = false;
+  std::string scheduler{};    // empty or default-scheduler: ours
+  std::string why_waiting{};  // the message of its condition PodScheduled
+  bool operator==(const PendingPod&) const = default;
+};
+Result<PendingPod> decode_pending_pod(const api::Json& object);
+
+bool fits(const PendingPod& pod, const NodeFacts& node);
+
+struct Placement {
+  std::string node{};         // empty: nowhere
+  std::string why_nowhere{};  // then why, in one sentence
+  bool operator==(const Placement&) const = default;
+};
+Placement place(const PendingPod& pod, std::vector<NodeFacts> nodes);
+
+}  // namespace paddle::local

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the pods of StatefulSets: read, decide (stateful_set_plan.h), act.
+
+#pragma once
+
+#include "controllers/loop/manager.h"
+
+namespace paddle::local {
+
+controllers::Reconcile make_stateful_sets(const controllers::Surroundings& around);
+
+}  // namespace paddle::local

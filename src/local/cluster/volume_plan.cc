@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/cluster/volume_plan.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+
+namespace paddle::local {
+namespace {
+
+using api::Json;
+using Pointer = Json::json_pointer;
+
+const Json& at(const Json& object, const char* pointer) {
+  static const Json kNothing;
+  const Pointer where(pointer);
+  return object.contains(where) ? object.at(where) : kNothing;
+}
+
+std::string text(const Json& object, const char* pointer) {
+  const Json& value = at(object, pointer);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+std::set<std::string> texts(const Json& list) {
+  std::set<std::string> out;
+  if (!list.is_array()) return out;
+  for (const Json& item : list) {
+    if (item.is_string()) out.insert(item.get<std::string>());
+  }
+  return out;
+}
+
+bool names(const Volume& volume, const Claim& claim) {
+  return volume.claim && volume.claim->key == claim.meta.key &&
+         (volume.claim->uid.empty() || volume.claim->uid == claim.meta.uid);
+}
+
+bool suits(const Volume& volume, const Claim& claim) {
+  if (volume.claim || volume.meta.deleting()) return false;
+  if (volume.storage_class != claim.storage_class) return false;
+  if (!std::ranges::includes(volume.access_modes, claim.access_modes)) return false;
+  for (const auto& [key, value] : claim.match_labels) {
+    const auto found = volume.meta.labels.find(key);
+    if (found == volume.meta.labels.end() || found->second != value) return false;
+  }
+  return bytes_of(volume.capacity).value_or(0) >= bytes_of(claim.request).value_or(0);
+}
+
+const Volume* choose(const Claim& claim, const std::vector<Volume>& volumes) {
+  const Volume* best = nullptr;
+  for (const Volume& volume : volumes) {
+    if (!claim.volume.empty()) {
+      const bool free_or_ours = !volume.claim || names(volume, claim);
+      if (volume.meta.key.name == claim.volume) return free_or_ours ? &volume : nullptr;
+      continue;
+    }
+    if (names(volume, claim)) return &volume;
+    if (!suits(volume, claim)) continue;
+    const auto rank = [](const Volume& v) {
+      return std::pair(bytes_of(v.capacity).value_or(0), v.meta.key.name);
+    };
+    if (!best || rank(volume) < rank(*best)) best = &volume;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<double> bytes_of(const std::string& quantity) {
+  if (quantity.empty()) return std::nullopt;
+  char* end = nullptr;
+  const double number = std::strtod(quantity.c_str(), &end);
+  if (end == quantity.c_str()) return std::nullopt;
+  static const std::map<std::string, double> kUnits{
+      {"", 1},     {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},     {"G", 1e9},     {"T", 1e12},
+      {"P", 1e15}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
+  const auto unit = kUnits.find(end);
+  if (unit == kUnits.end()) return std::nullopt;
+  return number * unit->second;
+}
+
+Result<Volume> decode_volume_object(const Json& object) {
+  Volume volume;
+  TRY(volume.meta, api::decode_meta(object));
+  volume.storage_class = text(object, "/spec/storageClassName");
+  volume.capacity = text(object, "/spec/capacity/storage");
+  volume.access_modes = texts(at(object, "/spec/accessModes"));
+  if (at(object, "/spec/claimRef").is_object()) {
+    volume.claim = ClaimReference{
+        {text(object, "/spec/claimRef/namespace"), text(object, "/spec/claimRef/name")},
+        text(object, "/spec/claimRef/uid")};
+  }
+  volume.phase = text(object, "/status/phase");
+  return volume;
+}
+
+Result<Claim> decode_claim_object(const Json& object) {
+  Claim claim;
+  TRY(claim.meta, api::decode_meta(object));
+  claim.volume = text(object, "/spec/volumeName");
+  claim.storage_class = text(object, "/spec/storageClassName");
+  claim.request = text(object, "/spec/resources/requests/storage");
+  claim.access_modes = texts(at(object, "/spec/accessModes"));
+  if (const Json& labels = at(object, "/spec/selector/matchLabels"); labels.is_object()) {
+    for (const auto& [key, value] : labels.items()) {
+      if (value.is_string()) claim.match_labels[key] = value.get<std::string>();
+    }
+  }
+  claim.phase = text(object, "/status/phase");
+  claim.capacity = text(object, "/status/capacity/storage");
+  return claim;
+}
+
+BindPlan desired_binding(const Claim& claim, const std::vector<Volume>& volumes) {
+  BindPlan plan;
+  if (claim.meta.deleting()) return plan;
+  const Volume* volume = choose(claim, volumes);
+  if (!volume) {
+    // It had one, and that one is gone: its data are, too. Nothing else takes its place.
+    const bool lost = claim.phase == "Bound";
+    if (lost) plan.push_back(SetClaimStatus{.phase = "Lost"});
+    return plan;
+  }
+  const ClaimReference wanted{claim.meta.key, claim.meta.uid};
+  const std::string& name = volume->meta.key.name;
+  if (volume->claim != wanted) {
+    plan.push_back(ReserveVolume{name, volume->meta.resource_version, wanted});
+  }
+  if (volume->phase != "Bound") plan.push_back(SetVolumePhase{name, volume->meta.uid, "Bound"});
+  if (claim.volume != name) plan.push_back(NameVolume{name});
+  if (claim.phase != "Bound" || claim.capacity != volume->capacity) {
+    plan.push_back(SetClaimStatus{"Bound", volume->capacity, volume->access_modes});
+  }
+  return plan;
+}
+
+std::string desired_phase(const Volume& volume, const Claim* claim) {
+  std::string phase = "Available";
+  if (volume.claim && !volume.claim->uid.empty()) {
+    const bool held = claim && claim->meta.uid == volume.claim->uid;
+    phase = held ? "Bound" : "Released";
+  }
+  return phase == volume.phase ? std::string() : phase;
+}
+
+}  // namespace paddle::local

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which volume a claim gets, and what the phases of both are. Pure.
+//
+// A claim that names its volume (volumeName), or that a volume names (claimRef), gets that one and
+// no other. Any other claim gets the smallest free volume of its class that is large enough, has
+// the access modes and the labels asked for, and waits while there is none. Nothing is provisioned.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "base/result.h"
+
+namespace paddle::local {
+
+struct ClaimReference {
+  api::ObjectKey key{};
+  std::string uid{};  // empty: reserved for whoever has the name
+  bool operator==(const ClaimReference&) const = default;
+};
+
+struct Volume {
+  api::Meta meta{};
+  std::string storage_class{};
+  std::string capacity{};  // as written: "10Gi"
+  std::set<std::string> access_modes{};
+  std::optional<ClaimReference> claim{};
+  std::string phase{};
+  bool operator==(const Volume&) const = default;
+};
+Result<Volume> decode_volume_object(const api::Json& object);
+
+struct Claim {
+  api::Meta meta{};
+  std::string volume{};
+  std::string storage_class{};
+  std::string request{};
+  std::set<std::string> access_modes{};
+  std::map<std::string, std::string> match_labels{};
+  std::string phase{};
+  std::string capacity{};  // of its status
+  bool operator==(const Claim&) const = default;
+};
+Result<Claim> decode_claim_object(const api::Json& object);
+
+// Written in this order: the volume first, so that no two claims believe they have it.
+struct ReserveVolume {
+  std::string volume{};
+  std::string resource_version{};
+  ClaimReference claim{};
+  bool operator==(const ReserveVolume&) const = default;
+};
+struct SetVolumePhase {
+  std::string volume{};
+  std::string uid{};
+  std::string phase{};
+  bool operator==(const SetVolumePhase&) const = default;
+};
+struct NameVolume {
+  std::string volume{};
+  bool operator==(const NameVolume&) const = default;
+};
+struct SetClaimStatus {
+  std::string phase{};
+  std::string capacity{};
+  std::set<std::string> access_modes{};
+  bool operator==(const SetClaimStatus&) const = default;
+};
+using BindAction = std::variant<ReserveVolume, SetVolumePhase, NameVolume, SetClaimStatus>;
+using BindPlan = std::vector<BindAction>;
+
+BindPlan desired_binding(const Claim& claim, const std::vector<Volume>& volumes);
+
+// "" when the phase is right already. `claim`: the one that the volume's claimRef names, if it is
+// there.
+std::string desired_phase(const Volume& volume, const Claim* claim);
+
+// Bytes of "10Gi", "1e3", "500M"; nothing for what is no quantity.
+std::optional<double> bytes_of(const std::string& quantity);
+
+}  // namespace paddle::local
