@@ -1,22 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <iostream>
+#include <string>
+#include <string_view>
 
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "controllers/loop/signals.h"
+#include "local/node/container_init.h"
 #include "programs/command_line.h"
 
+namespace {
+
+using namespace paddle;
+
+cli::Terminal::Write writer_to(int fd) {
+  return [fd](std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t count = ::write(fd, text.data(), text.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) ::_exit(1);  // nobody reads any more
+      text.remove_prefix(static_cast<size_t>(count));
+    }
+  };
+}
+
+int run(const cli::Command& command) {
+  const controllers::Signals signals;
+  cli::Terminal terminal(writer_to(STDOUT_FILENO), writer_to(STDERR_FILENO),
+                         ::isatty(STDERR_FILENO) == 1, signals.token());
+  return cli::run_command(command, {.terminal = terminal, .clock = system_clock()});
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  const auto text =
-      paddle::programs::parse_bare("paddlectl",
-                                   "Shows and explains PaddleJobs, SampleSets and SampleJobs "
-                                   "(nothing of it is in this version yet).",
-                                   {argv + 1, argv + argc});
-  if (!text) {
-    std::cerr << paddle::programs::usage_error("paddlectl", text.error());
+  // What the node starts this program again as; before anything else that could get in its way.
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == local::kContainerInitCommand) return local::container_init();
+  if (first == local::kPodPauseCommand) return local::pod_pause();
+
+  const auto command = cli::parse_command({argv + 1, argv + argc});
+  if (!command) {
+    std::cerr << programs::usage_error("paddlectl", command.error());
     return 2;
   }
-  if (!text->empty()) {
-    std::cout << *text;
-    return 0;
+  std::signal(SIGPIPE, SIG_IGN);
+  if (const auto* up = std::get_if<cli::Up>(&*command); up && up->foreground) {
+    const auto done = cli::run_in_foreground(*up);
+    if (!done) std::cerr << "paddlectl: " << done.error().message << "\n";
+    return done ? 0 : 1;
   }
-  std::cerr << "paddlectl: this version has no sub-command yet, so there is nothing to run.\n";
-  return 1;
+  return run(*command);
 }

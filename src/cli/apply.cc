@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/apply.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/documents.h"
+#include "cli/fields.h"
+#include "cli/verb.h"
+
+namespace paddle::cli {
+namespace {
+
+using api::Json;
+
+constexpr const char* kManager = "paddlectl";
+
+std::string version_of(const Json& object) {
+  return text_at(object, {"metadata", "resourceVersion"});
+}
+
+Result<std::string> apply_one(Session& session, const Apply& verb, Json object) {
+  TRY(const KnownKind kind, session.kind_of(object));
+  Json& metadata = object["metadata"];
+  if (!metadata.is_object() || text_at(metadata, {"name"}).empty()) {
+    return Error{Code::kInvalid, "it has no metadata.name"};
+  }
+  if (kind.resource.namespaced && text_at(metadata, {"namespace"}).empty()) {
+    metadata["namespace"] = verb.where.namespace_or_default();
+  }
+  const kube::ObjectKey key{kind.resource.namespaced ? text_at(metadata, {"namespace"}) : "",
+                            text_at(metadata, {"name"})};
+  const auto before = session.client().get(kind.resource, key, session.call());
+  if (!before && !before.is(Code::kNotFound)) return before.error();
+  const auto after = session.client().patch(kind.resource, key,
+                                            {.type = kube::PatchType::kApply,
+                                             .body = std::move(object),
+                                             .field_manager = kManager,
+                                             .force = true,
+                                             .strict = true},
+                                            "", session.call());
+  if (!after) return after.error();
+  const char* what = !before                                     ? "created"
+                     : version_of(*before) == version_of(*after) ? "unchanged"
+                                                                 : "configured";
+  return kind.shown() + "/" + key.name + " " + what;
+}
+
+}  // namespace
+
+Result<> run(const Apply& verb, const Around& around) {
+  std::vector<Document> all;
+  for (const std::string& file : verb.files) {
+    TRY(auto some, read_documents(file));
+    for (Document& document : some) all.push_back(std::move(document));
+  }
+  if (all.empty()) return Error{Code::kInvalid, "there is no object in " + verb.files.front()};
+  TRY(Session session, Session::open(verb.where.home(), around));
+  std::optional<Error> first;
+  for (Document& document : all) {
+    auto done = apply_one(session, verb, std::move(document.object));
+    if (done) {
+      around.terminal.line(*done);
+      continue;
+    }
+    Error error = session.explained(std::move(done).error()).in(document.where);
+    const bool lost = error.code == Code::kUnavailable || error.code == Code::kCancelled;
+    if (lost) return error;
+    if (first) around.terminal.tell("paddlectl: " + error.message);
+    if (!first) first = std::move(error);
+  }
+  if (first) return *std::move(first);
+  return Done{};
+}
+
+void add_apply(CLI::App& local, Command& chosen) {
+  const auto adding = add_verb<Apply>(local, chosen, "apply", "Makes objects what a file says.",
+                                      R"(  paddlectl local apply -f train.yaml
+  paddlectl local apply -f samples/ -n team
+  generate | paddlectl local apply -f -)");
+  adding.app
+      ->add_option("-f,--filename", adding.verb->files,
+                   "file, directory, or - for standard input; YAML or JSON, several documents")
+      ->required();
+  add_namespace(adding);
+}
+
+}  // namespace paddle::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `down`: ends the local cluster: its pods, then everything else. Nothing to end is a success.
+
+#pragma once
+
+#include "cli/session.h"
+
+namespace CLI {
+class App;
+}
+
+namespace paddle::cli {
+
+struct Down {
+  Where where{};
+  bool remove = false;  // the directory too: objects, caches, logs
+  bool operator==(const Down&) const = default;
+};
+
+Result<> run(const Down& verb, const Around& around);
+
+}  // namespace paddle::cli

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/get.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/yaml.h"
+#include "cli/fields.h"
+#include "cli/table.h"
+#include "cli/verb.h"
+#include "net/url.h"
+
+namespace paddle::cli {
+namespace {
+
+using api::Json;
+
+constexpr const char* kAsTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+constexpr const char* kAsIs = "application/json";
+
+Result<Json> ask(Session& session, const std::string& path, const char* accept) {
+  std::string text;
+  auto done = session.client().stream_raw(
+      path, accept,
+      [&](std::string_view piece) -> Result<> {
+        text += piece;
+        return Done{};
+      },
+      session.call());
+  if (!done) return session.explained(std::move(done).error());
+  return api::parse_json(text);
+}
+
+class Getting {
+ public:
+  Getting(const Get& verb, Session& session, KnownKind kind, std::vector<std::string> names)
+      : verb_(verb), session_(session), kind_(std::move(kind)), names_(std::move(names)) {}
+
+  Result<> run() {
+    if (names_.empty()) return show_list();
+    for (const std::string& name : names_) CHECK_DONE(show_one(name));
+    return Done{};
+  }
+
+ private:
+  bool as_table() const { return verb_.output == "table" || verb_.output == "wide"; }
+  const char* accept() const { return as_table() ? kAsTable : kAsIs; }
+  std::string ns() const {
+    const bool one = kind_.resource.namespaced && !verb_.all_namespaces;
+    return one ? verb_.where.namespace_or_default() : "";
+  }
+  TableStyle style() const {
+    return {.wide = verb_.output == "wide",
+            .with_namespace = verb_.all_namespaces && kind_.resource.namespaced,
+            .heading = heading_};
+  }
+
+  std::string list_path(const std::string& name, const std::string& since) const {
+    std::string path = kube::path_of(kind_.resource, {ns(), ""});
+    net::add_query(path, "labelSelector", verb_.selector);
+    if (!name.empty()) net::add_query(path, "fieldSelector", "metadata.name=" + name);
+    if (!since.empty()) {
+      net::add_query(path, "watch", "true");
+      net::add_query(path, "resourceVersion", since);
+    }
+    return path;
+  }
+
+  Result<> show_list() {
+    TRY(const Json list, ask(session_, list_path("", ""), accept()));
+    const bool none = list_at(list, {as_table() ? "rows" : "items"}).empty();
+    if (none && as_table()) {
+      session_.terminal().tell("there are no " + kind_.resource.plural +
+                               (ns().empty() ? "" : " in namespace " + ns()));
+    }
+    show(list);
+    return verb_.watch ? follow("", text_at(list, {"metadata", "resourceVersion"})) : Done{};
+  }
+
+  Result<> show_one(const std::string& name) {
+    TRY(const Json object, ask(session_, kube::path_of(kind_.resource, {ns(), name}), accept()));
+    show(object);
+    return verb_.watch ? follow(name, text_at(object, {"metadata", "resourceVersion"})) : Done{};
+  }
+
+  void show(const Json& given) {
+    if (as_table()) {
+      const std::string text = print_table(given, style());
+      if (!text.empty()) heading_ = false;
+      return session_.terminal().print(text);
+    }
+    if (verb_.output == "json") return session_.terminal().line(given.dump(2));
+    if (verb_.output == "yaml") return session_.terminal().print(api::to_yaml(given));
+    const bool list = given.contains("items");
+    for (const Json& each : list ? list_at(given, {"items"}) : Json::array({given})) {
+      session_.terminal().line(kind_.shown() + "/" + text_at(each, {"metadata", "name"}));
+    }
+  }
+
+  // Until the user or the server has enough; each event is one line of JSON.
+  Result<> follow(const std::string& name, const std::string& since) {
+    std::string rest;
+    auto done = session_.client().stream_raw(
+        list_path(name, since), accept(),
+        [&](std::string_view piece) -> Result<> {
+          rest += piece;
+          for (auto end = rest.find('\n'); end != std::string::npos; end = rest.find('\n')) {
+            TRY(const Json event, api::parse_json(rest.substr(0, end)));
+            rest.erase(0, end + 1);
+            const Json* object = find_at(event, {"object"});
+            if (object && text_at(event, {"type"}) != "BOOKMARK") show(*object);
+          }
+          return Done{};
+        },
+        session_.call());
+    if (done || done.is(Code::kCancelled)) return Done{};
+    return session_.explained(std::move(done).error());
+  }
+
+  const Get& verb_;
+  Session& session_;
+  const KnownKind kind_;
+  const std::vector<std::string> names_;
+  bool heading_ = true;
+};
+
+}  // namespace
+
+Result<> run(const Get& verb, const Around& around) {
+  TRY(Session session, Session::open(verb.where.home(), around));
+  const bool only_kind = verb.words.size() == 1 && verb.words[0].find('/') == std::string::npos;
+  if (only_kind) {
+    TRY(KnownKind kind, session.kind(verb.words[0]));
+    return Getting(verb, session, std::move(kind), {}).run();
+  }
+  TRY(const auto names, names_of(verb.words));
+  for (const Named& each : names) {
+    TRY(KnownKind kind, session.kind(each.kind));
+    CHECK_DONE(Getting(verb, session, std::move(kind), {each.name}).run());
+  }
+  return Done{};
+}
+
+void add_get(CLI::App& local, Command& chosen) {
+  const auto adding = add_verb<Get>(
+      local, chosen, "get", "Shows objects.",
+      R"(  paddlectl local get paddlejobs
+  paddlectl local get pdj train -o yaml
+  paddlectl local get pods -A -o wide
+  paddlectl local get samplesets -w)",
+      [](Get& verb) -> Result<> {
+        const bool object = verb.output == "json" || verb.output == "yaml";
+        if (verb.watch && object) {
+          return Error{Code::kInvalid, "-w shows tables and names, not " + verb.output};
+        }
+        if (verb.words.size() > 1 || verb.words[0].find('/') != std::string::npos) {
+          if (verb.all_namespaces) {
+            return Error{Code::kInvalid, "a name is in one namespace: use -n instead of -A"};
+          }
+          return names_of(verb.words) ? Result<>(Done{}) : names_of(verb.words).error();
+        }
+        return Done{};
+      });
+  Get& verb = *adding.verb;
+  adding.app->add_option("kind", verb.words, "KIND [NAME...] or KIND/NAME...")->required();
+  add_namespace(adding);
+  adding.app->add_flag("-A,--all-namespaces", verb.all_namespaces, "of all namespaces");
+  adding.app->add_flag("-w,--watch", verb.watch, "go on with what changes");
+  adding.app->add_option("-l,--selector", verb.selector, "labels, like a=b,c!=d");
+  adding.app->add_option("-o,--output", verb.output, "table, wide, json, yaml or name")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
+}
+
+}  // namespace paddle::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `get KIND [NAME]`: objects as the server's own table, or as JSON, YAML or names; with -w also
+// what happens to them from then on.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/session.h"
+
+namespace CLI {
+class App;
+}
+
+namespace paddle::cli {
+
+struct Get {
+  Where where{};
+  std::vector<std::string> words{};  // KIND [NAME...] or KIND/NAME...
+  std::string selector{};
+  std::string output = "table";  // table, wide, json, yaml or name
+  bool all_namespaces = false;
+  bool watch = false;
+  bool operator==(const Get&) const = default;
+};
+
+Result<> run(const Get& verb, const Around& around);
+
+}  // namespace paddle::cli

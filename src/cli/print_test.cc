@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people read: tables, progress, the status of a cluster.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/progress.h"
+#include "cli/status_report.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+
+namespace paddle::cli {
+namespace {
+
+using api::Json;
+using testing::HasSubstr;
+
+Json table() {
+  return {{"columnDefinitions", Json::array({{{"name", "Name"}, {"priority", 0}},
+                                             {{"name", "Node"}, {"priority", 1}},
+                                             {{"name", "Age"}, {"priority", 0}}})},
+          {"rows", Json::array({{{"cells", Json::array({"a", "local", "5s"})},
+                                 {"object", {{"metadata", {{"namespace", "x"}}}}}},
+                                {{"cells", Json::array({"longer\nname", nullptr, 7})},
+                                 {"object", {{"metadata", {{"namespace", "default"}}}}}}})}};
+}
+
+TEST(Table, IsAlignedAndOneLineForEachObject) {
+  EXPECT_EQ(print_table(table(), {}), "NAME          AGE\na             5s\nlonger name   7\n");
+}
+
+TEST(Table, ShowsMoreWhenAskedFor) {
+  EXPECT_EQ(print_table(table(), {.wide = true, .with_namespace = true}),
+            "NAMESPACE   NAME          NODE     AGE\n"
+            "x           a             local    5s\n"
+            "default     longer name   <none>   7\n");
+  EXPECT_EQ(print_table(table(), {.heading = false}), "a             5s\nlonger name   7\n");
+}
+
+TEST(Table, IsNothingWithoutRows) {
+  EXPECT_EQ(print_table({{"rows", Json::array()}}, {}), "");
+  EXPECT_EQ(print_table(nullptr, {}), "");
+}
+
+TEST(Bytes, AreReadable) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1023), "1023 B");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes((std::int64_t{1} << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(human_bytes(std::int64_t{12} << 30), "12.0 GiB");
+}
+
+TEST(Bar, IsFullOnlyAtTheEnd) {
+  EXPECT_EQ(bar(0, 10, 4), "[....]   0 %");
+  EXPECT_EQ(bar(5, 10, 4), "[##..]  50 %");
+  EXPECT_EQ(bar(9999, 10000, 4), "[###.]  99 %");
+  EXPECT_EQ(bar(10, 10, 4), "[####] 100 %");
+  EXPECT_EQ(bar(12, 10, 4), "[####] 100 %");
+  EXPECT_EQ(bar(1, 0, 4), "[....]   0 %");
+}
+
+TEST(Progress, OfASampleSetIsItsCache) {
+  Json set{{"kind", "SampleSet"}};
+  EXPECT_EQ(progress_line(set), "Pending");
+  set["status"] = {{"phase", "Ready"},
+                   {"cacheStatus", {{"totalBytes", 2048}, {"cachedBytes", 1024}}}};
+  EXPECT_EQ(progress_line(set), "Ready " + bar(1, 2) + ", 1.0 KiB of 2.0 KiB cached");
+}
+
+TEST(Progress, OfAPaddleJobIsItsPods) {
+  const Json job{
+      {"kind", "PaddleJob"},
+      {"spec", {{"worker", {{"replicas", 2}}}, {"ps", {{"replicas", 1}}}}},
+      {"status",
+       {{"phase", "Starting"},
+        {"worker", {{"running", 1}, {"succeeded", 1}}},
+        {"conditions", Json::array({{{"type", "Ready"}, {"message", "waits for x"}}})}}}};
+  EXPECT_EQ(progress_line(job), "Starting, 1 of 3 pods running, 1 ended: waits for x");
+}
+
+TEST(Terminal, WritesOverProgressOnlyWhereThatIsPossible) {
+  std::string live, plain;
+  const auto to = [](std::string& text) {
+    return [&text](std::string_view piece) { text += piece; };
+  };
+  {
+    Terminal screen(to(live), to(live), true), file(to(plain), to(plain), false);
+    for (Terminal* each : {&screen, &file}) {
+      each->progress("1 %");
+      each->progress("1 %");
+      each->progress("2 %");
+      each->line("done");
+    }
+  }
+  EXPECT_EQ(live, "\r\x1b[K1 %\r\x1b[K2 %\r\x1b[Kdone\n");
+  EXPECT_EQ(plain, "1 %\n2 %\ndone\n");
+}
+
+ClusterReport report() {
+  ClusterReport made{.running = true, .directory = "/d", .pid = 7, .url = "https://h:1"};
+  made.nodes = {
+      {{"metadata", {{"name", "local"}}},
+       {"status",
+        {{"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})},
+         {"addresses", Json::array({{{"type", "InternalIP"}, {"address", "10.7.0.1"}}})}}}}};
+  made.pods = {{{"status", {{"phase", "Running"}}}}, {{"status", {{"phase", "Failed"}}}}};
+  made.paddle_jobs = {{{"kind", "PaddleJob"}, {"metadata", {{"namespace", "a"}, {"name", "j"}}}}};
+  runtime::StatusReport one{.index = runtime::IndexReport{.files = 9, .bytes = 4096}};
+  one.cache = {.files = 3, .bytes = 1024, .limit = 1 << 20};
+  one.reads = {.from_cache = 10, .from_memory = 20, .from_source = 30, .downloaded = 40};
+  one.mounts = 1;
+  made.sample_sets = {{.object = {{"kind", "SampleSet"},
+                                  {"metadata", {{"namespace", "a"}, {"name", "s"}}},
+                                  {"status", {{"phase", "Ready"}}}},
+                       .runtimes = {{.pod = "s-runtime-0", .report = one},
+                                    {.pod = "s-runtime-1", .report = one},
+                                    {.pod = "s-runtime-2", .error = "refused"}}}};
+  return made;
+}
+
+TEST(StatusReport, JsonKeepsItsPromise) {
+  const Json made = to_json(report());
+  EXPECT_EQ(made["nodes"][0], (Json{{"name", "local"}, {"ready", true}, {"address", "10.7.0.1"}}));
+  EXPECT_EQ(made["pods"]["total"], 2);
+  EXPECT_EQ(made["pods"]["running"], 1);
+  EXPECT_EQ(made["paddleJobs"][0]["name"], "j");
+  const Json& set = made["sampleSets"][0];
+  EXPECT_EQ(set["phase"], "Ready");
+  EXPECT_EQ(set["totalBytes"], 4096) << "every runtime sees the same index";
+  EXPECT_EQ(set["totalFiles"], 9);
+  EXPECT_EQ(set["cachedBytes"], 2048);
+  EXPECT_EQ(set["cachedFiles"], 6);
+  EXPECT_EQ(set["reads"],
+            (Json{{"fromCache", 20}, {"fromMemory", 40}, {"fromSource", 60}, {"downloaded", 80}}));
+  EXPECT_EQ(set["runtimes"][1]["reads"]["fromSource"], 30);
+  EXPECT_EQ(set["runtimes"][2]["error"], "refused");
+  EXPECT_EQ(to_json({.directory = "/d"}), (Json{{"running", false}, {"directory", "/d"}}));
+}
+
+TEST(StatusReport, TextSaysTheSame) {
+  const std::string text = to_text(report());
+  EXPECT_THAT(text, HasSubstr("ready, 10.7.0.1"));
+  EXPECT_THAT(text, HasSubstr("2.0 KiB of 4.0 KiB"));
+  EXPECT_THAT(text, HasSubstr("s-runtime-2 does not answer: refused"));
+}
+
+}  // namespace
+}  // namespace paddle::cli

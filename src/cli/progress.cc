@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fields.h"
+#include "cli/goal.h"
+
+namespace paddle::cli {
+namespace {
+
+using api::Json;
+
+std::string phase_of(const Json& object) {
+  const std::string phase = text_at(object, {"status", "phase"});
+  return phase.empty() ? "Pending" : phase;
+}
+
+std::string sample_set_line(const Json& set) {
+  const auto total = number_at(set, {"status", "cacheStatus", "totalBytes"});
+  const auto cached = number_at(set, {"status", "cacheStatus", "cachedBytes"});
+  if (total <= 0) {
+    const std::string why = explanation(set);
+    return phase_of(set) + (why.empty() ? "" : ": " + why);
+  }
+  return phase_of(set) + " " + bar(cached, total) + ", " + human_bytes(cached) + " of " +
+         human_bytes(total) + " cached";
+}
+
+std::string paddle_job_line(const Json& job) {
+  std::int64_t wanted = 0, running = 0, ended = 0;
+  for (const char* role : {"ps", "worker", "heter"}) {
+    wanted += number_at(job, {"spec", role, "replicas"});
+    running += number_at(job, {"status", role, "running"});
+    ended +=
+        number_at(job, {"status", role, "succeeded"}) + number_at(job, {"status", role, "failed"});
+  }
+  std::string line = phase_of(job) + ", " + std::to_string(running) + " of " +
+                     std::to_string(wanted) + " pods running";
+  if (ended > 0) line += ", " + std::to_string(ended) + " ended";
+  const std::string why = explanation(job);
+  return running == wanted || why.empty() ? line : line + ": " + why;
+}
+
+}  // namespace
+
+std::string progress_line(const Json& object) {
+  const std::string kind = text_at(object, {"kind"});
+  if (kind == "SampleSet") return sample_set_line(object);
+  if (kind == "PaddleJob") return paddle_job_line(object);
+  const std::string why = explanation(object);
+  return phase_of(object) + (why.empty() ? "" : ": " + why);
+}
+
+std::string bar(std::int64_t done, std::int64_t total, int width) {
+  const double part =
+      total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0;
+  const bool full = total > 0 && done >= total;
+  const int marks = full ? width : std::min(static_cast<int>(part * width), width - 1);
+  const int percent = full ? 100 : std::min(static_cast<int>(part * 100), 99);
+  std::string text(static_cast<size_t>(width), '.');
+  std::fill_n(text.begin(), marks, '#');
+  char number[16];
+  std::snprintf(number, sizeof number, "%3d %%", percent);
+  return "[" + text + "] " + number;
+}
+
+std::string human_bytes(std::int64_t bytes) {
+  static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (value >= 1023.95 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+}  // namespace paddle::cli

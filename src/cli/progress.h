@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One line about how far an object has come, for people who wait for it. Pure.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "api/json.h"
+
+namespace paddle::cli {
+
+// A SampleSet: "Ready [######......]  50 %, 1.5 GiB of 3.0 GiB cached"; a PaddleJob:
+// "Starting, 1 of 2 pods running: ..."; others: phase and what their Ready condition says.
+std::string progress_line(const api::Json& object);
+
+// "[#####.....]  50 %": never more than full, and full only when it is.
+std::string bar(std::int64_t done, std::int64_t total, int width = 20);
+
+std::string human_bytes(std::int64_t bytes);  // "0 B", "1.5 KiB", "12.0 GiB"
+
+}  // namespace paddle::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/status.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fields.h"
+#include "cli/progress.h"
+#include "cli/runtimes.h"
+#include "cli/status_report.h"
+#include "cli/verb.h"
+
+namespace paddle::cli {
+namespace {
+
+using api::Json;
+
+Result<std::vector<Json>> list_all(Session& session, const kube::Resource& resource) {
+  std::vector<Json> found;
+  auto listed = session.client().list(
+      resource, {},
+      [&](std::string_view text) -> Result<> {
+        TRY(Json object, api::parse_json(text));
+        found.push_back(std::move(object));
+        return Done{};
+      },
+      session.call());
+  if (!listed) return session.explained(std::move(listed).error());
+  return found;
+}
+
+std::string server_in(const local::Home& home) {
+  const auto config = kube::load_config({.path = home.kubeconfig()}, {});
+  return config ? config->server : std::string{};
+}
+
+Result<ClusterReport> look(Session& session, int pid) {
+  const local::Home& home = session.home();
+  ClusterReport report{.running = true,
+                       .directory = home.directory,
+                       .pid = pid,
+                       .url = server_in(home),
+                       .kubeconfig = home.kubeconfig()};
+  TRY(report.nodes, list_all(session, kube::resources::kNodes));
+  TRY(report.pods, list_all(session, kube::resources::kPods));
+  TRY(report.paddle_jobs, list_all(session, kube::resources::kPaddleJobs));
+  TRY(const auto sets, list_all(session, kube::resources::kSampleSets));
+  for (const Json& set : sets) {
+    TRY(auto runtimes, runtimes_of(session, set));
+    report.sample_sets.push_back({.object = set, .runtimes = std::move(runtimes)});
+  }
+  return report;
+}
+
+}  // namespace
+
+Result<> run(const Status& verb, const Around& around) {
+  const local::Home home = verb.where.home();
+  const auto keeper = local::keeper_of(home);
+  if (!keeper) {
+    if (verb.json) around.terminal.line(to_json({.directory = home.directory}).dump(2));
+    return not_running(home);
+  }
+  TRY(Session session, Session::open(home, around));
+  TRY(const ClusterReport report, look(session, keeper->pid));
+  if (verb.json) {
+    around.terminal.line(to_json(report).dump(2));
+  } else {
+    around.terminal.print(to_text(report));
+  }
+  return Done{};
+}
+
+void add_status(CLI::App& local, Command& chosen) {
+  auto output = std::make_shared<std::string>("text");
+  const auto adding = add_verb<Status>(
+      local, chosen, "status", "Shows what runs, what is cached and where bytes came from.",
+      std::string("  paddlectl local status\n  paddlectl local status -o json\n\n") +
+          kStatusJsonHelp,
+      [output](Status& verb) -> Result<> {
+        verb.json = *output == "json";
+        return Done{};
+      });
+  adding.app->add_option("-o,--output", *output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+}
+
+}  // namespace paddle::cli

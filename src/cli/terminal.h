@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a command's words go. Commands write whole lines; on a terminal a progress line may be
+// shown, which the next line replaces. Not thread-safe. Tests read from strings.
+
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace paddle::cli {
+
+class Terminal {
+ public:
+  using Write = std::function<void(std::string_view)>;
+  // `live`: errors go to a terminal, on which a line can be written over.
+  Terminal(Write out, Write err, bool live, std::stop_token stop = {})
+      : out_(std::move(out)), err_(std::move(err)), live_(live), stop_(std::move(stop)) {}
+  ~Terminal() { clear_progress(); }
+
+  void print(std::string_view text);       // results, as they are, to standard output
+  void line(const std::string& text);      // a result and a line break
+  void tell(const std::string& text);      // what is going on, to standard error
+  void progress(const std::string& text);  // on a terminal over the last one; else when it changed
+  void clear_progress();
+
+  bool live() const { return live_; }
+  const std::stop_token& stop() const { return stop_; }  // Ctrl-C
+
+ private:
+  const Write out_;
+  const Write err_;
+  const bool live_;
+  const std::stop_token stop_;
+  std::string shown_{};
+};
+
+}  // namespace paddle::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the verbs' parsers share: a sub-command whose options fill a value, which becomes the
+// command when the sub-command was chosen. The only header here that knows CLI11.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+
+namespace paddle::cli {
+
+template <typename Verb>
+struct Adding {
+  CLI::App* app;
+  std::shared_ptr<Verb> verb;
+};
+
+// `check` is asked once all options are read; its error is a wrong command line.
+template <typename Verb>
+Adding<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
+                      const std::string& about, const std::string& examples,
+                      std::function<Result<>(Verb&)> check = {}) {
+  auto verb = std::make_shared<Verb>();
+  CLI::App* app = local.add_subcommand(name, about);
+  app->footer("Examples:\n" + examples);
+  app->add_option("--directory", verb->where.directory,
+                  "of the local cluster; default: $PADDLE_LOCAL_DIR, else "
+                  "/var/lib/paddle-operator/local");
+  app->callback([verb, &chosen, check = std::move(check), name] {
+    if (check) {
+      if (auto done = check(*verb); !done) {
+        throw CLI::ValidationError("paddlectl local " + name, done.error().message);
+      }
+    }
+    chosen = *verb;
+  });
+  return {app, std::move(verb)};
+}
+
+template <typename Verb>
+void add_namespace(const Adding<Verb>& adding) {
+  adding.app->add_option("-n,--namespace", adding.verb->where.ns, "default: 'default'");
+}
+
+}  // namespace paddle::cli

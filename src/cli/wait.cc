@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/wait.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fields.h"
+#include "cli/progress.h"
+#include "cli/verb.h"
+
+namespace paddle::cli {
+namespace {
+
+using api::Json;
+
+constexpr std::chrono::seconds kLongestWatch{60};
+
+class Waiting {
+ public:
+  Waiting(Session& session, const Wait& verb, KnownKind kind, kube::ObjectKey key)
+      : session_(session),
+        verb_(verb),
+        kind_(std::move(kind)),
+        key_(std::move(key)),
+        name_(kind_.shown() + "/" + key_.name) {
+    if (verb.timeout_seconds > 0) {
+      deadline_ = session.clock().boot() + std::chrono::seconds{verb.timeout_seconds};
+    }
+  }
+
+  // Reads, then watches from there; a watch that ended for any reason is begun again.
+  Result<> run() {
+    for (;;) {
+      auto object = session_.client().get(kind_.resource, key_, session_.call());
+      if (!object) {
+        const bool wanted = verb_.goal.is == Goal::Is::kDeleted && object.is(Code::kNotFound);
+        if (wanted) return met();
+        return session_.explained(std::move(object).error());
+      }
+      if (auto end = look(*object)) return *std::move(end);
+      std::optional<Result<>> end;
+      auto watched = session_.client().watch(
+          kind_.resource,
+          {.ns = key_.ns,
+           .field_selector = "metadata.name=" + key_.name,
+           .resource_version = text_at(*object, {"metadata", "resourceVersion"}),
+           .timeout = patience()},
+          [&](const kube::WatchEvent& event) { return take(event, end); }, session_.call());
+      if (end) return *std::move(end);
+      if (watched.is(Code::kCancelled)) return Error{Code::kCancelled, "told to stop"};
+      const bool again = watched || watched.is(Code::kExpired) || watched.is(Code::kUnavailable);
+      if (!again) return std::move(watched).error();
+      if (!watched &&
+          !session_.clock().sleep(std::chrono::milliseconds{200}, session_.terminal().stop())) {
+        return Error{Code::kCancelled, "told to stop"};
+      }
+      if (deadline_ && session_.clock().boot() >= *deadline_) return too_late(*object);
+    }
+  }
+
+ private:
+  // An error ends the watch; `end` is what it ended with.
+  Result<> take(const kube::WatchEvent& event, std::optional<Result<>>& end) {
+    if (event.type == kube::EventType::kBookmark) return Done{};
+    TRY(const Json object, api::parse_json(event.object));
+    if (event.type == kube::EventType::kDeleted) {
+      end = verb_.goal.is == Goal::Is::kDeleted
+                ? met()
+                : Result<>(Error{Code::kNotFound, name_ + " was deleted"});
+    } else {
+      end = look(object);
+    }
+    if (end) return Error{Code::kCancelled, "seen enough"};
+    return Done{};
+  }
+
+  std::optional<Result<>> look(const Json& object) {
+    const Judgement is = judge(verb_.goal, object);
+    if (is.is == Judgement::Is::kThere) {
+      if (!session_.terminal().live()) session_.terminal().progress(told(object));
+      return met();
+    }
+    if (is.is == Judgement::Is::kNever) {
+      return Error{Code::kInvalid, name_ + " will not get there: " + is.reason};
+    }
+    session_.terminal().progress(told(object));
+    last_ = told(object);
+    return std::nullopt;
+  }
+
+  std::string told(const Json& object) const { return name_ + ": " + progress_line(object); }
+
+  Result<> met() {
+    session_.terminal().line(name_ +
+                             (verb_.goal.is == Goal::Is::kDeleted ? " deleted" : " condition met"));
+    return Done{};
+  }
+
+  Result<> too_late(const Json&) const {
+    return Error{Code::kDeadline,
+                 "it took longer than " + std::to_string(verb_.timeout_seconds) + " s: " + last_};
+  }
+
+  std::chrono::seconds patience() const {
+    if (!deadline_) return kLongestWatch;
+    const auto left = std::chrono::ceil<std::chrono::seconds>(*deadline_ - session_.clock().boot());
+    return std::clamp(left, std::chrono::seconds{1}, kLongestWatch);
+  }
+
+  Session& session_;
+  const Wait& verb_;
+  const KnownKind kind_;
+  const kube::ObjectKey key_;
+  const std::string name_;
+  std::optional<BootTime> deadline_{};
+  std::string last_{};
+};
+
+}  // namespace
+
+Result<> run(const Wait& verb, const Around& around) {
+  TRY(const auto names, names_of(verb.words));
+  TRY(Session session, Session::open(verb.where.home(), around));
+  for (const Named& each : names) {
+    TRY(KnownKind kind, session.kind(each.kind));
+    const std::string ns = kind.resource.namespaced ? verb.where.namespace_or_default() : "";
+    CHECK_DONE(Waiting(session, verb, std::move(kind), {ns, each.name}).run());
+  }
+  return Done{};
+}
+
+void add_wait(CLI::App& local, Command& chosen) {
+  auto wanted = std::make_shared<std::string>();
+  const auto adding =
+      add_verb<Wait>(local, chosen, "wait", "Waits until an object is where it should be.",
+                     R"(  paddlectl local wait sampleset/images --for=phase=Ready
+  paddlectl local wait paddlejob/train --for=phase=Completed --timeout 10m
+  paddlectl local wait pod/a --for=condition=Ready
+  paddlectl local wait pod/a --for='jsonpath={.status.podIP}'
+  paddlectl local wait pod/a --for=delete)",
+                     [wanted](Wait& verb) -> Result<> {
+                       TRY(verb.goal, parse_goal(*wanted));
+                       const auto names = names_of(verb.words);
+                       return names ? Result<>(Done{}) : names.error();
+                     });
+  Wait& verb = *adding.verb;
+  adding.app->add_option("what", verb.words, "KIND/NAME...")->required();
+  adding.app->add_option("--for", *wanted, "condition=, phase=, jsonpath= or delete")->required();
+  add_namespace(adding);
+  adding.app->add_option("--timeout", verb.timeout_seconds, "like 90s or 10m; default: no limit")
+      ->transform(
+          CLI::AsNumberWithUnit(std::map<std::string, int>{{"s", 1}, {"m", 60}, {"h", 3600}}));
+}
+
+}  // namespace paddle::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/machine/home.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "local/api_server/data_directory.h"
+
+namespace paddle::local {
+namespace {
+
+Error failed(const std::string& doing) {
+  return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
+}
+
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+// 0: nobody.
+int holder_of(int file) {
+  struct flock lock = whole_file();
+  if (::fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
+  return lock.l_pid;
+}
+
+}  // namespace
+
+Result<> make_home(const Home& home) {
+  namespace fs = std::filesystem;
+  const fs::path path(home.directory);
+  if (!path.is_absolute()) {
+    return Error{Code::kInvalid, "the directory of a local cluster must be an absolute path"};
+  }
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  auto made = error ? Result<>(Error{Code::kUnavailable, error.message()})
+                    : make_private_directory(home.directory);
+  if (made) return Done{};
+  return Error{made.error().code, home.directory + " can not be used (" + made.error().message +
+                                      "): choose another one with --directory"};
+}
+
+Result<UniqueFd> keep(const Home& home) {
+  UniqueFd file(::open(home.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return failed("open " + home.lock());
+  struct flock lock = whole_file();
+  if (::fcntl(file.get(), F_SETLK, &lock) == 0) return file;
+  if (errno != EACCES && errno != EAGAIN) return failed("lock " + home.lock());
+  return Error{Code::kAlreadyExists, "a local cluster runs in " + home.directory + " already"};
+}
+
+std::optional<Keeper> keeper_of(const Home& home) {
+  const UniqueFd file(::open(home.lock().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return std::nullopt;
+  const int pid = holder_of(file.get());
+  if (pid <= 0) return std::nullopt;
+  UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  // Still the same: it lived when the descriptor was made.
+  if (!process || holder_of(file.get()) != pid) return std::nullopt;
+  return Keeper{.pid = pid, .process = std::move(process)};
+}
+
+}  // namespace paddle::local

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/machine/home.h"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "local/machine/machine.h"
+
+namespace paddle::local {
+namespace {
+
+class HomeTest : public testing::Test {
+ protected:
+  HomeTest() {
+    char name[] = "/tmp/paddle-home-XXXXXX";
+    top_ = ::mkdtemp(name);
+    home_ = {.directory = top_ + "/a/b"};
+  }
+  ~HomeTest() override { std::filesystem::remove_all(top_); }
+
+  std::string top_{};
+  Home home_{};
+};
+
+TEST_F(HomeTest, IsMadePrivateWithItsParents) {
+  ASSERT_TRUE(make_home(home_));
+  ASSERT_TRUE(make_home(home_)) << "again";
+  struct stat info {};
+  ASSERT_EQ(::stat(home_.directory.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  EXPECT_TRUE(make_home({.directory = "relative"}).is(Code::kInvalid));
+  const auto refused = make_home({.directory = "/proc/nothing/here"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("--directory"));
+}
+
+TEST_F(HomeTest, HasOneKeeperWhoIsKnownUntilItEnds) {
+  ASSERT_TRUE(make_home(home_));
+  EXPECT_FALSE(keeper_of(home_));
+  int ready[2], enough[2];
+  ASSERT_EQ(::pipe(ready) + ::pipe(enough), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto lock = keep(home_);
+    const char byte = lock ? 'y' : 'n';
+    if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
+    char end = 0;
+    ::close(enough[1]);
+    ::_exit(::read(enough[0], &end, 1) == 0 ? 0 : 1);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(byte, 'y');
+  EXPECT_TRUE(keep(home_).is(Code::kAlreadyExists));
+  const auto keeper = keeper_of(home_);
+  ASSERT_TRUE(keeper);
+  EXPECT_EQ(keeper->pid, child);
+  ::close(enough[1]);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(keeper_of(home_));
+  EXPECT_TRUE(keep(home_));
+  for (const int fd : {ready[0], ready[1], enough[0]}) ::close(fd);
+}
+
+TEST(PodEnvironment, IsFourNamesOfOursAndFindsOurPrograms) {
+  EXPECT_EQ(pod_environment({{"PATH", "/bin"}, {"HOME", "/h"}, {"TZ", "UTC"}, {"SECRET", "x"}},
+                            "/opt/bin"),
+            (std::map<std::string, std::string>{
+                {"PATH", "/opt/bin:/bin"}, {"HOME", "/h"}, {"TZ", "UTC"}}));
+  const auto bare = pod_environment({}, "/opt/bin");
+  EXPECT_THAT(bare.at("PATH"), testing::StartsWith("/opt/bin:/usr/local/sbin:"));
+  EXPECT_EQ(bare.at("HOME"), "/root");
+}
+
+}  // namespace
+}  // namespace paddle::local

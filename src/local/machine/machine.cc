@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/machine/machine.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include <sched.h>
+#include <sys/mount.h>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "controllers/loop/manager.h"
+#include "controllers/paddle_job/reconciler.h"
+#include "kube/client.h"
+#include "local/api_server/data_directory.h"
+#include "local/api_server/server.h"
+#include "local/cluster/duties.h"
+#include "local/node/node.h"
+#include "local/node/pod_logs.h"
+
+namespace paddle::local {
+namespace {
+
+kube::Config config_of(const Access& access) {
+  kube::Config config{.server = access.url, .token = access.token, .origin = "this machine"};
+  config.tls.ca_pem = access.certificate;
+  config.proxy = "";  // whatever the environment says: it is this machine
+  return config;
+}
+
+Result<> add_controllers(controllers::Manager& manager, const Clock& clock) {
+  CHECK_DONE(manager.add({.name = controllers::kPaddleJobController},
+                         [&clock](const controllers::Surroundings& around) {
+                           return controllers::make_paddle_job_reconciler(around, {}, clock);
+                         }));
+  return add_cluster_duties(manager, clock);
+}
+
+}  // namespace
+
+// In the order of construction; destruction is the reverse.
+class Machine::Parts {
+ public:
+  explicit Parts(const MachineOptions& wanted) : options(wanted) {}
+  ~Parts() {
+    node.reset();
+    enough.request_stop();
+    if (running.joinable()) running.join();
+  }
+
+  Result<> serve() {
+    ApiServerOptions wanted{.directory = options.home.api()};
+    wanted.http.port = options.port;
+    wanted.api.logs = pod_logs(options.home.node());
+    auto started = ApiServer::start(wanted);
+    if (!started) {
+      return std::move(started).error().in(
+          options.port == 0 ? "the API server does not start"
+                            : "the API server does not start on port " +
+                                  std::to_string(options.port) + " (choose another with --port)");
+    }
+    server = *std::move(started);
+    url = server->url();
+    CHECK_DONE(replace_private(options.home.kubeconfig(), kubeconfig_of(server->access())));
+    client = std::make_unique<kube::Client>(config_of(server->access()),
+                                            kube::ClientOptions{.metrics = &metrics});
+    tell("API server at " + url);
+    return Done{};
+  }
+
+  Result<> control(const std::stop_token& stop) {
+    TRY(manager, controllers::Manager::make(
+                     *client, {.metrics_address = "0", .health_address = "0"}, metrics));
+    CHECK_DONE(add_controllers(*manager, system_clock()));
+    running = std::thread([this] {
+      auto done = manager->run(enough.get_token());
+      if (!done) log::error("the controllers ended badly", {{"error", done.error().message}});
+      ended = true;
+    });
+    while (!manager->ready()) {
+      if (ended) return Error{Code::kUnavailable, "the controllers do not start"};
+      if (!system_clock().sleep(std::chrono::milliseconds{10}, stop)) {
+        return Error{Code::kCancelled, "told to stop during the start"};
+      }
+    }
+    tell("controllers of PaddleJobs, pods, StatefulSets and volumes");
+    return Done{};
+  }
+
+  Result<> run_pods() {
+    NodeOptions wanted{
+        .directory = options.home.node(), .program = options.program, .base_env = options.base_env};
+    auto started = Node::start(*client, std::move(wanted), metrics);
+    if (!started) return std::move(started).error().in("the node does not start");
+    node = *std::move(started);
+    tell("node 'local' is ready: " + node->network_note());
+    return Done{};
+  }
+
+  void tell(const std::string& text) const {
+    log::info("started", {{"part", text}});
+    if (options.step) options.step(text);
+  }
+
+  const MachineOptions options;
+  Metrics metrics{};
+  std::string url{};
+  std::unique_ptr<ApiServer> server{};
+  std::unique_ptr<kube::Client> client{};
+  std::unique_ptr<controllers::Manager> manager{};
+  std::stop_source enough{};
+  std::atomic<bool> ended{false};
+  std::thread running{};
+  std::unique_ptr<Node> node{};
+};
+
+Machine::Machine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Machine::~Machine() = default;
+
+const std::string& Machine::url() const { return parts_->url; }
+
+Result<std::unique_ptr<Machine>> Machine::start(const MachineOptions& options,
+                                                std::stop_token stop) {
+  auto parts = std::make_unique<Parts>(options);
+  CHECK_DONE(parts->serve());
+  CHECK_DONE(parts->control(stop));
+  CHECK_DONE(parts->run_pods());
+  if (stop.stop_requested()) return Error{Code::kCancelled, "told to stop during the start"};
+  return std::unique_ptr<Machine>(new Machine(std::move(parts)));
+}
+
+Result<> hide_mounts() {
+  // What the machine mounts later still shows here; what we mount shows nowhere else.
+  const bool hidden =
+      ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
+  if (hidden) return Done{};
+  return Error{Code::kForbidden, std::string("this process may not have mounts of its own (") +
+                                     std::strerror(errno) +
+                                     "): run it as root, in a container with SYS_ADMIN"};
+}
+
+std::map<std::string, std::string> pod_environment(const std::map<std::string, std::string>& ours,
+                                                   const std::string& program_directory) {
+  std::map<std::string, std::string> env{
+      {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, {"HOME", "/root"}};
+  for (const char* name : {"PATH", "HOME", "LANG", "TZ"}) {
+    const auto found = ours.find(name);
+    if (found != ours.end() && !found->second.empty()) env[name] = found->second;
+  }
+  env["PATH"] = program_directory + ":" + env["PATH"];
+  return env;
+}
+
+}  // namespace paddle::local
