@@ -60,11 +60,20 @@ class Server final : public httplib::Server {
   Server(HttpServer::Handler handler, ServerLimits limits, int stop_fd)
       : handler_(std::move(handler)), limits_(limits), stop_fd_(stop_fd) {
     new_task_queue = [this] { return new Places(limits_.connections); };
-    set_payload_max_length(limits_.request_bytes);
+    set_payload_max_length(limits_.body_bytes > 0 ? limits_.body_bytes : limits_.request_bytes);
     set_pre_routing_handler([this](const httplib::Request& asked, httplib::Response& answer) {
+      if (takes_body(asked)) return HandlerResponse::Unhandled;  // to be read first
       respond(asked, answer);
       return HandlerResponse::Handled;
     });
+    if (limits_.body_bytes > 0) {
+      const auto with_body = [this](const httplib::Request& asked, httplib::Response& answer) {
+        respond(asked, answer);
+      };
+      Put(".*", with_body);
+      Post(".*", with_body);
+      Delete(".*", with_body);
+    }
     // Not httplib's default, SO_REUSEPORT: a second server on the same port must be an error.
     set_socket_options([](socket_t socket) {
       const int on = 1;
@@ -73,18 +82,34 @@ class Server final : public httplib::Server {
   }
 
  private:
+  bool may_have_body(const httplib::Request& asked) const {
+    return limits_.body_bytes > 0 &&
+           (asked.method == "PUT" || asked.method == "POST" || asked.method == "DELETE");
+  }
+
+  bool takes_body(const httplib::Request& asked) const {
+    return may_have_body(asked) && !asked.has_header("Content-Encoding") &&
+           !asked.is_multipart_form_data();
+  }
+
   void respond(const httplib::Request& asked, httplib::Response& answer) const {
     Reply reply;
-    if (asked.method != "GET" && asked.method != "HEAD") {
-      reply = {.status = 405, .body = "only GET and HEAD\n"};
-      answer.set_header("Allow", "GET, HEAD");
+    if (asked.method != "GET" && asked.method != "HEAD" && !may_have_body(asked)) {
+      const bool more = limits_.body_bytes > 0;
+      reply = {.status = 405, .body = more ? "no such method\n" : "only GET and HEAD\n"};
+      answer.set_header("Allow", more ? "GET, HEAD, PUT, POST, DELETE" : "GET, HEAD");
+    } else if (may_have_body(asked) && !takes_body(asked)) {
+      reply = {.status = 415, .body = "send the body plain\n"};
+    } else if (asked.body.size() > limits_.body_bytes) {
+      reply = {.status = 413, .body = "the body is too long\n"};
     } else {
       try {
         std::string query;
         for (const auto& [name, value] : asked.params) {
           query += (query.empty() ? "" : "&") + name + "=" + value;
         }
-        reply = handler_({asked.method, asked.path, query});
+        reply = handler_(
+            {asked.method, asked.path, query, asked.get_header_value("Authorization"), asked.body});
       } catch (const std::exception& thrown) {
         log::error("a handler threw", {{"path", asked.path}, {"what", thrown.what()}});
         reply = {.status = 500, .body = "internal error\n"};
@@ -100,7 +125,7 @@ class Server final : public httplib::Server {
     const UniqueFd owned(socket);
     if (turned_away) return false;
     Connection connection(socket, stop_fd_, system_clock().boot() + limits_.whole_request,
-                          limits_.request_bytes);
+                          limits_.request_bytes + limits_.body_bytes);
     bool closed = false;
     try {
       const bool served = process_request(connection, true, closed, nullptr);

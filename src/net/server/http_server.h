@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Answers short GET and HEAD requests; one request per connection, request bodies are never read.
+// With `body_bytes` set PUT, POST and DELETE are answered as well: the handler gets the whole body,
+// and a longer one is a 413. A compressed body is refused (415): its size is not known before.
 // Every connection is bounded: bytes of its request, time from accept to the last byte of the
 // answer (a slow sender or reader is cut off), and the number of connections at once (the next one
 // is closed at once). start() returns when the server listens; the destructor returns when every
@@ -23,12 +25,15 @@ struct ServerLimits {
   int connections = 32;
   size_t request_bytes = 16 * 1024;                 // request line and headers
   std::chrono::milliseconds whole_request{10'000};  // reading, handling and writing together
+  size_t body_bytes = 0;                            // 0: only GET and HEAD
 };
 
 struct Ask {
   std::string method{};
-  std::string path{};   // decoded, without the query
-  std::string query{};  // raw parameters, "verbose&x=1" given back as sorted "verbose=&x=1"
+  std::string path{};           // decoded, without the query
+  std::string query{};          // raw parameters, "verbose&x=1" given back as sorted "verbose=&x=1"
+  std::string authorization{};  // that header; a secret
+  std::string body{};
 };
 
 struct Reply {

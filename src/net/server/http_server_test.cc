@@ -162,5 +162,45 @@ TEST(HttpServer, StoppingEndsConnectionsThatSayNothing) {
   EXPECT_EQ(hear(silent), "");
 }
 
+Reply tell(const Ask& ask) {
+  return {.body = ask.method + " " + ask.path + " by " + ask.authorization + ": " + ask.body};
+}
+
+std::string put(const std::string& body, const std::string& more = {}) {
+  return "PUT /a HTTP/1.1\r\nHost: x\r\nAuthorization: me\r\n" + more +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+TEST(HttpServer, GivesBodiesAndTheAuthorizationWhenAskedTo) {
+  const auto server = started({.body_bytes = 1000}, tell);
+  EXPECT_NE(ask(*server, put("some text")).find("PUT /a by me: some text"), std::string::npos);
+  EXPECT_NE(ask(*server, put("")).find("PUT /a by me: "), std::string::npos);
+  EXPECT_NE(ask(*server, put(std::string(1000, 'x'))).find("200 OK"), std::string::npos);
+  const auto gone = ask(*server, "DELETE /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_NE(gone.find("DELETE /a by : "), std::string::npos) << gone;
+  const auto posted = ask(*server,
+                          "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                          "3\r\nabc\r\n0\r\n\r\n");
+  EXPECT_NE(posted.find("POST /b by : abc"), std::string::npos) << posted;
+  EXPECT_NE(ask(*server, "GET /c HTTP/1.1\r\n\r\n").find("GET /c"), std::string::npos);
+  EXPECT_NE(ask(*server, "PATCH /c HTTP/1.1\r\n\r\n").find(" 405 "), std::string::npos);
+}
+
+TEST(HttpServer, ABodyBeyondTheLimitNeverReachesTheHandler) {
+  const auto server = started({.body_bytes = 1000}, tell);
+  EXPECT_EQ(ask(*server, put(std::string(1001, 'x'))).rfind("HTTP/1.1 413", 0), 0u);
+  const auto fd = dial(*server);
+  say(fd, "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 1000; ++i) say(fd, "20\r\n" + std::string(32, 'x') + "\r\n");
+  EXPECT_EQ(hear(fd).find("PUT /a"), std::string::npos);
+  for (const char* odd : {"Content-Encoding: gzip\r\n", "Content-Encoding: br\r\n",
+                          "Content-Type: multipart/form-data; boundary=x\r\n"}) {
+    EXPECT_EQ(ask(*server, put("x", odd)).rfind("HTTP/1.1 415", 0), 0u) << odd;
+  }
+  EXPECT_EQ(ask(*server, put("short", "Content-Length: 900\r\n")).find("PUT /a"),
+            std::string::npos);
+  EXPECT_NE(ask(*server, put("still there")).find("still there"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace paddle::net

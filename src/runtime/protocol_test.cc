@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/protocol.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace paddle::runtime {
+namespace {
+
+using api::Json;
+
+template <typename T>
+Json through_text(const T& value) {
+  return *api::parse_json(api::dump_json(encode(value)));
+}
+
+TEST(RuntimeProtocol, RequestsGoThereAndBack) {
+  for (const JobKind kind : {JobKind::kSync, JobKind::kWarmup, JobKind::kClear, JobKind::kRemove}) {
+    const JobRequest request{.kind = kind, .paths = {"a", "b/c"}, .partition = 2, .partitions = 3};
+    EXPECT_EQ(*decode_job_request(through_text(request)), request);
+  }
+  EXPECT_EQ(*decode_job_request(through_text(JobRequest{})), JobRequest{});
+  EXPECT_EQ(*decode_job_request(Json{{"kind", "sync"}}), JobRequest{});
+}
+
+TEST(RuntimeProtocol, ReportsGoThereAndBack) {
+  JobReport report{.id = "a-1.b",
+                   .kind = JobKind::kWarmup,
+                   .state = JobState::kFailed,
+                   .files_total = 1,
+                   .files_done = 2,
+                   .files_failed = 3,
+                   .files_no_room = 4,
+                   .bytes_total = 5,
+                   .bytes_done = INT64_MAX,
+                   .bytes_per_second = 7,
+                   .seconds_left = 0,
+                   .error = "no such bucket"};
+  EXPECT_EQ(*decode_job_report(through_text(report)), report);
+  report.seconds_left.reset();
+  EXPECT_EQ(*decode_job_report(through_text(report)), report);
+
+  StatusReport status{.engine = "samplefs",
+                      .index = IndexReport{1, "d", 2, 3},
+                      .cache = {1, 2, 3, 4, 5, 6},
+                      .reads = {7, 8, 9, 10},
+                      .mounts = 11,
+                      .error = "e"};
+  EXPECT_EQ(*decode_status_report(through_text(status)), status);
+  status.index.reset();
+  EXPECT_EQ(*decode_status_report(through_text(status)), status);
+}
+
+TEST(RuntimeProtocol, UnknownFieldsAreIgnored) {
+  EXPECT_TRUE(decode_job_request(Json{{"kind", "clear"}, {"later", Json::object()}}));
+  EXPECT_TRUE(decode_job_report(
+      Json{{"id", "a"}, {"kind", "clear"}, {"state", "queued"}, {"later", Json::array({1})}}));
+  EXPECT_TRUE(decode_status_report(Json{{"cache", {{"later", 1}}}, {"later", 1}}));
+}
+
+TEST(RuntimeProtocol, AnErrorNamesTheField) {
+  const auto says = [](const Json& json) {
+    const auto decoded = decode_job_request(json);
+    return decoded ? "fine" : decoded.error().message;
+  };
+  EXPECT_EQ(says(Json{{"kind", "dance"}}), "kind is not one of sync, warmup, clear, rmr");
+  EXPECT_EQ(says(Json::array()), "the message is not an object");
+  EXPECT_EQ(says(Json::object()), "kind is not one of sync, warmup, clear, rmr");
+  EXPECT_EQ(says(Json{{"kind", "sync"}, {"paths", "a"}}).rfind("paths is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "sync"}, {"paths", Json::array({1})}}).rfind("paths is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partitions", 0}}).rfind("partitions is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", 1}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", -1}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", 1.5}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", UINT64_MAX}}).rfind("partition is not", 0),
+            0u);
+  EXPECT_TRUE(decode_status_report(Json{{"cache", 1}}).is(Code::kInvalid));
+  EXPECT_TRUE(decode_job_report(Json{{"id", "../x"}, {"kind", "sync"}, {"state", "queued"}})
+                  .is(Code::kInvalid));
+}
+
+TEST(RuntimeProtocol, PathsStayBeneathTheRoot) {
+  const auto takes = [](const std::string& path) {
+    return bool(decode_job_request(Json{{"kind", "warmup"}, {"paths", Json::array({path})}}));
+  };
+  for (const char* good : {"a", "a/b", "a/", "..a", "a..", ".a", "\xe7\x8c\xab"}) {
+    EXPECT_TRUE(takes(good)) << good;
+  }
+  for (const std::string& bad :
+       {std::string(), std::string("/"), std::string("/a"), std::string(".."),
+        std::string("a/../b"), std::string("."), std::string("a//b"), std::string("a/./b"),
+        std::string("a\0b", 3), std::string("a/.."), std::string(5000, 'a')}) {
+    EXPECT_FALSE(takes(bad)) << bad;
+  }
+}
+
+TEST(RuntimeProtocol, AnIdIsAPlainName) {
+  for (const std::string& good : {std::string("a"), std::string("A-1.b"), std::string(64, 'x')}) {
+    EXPECT_TRUE(is_job_id(good)) << good;
+  }
+  for (const std::string& bad :
+       {std::string(), std::string("."), std::string(".."), std::string(".a"), std::string("a/b"),
+        std::string("a b"), std::string("a\n"), std::string(65, 'x'), std::string("\0", 1)}) {
+    EXPECT_FALSE(is_job_id(bad)) << bad;
+  }
+}
+
+TEST(RuntimeProtocol, OnlyTheLastThreeStatesAreEnds) {
+  EXPECT_FALSE(ended(JobState::kQueued));
+  EXPECT_FALSE(ended(JobState::kRunning));
+  for (const JobState state : {JobState::kSucceeded, JobState::kFailed, JobState::kCancelled}) {
+    EXPECT_TRUE(ended(state));
+    EXPECT_EQ(*parse_job_state(to_string(state)), state);
+  }
+}
+
+}  // namespace
+}  // namespace paddle::runtime

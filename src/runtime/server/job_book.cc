@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/server/job_book.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddle::runtime {
+
+void JobBook::restore(std::vector<Job> jobs) {
+  for (Job& job : jobs) {
+    if (job.report.state == JobState::kRunning) {
+      job.report = {.id = job.report.id, .kind = job.request.kind};
+    }
+    next_ = std::max(next_, job.number + 1);
+    const std::string id = job.report.id;
+    jobs_[id] = std::move(job);
+  }
+  forget_old();
+}
+
+Result<Job> JobBook::put(const std::string& id, const JobRequest& request) {
+  if (const auto known = jobs_.find(id); known != jobs_.end()) {
+    if (known->second.request == request) return known->second;
+    return Error{Code::kConflict, "another job has the id " + id + "; choose a new one"};
+  }
+  const auto waiting = std::count_if(jobs_.begin(), jobs_.end(), [](const auto& each) {
+    return !ended(each.second.report.state);
+  });
+  if (static_cast<std::size_t>(waiting) >= kWaiting) {
+    return Error{Code::kThrottled, "too many jobs wait; cancel some or try again later"};
+  }
+  Job job{.number = next_++, .request = request, .report = {.id = id, .kind = request.kind}};
+  jobs_[id] = job;
+  return job;
+}
+
+const Job* JobBook::find(const std::string& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+std::vector<JobReport> JobBook::all() const {
+  std::vector<const Job*> jobs;
+  for (const auto& [id, job] : jobs_) jobs.push_back(&job);
+  std::sort(jobs.begin(), jobs.end(), [](auto* a, auto* b) { return a->number < b->number; });
+  std::vector<JobReport> reports;
+  for (const Job* job : jobs) reports.push_back(job->report);
+  return reports;
+}
+
+std::optional<Job> JobBook::start(JobKind kind) {
+  Job* first = nullptr;
+  for (auto& [id, job] : jobs_) {
+    if (job.request.kind != kind) continue;
+    if (job.report.state == JobState::kRunning) return std::nullopt;
+    if (job.report.state == JobState::kQueued && (!first || job.number < first->number)) {
+      first = &job;
+    }
+  }
+  if (!first) return std::nullopt;
+  first->report.state = JobState::kRunning;
+  return *first;
+}
+
+void JobBook::told(const std::string& id, const engine::Progress& progress) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.report.state != JobState::kRunning) return;
+  JobReport& report = found->second.report;
+  report.files_total = progress.files_total;
+  report.files_done = progress.files_done;
+  report.files_failed = progress.files_failed;
+  report.files_no_room = progress.files_no_room;
+  report.bytes_total = progress.bytes_total;
+  report.bytes_done = progress.bytes_done;
+  report.bytes_per_second = progress.bytes_per_second;
+  report.seconds_left = progress.seconds_left;
+}
+
+std::optional<Job> JobBook::finish(const std::string& id, const Result<>& outcome) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second.report.state != JobState::kRunning) return {};
+  JobReport& report = found->second.report;
+  report.seconds_left.reset();
+  if (outcome) {
+    report.state = JobState::kSucceeded;
+  } else {
+    report.state = outcome.is(Code::kCancelled) ? JobState::kCancelled : JobState::kFailed;
+    report.error = outcome.error().message;
+  }
+  Job job = found->second;
+  forget_old();
+  return job;
+}
+
+JobBook::Cancelled JobBook::cancel(const std::string& id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return {};
+  JobReport& report = found->second.report;
+  if (report.state == JobState::kRunning) return {.running = true};
+  if (report.state != JobState::kQueued) return {};
+  report.state = JobState::kCancelled;
+  Job job = found->second;
+  forget_old();
+  return {.running = false, .job = std::move(job)};
+}
+
+void JobBook::forget_old() {
+  std::vector<std::pair<std::uint64_t, std::string>> over;
+  for (const auto& [id, job] : jobs_) {
+    if (ended(job.report.state)) over.emplace_back(job.number, id);
+  }
+  if (over.size() <= kKept) return;
+  std::sort(over.begin(), over.end());
+  over.resize(over.size() - kKept);
+  for (auto& [number, id] : over) {
+    jobs_.erase(id);
+    forgotten_.push_back(std::move(id));
+  }
+}
+
+std::vector<std::string> JobBook::forgotten() { return std::exchange(forgotten_, {}); }
+
+}  // namespace paddle::runtime

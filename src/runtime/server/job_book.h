@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which job runs when, and what is known about each. Pure: no clock, no I/O, not thread-safe.
+//
+// Kinds do not block each other; of one kind one job runs at a time, in the order they came. A job
+// that has ended is remembered among the last kKept ones, so that asking again under its id does
+// not run it again.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "runtime/protocol.h"
+
+namespace paddle::runtime {
+
+struct Job {
+  std::uint64_t number = 0;  // the order in which they came
+  JobRequest request{};
+  JobReport report{};
+  bool operator==(const Job&) const = default;
+};
+
+class JobBook {
+ public:
+  static constexpr std::size_t kKept = 100;     // that have ended
+  static constexpr std::size_t kWaiting = 100;  // that have not
+
+  // What an earlier process wrote down; a job that was running is queued again.
+  void restore(std::vector<Job> jobs);
+
+  // A new job is queued; the same under the same id is the one that is known. kConflict: another
+  // job has that id. kThrottled: too many wait.
+  Result<Job> put(const std::string& id, const JobRequest& request);
+  const Job* find(const std::string& id) const;
+  std::vector<JobReport> all() const;  // in the order they came
+
+  // The next one of that kind, which runs from now on; nothing when one runs or none waits.
+  std::optional<Job> start(JobKind kind);
+  // These know only running jobs.
+  void told(const std::string& id, const engine::Progress& progress);
+  std::optional<Job> finish(const std::string& id, const Result<>& outcome);
+
+  // A queued job is cancelled (and returned); true in `running`: whoever runs it has to stop it.
+  struct Cancelled {
+    bool running = false;
+    std::optional<Job> job{};
+  };
+  Cancelled cancel(const std::string& id);
+
+  // Ids that are remembered no longer, since the last call.
+  std::vector<std::string> forgotten();
+
+ private:
+  void forget_old();
+
+  std::map<std::string, Job> jobs_{};
+  std::uint64_t next_ = 1;
+  std::vector<std::string> forgotten_{};
+};
+
+}  // namespace paddle::runtime

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/server/job_book.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace paddle::runtime {
+namespace {
+
+const JobRequest kSync{.kind = JobKind::kSync};
+const JobRequest kWarmup{.kind = JobKind::kWarmup};
+constexpr Done kDone{};
+
+TEST(JobBook, TheSameJobUnderTheSameIdIsOneJob) {
+  JobBook book;
+  EXPECT_EQ(book.put("a", kSync)->report.state, JobState::kQueued);
+  ASSERT_TRUE(book.start(JobKind::kSync));
+  EXPECT_EQ(book.put("a", kSync)->report.state, JobState::kRunning);
+  book.finish("a", kDone);
+  EXPECT_EQ(book.put("a", kSync)->report.state, JobState::kSucceeded);
+  EXPECT_FALSE(book.start(JobKind::kSync)) << "a finished job does not run again";
+}
+
+TEST(JobBook, AnotherJobUnderAKnownIdIsAConflict) {
+  JobBook book;
+  ASSERT_TRUE(book.put("a", kSync));
+  EXPECT_TRUE(book.put("a", kWarmup).is(Code::kConflict));
+  EXPECT_EQ(book.all().size(), 1u);
+}
+
+TEST(JobBook, KindsDoNotBlockEachOtherAndOneKindRunsInOrder) {
+  JobBook book;
+  for (const char* id : {"z", "y", "x"}) ASSERT_TRUE(book.put(id, kSync));
+  ASSERT_TRUE(book.put("w", kWarmup));
+  EXPECT_EQ(book.start(JobKind::kSync)->report.id, "z");
+  EXPECT_FALSE(book.start(JobKind::kSync));
+  EXPECT_EQ(book.start(JobKind::kWarmup)->report.id, "w");
+  book.finish("z", Error{Code::kUnavailable, "no such host"});
+  EXPECT_EQ(book.start(JobKind::kSync)->report.id, "y");
+  EXPECT_EQ(book.find("z")->report.state, JobState::kFailed);
+  EXPECT_EQ(book.find("z")->report.error, "no such host");
+}
+
+TEST(JobBook, ProgressIsOfRunningJobsOnly) {
+  JobBook book;
+  ASSERT_TRUE(book.put("a", kSync));
+  book.told("a", {.files_done = 7});
+  book.told("nobody", {.files_done = 7});
+  EXPECT_EQ(book.find("a")->report.files_done, 0);
+  book.start(JobKind::kSync);
+  book.told("a", {.files_done = 7, .bytes_per_second = 3, .seconds_left = 9});
+  EXPECT_EQ(book.find("a")->report.files_done, 7);
+  EXPECT_EQ(book.find("a")->report.seconds_left, 9);
+  book.finish("a", kDone);
+  EXPECT_EQ(book.find("a")->report.files_done, 7);
+  EXPECT_FALSE(book.find("a")->report.seconds_left);
+}
+
+TEST(JobBook, CancelEndsWhatWaitsAndPointsAtWhatRuns) {
+  JobBook book;
+  ASSERT_TRUE(book.put("a", kSync));
+  ASSERT_TRUE(book.put("b", kSync));
+  book.start(JobKind::kSync);
+  EXPECT_TRUE(book.cancel("a").running);
+  const auto b = book.cancel("b");
+  EXPECT_FALSE(b.running);
+  EXPECT_EQ(b.job->report.state, JobState::kCancelled);
+  book.finish("a", Error{Code::kCancelled, "stopped"});
+  EXPECT_EQ(book.find("a")->report.state, JobState::kCancelled);
+  EXPECT_FALSE(book.cancel("a").job) << "what has ended stays as it is";
+  EXPECT_FALSE(book.cancel("nobody").job);
+  EXPECT_FALSE(book.start(JobKind::kSync));
+}
+
+TEST(JobBook, ARestartQueuesWhatWasRunningAndKeepsTheOrder) {
+  JobBook book;
+  book.restore({{.number = 5, .request = kSync, .report = {.id = "late"}},
+                {.number = 3,
+                 .request = kSync,
+                 .report = {.id = "early", .state = JobState::kRunning, .files_done = 4}},
+                {.number = 1,
+                 .request = kWarmup,
+                 .report = {.id = "done", .kind = JobKind::kWarmup, .state = JobState::kFailed}}});
+  EXPECT_EQ(book.find("early")->report.files_done, 0);
+  EXPECT_EQ(book.start(JobKind::kSync)->report.id, "early");
+  EXPECT_FALSE(book.start(JobKind::kWarmup));
+  EXPECT_GT(book.put("new", kWarmup)->number, 5u);
+}
+
+TEST(JobBook, ForgetsTheOldestThatEnded) {
+  JobBook book;
+  for (std::size_t i = 0; i < JobBook::kKept + 5; ++i) {
+    ASSERT_TRUE(book.put(std::to_string(i), kSync));
+    book.start(JobKind::kSync);
+    book.finish(std::to_string(i), kDone);
+  }
+  EXPECT_EQ(book.all().size(), JobBook::kKept);
+  EXPECT_EQ(book.forgotten(), (std::vector<std::string>{"0", "1", "2", "3", "4"}));
+  EXPECT_TRUE(book.forgotten().empty());
+  EXPECT_EQ(book.find("0"), nullptr);
+}
+
+TEST(JobBook, WaitingJobsAreBounded) {
+  JobBook book;
+  for (std::size_t i = 0; i < JobBook::kWaiting; ++i) {
+    ASSERT_TRUE(book.put(std::to_string(i), kSync));
+  }
+  EXPECT_TRUE(book.put("one more", kSync).is(Code::kThrottled));
+  EXPECT_TRUE(book.put("1", kSync)) << "a known one is no new one";
+}
+
+TEST(JobBook, OnRandomHistoriesOneOfAKindRunsAndEveryJobEndsOnce) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed);
+    JobBook book;
+    std::map<JobKind, std::string> running;
+    int put = 0, finished = 0;
+    for (int step = 0; step < 300; ++step) {
+      const auto kind = static_cast<JobKind>(random.below(4));
+      switch (random.below(4)) {
+        case 0:
+          if (book.put("j" + std::to_string(put), {.kind = kind})) ++put;
+          break;
+        case 1:
+          if (const auto job = book.start(kind)) {
+            ASSERT_FALSE(running.contains(kind));
+            running[kind] = job->report.id;
+          }
+          break;
+        case 2:
+          if (running.contains(kind)) {
+            ASSERT_TRUE(book.finish(running[kind], kDone));
+            ASSERT_FALSE(book.finish(running[kind], kDone));
+            running.erase(kind);
+            ++finished;
+          }
+          break;
+        default:
+          if (put > 0 &&
+              book.cancel("j" + std::to_string(random.below(static_cast<std::uint64_t>(put))))
+                  .job) {
+            ++finished;
+          }
+      }
+    }
+    int open = 0;
+    for (const auto& report : book.all()) open += ended(report.state) ? 0 : 1;
+    EXPECT_EQ(put, finished + open);
+  }
+}
+
+}  // namespace
+}  // namespace paddle::runtime

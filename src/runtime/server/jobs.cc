@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/server/jobs.h"
+
+#include <utility>
+
+#include "base/log.h"
+
+namespace paddle::runtime {
+namespace {
+
+engine::Selection selection_of(const JobRequest& request) {
+  return {.paths = request.paths, .partition = request.partition, .partitions = request.partitions};
+}
+
+}  // namespace
+
+Jobs::Jobs(std::unique_ptr<Journal> journal, engine::NodeFace& engine)
+    : journal_(std::move(journal)), engine_(engine) {}
+
+Result<std::unique_ptr<Jobs>> Jobs::start(std::unique_ptr<Journal> journal,
+                                          engine::NodeFace& engine) {
+  std::unique_ptr<Jobs> jobs(new Jobs(std::move(journal), engine));
+  TRY(std::vector<Job> known, jobs->journal_->load());
+  {
+    Lock lock(jobs->mutex_);
+    jobs->book_.restore(std::move(known));
+    for (const std::string& id : jobs->book_.forgotten()) jobs->journal_->remove(id);
+  }
+  for (const JobKind kind : {JobKind::kSync, JobKind::kWarmup, JobKind::kClear, JobKind::kRemove}) {
+    jobs->threads_.emplace_back(
+        [self = jobs.get(), kind](const std::stop_token& end) { self->work(kind, end); });
+  }
+  return jobs;
+}
+
+Jobs::~Jobs() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  {
+    Lock lock(mutex_);
+    for (auto& [id, stop] : running_) stop.request_stop();
+  }
+  threads_.clear();  // joins
+}
+
+Result<JobReport> Jobs::put(const std::string& id, const JobRequest& request) {
+  Lock lock(mutex_);
+  const bool known = book_.find(id) != nullptr;
+  TRY(const Job job, book_.put(id, request));
+  if (known) return job.report;
+  if (auto written = journal_->write(job); !written) {
+    (void)book_.cancel(id);  // nobody was promised anything
+    return std::move(written).error();
+  }
+  wake_.notify_all();
+  return job.report;
+}
+
+std::optional<JobReport> Jobs::find(const std::string& id) const {
+  Lock lock(mutex_);
+  const Job* job = book_.find(id);
+  if (!job) return std::nullopt;
+  return job->report;
+}
+
+std::vector<JobReport> Jobs::all() const {
+  Lock lock(mutex_);
+  return book_.all();
+}
+
+void Jobs::cancel(const std::string& id) {
+  Lock lock(mutex_);
+  const auto cancelled = book_.cancel(id);
+  if (cancelled.running) running_[id].request_stop();
+  if (cancelled.job) note(*cancelled.job);
+}
+
+// A journal that can not be written costs at most a job that is run once more.
+void Jobs::note(const Job& job) const {
+  if (auto written = journal_->write(job); !written) {
+    log::warn("can not write the journal", {{"reason", written.error().message}});
+  }
+}
+
+void Jobs::work(JobKind kind, const std::stop_token& end) {
+  while (!end.stop_requested()) {
+    std::optional<Job> job;
+    std::stop_token stop;
+    {
+      Lock lock(mutex_);
+      while (!end.stop_requested() && !(job = book_.start(kind))) wake_.wait(mutex_, end);
+      if (!job) return;
+      if (end.stop_requested()) return;  // still queued in the journal
+      note(*job);
+      stop = running_[job->report.id].get_token();
+    }
+    const std::string id = job->report.id;
+    log::info("job begins", {{"id", id}, {"kind", to_string(kind)}});
+    const auto outcome = carry_out(*job, stop);
+    Lock lock(mutex_);
+    running_.erase(id);
+    if (end.stop_requested() && outcome.is(Code::kCancelled)) return;  // the next process goes on
+    if (const auto done = book_.finish(id, outcome)) note(*done);
+    for (const std::string& old : book_.forgotten()) journal_->remove(old);
+    if (outcome) {
+      log::info("job succeeded", {{"id", id}, {"kind", to_string(kind)}});
+    } else {
+      log::warn("job ended", {{"id", id},
+                              {"kind", to_string(kind)},
+                              {"code", name(outcome.error().code)},
+                              {"reason", outcome.error().message}});
+    }
+  }
+}
+
+Result<> Jobs::carry_out(const Job& job, std::stop_token stop) {
+  const auto tell = [&](const engine::Progress& progress) {
+    Lock lock(mutex_);
+    book_.told(job.report.id, progress);
+  };
+  const engine::Selection which = selection_of(job.request);
+  switch (job.request.kind) {
+    case JobKind::kSync:
+      if (!which.paths.empty()) {
+        return Error{Code::kInvalid, "a sync of single paths is not possible yet; leave paths out"};
+      }
+      return engine_.sync(tell, std::move(stop));
+    case JobKind::kWarmup:
+      return engine_.warm_up(which, tell, std::move(stop));
+    case JobKind::kClear:
+      return engine_.clear(which, tell, std::move(stop));
+    case JobKind::kRemove:
+      return engine_.remove(which, tell, std::move(stop));
+  }
+  return Error{Code::kInternal, "a kind of job that nobody knows"};
+}
+
+}  // namespace paddle::runtime

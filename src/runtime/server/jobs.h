@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the jobs of a book on an engine: one thread per kind, idle ones wait. What put() returns is
+// in the journal: a restart runs it (again). Destruction stops what runs and leaves it in the
+// journal as running, so that the next process runs it again. Thread-safe.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "base/sync.h"
+#include "engine/engine.h"
+#include "runtime/server/job_book.h"
+#include "runtime/server/journal.h"
+
+namespace paddle::runtime {
+
+class Jobs {
+ public:
+  // Begins with what the journal holds. The engine outlives it.
+  static Result<std::unique_ptr<Jobs>> start(std::unique_ptr<Journal> journal,
+                                             engine::NodeFace& engine);
+  ~Jobs();
+
+  Result<JobReport> put(const std::string& id, const JobRequest& request) EXCLUDES(mutex_);
+  std::optional<JobReport> find(const std::string& id) const EXCLUDES(mutex_);
+  std::vector<JobReport> all() const EXCLUDES(mutex_);
+  void cancel(const std::string& id) EXCLUDES(mutex_);
+
+ private:
+  Jobs(std::unique_ptr<Journal> journal, engine::NodeFace& engine);
+  void work(JobKind kind, const std::stop_token& end) EXCLUDES(mutex_);
+  Result<> carry_out(const Job& job, std::stop_token stop);
+  void note(const Job& job) const REQUIRES(mutex_);
+
+  const std::unique_ptr<Journal> journal_;
+  engine::NodeFace& engine_;
+
+  mutable Mutex mutex_;
+  CondVar wake_;
+  JobBook book_ GUARDED_BY(mutex_);
+  std::map<std::string, std::stop_source> running_ GUARDED_BY(mutex_);
+
+  std::vector<std::jthread> threads_;  // last: they use everything above
+};
+
+}  // namespace paddle::runtime

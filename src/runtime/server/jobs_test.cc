@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/server/jobs.h"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "runtime/server/scratch.h"
+
+namespace paddle::runtime {
+namespace {
+
+class JobsTest : public testing::Test {
+ protected:
+  JobsTest() {
+    log::set_level(log::Level::kError);
+    start();
+  }
+  ~JobsTest() override {
+    jobs_.reset();
+    log::set_level(log::Level::kInfo);
+  }
+  void start() { jobs_ = *Jobs::start(*Journal::open(scratch_.path() + "/jobs"), engine_); }
+  JobState state(const std::string& id) {
+    const auto report = jobs_->find(id);
+    EXPECT_TRUE(report) << id;
+    return report ? report->state : JobState::kQueued;
+  }
+  void wait_for(const std::function<bool()>& condition) {
+    for (int i = 0; i < 20'000 && !condition(); ++i) {
+      system_clock().sleep(std::chrono::milliseconds{1}, {});
+    }
+    ASSERT_TRUE(condition());
+  }
+
+  const Scratch scratch_;
+  FakeEngine engine_;
+  std::unique_ptr<Jobs> jobs_;
+};
+
+TEST_F(JobsTest, RunsAJobOnTheEngineAndReportsItsProgress) {
+  ASSERT_TRUE(jobs_->put("w", {.kind = JobKind::kWarmup, .partition = 1, .partitions = 4}));
+  wait_for([&] { return state("w") == JobState::kSucceeded; });
+  EXPECT_EQ(engine_.calls(), std::vector<std::string>{"warm_up 1/4"});
+  EXPECT_EQ(jobs_->find("w")->files_done, 1);
+  ASSERT_TRUE(jobs_->put("w", {.kind = JobKind::kWarmup, .partition = 1, .partitions = 4}));
+  EXPECT_EQ(engine_.calls().size(), 1u);
+}
+
+TEST_F(JobsTest, AFailureKeepsItsSentence) {
+  engine_.let_go(Error{Code::kForbidden, "wrong keys: put the right ones into the Secret"});
+  ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));
+  wait_for([&] { return state("s") == JobState::kFailed; });
+  EXPECT_EQ(jobs_->find("s")->error, "wrong keys: put the right ones into the Secret");
+}
+
+TEST_F(JobsTest, OneKindWaitsForItselfAndNotForOthers) {
+  engine_.hold();
+  ASSERT_TRUE(jobs_->put("s1", {.kind = JobKind::kSync}));
+  ASSERT_TRUE(jobs_->put("s2", {.kind = JobKind::kSync}));
+  ASSERT_TRUE(jobs_->put("c", {.kind = JobKind::kClear}));
+  ASSERT_TRUE(jobs_->put("r", {.kind = JobKind::kRemove}));
+  wait_for([&] { return engine_.calls().size() == 3; });
+  EXPECT_EQ(state("s2"), JobState::kQueued);
+  engine_.let_go();
+  wait_for([&] { return state("s2") == JobState::kSucceeded; });
+}
+
+TEST_F(JobsTest, ARunningAndAWaitingJobCanBeCancelled) {
+  engine_.hold();
+  ASSERT_TRUE(jobs_->put("s1", {.kind = JobKind::kSync}));
+  ASSERT_TRUE(jobs_->put("s2", {.kind = JobKind::kSync}));
+  wait_for([&] { return state("s1") == JobState::kRunning; });
+  jobs_->cancel("s2");
+  EXPECT_EQ(state("s2"), JobState::kCancelled);
+  jobs_->cancel("s1");
+  wait_for([&] { return state("s1") == JobState::kCancelled; });
+  EXPECT_EQ(engine_.calls().size(), 1u);
+  jobs_->cancel("nobody");
+}
+
+TEST_F(JobsTest, ARestartRunsAgainWhatWasRunningAndNothingElse) {
+  ASSERT_TRUE(jobs_->put("done", {.kind = JobKind::kClear}));
+  wait_for([&] { return state("done") == JobState::kSucceeded; });
+  engine_.hold();
+  ASSERT_TRUE(jobs_->put("s1", {.kind = JobKind::kSync}));
+  ASSERT_TRUE(jobs_->put("s2", {.kind = JobKind::kSync}));
+  wait_for([&] { return engine_.calls().size() == 2; });
+  jobs_.reset();
+  engine_.let_go();
+  start();
+  wait_for([&] { return state("s2") == JobState::kSucceeded; });
+  EXPECT_EQ(state("s1"), JobState::kSucceeded);
+  EXPECT_EQ(engine_.calls(), (std::vector<std::string>{"clear", "sync", "sync", "sync"}));
+}
+
+TEST_F(JobsTest, AnIdIsTakenForGood) {
+  ASSERT_TRUE(jobs_->put("a", {.kind = JobKind::kSync}));
+  EXPECT_TRUE(jobs_->put("a", {.kind = JobKind::kClear}).is(Code::kConflict));
+  EXPECT_EQ(jobs_->all().size(), 1u);
+  EXPECT_FALSE(jobs_->find("b"));
+}
+
+}  // namespace
+}  // namespace paddle::runtime

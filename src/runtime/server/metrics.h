@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What GET /metrics says of an engine's status, besides what others count in the same registry:
+//
+//   paddle_cache_files, paddle_cache_bytes, paddle_cache_limit_bytes     gauges
+//   paddle_index_generation, paddle_index_files, paddle_index_bytes      gauges
+//   paddle_cache_mounts                                                  gauge
+//   paddle_cache_read_bytes_total{from="cache|memory|source"}            counter
+//   paddle_cache_downloaded_bytes_total                                  counter
+//
+// Thread-safe.
+
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/metrics.h"
+#include "base/sync.h"
+#include "engine/engine.h"
+
+namespace paddle::runtime {
+
+class StatusMetrics {
+ public:
+  explicit StatusMetrics(Metrics& metrics) : metrics_(metrics) {}
+  // Takes the status over and returns the text of the whole registry.
+  std::string text(const engine::Status& status) EXCLUDES(mutex_);
+
+ private:
+  void gauge(const std::string& name, const std::string& help, std::int64_t value);
+  void counter(const std::string& name, const std::string& help, const Labels& labels,
+               std::int64_t value);
+
+  Metrics& metrics_;
+  Mutex mutex_;
+};
+
+}  // namespace paddle::runtime

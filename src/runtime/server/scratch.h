@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests: a directory of one test, and an engine that does as it is told.
+
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/sync.h"
+#include "engine/engine.h"
+
+namespace paddle::runtime {
+
+class Scratch {
+ public:
+  Scratch() {
+    char name[] = "/tmp/runtime.XXXXXX";
+    path_ = ::mkdtemp(name);
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Each call waits until it is let go or stopped, and is written down.
+class FakeEngine final : public engine::NodeFace {
+ public:
+  std::string name() const override { return "fake"; }
+  Result<> sync(const engine::ProgressSink& tell, std::stop_token stop) override {
+    return act("sync", tell, std::move(stop));
+  }
+  Result<> warm_up(const engine::Selection& which, const engine::ProgressSink& tell,
+                   std::stop_token stop) override {
+    return act(
+        "warm_up " + std::to_string(which.partition) + "/" + std::to_string(which.partitions), tell,
+        std::move(stop));
+  }
+  Result<> clear(const engine::Selection&, const engine::ProgressSink& tell,
+                 std::stop_token stop) override {
+    return act("clear", tell, std::move(stop));
+  }
+  Result<> remove(const engine::Selection&, const engine::ProgressSink& tell,
+                  std::stop_token stop) override {
+    return act("remove", tell, std::move(stop));
+  }
+  engine::Status status() override {
+    engine::Status status;
+    status.index = engine::Status::Index{.generation = 3, .digest = "d", .files = 2, .bytes = 20};
+    status.cached_bytes = 10;
+    status.from_cache = 5;
+    return status;
+  }
+
+  void hold() EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    held_ = true;
+  }
+  void let_go(Result<> outcome = Done{}) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    held_ = false;
+    outcome_ = std::move(outcome);
+    changed_.notify_all();
+  }
+  std::vector<std::string> calls() const EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    return calls_;
+  }
+
+ private:
+  Result<> act(const std::string& what, const engine::ProgressSink& tell, std::stop_token stop)
+      EXCLUDES(mutex_) {
+    tell({.files_total = 2, .files_done = 1});
+    Lock lock(mutex_);
+    calls_.push_back(what);
+    while (held_) {
+      if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
+      changed_.wait(mutex_, stop);
+    }
+    return outcome_;
+  }
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool held_ GUARDED_BY(mutex_) = false;
+  Result<> outcome_ GUARDED_BY(mutex_) = Done{};
+  std::vector<std::string> calls_ GUARDED_BY(mutex_);
+};
+
+}  // namespace paddle::runtime

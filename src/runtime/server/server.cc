@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/server/server.h"
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/protocol.h"
+
+namespace paddle::runtime {
+namespace {
+
+using api::Json;
+
+constexpr std::size_t kLongestBody = std::size_t{1} << 20;
+constexpr std::string_view kJobs = "/v1/jobs/";
+
+net::Reply reply(const Json& body, int status = 200) {
+  return {
+      .status = status, .body = api::dump_json(body) + "\n", .content_type = "application/json"};
+}
+
+net::Reply refuse(int status, const std::string& reason) {
+  return reply(Json{{"error", reason}}, status);
+}
+
+int status_of(Code code) {
+  switch (code) {
+    case Code::kConflict:
+      return 409;
+    case Code::kInvalid:
+      return 400;
+    case Code::kNotFound:
+      return 404;
+    case Code::kThrottled:
+      return 429;
+    default:
+      return 503;
+  }
+}
+
+StatusReport report_of(const std::string& engine, const engine::Status& status) {
+  StatusReport report{.engine = engine,
+                      .cache = {.files = status.cached_files,
+                                .bytes = status.cached_bytes,
+                                .limit = status.limit,
+                                .disk_size = status.disk_size,
+                                .disk_used = status.disk_used,
+                                .disk_avail = status.disk_avail},
+                      .reads = {.from_cache = status.from_cache,
+                                .from_memory = status.from_memory,
+                                .from_source = status.from_source,
+                                .downloaded = status.downloaded},
+                      .mounts = status.mounts};
+  if (status.index) {
+    report.index = IndexReport{.generation = status.index->generation,
+                               .digest = status.index->digest,
+                               .files = status.index->files,
+                               .bytes = status.index->bytes};
+  }
+  return report;
+}
+
+}  // namespace
+
+bool same_secret(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0u : 1u;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char expected = secret.empty() ? '\0' : secret[i % secret.size()];
+    difference |= static_cast<unsigned char>(given[i] ^ expected);
+  }
+  return difference == 0 && !secret.empty();
+}
+
+bool Server::may_ask(const net::Ask& ask) const {
+  constexpr std::string_view kBearer = "Bearer ";
+  if (!ask.authorization.starts_with(kBearer)) return false;
+  return same_secret(std::string_view(ask.authorization).substr(kBearer.size()), token_());
+}
+
+net::Reply Server::answer(const net::Ask& ask) {
+  if (ask.path == "/healthz" || ask.path == "/readyz") return {.body = "ok\n"};
+  if (!may_ask(ask)) return refuse(401, "this needs the token of this runtime");
+  const bool reads = ask.method == "GET" || ask.method == "HEAD";
+  if (ask.path.starts_with(kJobs)) return answer_job(ask, ask.path.substr(kJobs.size()));
+  const bool known = ask.path == "/v1/jobs" || ask.path == "/v1/status" || ask.path == "/metrics";
+  if (!known) return refuse(404, "no such path");
+  if (!reads) return refuse(405, "only GET");
+  if (ask.path == "/metrics") {
+    return {.body = metrics_.text(engine_.status()),
+            .content_type = "text/plain; version=0.0.4; charset=utf-8"};
+  }
+  if (ask.path == "/v1/status") return reply(encode(report_of(engine_.name(), engine_.status())));
+  Json list = Json::array();
+  for (const JobReport& report : jobs_.all()) list.push_back(encode(report));
+  return reply(Json{{"jobs", std::move(list)}});
+}
+
+net::Reply Server::answer_job(const net::Ask& ask, const std::string& id) {
+  if (!is_job_id(id)) {
+    return refuse(400, "an id is 1 to 64 letters, digits, '-' and '.', not beginning with '.'");
+  }
+  if (ask.method == "PUT") {
+    const auto json = api::parse_json(ask.body);
+    if (!json) return refuse(400, json.error().message);
+    const auto request = decode_job_request(*json);
+    if (!request) return refuse(400, request.error().message);
+    const auto report = jobs_.put(id, *request);
+    if (!report) return refuse(status_of(report.error().code), report.error().message);
+    return reply(encode(*report));
+  }
+  if (ask.method == "DELETE") {
+    jobs_.cancel(id);
+    const auto report = jobs_.find(id);
+    return reply(report ? encode(*report) : Json::object());
+  }
+  if (ask.method != "GET" && ask.method != "HEAD") return refuse(405, "only GET, PUT and DELETE");
+  const auto report = jobs_.find(id);
+  if (!report) return refuse(404, "never heard of job " + id);
+  return reply(encode(*report));
+}
+
+Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token token, Jobs& jobs,
+                                              engine::NodeFace& engine, Metrics& metrics) {
+  std::unique_ptr<Server> server(new Server(std::move(token), jobs, engine, metrics));
+  net::ServerLimits limits;
+  limits.body_bytes = kLongestBody;
+  TRY(server->http_,
+      net::HttpServer::start(
+          address, [self = server.get()](const net::Ask& ask) { return self->answer(ask); },
+          limits));
+  return server;
+}
+
+}  // namespace paddle::runtime

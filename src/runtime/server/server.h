@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The HTTP routes of a Cache Runtime Server (docs/design/0006) and nothing else: who may ask, what
+// was asked, what to answer. Everything but /healthz and /readyz wants the token. Errors are
+// `{"error": "<sentence>"}`. Requests are bounded in size, time and number (net/server).
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/metrics.h"
+#include "base/result.h"
+#include "engine/engine.h"
+#include "net/server/http_server.h"
+#include "runtime/server/jobs.h"
+#include "runtime/server/metrics.h"
+
+namespace paddle::runtime {
+
+// Takes as long whatever `given` is, apart from its length.
+bool same_secret(std::string_view given, std::string_view secret);
+
+class Server {
+ public:
+  // The token as it is now; empty: nobody may ask. Called for each request.
+  using Token = std::function<std::string()>;
+
+  // All but the first two are borrowed and outlive the server.
+  static Result<std::unique_ptr<Server>> start(const net::Address& address, Token token, Jobs& jobs,
+                                               engine::NodeFace& engine, Metrics& metrics);
+
+  const net::Address& address() const { return http_->address(); }
+
+ private:
+  Server(Token token, Jobs& jobs, engine::NodeFace& engine, Metrics& metrics)
+      : token_(std::move(token)), jobs_(jobs), engine_(engine), metrics_(metrics) {}
+
+  net::Reply answer(const net::Ask& ask);
+  net::Reply answer_job(const net::Ask& ask, const std::string& id);
+  bool may_ask(const net::Ask& ask) const;
+
+  const Token token_;
+  Jobs& jobs_;
+  engine::NodeFace& engine_;
+  StatusMetrics metrics_;
+  std::unique_ptr<net::HttpServer> http_;  // last: its threads use everything above
+};
+
+}  // namespace paddle::runtime

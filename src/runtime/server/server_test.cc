@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/server/server.h"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/http_client.h"
+#include "runtime/client.h"
+#include "runtime/server/scratch.h"
+
+namespace paddle::runtime {
+namespace {
+
+constexpr const char* kToken = "canary-5f2d";
+
+class RuntimeServerTest : public testing::Test {
+ protected:
+  RuntimeServerTest() {
+    log::set_sink([this](std::string_view line) {
+      Lock lock(mutex_);
+      logged_ += line;
+    });
+    jobs_ = *Jobs::start(*Journal::open(scratch_.path() + "/jobs"), engine_);
+    auto server = Server::start(
+        {"127.0.0.1", 0}, [] { return std::string(kToken); }, *jobs_, engine_, metrics_);
+    EXPECT_TRUE(server) << server.error().message;
+    server_ = *std::move(server);
+  }
+  ~RuntimeServerTest() override {
+    server_.reset();
+    jobs_.reset();
+    log::set_sink({});
+    Lock lock(mutex_);
+    EXPECT_EQ(logged_.find(kToken), std::string::npos);
+  }
+  std::string address() const { return net::to_string(server_->address()); }
+  Client client(const std::string& token = kToken) { return Client(address(), token); }
+  net::HttpReply ask(const std::string& method, const std::string& path,
+                     const std::string& body = {},
+                     const std::string& authorization = std::string("Bearer ") + kToken) {
+    net::HttpRequest request{.method = method, .url = "http://" + address() + path, .body = body};
+    request.headers.emplace_back("Content-Type", "application/json");
+    if (!authorization.empty()) request.headers.emplace_back("Authorization", authorization);
+    const auto reply = http_.send(request);
+    EXPECT_TRUE(reply) << reply.error().message;
+    if (!reply) return {};
+    EXPECT_EQ(reply->body.find(kToken), std::string::npos);
+    return *reply;
+  }
+  void wait_until_ended(const std::string& id) {
+    for (int i = 0; i < 20'000 && !ended(jobs_->find(id)->state); ++i) {
+      system_clock().sleep(std::chrono::milliseconds{1}, {});
+    }
+    ASSERT_TRUE(ended(jobs_->find(id)->state));
+  }
+
+  Mutex mutex_;
+  std::string logged_ GUARDED_BY(mutex_);
+  const Scratch scratch_;
+  FakeEngine engine_;
+  Metrics metrics_;
+  std::unique_ptr<Jobs> jobs_;
+  std::unique_ptr<Server> server_;
+  net::HttpClient http_{{}};
+};
+
+TEST_F(RuntimeServerTest, OnlyHealthGoesWithoutAToken) {
+  for (const char* path : {"/healthz", "/readyz"}) {
+    EXPECT_EQ(ask("GET", path, {}, "").status, 200);
+  }
+  for (const char* path : {"/", "/v1", "/v1/jobs", "/v1/jobs/a", "/v1/status", "/metrics", "/x"}) {
+    for (const std::string& wrong :
+         {std::string(), std::string("Bearer "), std::string("Bearer wrong"), std::string(kToken),
+          "Basic " + std::string(kToken), "bearer" + std::string(kToken),
+          "Bearer " + std::string(kToken) + "x", "Bearer " + std::string(kToken).substr(1)}) {
+      EXPECT_EQ(ask("GET", path, {}, wrong).status, 401) << path << " " << wrong;
+    }
+  }
+  EXPECT_EQ(ask("PUT", "/v1/jobs/a", R"({"kind":"sync"})", "Bearer wrong").status, 401);
+  EXPECT_EQ(ask("DELETE", "/v1/jobs/a", {}, "").status, 401);
+  EXPECT_TRUE(jobs_->all().empty());
+}
+
+TEST_F(RuntimeServerTest, AServerWithoutATokenAnswersNobody) {
+  const auto closed = Server::start(
+      {"127.0.0.1", 0}, [] { return std::string(); }, *jobs_, engine_, metrics_);
+  ASSERT_TRUE(closed);
+  EXPECT_TRUE(Client(net::to_string((*closed)->address()), "").status().is(Code::kUnauthorized));
+}
+
+TEST_F(RuntimeServerTest, AJobGoesFromPutToItsReport) {
+  auto asks = client();
+  const JobRequest request{.kind = JobKind::kWarmup, .partition = 0, .partitions = 2};
+  const auto put = asks.put_job("w-1", request);
+  ASSERT_TRUE(put) << put.error().message;
+  EXPECT_EQ(put->id, "w-1");
+  wait_until_ended("w-1");
+  EXPECT_EQ(asks.job("w-1")->state, JobState::kSucceeded);
+  EXPECT_EQ(asks.job("w-1")->files_done, 1);
+  EXPECT_EQ(asks.put_job("w-1", request)->state, JobState::kSucceeded);
+  EXPECT_TRUE(asks.put_job("w-1", {.kind = JobKind::kSync}).is(Code::kConflict));
+  EXPECT_EQ(asks.jobs()->size(), 1u);
+}
+
+TEST_F(RuntimeServerTest, DeleteCancelsAndForgivesUnknownIds) {
+  engine_.hold();
+  auto asks = client();
+  ASSERT_TRUE(asks.put_job("s", {.kind = JobKind::kSync}));
+  ASSERT_TRUE(asks.cancel("s"));
+  wait_until_ended("s");
+  EXPECT_EQ(asks.job("s")->state, JobState::kCancelled);
+  EXPECT_TRUE(asks.cancel("never-was"));
+}
+
+TEST_F(RuntimeServerTest, StatusIsTheEngines) {
+  const auto status = client().status();
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(status->engine, "fake");
+  EXPECT_EQ(status->index, (IndexReport{3, "d", 2, 20}));
+  EXPECT_EQ(status->cache.bytes, 10);
+  const std::string text = ask("GET", "/metrics").body;
+  EXPECT_NE(text.find("paddle_index_generation 3"), text.npos) << text;
+  EXPECT_NE(text.find("paddle_cache_read_bytes_total{from=\"cache\"} 5"), text.npos);
+  EXPECT_NE(ask("GET", "/metrics").body.find("{from=\"cache\"} 5"), text.npos) << "not doubled";
+}
+
+TEST_F(RuntimeServerTest, WhatIsNotThereOrNotAllowedIsSaid) {
+  EXPECT_EQ(ask("GET", "/v1/jobs/nobody").status, 404);
+  EXPECT_TRUE(client().job("nobody").is(Code::kNotFound));
+  for (const char* path : {"/", "/v1", "/v1/", "/v2/jobs", "/v1/statusx", "/../etc/passwd"}) {
+    EXPECT_EQ(ask("GET", path).status, 404) << path;
+  }
+  EXPECT_EQ(ask("PUT", "/v1/status", "{}").status, 405);
+  EXPECT_EQ(ask("POST", "/v1/jobs/a", "{}").status, 405);
+}
+
+TEST_F(RuntimeServerTest, HostileRequestsAreRefusedAndLeaveNothing) {
+  for (const char* path : {"/v1/jobs/", "/v1/jobs/..", "/v1/jobs/.a", "/v1/jobs/a%2Fb",
+                           "/v1/jobs/a%00b", "/v1/jobs/a/b", "/v1/jobs/%0a"}) {
+    const int status = ask("PUT", path, R"({"kind":"sync"})").status;
+    EXPECT_TRUE(status == 400 || status == 404) << path << " " << status;
+  }
+  for (const std::string& body :
+       {std::string(), std::string("{"), std::string("[]"), std::string("null"),
+        std::string(R"({"kind":"rm -rf /"})"), std::string(R"({"kind":"sync","paths":["../x"]})"),
+        std::string(R"({"kind":"sync","partitions":0})"), std::string(100'000, '[')}) {
+    EXPECT_EQ(ask("PUT", "/v1/jobs/a", body).status, 400) << body.substr(0, 40);
+  }
+  EXPECT_EQ(ask("PUT", "/v1/jobs/a", std::string((1 << 20) + 1, ' ')).status, 413);
+  EXPECT_TRUE(jobs_->all().empty());
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+}
+
+TEST_F(RuntimeServerTest, TheClientTellsWhyThereIsNoAnswer) {
+  EXPECT_TRUE(client("wrong").status().is(Code::kUnauthorized));
+  const std::string gone = address();
+  server_.reset();
+  EXPECT_TRUE(Client(gone, kToken).status().is(Code::kUnavailable));
+  EXPECT_EQ(Client(gone, kToken).status().error().message.find(kToken), std::string::npos);
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_TRUE(Client(gone, kToken).status(stopped.get_token()).is(Code::kCancelled));
+  EXPECT_TRUE(Client(gone, kToken).put_job("../x", {}).is(Code::kInvalid));
+}
+
+TEST(SameSecret, IsEqualityAndNeverTrueForNone) {
+  EXPECT_TRUE(same_secret("abc", "abc"));
+  for (const char* given : {"", "ab", "abcd", "abd", "abcabc"}) {
+    EXPECT_FALSE(same_secret(given, "abc")) << given;
+  }
+  EXPECT_FALSE(same_secret("", ""));
+  EXPECT_FALSE(same_secret("a", ""));
+}
+
+}  // namespace
+}  // namespace paddle::runtime
