@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/local/machine_main.h"
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "engine/samplefs/volumes.h"
+#include "fuse/attach.h"
+#include "fuse/fake/memory_file_system.h"
+#include "fuse/session.h"
+#include "local/node/container_init.h"
+
+namespace paddle::local {
+namespace {
+
+class SlowFiles final : public samplefs::FileSystem {
+ public:
+  SlowFiles() {
+    for (int i = 0; i < 400; ++i) files_.add_file(std::to_string(i), std::to_string(i) + "\n");
+    files_.add_file("train/a", "deep\n");
+  }
+  Result<samplefs::Attr> lookup(samplefs::NodeId parent, std::string_view name) override {
+    return files_.lookup(parent, name);
+  }
+  Result<samplefs::Attr> stat(samplefs::NodeId node) override { return files_.stat(node); }
+  Result<> read_directory(samplefs::NodeId node, std::uint64_t start,
+                          const EntrySink& sink) override {
+    return files_.read_directory(node, start, sink);
+  }
+  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset,
+                           std::span<std::byte> into) override {
+    system_clock().sleep(std::chrono::milliseconds{3}, {});
+    return files_.read(node, offset, into);
+  }
+  samplefs::FsTotals totals() const override { return files_.totals(); }
+
+ private:
+  fuse::MemoryFileSystem files_;
+};
+
+int serve_samples() {
+  struct Served {
+    std::unique_ptr<fuse::Session> session{};
+    UniqueFd link{};
+  };
+  SlowFiles files;
+  Metrics metrics;
+  std::map<std::string, Served> served;
+  auto server = fuse::AttachServer::start(
+      engine::samplefs::kSessionPath, [&](fuse::Attachment attachment) -> Result<fuse::Negotiated> {
+        TRY(auto session, fuse::Session::start(std::move(attachment.channels), files, metrics, {},
+                                               attachment.resumed));
+        TRY(const auto agreed, session->wait_ready(std::chrono::seconds{10}, attachment.stop));
+        served[attachment.name] = {std::move(session), std::move(attachment.link)};
+        return agreed;
+      });
+  if (!server) {
+    std::fprintf(stderr, "%s\n", server.error().message.c_str());
+    return 1;
+  }
+  std::ofstream("/cache/0/starts", std::ios::app) << "started\n";
+  std::puts("serving");
+  std::fflush(stdout);
+  while (true) ::pause();
+}
+
+}  // namespace
+}  // namespace paddle::local
+
+int main(int argc, char** argv) {
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == paddle::local::kContainerInitCommand) return paddle::local::container_init();
+  if (command == paddle::local::kPodPauseCommand) return paddle::local::pod_pause();
+  if (command == paddle::local::kServeSamplesCommand) return paddle::local::serve_samples();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

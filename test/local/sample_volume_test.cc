@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Claims of our driver on one machine: a runtime in a StatefulSet, readers that mount its claim,
+// the death of the runtime under them, and the end of everything.
+
+#include <filesystem>
+#include <fstream>
+
+#include <signal.h>
+
+#include "test/local/machine_fixture.h"
+#include "test/local/machine_main.h"
+#include "test/support/eventually.h"
+
+namespace paddle::local {
+namespace {
+
+using test::eventually;
+namespace kinds = kube::resources;
+namespace fs = std::filesystem;
+using Pointer = Json::json_pointer;
+
+class SampleVolumeTest : public MachineTest {
+ protected:
+  static constexpr const char* kHandle = "default-imagenet-12345678";
+
+  void SetUp() override {
+    if (!fs::exists("/dev/fuse")) GTEST_SKIP() << "no /dev/fuse";
+    MachineTest::SetUp();
+    if (!node_) return;
+    create(kinds::kPersistentVolumes, sample_volume(kHandle, "imagenet"));
+    create(kinds::kClaims, sample_claim("imagenet", kHandle));
+  }
+
+  Json reader(const std::string& name, const std::string& script, const std::string& sub = "") {
+    Json made = pod(name, script);
+    mount(made, "/data", {{"persistentVolumeClaim", {{"claimName", "imagenet"}}}}, sub);
+    return made;
+  }
+
+  // The process that serves, on this machine.
+  static std::optional<int> runtime() {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "cmdline");
+      std::string line;
+      std::getline(file, line);
+      std::error_code error;
+      const bool ours =
+          fs::read_symlink(entry.path() / "exe", error) == fs::read_symlink("/proc/self/exe");
+      if (ours && line.find(kServeSamplesCommand) != std::string::npos) {
+        return std::stoi(entry.path().filename());
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+TEST_F(SampleVolumeTest, APodWaitsForTheRuntimeAndThenReads) {
+  ASSERT_TRUE(eventually([&] {
+    return get(kinds::kClaims, "imagenet").value(Pointer("/status/phase"), "") == "Bound";
+  }));
+  EXPECT_EQ(get(kinds::kPersistentVolumes, kHandle).at(Pointer("/status/phase")), "Bound");
+
+  create(kinds::kPods,
+         reader("r", "cat /data/7 /data/train/a; echo x > /data/new || echo refused"));
+  create(kinds::kPods, reader("s", "ls /data", "train"));
+  EXPECT_TRUE(eventually([&] {
+    return get(kinds::kPods, "r")
+               .value(Pointer("/status/containerStatuses/0/state/waiting/message"), "")
+               .find("waiting for imagenet-runtime to serve the volume") != std::string::npos;
+  }));
+  EXPECT_TRUE(!fs::exists(directory() + "/mounts") || fs::is_empty(directory() + "/mounts"));
+
+  create(kinds::kStatefulSets, sample_runtime("imagenet", kHandle));
+  expect_phase("r", "Succeeded");
+  expect_phase("s", "Succeeded");
+  EXPECT_TRUE(logs("r").starts_with("7\ndeep\n")) << logs("r");
+  EXPECT_TRUE(logs("r").ends_with("refused\n")) << logs("r");
+  EXPECT_EQ(logs("s"), "a\n");
+
+  // With its last reader the mount goes; with its volume the cache.
+  EXPECT_TRUE(eventually([&] { return fs::is_empty(directory() + "/mounts"); }));
+  const std::string cache = directory() + "/cache/" + kHandle;
+  EXPECT_TRUE(fs::exists(cache + "/starts"));
+  ASSERT_TRUE(client().remove(kinds::kStatefulSets, {"default", "imagenet-runtime"}));
+  ASSERT_TRUE(client().remove(kinds::kClaims, {"default", "imagenet"}));
+  EXPECT_TRUE(eventually([&] { return gone(kinds::kPods, "imagenet-runtime-0"); }));
+  EXPECT_TRUE(eventually([&] {
+    return get(kinds::kPersistentVolumes, kHandle).value(Pointer("/status/phase"), "") ==
+           "Released";
+  }));
+  EXPECT_TRUE(fs::exists(cache));
+  ASSERT_TRUE(client().remove(kinds::kPersistentVolumes, {"", kHandle}));
+  EXPECT_TRUE(eventually([&] { return !fs::exists(cache); }));
+}
+
+TEST_F(SampleVolumeTest, NoReadFailsWhenTheRuntimeIsKilled) {
+  create(kinds::kStatefulSets, sample_runtime("imagenet", kHandle));
+  create(kinds::kPods, reader("r", "set -e; for i in $(seq 0 399); do cat /data/$i; done"));
+  for (const char* seen : {"40\n", "120\n", "250\n"}) {
+    ASSERT_TRUE(eventually([&] { return logs("r").find(seen) != std::string::npos; }));
+    const auto serving = runtime();
+    ASSERT_TRUE(serving);
+    kill(*serving, SIGKILL);
+    ASSERT_TRUE(eventually([&] { return runtime() && *runtime() != *serving; }));
+  }
+  expect_phase("r", "Succeeded");
+  std::string all;
+  for (int i = 0; i < 400; ++i) all += std::to_string(i) + "\n";
+  EXPECT_EQ(logs("r"), all);
+  EXPECT_GE(get(kinds::kPods, "imagenet-runtime-0")
+                .value(Pointer("/status/containerStatuses/0/restartCount"), 0),
+            3);
+}
+
+TEST_F(SampleVolumeTest, ANodeThatEndsLeavesNoMountAndTheNextOneMountsAgain) {
+  create(kinds::kStatefulSets, sample_runtime("imagenet", kHandle));
+  Json object = reader("r", "cat /data/7; sleep 1000");
+  object["spec"]["restartPolicy"] = "Always";
+  create(kinds::kPods, object);
+  ASSERT_TRUE(eventually([&] { return logs("r") == "7\n"; }));
+  end_node();
+  EXPECT_TRUE(fs::is_empty(directory() + "/mounts"));
+  EXPECT_FALSE(runtime());
+  start_node();
+  EXPECT_TRUE(eventually([&] { return logs("r", "previous=true") == "7\n" && logs("r") == "7\n"; }))
+      << logs("r");
+}
+
+TEST_F(SampleVolumeTest, AHostPathVolumeIsBoundBySizeAndRead) {
+  fs::create_directories(scratch_.path() + "/samples");
+  std::ofstream(scratch_.path() + "/samples/1") << "pixels\n";
+  create(kinds::kPersistentVolumes, {{"apiVersion", "v1"},
+                                     {"kind", "PersistentVolume"},
+                                     {"metadata", {{"name", "disk"}}},
+                                     {"spec",
+                                      {{"capacity", {{"storage", "5Gi"}}},
+                                       {"accessModes", Json::array({"ReadWriteOnce"})},
+                                       {"hostPath", {{"path", scratch_.path() + "/samples"}}}}}});
+  create(kinds::kClaims, {{"apiVersion", "v1"},
+                          {"kind", "PersistentVolumeClaim"},
+                          {"metadata", {{"name", "mine"}, {"namespace", "default"}}},
+                          {"spec",
+                           {{"accessModes", Json::array({"ReadWriteOnce"})},
+                            {"resources", {{"requests", {{"storage", "2Gi"}}}}}}}});
+  Json object = pod("p", "cat /data/1");
+  mount(object, "/data", {{"persistentVolumeClaim", {{"claimName", "mine"}}}});
+  create(kinds::kPods, object);
+  expect_phase("p", "Succeeded");
+  EXPECT_EQ(logs("p"), "pixels\n");
+}
+
+}  // namespace
+}  // namespace paddle::local
