@@ -91,6 +91,15 @@ Result<> Channel::invalidate_entry(std::uint64_t parent, std::string_view name) 
   return told;
 }
 
+Result<> Channel::invalidate_listing(std::uint64_t directory) const {
+  fuse_notify_inval_inode_out out{};
+  out.ino = directory;  // all of it: from 0 to the end
+  auto told = notify(FUSE_NOTIFY_INVAL_INODE, std::as_bytes(std::span(&out, 1)), {},
+                     "invalidate a listing");
+  if (told.is(Code::kNotFound)) return Done{};
+  return told;
+}
+
 Result<UniqueFd> open_device() {
   UniqueFd fd(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
   if (!fd) return device_error("open /dev/fuse", errno);

@@ -53,6 +53,8 @@ class Channel {
   // Forgets one name (also one that it believed absent). Takes locks of the directory: never call
   // it while answering a request.
   Result<> invalidate_entry(std::uint64_t parent, std::string_view name) const;
+  // Forgets what it keeps of a listing (with no-opendir the kernel keeps it for good).
+  Result<> invalidate_listing(std::uint64_t directory) const;
   // Forgets every name it was told before. kInvalid where the kernel can not (before Linux 6.16).
   Result<> increase_epoch() const;
 

@@ -18,6 +18,15 @@ constexpr const char* kOperatorExamples = R"(Examples:
   paddle-operator --controllers=paddlejob --namespace=train --kubeconfig=$HOME/.kube/config
       only PaddleJobs, only in one namespace, from a desk)";
 
+constexpr const char* kServeExamples = R"(Examples:
+  paddle-cache serve --set=train/imagenet --source=s3://bucket/imagenet \
+      --source-secret=/etc/paddle-cache/source --token-file=/etc/paddle-cache/token/token \
+      --cache=/cache/0 --cache-mib=102400 --session=/run/paddle-cache --listen=10.0.0.7:7716
+      as the operator runs it: a cache of 100 GiB, credentials from a mounted Secret
+  paddle-cache serve --source=file:///data/flowers --token-file=$HOME/token \
+      --cache=$HOME/.cache/flowers --listen=127.0.0.1:7716
+      a directory of this machine, as much cache as the disk has)";
+
 // Go's flag package takes one dash or two for the same flag, and nothing after '=' as an empty
 // value, where CLI11 would go on to the next argument.
 std::vector<std::string> in_words_of_cli11(const std::vector<std::string>& args) {
@@ -162,6 +171,40 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   }
   if (!flags.scheduling.empty() && flags.scheduling != "volcano") {
     return bad("scheduling", flags.scheduling, "volcano");
+  }
+  return command;
+}
+
+Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
+  CacheCommand command;
+  ServeFlags& flags = command.serve;
+  CLI::App app("Caches the samples of one set on one node and serves them.", "paddle-cache");
+  app.footer(kServeExamples);
+  app.require_subcommand(1);
+  CLI::App* serve = app.add_subcommand("serve", "the Cache Runtime Server: jobs, status, mounts");
+  serve->footer(kServeExamples);
+  serve->add_option("--engine", flags.engine, "samplefs")->capture_default_str();
+  serve->add_option("--set", flags.set, "namespace/name of the SampleSet; for logs");
+  serve->add_option("--source", flags.source, "file:///directory or s3://bucket/prefix")
+      ->required();
+  serve->add_option("--source-secret", flags.source_secret,
+                    "directory with access-key, secret-key, session-token, endpoint, region");
+  serve->add_option("--token-file", flags.token_file, "file with the token that callers must know")
+      ->required();
+  serve->add_option("--cache", flags.cache, "directory of the cache, this process's alone")
+      ->required();
+  serve->add_option("--cache-mib", flags.cache_mib, "its limit; 0: what the disk has")
+      ->capture_default_str();
+  serve->add_option("--session", flags.session,
+                    "directory where the node attaches mounts; empty: none");
+  serve->add_option("--listen", flags.listen, "host:port of the runtime API")->required();
+  serve->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
+
+  TRY(command.text, parsed(app, "paddle-cache", args));
+  if (!command.text.empty()) return command;
+  if (flags.engine != "samplefs") return bad("engine", flags.engine, "samplefs");
+  if (flags.log_format != "text" && flags.log_format != "json") {
+    return bad("log-format", flags.log_format, "text or json");
   }
   return command;
 }

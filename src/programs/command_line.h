@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,28 @@ struct OperatorCommand {
 
 // kInvalid with one sentence for a wrong command line.
 Result<OperatorCommand> parse_operator(const std::vector<std::string>& args);
+
+// `paddle-cache serve` (docs/design/0006).
+struct ServeFlags {
+  std::string engine = "samplefs";
+  std::string set{};            // namespace/name; in logs only
+  std::string source{};         // uri
+  std::string source_secret{};  // directory with the source's credentials; empty: none
+  std::string token_file{};
+  std::string cache{};          // directory
+  std::uint64_t cache_mib = 0;  // 0: what the disk has
+  std::string session{};        // directory where node and runtime meet; empty: serves no mount
+  std::string listen{};         // host:port
+  std::string log_format = "text";
+  bool operator==(const ServeFlags&) const = default;
+};
+
+struct CacheCommand {
+  std::string text{};
+  ServeFlags serve{};
+};
+
+Result<CacheCommand> parse_cache(const std::vector<std::string>& args);
 
 // A program that has only --help and --version yet; the text to print, or empty.
 Result<std::string> parse_bare(const std::string& program, const std::string& about,

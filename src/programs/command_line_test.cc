@@ -75,6 +75,42 @@ TEST(OperatorCommandLine, HelpHasExamplesAndVersionIsExact) {
   EXPECT_EQ(parse_operator({"--version"})->text, std::string("paddle-operator ") + kVersion + "\n");
 }
 
+TEST(CacheCommandLine, TakesWhatTheOperatorWrites) {
+  const auto command =
+      parse_cache({"serve", "--engine=samplefs", "--set=ns/set", "--source=s3://b/p",
+                   "--source-secret=/s", "--token-file=/t", "--cache=/cache/0", "--cache-mib=5",
+                   "--session=/run", "--listen=1.2.3.4:5"});
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->serve, (ServeFlags{.set = "ns/set",
+                                        .source = "s3://b/p",
+                                        .source_secret = "/s",
+                                        .token_file = "/t",
+                                        .cache = "/cache/0",
+                                        .cache_mib = 5,
+                                        .session = "/run",
+                                        .listen = "1.2.3.4:5"}));
+}
+
+TEST(CacheCommandLine, AWrongOneIsOneSentenceAndHelpHasExamples) {
+  const std::vector<std::string> good{"serve", "--source=file:///a", "--token-file=/t",
+                                      "--cache=/c", "--listen=:1"};
+  ASSERT_TRUE(parse_cache(good));
+  for (const std::string& wrong :
+       {std::string("--engine=other"), std::string("--cache-mib=-1"), std::string("--cache-mib=a"),
+        std::string("--log-format=xml"), std::string("--nonsense"), std::string("word")}) {
+    auto args = good;
+    args.push_back(wrong);
+    const auto command = parse_cache(args);
+    ASSERT_TRUE(command.is(Code::kInvalid)) << wrong;
+    EXPECT_EQ(command.error().message.find('\n'), std::string::npos);
+  }
+  EXPECT_TRUE(parse_cache({}).is(Code::kInvalid));
+  EXPECT_TRUE(parse_cache({"serve"}).is(Code::kInvalid));
+  EXPECT_NE(parse_cache({"--help"})->text.find("Examples:"), std::string::npos);
+  EXPECT_NE(parse_cache({"serve", "--help"})->text.find("--cache-mib"), std::string::npos);
+  EXPECT_EQ(parse_cache({"--version"})->text, std::string("paddle-cache ") + kVersion + "\n");
+}
+
 TEST(BareCommandLine, KnowsHelpAndVersionOnly) {
   EXPECT_EQ(*parse_bare("paddlectl", "x", {"--version"}),
             std::string("paddlectl ") + kVersion + "\n");

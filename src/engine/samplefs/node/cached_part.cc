@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/samplefs/node/cached_part.h"
+
+#include "samplefs/block.h"
+#include "samplefs/filler.h"
+
+namespace paddle::engine::samplefs {
+
+using ::paddle::samplefs::block_at;
+using ::paddle::samplefs::Index;
+using ::paddle::samplefs::kBlockSize;
+
+namespace {
+
+constexpr std::chrono::milliseconds kShort{5};
+
+}  // namespace
+
+CachedPart::Answer CachedPart::of(const std::shared_ptr<const Index>& index,
+                                  const ::paddle::samplefs::Store& store, const Clock& clock) {
+  const auto stats = store.stats();
+  Lock lock(mutex_);
+  const BootTime begin = clock.boot();
+  const bool same = index_ == index && blocks_ == stats.blocks && stored_ == stats.bytes_stored;
+  if (same || (index_ == index && begin < next_)) return answer_;
+  Answer answer;
+  for (Index::Position position = 0; position < index->size(); ++position) {
+    const Index::Entry entry = index->at(position);
+    if (entry.directory) continue;
+    const std::string path = index->path_of(position);
+    bool whole = true;
+    for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
+      const auto block = block_at(path, entry.etag, entry.size, at);
+      if (store.holds(block)) {
+        answer.bytes += static_cast<std::int64_t>(block.length);
+      } else {
+        whole = false;
+      }
+    }
+    if (whole) ++answer.files;
+  }
+  index_ = index;
+  blocks_ = stats.blocks;
+  stored_ = stats.bytes_stored;
+  const auto took = clock.boot() - begin;
+  next_ = took > kShort ? begin + 20 * took : begin;  // at most a twentieth of one core
+  answer_ = answer;
+  return answer;
+}
+
+}  // namespace paddle::engine::samplefs

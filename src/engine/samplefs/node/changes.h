@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel has to forget when one generation follows another. Pure.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "samplefs/index.h"
+
+namespace paddle::engine::samplefs {
+
+struct ChangedName {
+  ::paddle::samplefs::NodeId directory = 0;
+  std::string name{};
+  bool operator==(const ChangedName&) const = default;
+};
+
+struct Changes {
+  std::vector<::paddle::samplefs::NodeId> listings{};  // directories that list other names or nodes
+  std::vector<ChangedName> names{};                    // that are new, gone, or another node
+};
+
+// Directories are compared by path; what is beneath a directory that is new or gone needs no word.
+Changes changes_between(const ::paddle::samplefs::Index& before,
+                        const ::paddle::samplefs::Index& after);
+
+}  // namespace paddle::engine::samplefs

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Generations of an index on disk: `index.<generation>`, each written whole (samplefs/sync.h). The
+// latest and the one before are kept: a mount may still hold names of that one. Not thread-safe.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "samplefs/index.h"
+
+namespace paddle::engine::samplefs {
+
+using IndexPtr = std::shared_ptr<const ::paddle::samplefs::Index>;
+
+class IndexFiles {
+ public:
+  explicit IndexFiles(std::string directory) : directory_(std::move(directory)) {}
+
+  std::string file(std::uint64_t generation) const;
+  // Those that can be read, oldest first. A damaged one is left out and said; generation 0, without
+  // any file in it, is made when there is none.
+  Result<std::vector<IndexPtr>> open() const;
+  // Removes all but the two latest up to `latest`.
+  void prune(std::uint64_t latest) const;
+
+ private:
+  std::vector<std::uint64_t> generations() const;  // ascending
+
+  const std::string directory_;
+};
+
+}  // namespace paddle::engine::samplefs

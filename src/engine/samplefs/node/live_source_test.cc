@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/samplefs/node/live_source.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace paddle::engine::samplefs {
+namespace {
+
+class LiveSourceTest : public testing::Test {
+ protected:
+  LiveSourceTest() {
+    char name[] = "/tmp/live.XXXXXX";
+    directory_ = ::mkdtemp(name);
+  }
+  ~LiveSourceTest() override { std::filesystem::remove_all(directory_); }
+  void put(const std::string& name, const std::string& text) {
+    std::ofstream(directory_ + "/" + name) << text;
+  }
+  std::string directory_;
+};
+
+Result<source::Listed> list(LiveSource& source) {
+  return source.list([](source::Object&&) -> Result<> { return Done{}; }, {});
+}
+
+TEST_F(LiveSourceTest, KeysLoseOnlyTheLineEnd) {
+  put("access-key", "me\n");
+  put("secret-key", " s p+/= \r\n");
+  put("session-token", "t");
+  put("endpoint", "http://x:1\n");
+  const auto secret = read_source_secret(directory_);
+  ASSERT_TRUE(secret) << secret.error().message;
+  EXPECT_EQ(secret->credentials.access_key, "me");
+  EXPECT_EQ(secret->credentials.secret_key, " s p+/= ");
+  EXPECT_EQ(secret->credentials.session_token, "t");
+  EXPECT_EQ(secret->endpoint, "http://x:1");
+  EXPECT_EQ(secret->region, "");
+}
+
+TEST_F(LiveSourceTest, NoSecretIsAnonymousAndHalfOfOneIsAnError) {
+  EXPECT_TRUE(read_source_secret("")->credentials.anonymous());
+  EXPECT_TRUE(read_source_secret(directory_ + "/none")->credentials.anonymous());
+  put("access-key", "me");
+  EXPECT_TRUE(read_source_secret(directory_).is(Code::kInvalid));
+  put("secret-key", std::string(100'000, 'x'));
+  EXPECT_TRUE(read_source_secret(directory_).is(Code::kInvalid));
+}
+
+TEST_F(LiveSourceTest, ASourceThatAppearsLaterIsFoundByTheNextListing) {
+  LiveSource source({.uri = "file://" + directory_ + "/later"});
+  const auto missing = list(source);
+  ASSERT_TRUE(missing.is(Code::kNotFound));
+  EXPECT_NE(missing.error().message.find("is not there"), std::string::npos);
+  std::filesystem::create_directory(directory_ + "/later");
+  put("later/x", "1");
+  const auto listed = list(source);
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(listed->objects, 1u);
+}
+
+TEST_F(LiveSourceTest, AUriThatIsNoneRepeatsNothingOfIt) {
+  LiveSource source({.uri = "s3://key:canary@bucket/x"});
+  const auto refused = list(source);
+  ASSERT_TRUE(refused.is(Code::kInvalid));
+  EXPECT_EQ(refused.error().message.find("canary"), std::string::npos);
+}
+
+TEST(Explain, SaysWhatToDoAndKeepsTheCode) {
+  for (const Code code : {Code::kForbidden, Code::kNotFound, Code::kUnavailable}) {
+    const Error said = explain("s3://b/", "http://u:canary@h", {code, "the server answered"});
+    EXPECT_EQ(said.code, code);
+    EXPECT_NE(said.message.find("check"), std::string::npos) << said.message;
+    EXPECT_NE(said.message.find("s3://b/"), std::string::npos);
+    EXPECT_EQ(said.message.find("canary"), std::string::npos);
+  }
+  EXPECT_NE(explain("s3://b/", "http://h:1", {Code::kUnavailable, "x"}).message.find("http://h:1"),
+            std::string::npos);
+  EXPECT_EQ(explain("u", "", {Code::kCancelled, "stopped"}).message, "stopped");
+}
+
+}  // namespace
+}  // namespace paddle::engine::samplefs

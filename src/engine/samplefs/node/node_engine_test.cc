@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/samplefs/node/node_engine.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+
+namespace paddle::engine::samplefs {
+namespace {
+
+void ignore(const Progress&) {}
+
+class NodeEngineTest : public testing::Test {
+ protected:
+  NodeEngineTest() {
+    log::set_level(log::Level::kError);
+    char name[] = "/tmp/engine.XXXXXX";
+    directory_ = ::mkdtemp(name);
+    std::filesystem::create_directories(directory_ + "/source/class");
+    std::filesystem::create_directory(directory_ + "/cache");
+    options_ = {.source = {.uri = "file://" + directory_ + "/source"},
+                .cache = directory_ + "/cache",
+                .cache_mib = 10};
+    for (int i = 0; i < 10; ++i) put("class/" + std::to_string(i), std::string(1000, 'x'));
+  }
+  ~NodeEngineTest() override {
+    engine_.reset();
+    std::filesystem::remove_all(directory_);
+    log::set_level(log::Level::kInfo);
+  }
+  void put(const std::string& path, const std::string& bytes) {
+    std::ofstream(directory_ + "/source/" + path) << bytes;
+  }
+  void open() {
+    engine_.reset();
+    auto engine = NodeEngine::open(options_, metrics_);
+    ASSERT_TRUE(engine) << engine.error().message;
+    engine_ = *std::move(engine);
+  }
+  void sync() {
+    const auto done = engine_->sync(ignore, {});
+    ASSERT_TRUE(done) << done.error().message;
+  }
+
+  std::string directory_;
+  NodeOptions options_;
+  Metrics metrics_;
+  std::unique_ptr<NodeEngine> engine_;
+};
+
+TEST_F(NodeEngineTest, BeforeTheFirstSyncThereIsNothingAndThatIsNoError) {
+  open();
+  EXPECT_FALSE(engine_->status().index);
+  EXPECT_EQ(engine_->status().limit, 10 << 20);
+  EXPECT_GT(engine_->status().disk_size, 0);
+  EXPECT_TRUE(engine_->warm_up({}, ignore, {}).is(Code::kConflict));
+}
+
+TEST_F(NodeEngineTest, SyncThenWarmUpThenARestartWithoutTheSource) {
+  open();
+  sync();
+  EXPECT_EQ(engine_->status().index->files, 10);
+  EXPECT_EQ(engine_->status().index->generation, 1);
+  EXPECT_EQ(engine_->status().cached_bytes, 0);
+
+  Progress last;
+  ASSERT_TRUE(engine_->warm_up({.partition = 1, .partitions = 2},
+                               [&](const Progress& progress) { last = progress; }, {}));
+  EXPECT_EQ(last.files_done, 5);
+  EXPECT_EQ(engine_->status().cached_files, 5);
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  EXPECT_EQ(engine_->status().cached_bytes, 10'000);
+  const auto digest = engine_->status().index->digest;
+
+  std::filesystem::remove_all(directory_ + "/source");
+  open();
+  EXPECT_EQ(engine_->status().index->digest, digest);
+  EXPECT_EQ(engine_->status().cached_files, 10);
+  const auto failed = engine_->sync(ignore, {});
+  ASSERT_TRUE(failed.is(Code::kNotFound)) << failed.error().message;
+  EXPECT_EQ(engine_->status().index->generation, 1) << "a failed sync changes nothing";
+}
+
+TEST_F(NodeEngineTest, ASecondSyncKeepsWhatIsTheSameAndDropsTheRest) {
+  open();
+  sync();
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  std::filesystem::remove(directory_ + "/source/class/0");
+  put("class/new", "new");
+  sync();
+  EXPECT_EQ(engine_->status().index->generation, 2);
+  EXPECT_EQ(engine_->status().cached_files, 9);
+  sync();
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/cache/index.1"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/cache/index.2")) << "for open files";
+  open();
+  EXPECT_EQ(engine_->status().index->generation, 3);
+}
+
+TEST_F(NodeEngineTest, ClearDropsAllOrPartsOfTheCacheAndNothingOfTheSet) {
+  open();
+  put("other", "1");
+  sync();
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  ASSERT_TRUE(engine_->clear({.paths = {"class"}}, ignore, {}));
+  EXPECT_EQ(engine_->status().cached_files, 1);
+  ASSERT_TRUE(engine_->clear({}, ignore, {}));
+  EXPECT_EQ(engine_->status().cached_files, 0);
+  EXPECT_EQ(engine_->status().index->files, 11);
+}
+
+TEST_F(NodeEngineTest, WhatDoesNotFitIsNoErrorAndWhatFailsIs) {
+  options_.cache_mib = 1;
+  for (int i = 0; i < 4; ++i) put("big" + std::to_string(i), std::string(400'000, 'b'));
+  open();
+  sync();
+  Progress last;
+  const auto keep = [&](const Progress& progress) { last = progress; };
+  ASSERT_TRUE(engine_->warm_up({}, keep, {}));
+  EXPECT_GT(last.files_no_room, 0);
+  EXPECT_EQ(last.files_failed, 0);
+
+  ASSERT_TRUE(engine_->clear({}, ignore, {}));
+  std::filesystem::remove(directory_ + "/source/class/3");
+  const auto failed = engine_->warm_up({.paths = {"class"}}, keep, {});
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("1 of 10 files"), std::string::npos)
+      << failed.error().message;
+  EXPECT_EQ(last.files_done, 9);
+}
+
+TEST_F(NodeEngineTest, RemovingFilesIsRefusedWithAWayOut) {
+  open();
+  const auto refused = engine_->remove({.paths = {"class"}}, ignore, {});
+  ASSERT_TRUE(refused.is(Code::kInvalid));
+  EXPECT_NE(refused.error().message.find("sync"), std::string::npos);
+}
+
+TEST_F(NodeEngineTest, OneCacheHasOneOwner) {
+  open();
+  EXPECT_TRUE(NodeEngine::open(options_, metrics_).is(Code::kConflict));
+  options_.cache = "/no/such";
+  EXPECT_TRUE(NodeEngine::open(options_, metrics_).is(Code::kUnavailable));
+}
+
+TEST_F(NodeEngineTest, ADamagedIndexIsLeftOutAndTheOneBeforeServes) {
+  open();
+  sync();
+  sync();
+  engine_.reset();
+  std::filesystem::resize_file(directory_ + "/cache/index.2", 100);
+  open();
+  EXPECT_EQ(engine_->status().index->generation, 1);
+  sync();
+  EXPECT_EQ(engine_->status().index->generation, 2);
+}
+
+TEST_F(NodeEngineTest, AStopEndsAJobWithItsOwnCode) {
+  open();
+  sync();
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(engine_->warm_up({}, ignore, stop.get_token()).is(Code::kCancelled));
+  EXPECT_TRUE(engine_->sync(ignore, stop.get_token()).is(Code::kCancelled));
+}
+
+}  // namespace
+}  // namespace paddle::engine::samplefs
