@@ -178,6 +178,7 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   CacheCommand command;
   ServeFlags& flags = command.serve;
+  std::int64_t cache_mib = 0;  // CLI11 would take -1 for a very large unsigned number
   CLI::App app("Caches the samples of one set on one node and serves them.", "paddle-cache");
   app.footer(kServeExamples);
   app.require_subcommand(1);
@@ -193,7 +194,7 @@ Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
       ->required();
   serve->add_option("--cache", flags.cache, "directory of the cache, this process's alone")
       ->required();
-  serve->add_option("--cache-mib", flags.cache_mib, "its limit; 0: what the disk has")
+  serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
       ->capture_default_str();
   serve->add_option("--session", flags.session,
                     "directory where the node attaches mounts; empty: none");
@@ -202,6 +203,8 @@ Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
 
   TRY(command.text, parsed(app, "paddle-cache", args));
   if (!command.text.empty()) return command;
+  if (cache_mib < 0) return bad("cache-mib", std::to_string(cache_mib), "a size of at least 0");
+  flags.cache_mib = static_cast<std::uint64_t>(cache_mib);
   if (flags.engine != "samplefs") return bad("engine", flags.engine, "samplefs");
   if (flags.log_format != "text" && flags.log_format != "json") {
     return bad("log-format", flags.log_format, "text or json");

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The S3 source and the cache behind it, against a real S3 server (versitygw over a directory).
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 
 #include <gtest/gtest.h>
 
-#include "net/http_client.h"
 #include "samplefs/filler.h"
 #include "samplefs/sample_files.h"
 #include "samplefs/sync.h"
 #include "source/s3_source.h"
-#include "test/support/components.h"
-#include "test/support/eventually.h"
-#include "test/support/ports.h"
-#include "test/support/process.h"
+#include "test/support/s3_gateway.h"
 #include "test/support/scratch_dir.h"
 
 namespace paddle {
@@ -25,70 +19,20 @@ using source::Listed;
 using source::Object;
 using source::S3Source;
 
-Result<std::string> gateway_program() {
-  if (const char* given = std::getenv("PADDLE_VERSITYGW"); given && *given) {
-    return std::string(given);
-  }
-  return test::component("versitygw");
-}
-
 class S3ServerTest : public testing::Test {
  protected:
-  const source::S3Credentials keys_{
-      .access_key = "paddle", .secret_key = "paddle+secret/key", .session_token = {}};
-
   void SetUp() override {
-    const auto program = gateway_program();
-    ASSERT_TRUE(program) << program.error().message;
-    port_ = *test::HeldPort::any();
-    ASSERT_TRUE(std::filesystem::create_directory(scratch_.path() + "/data"));
-    test::Command command{
-        .argv = {*program, "--port", "127.0.0.1:" + std::to_string(port_->number()), "--access",
-                 keys_.access_key, "--secret", keys_.secret_key, "--quiet", "--keep-alive", "posix",
-                 scratch_.path() + "/data"},
-        .env = test::clean_environment(scratch_.path()),
-        .directory = scratch_.path(),
-        .log = scratch_.path() + "/log"};
-    server_ = *test::spawn(command);
-    ASSERT_TRUE(test::eventually([&] { return put("/bucket", "").is_ok(); }))
-        << test::tail(scratch_.path() + "/log", 20);
+    const auto started = server_.start();
+    ASSERT_TRUE(started) << started.error().message;
   }
-  void TearDown() override {
-    if (server_ > 0) test::kill_and_reap(server_);
-  }
-
-  struct Status {
-    int code = 0;
-    bool is_ok() const { return code >= 200 && code < 300; }
-  };
-  // A signed PUT of a bucket or an object; the path is not yet encoded.
-  Status put(const std::string& path, const std::string& bytes) {
-    const WallTime now = system_clock().wall();
-    const std::string encoded = source::uri_encode(path, true);
-    source::Headers headers{{"host", "127.0.0.1:" + std::to_string(port_->number())},
-                            {"x-amz-content-sha256", "UNSIGNED-PAYLOAD"},
-                            {"x-amz-date", source::amz_date(now)}};
-    headers.emplace_back("authorization",
-                         source::authorization({.method = "PUT",
-                                                .path = encoded,
-                                                .query = {},
-                                                .headers = headers,
-                                                .payload_hash = "UNSIGNED-PAYLOAD"},
-                                               keys_, {.region = "us-east-1", .now = now}));
-    const auto reply = http_.send({.method = "PUT",
-                                   .url = endpoint() + encoded,
-                                   .headers = headers,
-                                   .body = bytes,
-                                   .idempotent = true});
-    return {.code = reply ? reply->status : 0};
-  }
-  std::string endpoint() const { return "http://127.0.0.1:" + std::to_string(port_->number()); }
+  bool put(const std::string& path, const std::string& bytes) { return server_.put(path, bytes); }
+  std::string endpoint() const { return server_.endpoint(); }
 
   std::unique_ptr<S3Source> source(const std::string& prefix = {}) {
     source::S3Options options;
     options.uri = {.bucket = "bucket", .prefix = prefix};
     options.endpoint = endpoint();
-    options.credentials = keys_;
+    options.credentials = server_.keys();
     options.page_size = 7;
     options.retry.attempts = 2;
     return *S3Source::create(options);
@@ -113,9 +57,8 @@ class S3ServerTest : public testing::Test {
   }
 
   test::ScratchDir scratch_;
-  std::optional<test::HeldPort> port_;
-  pid_t server_ = 0;
-  net::HttpClient http_{{}};
+  test::S3Gateway server_{
+      {.access_key = "paddle", .secret_key = "paddle+secret/key", .session_token = {}}};
 };
 
 TEST_F(S3ServerTest, OddKeysComeBackAsTheyWentIn) {
@@ -124,10 +67,10 @@ TEST_F(S3ServerTest, OddKeysComeBackAsTheyWentIn) {
        {"plain", "with space", "plus+minus", "per%20cent", "\xe7\x8c\xab/\xc3\xa4", "a/b/c&d=e;f",
         "quote\"'<>", "hash#question?", "tilde~(paren)!*,:@$"}) {
     put_in[key] = std::string("bytes of ") + key;
-    ASSERT_TRUE(put("/bucket/set 1/" + std::string(key), put_in[key]).is_ok()) << key;
+    ASSERT_TRUE(put("/bucket/set 1/" + std::string(key), put_in[key])) << key;
   }
-  ASSERT_TRUE(put("/bucket/set 10", "a neighbour").is_ok());
-  ASSERT_TRUE(put("/bucket/set 1/folder/", "").is_ok());
+  ASSERT_TRUE(put("/bucket/set 10", "a neighbour"));
+  ASSERT_TRUE(put("/bucket/set 1/folder/", ""));
   const auto from = source("set 1/");
   const auto found = listing(*from);
   EXPECT_EQ(found.size(), put_in.size());
@@ -140,13 +83,13 @@ TEST_F(S3ServerTest, OddKeysComeBackAsTheyWentIn) {
 }
 
 TEST_F(S3ServerTest, RangesVersionsAndRefusals) {
-  ASSERT_TRUE(put("/bucket/x", "0123456789").is_ok());
+  ASSERT_TRUE(put("/bucket/x", "0123456789"));
   const auto from = source();
   const Object x = listing(*from).at("x");
   EXPECT_EQ(*read(*from, x, 3, 4), "3456");
   EXPECT_TRUE(read(*from, x, 8, 5).is(Code::kInvalid));
   EXPECT_TRUE(read(*from, x, 20, 1).is(Code::kInvalid));
-  ASSERT_TRUE(put("/bucket/x", "abcdefghij").is_ok());
+  ASSERT_TRUE(put("/bucket/x", "abcdefghij"));
   EXPECT_TRUE(read(*from, x, 0, 4).is(Code::kConflict));
   EXPECT_TRUE(read(*from, {.path = "none", .etag = x.etag}, 0, 1).is(Code::kNotFound));
 
@@ -165,7 +108,7 @@ TEST_F(S3ServerTest, AWholeSetIsIndexedWarmedUpAndReadWithoutTheServer) {
   for (int i = 0; i < 40; ++i) {
     const std::string path = "class" + std::to_string(i % 4) + "/" + std::to_string(i) + ".jpg";
     truth[path] = std::string(static_cast<std::size_t>(i) * 1000, static_cast<char>('a' + i % 26));
-    ASSERT_TRUE(put("/bucket/" + path, truth[path]).is_ok());
+    ASSERT_TRUE(put("/bucket/" + path, truth[path]));
   }
   const auto from = source();
   const auto index = samplefs::sync_index(*from, scratch_.path() + "/index", 1, {});
@@ -178,8 +121,7 @@ TEST_F(S3ServerTest, AWholeSetIsIndexedWarmedUpAndReadWithoutTheServer) {
   ASSERT_TRUE(filler.run({}));
   EXPECT_EQ(filler.progress().files_done, 40u) << filler.progress().first_error;
 
-  test::kill_and_reap(server_);
-  server_ = 0;
+  server_.stop();
   samplefs::SampleFiles files(*index, data);
   for (const auto& [path, bytes] : truth) {
     const auto at = (*index)->resolve(path);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From an empty cache to files under a mount, over a directory.
+
+#include <filesystem>
+
+#include <sys/stat.h>
+
+#include "net/http_client.h"
+#include "test/runtime/fixture.h"
+#include "test/support/eventually.h"
+
+namespace paddle::test {
+namespace {
+
+using runtime::JobKind;
+using runtime::JobState;
+
+class ServeTest : public RuntimeTest {};
+
+TEST_F(ServeTest, a_set_is_synced_mounted_warmed_up_and_read_byte_by_byte) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  start(file_source(60));
+  mount();
+  attach();
+  EXPECT_TRUE(list(point_.path()).empty()) << "nothing is there before the first sync";
+  EXPECT_EQ(stat_error(point_ / "class0"), ENOENT);
+
+  const auto synced = run_job("sync-1", {.kind = JobKind::kSync});
+  ASSERT_EQ(synced.state, JobState::kSucceeded) << synced.error;
+  EXPECT_EQ(synced.files_done, 60);
+  EXPECT_EQ(list(point_.path()).size(), 5u) << "the kernel was told to forget its empty listing";
+  EXPECT_EQ(stat_error(point_ / "class0"), 0) << "and that there was no such name";
+  EXPECT_EQ(read_all(point_ / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
+
+  const auto warmed = run_job("warm-1", {.kind = JobKind::kWarmup});
+  ASSERT_EQ(warmed.state, JobState::kSucceeded) << warmed.error;
+  const auto status = client_.status();
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->engine, "samplefs");
+  EXPECT_EQ(status->mounts, 1);
+  EXPECT_EQ(status->index->files, 60);
+  EXPECT_EQ(status->cache.files, 60);
+  EXPECT_EQ(status->cache.bytes, 60 * 110'000);
+  EXPECT_EQ(status->reads.downloaded, 60 * 110'000) << "no byte was downloaded twice";
+
+  for (const auto& [path, bytes] : truth_) {
+    EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path;
+  }
+  const auto reads = client_.status()->reads;
+  EXPECT_EQ(reads.from_source, 110'000);
+  EXPECT_EQ(reads.from_cache, 59 * 110'000);
+  EXPECT_NE(fuse::Unmounted::kNothing,
+            *fuse::unmount(mounted_->point, mounted_->device, std::chrono::seconds{10}));
+  EXPECT_TRUE(eventually([&] { return client_.status()->mounts == 0; }));
+}
+
+TEST_F(ServeTest, a_later_sync_shows_what_has_changed_under_a_living_mount) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  start(file_source(10));
+  ASSERT_EQ(run_job("sync-1", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  EXPECT_EQ(list(point_ / "class0").size(), 2u);
+  EXPECT_EQ(read_all(point_ / "class0/0.jpg").bytes, truth_.at("class0/0.jpg"));
+  EXPECT_EQ(stat_error(point_ / "class0/new.jpg"), ENOENT);
+
+  const std::string source = scratch_.path() + "/source/class0";
+  std::filesystem::remove(source + "/5.jpg");
+  ASSERT_TRUE(write_file(source + "/new.jpg", "new"));
+  ASSERT_TRUE(write_file(source + "/0.tmp", "another content"));
+  std::filesystem::rename(source + "/0.tmp", source + "/0.jpg");
+  ASSERT_EQ(run_job("sync-2", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  EXPECT_EQ(list(point_ / "class0"), (std::vector<std::string>{"0.jpg", "new.jpg"}));
+  EXPECT_EQ(read_all(point_ / "class0/0.jpg").bytes, "another content");
+  EXPECT_EQ(read_all(point_ / "class0/new.jpg").bytes, "new");
+  EXPECT_EQ(stat_error(point_ / "class0/5.jpg"), ENOENT);
+}
+
+TEST_F(ServeTest, a_wrong_token_opens_nothing) {
+  start(file_source(1));
+  runtime::Client stranger(address_, "wrong");
+  EXPECT_TRUE(stranger.status().is(Code::kUnauthorized));
+  EXPECT_TRUE(stranger.put_job("a", {.kind = JobKind::kClear}).is(Code::kUnauthorized));
+  net::HttpClient http{{}};
+  EXPECT_EQ(http.send({.url = "http://" + address_ + "/healthz"})->status, 200);
+  EXPECT_EQ(http.send({.url = "http://" + address_ + "/metrics"})->status, 401);
+}
+
+TEST_F(ServeTest, a_limit_beyond_the_disk_is_clipped_and_said) {
+  start(file_source(1), {"--cache-mib=999999999999"});
+  const auto cache = client_.status()->cache;
+  EXPECT_LE(cache.limit, cache.disk_size);
+  EXPECT_GT(cache.limit, 0);
+  EXPECT_NE(logs().find("MiB only, not of 999999999999 MiB"), std::string::npos) << logs();
+}
+
+TEST_F(ServeTest, what_does_not_fit_is_read_from_the_source) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  start(file_source(40), {"--cache-mib=2"});
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  const auto warmed = run_job("w", {.kind = JobKind::kWarmup});
+  EXPECT_EQ(warmed.state, JobState::kSucceeded) << warmed.error;
+  EXPECT_GT(warmed.files_no_room, 0);
+  EXPECT_EQ(warmed.files_done + warmed.files_no_room, 40);
+  mount();
+  attach();
+  for (const auto& [path, bytes] : truth_) EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path;
+  EXPECT_LE(client_.status()->cache.bytes, 2 << 20);
+}
+
+TEST_F(ServeTest, a_term_ends_it_soon_and_its_jobs_are_known_to_the_next) {
+  const std::string source = file_source(20);
+  start(source);
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  EXPECT_EQ(stop(), (Exit{0, 0}));
+  start(source);
+  EXPECT_EQ(client_.job("s")->state, JobState::kSucceeded);
+  EXPECT_EQ(client_.status()->index->generation, 1);
+  struct stat journal {};
+  ASSERT_EQ(::stat((cache_ + "/jobs/s.json").c_str(), &journal), 0);
+  EXPECT_EQ(journal.st_mode & 0777, 0600u);
+}
+
+TEST_F(ServeTest, a_start_that_can_not_be_is_one_sentence) {
+  const auto says = [&](const std::vector<std::string>& changed) {
+    std::vector<std::string> argv{PADDLE_CACHE, "serve", "--source=file:///tmp"};
+    argv.insert(argv.end(), changed.begin(), changed.end());
+    return run({.argv = argv, .env = clean_environment(scratch_.path())});
+  };
+  const std::string token = "--token-file=" + scratch_.path() + "/token";
+  for (const auto& [flags, part] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{}, "--help"},
+           {{token, "--cache=/no/such", "--listen=127.0.0.1:0"}, "cache directory"},
+           {{"--token-file=/no/such", "--cache=" + cache_, "--listen=127.0.0.1:0"}, "no token"},
+           {{token, "--cache=" + cache_, "--listen=nonsense"}, "nonsense"},
+           {{token, "--cache=" + cache_, "--listen=192.0.2.1:1"}, "can not listen"},
+           {{token, "--cache=" + cache_, "--listen=127.0.0.1:0", "--session=/no/such"},
+            "session directory"}}) {
+    const Ran ran = says(flags);
+    EXPECT_NE(ran.exit_code, 0);
+    EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
+  }
+  start(file_source(1));
+  const Ran second = says({token, "--cache=" + cache_, "--listen=127.0.0.1:0"});
+  EXPECT_NE(second.err.find("in use by another process"), std::string::npos) << second.err;
+}
+
+}  // namespace
+}  // namespace paddle::test

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sources that are right, wrong, gone, and whose credentials change: a real S3 server.
+
+#include <filesystem>
+
+#include "net/http_client.h"
+#include "test/runtime/fixture.h"
+#include "test/support/eventually.h"
+#include "test/support/s3_gateway.h"
+
+namespace paddle::test {
+namespace {
+
+using runtime::JobKind;
+using runtime::JobState;
+
+class SourceTest : public RuntimeTest {
+ protected:
+  void SetUp() override {
+    const auto started = gateway_.start();
+    ASSERT_TRUE(started) << started.error().message;
+    std::filesystem::create_directory(secret_);
+    keys("paddle", "canary-secret-77aa", gateway_.endpoint());
+  }
+  void keys(const std::string& access, const std::string& secret, const std::string& endpoint) {
+    ASSERT_TRUE(write_file(secret_ + "/access-key", access + "\n"));
+    ASSERT_TRUE(write_file(secret_ + "/secret-key", secret + "\n"));
+    ASSERT_TRUE(write_file(secret_ + "/endpoint", endpoint + "\n"));
+  }
+  void fill_bucket(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string path = "c" + std::to_string(i % 3) + "/" + std::to_string(i);
+      truth_[path] = pattern(static_cast<std::uint64_t>(i), 0, 50'000);
+      ASSERT_TRUE(gateway_.put("/bucket/set/" + path, truth_[path]));
+    }
+  }
+  void serve(const std::string& uri = "s3://bucket/set") {
+    start(uri, {"--source-secret=" + secret_});
+  }
+
+  const std::string secret_ = scratch_.path() + "/secret";
+  S3Gateway gateway_{{.access_key = "paddle", .secret_key = "canary-secret-77aa"}};
+};
+
+TEST_F(SourceTest, a_bucket_is_synced_warmed_up_and_read_without_its_server) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  fill_bucket(30);
+  serve();
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  EXPECT_EQ(read_all(point_ / "c0/0").bytes, truth_.at("c0/0")) << "through the cache";
+  ASSERT_EQ(run_job("w", {.kind = JobKind::kWarmup}).state, JobState::kSucceeded);
+  gateway_.stop();
+  for (const auto& [path, bytes] : truth_) EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path;
+  kill();
+  serve();
+  attach();
+  for (const auto& [path, bytes] : truth_) {
+    drop_page_cache(point_ / path);
+    EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path << " after a restart without a source";
+  }
+}
+
+TEST_F(SourceTest, what_is_wrong_with_a_source_is_said_with_what_to_do) {
+  keys("paddle", "canary-wrong", gateway_.endpoint());
+  serve();
+  const auto refused = run_job("keys", {.kind = JobKind::kSync});
+  EXPECT_EQ(refused.state, JobState::kFailed);
+  EXPECT_NE(refused.error.find("refuses the credentials: check access-key"), std::string::npos)
+      << refused.error;
+
+  keys("paddle", "canary-secret-77aa", gateway_.endpoint());
+  fill_bucket(3);
+  EXPECT_EQ(run_job("right-keys", {.kind = JobKind::kSync}).state, JobState::kSucceeded)
+      << "keys are read again at each sync";
+  kill();
+
+  serve("s3://no-such-bucket/x");
+  const auto missing = run_job("bucket", {.kind = JobKind::kSync});
+  EXPECT_EQ(missing.state, JobState::kFailed);
+  EXPECT_NE(missing.error.find("is not there: check the bucket"), std::string::npos)
+      << missing.error;
+  EXPECT_EQ(client_.status()->index->generation, 1) << "what was there is still served";
+}
+
+TEST_F(SourceTest, an_endpoint_that_does_not_answer_fails_the_job_and_not_the_runtime) {
+  keys("paddle", "canary-secret-77aa", gateway_.endpoint());
+  gateway_.stop();
+  serve();
+  const auto unreachable = run_job("s", {.kind = JobKind::kSync});
+  EXPECT_EQ(unreachable.state, JobState::kFailed);
+  EXPECT_NE(unreachable.error.find("does not answer: check that the endpoint"), std::string::npos)
+      << unreachable.error;
+  EXPECT_TRUE(client_.status());
+}
+
+TEST_F(SourceTest, new_keys_are_taken_up_by_reads_without_a_sync) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  fill_bucket(3);
+  serve();
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  keys("paddle", "canary-wrong", gateway_.endpoint());
+  kill();
+  serve();
+  attach();
+  EXPECT_NE(read_all(point_ / "c0/0").error, 0);
+  keys("paddle", "canary-secret-77aa", gateway_.endpoint());
+  EXPECT_EQ(read_all(point_ / "c0/0").bytes, truth_.at("c0/0"));
+}
+
+TEST_F(SourceTest, secrets_are_in_no_reply_argument_or_file_of_the_cache) {
+  fill_bucket(3);
+  serve();
+  (void)run_job("s", {.kind = JobKind::kSync});
+  keys("paddle", "canary-wrong", gateway_.endpoint());
+  (void)run_job("failed", {.kind = JobKind::kSync});
+  const std::string proc = "/proc/" + std::to_string(server_);
+  EXPECT_EQ(read_file(proc + "/cmdline").find("canary"), std::string::npos);
+  EXPECT_EQ(read_file(proc + "/environ").find("canary"), std::string::npos);
+  net::HttpClient http{{}};
+  for (const char* path : {"/v1/jobs", "/v1/jobs/failed", "/v1/status", "/metrics", "/nothing"}) {
+    const auto reply =
+        http.send({.url = "http://" + address_ + path,
+                   .headers = {{"Authorization", std::string("Bearer ") + kCanaryToken}}});
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->body.find("canary"), std::string::npos) << path;
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(cache_)) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_EQ(read_file(entry.path()).find("canary"), std::string::npos) << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace paddle::test
