@@ -86,40 +86,44 @@ class Flow {
   std::string out_{};
 };
 
-void write(std::string& out, const Json& value, size_t indent);
+enum class Style { kSchema, kBlock };
+
+void write(std::string& out, const Json& value, size_t indent, Style style);
 
 // What follows "key:" or "-": on the same line when it is a scalar, empty or flow.
-void write_value(std::string& out, const Json& value, size_t indent, bool in_list) {
+void write_value(std::string& out, const Json& value, size_t indent, bool in_list, Style style) {
   if (!value.is_structured() || value.empty()) {
     out += " " + scalar(value) + "\n";
     return;
   }
-  if (value.is_object() && !has_description(value) && dump_json(value).size() > kFlowAbove) {
+  const bool flow = style == Style::kSchema && value.is_object() && !has_description(value) &&
+                    dump_json(value).size() > kFlowAbove;
+  if (flow) {
     out += " " + Flow(indent).of(value) + "\n";
     return;
   }
   if (in_list && value.is_object()) {
     std::string block;
-    write(block, value, indent);
+    write(block, value, indent, style);
     out += " " + block.substr(indent);
     return;
   }
   out += "\n";
-  write(out, value, value.is_array() && !in_list ? indent - 2 : indent);
+  write(out, value, value.is_array() && !in_list ? indent - 2 : indent, style);
 }
 
-void write(std::string& out, const Json& value, size_t indent) {
+void write(std::string& out, const Json& value, size_t indent, Style style) {
   const std::string margin(indent, ' ');
   if (value.is_array()) {
     for (const Json& item : value) {
       out += margin + "-";
-      write_value(out, item, indent + 2, true);
+      write_value(out, item, indent + 2, true, style);
     }
     return;
   }
   for (const auto& [key, item] : value.items()) {
     out += margin + scalar(Json(key)) + ":";
-    write_value(out, item, indent + 2, false);
+    write_value(out, item, indent + 2, false, style);
   }
 }
 
@@ -127,7 +131,14 @@ void write(std::string& out, const Json& value, size_t indent) {
 
 std::string to_yaml(const Json& value) {
   std::string out;
-  write(out, value, 0);
+  write(out, value, 0, Style::kSchema);
+  return out;
+}
+
+std::string to_block_yaml(const Json& value) {
+  if (!value.is_structured() || value.empty()) return scalar(value) + "\n";
+  std::string out;
+  write(out, value, 0, Style::kBlock);
   return out;
 }
 

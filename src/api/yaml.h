@@ -13,4 +13,7 @@ namespace paddle::api {
 
 std::string to_yaml(const Json& value);
 
+// Block style throughout, for objects that people look at.
+std::string to_block_yaml(const Json& value);
+
 }  // namespace paddle::api

@@ -14,8 +14,13 @@ using api::Json;
 
 constexpr const char* kManager = "paddlectl";
 
-std::string version_of(const Json& object) {
-  return text_at(object, {"metadata", "resourceVersion"});
+// What the user says in it: neither what the server counts nor what controllers observe.
+Json said_in(Json object) {
+  object.erase("status");
+  for (const char* field : {"resourceVersion", "generation", "managedFields"}) {
+    object["metadata"].erase(field);
+  }
+  return object;
 }
 
 Result<std::string> apply_one(Session& session, const Apply& verb, Json object) {
@@ -39,9 +44,8 @@ Result<std::string> apply_one(Session& session, const Apply& verb, Json object) 
                                              .strict = true},
                                             "", session.call());
   if (!after) return after.error();
-  const char* what = !before                                     ? "created"
-                     : version_of(*before) == version_of(*after) ? "unchanged"
-                                                                 : "configured";
+  const char* what = "created";
+  if (before) what = said_in(*before) == said_in(*after) ? "unchanged" : "configured";
   return kind.shown() + "/" + key.name + " " + what;
 }
 

@@ -89,7 +89,7 @@ class Getting {
       return session_.terminal().print(text);
     }
     if (verb_.output == "json") return session_.terminal().line(given.dump(2));
-    if (verb_.output == "yaml") return session_.terminal().print(api::to_yaml(given));
+    if (verb_.output == "yaml") return session_.terminal().print(api::to_block_yaml(given));
     const bool list = given.contains("items");
     for (const Json& each : list ? list_at(given, {"items"}) : Json::array({given})) {
       session_.terminal().line(kind_.shown() + "/" + text_at(each, {"metadata", "name"}));

@@ -112,7 +112,11 @@ Result<> logs_of_owner(Session& session, const Logs& verb, const KnownKind& kind
   }
   chorus.join();
   if (chorus.empty()) {
-    return Error{Code::kNotFound, kind.shown() + "/" + key.name + " has no pods (any more)"};
+    const bool cleans = kind.resource.plural == "paddlejobs";
+    return Error{Code::kNotFound, kind.shown() + "/" + key.name + " has no pods" +
+                                      (cleans ? " any more: to keep them after its end, set "
+                                                "spec.cleanPodPolicy to Never"
+                                              : "")};
   }
   if (auto error = chorus.first_error()) return session.explained(*std::move(error));
   return Done{};

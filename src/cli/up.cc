@@ -50,13 +50,15 @@ Result<> keep_running(const Up& verb) {
   CHECK_DONE(local::hide_mounts());  // before the first thread
   const controllers::Signals signals;
   TRY(const UniqueFd lock, local::keep(home));
-  local::MachineOptions options{
-      .home = home,
-      .port = verb.port,
-      .base_env = local::pod_environment(our_environment(), program_directory()),
-      .step = [&](const std::string& text) {
-        report_to(verb.report_fd, {.is = Report::Is::kStep, .text = text});
-      }};
+  const std::string programs = program_directory();
+  local::MachineOptions options{.home = home,
+                                .port = verb.port,
+                                .base_env = local::pod_environment(our_environment(), programs),
+                                .step = [&](const std::string& text) {
+                                  report_to(verb.report_fd,
+                                            {.is = Report::Is::kStep, .text = text});
+                                }};
+  if (programs.starts_with("/tmp/")) options.shown = {programs};
   TRY(const auto machine, local::Machine::start(options, signals.token()));
   report_to(verb.report_fd, {.is = Report::Is::kReady});
   if (verb.report_fd >= 0) ::close(verb.report_fd);

@@ -11,8 +11,9 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/version.h"
 #include "controllers/loop/manager.h"
-#include "controllers/paddle_job/reconciler.h"
+#include "controllers/operator/add_controllers.h"
 #include "kube/client.h"
 #include "local/api_server/data_directory.h"
 #include "local/api_server/server.h"
@@ -30,12 +31,10 @@ kube::Config config_of(const Access& access) {
   return config;
 }
 
-Result<> add_controllers(controllers::Manager& manager, const Clock& clock) {
-  CHECK_DONE(manager.add({.name = controllers::kPaddleJobController},
-                         [&clock](const controllers::Surroundings& around) {
-                           return controllers::make_paddle_job_reconciler(around, {}, clock);
-                         }));
-  return add_cluster_duties(manager, clock);
+// Images are named, not pulled: runtimes are our own `paddle-cache`, found by PATH.
+controllers::OperatorOptions our_controllers() {
+  return {.controllers = {"paddlejob", "sampleset"},
+          .runtime_image = std::string("paddle-cache:") + kVersion};
 }
 
 }  // namespace
@@ -73,7 +72,8 @@ class Machine::Parts {
   Result<> control(const std::stop_token& stop) {
     TRY(manager, controllers::Manager::make(
                      *client, {.metrics_address = "0", .health_address = "0"}, metrics));
-    CHECK_DONE(add_controllers(*manager, system_clock()));
+    CHECK_DONE(controllers::add_controllers(*manager, our_controllers()));
+    CHECK_DONE(add_cluster_duties(*manager));
     running = std::thread([this] {
       auto done = manager->run(enough.get_token());
       if (!done) log::error("the controllers ended badly", {{"error", done.error().message}});
@@ -85,13 +85,15 @@ class Machine::Parts {
         return Error{Code::kCancelled, "told to stop during the start"};
       }
     }
-    tell("controllers of PaddleJobs, pods, StatefulSets and volumes");
+    tell("controllers of PaddleJobs and SampleSets");
     return Done{};
   }
 
   Result<> run_pods() {
-    NodeOptions wanted{
-        .directory = options.home.node(), .program = options.program, .base_env = options.base_env};
+    NodeOptions wanted{.directory = options.home.node(),
+                       .program = options.program,
+                       .base_env = options.base_env,
+                       .shown = options.shown};
     auto started = Node::start(*client, std::move(wanted), metrics);
     if (!started) return std::move(started).error().in("the node does not start");
     node = *std::move(started);

@@ -16,6 +16,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -25,9 +26,10 @@ namespace paddle::local {
 
 struct MachineOptions {
   Home home{};
-  int port = 0;                                    // of the API server; 0: the kernel chooses
-  std::string program = "/proc/self/exe";          // to start containers with (container_init.h)
-  std::map<std::string, std::string> base_env{};   // of pods, under what they say themselves
+  int port = 0;                                   // of the API server; 0: the kernel chooses
+  std::string program = "/proc/self/exe";         // to start containers with (container_init.h)
+  std::map<std::string, std::string> base_env{};  // of pods, under what they say themselves
+  std::vector<std::string> shown{};  // directories that pods see even beneath their own /tmp
   std::function<void(const std::string&)> step{};  // told what was done, for people
 };
 

@@ -2,9 +2,13 @@
 #include "local/node/network.h"
 
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 #include <vector>
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -32,7 +36,31 @@ Result<> ip_inside(int pid, std::initializer_list<std::string> args) {
   return run_command(std::move(words));
 }
 
+// Second bytes of the addresses 10.x.y.z that this machine has.
+std::set<unsigned> ranges_in_use() {
+  std::set<unsigned> used;
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return used;
+  for (const ifaddrs* each = all; each; each = each->ifa_next) {
+    if (!each->ifa_addr || each->ifa_addr->sa_family != AF_INET) continue;
+    sockaddr_in address{};
+    std::memcpy(&address, each->ifa_addr, sizeof address);
+    const unsigned bytes = ntohl(address.sin_addr.s_addr);
+    if (bytes >> 24 == 10) used.insert((bytes >> 16) & 255);
+  }
+  freeifaddrs(all);
+  return used;
+}
+
 }  // namespace
+
+unsigned free_range(unsigned wanted, const std::set<unsigned>& used) {
+  for (unsigned i = 0; i < kRanges; ++i) {
+    const unsigned range = kFirstRange + (wanted - kFirstRange + i) % kRanges;
+    if (!used.contains(range)) return range;
+  }
+  return wanted;
+}
 
 Result<unsigned> AddressPool::take() {
   for (unsigned tried = 0; tried < size_; ++tried) {
@@ -52,8 +80,7 @@ Network::Network(const std::string& instance, unsigned range)
       range_(range) {}
 
 std::unique_ptr<Network> Network::loopback(const std::string& instance, std::string why) {
-  // 10.64-10.127 and 127.64-127.127: away from what people usually configure.
-  std::unique_ptr<Network> network(new Network(instance, 64 + hash(instance) % 64));
+  std::unique_ptr<Network> network(new Network(instance, kFirstRange + hash(instance) % kRanges));
   network->why_not_ = std::move(why);
   return network;
 }
@@ -91,6 +118,7 @@ Result<> Network::make_bridge() {
   if (auto left = ip({"link", "del", bridge_}); left) {
     log::warn("removed a bridge that an earlier run left", {{"bridge", bridge_}});
   }
+  range_ = free_range(range_, ranges_in_use());
   CHECK_DONE(ip({"link", "add", bridge_, "type", "bridge"}));
   const std::string own = "10." + std::to_string(range_) + ".0.1/16";
   // A fixed hardware address: otherwise it changes with its ports, and neighbours lose the machine.

@@ -37,6 +37,12 @@ class AddressPool {
   std::set<unsigned> taken_{};
 };
 
+// Second bytes of 10.x/16 that we choose from: away from what people usually configure.
+inline constexpr unsigned kFirstRange = 64;
+inline constexpr unsigned kRanges = 64;
+// The one wanted, or the next that nobody uses; the one wanted when all are used. Pure.
+unsigned free_range(unsigned wanted, const std::set<unsigned>& used);
+
 class Network {
  public:
   // `instance` keeps two local clusters apart: interface names and the address range follow from
@@ -62,7 +68,7 @@ class Network {
   Result<> make_bridge();
 
   const std::string bridge_;
-  const unsigned range_;  // second byte of 10.x/16 or 127.x/16
+  unsigned range_;  // second byte of 10.x/16 or 127.x/16; constant once there is a bridge
   bool bridged_ = false;
   std::string why_not_{};
   std::string why_closed_{};

@@ -90,7 +90,8 @@ class Node::Impl {
                 .network = network_.get(),
                 .clock = &clock_,
                 .objects = [this](const std::string& ns) { return object_data(cluster_, ns); },
-                .base_env = options_.base_env}});
+                .base_env = options_.base_env,
+                .shown = options_.shown}});
     controllers::for_kind(pods, controller_.queue());
     volumes.on_change([this](const api::ObjectKey&, const BoundVolume*, const BoundVolume*) {
       controller_.queue().add(kVolumesKey);

@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/metrics.h"
@@ -35,7 +36,10 @@ struct NodeOptions {
   std::string instance{};                  // keeps two machines' networks apart; empty: directory
   std::string cache_root{};                // empty: <directory>/cache
   std::map<std::string, std::string> base_env{};  // under what a pod says itself
-  std::map<std::string, std::string> labels{};    // put on the Node beside the usual ones
+  // Directories that containers see read-only at their own place, even beneath the /tmp that each
+  // container has of its own.
+  std::vector<std::string> shown{};
+  std::map<std::string, std::string> labels{};  // put on the Node beside the usual ones
   bool bridge = true;  // false: loopback addresses even where a bridge could be
 };
 

@@ -145,6 +145,9 @@ Result<> PodRunner::start(Slot& slot) {
     for (const std::string& word : *words) plan.argv.push_back(expand(word, env));
   }
   plan.env = std::move(env);
+  for (const std::string& path : world_.shown) {
+    plan.mounts.push_back({.source = path, .target = path, .read_only = true});
+  }
   for (const Mount& mount : c.mounts) {
     const auto& source = pod.volumes.at(mount.volume);
     const auto* claim = std::get_if<ClaimVolume>(&source);

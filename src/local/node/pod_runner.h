@@ -40,6 +40,7 @@ struct PodWorld {
   std::function<ObjectData(const std::string& ns)> objects{};
   VolumePlaces places{};
   std::map<std::string, std::string> base_env{};  // under what the pod says itself
+  std::vector<std::string> shown{};               // NodeOptions::shown
   // Called by the pod's thread; the last call comes when ended() is true.
   std::function<void(const PodSpec&, const PodState&)> report{};
 };

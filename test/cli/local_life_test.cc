@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The background process of `paddlectl local`: one for each directory, ended in order or killed,
+// and what is left of it then: its objects, and nothing else.
+
+#include <csignal>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "test/cli/cli_fixture.h"
+#include "test/support/eventually.h"
+
+namespace paddle::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class LocalLife : public CliTest {
+ protected:
+  // A job that stays until it is ended; its process can be told from all others.
+  std::string lasting_job() const {
+    return "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: lasting}, "
+           "spec: {worker: {replicas: 2, template: {spec: {containers: [{name: main, image: x, "
+           "command: [sleep, \"" +
+           marker_ + "\"]}]}}}}}";
+  }
+  void start_lasting_job() {
+    must({"apply", "-f", "-"}, lasting_job());
+    must({"wait", "pdj/lasting", "--for=phase=Running", "--timeout=60s"});
+    ASSERT_FALSE(processes_with(marker_).empty());
+  }
+  bool all_gone() const {
+    return eventually([&] { return processes_with(marker_).empty(); }) &&
+           eventually([&] { return processes_with(directory_).empty(); });
+  }
+
+  const std::string marker_ = "86399." + std::to_string(getpid());
+};
+
+TEST_F(LocalLife, UpTwiceIsOnceAndDownTwiceIsDown) {
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  const auto first = status(directory_);
+  const Ran again = up(directory_);
+  EXPECT_EQ(again.exit_code, 0) << again.out;
+  EXPECT_THAT(again.out, HasSubstr("already"));
+  EXPECT_EQ(status(directory_)["pid"], first["pid"]);
+  EXPECT_THAT(must({"down"}), HasSubstr("has ended"));
+  EXPECT_THAT(must({"down"}), HasSubstr("No local cluster is running"));
+  EXPECT_TRUE(all_gone());
+  EXPECT_FALSE(has_address(first["nodes"][0]["address"]));
+  EXPECT_THAT(mounts_beneath(directory_), IsEmpty());
+  must({"down", "--delete"});
+  EXPECT_FALSE(fs::exists(directory_));
+}
+
+TEST_F(LocalLife, TwoDirectoriesAreTwoClusters) {
+  const std::string other = scratch_.path() + "/two";
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  ASSERT_EQ(up(other).exit_code, 0);
+  must({"apply", "-f", "-"}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}}");
+  EXPECT_EQ(ctl_in(other, {"get", "cm", "mine"}).exit_code, 1);
+  must({"get", "cm", "mine"});
+  EXPECT_NE(status(directory_)["nodes"][0]["address"], status(other)["nodes"][0]["address"]);
+  must({"down"});
+  EXPECT_EQ(ctl_in(other, {"get", "nodes"}).exit_code, 0);
+}
+
+TEST_F(LocalLife, DownEndsPodsAndUpStartsThemAgain) {
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  start_lasting_job();
+  must({"down"});
+  EXPECT_TRUE(all_gone());
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  must({"get", "pdj", "lasting"});
+  must({"delete", "pdj", "lasting"});
+}
+
+TEST_F(LocalLife, AKilledOneLeavesItsObjectsAndNothingElse) {
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  start_lasting_job();
+  const auto before = status(directory_);
+  ASSERT_EQ(::kill(before["pid"].get<pid_t>(), SIGKILL), 0);
+  EXPECT_TRUE(all_gone());
+  EXPECT_THAT(mounts_beneath(directory_), IsEmpty());
+  EXPECT_THAT(ctl({"get", "pods"}).err, HasSubstr("start it with 'paddlectl local up'"));
+
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  EXPECT_THAT(must({"get", "pdj"}), HasSubstr("lasting"));
+  must({"delete", "pdj", "lasting"});
+  must({"down"});
+  EXPECT_TRUE(all_gone());
+  EXPECT_FALSE(has_address(before["nodes"][0]["address"]));
+}
+
+TEST_F(LocalLife, ATerminatedUpHasStartedItOrLeftNothing) {
+  for (int round = 0; round < 4; ++round) {
+    const std::string directory = scratch_.path() + "/round" + std::to_string(round);
+    const std::string log = directory + ".log";
+    const auto child =
+        scratch_.keeper().spawn({.argv = {PADDLE_CTL, "local", "up", "--directory", directory},
+                                 .env = clean_environment(scratch_.path()),
+                                 .log = log});
+    ASSERT_TRUE(child) << child.error().message;
+    const char* const moments[] = {"Starting", "API server", "controllers", "Starting"};
+    ASSERT_TRUE(
+        eventually([&] { return read_file(log).find(moments[round]) != std::string::npos; }));
+    (void)scratch_.keeper().signal(*child, SIGTERM);
+    std::optional<Exit> exit;
+    ASSERT_TRUE(eventually([&] {
+      const auto now = scratch_.keeper().status(*child);
+      if (now) exit = *now;
+      return exit.has_value();
+    }));
+    if (exit->code == 0 && exit->signal == 0) {  // it was quicker than we
+      EXPECT_EQ(status(directory)["running"], true);
+      EXPECT_EQ(ctl_in(directory, {"down", "--delete"}).exit_code, 0);
+    }
+    EXPECT_TRUE(eventually([&] { return processes_with(directory).empty(); }));
+    EXPECT_FALSE(fs::exists(directory)) << read_file(log);
+  }
+}
+
+TEST_F(LocalLife, WhatIsWrongIsOneSentenceAndLeavesNothing) {
+  const int taken = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(taken, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(taken, 1), 0);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::getsockname(taken, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  const Ran busy = ctl({"up", "--port", port});
+  EXPECT_EQ(busy.exit_code, 1);
+  EXPECT_THAT(busy.err, HasSubstr("on port " + port));
+  EXPECT_THAT(busy.err, HasSubstr("--port"));
+  EXPECT_FALSE(fs::exists(directory_));
+  ::close(taken);
+
+  const Ran nowhere = ctl_in("/proc/paddle", {"up"});
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("--directory"));
+
+  EXPECT_EQ(ctl({"get", "pods"}).exit_code, 1);
+  EXPECT_EQ(ctl({"nonsense"}).exit_code, 2);
+  const auto idle = status(directory_);
+  EXPECT_EQ(idle["running"], false);
+}
+
+TEST_F(LocalLife, NeedsRootAndSaysSo) {
+  const Ran ran = run({.argv = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
+                                "--clear-groups", PADDLE_CTL, "local", "up"},
+                       .env = clean_environment("/")});
+  EXPECT_EQ(ran.exit_code, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("sudo paddlectl local up"));
+}
+
+}  // namespace
+}  // namespace paddle::test

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A newcomer's session with `paddlectl local`: from nothing to a finished job and back.
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "test/cli/cli_fixture.h"
+#include "test/support/components.h"
+#include "test/support/eventually.h"
+
+namespace paddle::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kObjects = R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {greeting: hello}
+---
+apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata: {name: train}
+spec:
+  cleanPodPolicy: Never
+  worker:
+    replicas: 2
+    template:
+      spec:
+        containers:
+        - name: main
+          image: example.org/paddle:1
+          command: [sh, -c, 'echo "$GREETING from $PADDLE_TRAINER_ID"; env; command -v paddlectl']
+          env:
+          - {name: GREETING, valueFrom: {configMapKeyRef: {name: settings, key: greeting}}}
+)";
+
+std::string job(const std::string& name, const std::string& script) {
+  return "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: " + name +
+         "}, spec: {cleanPodPolicy: Never, worker: {replicas: 1, template: {spec: {containers: "
+         "[{name: main, image: x, command: [sh, -c, '" +
+         script + "']}]}}}}}";
+}
+
+class LocalSession : public CliTest {
+ protected:
+  void SetUp() override {
+    const Ran ran = up(directory_);
+    ASSERT_EQ(ran.exit_code, 0) << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr("export KUBECONFIG=" + directory_ + "/kubeconfig"));
+  }
+};
+
+TEST_F(LocalSession, RunsAJobFromItsFileToItsEnd) {
+  EXPECT_EQ(must({"apply", "-f", "-"}, kObjects),
+            "configmap/settings created\npaddlejob.batch.paddlepaddle.org/train created\n");
+  must({"wait", "paddlejob/train", "--for=phase=Completed", "--timeout", "60s"});
+  EXPECT_EQ(must({"apply", "-f", "-"}, kObjects),
+            "configmap/settings unchanged\npaddlejob.batch.paddlepaddle.org/train unchanged\n");
+  EXPECT_THAT(must({"get", "pdj"}), HasSubstr("Completed"));
+  EXPECT_THAT(must({"get", "pods", "-o", "wide"}), HasSubstr("local"));
+  EXPECT_EQ(must({"get", "pods", "-o", "name"}), "pod/train-worker-0\npod/train-worker-1\n");
+  EXPECT_THAT(must({"get", "pod/train-worker-0", "-o", "yaml"}), HasSubstr("phase: Succeeded\n"));
+  const std::string said = must({"logs", "paddlejob/train"});
+  EXPECT_THAT(said, HasSubstr("[train-worker-0] hello from 0\n"));
+  EXPECT_THAT(said, HasSubstr("[train-worker-1] hello from 1\n"));
+  EXPECT_THAT(said, HasSubstr("/paddlectl")) << "our programs are in the PATH of pods";
+  EXPECT_THAT(said, Not(HasSubstr("TMPDIR="))) << "of our environment only four names get there";
+  EXPECT_EQ(must({"logs", "train-worker-0", "--tail", "0"}), "");
+
+  const auto now = status(directory_);
+  EXPECT_EQ(now["pods"]["succeeded"], 2);
+  EXPECT_EQ(now["paddleJobs"][0]["phase"], "Completed");
+  EXPECT_EQ(now["nodes"][0]["ready"], true);
+  must({"delete", "-f", "-"}, kObjects);
+  EXPECT_TRUE(eventually([&] { return must({"get", "pods", "-o", "name"}).empty(); }));
+  EXPECT_EQ(ctl({"get", "configmap", "settings"}).exit_code, 1);
+}
+
+TEST_F(LocalSession, SaysWhyAJobWillNeverBeDone) {
+  must({"apply", "-f", "-"}, job("bad", "echo oops; exit 3"));
+  const Ran waited = ctl({"wait", "pdj/bad", "--for=phase=Completed", "--timeout", "60s"});
+  EXPECT_EQ(waited.exit_code, 1);
+  EXPECT_THAT(waited.err, HasSubstr("exit code 3"));
+  EXPECT_EQ(must({"logs", "bad-worker-0"}), "oops\n");
+}
+
+TEST_F(LocalSession, FollowsLogsFromBeforeThePodsExistToTheirEnd) {
+  must({"apply", "-f", "-"}, job("talks", "for i in 1 2 3; do echo $i; sleep 0.2; done"));
+  EXPECT_EQ(must({"logs", "-f", "pdj/talks"}),
+            "[talks-worker-0] 1\n[talks-worker-0] 2\n[talks-worker-0] 3\n");
+}
+
+TEST_F(LocalSession, ARefusedObjectIsNamedAndTheOthersAreApplied) {
+  std::string objects = kObjects;
+  objects.replace(objects.find("replicas"), 8, "replicsa");
+  objects += "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: later}}\n";
+  const Ran ran = ctl({"apply", "-f", "-"}, objects);
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("standard input, document 2"));
+  EXPECT_THAT(ran.err, HasSubstr("unknown field \"spec.worker.replicsa\""));
+  EXPECT_THAT(ran.out, HasSubstr("configmap/later created"));
+}
+
+TEST_F(LocalSession, WatchesAndWaitsForDeletion) {
+  must({"apply", "-f", "-"}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: seen}}");
+  const std::string log = scratch_.path() + "/watch";
+  const auto child = scratch_.keeper().spawn(
+      {.argv = {PADDLE_CTL, "local", "get", "cm", "-w", "--directory", directory_},
+       .env = clean_environment(scratch_.path()),
+       .log = log});
+  ASSERT_TRUE(child);
+  const auto shows = [&](const std::string& word) {
+    return eventually([&] { return read_file(log).find(word) != std::string::npos; });
+  };
+  EXPECT_TRUE(shows("seen"));
+  must({"apply", "-f", "-"}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}");
+  EXPECT_TRUE(shows("new"));
+  EXPECT_TRUE(scratch_.keeper().signal(*child, SIGINT));
+  EXPECT_TRUE(eventually([&] {
+    const auto ended = scratch_.keeper().status(*child);
+    return ended && *ended && (*ended)->code == 0;
+  }));
+  must({"delete", "cm", "new"});
+  EXPECT_THAT(must({"wait", "cm/new", "--for=delete"}), HasSubstr("configmap/new deleted"));
+  EXPECT_EQ(ctl({"wait", "cm/seen", "--for=delete", "--timeout=1s"}).exit_code, 1);
+}
+
+TEST_F(LocalSession, StockKubectlWorksToo) {
+  const auto kubectl = component("kubectl");
+  ASSERT_TRUE(kubectl) << kubectl.error().message;
+  const std::string config = must({"kubeconfig", "--path"});
+  const auto k = [&](std::vector<std::string> args, const std::string& input = {}) {
+    args.insert(args.begin(), {*kubectl, "--kubeconfig", config.substr(0, config.find('\n'))});
+    const Ran ran = run({.argv = args, .env = clean_environment(scratch_.path())}, input);
+    EXPECT_EQ(ran.exit_code, 0) << testing::PrintToString(args) << ran.out << ran.err;
+    return ran.out;
+  };
+  EXPECT_THAT(k({"apply", "-f", "-"}, kObjects), HasSubstr("train created"));
+  k({"wait", "pdj/train", "--for=jsonpath={.status.phase}=Completed", "--timeout=60s"});
+  EXPECT_THAT(k({"get", "pdj"}), HasSubstr("STATUS"));
+  EXPECT_THAT(k({"get", "nodes"}), HasSubstr("Ready"));
+  EXPECT_THAT(k({"describe", "pod", "train-worker-0"}), HasSubstr(" local/"));
+  EXPECT_THAT(k({"logs", "train-worker-1"}), HasSubstr("hello from 1"));
+  k({"delete", "pdj", "train", "--timeout=60s"});
+}
+
+}  // namespace
+}  // namespace paddle::test
