@@ -1,18 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <fstream>
 #include <iostream>
 
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/version.h"
+#include "controllers/loop/signals.h"
+#include "controllers/operator/add_controllers.h"
+#include "kube/client.h"
+#include "kube/config.h"
 #include "programs/command_line.h"
 
+namespace {
+
+using namespace paddle;
+
+std::string variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+// Where leases are kept: the operator's own namespace.
+std::string own_namespace(const kube::Environment& environment) {
+  std::string ns;
+  std::ifstream(environment.service_account + "/namespace") >> ns;
+  return ns.empty() ? variable("POD_NAMESPACE", "paddle-system") : ns;
+}
+
+void set_up_log(const programs::OperatorFlags& flags) {
+  log::set_format(flags.log_encoder == "json" ? log::Format::kJson : log::Format::kText);
+  if (flags.log_level == "debug") log::set_level(log::Level::kDebug);
+  if (flags.log_level == "warn") log::set_level(log::Level::kWarn);
+  if (flags.log_level == "error") log::set_level(log::Level::kError);
+}
+
+Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
+  const auto environment = kube::environment_of_process();
+  TRY(kube::Config config, kube::load_config({.path = flags.kubeconfig}, environment));
+  log::info("paddle-operator starts", {{"version", kVersion}, {"cluster", config.origin}});
+
+  Metrics metrics;
+  kube::Client client(std::move(config), {.metrics = &metrics});
+  TRY(const auto manager,
+      controllers::Manager::make(client,
+                                 {.metrics_address = flags.metrics_bind_address,
+                                  .health_address = flags.health_probe_bind_address,
+                                  .leader_elect = flags.leader_elect,
+                                  .lease_namespace = own_namespace(environment)},
+                                 metrics));
+  CHECK_DONE(controllers::add_controllers(
+      *manager, {.controllers = flags.controllers,
+                 .ns = flags.ns,
+                 .runtime_image = variable("RUNTIME_IMAGE", "paddle-operator:latest")}));
+  return manager->run(stop);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  const auto command = paddle::programs::parse_operator({argv + 1, argv + argc});
+  const auto command = programs::parse_operator({argv + 1, argv + argc});
   if (!command) {
-    std::cerr << paddle::programs::usage_error("paddle-operator", command.error());
+    std::cerr << programs::usage_error("paddle-operator", command.error());
     return 2;
   }
   if (!command->text.empty()) {
     std::cout << command->text;
     return 0;
   }
-  std::cerr << "paddle-operator: this version has no controller yet, so there is nothing to run.\n";
+  set_up_log(command->flags);
+  controllers::Signals signals;
+  const auto done = run(command->flags, signals.token());
+  if (done) return 0;
+  std::cerr << "paddle-operator: " << done.error().message << "\n";
+  // Passes that did not end still run: leaving in the usual way would pull the ground from under
+  // them.
+  if (done.is(Code::kDeadline)) std::_Exit(1);
   return 1;
 }

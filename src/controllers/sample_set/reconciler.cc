@@ -287,7 +287,7 @@ class SampleSetReconciler {
       return Done{};
     }
     sets_.acknowledge(*stored);
-    TRY(set.meta, api::decode_meta(*stored));
+    TRY(set, api::decode_sample_set(*stored));
     return Done{};
   }
 

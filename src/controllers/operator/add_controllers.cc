@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/operator/add_controllers.h"
+
+#include "base/log.h"
+#include "controllers/paddle_job/reconciler.h"
+#include "controllers/sample_set/reconciler.h"
+#include "engine/samplefs/manifests.h"
+
+namespace paddle::controllers {
+namespace {
+
+Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
+  return manager.add(
+      {.name = kPaddleJobController, .lease = kPaddleJobLease, .workers = options.workers},
+      [&](const Surroundings& around) {
+        return make_paddle_job_reconciler(around, {.ns = options.ns}, clock);
+      });
+}
+
+Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
+  SampleSetOptions wanted{
+      .ns = options.ns,
+      .setting = {.engines = {std::make_shared<engine::samplefs::SamplefsOperatorFace>()},
+                  .runtime = {.image = options.runtime_image}},
+      .runtime_at = sample_sets::runtimes_over_http()};
+  return manager.add(
+      {.name = kSampleSetController, .lease = kSampleSetLease, .workers = options.workers},
+      [&](const Surroundings& around) {
+        return make_sample_set_reconciler(around, wanted, clock);
+      });
+}
+
+}  // namespace
+
+Result<> add_controllers(Manager& manager, const OperatorOptions& options, const Clock& clock) {
+  for (const std::string& name : options.controllers) {
+    if (name == "paddlejob") {
+      CHECK_DONE(add_paddle_jobs(manager, options, clock));
+    } else if (name == "sampleset") {
+      CHECK_DONE(add_sample_sets(manager, options, clock));
+    } else if (name == "samplejob") {
+      log::warn("this version has no controller for SampleJobs: they are stored and wait");
+    } else {
+      return Error{Code::kInvalid, "there is no controller '" + name +
+                                       "'; there are paddlejob, sampleset and samplejob"};
+    }
+  }
+  return Done{};
+}
+
+}  // namespace paddle::controllers

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reconciler over FakeCluster, with a stand-in for the rest of a cluster (binding volumes,
+// running pods) and for the runtimes; once with calls that fail, get lost and are repeated.
+
+#include "controllers/sample_set/reconciler.h"
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/sync.h"
+#include "engine/names.h"
+#include "engine/samplefs/manifests.h"
+#include "kube/fake/failing_cluster.h"
+#include "kube/fake/fake_cluster.h"
+
+namespace paddle::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Json;
+using kube::ObjectKey;
+namespace kinds = kube::resources;
+using runtime::JobState;
+
+const ObjectKey kKey{"train", "imagenet"};
+
+template <typename Condition>
+void until(const Condition& condition) {
+  while (!condition()) system_clock().sleep(2ms, {});
+}
+
+// Takes jobs as a runtime does; each is done when asked about the second time.
+class FakeRuntimes {
+ public:
+  sample_sets::RuntimeAt at() {
+    return [this](const std::string& address,
+                  const std::string& token) -> std::unique_ptr<sample_sets::Runtime> {
+      return std::make_unique<One>(*this, address, token);
+    };
+  }
+  std::set<std::string> jobs_of(const std::string& address) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    std::set<std::string> ids;
+    for (const auto& [id, report] : jobs_[address]) ids.insert(id);
+    return ids;
+  }
+  std::set<std::string> tokens() EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    return tokens_;
+  }
+
+ private:
+  class One final : public sample_sets::Runtime {
+   public:
+    One(FakeRuntimes& all, std::string address, std::string token)
+        : all_(all), address_(std::move(address)), token_(std::move(token)) {}
+    Result<runtime::StatusReport> status(std::stop_token) override {
+      return all_.status(address_, token_);
+    }
+    Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
+      return all_.job(address_, id);
+    }
+    Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
+                                       std::stop_token) override {
+      return all_.put(address_, id, request);
+    }
+
+   private:
+    FakeRuntimes& all_;
+    const std::string address_;
+    const std::string token_;
+  };
+
+  Result<runtime::StatusReport> status(const std::string& address, const std::string& token)
+      EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    tokens_.insert(token);
+    runtime::StatusReport report{.engine = "samplefs"};
+    for (const auto& [id, job] : jobs_[address]) {
+      if (job.kind == runtime::JobKind::kSync && job.state == JobState::kSucceeded) {
+        report.index = runtime::IndexReport{.generation = 1, .files = 10, .bytes = 4096};
+      }
+      if (job.kind == runtime::JobKind::kWarmup && job.state == JobState::kSucceeded) {
+        report.cache.bytes = 4096;
+      }
+    }
+    return report;
+  }
+  Result<runtime::JobReport> job(const std::string& address, const std::string& id)
+      EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    const auto found = jobs_[address].find(id);
+    if (found == jobs_[address].end()) return Error{Code::kNotFound, "no such job"};
+    const auto seen = found->second;
+    found->second.state = JobState::kSucceeded;
+    return seen;
+  }
+  Result<runtime::JobReport> put(const std::string& address, const std::string& id,
+                                 const runtime::JobRequest& request) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    auto& slot = jobs_[address];
+    slot.try_emplace(
+        id, runtime::JobReport{.id = id, .kind = request.kind, .state = JobState::kRunning});
+    return slot[id];
+  }
+
+  Mutex mutex_;
+  std::map<std::string, std::map<std::string, runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
+  std::set<std::string> tokens_ GUARDED_BY(mutex_);
+};
+
+// What kube-controller-manager and kubelet would do.
+class RestOfTheCluster {
+ public:
+  explicit RestOfTheCluster(kube::FakeCluster& server)
+      : server_(server), thread_([this](std::stop_token stop) {
+          while (system_clock().sleep(2ms, stop)) look();
+        }) {}
+
+ private:
+  std::vector<Json> all(const kube::Resource& resource) {
+    std::vector<Json> found;
+    auto listed = server_.list(resource, {}, [&](std::string_view text) -> Result<> {
+      TRY(Json object, api::parse_json(text));
+      found.push_back(std::move(object));
+      return Done{};
+    });
+    EXPECT_TRUE(listed);
+    return found;
+  }
+  void set_status(const kube::Resource& resource, const Json& object, const Json& status) {
+    const Json& meta = object["metadata"];
+    const ObjectKey key{meta.value("namespace", ""), meta["name"]};
+    (void)server_.patch(resource, key, {.body = {{"status", status}}}, "status");
+  }
+  void look() {
+    for (const auto& resource : {kinds::kPersistentVolumes, kinds::kClaims}) {
+      for (const Json& object : all(resource)) {
+        if (object.contains("status") && object["status"].value("phase", "") == "Bound") continue;
+        set_status(resource, object, {{"phase", "Bound"}});
+      }
+    }
+    for (const Json& set : all(kinds::kStatefulSets)) run(set);
+    server_.collect_dangling();
+    for (const Json& pod : all(kinds::kPods)) {  // the kubelet's last word
+      if (!pod["metadata"].contains("deletionTimestamp")) continue;
+      (void)server_.remove(kinds::kPods, {pod["metadata"]["namespace"], pod["metadata"]["name"]},
+                           {.grace_seconds = 0});
+    }
+  }
+  void run(const Json& set) {
+    const int wanted = set["spec"]["replicas"];
+    const std::string name = set["metadata"]["name"];
+    for (int i = 0; i < wanted; ++i) {
+      Json pod = set["spec"]["template"];
+      pod["apiVersion"] = "v1";
+      pod["kind"] = "Pod";
+      pod["metadata"]["name"] = name + "-" + std::to_string(i);
+      pod["metadata"]["namespace"] = set["metadata"]["namespace"];
+      pod["metadata"]["ownerReferences"] = Json::array({Json{{"apiVersion", "apps/v1"},
+                                                             {"kind", "StatefulSet"},
+                                                             {"name", name},
+                                                             {"uid", set["metadata"]["uid"]},
+                                                             {"controller", true}}});
+      pod["spec"]["nodeName"] = "node-" + std::to_string(i);
+      const auto made = server_.create(kinds::kPods, pod);
+      if (!made) continue;
+      set_status(kinds::kPods, *made,
+                 {{"phase", "Running"}, {"podIP", "10.0.0." + std::to_string(i + 1)}});
+    }
+    if (!set.contains("status") || set["status"].value("readyReplicas", 0) != wanted) {
+      set_status(kinds::kStatefulSets, set, {{"replicas", wanted}, {"readyReplicas", wanted}});
+    }
+  }
+
+  kube::FakeCluster& server_;
+  std::jthread thread_;
+};
+
+struct SampleSetReconcilerTest : ::testing::Test {
+  kube::FakeCluster server{};
+  Metrics metrics{};
+  FakeRuntimes runtimes{};
+
+  void SetUp() override {
+    for (const char* node : {"node-0", "node-1"}) {
+      ASSERT_TRUE(server.create(
+          kinds::kNodes, {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", node}}}}));
+    }
+  }
+  void create_set() {
+    ASSERT_TRUE(
+        server.create(kinds::kSampleSets,
+                      {{"apiVersion", api::SampleSet::kApiVersion},
+                       {"kind", api::SampleSet::kKind},
+                       {"metadata", {{"namespace", kKey.ns}, {"name", kKey.name}}},
+                       {"spec", {{"partitions", 2}, {"source", {{"uri", "s3://b/images"}}}}}}));
+  }
+  std::unique_ptr<Manager> make(kube::Cluster& cluster) {
+    auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
+    EXPECT_TRUE(made);
+    SampleSetOptions options{
+        .setting = {.engines = {std::make_shared<engine::samplefs::SamplefsOperatorFace>()},
+                    .runtime = {.image = "paddle:1"}},
+        .runtime_at = runtimes.at()};
+    EXPECT_TRUE((*made)->add({.name = kSampleSetController}, [&](const Surroundings& around) {
+      return make_sample_set_reconciler(around, options, system_clock());
+    }));
+    return *std::move(made);
+  }
+  std::string phase() {
+    const auto set = server.get(kinds::kSampleSets, kKey);
+    return set ? set->value("/status/phase"_json_pointer, std::string()) : "(gone)";
+  }
+  size_t count(const kube::Resource& resource) {
+    size_t found = 0;
+    EXPECT_TRUE(server.list(resource, {}, [&](std::string_view) -> Result<> {
+      ++found;
+      return Done{};
+    }));
+    return found;
+  }
+  // From creation to Ready to nothing.
+  void live(kube::Cluster& cluster) {
+    create_set();
+    auto manager = make(cluster);
+    RestOfTheCluster rest(server);
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    until([&] { return phase() == "Ready"; });
+    EXPECT_EQ(runtimes.tokens().size(), 1u);
+    EXPECT_GE(runtimes.tokens().begin()->size(), 32u);
+    until([&] { return runtimes.jobs_of("10.0.0.2").size() == 2; });  // sync and warm-up
+    const auto node = server.get(kinds::kNodes, {"", "node-1"});
+    ASSERT_TRUE(node);
+    EXPECT_EQ((*node)["metadata"]["labels"]["paddlepaddle.org/samplefs-imagenet"],
+              "imagenet-runtime-1");
+
+    ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+    until([&] { return phase() == "(gone)"; });
+    for (const auto& resource : {kinds::kPersistentVolumes, kinds::kClaims, kinds::kServices,
+                                 kinds::kStatefulSets, kinds::kSecrets, kinds::kPods}) {
+      EXPECT_EQ(count(resource), 0u) << resource.kind;
+    }
+    EXPECT_FALSE(
+        server.get(kinds::kNodes, {"", "node-1"})
+            ->contains("/metadata/labels/paddlepaddle.org~1samplefs-imagenet"_json_pointer));
+    running.request_stop();
+  }
+};
+
+TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndToItsEnd) { live(server); }
+
+TEST_F(SampleSetReconcilerTest, DoesSoWhenEveryCallFailsOnce) {
+  kube::FailingCluster failing(server, kube::faults::each_once({}));
+  live(failing);
+  EXPECT_GT(failing.injected(), 10u);
+}
+
+TEST_F(SampleSetReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
+  kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
+  live(failing);
+  EXPECT_GT(failing.injected(), 5u);
+}
+
+TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {
+  ASSERT_TRUE(server.create(kinds::kClaims,
+                            {{"apiVersion", "v1"},
+                             {"kind", "PersistentVolumeClaim"},
+                             {"metadata", {{"namespace", "train"}, {"name", "imagenet"}}}}));
+  create_set();
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] {
+    const auto set = server.get(kinds::kSampleSets, kKey);
+    return set && set->dump().find("NameTaken") != std::string::npos;
+  });
+  ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+  until([&] { return phase() == "(gone)"; });
+  EXPECT_EQ(count(kinds::kClaims), 1u);
+  running.request_stop();
+}
+
+}  // namespace
+}  // namespace paddle::controllers

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/runtimes.h"
+#include "runtime/client.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+constexpr std::chrono::seconds kLimit{5};
+
+class RuntimeOverHttp final : public Runtime {
+ public:
+  RuntimeOverHttp(const std::string& address, const std::string& token)
+      : client_(address, token, kLimit) {}
+
+  Result<runtime::StatusReport> status(std::stop_token stop) override {
+    return client_.status(stop);
+  }
+  Result<runtime::JobReport> job(const std::string& id, std::stop_token stop) override {
+    return client_.job(id, stop);
+  }
+  Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
+                                     std::stop_token stop) override {
+    return client_.put_job(id, request, stop);
+  }
+
+ private:
+  runtime::Client client_;
+};
+
+}  // namespace
+
+RuntimeAt runtimes_over_http() {
+  return [](const std::string& address, const std::string& token) -> std::unique_ptr<Runtime> {
+    const bool v6 = address.find(':') != std::string::npos;
+    const std::string host = v6 ? "[" + address + "]" : address;
+    return std::make_unique<RuntimeOverHttp>(host + ":" + std::to_string(runtime::kPort), token);
+  };
+}
+
+}  // namespace paddle::controllers::sample_sets
