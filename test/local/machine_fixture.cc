@@ -133,6 +133,7 @@ Json sample_claim(const std::string& name, const std::string& volume) {
 }
 
 Json sample_runtime(const std::string& set, const std::string& handle) {
+  // As a volume: pods do not see this machine's /tmp, where it may have been built.
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const auto inline_volume = [&](const char* name, const char* kind) {
     return Json{{"name", name},
@@ -144,8 +145,9 @@ Json sample_runtime(const std::string& set, const std::string& handle) {
   const Json container = {
       {"name", "runtime"},
       {"image", "none"},
-      {"command", Json::array({self, kServeSamplesCommand})},
-      {"volumeMounts", Json::array({Json{{"name", "session"}, {"mountPath", ours::kSessionPath}},
+      {"command", Json::array({"/runtime-program", kServeSamplesCommand})},
+      {"volumeMounts", Json::array({Json{{"name", "program"}, {"mountPath", "/runtime-program"}},
+                                    Json{{"name", "session"}, {"mountPath", ours::kSessionPath}},
                                     Json{{"name", "cache"},
                                          {"mountPath", std::string(ours::kCachePath) + "/0"}}})}};
   return {{"apiVersion", "apps/v1"},
@@ -160,8 +162,11 @@ Json sample_runtime(const std::string& set, const std::string& handle) {
               {"spec",
                {{"terminationGracePeriodSeconds", 1},
                 {"containers", Json::array({container})},
-                {"volumes", Json::array({inline_volume("session", ours::kSessionVolume),
-                                         inline_volume("cache", ours::kCacheVolume)})}}}}}}}};
+                {"volumes",
+                 Json::array({inline_volume("session", ours::kSessionVolume),
+                              inline_volume("cache", ours::kCacheVolume),
+                              Json{{"name", "program"},
+                                   {"hostPath", {{"path", self}, {"type", "File"}}}}})}}}}}}}};
 }
 
 }  // namespace paddle::local
