@@ -110,5 +110,19 @@ TEST_F(KillTest, attaching_once_more_to_the_same_runtime_changes_nothing) {
   EXPECT_EQ(read_all(point_ / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
 }
 
+TEST_F(KillTest, a_runtime_that_died_before_its_answer_came_is_followed_all_the_same) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  const std::string source = file_source(5);
+  start(source);
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  attached_.reset();  // the node never heard what was agreed on
+  kill();
+  start(source);
+  attach();
+  EXPECT_EQ(read_all(point_ / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
+}
+
 }  // namespace
 }  // namespace paddle::test

@@ -120,7 +120,8 @@ Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options,
   engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->source_);
   engine->files_ = std::make_unique<data::SampleFiles>(indices.front(), *engine->data_);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
-  engine->sessions_ = std::make_unique<Sessions>(*engine->files_, metrics);
+  engine->sessions_ =
+      std::make_unique<Sessions>(*engine->files_, metrics, options.cache + "/agreed");
   log::info("cache opened", {{"directory", options.cache},
                              {"limit_mib", limit.bytes >> 20},
                              {"blocks", engine->store_->stats().blocks},

@@ -4,6 +4,7 @@
 //
 //   store/               the blocks (samplefs/store.h)
 //   index.<generation>   what there is (index_files.h)
+//   agreed               what mounts and kernel agreed on (sessions.h)
 //   jobs/                the runtime's journal (runtime/server)
 //
 // It opens without the source: what was indexed and cached before is served at once, and before the

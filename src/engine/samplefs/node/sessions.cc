@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/samplefs/node/sessions.h"
 
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
+#include <fcntl.h>
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,7 +15,8 @@
 namespace paddle::engine::samplefs {
 namespace {
 
-constexpr std::chrono::seconds kInitLimit{10};
+// INIT waits in the connection from mount(2) on.
+constexpr std::chrono::seconds kInitLimit{3};
 
 // The same open connection, through whichever descriptor.
 bool same_file(int a, int b) {
@@ -25,8 +29,7 @@ bool same_file(int a, int b) {
 // One session and the link that tells the node how long it lives.
 class Sessions::Served {
  public:
-  Served(std::unique_ptr<fuse::Session> session, int channel)
-      : session_(std::move(session)), channel_(channel) {}
+  explicit Served(std::unique_ptr<fuse::Session> session) : session_(std::move(session)) {}
   ~Served() {
     watcher_ = {};  // stops and joins before the session goes
     session_->stop();
@@ -46,7 +49,7 @@ class Sessions::Served {
   }
   std::optional<fuse::Negotiated> agreed_on(int channel) const EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    if (session_->ended() || !same_file(channel, channel_)) return std::nullopt;
+    if (session_->ended() || !same_file(channel, session_->channel().fd())) return std::nullopt;
     return agreed_;
   }
   fuse::Session& session() { return *session_; }
@@ -54,7 +57,6 @@ class Sessions::Served {
 
  private:
   const std::unique_ptr<fuse::Session> session_;
-  const int channel_;  // the session's
   mutable Mutex mutex_;
   std::optional<fuse::Negotiated> agreed_ GUARDED_BY(mutex_);
   UniqueFd link_ GUARDED_BY(mutex_);
@@ -76,28 +78,63 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
       return *agreed;
     }
   }
-  {
-    ServedPtr gone;
-    Lock lock(mutex_);
-    std::erase_if(served_, [](const auto& each) { return !each.second->alive(); });
-    if (const auto found = served_.find(attachment.name); found != served_.end()) {
-      gone = std::move(found->second);
-      served_.erase(found);
-    }
-    // Its last requests may wait for a slow source; nobody else waits for them.
-    if (gone) retiring_.emplace_back([old = std::move(gone)]() mutable { old.reset(); });
+  retire(attachment.name);
+  std::vector<UniqueFd> spare;
+  for (const UniqueFd& each : attachment.channels) {
+    spare.emplace_back(::fcntl(each.get(), F_DUPFD_CLOEXEC, 3));
   }
-  const int channel = attachment.channels.front().get();
-  TRY(auto session, fuse::Session::start(std::move(attachment.channels), files_, metrics_, {},
-                                         attachment.resumed));
-  TRY(const fuse::Negotiated agreed, session->wait_ready(kInitLimit, attachment.stop));
-  auto served = std::make_shared<Served>(std::move(session), channel);
+  auto started = start(std::move(attachment.channels), attachment.resumed, attachment.stop);
+  if (const auto before = noted(); started.is(Code::kDeadline) && !attachment.resumed && before) {
+    log::warn("the mount was agreed on before; goes on with what was noted then");
+    started = start(std::move(spare), before, attachment.stop);
+  }
+  if (!started) return std::move(started).error();
+  note(started->agreed);
+  const fuse::Negotiated agreed = started->agreed;
+  auto served = std::make_shared<Served>(std::move(started->session));
   served->keep(std::move(attachment.link), agreed);
   Lock lock(mutex_);
   served_[attachment.name] = std::move(served);
   log::info("serves a mount",
             {{"name", attachment.name}, {"resumed", attachment.resumed.has_value()}});
   return agreed;
+}
+
+// Its last requests may wait for a slow source; nobody else waits for them.
+void Sessions::retire(const std::string& name) {
+  Lock lock(mutex_);
+  std::erase_if(served_, [](const auto& each) { return !each.second->alive(); });
+  const auto found = served_.find(name);
+  if (found == served_.end()) return;
+  retiring_.emplace_back([old = std::move(found->second)]() mutable { old.reset(); });
+  served_.erase(found);
+}
+
+Result<Sessions::Started> Sessions::start(std::vector<UniqueFd> channels,
+                                          const std::optional<fuse::Negotiated>& resumed,
+                                          const std::stop_token& stop) {
+  Started started;
+  TRY(started.session, fuse::Session::start(std::move(channels), files_, metrics_, {}, resumed));
+  TRY(started.agreed, started.session->wait_ready(kInitLimit, stop));
+  return started;
+}
+
+void Sessions::note(const fuse::Negotiated& agreed) const {
+  if (noted() == agreed) return;
+  const std::string early = notes_ + ".tmp";
+  std::ofstream(early, std::ios::trunc) << fuse::to_text(agreed);
+  std::error_code failed;
+  std::filesystem::rename(early, notes_, failed);
+  if (failed) log::warn("can not note what was agreed on", {{"reason", failed.message()}});
+}
+
+std::optional<fuse::Negotiated> Sessions::noted() const {
+  std::ifstream file(notes_);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  const auto agreed = fuse::negotiated_from_text(line + "\n");
+  if (!agreed) return std::nullopt;
+  return *agreed;
 }
 
 void Sessions::forget(const Changes& changes) {

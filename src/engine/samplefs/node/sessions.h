@@ -4,12 +4,18 @@
 // here (fuse/attach.h). A later attachment of a name replaces the earlier one; the same connection
 // once more (its answer was lost) goes on as it is.
 //
+// A kernel says INIT once. When a predecessor has answered it and died before the node heard of it,
+// nobody can tell a successor what was agreed on; so it is written down as well. On one machine
+// every mount agrees on the same.
+//
 // Thread-safe. The file system and the metrics outlive it.
 
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,8 +31,9 @@ namespace paddle::engine::samplefs {
 
 class Sessions {
  public:
-  Sessions(::paddle::samplefs::FileSystem& files, Metrics& metrics)
-      : files_(files), metrics_(metrics) {}
+  // `notes`: the file for what was agreed on.
+  Sessions(::paddle::samplefs::FileSystem& files, Metrics& metrics, std::string notes)
+      : files_(files), metrics_(metrics), notes_(std::move(notes)) {}
   // Takes no more requests and finishes those at work. Mounts stay as they are.
   ~Sessions();
 
@@ -41,10 +48,21 @@ class Sessions {
   class Served;
   using ServedPtr = std::shared_ptr<Served>;
 
+  struct Started {
+    std::unique_ptr<fuse::Session> session{};
+    fuse::Negotiated agreed{};
+  };
   ServedPtr find(const std::string& name) const EXCLUDES(mutex_);
+  void retire(const std::string& name) EXCLUDES(mutex_);
+  Result<Started> start(std::vector<UniqueFd> channels,
+                        const std::optional<fuse::Negotiated>& resumed,
+                        const std::stop_token& stop);
+  void note(const fuse::Negotiated& agreed) const;
+  std::optional<fuse::Negotiated> noted() const;
 
   ::paddle::samplefs::FileSystem& files_;
   Metrics& metrics_;
+  const std::string notes_;
   mutable Mutex mutex_;
   std::map<std::string, ServedPtr> served_ GUARDED_BY(mutex_);
   std::vector<std::jthread> retiring_ GUARDED_BY(mutex_);  // replaced ones, on their way out
