@@ -239,6 +239,7 @@ TEST_F(PodRunnerTest, StopsWithinItsGraceAndLeavesNoProcess) {
   const auto polite = pod("trap 'exit 0' TERM; echo up; while true; do sleep 0.05; done");
   auto runner = run(polite);
   wait_phase(polite, "Running");
+  while (output(polite) != "up\n") system_clock().sleep(10ms, {});  // its trap is set
   runner->stop(20s);
   while (!runner->ended()) system_clock().sleep(10ms, {});
   EXPECT_EQ(wait_phase(polite, "Succeeded").containers.at("main").ended->exit_code, 0);

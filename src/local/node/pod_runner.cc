@@ -23,10 +23,14 @@ using std::chrono::seconds;
 constexpr milliseconds kRetryMissing{500};
 constexpr milliseconds kRetryComing{100};
 
-// After the n-th restart: 1 s doubling to a minute. A machine of one's own wants a sooner answer
-// than the kubelet's 10 s to 5 min.
-milliseconds restart_pause(int restarts) {
-  return std::min<milliseconds>(seconds{60}, seconds{1} * (1 << std::clamp(restarts, 0, 6)));
+// Who ran this long and then ended did not fail at once: it starts again without a pause.
+constexpr seconds kRanWell{10};
+
+// After the n-th end in a row that came soon: none at first, then 1 s doubling to a minute. A
+// machine of one's own wants a sooner answer than the kubelet's 10 s to 5 min.
+milliseconds restart_pause(int crashes) {
+  if (crashes == 0) return {};
+  return std::min<milliseconds>(seconds{60}, seconds{1} * (1 << std::clamp(crashes - 1, 0, 6)));
 }
 
 }  // namespace
@@ -36,6 +40,7 @@ struct PodRunner::Slot {
   ContainerState* state = nullptr;
   std::optional<ContainerProcess> process{};
   BootTime next_start{};
+  int crashes = 0;  // ends in a row that came soon after the start
 };
 
 PodRunner::PodRunner(PodSpec pod, PodWorld world, std::map<std::string, int> restarts)
@@ -219,7 +224,8 @@ void PodRunner::note_end(Slot& slot, int exit_code, bool init) {
   if (stopping() || !starts_again(spec().restart, *slot.state->ended, init)) return;
   slot.state->is = Is::kWaiting;
   slot.state->reason = "CrashLoopBackOff";
-  slot.next_start = world_.clock->boot() + restart_pause(slot.state->restarts);
+  if (slot.state->ended->finished - slot.state->ended->started >= kRanWell) slot.crashes = 0;
+  slot.next_start = world_.clock->boot() + restart_pause(slot.crashes++);
 }
 
 bool PodRunner::over(const Slot& slot) const {
