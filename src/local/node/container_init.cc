@@ -90,7 +90,7 @@ int become(const ContainerPlan& plan) {
 
 pid_t inner = 0;
 void pass_on(int signal) {
-  if (inner > 0) kill(inner, signal);
+  if (inner > 0) kill(inner, signal == kKillSignal ? SIGKILL : signal);
 }
 
 int wait_for(pid_t child) {
@@ -131,7 +131,7 @@ int container_init() {
   close(kReportFd);
   struct sigaction action {};
   action.sa_handler = pass_on;
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, kKillSignal}) {
     sigaction(signal, &action, nullptr);
   }
   return wait_for(inner);

@@ -10,7 +10,9 @@
 //
 // Descriptor kPlanFd carries the plan; on kReportFd one sentence says why it failed, and silence
 // until it closes (close-on-exec) says that the user's command runs. The outer process stays as the
-// parent of process 1: it passes SIGTERM on and ends with the same exit code (128 + signal).
+// parent of process 1: it passes SIGTERM on and ends with the same exit code (128 + signal). On
+// kKillSignal it kills process 1, and ends when the last process of the container has: whoever kills
+// the outer process itself gets the same a moment later, without knowing when.
 
 #pragma once
 
@@ -18,6 +20,7 @@ namespace paddle::local {
 
 inline constexpr int kPlanFd = 3;
 inline constexpr int kReportFd = 4;
+inline constexpr int kKillSignal = 40;  // a real-time signal; its default is to end the process
 inline constexpr const char* kContainerInitCommand = "container-init";
 inline constexpr const char* kPodPauseCommand = "pod-pause";
 

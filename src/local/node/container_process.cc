@@ -81,7 +81,7 @@ Result<Started> spawn(const std::string& program, const char* command, int plan,
   Started started{.pid = pid,
                   .pid_fd = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)))};
   if (!started.pid_fd) {
-    kill(pid, SIGKILL);
+    ::kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     return os_error("hold on to a process");
   }
@@ -99,9 +99,9 @@ std::string read_report(int fd) {
   }
 }
 
-void end(int pid, const UniqueFd& pid_fd) {
+void end(int pid, const UniqueFd& pid_fd, int signal) {
   if (!pid_fd) return;
-  syscall(SYS_pidfd_send_signal, pid_fd.get(), SIGKILL, nullptr, 0);
+  syscall(SYS_pidfd_send_signal, pid_fd.get(), signal, nullptr, 0);
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
@@ -124,7 +124,7 @@ Result<ContainerProcess> ContainerProcess::start(const std::string& program,
   return process;
 }
 
-ContainerProcess::~ContainerProcess() { end(pid_, pid_fd_); }
+ContainerProcess::~ContainerProcess() { end(pid_, pid_fd_, kKillSignal); }
 
 std::optional<int> ContainerProcess::try_wait() {
   int status = 0;
@@ -139,6 +139,8 @@ void ContainerProcess::signal(int number) {
   if (pid_fd_) syscall(SYS_pidfd_send_signal, pid_fd_.get(), number, nullptr, 0);
 }
 
+void ContainerProcess::kill() { signal(kKillSignal); }
+
 Result<PodPause> PodPause::start(const std::string& program) {
   TRY(auto report, make_pipe());
   TRY(auto started, spawn(program, kPodPauseCommand, -1, report.write.get(), -1));
@@ -151,6 +153,6 @@ Result<PodPause> PodPause::start(const std::string& program) {
   return pause;
 }
 
-PodPause::~PodPause() { end(pid_, pid_fd_); }
+PodPause::~PodPause() { end(pid_, pid_fd_, SIGKILL); }
 
 }  // namespace paddle::local

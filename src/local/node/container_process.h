@@ -30,6 +30,7 @@ class ContainerProcess {
   int pid_fd() const { return pid_fd_.get(); }  // readable when it has ended
   std::optional<int> try_wait();                // exit code once it has ended
   void signal(int number);
+  void kill();  // all its processes; they are gone when it has ended
 
  private:
   ContainerProcess(int pid, UniqueFd pid_fd) : pid_(pid), pid_fd_(std::move(pid_fd)) {}

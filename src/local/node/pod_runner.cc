@@ -316,7 +316,7 @@ void PodRunner::end_all(std::vector<Slot>& slots) {
     if (world_.clock->boot() >= *until) {
       until.reset();
       for (Slot& slot : slots) {
-        if (slot.process) slot.process->signal(SIGKILL);
+        if (slot.process) slot.process->kill();
       }
     }
     for (Slot& slot : slots) {
