@@ -69,6 +69,7 @@ TEST(CommandLine, AWrongOneIsOneSentence) {
         {"local", "get", "pods", "-o", "xml"},
         {"local", "get", "pods", "-w", "-o", "json"},
         {"local", "get", "pods", "a", "-A"},
+        {"local", "get", "pods,cm", "-w"},
         {"local", "get", "pod/"},
         {"local", "delete"},
         {"local", "delete", "pods"},

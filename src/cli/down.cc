@@ -9,6 +9,7 @@
 #include "cli/daemon.h"
 #include "cli/verb.h"
 #include "fuse/mountinfo.h"
+#include "local/machine/machine.h"
 
 namespace paddle::cli {
 namespace {
@@ -49,7 +50,9 @@ Result<> remove_directory(const local::Home& home) {
 
 Result<> run(const Down& verb, const Around& around) {
   const local::Home home = verb.where.home();
-  if (const auto keeper = local::keeper_of(home)) {
+  const auto keeper = local::keeper_of(home);
+  const bool ran = keeper.has_value();
+  if (ran) {
     around.terminal.tell("Ending the local cluster in " + home.directory);
     CHECK_DONE(end_process(keeper->process.get(), kGrace));
     around.terminal.line("The local cluster in " + home.directory + " has ended.");
@@ -59,14 +62,13 @@ Result<> run(const Down& verb, const Around& around) {
   } else {
     around.terminal.line("No local cluster is running in " + home.directory + ".");
   }
+  std::error_code error;
+  if (!fs::exists(home.lock(), error)) return verb.remove ? remove_directory(home) : Done{};
+  // Nobody may begin here meanwhile.
+  TRY(const UniqueFd lock, local::keep(home));
+  if (!ran && ::geteuid() == 0) local::remove_leftovers(home);
   if (!verb.remove) return Done{};
-  // Nobody may begin in a directory that is going.
-  if (fs::exists(home.lock())) {
-    TRY(const UniqueFd lock, local::keep(home));
-    CHECK_DONE(remove_directory(home));
-  } else {
-    CHECK_DONE(remove_directory(home));
-  }
+  CHECK_DONE(remove_directory(home));
   around.terminal.line("Removed " + home.directory + ".");
   return Done{};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/get.h"
 
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "api/yaml.h"
@@ -129,8 +131,12 @@ Result<> run(const Get& verb, const Around& around) {
   TRY(Session session, Session::open(verb.where.home(), around));
   const bool only_kind = verb.words.size() == 1 && verb.words[0].find('/') == std::string::npos;
   if (only_kind) {
-    TRY(KnownKind kind, session.kind(verb.words[0]));
-    return Getting(verb, session, std::move(kind), {}).run();
+    std::istringstream kinds(verb.words[0]);
+    for (std::string each; std::getline(kinds, each, ',');) {
+      TRY(KnownKind kind, session.kind(each));
+      CHECK_DONE(Getting(verb, session, std::move(kind), {}).run());
+    }
+    return Done{};
   }
   TRY(const auto names, names_of(verb.words));
   for (const Named& each : names) {
@@ -145,12 +151,15 @@ void add_get(CLI::App& local, Command& chosen) {
       local, chosen, "get", "Shows objects.",
       R"(  paddlectl local get paddlejobs
   paddlectl local get pdj train -o yaml
-  paddlectl local get pods -A -o wide
+  paddlectl local get pods,pvc -A -o wide
   paddlectl local get samplesets -w)",
       [](Get& verb) -> Result<> {
         const bool object = verb.output == "json" || verb.output == "yaml";
         if (verb.watch && object) {
           return Error{Code::kInvalid, "-w shows tables and names, not " + verb.output};
+        }
+        if (verb.watch && verb.words[0].find(',') != std::string::npos) {
+          return Error{Code::kInvalid, "-w watches one kind"};
         }
         if (verb.words.size() > 1 || verb.words[0].find('/') != std::string::npos) {
           if (verb.all_namespaces) {
@@ -161,7 +170,8 @@ void add_get(CLI::App& local, Command& chosen) {
         return Done{};
       });
   Get& verb = *adding.verb;
-  adding.app->add_option("kind", verb.words, "KIND [NAME...] or KIND/NAME...")->required();
+  adding.app->add_option("kind", verb.words, "KIND[,KIND...], KIND NAME... or KIND/NAME...")
+      ->required();
   add_namespace(adding);
   adding.app->add_flag("-A,--all-namespaces", verb.all_namespaces, "of all namespaces");
   adding.app->add_flag("-w,--watch", verb.watch, "go on with what changes");

@@ -19,7 +19,7 @@ using api::Json;
 Error not_understood(const std::string& text) {
   return {Code::kInvalid, "--for=" + text.substr(0, 100) +
                               " is not condition=TYPE[=STATUS], phase=VALUE, "
-                              "jsonpath={.PATH}[=VALUE] or delete"};
+                              "jsonpath={.PATH}[=VALUE], cached or delete"};
 }
 
 // ".status.podIPs[0].ip" as names.
@@ -65,6 +65,11 @@ const Json* walk(const Json& object, const std::vector<std::string>& path) {
 
 bool reached(const Goal& goal, const Json& object) {
   if (goal.is == Goal::Is::kDeleted) return false;
+  if (goal.is == Goal::Is::kCached) {
+    const auto total = number_at(object, {"status", "cacheStatus", "totalBytes"});
+    return text_at(object, {"status", "phase"}) == "Ready" && total > 0 &&
+           number_at(object, {"status", "cacheStatus", "cachedBytes"}) >= total;
+  }
   if (goal.is == Goal::Is::kCondition) {
     for (const Json& each : list_at(object, {"status", "conditions"})) {
       if (same_word(text_at(each, {"type"}), goal.condition)) {
@@ -99,6 +104,7 @@ bool is_up_to_date(const Json& object) {
 
 Result<Goal> parse_goal(const std::string& text) {
   if (text == "delete") return Goal{.is = Goal::Is::kDeleted};
+  if (text == "cached") return Goal{.is = Goal::Is::kCached};
   const auto equal = text.find('=');
   const std::string word = text.substr(0, equal);
   const std::string rest = equal == std::string::npos ? "" : text.substr(equal + 1);

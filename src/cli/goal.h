@@ -13,7 +13,7 @@
 namespace paddle::cli {
 
 struct Goal {
-  enum class Is { kCondition, kField, kDeleted };
+  enum class Is { kCondition, kField, kCached, kDeleted };
   Is is = Is::kCondition;
   std::string condition{};          // its type
   std::vector<std::string> path{};  // of a field: names, or numbers within lists
@@ -22,7 +22,8 @@ struct Goal {
 };
 
 // "condition=Ready", "condition=Ready=False", "jsonpath={.status.phase}=Ready",
-// "jsonpath={.status.podIP}", "phase=Ready", "delete". kInvalid names these.
+// "jsonpath={.status.podIP}", "phase=Ready", "cached" (a SampleSet is Ready and all of it is in the
+// cache), "delete". kInvalid names these.
 Result<Goal> parse_goal(const std::string& text);
 
 struct Judgement {

@@ -52,6 +52,17 @@ TEST(Goal, IsReachedByAPhaseAFieldOrACondition) {
   EXPECT_EQ(judged("delete", job), Is::kNotYet);
 }
 
+TEST(Goal, CachedIsAllOfASampleSet) {
+  Json set = object("SampleSet", "Ready");
+  EXPECT_EQ(judged("cached", set), Is::kNotYet) << "nothing is known of it yet";
+  set["status"]["cacheStatus"] = {{"totalBytes", 10}, {"cachedBytes", 9}};
+  EXPECT_EQ(judged("cached", set), Is::kNotYet);
+  set["status"]["cacheStatus"]["cachedBytes"] = 10;
+  EXPECT_EQ(judged("cached", set), Is::kThere);
+  set["status"]["phase"] = "SyncFailed";
+  EXPECT_EQ(judged("cached", set), Is::kNever);
+}
+
 TEST(Goal, IsGivenUpWhenTheObjectHasEndedElsewhere) {
   const auto verdict = judge(*parse_goal("phase=Completed"), object("PaddleJob", "Failed"));
   EXPECT_EQ(verdict.is, Is::kNever);

@@ -86,16 +86,16 @@ TEST(Terminal, WritesOverProgressOnlyWhereThatIsPossible) {
     return [&text](std::string_view piece) { text += piece; };
   };
   {
-    Terminal screen(to(live), to(live), true), file(to(plain), to(plain), false);
+    Terminal screen(to(live), to(live), 8), file(to(plain), to(plain), 0);
     for (Terminal* each : {&screen, &file}) {
       each->progress("1 %");
       each->progress("1 %");
-      each->progress("2 %");
+      each->progress("22 % of much");
       each->line("done");
     }
   }
-  EXPECT_EQ(live, "\r\x1b[K1 %\r\x1b[K2 %\r\x1b[Kdone\n");
-  EXPECT_EQ(plain, "1 %\n2 %\ndone\n");
+  EXPECT_EQ(live, "\r\x1b[K1 %\r\x1b[K22 % of\r\x1b[Kdone\n");
+  EXPECT_EQ(plain, "1 %\n22 % of much\ndone\n");
 }
 
 ClusterReport report() {

@@ -17,12 +17,13 @@ void Terminal::tell(const std::string& text) {
 
 void Terminal::progress(const std::string& text) {
   if (text == shown_) return;
-  err_(live_ ? "\r\x1b[K" + text : text + "\n");
+  // A line that is wrapped could not be written over.
+  err_(live() ? "\r\x1b[K" + text.substr(0, columns_ - 1) : text + "\n");
   shown_ = text;
 }
 
 void Terminal::clear_progress() {
-  if (live_ && !shown_.empty()) {
+  if (live() && !shown_.empty()) {
     err_("\r\x1b[K");
     shown_.clear();
   }

@@ -15,9 +15,9 @@ namespace paddle::cli {
 class Terminal {
  public:
   using Write = std::function<void(std::string_view)>;
-  // `live`: errors go to a terminal, on which a line can be written over.
-  Terminal(Write out, Write err, bool live, std::stop_token stop = {})
-      : out_(std::move(out)), err_(std::move(err)), live_(live), stop_(std::move(stop)) {}
+  // `columns` of the terminal that errors go to, on which a line can be written over; 0: none.
+  Terminal(Write out, Write err, size_t columns, std::stop_token stop = {})
+      : out_(std::move(out)), err_(std::move(err)), columns_(columns), stop_(std::move(stop)) {}
   ~Terminal() { clear_progress(); }
 
   void print(std::string_view text);       // results, as they are, to standard output
@@ -26,13 +26,13 @@ class Terminal {
   void progress(const std::string& text);  // on a terminal over the last one; else when it changed
   void clear_progress();
 
-  bool live() const { return live_; }
+  bool live() const { return columns_ > 0; }
   const std::stop_token& stop() const { return stop_; }  // Ctrl-C
 
  private:
   const Write out_;
   const Write err_;
-  const bool live_;
+  const size_t columns_;
   const std::stop_token stop_;
   std::string shown_{};
 };

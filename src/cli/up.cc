@@ -46,6 +46,7 @@ void report_to(int fd, const Report& report) {
 
 Result<> keep_running(const Up& verb) {
   const local::Home home = verb.where.home();
+  CHECK_DONE(check(look_at_machine(home.directory), home.directory));
   CHECK_DONE(local::make_home(home));
   CHECK_DONE(local::hide_mounts());  // before the first thread
   const controllers::Signals signals;

@@ -87,7 +87,9 @@ class Waiting {
     return std::nullopt;
   }
 
-  std::string told(const Json& object) const { return name_ + ": " + progress_line(object); }
+  std::string told(const Json& object) const {
+    return kind_.singular + "/" + key_.name + ": " + progress_line(object);
+  }
 
   Result<> met() {
     session_.terminal().line(name_ +
@@ -133,6 +135,7 @@ void add_wait(CLI::App& local, Command& chosen) {
   const auto adding =
       add_verb<Wait>(local, chosen, "wait", "Waits until an object is where it should be.",
                      R"(  paddlectl local wait sampleset/images --for=phase=Ready
+  paddlectl local wait sampleset/images --for=cached
   paddlectl local wait paddlejob/train --for=phase=Completed --timeout 10m
   paddlectl local wait pod/a --for=condition=Ready
   paddlectl local wait pod/a --for='jsonpath={.status.podIP}'
@@ -144,7 +147,8 @@ void add_wait(CLI::App& local, Command& chosen) {
                      });
   Wait& verb = *adding.verb;
   adding.app->add_option("what", verb.words, "KIND/NAME...")->required();
-  adding.app->add_option("--for", *wanted, "condition=, phase=, jsonpath= or delete")->required();
+  adding.app->add_option("--for", *wanted, "condition=, phase=, jsonpath=, cached or delete")
+      ->required();
   add_namespace(adding);
   adding.app->add_option("--timeout", verb.timeout_seconds, "like 90s or 10m; default: no limit")
       ->transform(

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -27,10 +28,16 @@ cli::Terminal::Write writer_to(int fd) {
   };
 }
 
+size_t columns_of(int fd) {
+  winsize size{};
+  if (::isatty(fd) != 1) return 0;
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 int run(const cli::Command& command) {
   const controllers::Signals signals;
   cli::Terminal terminal(writer_to(STDOUT_FILENO), writer_to(STDERR_FILENO),
-                         ::isatty(STDERR_FILENO) == 1, signals.token());
+                         columns_of(STDERR_FILENO), signals.token());
   return cli::run_command(command, {.terminal = terminal, .clock = system_clock()});
 }
 

@@ -2,6 +2,7 @@
 #include "test/cli/cli_fixture.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -52,13 +53,16 @@ std::string CliTest::must(const std::vector<std::string>& args, const std::strin
   return ran.out;
 }
 
-Ran CliTest::up(const std::string& directory, std::vector<std::string> more) {
+Ran CliTest::up(const std::string& directory) {
   started_.push_back(directory);
-  const std::string log = scratch_.path() + "/up." + std::to_string(started_.size());
-  more.insert(more.begin(), "up");
-  const auto child = scratch_.keeper().spawn({.argv = command(directory, std::move(more)),
-                                              .env = clean_environment(scratch_.path()),
-                                              .log = log});
+  return up_once(directory);
+}
+
+Ran CliTest::up_once(const std::string& directory) const {
+  static std::atomic<int> number{0};
+  const std::string log = scratch_.path() + "/up." + std::to_string(++number);
+  const auto child = scratch_.keeper().spawn(
+      {.argv = command(directory, {"up"}), .env = clean_environment(scratch_.path()), .log = log});
   if (!child) return {.exit_code = -1, .err = child.error().message};
   std::optional<Exit> exit;
   eventually([&] {

@@ -28,7 +28,8 @@ class CliTest : public testing::Test {
   // Its output, after it has ended well.
   std::string must(const std::vector<std::string>& args, const std::string& input = {}) const;
   // `up`, by the keeper: what it said and how it ended.
-  Ran up(const std::string& directory, std::vector<std::string> more = {});
+  Ran up(const std::string& directory);
+  Ran up_once(const std::string& directory) const;  // without a `down` at the end of the test
 
   nlohmann::json status(const std::string& directory) const;
 

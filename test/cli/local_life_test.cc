@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <netinet/in.h>
@@ -56,6 +57,29 @@ TEST_F(LocalLife, UpTwiceIsOnceAndDownTwiceIsDown) {
   EXPECT_FALSE(has_address(first["nodes"][0]["address"]));
   EXPECT_THAT(mounts_beneath(directory_), IsEmpty());
   must({"down", "--delete"});
+  EXPECT_FALSE(fs::exists(directory_));
+}
+
+TEST_F(LocalLife, TwoUpsAtOnceAreOne) {
+  std::vector<std::jthread> both;
+  std::vector<Ran> ended(2);
+  started_.push_back(directory_);
+  for (Ran& each : ended) {
+    both.emplace_back([&] { each = up_once(directory_); });
+  }
+  both.clear();
+  for (const Ran& each : ended) EXPECT_EQ(each.exit_code, 0) << each.out;
+  EXPECT_EQ(processes_with(directory_).size(), 1u);
+  EXPECT_EQ(status(directory_)["running"], true);
+}
+
+TEST_F(LocalLife, DownRemovesWhatAKilledOneLeft) {
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  const auto before = status(directory_);
+  ASSERT_EQ(::kill(before["pid"].get<pid_t>(), SIGKILL), 0);
+  ASSERT_TRUE(eventually([&] { return processes_with(directory_).empty(); }));
+  must({"down", "--delete"});
+  EXPECT_FALSE(has_address(before["nodes"][0]["address"]));
   EXPECT_FALSE(fs::exists(directory_));
 }
 

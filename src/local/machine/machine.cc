@@ -18,6 +18,7 @@
 #include "local/api_server/data_directory.h"
 #include "local/api_server/server.h"
 #include "local/cluster/duties.h"
+#include "local/node/network.h"
 #include "local/node/node.h"
 #include "local/node/pod_logs.h"
 
@@ -141,6 +142,11 @@ Result<> hide_mounts() {
   return Error{Code::kForbidden, std::string("this process may not have mounts of its own (") +
                                      std::strerror(errno) +
                                      "): run it as root, in a container with SYS_ADMIN"};
+}
+
+void remove_leftovers(const Home& home) {
+  // Whoever makes a network takes over what an earlier one of that name left, and ends it.
+  const auto network = Network::bridge_or_loopback(home.node());
 }
 
 std::map<std::string, std::string> pod_environment(const std::map<std::string, std::string>& ours,

@@ -51,6 +51,10 @@ class Machine {
 // when it goes, however it goes. Before the first thread. Needs root.
 Result<> hide_mounts();
 
+// Removes what a machine that was killed left outside its directory: the pods' bridge. The caller
+// is the keeper of the directory.
+void remove_leftovers(const Home& home);
+
 // What pods get of our environment: HOME, LANG, TZ, and a PATH that finds our own programs, which
 // are in `program_directory`, first.
 std::map<std::string, std::string> pod_environment(const std::map<std::string, std::string>& ours,
