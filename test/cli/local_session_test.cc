@@ -130,6 +130,40 @@ TEST_F(LocalSession, WatchesAndWaitsForDeletion) {
   EXPECT_EQ(ctl({"wait", "cm/seen", "--for=delete", "--timeout=1s"}).exit_code, 1);
 }
 
+TEST_F(LocalSession, CachesSamplesAndSaysWhereBytesCameFrom) {
+  const std::string samples = scratch_.path() + "/samples";
+  std::filesystem::create_directories(samples + "/a");
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(write_file(samples + "/a/" + std::to_string(i), std::string(50'000, 'x')));
+  }
+  must({"apply", "-f", "-"},
+       "{apiVersion: batch.paddlepaddle.org/v1alpha1, kind: SampleSet, "
+       "metadata: {name: images}, spec: {partitions: 1, source: {uri: "
+       "\"file://" +
+           samples + "\"}, csi: {driver: samplefs}}}");
+  must({"wait", "sampleset/images", "--for=phase=Ready", "--timeout=60s"});
+  must({"wait", "sampleset/images", "--for=cached", "--timeout=60s"});
+  EXPECT_THAT(must({"get", "samplesets"}), HasSubstr("Ready"));
+
+  std::string reader = job("reads", "cat /mnt/images/a/* | wc -c");
+  reader.replace(reader.find("cleanPodPolicy"), 0,
+                 "sampleSetRef: {name: images, mountPath: /mnt/images}, ");
+  must({"apply", "-f", "-"}, reader);
+  must({"wait", "pdj/reads", "--for=phase=Completed", "--timeout=60s"});
+  EXPECT_EQ(must({"logs", "reads-worker-0"}), "1000000\n");
+
+  const auto set = status(directory_)["sampleSets"][0];
+  EXPECT_EQ(set["totalBytes"], 1'000'000) << set;
+  EXPECT_EQ(set["cachedBytes"], 1'000'000) << set;
+  EXPECT_EQ(set["reads"]["downloaded"], 1'000'000) << set;
+  EXPECT_EQ(set["reads"]["fromSource"], 0) << set;
+  EXPECT_EQ(set["reads"]["fromCache"].get<int>() + set["reads"]["fromMemory"].get<int>(), 1'000'000)
+      << set;
+  must({"delete", "pdj", "reads"});
+  must({"delete", "sampleset", "images", "--timeout=60s"});
+  EXPECT_EQ(must({"get", "pv", "-o", "name"}), "");
+}
+
 TEST_F(LocalSession, StockKubectlWorksToo) {
   const auto kubectl = component("kubectl");
   ASSERT_TRUE(kubectl) << kubectl.error().message;
