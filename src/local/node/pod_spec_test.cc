@@ -7,6 +7,8 @@
 namespace paddle::local {
 namespace {
 
+using api::Json;
+
 api::Json pod_json() {
   return api::Json::parse(R"({
     "metadata": {"name": "p", "namespace": "n", "uid": "u"},
@@ -55,6 +57,32 @@ TEST(DecodePodSpec, RefusesInOneSentenceWhatItCanNotRun) {
         R"({"metadata":{},"spec":{"containers":[{"name":"a","command":[1]}]}})"}) {
     EXPECT_TRUE(decode_pod_spec(api::Json::parse(hostile)).is(Code::kInvalid)) << hostile;
   }
+}
+
+TEST(DecodePodSpec, KnowsTheInlineVolumesOfARuntimeAndRefusesOtherDriversByName) {
+  const auto with = [](const Json& csi) {
+    return decode_pod_spec({{"metadata", {{"name", "p"}, {"namespace", "n"}}},
+                            {"spec",
+                             {{"containers", Json::array({Json{{"name", "c"}}})},
+                              {"volumes", Json::array({Json{{"name", "v"}, {"csi", csi}}})}}}});
+  };
+  const auto ours = [](const Json& attributes) {
+    return Json{{"driver", "samplefs.csi.paddlepaddle.org"}, {"volumeAttributes", attributes}};
+  };
+  const auto cache = with(ours({{"volume", "cache"}, {"handle", "h"}, {"path", "/ssd"}}));
+  ASSERT_TRUE(cache) << cache.error().message;
+  EXPECT_EQ(cache->volumes.at("v"), VolumeSource(RuntimeVolume{false, "h", "/ssd"}));
+  const auto session = with(ours({{"volume", "session"}, {"handle", "h"}}));
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_EQ(session->volumes.at("v"), VolumeSource(RuntimeVolume{true, "h", ""}));
+
+  EXPECT_TRUE(with(ours({{"volume", "else"}, {"handle", "h"}})).is(Code::kInvalid));
+  EXPECT_TRUE(with(ours({{"volume", "cache"}, {"handle", "../h"}})).is(Code::kInvalid));
+  EXPECT_TRUE(
+      with(ours({{"volume", "cache"}, {"handle", "h"}, {"path", "ssd"}})).is(Code::kInvalid));
+  const auto other = with({{"driver", "ebs.csi.aws.com"}});
+  ASSERT_TRUE(other.is(Code::kInvalid));
+  EXPECT_NE(other.error().message.find("ebs.csi.aws.com"), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/node/assigned_pod.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace paddle::local {
+namespace {
+
+using api::Json;
+
+Json pod(const std::string& restart, const Json& status = Json::object()) {
+  return {
+      {"metadata", {{"name", "p"}, {"namespace", "n"}, {"uid", "u"}}},
+      {"spec", {{"restartPolicy", restart}, {"containers", Json::array({Json{{"name", "main"}}})}}},
+      {"status", status}};
+}
+
+Json running(int restarts) {
+  return {{"phase", "Running"},
+          {"podIP", "10.0.0.2"},
+          {"containerStatuses", Json::array({Json{{"name", "main"},
+                                                  {"restartCount", restarts},
+                                                  {"state", {{"running", Json::object()}}}}})}};
+}
+
+Course course(const Json& object) { return course_of(*decode_assigned_pod(object)); }
+
+TEST(AssignedPod, ANewOneIsRun) {
+  EXPECT_EQ(course(pod("Never")), Course::kRun);
+  EXPECT_EQ(course(pod("Always", {{"phase", "Pending"}})), Course::kRun);
+}
+
+TEST(AssignedPod, WhatAnEarlierNodeRanIsRunAgainOrGivenUp) {
+  EXPECT_EQ(course(pod("Always", running(2))), Course::kRunAgain);
+  EXPECT_EQ(course(pod("OnFailure", running(0))), Course::kRunAgain);
+  EXPECT_EQ(course(pod("Never", running(0))), Course::kGiveUp);
+  EXPECT_EQ(restarts_after(*decode_assigned_pod(pod("Always", running(2)))).at("main"), 3);
+
+  Json waiting = running(0);  // it had an address, and its container never ran
+  waiting["containerStatuses"][0]["state"] = {{"waiting", Json::object()}};
+  EXPECT_EQ(course(pod("Never", waiting)), Course::kRunAgain);
+  EXPECT_TRUE(restarts_after(*decode_assigned_pod(pod("Never", waiting))).empty());
+}
+
+TEST(AssignedPod, WhatHasEndedIsLeftAndWhatIsDeletedIsFinished) {
+  EXPECT_EQ(course(pod("Always", {{"phase", "Failed"}})), Course::kLeave);
+  EXPECT_EQ(course(pod("Always", {{"phase", "Succeeded"}})), Course::kLeave);
+  Json deleted = pod("Always", running(0));
+  deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  deleted["metadata"]["deletionGracePeriodSeconds"] = 7;
+  EXPECT_EQ(course(deleted), Course::kFinish);
+  EXPECT_EQ(decode_assigned_pod(deleted)->grace, std::chrono::seconds{7});
+}
+
+TEST(AssignedPod, WhatCanNotRunHereSaysWhy) {
+  Json odd = pod("Always");
+  odd["spec"]["volumes"] = Json::array({Json{{"name", "v"}, {"iscsi", Json::object()}}});
+  const auto decoded = *decode_assigned_pod(odd);
+  EXPECT_EQ(course_of(decoded), Course::kRefuse);
+  const PodState state = failed_state(decoded, Course::kRefuse, WallTime{});
+  EXPECT_EQ(phase_of({}, state), "Failed");
+  EXPECT_NE(state.failed_message.find("volume 'v'"), std::string::npos);
+}
+
+TEST(AssignedPod, APodThatIsGivenUpKeepsItsCountsAndFails) {
+  const auto decoded = *decode_assigned_pod(pod("Never", running(1)));
+  const Json status =
+      status_of(*decoded.spec, failed_state(decoded, Course::kGiveUp, WallTime{}), WallTime{});
+  EXPECT_EQ(status["phase"], "Failed");
+  EXPECT_EQ(status["reason"], "NodeRestarted");
+  EXPECT_EQ(status["containerStatuses"][0]["restartCount"], 1);
+  EXPECT_EQ(status["containerStatuses"][0]["state"]["terminated"]["exitCode"], 137);
+}
+
+TEST(PodConditions, KeepTheTimeOfTheirLastChange) {
+  const auto condition = [](const char* type, const char* status, const char* since) {
+    return Json{{"type", type}, {"status", status}, {"lastTransitionTime", since}};
+  };
+  const Json before = {{"conditions", Json::array({condition("Ready", "True", "then"),
+                                                   condition("Initialized", "True", "then")})}};
+  const Json now = {{"conditions", Json::array({condition("Ready", "False", "now"),
+                                                condition("Initialized", "True", "now")})}};
+  const Json kept = keep_transition_times(now, before);
+  EXPECT_EQ(kept["conditions"][0]["lastTransitionTime"], "now");
+  EXPECT_EQ(kept["conditions"][1]["lastTransitionTime"], "then");
+  EXPECT_EQ(keep_transition_times(now, Json()), now);
+}
+
+}  // namespace
+}  // namespace paddle::local
