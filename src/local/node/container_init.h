@@ -11,8 +11,8 @@
 // Descriptor kPlanFd carries the plan; on kReportFd one sentence says why it failed, and silence
 // until it closes (close-on-exec) says that the user's command runs. The outer process stays as the
 // parent of process 1: it passes SIGTERM on and ends with the same exit code (128 + signal). On
-// kKillSignal it kills process 1, and ends when the last process of the container has: whoever kills
-// the outer process itself gets the same a moment later, without knowing when.
+// kKillSignal it kills process 1, and ends when the last process of the container has: whoever
+// kills the outer process itself gets the same a moment later, without knowing when.
 
 #pragma once
 

@@ -281,10 +281,10 @@ void PodRunner::wait(std::vector<Slot>& slots) {
     if (slot.process || over(slot)) continue;
     until = until ? std::min(*until, slot.next_start) : slot.next_start;
   }
-  if (!all_over) sleep(slots, until);
+  if (!all_over) wait_until(slots, until);
 }
 
-void PodRunner::sleep(const std::vector<Slot>& slots, std::optional<BootTime> until) {
+void PodRunner::wait_until(const std::vector<Slot>& slots, std::optional<BootTime> until) {
   std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
   for (const Slot& slot : slots) {
     if (slot.process) fds.push_back({slot.process->pid_fd(), POLLIN, 0});
@@ -326,7 +326,7 @@ void PodRunner::end_all(std::vector<Slot>& slots) {
         note_end(slot, *code, false);
       }
     }
-    if (any_left()) sleep(slots, until);
+    if (any_left()) wait_until(slots, until);
   }
 }
 

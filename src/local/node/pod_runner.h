@@ -71,7 +71,7 @@ class PodRunner {
   void wait(std::vector<Slot>& slots);
   void end_all(std::vector<Slot>& slots);
   // Until a container ends, somebody calls update() or stop(), or the time has come.
-  void sleep(const std::vector<Slot>& slots, std::optional<BootTime> until);
+  void wait_until(const std::vector<Slot>& slots, std::optional<BootTime> until);
   void wake();
   void report();
   bool stopping() EXCLUDES(mutex_);
