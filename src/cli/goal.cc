@@ -135,9 +135,9 @@ Judgement judge(const Goal& goal, const Json& object) {
   if (reached(goal, object)) return {.is = Judgement::Is::kThere};
   if (goal.is == Goal::Is::kDeleted || !is_up_to_date(object) || !is_final(object)) return {};
   const std::string why = explanation(object);
-  return {.is = Judgement::Is::kNever,
-          .reason = "it is " + text_at(object, {"status", "phase"}) + " for good" +
-                    (why.empty() ? "" : ": " + why)};
+  return {
+      .is = Judgement::Is::kNever,
+      .reason = "it is " + text_at(object, {"status", "phase"}) + (why.empty() ? "" : ": " + why)};
 }
 
 std::string explanation(const Json& object) {

@@ -53,7 +53,7 @@ class Waiting {
           !session_.clock().sleep(std::chrono::milliseconds{200}, session_.terminal().stop())) {
         return Error{Code::kCancelled, "told to stop"};
       }
-      if (deadline_ && session_.clock().boot() >= *deadline_) return too_late(*object);
+      if (deadline_ && session_.clock().boot() >= *deadline_) return too_late();
     }
   }
 
@@ -80,7 +80,7 @@ class Waiting {
       return met();
     }
     if (is.is == Judgement::Is::kNever) {
-      return Error{Code::kInvalid, name_ + " will not get there: " + is.reason};
+      return Error{Code::kInvalid, name_ + " does not get there by itself: " + is.reason};
     }
     session_.terminal().progress(told(object));
     last_ = told(object);
@@ -97,9 +97,12 @@ class Waiting {
     return Done{};
   }
 
-  Result<> too_late(const Json&) const {
-    return Error{Code::kDeadline,
-                 "it took longer than " + std::to_string(verb_.timeout_seconds) + " s: " + last_};
+  Result<> too_late() const {
+    const bool has_pods = kind_.singular == "paddlejob" || kind_.singular == "sampleset";
+    const std::string hint =
+        has_pods ? " (see 'paddlectl local logs " + kind_.singular + "/" + key_.name + "')" : "";
+    return Error{Code::kDeadline, "it took longer than " + std::to_string(verb_.timeout_seconds) +
+                                      " s: " + last_ + hint};
   }
 
   std::chrono::seconds patience() const {
