@@ -79,7 +79,7 @@ TEST(KindNames, EveryNamePeopleUseIsUnderstood) {
 TEST(KindNames, OfAnObjectAreItsVersionAndKind) {
   EXPECT_EQ(kinds().of_object({{"apiVersion", "v1"}, {"kind", "Pod"}})->resource.plural, "pods");
   EXPECT_TRUE(kinds().of_object({{"apiVersion", "v2"}, {"kind", "Pod"}}).is(Code::kNotFound));
-  EXPECT_TRUE(kinds().of_object({{"kind", "Pod"}}).is(Code::kInvalid));
+  EXPECT_TRUE(kinds().of_object(Json::parse(R"({"kind": "Pod"})")).is(Code::kInvalid));
 }
 
 }  // namespace

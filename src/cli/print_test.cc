@@ -40,7 +40,7 @@ TEST(Table, ShowsMoreWhenAskedFor) {
 }
 
 TEST(Table, IsNothingWithoutRows) {
-  EXPECT_EQ(print_table({{"rows", Json::array()}}, {}), "");
+  EXPECT_EQ(print_table(Json::parse(R"({"rows": []})"), {}), "");
   EXPECT_EQ(print_table(nullptr, {}), "");
 }
 
@@ -62,7 +62,7 @@ TEST(Bar, IsFullOnlyAtTheEnd) {
 }
 
 TEST(Progress, OfASampleSetIsItsCache) {
-  Json set{{"kind", "SampleSet"}};
+  Json set = Json::parse(R"({"kind": "SampleSet"})");
   EXPECT_EQ(progress_line(set), "Pending");
   set["status"] = {{"phase", "Ready"},
                    {"cacheStatus", {{"totalBytes", 2048}, {"cachedBytes", 1024}}}};
@@ -100,13 +100,13 @@ TEST(Terminal, WritesOverProgressOnlyWhereThatIsPossible) {
 
 ClusterReport report() {
   ClusterReport made{.running = true, .directory = "/d", .pid = 7, .url = "https://h:1"};
-  made.nodes = {
-      {{"metadata", {{"name", "local"}}},
-       {"status",
-        {{"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})},
-         {"addresses", Json::array({{{"type", "InternalIP"}, {"address", "10.7.0.1"}}})}}}}};
-  made.pods = {{{"status", {{"phase", "Running"}}}}, {{"status", {{"phase", "Failed"}}}}};
-  made.paddle_jobs = {{{"kind", "PaddleJob"}, {"metadata", {{"namespace", "a"}, {"name", "j"}}}}};
+  made.nodes.push_back(Json::parse(R"({"metadata": {"name": "local"}, "status": {
+      "conditions": [{"type": "Ready", "status": "True"}],
+      "addresses": [{"type": "InternalIP", "address": "10.7.0.1"}]}})"));
+  made.pods.push_back(Json::parse(R"({"status": {"phase": "Running"}})"));
+  made.pods.push_back(Json::parse(R"({"status": {"phase": "Failed"}})"));
+  made.paddle_jobs.push_back(
+      Json::parse(R"({"kind": "PaddleJob", "metadata": {"namespace": "a", "name": "j"}})"));
   runtime::StatusReport one{.index = runtime::IndexReport{.files = 9, .bytes = 4096}};
   one.cache = {.files = 3, .bytes = 1024, .limit = 1 << 20};
   one.reads = {.from_cache = 10, .from_memory = 20, .from_source = 30, .downloaded = 40};
