@@ -2,7 +2,7 @@
 # The face of the project: each target is one line over a script or CMake.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build check test quickstart fmt tidy crds refresh-pod-schema clean
+.PHONY: help build check test quickstart bench-read fmt tidy crds refresh-pod-schema clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -18,6 +18,9 @@ test: ## everything: unit and integration tests, sanitizers, fuzzers, real compo
 
 quickstart: ## a trained model on cached samples on this machine
 	@echo "There is no quickstart yet: the parts it will run (controllers, sample cache, local mode) are in this tree, but no program puts them together." >&2; exit 1
+
+bench-read: ## speed of reading samples: native disk, samplefs and JuiceFS side by side
+	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_programs && bench/read
 
 fmt: ## format the C++ files
 	@tools/bootstrap && tools/check_format --fix

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From epochs to figures: medians, spreads, ratios within a round, and the report. Pure.
+
+An epoch is a dict: workload, readers, round, subject, files, bytes, seconds, cpu_us (readers and
+daemon, per file), received (bytes over the link), others (processor seconds that somebody else had).
+"""
+import json
+import statistics
+
+TITLES = {
+    "warm": "Warm epoch, page cache warm",
+    "disk": "Warm epoch, page cache dropped: from the disk cache",
+    "cold": "Cold epoch over the link, caches empty",
+}
+# Of DESIGN's targets those that this benchmark measures: (workload, over, at least, name).
+TARGETS = [
+    ("warm", "native", 0.95, "P1a"), ("warm", "juicefs-tuned", 2.0, "P1a"),
+    ("warm", "juicefs", 4.0, "P1a"), ("disk", "native", 0.85, "P1b"),
+    ("cold", "link", 0.90, "P2"), ("cold", "juicefs-tuned", 1.7, "P2"), ("cold", "juicefs", 1.7, "P2"),
+]
+OURS = "samplefs"
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def cells(epochs):
+    """{(workload, readers): {subject: {round: epoch}}} in order of appearance."""
+    found = {}
+    for each in epochs:
+        cell = found.setdefault((each["workload"], each["readers"]), {})
+        cell.setdefault(each["subject"], {})[each["round"]] = each
+    return found
+
+
+def speed(epoch):
+    return epoch["files"] / epoch["seconds"]
+
+
+def ratio(ours, theirs):
+    """(median, lowest, highest) of the ratios of speeds within each round."""
+    each = [speed(ours[at]) / speed(theirs[at]) for at in ours if at in theirs]
+    return median(each), min(each), max(each)
+
+
+def ratios(epochs):
+    """{"warm_1": {"samplefs/native": 0.97, ...}, ...}: what the last line of output is."""
+    found = {}
+    for (workload, readers), subjects in cells(epochs).items():
+        found[f"{workload}_{readers}"] = {
+            f"{ours}/{other}": round(ratio(subjects[ours], subjects[other])[0], 3)
+            for ours in subjects if ours.startswith(OURS)
+            for other in subjects if not other.startswith(OURS)}
+    return found
+
+
+def verdicts(epochs):
+    """(target, what, at least, median, lowest, highest) for each target that was measured."""
+    for (workload, readers), subjects in cells(epochs).items():
+        for where, other, least, name in TARGETS:
+            if where == workload and other in subjects and OURS in subjects:
+                yield (name, f"{workload}, {readers} reader(s): {OURS}/{other}", least,
+                       *ratio(subjects[OURS], subjects[other]))
+
+
+def table(rows):
+    head, *body = rows
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
+
+
+def speeds(subjects):
+    rows = [("subject", "files/s", "lowest to highest", "CPU µs/file", "MB over the link")]
+    for subject, rounds in subjects.items():
+        all_speeds = [speed(each) for each in rounds.values()]
+        rows.append((subject, f"{median(all_speeds):.0f}",
+                     f"{min(all_speeds):.0f} to {max(all_speeds):.0f}",
+                     f"{median([each['cpu_us'] for each in rounds.values()]):.0f}",
+                     f"{median([each['received'] for each in rounds.values()]) / 1e6:.1f}"))
+    return table(rows)
+
+
+def markdown(facts, epochs):
+    parts = ["# Reading samples", "", "Made by `make bench-read`; `bench/README.md` says how to read it.",
+             "", table([("what", "value"), *((key, str(value)) for key, value in facts.items())]), "",
+             "## Targets", "",
+             table([("target", "ratio of speeds", "at least", "median", "lowest to highest", ""),
+                    *((name, what, f"{least:.2f}", f"{middle:.2f}", f"{low:.2f} to {high:.2f}",
+                       "met" if middle >= least else "missed")
+                      for name, what, least, middle, low, high in verdicts(epochs))]), ""]
+    for (workload, readers), subjects in cells(epochs).items():
+        parts += [f"## {TITLES[workload]}, {readers} reader(s)", "", speeds(subjects), ""]
+    return "\n".join(parts)
+
+
+def as_json(facts, epochs):
+    return json.dumps({"facts": facts, "ratios": ratios(epochs), "epochs": epochs}, indent=1) + "\n"

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a figure was measured on, as far as it is anybody's business."""
+import os
+import platform
+from pathlib import Path
+
+
+def describe(directory):
+    """{what: text}; `directory` lies on the disk that is measured."""
+    return {
+        "processor": processor(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory": f"{memory_kib() / 2**20:.0f} GiB",
+        "kernel": platform.release(),
+        "disk": disk(directory),
+        "load before": " ".join(f"{each:.2f}" for each in os.getloadavg()),
+    }
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def memory_kib():
+    first = Path("/proc/meminfo").read_text().splitlines()[0]
+    return int(first.split()[1])
+
+
+def disk(directory):
+    """File system, device and whether it spins."""
+    number = os.stat(directory).st_dev
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        fields = line.split()
+        if fields[2] == wanted:
+            kind, device = line.partition(" - ")[2].split()[:2]
+            return f"{kind} on {device}{spinning(wanted)}"
+    return "unknown"
+
+
+def spinning(device):
+    try:
+        turns = Path(f"/sys/dev/block/{device}/queue/rotational").read_text().strip()
+    except OSError:
+        return ""
+    return ", rotational" if turns == "1" else ", not rotational"
+
+
+def busy_seconds():
+    """Processor time of everything on this machine, for all cores together; and of the hypervisor's
+    other guests."""
+    fields = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    user, nice, system, _, _, irq, softirq, steal = fields
+    tick = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + irq + softirq) / tick, steal / tick
