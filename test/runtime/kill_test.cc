@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include <poll.h>
 
@@ -122,6 +123,30 @@ TEST_F(KillTest, a_runtime_that_died_before_its_answer_came_is_followed_all_the_
   start(source);
   attach();
   EXPECT_EQ(read_all(point_ / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
+}
+
+TEST_F(KillTest, a_later_mount_of_the_same_name_takes_the_place_of_the_earlier) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  start(file_source(5));
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  const auto first = std::exchange(attached_, std::nullopt);
+  const MountPoint elsewhere;
+  auto second = fuse::mount_data(elsewhere.path(), {});
+  ASSERT_TRUE(second) << second.error().message;
+  const auto again =
+      fuse::attach(session_, "test-set", {second->channel.get()}, {}, std::chrono::seconds{30});
+  ASSERT_TRUE(again) << again.error().message;
+  pollfd told{first->link.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&told, 1, 60'000), 1) << "the node is told that the first is served no longer";
+  EXPECT_EQ(client_.status()->mounts, 1);
+  EXPECT_EQ(read_all(elsewhere / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
+  const auto other = fuse::attach(session_, "other-name", {mounted_->channel.get()}, first->agreed,
+                                  std::chrono::seconds{30});
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(client_.status()->mounts, 2) << "two names are served beside each other";
+  EXPECT_EQ(read_all(point_ / "class2/2.jpg").bytes, truth_.at("class2/2.jpg"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Sources that are right, wrong, gone, and whose credentials change: a real S3 server.
 
 #include <filesystem>
+#include <thread>
 
 #include "net/http_client.h"
 #include "test/runtime/fixture.h"
@@ -110,6 +111,34 @@ TEST_F(SourceTest, new_keys_are_taken_up_by_reads_without_a_sync) {
   EXPECT_NE(read_all(point_ / "c0/0").error, 0);
   keys("paddle", "canary-secret-77aa", gateway_.endpoint());
   EXPECT_EQ(read_all(point_ / "c0/0").bytes, truth_.at("c0/0"));
+}
+
+TEST_F(SourceTest, a_reader_that_waits_for_the_source_survives_the_end_of_its_runtime) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  fill_bucket(3);
+  serve();
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  if (!attached_->agreed.can_resend()) {
+    GTEST_SKIP() << "this kernel has no FUSE_NOTIFY_RESEND (Linux 6.9)";
+  }
+  // The first close asks the daemon. A later one does not, so that starting the next runtime (a
+  // fork of this process, with the reader's file) does not wait for that very runtime.
+  EXPECT_EQ(read_all(point_ / "c0/0").bytes, truth_.at("c0/0"));
+  const FuseControl control;
+  gateway_.pause();
+  Content content;
+  std::jthread reader([&] { content = read_all(point_ / "c1/1"); });
+  EXPECT_TRUE(eventually([&] { return control.waiting(mounted_->device) > 0; }));
+  EXPECT_EQ(stop(), (Exit{0, 0})) << "it does not wait for the source";
+  gateway_.resume();
+  serve();
+  attach();
+  if (HasFatalFailure()) mounted_.reset();  // lets the reader go
+  reader.join();
+  EXPECT_EQ(content.error, 0);
+  EXPECT_EQ(content.bytes, truth_.at("c1/1"));
 }
 
 TEST_F(SourceTest, secrets_are_in_no_reply_argument_or_file_of_the_cache) {

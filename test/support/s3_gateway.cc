@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/support/s3_gateway.h"
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -37,6 +38,9 @@ void S3Gateway::stop() {
   if (server_ > 0) kill_and_reap(server_);
   server_ = 0;
 }
+
+void S3Gateway::pause() { ::kill(server_, SIGSTOP); }
+void S3Gateway::resume() { ::kill(server_, SIGCONT); }
 
 bool S3Gateway::put(const std::string& path, const std::string& bytes) {
   const WallTime now = system_clock().wall();
