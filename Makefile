@@ -17,10 +17,7 @@ test: ## everything: unit and integration tests, sanitizers, fuzzers, real compo
 	@tools/bootstrap && tools/run_tests test
 
 quickstart: ## a trained model on cached samples on this machine
-	@echo "There is no quickstart yet: the parts it will run (controllers, sample cache, local mode) are in this tree, but no program puts them together." >&2; exit 1
-
-bench-read: ## speed of reading samples: native disk, samplefs and JuiceFS side by side
-	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_programs && bench/read
+	@tools/quickstart
 
 fmt: ## format the C++ files
 	@tools/bootstrap && tools/check_format --fix

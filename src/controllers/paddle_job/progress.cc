@@ -13,6 +13,8 @@ std::string next_phase(const api::PaddleJobStatus& last, const Roster& roster) {
   if (all_started(roster)) return "Running";
   // Workers end one after another: a job that ran goes on running until the last one has.
   if (last.phase == "Running" && missing(roster) == 0) return "Running";
+  // From here on nothing is waited for but the pods themselves.
+  if (missing(roster) == 0 && without_address(roster) == 0) return "Starting";
   const bool starting = std::ranges::any_of(
       roster.slots, [](const auto& role) { return count(role.second).starting > 0; });
   return starting ? "Starting" : "Pending";

@@ -123,7 +123,7 @@ void tell_changes(const api::SampleSet& set, const api::SampleSetStatus& next, P
   }
 }
 
-seconds visit_after(const api::SampleSetStatus& status, const Blocker& blocker) {
+seconds visit_after(const api::SampleSetStatus& status, const Blocker& blocker, bool in_use) {
   if (!blocker.reason.empty()) return seconds(10);
   if (status.phase == "Mount" || status.phase == "Syncing") return seconds(1);
   if (status.phase == "SyncFailed") return retry_delay(status.jobs ? status.jobs->sync : "");
@@ -132,7 +132,7 @@ seconds visit_after(const api::SampleSetStatus& status, const Blocker& blocker) 
       (!warm || warm->reason == "WarmingUp")) {
     return seconds(2);
   }
-  return status.phase == "PartialReady" ? seconds(5) : seconds(30);
+  return status.phase == "PartialReady" || in_use ? seconds(5) : seconds(30);
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
     }
   }
   const api::SampleSetStatus status = observe(set, world, choice.engine, choice.blocker, now);
-  plan.again_after = visit_after(status, choice.blocker);
+  plan.again_after = visit_after(status, choice.blocker, !world.users.empty());
   tell_changes(set, status, plan);
   if (choice.blocker.reason.empty()) {
     create_missing(set, world, choice.manifests, plan);

@@ -105,8 +105,9 @@ std::string runtime_trouble(const api::SampleSet& set, const World& world) {
     }
     if (!pod->message.empty()) return "; " + pod->meta.key.name + ": " + pod->message;
   }
+  const bool served = synced(set.status);  // one that has just started need not answer yet
   for (const RuntimeSeen& answer : world.answers) {
-    if (!answer.error.empty()) return "; " + answer.error;
+    if (served && !answer.error.empty()) return "; " + answer.error;
   }
   return "";
 }

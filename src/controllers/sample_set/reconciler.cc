@@ -158,12 +158,10 @@ class SampleSetReconciler {
       for (const auto& set : sets.list(kByController, uid->second)) keys.push_back(set->meta.key);
       return keys;
     });
-    // A set on its way out waits for its users.
-    watches(jobs_, queue, [sets = sets_](const api::PaddleJob& job) {
+    // Whoever reads changes what is cached; and a set on its way out waits for its users.
+    watches(jobs_, queue, [](const api::PaddleJob& job) {
       std::vector<ObjectKey> keys;
-      if (!job.spec.sample_set) return keys;
-      const ObjectKey key{job.meta.key.ns, job.spec.sample_set->name};
-      if (const auto set = sets.find(key); set && set->meta.deleting()) keys.push_back(key);
+      if (job.spec.sample_set) keys.push_back({job.meta.key.ns, job.spec.sample_set->name});
       return keys;
     });
   }

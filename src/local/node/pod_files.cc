@@ -85,6 +85,17 @@ Result<> make_pod_files(const std::string& root, const PodSpec& pod) {
   return Done{};
 }
 
+Result<std::string> write_hosts(const std::string& root, const std::string& uid,
+                                const std::string& address, const std::string& hostname) {
+  const std::string path = pod_directory(root, uid) + "/hosts";
+  std::ifstream machine("/etc/hosts");
+  std::ofstream hosts(path, std::ios::trunc);
+  for (std::string line; std::getline(machine, line);) hosts << line << "\n";
+  hosts << address << "\t" << hostname << "\n" << std::flush;
+  if (!hosts) return Error{Code::kInternal, "can not write " + path + "; is the disk full?"};
+  return path;
+}
+
 void mark_log_ended(const std::string& root, const std::string& uid, const std::string& container,
                     int nth) {
   std::ofstream(fs::path(log_path(root, uid, container, nth)).replace_extension(".ended"));

@@ -20,6 +20,9 @@ std::string log_path(const std::string& root, const std::string& uid, const std:
 
 // The pod's directory with its logs, and its name pointing to it.
 Result<> make_pod_files(const std::string& root, const PodSpec& pod);
+// The pod's /etc/hosts: the machine's own, and the pod's name. Its path.
+Result<std::string> write_hosts(const std::string& root, const std::string& uid,
+                                const std::string& address, const std::string& hostname);
 void mark_log_ended(const std::string& root, const std::string& uid, const std::string& container,
                     int nth);
 void forget_logs_before(const std::string& root, const std::string& uid,

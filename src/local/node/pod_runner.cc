@@ -153,6 +153,9 @@ Result<> PodRunner::start(Slot& slot) {
   for (const std::string& path : world_.shown) {
     plan.mounts.push_back({.source = path, .target = path, .read_only = true});
   }
+  // Programs look themselves up by name.
+  TRY(const std::string hosts, write_hosts(world_.directory, pod.meta.uid, state_.ip, hostname));
+  plan.mounts.push_back({.source = hosts, .target = "/etc/hosts"});
   for (const Mount& mount : c.mounts) {
     const auto& source = pod.volumes.at(mount.volume);
     const auto* claim = std::get_if<ClaimVolume>(&source);

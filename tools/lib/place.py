@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a benchmark runs: process, mount and network namespaces of its own.
+"""Where a script runs what it starts: process, mount and network namespaces of its own.
 
 enter() starts a program inside. Whatever happens to it or to us, the kernel then ends every process
 and takes every mount and network away with the namespaces; the scratch directory is removed by us,
@@ -23,7 +23,7 @@ class Failure(Exception):
 
 
 def why_not():
-    """What forbids a benchmark here, or nothing."""
+    """What forbids it here, or nothing."""
     if os.geteuid() != 0:
         return "mounting needs root: run it with sudo"
     if not os.path.exists("/dev/fuse"):
@@ -42,7 +42,7 @@ def scratch(path):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Failure("another benchmark is running in this tree; wait for its end") from None
+            raise Failure(f"another run uses {path}; wait for its end") from None
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
         try:
@@ -57,7 +57,7 @@ def enter(directory, argv):
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private", "--net",
          "--pid", "--fork", "--kill-child=KILL", "--mount-proc", *map(str, argv)],
-        env={**environment(), "BENCH_SCRATCH": str(directory)}, stdin=subprocess.DEVNULL,
+        env={**environment(), "PLACE_SCRATCH": str(directory)}, stdin=subprocess.DEVNULL,
         start_new_session=True)
     try:
         return child.wait()
@@ -69,7 +69,7 @@ def enter(directory, argv):
 
 def arrive():
     """First thing inside."""
-    run(["mount", "--bind", os.environ["BENCH_SCRATCH"], INSIDE])
+    run(["mount", "--bind", os.environ["PLACE_SCRATCH"], INSIDE])
     run(["mount", "-t", "tmpfs", "tmpfs", "/tmp"])
     run(["ip", "link", "set", "lo", "up"])
     os.chdir(INSIDE)
