@@ -22,12 +22,21 @@ class Failure(Exception):
     """A sentence for the user."""
 
 
+def why_not_fuse():
+    """Why nothing can be mounted here, or nothing."""
+    with contextlib.suppress(OSError):
+        if os.stat("/dev/fuse").st_rdev == os.makedev(10, 229):
+            return None
+    return "there is no /dev/fuse, so nothing can be mounted: load the kernel module (modprobe fuse), "\
+           "or give this container the device"
+
+
 def why_not():
     """What forbids it here, or nothing."""
     if os.geteuid() != 0:
         return "mounting needs root: run it with sudo"
-    if not os.path.exists("/dev/fuse"):
-        return "there is no /dev/fuse: load the kernel module (modprobe fuse)"
+    if reason := why_not_fuse():
+        return reason
     if subprocess.run(["unshare", "--mount", "--net", "--pid", "--fork", "true"], check=False,
                       capture_output=True).returncode != 0:
         return "this machine does not let root make namespaces (is it a container?)"
@@ -51,9 +60,16 @@ def scratch(path):
             shutil.rmtree(path, ignore_errors=True)
 
 
+def end_in_order():
+    """Ctrl-C, a polite kill and a closed terminal all end us through `finally`."""
+    def give_up(*_):
+        raise KeyboardInterrupt
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, give_up)
+
+
 def enter(directory, argv):
     """Runs `argv` inside; the exit code."""
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private", "--net",
          "--pid", "--fork", "--kill-child=KILL", "--mount-proc", *map(str, argv)],

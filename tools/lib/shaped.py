@@ -20,7 +20,7 @@ class S3Server:
         holder = Daemon("network", ["unshare", "--net", "sleep", "infinity"])
         network = f"/proc/{holder.process.pid}/ns/net"
         holder.wait_until(lambda: not Path(network).samefile("/proc/self/ns/net"))
-        there = ["nsenter", f"--net={network}"]
+        self.there = there = ["nsenter", f"--net={network}"]  # what runs a program beside it
         run(["ip", "link", "add", "client", "type", "veth", "peer", "name", "server", "netns",
              str(holder.process.pid)])
         run(["ip", "addr", "add", "10.77.0.2/24", "dev", "client"])
