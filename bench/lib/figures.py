@@ -2,7 +2,7 @@
 """From epochs to figures: medians, spreads, ratios within a round, and the report. Pure.
 
 An epoch is a dict: workload, readers, round, subject, files, bytes, seconds, cpu_us (readers and
-daemon, per file), received (bytes over the link), others (processor seconds that somebody else had).
+daemon, per file), received (bytes over the link), others (processor seconds of everybody else).
 """
 import json
 import statistics
@@ -16,7 +16,8 @@ TITLES = {
 TARGETS = [
     ("warm", "native", 0.95, "P1a"), ("warm", "juicefs-tuned", 2.0, "P1a"),
     ("warm", "juicefs", 4.0, "P1a"), ("disk", "native", 0.85, "P1b"),
-    ("cold", "link", 0.90, "P2"), ("cold", "juicefs-tuned", 1.7, "P2"), ("cold", "juicefs", 1.7, "P2"),
+    ("cold", "link", 0.90, "P2"), ("cold", "juicefs-tuned", 1.7, "P2"),
+    ("cold", "juicefs", 1.7, "P2"),
 ]
 OURS = "samplefs"
 
@@ -82,8 +83,9 @@ def speeds(subjects):
 
 
 def markdown(facts, epochs):
-    parts = ["# Reading samples", "", "Made by `make bench-read`; `bench/README.md` says how to read it.",
-             "", table([("what", "value"), *((key, str(value)) for key, value in facts.items())]), "",
+    parts = ["# Reading samples", "",
+             "Made by `make bench-read`; `bench/README.md` says how to read it.", "",
+             table([("what", "value"), *((key, str(value)) for key, value in facts.items())]), "",
              "## Targets", "",
              table([("target", "ratio of speeds", "at least", "median", "lowest to highest", ""),
                     *((name, what, f"{least:.2f}", f"{middle:.2f}", f"{low:.2f} to {high:.2f}",

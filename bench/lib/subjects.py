@@ -10,8 +10,7 @@ import subprocess
 import time
 import urllib.request
 
-import link
-from place import INSIDE, Daemon, Failure, run
+from place import INSIDE, Daemon, Failure, environment, run
 
 TUNED = ["--open-cache", "7200", "--attr-cache", "7200", "--entry-cache", "7200",
          "--dir-entry-cache", "7200", "--prefetch", "1", "--buffer-size", "1024",
@@ -42,13 +41,14 @@ class SampleFs:
     the node mounts it. The index is there when the constructor returns; the cache is empty."""
     ports = iter(range(7716, 7999))
 
-    def __init__(self, name, programs, endpoint, source):
+    def __init__(self, name, programs, link, far, source):
         home = fresh(INSIDE / name)
         self.root, self.caches = fresh(home / "mount"), [fresh(home / "cache")]
         session, secret = fresh(home / "session"), fresh(home / "secret")
         os.chmod(session, 0o700)
-        for key, value in {"access-key": link.ACCESS_KEY, "secret-key": link.SECRET_KEY,
-                           "endpoint": endpoint, "region": "us-east-1"}.items():
+        for key, value in {"access-key": link.server.access_key,
+                           "secret-key": link.server.secret_key,
+                           "endpoint": link.endpoint(far), "region": "us-east-1"}.items():
             (secret / key).write_text(value)
         (home / "token").write_text("bench-token")
         self._address = f"127.0.0.1:{next(self.ports)}"
@@ -105,12 +105,15 @@ class SampleFs:
 class JuiceVolume:
     """A formatted volume with files in it."""
 
-    def __init__(self, program, database, endpoint):
+    def __init__(self, program, database, link, far):
         self.program = program
         self.meta = f"redis://127.0.0.1:6379/{database}"
-        run([program, "format", "--storage", "s3", "--bucket", f"{endpoint}/juicefs-{database}",
-             "--access-key", link.ACCESS_KEY, "--secret-key", link.SECRET_KEY, "--trash-days", "0",
-             self.meta, f"bench{database}"])
+        bucket = f"juicefs-{database}"
+        link.client().make_bucket(bucket)
+        run([program, "format", "--storage", "s3", "--bucket", f"{link.endpoint(far)}/{bucket}",
+             "--trash-days", "0", self.meta, f"bench{database}"],
+            env={**environment(), "ACCESS_KEY": link.server.access_key,
+                 "SECRET_KEY": link.server.secret_key})
 
     def bring_in(self, source):
         """Through a mount with a cache of its own, which is thrown away."""
@@ -128,8 +131,8 @@ class JuiceFs:
         self._program = volume.program
         before = os.stat(self.root).st_dev
         self.daemon = Daemon(name, [
-            volume.program, "mount", "--no-usage-report", "--cache-dir", self.caches[0], "--metrics",
-            f"127.0.0.1:{next(self.ports)}", *options, volume.meta, self.root])
+            volume.program, "mount", "--no-usage-report", "--cache-dir", self.caches[0],
+            "--metrics", f"127.0.0.1:{next(self.ports)}", *options, volume.meta, self.root])
         self.daemon.wait_until(lambda: os.stat(self.root).st_dev != before)
 
     def fill(self):
