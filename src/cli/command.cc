@@ -27,12 +27,6 @@ std::string one_sentence(std::string text) {
   return text;
 }
 
-// --help of the innermost sub-command that was named.
-std::string help_of(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app.help() : help_of(*chosen.front());
-}
-
 Result<Command> parsed(CLI::App& app, Command& chosen, std::vector<std::string> args) {
   try {
     std::ranges::reverse(args);  // CLI11 takes them last first

@@ -79,6 +79,10 @@ Json node_status(const MachineFacts& facts, WallTime now) {
             {"architecture", facts.architecture},
             {"operatingSystem", "linux"},
             {"kubeletVersion", "paddle-local"},
+            {"kubeProxyVersion", ""},  // these are not optional: client libraries insist
+            {"machineID", ""},
+            {"systemUUID", ""},
+            {"bootID", ""},
             {"containerRuntimeVersion", "processes://1"}}}};
 }
 
