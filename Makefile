@@ -17,7 +17,7 @@ test: ## everything: unit and integration tests, sanitizers, fuzzers, real compo
 	@tools/bootstrap && tools/run_tests test
 
 quickstart: ## a trained model on cached samples on this machine
-	@tools/quickstart
+	@tools/bootstrap --programs && tools/quickstart
 
 fmt: ## format the C++ files
 	@tools/bootstrap && tools/check_format --fix

@@ -123,14 +123,14 @@ class Components(unittest.TestCase):
 class Bootstrap(unittest.TestCase):
     """With false dpkg-query, apt-get and id."""
 
-    def run_with(self, listed, user, apt="exit 0", tools=()):
+    def run_with(self, listed, user, apt="exit 0", tools=(), options=()):
         with tempfile.TemporaryDirectory() as top:
             for name, script in {"dpkg-query": f"printf '{listed}'", "id": f"echo {user}",
                                  "apt-get": f'echo "apt-get $*"; {apt}'}.items():
                 Components.write(Path(top) / name, f"#!/bin/sh\n{script}\n")
             for name in ("bash", "sed", "sort", "comm", "dirname", "env", "printf", *tools):
                 (Path(top) / name).symlink_to(f"/usr/bin/{name}")
-            done = subprocess.run([f"{top}/bash", TOOLS / "bootstrap"], env={"PATH": top},
+            done = subprocess.run([f"{top}/bash", TOOLS / "bootstrap", *options], env={"PATH": top},
                                   capture_output=True, text=True, check=False)
             return done.returncode, done.stdout + done.stderr
 
@@ -148,6 +148,13 @@ class Bootstrap(unittest.TestCase):
         code, out = self.run_with(listed + f"config-files {absent}\\n", 0)
         self.assertEqual(code, 0, out)
         self.assertIn("install -y --no-install-recommends libssl-dev\n", out)
+
+    def test_programs_alone_need_no_second_compiler(self):
+        code, out = self.run_with("", 0, options=["--programs"])
+        self.assertEqual(code, 0, out)
+        self.assertIn(" g++ ", out)
+        self.assertNotIn("clang", out)
+        self.assertNotIn("gtest", out)
 
     def test_neither_root_nor_sudo_is_one_sentence(self):
         code, out = self.run_with("", 1000)
