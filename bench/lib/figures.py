@@ -12,14 +12,19 @@ TITLES = {
     "disk": "Warm epoch, page cache dropped: from the disk cache",
     "cold": "Cold epoch over the link, caches empty",
 }
-# Of DESIGN's targets those that this benchmark measures: (workload, over, at least, name).
+# The targets that this benchmark measures: (workload, ours, over, at least, name). In "cold" both
+# sides are also compared with equal help: a warm-up on both, and on neither.
 TARGETS = [
-    ("warm", "native", 0.95, "P1a"), ("warm", "juicefs-tuned", 2.0, "P1a"),
-    ("warm", "juicefs", 4.0, "P1a"), ("disk", "native", 0.85, "P1b"),
-    ("cold", "link", 0.90, "P2"), ("cold", "juicefs-tuned", 1.7, "P2"),
-    ("cold", "juicefs", 1.7, "P2"),
+    ("warm", "samplefs", "native", 0.95, "P1a"), ("warm", "samplefs", "juicefs-tuned", 2.0, "P1a"),
+    ("warm", "samplefs", "juicefs", 4.0, "P1a"), ("disk", "samplefs", "native", 0.85, "P1b"),
+    ("cold", "samplefs", "link", 0.90, "P2"), ("cold", "samplefs", "juicefs", 1.7, "P2"),
+    ("cold", "samplefs", "juicefs-tuned", 1.7, "P2"),
+    ("cold", "samplefs", "juicefs-warmup", 1.7, "P2, both warmed up"),
+    ("cold", "samplefs-no-warmup", "juicefs-tuned", 1.7, "P2, neither warmed up"),
 ]
 OURS = "samplefs"
+ORDER = ["native", "link", "samplefs", "samplefs-no-warmup", "juicefs", "juicefs-tuned",
+         "juicefs-warmup"]
 
 
 def median(values):
@@ -27,12 +32,13 @@ def median(values):
 
 
 def cells(epochs):
-    """{(workload, readers): {subject: {round: epoch}}} in order of appearance."""
+    """{(workload, readers): {subject: {round: epoch}}}; workloads in order of appearance."""
     found = {}
-    for each in epochs:
+    for each in sorted(epochs, key=lambda epoch: ORDER.index(epoch["subject"])):
         cell = found.setdefault((each["workload"], each["readers"]), {})
         cell.setdefault(each["subject"], {})[each["round"]] = each
-    return found
+    appeared = dict.fromkeys((each["workload"], each["readers"]) for each in epochs)
+    return {cell: found[cell] for cell in appeared}
 
 
 def speed(epoch):
@@ -59,10 +65,16 @@ def ratios(epochs):
 def verdicts(epochs):
     """(target, what, at least, median, lowest, highest) for each target that was measured."""
     for (workload, readers), subjects in cells(epochs).items():
-        for where, other, least, name in TARGETS:
-            if where == workload and other in subjects and OURS in subjects:
-                yield (name, f"{workload}, {readers} reader(s): {OURS}/{other}", least,
-                       *ratio(subjects[OURS], subjects[other]))
+        for where, ours, other, least, name in TARGETS:
+            if where == workload and ours in subjects and other in subjects:
+                yield (name, f"{workload}, {readers} reader(s): {ours}/{other}", least,
+                       *ratio(subjects[ours], subjects[other]))
+
+
+def neighbours(epochs):
+    """How many cores programs that have nothing to do with it used meanwhile (median)."""
+    used = [each["others"] / each["seconds"] for each in epochs if "others" in each]
+    return {"cores used by others": f"{median(used):.1f}"} if used else {}
 
 
 def table(rows):
@@ -83,6 +95,7 @@ def speeds(subjects):
 
 
 def markdown(facts, epochs):
+    facts = {**facts, **neighbours(epochs)}
     parts = ["# Reading samples", "",
              "Made by `make bench-read`; `bench/README.md` says how to read it.", "",
              table([("what", "value"), *((key, str(value)) for key, value in facts.items())]), "",
