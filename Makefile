@@ -19,6 +19,9 @@ test: ## everything: unit and integration tests, sanitizers, fuzzers, real compo
 quickstart: ## a trained model on cached samples on this machine
 	@tools/bootstrap --programs && tools/quickstart
 
+bench-read: ## speed of reading samples: native disk, samplefs and JuiceFS side by side
+	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_programs && bench/read $(BENCH)
+
 fmt: ## format the C++ files
 	@tools/bootstrap && tools/check_format --fix
 
