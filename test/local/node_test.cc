@@ -144,7 +144,7 @@ TEST_F(NodeTest, KeepsAStatefulSetAtItsSizeAndReplacesWhatFailed) {
     return get(kinds::kStatefulSets, "web").value(Pointer("/status/readyReplicas"), 0);
   };
   ASSERT_TRUE(eventually([&] { return ready() == 2; }));
-  EXPECT_EQ(logs("web-1"), "web-1\n");
+  EXPECT_TRUE(eventually([&] { return logs("web-1") == "web-1\n"; })) << logs("web-1");
   const std::string uid = get(kinds::kPods, "web-0").at(Pointer("/metadata/uid"));
   ASSERT_TRUE(client().patch(kinds::kPods, {"default", "web-0"},
                              {.body = {{"status", {{"phase", "Failed"}}}}}, "status"));

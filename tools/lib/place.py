@@ -3,8 +3,8 @@
 
 enter() starts a program inside. Whatever happens to it or to us, the kernel then ends every process
 and takes every mount and network away with the namespaces; the scratch directory is removed by us,
-or by the next run if we were killed. Inside, the scratch directory is /mnt (short, so that sockets
-fit; the same on every machine) and /tmp is empty.
+or by the next run if we were killed. Inside, the scratch directory is INSIDE (short, so that sockets
+fit), with a TMPDIR in it.
 """
 import contextlib
 import fcntl
@@ -15,7 +15,19 @@ import subprocess
 import time
 from pathlib import Path
 
-INSIDE = Path("/mnt")
+
+
+def _inside():
+    """A directory that every system has, and that hides nothing of ours when it is covered."""
+    needed = (Path(__file__).resolve(), Path.home(), Path(os.environ.get("PADDLE_OPERATOR_CACHE", "/")),
+              Path(os.environ.get("XDG_CACHE_HOME", "/")))
+    for path in map(Path, ("/mnt", "/media", "/srv")):
+        if path.is_dir() and not any(path in each.parents or path == each for each in needed):
+            return path
+    return Path("/mnt")
+
+
+INSIDE = _inside()
 
 
 class Failure(Exception):
@@ -86,7 +98,8 @@ def enter(directory, argv):
 def arrive():
     """First thing inside."""
     run(["mount", "--bind", os.environ["PLACE_SCRATCH"], INSIDE])
-    run(["mount", "-t", "tmpfs", "tmpfs", "/tmp"])
+    (INSIDE / "tmp").mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = str(INSIDE / "tmp")
     run(["ip", "link", "set", "lo", "up"])
     os.chdir(INSIDE)
 
@@ -94,7 +107,7 @@ def arrive():
 def environment():
     """Nothing of the user's cloud, proxies or shell reaches what we start."""
     return {"PATH": os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"), "HOME": str(INSIDE),
-            "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+            "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(INSIDE / "tmp")}
 
 
 def run(argv, **more):
