@@ -19,6 +19,8 @@ from pathlib import Path
 
 def _inside():
     """A directory that every system has, and that hides nothing of ours when it is covered."""
+    if "PLACE_INSIDE" in os.environ:  # we are there
+        return Path(os.environ["PLACE_INSIDE"])
     needed = (Path(__file__).resolve(), Path.home(), Path(os.environ.get("PADDLE_OPERATOR_CACHE", "/")),
               Path(os.environ.get("XDG_CACHE_HOME", "/")))
     for path in map(Path, ("/mnt", "/media", "/srv")):
@@ -85,7 +87,7 @@ def enter(directory, argv):
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private", "--net",
          "--pid", "--fork", "--kill-child=KILL", "--mount-proc", *map(str, argv)],
-        env={**environment(), "PLACE_SCRATCH": str(directory)}, stdin=subprocess.DEVNULL,
+        env={**environment(), "PLACE_SCRATCH": str(directory), "PLACE_INSIDE": str(INSIDE)}, stdin=subprocess.DEVNULL,
         start_new_session=True)
     try:
         return child.wait()
