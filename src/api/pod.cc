@@ -5,31 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
+
 namespace paddle::api {
 namespace {
 
-const Json& part(const Json& object, const char* key) {
-  static const Json kNothing = Json::object();
-  if (!object.is_object()) return kNothing;
-  const auto found = object.find(key);
-  return found == object.end() ? kNothing : *found;
-}
-
-std::string text(const Json& object, const char* key) {
-  const Json& found = part(object, key);
-  return found.is_string() ? found.get<std::string>() : std::string();
-}
-
-bool flag(const Json& object, const char* key) {
-  const Json& found = part(object, key);
-  return found.is_boolean() && found.get<bool>();
-}
-
 int number(const Json& object, const char* key) {
-  const Json& found = part(object, key);
-  if (!found.is_number_integer()) return 0;
-  const auto wide = found.get<std::int64_t>();
-  return static_cast<int>(std::clamp<std::int64_t>(wide, -1'000'000'000, 1'000'000'000));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(look_integer(object, key), -1'000'000'000, 1'000'000'000));
 }
 
 PodPhase phase_of(const std::string& name) {
@@ -41,18 +24,18 @@ PodPhase phase_of(const std::string& name) {
 }
 
 ContainerStatus container(const Json& from) {
-  ContainerStatus out{.name = text(from, "name"),
-                      .ready = flag(from, "ready"),
+  ContainerStatus out{.name = look_text(from, "name"),
+                      .ready = look_flag(from, "ready"),
                       .restarts = number(from, "restartCount")};
-  const Json& state = part(from, "state");
+  const Json& state = look(from, "state");
   if (state.is_object() && state.contains("running")) {
     out.state = ContainerStatus::State::kRunning;
   } else if (state.is_object() && state.contains("terminated")) {
     out.state = ContainerStatus::State::kTerminated;
-    out.exit_code = number(part(state, "terminated"), "exitCode");
-    out.reason = text(part(state, "terminated"), "reason");
+    out.exit_code = number(look(state, "terminated"), "exitCode");
+    out.reason = look_text(look(state, "terminated"), "reason");
   } else {
-    out.reason = text(part(state, "waiting"), "reason");
+    out.reason = look_text(look(state, "waiting"), "reason");
   }
   return out;
 }
@@ -75,20 +58,21 @@ bool Pod::all_ready() const {
 
 Result<Pod> decode_pod(const Json& object) {
   TRY(Meta meta, decode_meta(object));
-  const Json& status = part(object, "status");
+  const Json& status = look(object, "status");
   Pod pod{.meta = std::move(meta),
-          .phase = phase_of(text(status, "phase")),
-          .reason = text(status, "reason"),
-          .message = text(status, "message"),
-          .ip = text(status, "podIP"),
-          .host_ip = text(status, "hostIP"),
-          .node = text(part(object, "spec"), "nodeName"),
-          .init_containers = containers(part(status, "initContainerStatuses")),
-          .containers = containers(part(status, "containerStatuses"))};
-  const Json& conditions = part(status, "conditions");
-  pod.disrupted = conditions.is_array() && std::ranges::any_of(conditions, [](const Json& c) {
-                    return text(c, "type") == "DisruptionTarget" && text(c, "status") == "True";
-                  });
+          .phase = phase_of(look_text(status, "phase")),
+          .reason = look_text(status, "reason"),
+          .message = look_text(status, "message"),
+          .ip = look_text(status, "podIP"),
+          .host_ip = look_text(status, "hostIP"),
+          .node = look_text(look(object, "spec"), "nodeName"),
+          .init_containers = containers(look(status, "initContainerStatuses")),
+          .containers = containers(look(status, "containerStatuses"))};
+  const Json& conditions = look(status, "conditions");
+  pod.disrupted =
+      conditions.is_array() && std::ranges::any_of(conditions, [](const Json& c) {
+        return look_text(c, "type") == "DisruptionTarget" && look_text(c, "status") == "True";
+      });
   return pod;
 }
 

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/names.h"
 
-#include <cstdint>
-#include <cstdio>
+#include "base/stable_hash.h"
 
 namespace paddle::engine {
-namespace {
-
-// FNV-1a: stable for ever, because labels made with it live on nodes.
-std::uint64_t stable_hash(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211u;
-  }
-  return hash;
-}
-
-}  // namespace
-
 std::string handle_of(const api::SampleSet& set) {
   return set.meta.key.ns + "-" + set.meta.key.name + "-" + set.meta.uid.substr(0, 8);
 }
@@ -37,11 +22,7 @@ std::string cache_label(const api::SampleSet& set, const std::string& engine) {
 }
 
 std::string node_label(const api::SampleSet& set) {
-  char digits[17];
-  std::snprintf(
-      digits, sizeof digits, "%016llx",
-      static_cast<unsigned long long>(stable_hash(set.meta.key.ns + "/" + set.meta.key.name)));
-  return std::string("paddlepaddle.org/cache-") + digits;
+  return "paddlepaddle.org/cache-" + stable_hash_hex(set.meta.key.ns + "/" + set.meta.key.name);
 }
 
 std::string finalizer_of(const api::SampleSet& set) {

@@ -49,10 +49,9 @@ class Report:
             part = 100 * size / self.readers if self.readers else 0
             return f"      {name:44}{size / 1e6:9.1f} MB {part:6.1f} %"
 
-        link = mbit * 1e6 / 8 * len(self.epochs[1]) if 1 in self.epochs else 0
         lines = [f"    accuracy on images it has never seen: {self.accuracy:.3f}" if self.accuracy
                  is not None else "    no accuracy was reported"]
-        if link:
+        if 1 in self.epochs:
             size = sum(each["bytes"] for each in self.epochs[1])
             count = sum(each["samples"] for each in self.epochs[1])
             limit = mbit * 1e6 / 8 / (size / count)

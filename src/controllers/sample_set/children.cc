@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/children.h"
 
-#include <cstdint>
-#include <cstdio>
-
 #include <nlohmann/json.hpp>
 
+#include "base/stable_hash.h"
 #include "controllers/sample_set/progress.h"
 #include "engine/names.h"
 
@@ -14,16 +12,7 @@ namespace {
 
 using api::Json;
 
-std::string mark_of(const Json& pod_template) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a over text with sorted keys
-  for (const char c : pod_template.dump()) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211u;
-  }
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
-  return digits;
-}
+std::string mark_of(const Json& pod_template) { return stable_hash_hex(pod_template.dump()); }
 
 std::string mark_on(const api::Meta& meta) {
   const auto found = meta.annotations.find(kTemplateAnnotation);
@@ -35,16 +24,6 @@ Json token_secret(const api::SampleSet& set, const std::string& engine) {
           {"kind", "Secret"},
           {"type", "Opaque"},
           {"metadata", engine::metadata(set, engine, set.meta.key.ns, engine::runtime_name(set))}};
-}
-
-std::string engine_of(const Json& runtimes, const api::SampleSet& set) {
-  const std::string prefix = "paddlepaddle.org/", suffix = "-" + set.meta.key.name;
-  for (const auto& [label, value] : runtimes["metadata"]["labels"].items()) {
-    if (label.starts_with(prefix) && label.ends_with(suffix)) {
-      return label.substr(prefix.size(), label.size() - prefix.size() - suffix.size());
-    }
-  }
-  return "samplefs";
 }
 
 }  // namespace
@@ -92,10 +71,9 @@ std::optional<Stranger> stranger_among(const api::SampleSet& set, const World& w
   return std::nullopt;
 }
 
-void create_missing(const api::SampleSet& set, const World& world,
+void create_missing(const api::SampleSet& set, const World& world, const std::string& engine,
                     const engine::Manifests& manifests, Plan& plan) {
   if (!world.token) {
-    const std::string engine = engine_of(*manifests.runtimes, set);
     plan.actions.emplace_back(
         CreateChild{ChildKind::kToken, api::Opaque(token_secret(set, engine))});
   }

@@ -20,7 +20,7 @@ struct Stranger {
 std::optional<Stranger> stranger_among(const api::SampleSet& set, const World& world);
 
 // Everything that is missing, all at once, volume before claim, claim before runtimes.
-void create_missing(const api::SampleSet& set, const World& world,
+void create_missing(const api::SampleSet& set, const World& world, const std::string& engine,
                     const engine::Manifests& manifests, Plan& plan);
 
 // Number and template of the runtimes; pods of an older template one at a time.

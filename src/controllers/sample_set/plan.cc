@@ -157,7 +157,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
   plan.again_after = visit_after(status, choice.blocker, !world.users.empty());
   tell_changes(set, status, plan);
   if (choice.blocker.reason.empty()) {
-    create_missing(set, world, choice.manifests, plan);
+    create_missing(set, world, choice.engine, choice.manifests, plan);
     update_runtimes(set, world, choice.manifests, plan);
     ask_runtimes(set, world, plan);
     label_nodes(set, world, choice.engine, plan);

@@ -50,7 +50,7 @@ const kube::Resource& resource_of(ChildKind kind) {
 
 std::string set_key(const ObjectKey& key) { return key.ns + "/" + key.name; }
 
-// The set that an object was made for, by its label and, for those without a namespace, its claim.
+// The set that a runtime's pod was made for, by its label.
 std::vector<ObjectKey> set_of_pod(const api::Pod& pod) {
   const auto label = pod.meta.labels.find(engine::kSetLabel);
   if (label == pod.meta.labels.end()) return {};

@@ -7,29 +7,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
+
 namespace paddle::local {
 namespace {
 
 using api::Json;
-using Pointer = Json::json_pointer;
-
-const Json& at(const Json& object, const char* pointer) {
-  static const Json kNothing;
-  const Pointer where(pointer);
-  return object.contains(where) ? object.at(where) : kNothing;
-}
-
-std::string text(const Json& object, const char* pointer) {
-  const Json& value = at(object, pointer);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 std::vector<NodeRequirement> requirements(const Json& list) {
   std::vector<NodeRequirement> out;
   if (!list.is_array()) return out;
   for (const Json& item : list) {
-    NodeRequirement made{.key = text(item, "/key"), .op = text(item, "/operator")};
-    if (const Json& values = at(item, "/values"); values.is_array()) {
+    NodeRequirement made{.key = api::look_text(item, "/key"),
+                         .op = api::look_text(item, "/operator")};
+    if (const Json& values = api::look(item, "/values"); values.is_array()) {
       for (const Json& value : values) {
         if (value.is_string()) made.values.push_back(value.get<std::string>());
       }
@@ -89,10 +80,11 @@ std::string wish_of(const PendingPod& pod) {
 Result<NodeFacts> decode_node_facts(const Json& object) {
   NodeFacts node;
   TRY(node.meta, api::decode_meta(object));
-  node.unschedulable = at(object, "/spec/unschedulable") == true;
-  if (const Json& conditions = at(object, "/status/conditions"); conditions.is_array()) {
+  node.unschedulable = api::look(object, "/spec/unschedulable") == true;
+  if (const Json& conditions = api::look(object, "/status/conditions"); conditions.is_array()) {
     for (const Json& condition : conditions) {
-      if (text(condition, "/type") == "Ready") node.ready = text(condition, "/status") == "True";
+      if (api::look_text(condition, "/type") == "Ready")
+        node.ready = api::look_text(condition, "/status") == "True";
     }
   }
   return node;
@@ -101,24 +93,25 @@ Result<NodeFacts> decode_node_facts(const Json& object) {
 Result<PendingPod> decode_pending_pod(const Json& object) {
   PendingPod pod;
   TRY(pod.meta, api::decode_meta(object));
-  pod.scheduler = text(object, "/spec/schedulerName");
-  if (const Json& wanted = at(object, "/spec/nodeSelector"); wanted.is_object()) {
+  pod.scheduler = api::look_text(object, "/spec/schedulerName");
+  if (const Json& wanted = api::look(object, "/spec/nodeSelector"); wanted.is_object()) {
     for (const auto& [key, value] : wanted.items()) {
       if (value.is_string()) pod.node_selector[key] = value.get<std::string>();
     }
   }
-  const Json& affinity =
-      at(object, "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution");
+  const Json& affinity = api::look(
+      object, "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution");
   pod.has_affinity = affinity.is_object();
-  if (const Json& terms = at(affinity, "/nodeSelectorTerms"); terms.is_array()) {
+  if (const Json& terms = api::look(affinity, "/nodeSelectorTerms"); terms.is_array()) {
     for (const Json& term : terms) {
-      pod.affinity.push_back({.labels = requirements(at(term, "/matchExpressions")),
-                              .fields = requirements(at(term, "/matchFields"))});
+      pod.affinity.push_back({.labels = requirements(api::look(term, "/matchExpressions")),
+                              .fields = requirements(api::look(term, "/matchFields"))});
     }
   }
-  if (const Json& conditions = at(object, "/status/conditions"); conditions.is_array()) {
+  if (const Json& conditions = api::look(object, "/status/conditions"); conditions.is_array()) {
     for (const Json& condition : conditions) {
-      if (text(condition, "/type") == "PodScheduled") pod.why_waiting = text(condition, "/message");
+      if (api::look_text(condition, "/type") == "PodScheduled")
+        pod.why_waiting = api::look_text(condition, "/message");
     }
   }
   return pod;

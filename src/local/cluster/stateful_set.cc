@@ -5,58 +5,34 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
+#include "base/stable_hash.h"
+
 namespace paddle::local {
-namespace {
-
 using api::Json;
-using Pointer = Json::json_pointer;
-
-const Json& at(const Json& object, const char* pointer) {
-  static const Json kNothing;
-  const Pointer where(pointer);
-  return object.contains(where) ? object.at(where) : kNothing;
-}
-
-std::string text(const Json& object, const char* pointer) {
-  const Json& value = at(object, pointer);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-std::int64_t number(const Json& object, const char* pointer, std::int64_t otherwise) {
-  const Json& value = at(object, pointer);
-  return value.is_number_integer() ? value.get<std::int64_t>() : otherwise;
-}
-
-// FNV-1a: stable over runs and machines.
-std::uint64_t hash(const std::string& text) {
-  std::uint64_t value = 14695981039346656037u;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return value;
-}
-
-}  // namespace
 
 Result<StatefulSet> decode_stateful_set(const Json& object) {
   StatefulSet set;
   TRY(set.meta, api::decode_meta(object));
-  const Json& shape = at(object, "/spec/template");
+  const Json& shape = api::look(object, "/spec/template");
   if (!shape.is_object()) return Error{Code::kInvalid, "spec.template must be an object"};
-  if (const Json& claims = at(object, "/spec/volumeClaimTemplates");
+  if (const Json& claims = api::look(object, "/spec/volumeClaimTemplates");
       claims.is_array() && !claims.empty()) {
     return Error{
         Code::kInvalid,
         "spec.volumeClaimTemplates: one machine makes no volumes; use emptyDir or hostPath"};
   }
   set.pod_template = api::Opaque(shape);
-  set.replicas = static_cast<int>(number(object, "/spec/replicas", 1));
-  set.service = text(object, "/spec/serviceName");
-  set.parallel = text(object, "/spec/podManagementPolicy") == "Parallel";
-  set.on_delete = text(object, "/spec/updateStrategy/type") == "OnDelete";
-  set.status = {.replicas = static_cast<int>(number(object, "/status/replicas", -1)),
-                .ready = static_cast<int>(number(object, "/status/readyReplicas", 0)),
-                .current = static_cast<int>(number(object, "/status/currentReplicas", 0)),
-                .observed_generation = number(object, "/status/observedGeneration", 0),
-                .revision = text(object, "/status/updateRevision")};
+  set.replicas = static_cast<int>(api::look_integer(object, "/spec/replicas", 1));
+  set.service = api::look_text(object, "/spec/serviceName");
+  set.parallel = api::look_text(object, "/spec/podManagementPolicy") == "Parallel";
+  set.on_delete = api::look_text(object, "/spec/updateStrategy/type") == "OnDelete";
+  set.status = {
+      .replicas = static_cast<int>(api::look_integer(object, "/status/replicas", -1)),
+      .ready = static_cast<int>(api::look_integer(object, "/status/readyReplicas", 0)),
+      .current = static_cast<int>(api::look_integer(object, "/status/currentReplicas", 0)),
+      .observed_generation = api::look_integer(object, "/status/observedGeneration", 0),
+      .revision = api::look_text(object, "/status/updateRevision")};
   return set;
 }
 
@@ -72,7 +48,7 @@ std::string revision_of(const StatefulSet& set) {
   char digits[20];
   const std::string text = api::dump_json(*set.pod_template);
   std::snprintf(digits, sizeof digits, "%010llx",
-                static_cast<unsigned long long>(hash(text) & 0xff'ffff'ffff));
+                static_cast<unsigned long long>(stable_hash(text) & 0xff'ffff'ffff));
   return set.meta.key.name + "-" + digits;
 }
 
@@ -84,7 +60,7 @@ Json member_pod(const StatefulSet& set, int index) {
   const std::string name = member_name(set, index);
   Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", Json::object()}};
   const Json& shape = *set.pod_template;
-  if (const Json& meta = at(shape, "/metadata"); meta.is_object()) {
+  if (const Json& meta = api::look(shape, "/metadata"); meta.is_object()) {
     for (const char* field : {"labels", "annotations", "finalizers"}) {
       if (meta.contains(field)) pod["metadata"][field] = meta.at(field);
     }
@@ -101,7 +77,7 @@ Json member_pod(const StatefulSet& set, int index) {
                                               {"uid", set.meta.uid},
                                               {"controller", true},
                                               {"blockOwnerDeletion", true}}});
-  pod["spec"] = at(shape, "/spec").is_object() ? at(shape, "/spec") : Json::object();
+  pod["spec"] = api::look(shape, "/spec").is_object() ? api::look(shape, "/spec") : Json::object();
   pod["spec"]["hostname"] = name;
   if (!set.service.empty()) pod["spec"]["subdomain"] = set.service;
   return pod;

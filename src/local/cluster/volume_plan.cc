@@ -6,22 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
+
 namespace paddle::local {
 namespace {
 
 using api::Json;
-using Pointer = Json::json_pointer;
-
-const Json& at(const Json& object, const char* pointer) {
-  static const Json kNothing;
-  const Pointer where(pointer);
-  return object.contains(where) ? object.at(where) : kNothing;
-}
-
-std::string text(const Json& object, const char* pointer) {
-  const Json& value = at(object, pointer);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 std::set<std::string> texts(const Json& list) {
   std::set<std::string> out;
@@ -84,32 +74,32 @@ std::optional<double> bytes_of(const std::string& quantity) {
 Result<Volume> decode_volume_object(const Json& object) {
   Volume volume;
   TRY(volume.meta, api::decode_meta(object));
-  volume.storage_class = text(object, "/spec/storageClassName");
-  volume.capacity = text(object, "/spec/capacity/storage");
-  volume.access_modes = texts(at(object, "/spec/accessModes"));
-  if (at(object, "/spec/claimRef").is_object()) {
-    volume.claim = ClaimReference{
-        {text(object, "/spec/claimRef/namespace"), text(object, "/spec/claimRef/name")},
-        text(object, "/spec/claimRef/uid")};
+  volume.storage_class = api::look_text(object, "/spec/storageClassName");
+  volume.capacity = api::look_text(object, "/spec/capacity/storage");
+  volume.access_modes = texts(api::look(object, "/spec/accessModes"));
+  if (api::look(object, "/spec/claimRef").is_object()) {
+    volume.claim = ClaimReference{{api::look_text(object, "/spec/claimRef/namespace"),
+                                   api::look_text(object, "/spec/claimRef/name")},
+                                  api::look_text(object, "/spec/claimRef/uid")};
   }
-  volume.phase = text(object, "/status/phase");
+  volume.phase = api::look_text(object, "/status/phase");
   return volume;
 }
 
 Result<Claim> decode_claim_object(const Json& object) {
   Claim claim;
   TRY(claim.meta, api::decode_meta(object));
-  claim.volume = text(object, "/spec/volumeName");
-  claim.storage_class = text(object, "/spec/storageClassName");
-  claim.request = text(object, "/spec/resources/requests/storage");
-  claim.access_modes = texts(at(object, "/spec/accessModes"));
-  if (const Json& labels = at(object, "/spec/selector/matchLabels"); labels.is_object()) {
+  claim.volume = api::look_text(object, "/spec/volumeName");
+  claim.storage_class = api::look_text(object, "/spec/storageClassName");
+  claim.request = api::look_text(object, "/spec/resources/requests/storage");
+  claim.access_modes = texts(api::look(object, "/spec/accessModes"));
+  if (const Json& labels = api::look(object, "/spec/selector/matchLabels"); labels.is_object()) {
     for (const auto& [key, value] : labels.items()) {
       if (value.is_string()) claim.match_labels[key] = value.get<std::string>();
     }
   }
-  claim.phase = text(object, "/status/phase");
-  claim.capacity = text(object, "/status/capacity/storage");
+  claim.phase = api::look_text(object, "/status/phase");
+  claim.capacity = api::look_text(object, "/status/capacity/storage");
   return claim;
 }
 

@@ -3,35 +3,25 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
+
 namespace paddle::local {
 namespace {
 
 using api::Json;
 
-const Json& at(const Json& object, const char* key) {
-  static const Json kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto found = object.find(key);
-  return found == object.end() ? kNothing : *found;
-}
-
-std::string text(const Json& object, const char* key) {
-  const Json& value = at(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
 int number(const Json& object, const char* key) {
-  const Json& value = at(object, key);
-  return value.is_number_integer() ? static_cast<int>(value.get<std::int64_t>()) : 0;
+  return static_cast<int>(api::look_integer(object, key));
 }
 
 void read_restarts(const Json& statuses, std::map<std::string, int>& into) {
   if (!statuses.is_array()) return;
   for (const Json& container : statuses) {
-    const Json& state = at(container, "state");
-    const bool started = at(state, "running").is_object() || at(state, "terminated").is_object() ||
-                         at(at(container, "lastState"), "terminated").is_object();
-    if (started) into[text(container, "name")] = number(container, "restartCount");
+    const Json& state = api::look(container, "state");
+    const bool started = api::look(state, "running").is_object() ||
+                         api::look(state, "terminated").is_object() ||
+                         api::look(api::look(container, "lastState"), "terminated").is_object();
+    if (started) into[api::look_text(container, "name")] = number(container, "restartCount");
   }
 }
 
@@ -45,13 +35,14 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
   } else {
     pod.refusal = spec.error().message;
   }
-  const Json& status = at(object, "status");
-  pod.phase = text(status, "phase");
-  pod.begun = !text(status, "podIP").empty();
-  read_restarts(at(status, "initContainerStatuses"), pod.restarts);
-  read_restarts(at(status, "containerStatuses"), pod.restarts);
+  const Json& status = api::look(object, "status");
+  pod.phase = api::look_text(status, "phase");
+  pod.begun = !api::look_text(status, "podIP").empty();
+  read_restarts(api::look(status, "initContainerStatuses"), pod.restarts);
+  read_restarts(api::look(status, "containerStatuses"), pod.restarts);
   if (pod.meta.deleting()) {
-    pod.grace = std::chrono::seconds{number(at(object, "metadata"), "deletionGracePeriodSeconds")};
+    pod.grace =
+        std::chrono::seconds{number(api::look(object, "metadata"), "deletionGracePeriodSeconds")};
   }
   return pod;
 }
@@ -97,13 +88,13 @@ PodState failed_state(const AssignedPod& pod, Course course, WallTime now) {
 }
 
 Json keep_transition_times(Json status, const Json& before) {
-  const Json& old = at(before, "conditions");
-  if (!old.is_array() || !at(status, "conditions").is_array()) return status;
+  const Json& old = api::look(before, "conditions");
+  if (!old.is_array() || !api::look(status, "conditions").is_array()) return status;
   for (Json& condition : status["conditions"]) {
     for (const Json& earlier : old) {
-      if (text(earlier, "type") != text(condition, "type")) continue;
-      if (text(earlier, "status") == text(condition, "status")) {
-        condition["lastTransitionTime"] = at(earlier, "lastTransitionTime");
+      if (api::look_text(earlier, "type") != api::look_text(condition, "type")) continue;
+      if (api::look_text(earlier, "status") == api::look_text(condition, "status")) {
+        condition["lastTransitionTime"] = api::look(earlier, "lastTransitionTime");
       }
     }
   }

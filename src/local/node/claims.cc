@@ -3,36 +3,27 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
 #include "engine/samplefs/volumes.h"
 
 namespace paddle::local {
-namespace {
-
 using api::Json;
-
-std::string text(const Json& object, const char* pointer) {
-  const Json::json_pointer at(pointer);
-  if (!object.contains(at) || !object.at(at).is_string()) return {};
-  return object.at(at).get<std::string>();
-}
-
-}  // namespace
 
 Result<BoundVolume> decode_bound_volume(const Json& object) {
   BoundVolume volume;
   TRY(volume.meta, api::decode_meta(object));
-  volume.driver = text(object, "/spec/csi/driver");
-  volume.handle = text(object, "/spec/csi/volumeHandle");
-  volume.host_path = text(object, "/spec/hostPath/path");
-  volume.claim_uid = text(object, "/spec/claimRef/uid");
+  volume.driver = api::look_text(object, "/spec/csi/driver");
+  volume.handle = api::look_text(object, "/spec/csi/volumeHandle");
+  volume.host_path = api::look_text(object, "/spec/hostPath/path");
+  volume.claim_uid = api::look_text(object, "/spec/claimRef/uid");
   return volume;
 }
 
 Result<BoundClaim> decode_bound_claim(const Json& object) {
   BoundClaim claim;
   TRY(claim.meta, api::decode_meta(object));
-  claim.volume = text(object, "/spec/volumeName");
-  claim.bound = text(object, "/status/phase") == "Bound";
+  claim.volume = api::look_text(object, "/spec/volumeName");
+  claim.bound = api::look_text(object, "/status/phase") == "Bound";
   return claim;
 }
 
