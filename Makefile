@@ -2,10 +2,10 @@
 # The face of the project: each target is one line over a script or CMake.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build check test quickstart bench-read fmt tidy crds refresh-pod-schema clean
+.PHONY: help build check test quickstart e2e-core e2e bench-read fmt tidy crds refresh-pod-schema clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 build: ## the programs, optimized, in build/bin
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target all_programs
@@ -18,6 +18,12 @@ test: ## everything: unit and integration tests, sanitizers, fuzzers, real compo
 
 quickstart: ## a trained model on cached samples on this machine
 	@tools/bootstrap --programs && tools/quickstart
+
+e2e-core: ## one real cluster through the main paths: install, train, mount, uninstall
+	@tools/bootstrap && tools/e2e core
+
+e2e: ## everything on real clusters
+	@tools/bootstrap && tools/e2e all
 
 bench-read: ## speed of reading samples: native disk, samplefs and JuiceFS side by side
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_programs && bench/read $(BENCH)
