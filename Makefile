@@ -34,7 +34,13 @@ fmt: ## format the C++ files
 tidy: ## lint the C++ files with clang-tidy
 	@tools/bootstrap && cmake --preset clang && tools/tidy
 
-crds: ## write deploy/ anew from src/api
+images: build ## container images in build/images
+	@tools/images build
+
+manifests: ## write the manifests of deploy/ anew from config/
+	@tools/bootstrap && tools/manifests
+
+crds: ## write deploy/*/crd.yaml anew from src/api
 	@tools/bootstrap && tools/crds
 
 refresh-pod-schema: ## renew the pod template's schema from the pinned API server, then the CRDs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -19,6 +20,20 @@ using namespace paddle;
 std::string variable(const char* name, const std::string& otherwise) {
   const char* value = std::getenv(name);
   return value && *value ? value : otherwise;
+}
+
+// Which controllers to run may come from the environment, so that the arguments of a Deployment can
+// be replaced whole without losing it. A flag wins.
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> all(argv + 1, argv + argc);
+  const std::string controllers = variable("PADDLE_CONTROLLERS", "");
+  const auto says_which = [](const std::string& arg) {
+    return arg.starts_with("--controllers") || arg.starts_with("-controllers");
+  };
+  if (!controllers.empty() && std::ranges::none_of(all, says_which)) {
+    all.push_back("--controllers=" + controllers);
+  }
+  return all;
 }
 
 // Where leases are kept: the operator's own namespace.
@@ -52,14 +67,14 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
   CHECK_DONE(controllers::add_controllers(
       *manager, {.controllers = flags.controllers,
                  .ns = flags.ns,
-                 .runtime_image = variable("RUNTIME_IMAGE", "paddle-operator:latest")}));
+                 .runtime_image = variable("RUNTIME_IMAGE", std::string("paddle-cache:v") + kVersion)}));
   return manager->run(stop);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto command = programs::parse_operator({argv + 1, argv + argc});
+  const auto command = programs::parse_operator(arguments(argc, argv));
   if (!command) {
     std::cerr << programs::usage_error("paddle-operator", command.error());
     return 2;
