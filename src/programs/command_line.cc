@@ -27,6 +27,11 @@ constexpr const char* kServeExamples = R"(Examples:
       --cache=$HOME/.cache/flowers --listen=127.0.0.1:7716
       a directory of this machine, as much cache as the disk has)";
 
+constexpr const char* kRegisterExamples = R"(Examples:
+  paddle-cache register --csi-socket=/csi/csi.sock \
+      --kubelet-registration-path=/var/lib/kubelet/csi-plugins/csi.juicefs.com/csi.sock
+      beside a driver in one pod: the first path is the container's, the second the node's)";
+
 // Go's flag package takes one dash or two for the same flag, and nothing after '=' as an empty
 // value, where CLI11 would go on to the next argument.
 std::vector<std::string> in_words_of_cli11(const std::vector<std::string>& args) {
@@ -124,6 +129,41 @@ Result<std::string> parsed(CLI::App& app, const std::string& program,
   }
 }
 
+void add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
+  CLI::App* serve = app.add_subcommand("serve", "the Cache Runtime Server: jobs, status, mounts");
+  serve->footer(kServeExamples);
+  serve->add_option("--engine", flags.engine, "samplefs")->capture_default_str();
+  serve->add_option("--set", flags.set, "namespace/name of the SampleSet; for logs");
+  serve->add_option("--source", flags.source, "file:///directory or s3://bucket/prefix")
+      ->required();
+  serve->add_option("--source-secret", flags.source_secret,
+                    "directory with access-key, secret-key, session-token, endpoint, region");
+  serve->add_option("--token-file", flags.token_file, "file with the token that callers must know")
+      ->required();
+  serve->add_option("--cache", flags.cache, "directory of the cache, this process's alone")
+      ->required();
+  serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
+      ->capture_default_str();
+  serve->add_option("--session", flags.session,
+                    "directory where the node attaches mounts; empty: none");
+  serve->add_option("--listen", flags.listen, "host:port of the runtime API")->required();
+  serve->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
+}
+
+CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
+  CLI::App* verb = app.add_subcommand("register", "makes a CSI driver known to its node's kubelet");
+  verb->footer(kRegisterExamples);
+  verb->add_option("--csi-socket", flags.csi_socket, "the driver's socket")->required();
+  verb->add_option("--kubelet-registration-path", flags.kubelet_registration_path,
+                   "the same socket, as kubelet sees it")
+      ->required();
+  verb->add_option("--registry", flags.registry, "kubelet's directory plugins_registry")
+      ->capture_default_str();
+  verb->add_option("--name", flags.name, "the driver's name; default: it is asked");
+  verb->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
+  return verb;
+}
+
 }  // namespace
 
 Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
@@ -177,37 +217,22 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   CacheCommand command;
-  ServeFlags& flags = command.serve;
   std::int64_t cache_mib = 0;  // CLI11 would take -1 for a very large unsigned number
-  CLI::App app("Caches the samples of one set on one node and serves them.", "paddle-cache");
+  CLI::App app("What runs on a node: caches and serves samples, registers CSI drivers.",
+               "paddle-cache");
   app.footer(kServeExamples);
   app.require_subcommand(1);
-  CLI::App* serve = app.add_subcommand("serve", "the Cache Runtime Server: jobs, status, mounts");
-  serve->footer(kServeExamples);
-  serve->add_option("--engine", flags.engine, "samplefs")->capture_default_str();
-  serve->add_option("--set", flags.set, "namespace/name of the SampleSet; for logs");
-  serve->add_option("--source", flags.source, "file:///directory or s3://bucket/prefix")
-      ->required();
-  serve->add_option("--source-secret", flags.source_secret,
-                    "directory with access-key, secret-key, session-token, endpoint, region");
-  serve->add_option("--token-file", flags.token_file, "file with the token that callers must know")
-      ->required();
-  serve->add_option("--cache", flags.cache, "directory of the cache, this process's alone")
-      ->required();
-  serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
-      ->capture_default_str();
-  serve->add_option("--session", flags.session,
-                    "directory where the node attaches mounts; empty: none");
-  serve->add_option("--listen", flags.listen, "host:port of the runtime API")->required();
-  serve->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
+  add_serve(app, command.serve, cache_mib);
+  const CLI::App* registering = add_register(app, command.registration);
 
   TRY(command.text, parsed(app, "paddle-cache", args));
   if (!command.text.empty()) return command;
+  if (registering->parsed()) command.verb = CacheVerb::kRegister;
   if (cache_mib < 0) return bad("cache-mib", std::to_string(cache_mib), "a size of at least 0");
-  flags.cache_mib = static_cast<std::uint64_t>(cache_mib);
-  if (flags.engine != "samplefs") return bad("engine", flags.engine, "samplefs");
-  if (flags.log_format != "text" && flags.log_format != "json") {
-    return bad("log-format", flags.log_format, "text or json");
+  command.serve.cache_mib = static_cast<std::uint64_t>(cache_mib);
+  if (command.serve.engine != "samplefs") return bad("engine", command.serve.engine, "samplefs");
+  for (const auto& format : {command.serve.log_format, command.registration.log_format}) {
+    if (format != "text" && format != "json") return bad("log-format", format, "text or json");
   }
   return command;
 }

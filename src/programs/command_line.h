@@ -55,9 +55,23 @@ struct ServeFlags {
   bool operator==(const ServeFlags&) const = default;
 };
 
+// `paddle-cache register` (docs/design/0007).
+struct RegisterFlags {
+  std::string csi_socket{};
+  std::string kubelet_registration_path{};
+  std::string registry = "/registration";
+  std::string name{};  // empty: the driver is asked
+  std::string log_format = "text";
+  bool operator==(const RegisterFlags&) const = default;
+};
+
+enum class CacheVerb { kServe, kRegister };
+
 struct CacheCommand {
   std::string text{};
+  CacheVerb verb = CacheVerb::kServe;
   ServeFlags serve{};
+  RegisterFlags registration{};
 };
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args);

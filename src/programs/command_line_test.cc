@@ -111,6 +111,21 @@ TEST(CacheCommandLine, AWrongOneIsOneSentenceAndHelpHasExamples) {
   EXPECT_EQ(parse_cache({"--version"})->text, std::string("paddle-cache ") + kVersion + "\n");
 }
 
+TEST(CacheCommandLine, TakesWhatTheNodeDaemonSetWrites) {
+  const auto command =
+      parse_cache({"register", "--csi-socket=/csi/csi.sock", "--kubelet-registration-path=/k/s"});
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->verb, CacheVerb::kRegister);
+  EXPECT_EQ(command->registration,
+            (RegisterFlags{.csi_socket = "/csi/csi.sock", .kubelet_registration_path = "/k/s"}));
+  EXPECT_EQ(command->registration.registry, "/registration");
+  EXPECT_TRUE(parse_cache({"register", "--csi-socket=/c"}).is(Code::kInvalid));
+  EXPECT_TRUE(parse_cache({"register", "--csi-socket=/c", "--kubelet-registration-path=/k",
+                           "--log-format=xml"})
+                  .is(Code::kInvalid));
+  EXPECT_NE(parse_cache({"register", "--help"})->text.find("Examples:"), std::string::npos);
+}
+
 TEST(BareCommandLine, KnowsHelpAndVersionOnly) {
   EXPECT_EQ(*parse_bare("paddlectl", "x", {"--version"}),
             std::string("paddlectl ") + kVersion + "\n");

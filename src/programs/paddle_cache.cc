@@ -3,10 +3,13 @@
 // `paddle-cache serve`: a Cache Runtime Server on one node. SIGTERM ends it within a second or two:
 // jobs are left in the journal for the next process, and mounts as they are. Requests of a mount at
 // work then stay unanswered, and the kernel sends them to the successor again.
+//
+// `paddle-cache register`: makes a CSI driver known to its node's kubelet. SIGTERM takes that back.
 
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <stop_token>
 #include <thread>
 
 #include <fcntl.h>
@@ -15,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
+#include "csi/registrar.h"
 #include "engine/samplefs/node/node_engine.h"
 #include "fuse/attach.h"
 #include "programs/command_line.h"
@@ -75,6 +79,28 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
   std::_Exit(0);  // not through the engine: it would fail the reads that wait for the source
 }
 
+Result<> register_driver(const programs::RegisterFlags& flags, const sigset_t& ends) {
+  std::stop_source source;
+  std::thread([source, ends]() mutable {
+    int signal = 0;
+    while (sigwait(&ends, &signal) != 0) continue;
+    log::info("told to stop", {{"signal", signal}});
+    source.request_stop();
+  }).detach();
+  return csi::run_registrar({.csi_socket = flags.csi_socket,
+                             .kubelet_path = flags.kubelet_registration_path,
+                             .registry = flags.registry,
+                             .name = flags.name},
+                            system_clock(), source.get_token());
+}
+
+Result<> run(const programs::CacheCommand& command, const sigset_t& ends) {
+  const bool registers = command.verb == programs::CacheVerb::kRegister;
+  const auto& format = registers ? command.registration.log_format : command.serve.log_format;
+  if (format == "json") log::set_format(log::Format::kJson);
+  return registers ? register_driver(command.registration, ends) : serve(command.serve, ends);
+}
+
 }  // namespace
 }  // namespace paddle
 
@@ -94,8 +120,8 @@ int main(int argc, char** argv) {
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before any thread: all inherit it
-  if (command->serve.log_format == "json") paddle::log::set_format(paddle::log::Format::kJson);
-  const auto done = paddle::serve(command->serve, ends);
+  const auto done = paddle::run(*command, ends);
+  if (done) return 0;
   std::cerr << "paddle-cache: " << done.error().message << ".\n";
   return 1;
 }
