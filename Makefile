@@ -2,7 +2,7 @@
 # The face of the project: each target is one line over a script or CMake.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build check test quickstart e2e-core e2e bench-read fmt tidy crds refresh-pod-schema clean
+.PHONY: help build check test quickstart e2e-core e2e bench-read fmt tidy images manifests crds refresh-pod-schema clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20

@@ -27,6 +27,7 @@ class Content:
     def __init__(self):
         self.entries = {}
         self._programs = []
+        self._elsewhere = []
         for name in MERGED:
             self.entries[f"/{name}"] = Link(f"usr/{name}")
             self.directory(f"/usr/{name}")
@@ -71,6 +72,11 @@ class Content:
                     self.file(place, path, 0o755 if executable else 0o644)
                     self._programs.append(path)
 
+    def needed_by(self, source):
+        """Only the libraries that a directory needs besides its own; it is mounted, not copied."""
+        self._elsewhere.append(Path(source).resolve())
+        self._programs += sorted(each for each in Path(source).rglob("*.so*") if each.is_file())
+
     @staticmethod
     def _inner_target(path, source, to):
         """Links within the tree stay; one that leads out is as absolute as it was meant."""
@@ -88,9 +94,9 @@ class Content:
                 self.file(found.interpreter, Path(found.interpreter).resolve(), 0o755)
         taken = {posixpath.basename(path) for path, entry in self.entries.items()
                  if isinstance(entry, File)}
-        for name, path in finder.closure(self._programs).items():
-            if name in taken:
-                continue  # in a tree, beside who asked for it
+        for name, path in finder.closure(self._programs, self._elsewhere).items():
+            if name in taken or any(each in path.resolve().parents for each in self._elsewhere):
+                continue  # beside who asked for it
             directory = elf.MULTIARCH[elf.machine_of(path)]
             self.file(f"/usr/lib/{directory}/{name}", path.resolve())
 
@@ -98,8 +104,9 @@ class Content:
         return sorted(self.entries.items())
 
     def size(self):
-        return sum(len(each.source) if isinstance(each.source, bytes) else each.source.stat().st_size
-                   for each in self.entries.values() if isinstance(each, File))
+        return sum(len(each.source) if isinstance(each.source, bytes) else
+                   each.source.stat().st_size for each in self.entries.values()
+                   if isinstance(each, File))
 
 
 def merged(path):

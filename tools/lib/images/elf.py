@@ -75,8 +75,9 @@ class Finder:
     def __init__(self, configured="/etc/ld.so.conf"):
         self._configured = list(configured_directories(Path(configured)))
 
-    def closure(self, paths):
-        """{soname: path} for all files together; nothing for a static program."""
+    def closure(self, paths, lenient=()):
+        """{soname: path} for all files together; nothing for a static program. Files beneath a
+        `lenient` directory may lack some: plug-ins for what this machine does not have."""
         found, waiting = {}, list(map(Path, paths))
         while waiting:
             path = waiting.pop()
@@ -86,8 +87,13 @@ class Finder:
             for name in elf.needed:
                 if name in found or is_loader(name):
                     continue
-                found[name] = self._find(name, elf, path)
-                waiting.append(found[name])
+                library = self._find(name, elf, path)
+                if library:
+                    found[name] = library
+                    waiting.append(library)
+                elif not any(each in path.resolve().parents for each in lenient):
+                    raise Failure(f"{path} needs {name}, which is not on this machine; "
+                                  "run: tools/bootstrap")
         return found
 
     def _find(self, name, elf, asked_by):
@@ -99,8 +105,7 @@ class Finder:
             path = Path(directory) / name
             if path.is_file() and machine_of(path) == elf.machine:
                 return path
-        raise Failure(f"{asked_by} needs {name}, which is not on this machine; "
-                      "run: tools/bootstrap")
+        return None
 
 
 def is_loader(name):

@@ -7,8 +7,8 @@ from images import bundles
 from images.failure import Failure
 
 DEFAULTS = {"tag": "v{version}", "about": "", "bundles": [], "programs": {}, "files": {},
-            "links": {}, "directories": {}, "user": "65532:65532", "entrypoint": [],
-            "command": [], "env": {}, "workdir": "/", "build": True}
+            "needed_by": [], "links": {}, "directories": {}, "user": "65532:65532",
+            "entrypoint": [], "command": [], "env": {}, "workdir": "/", "build": True}
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KINDS = ("build", "component", "system", "file")
 
@@ -39,7 +39,7 @@ def complete(name, entry, project):
         if each not in bundles.ALL:
             raise Failure(f"tools/images.toml: [{name}] asks for a bundle '{each}'; "
                           f"there are {', '.join(bundles.ALL)}")
-    for source in (*whole["programs"].values(), *whole["files"].values()):
+    for source in (*whole["programs"].values(), *whole["files"].values(), *whole["needed_by"]):
         if source.split(":")[0] not in KINDS or ":" not in source:
             raise Failure(f"tools/images.toml: [{name}] names '{source}'; begin it with "
                           f"{', '.join(each + ':' for each in KINDS)}")

@@ -27,6 +27,8 @@ class Workshop:
                 content.tree(found, path)
             else:
                 content.file(path, found)
+        for source in entry["needed_by"]:
+            content.needed_by(self._source(source))
         for path, mode in entry["directories"].items():
             content.directory(path, int(mode, 8))
         for path, target in entry["links"].items():

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images: the libraries that a program needs, a layout that loaders accept, the same bytes twice."""
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TOOLS / "lib"))
+from images import archive, bundles, elf, table  # noqa: E402
+from images.content import Content, Directory, File, Link  # noqa: E402
+from images.failure import Failure  # noqa: E402
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.top = Path(scratch.name)
+
+
+class Libraries(Scratch):
+    def test_are_those_that_the_loader_brings_in(self):
+        program = "/usr/bin/git"
+        listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        loaded = dict(re.findall(r"(\S+) => (\S+)", listed))
+        found = elf.Finder().closure([program])
+        self.assertEqual(set(found), set(loaded))
+        for name, path in found.items():
+            self.assertEqual(path.resolve(), Path(loaded[name]).resolve())
+
+    def test_of_a_text_are_none(self):
+        (self.top / "script").write_text("#!/bin/sh\n")
+        self.assertIsNone(elf.read(self.top / "script"))
+        self.assertEqual(elf.Finder().closure([self.top / "script"]), {})
+
+    def test_that_are_missing_are_named_with_who_needs_them(self):
+        copy = self.needing_what_is_nowhere()
+        with self.assertRaisesRegex(Failure, r"program needs libq\.so\.6, which is not"):
+            elf.Finder().closure([copy])
+        # A mounted directory may have plug-ins that cannot work here.
+        self.assertNotIn("libq.so.6", elf.Finder().closure([copy], [self.top.resolve()]))
+
+    def test_are_found_where_the_program_says(self):
+        (self.top / "lib").mkdir()
+        (self.top / "main.c").write_text("int f(void); int main(void) { return f(); }\n")
+        (self.top / "f.c").write_text("int f(void) { return 0; }\n")
+        for line in ("gcc -shared -o lib/libf.so f.c",
+                     "gcc -o main main.c -Llib -lf -Wl,-rpath,$ORIGIN/lib"):
+            subprocess.run(line.split(), cwd=self.top, check=True)
+        found = elf.Finder().closure([self.top / "main"])
+        self.assertEqual(found["libf.so"].resolve(), (self.top / "lib/libf.so").resolve())
+
+    def needing_what_is_nowhere(self):
+        copy = self.top / "program"
+        copy.write_bytes(Path("/usr/bin/git").read_bytes().replace(b"libc.so.6", b"libq.so.6"))
+        return copy
+
+
+class Contents(Scratch):
+    def test_land_in_usr_however_they_are_named(self):
+        content = Content()
+        content.file("/bin/tool", b"x", 0o755)
+        content.link("/sbin/other", "/bin/tool")
+        self.assertEqual(content.entries["/usr/bin/tool"], File(b"x", 0o755))
+        self.assertEqual(content.entries["/usr/sbin/other"], Link("/bin/tool"))
+        self.assertEqual(content.entries["/bin"], Link("usr/bin"))
+
+    def test_have_every_directory_on_the_way(self):
+        content = Content()
+        content.file("/a/b/c", b"")
+        content.directory("/tmp", 0o1777)
+        content.file("/tmp/x", b"")
+        self.assertEqual(content.entries["/a/b"], Directory(0o755))
+        self.assertEqual(content.entries["/tmp"], Directory(0o1777))
+
+    def test_need_absolute_paths(self):
+        with self.assertRaisesRegex(Failure, "absolute"):
+            Content().file("tool", b"")
+
+    def test_bring_the_loader_and_the_libraries_of_a_program(self):
+        content = Content()
+        content.program("/git", "/usr/bin/git")
+        content.libraries()
+        loader = elf.read("/usr/bin/git").interpreter
+        self.assertIn(f"/usr{loader}", content.entries)
+        libc = next(path for path in content.entries if path.endswith("/libc.so.6"))
+        self.assertTrue(libc.startswith("/usr/lib/"))
+
+    def test_of_a_directory_that_is_mounted_later_are_not_copied(self):
+        (self.top / "plugin.so").write_bytes(Path("/usr/bin/git").read_bytes())
+        content = Content()
+        content.needed_by(self.top)
+        content.libraries()
+        names = {os.path.basename(path) for path in content.entries}
+        self.assertIn("libz.so.1", names)
+        self.assertNotIn("plugin.so", names)
+
+    def test_trust_only_what_debian_ships(self):
+        content = Content()
+        bundles.certificates(content, None)
+        text = content.entries["/etc/ssl/certs/ca-certificates.crt"].source.decode()
+        shipped = len(list(bundles.CERTIFICATES.glob("*.crt")))
+        self.assertEqual(text.count("-----BEGIN CERTIFICATE-----"), shipped)
+
+
+class Archives(Scratch):
+    ENTRY = table.check({"demo": {"tag": "v{version}", "entrypoint": ["/tool"]}}, "1.2.3")["demo"]
+
+    def content(self):
+        content = Content()
+        bundles.base(content, None)
+        content.file("/tool", b"\x7fELF", 0o755)
+        content.link("/usr/bin/tool", "/tool")
+        return content
+
+    def test_are_the_same_bytes_twice(self):
+        archive.write(self.content(), self.ENTRY, self.top / "a.tar")
+        archive.write(self.content(), self.ENTRY, self.top / "b.tar")
+        self.assertEqual((self.top / "a.tar").read_bytes(), (self.top / "b.tar").read_bytes())
+        self.assertEqual(sorted(each.name for each in self.top.iterdir()), ["a.tar", "b.tar"])
+
+    def test_name_their_parts_by_digest(self):
+        archive.write(self.content(), self.ENTRY, self.top / "a.tar")
+        with tarfile.open(self.top / "a.tar") as tar:
+            (manifest,) = json.load(tar.extractfile("manifest.json"))
+            config = tar.extractfile(manifest["Config"]).read()
+            (layer_name,) = manifest["Layers"]
+            layer = tar.extractfile(layer_name).read()
+        self.assertEqual(manifest["RepoTags"], ["demo:v1.2.3"])
+        self.assertEqual(manifest["Config"], f"{hashlib.sha256(config).hexdigest()}.json")
+        settings = json.loads(config)
+        self.assertEqual(settings["rootfs"]["diff_ids"],
+                         [f"sha256:{hashlib.sha256(layer).hexdigest()}"])
+        self.assertEqual(settings["config"]["User"], "65532:65532")
+        self.assertEqual(settings["config"]["Entrypoint"], ["/tool"])
+
+    def test_hold_no_time_and_no_owner_but_root(self):
+        archive.write(self.content(), self.ENTRY, self.top / "a.tar")
+        with tarfile.open(self.top / "a.tar") as tar:
+            layer = next(name for name in tar.getnames() if name.endswith("layer.tar"))
+            with tarfile.open(fileobj=tar.extractfile(layer)) as inner:
+                members = inner.getmembers()
+        self.assertEqual({(each.uid, each.gid, each.mtime) for each in members}, {(0, 0, 0)})
+        self.assertEqual({each.name: each.mode for each in members}["tmp"], 0o1777)
+        names = [each.name for each in members]
+        self.assertEqual(names, sorted(names))
+
+    def test_and_a_directory_hold_the_same(self):
+        archive.unpack(self.content(), self.top / "root")
+        self.assertEqual((self.top / "root/tool").read_bytes(), b"\x7fELF")
+        self.assertEqual(os.readlink(self.top / "root/usr/bin/tool"), "/tool")
+        self.assertEqual((self.top / "root/tmp").stat().st_mode & 0o7777, 0o1777)
+        with self.assertRaisesRegex(Failure, "not empty"):
+            archive.unpack(self.content(), self.top / "root")
+
+
+class Table(unittest.TestCase):
+    def test_of_this_project_is_sound(self):
+        entries = table.load(TOOLS.parent)
+        self.assertEqual(entries["paddle-operator"]["entrypoint"], ["/manager"])
+        self.assertEqual(entries["paddle-operator"]["user"], "65532:65532")
+        self.assertIn(f"v{table.version(TOOLS.parent)}", entries["paddle-cache"]["reference"])
+
+    def test_refuses_what_means_nothing(self):
+        for entry, says in (({"entry": []}, "a key 'entry'"), ({"bundles": ["perl"]}, "'perl'"),
+                            ({"programs": {"/a": "/usr/bin/a"}}, "begin it with build:")):
+            with self.assertRaisesRegex(Failure, says):
+                table.check({"demo": entry}, "1")
+
+    def test_agrees_with_the_containerfiles_and_the_manifests(self):
+        top = TOOLS.parent
+        entries = table.load(top)
+        for path in sorted((top / "deploy" / "images").glob("*/Containerfile")):
+            text, entry = path.read_text(), entries[path.parent.name]
+            self.assertIn(f"tools/images root {path.parent.name} /image", text)
+            self.assertIn(f"-t {entry['reference']} ", text)
+            self.assertIn(f"ENTRYPOINT {json.dumps(entry['entrypoint'])}\n", text)
+            self.assertIn(f"USER {entry['user']}\n", text)
+        manifests = (top / "deploy/extensions/controllers.yaml").read_text()
+        for name in ("paddle-operator", "paddle-cache"):
+            self.assertIn(f": {entries[name]['reference']}\n", manifests)
+
+
+if __name__ == "__main__":
+    unittest.main()
