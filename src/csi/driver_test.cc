@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "csi/rig.h"
+#include "csi/neighbours.h"
+#include "csi/sockets.h"
 
 namespace paddle::csi {
 namespace {

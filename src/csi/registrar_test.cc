@@ -9,7 +9,8 @@
 
 #include "base/log.h"
 #include "base/sync.h"
-#include "csi/rig.h"
+#include "csi/neighbours.h"
+#include "csi/sockets.h"
 #include "test/support/eventually.h"
 
 namespace paddle::csi {

@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/sync.h"
-#include "csi/rig.h"
+#include "csi/neighbours.h"
+#include "csi/sockets.h"
 
 namespace paddle::csi {
 namespace {

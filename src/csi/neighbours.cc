@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "csi/rig.h"
+#include "csi/neighbours.h"
 
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
+#include <utility>
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <proto/csi.grpc.pb.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 namespace paddle::csi {
 namespace {
@@ -41,17 +37,6 @@ class Identity final : public ::csi::v1::Identity::Service {
 };
 
 }  // namespace
-
-SocketDir::SocketDir() {
-  char name[] = "/tmp/csi-test-XXXXXX";
-  if (::mkdtemp(name) == nullptr) std::abort();
-  path_ = name;
-}
-
-SocketDir::~SocketDir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 class FakeDriver::Impl {
  public:
@@ -107,18 +92,5 @@ Result<std::string> call_registration(const std::string& socket, const std::stri
 std::string field(int number, const std::string& text) {
   return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(text.size())} + text;
 }
-
-MuteSocket::MuteSocket(const std::string& path)
-    : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-  if (::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
-      ::listen(fd_, 8) != 0) {
-    std::abort();
-  }
-}
-
-MuteSocket::~MuteSocket() { ::close(fd_); }
 
 }  // namespace paddle::csi

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sockets for tests: a directory for them, and one that listens but never answers.
+
+#pragma once
+
+#include <string>
+
+namespace paddle::csi {
+
+class SocketDir {
+ public:
+  SocketDir();
+  ~SocketDir();
+  const std::string& path() const { return path_; }
+  std::string at(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+// A socket that is bound and listens, but never answers; for the lifetime of the object.
+class MuteSocket {
+ public:
+  explicit MuteSocket(const std::string& path);
+  ~MuteSocket();  // closes it; the file stays, as after kill -9
+
+ private:
+  int fd_;
+};
+
+}  // namespace paddle::csi
