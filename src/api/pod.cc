@@ -34,6 +34,9 @@ ContainerStatus container(const Json& from) {
     out.state = ContainerStatus::State::kTerminated;
     out.exit_code = number(look(state, "terminated"), "exitCode");
     out.reason = look_text(look(state, "terminated"), "reason");
+    if (const auto ended = parse_rfc3339(look_text(look(state, "terminated"), "finishedAt"))) {
+      out.ended = *ended;
+    }
   } else {
     out.reason = look_text(look(state, "waiting"), "reason");
   }
@@ -68,6 +71,9 @@ Result<Pod> decode_pod(const Json& object) {
           .node = look_text(look(object, "spec"), "nodeName"),
           .init_containers = containers(look(status, "initContainerStatuses")),
           .containers = containers(look(status, "containerStatuses"))};
+  if (const Json& gates = look(look(object, "spec"), "schedulingGates"); gates.is_array()) {
+    for (const Json& gate : gates) pod.gates.push_back(look_text(gate, "name"));
+  }
   const Json& conditions = look(status, "conditions");
   pod.disrupted =
       conditions.is_array() && std::ranges::any_of(conditions, [](const Json& c) {

@@ -5,11 +5,13 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/json.h"
 #include "api/meta.h"
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace paddle::api {
@@ -24,6 +26,7 @@ struct ContainerStatus {
   int restarts = 0;
   int exit_code = 0;     // when terminated
   std::string reason{};  // why it waits or ended: ImagePullBackOff, OOMKilled, ...
+  std::optional<WallTime> ended{};  // when terminated
   bool operator==(const ContainerStatus&) const = default;
 };
 
@@ -36,6 +39,7 @@ struct Pod {
   std::string host_ip{};
   std::string node{};      // empty until it is scheduled
   bool disrupted = false;  // condition DisruptionTarget: evicted, preempted, node lost
+  std::vector<std::string> gates{};  // names of its scheduling gates, in their order
   std::vector<ContainerStatus> init_containers{};
   std::vector<ContainerStatus> containers{};
   bool operator==(const Pod&) const = default;

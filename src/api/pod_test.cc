@@ -12,7 +12,7 @@ Json running_pod() {
     "metadata": {"name": "p", "namespace": "n", "labels": {"a": "b"},
                  "ownerReferences": [{"kind": "PaddleJob", "name": "j", "uid": "u", "controller": true,
                                       "apiVersion": "batch.paddlepaddle.org/v1"}]},
-    "spec": {"nodeName": "node-1"},
+    "spec": {"nodeName": "node-1", "schedulingGates": [{"name": "x"}, {"name": "y"}]},
     "status": {"phase": "Running", "podIP": "10.0.0.1", "hostIP": "192.168.0.1",
       "initContainerStatuses": [{"name": "i", "ready": true,
                                  "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}],
@@ -25,6 +25,7 @@ TEST(Pod, ReadsWhatControllersDecideOn) {
   EXPECT_EQ(pod->phase, PodPhase::kRunning);
   EXPECT_EQ(pod->ip, "10.0.0.1");
   EXPECT_EQ(pod->node, "node-1");
+  EXPECT_EQ(pod->gates, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(pod->meta.labels.at("a"), "b");
   EXPECT_EQ(pod->meta.controller()->name, "j");
   EXPECT_EQ(pod->containers[0].restarts, 2);

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "cli/fields.h"
 #include "cli/pods.h"
-#include "kube/base64.h"
 #include "runtime/client.h"
 
 namespace paddle::cli {
@@ -21,7 +21,7 @@ Result<std::string> token_of(Session& session, const std::string& ns, const std:
       session.client().get(kube::resources::kSecrets, {ns, set + "-runtime"}, session.call());
   if (secret.is(Code::kNotFound)) return std::string{};
   if (!secret) return session.explained(std::move(secret).error());
-  const auto token = kube::base64_decode(text_at(*secret, {"data", "token"}));
+  const auto token = base64_decode(text_at(*secret, {"data", "token"}));
   return token ? *token : std::string{};
 }
 

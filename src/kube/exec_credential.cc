@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json.h"
-#include "kube/base64.h"
+#include "base/base64.h"
 
 namespace paddle::kube {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/base64.h"
+#include "base/base64.h"
 #include "kube/yaml.h"
 #include "net/url.h"
 

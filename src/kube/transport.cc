@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/transport.h"
 
-#include "kube/base64.h"
+#include "base/base64.h"
 #include "kube/status.h"
 #include "net/url.h"
 

@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "kube/base64.h"
+#include "base/base64.h"
 #include "test/integration/client_fixture.h"
 
 namespace paddle::test {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/paddle_job.h"
+#include "base/base64.h"
 #include "base/match.h"
 #include "base/random.h"
 #include "base/sync.h"
@@ -15,7 +16,6 @@
 #include "controllers/sample_set/progress.h"
 #include "controllers/sample_set/seen.h"
 #include "engine/names.h"
-#include "kube/base64.h"
 #include "kube/informer/store.h"
 
 namespace paddle::controllers {
@@ -295,7 +295,7 @@ class SampleSetReconciler {
     std::string token;
     if (a.kind == ChildKind::kToken) {
       token = secret_hex(48);
-      object["data"][engine::kTokenKey] = kube::base64_encode(token);
+      object["data"][engine::kTokenKey] = base64_encode(token);
     }
     auto stored = cluster_.create(resource_of(a.kind), object, call);
     if (stored.is(Code::kAlreadyExists)) {

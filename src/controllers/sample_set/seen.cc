@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
+#include "base/base64.h"
 #include "engine/names.h"
-#include "kube/base64.h"
 
 namespace paddle::controllers::sample_sets {
 using api::Json;
@@ -20,6 +20,8 @@ Result<VolumeSeen> decode_volume(const Json& object) {
   VolumeSeen seen;
   TRY(seen.meta, api::decode_meta(object));
   seen.bound = api::look_text(object, "/status/phase") == "Bound";
+  seen.claim = {api::look_text(object, "/spec/claimRef/namespace"),
+                api::look_text(object, "/spec/claimRef/name")};
   return seen;
 }
 
@@ -39,7 +41,7 @@ SecretSeen decode_secret(const Json& object) {
 }
 
 std::string token_in(const Json& secret) {
-  auto plain = kube::base64_decode(api::look_text(api::look(secret, "data"), engine::kTokenKey));
+  auto plain = base64_decode(api::look_text(api::look(secret, "data"), engine::kTokenKey));
   return plain ? *plain : std::string();
 }
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/base64.h"
+#include "base/base64.h"
 #include "kube/rules/object_rules.h"
 #include "local/api_server/kinds.h"
 
@@ -76,7 +76,7 @@ Result<> fill_secret(Json& secret) {
       if (!value.is_string()) {
         return Error{Code::kInvalid, "stringData[" + name + "]: Invalid value: must be a string"};
       }
-      (*data)[name] = kube::base64_encode(value.get_ref<const std::string&>());
+      (*data)[name] = base64_encode(value.get_ref<const std::string&>());
     }
   }
   secret.erase("stringData");

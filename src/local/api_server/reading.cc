@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/base64.h"
+#include "base/base64.h"
 #include "kube/rules/object_rules.h"
 #include "kube/rules/selector.h"
 #include "local/api_server/admission.h"
@@ -23,12 +23,11 @@ struct Page {
 
 // {"rev":7,"ns":"a","name":"b"} in base64: opaque to clients, checked when it comes back.
 std::string continue_token(std::uint64_t revision, const ObjectKey& last) {
-  return kube::base64_encode(
-      api::dump_json({{"rev", revision}, {"ns", last.ns}, {"name", last.name}}));
+  return base64_encode(api::dump_json({{"rev", revision}, {"ns", last.ns}, {"name", last.name}}));
 }
 
 bool read_token(const std::string& token, Range& range) {
-  const auto text = kube::base64_decode(token);
+  const auto text = base64_decode(token);
   if (!text) return false;
   const auto json = api::parse_json(*text);
   if (!json || !json->is_object()) return false;

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "kube/base64.h"
 #include "local/api_server/certificate.h"
 #include "local/api_server/data_directory.h"
 #include "local/api_server/writer.h"
@@ -103,7 +103,7 @@ Result<> ApiServer::compact() {
 
 std::string kubeconfig_of(const Access& access) {
   const api::Json cluster{{"server", access.url},
-                          {"certificate-authority-data", kube::base64_encode(access.certificate)}};
+                          {"certificate-authority-data", base64_encode(access.certificate)}};
   const api::Json context{
       {"cluster", "paddle-local"}, {"user", "paddle-local"}, {"namespace", access.ns}};
   const api::Json config{

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "base/log.h"
-#include "kube/base64.h"
 
 namespace paddle::local {
 namespace {
@@ -18,7 +18,7 @@ void read_strings(const Json& object, const char* field, bool encoded, Data& int
     if (!value.is_string()) continue;
     if (!encoded) {
       into[key] = value.get<std::string>();
-    } else if (auto plain = kube::base64_decode(value.get_ref<const std::string&>()); plain) {
+    } else if (auto plain = base64_decode(value.get_ref<const std::string&>()); plain) {
       into[key] = *std::move(plain);
     }
   }

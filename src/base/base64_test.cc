@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/base64.h"
+#include "base/base64.h"
 
 #include <gtest/gtest.h>
 
-namespace paddle::kube {
+namespace paddle {
 namespace {
 
 TEST(Base64, MatchesThePublishedVectors) {
@@ -31,4 +31,4 @@ TEST(Base64, ToleratesWrappingAndMissingPaddingAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace paddle::kube
+}  // namespace paddle

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/base64.h"
+#include "base/base64.h"
 
 #include <array>
 #include <cstdint>
 
-namespace paddle::kube {
+namespace paddle {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -64,4 +64,4 @@ Result<std::string> base64_decode(std::string_view text) {
   return out;
 }
 
-}  // namespace paddle::kube
+}  // namespace paddle

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Standard base64 (RFC 4648), as the `-data` fields of a kubeconfig and Secrets use it. Pure.
+// Standard base64 (RFC 4648): kubeconfigs, Secrets, etcd. Pure.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 #include "base/result.h"
 
-namespace paddle::kube {
+namespace paddle {
 
 std::string base64_encode(std::string_view bytes);
 
 // White space is passed over, padding may be missing at the end only; kInvalid otherwise.
 Result<std::string> base64_decode(std::string_view text);
 
-}  // namespace paddle::kube
+}  // namespace paddle

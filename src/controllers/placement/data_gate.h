@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gate on data (`sampleSetRef.gate`): all pods of the job are created with a scheduling gate,
+// so that no node and no GPU is held while data loads, and the gates are lifted together. Pure.
+//
+// They are lifted when every partition that a worker of the job is placed by is warm to
+// gate.warmPercent (100 when absent); for an elastic job when as many as its least workers are; or
+// when gate.timeoutSeconds have passed, in any case. Affinity is settled in the same write that
+// lifts a gate, by the labels of that moment (place_worker).
+
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "api/paddle_job.h"
+#include "base/clock.h"
+#include "controllers/placement/placement.h"
+
+namespace paddle::controllers {
+
+inline constexpr const char* kDataGate = "batch.paddlepaddle.org/data-ready";
+
+void add_gate(api::Json& pod_spec);
+
+struct GateQuestion {
+  int workers = 0;                  // of the job
+  std::optional<int> least{};       // of an elastic job
+  std::optional<WallTime> since{};  // when the first of its gated pods was created; none yet: unset
+};
+
+struct GateAnswer {
+  bool lift = false;
+  Waiting waiting{};  // why not; or, when it is lifted by the timeout, what was not there
+  std::optional<std::chrono::seconds> ask_again_in{};  // only the timeout needs it
+  bool operator==(const GateAnswer&) const = default;
+};
+
+GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
+                       const GateQuestion& question, WallTime now);
+
+// 0 to 100. An empty partition whose runtime has its list of files is warm.
+int warm_percent(const api::PartitionStatus& partition);
+
+// An RFC 6902 patch that takes our gate from the pod seen (its uid and the names of its gates in
+// their order) and gives it the affinity of `desired_spec`. Nothing when the gate is not there any
+// more. A gate of somebody else stays.
+std::optional<api::Json> lift_patch(const std::string& uid, const std::vector<std::string>& gates,
+                                    const api::Json& desired_spec);
+
+}  // namespace paddle::controllers

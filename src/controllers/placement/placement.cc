@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/placement/placement.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "api/look.h"
+#include "base/stable_hash.h"
+#include "engine/names.h"
+
+namespace paddle::controllers {
+namespace {
+
+using api::Json;
+
+constexpr const char* kOurLabels = "paddlepaddle.org/";
+
+Json& list_in(Json& parent, const char* key) {
+  Json& found = parent[key];
+  if (!found.is_array()) found = Json::array();
+  return found;
+}
+
+bool is_dns_label(const std::string& name) {
+  const auto legal = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= 63 && legal(name.front()) && legal(name.back()) &&
+         std::ranges::all_of(name, [&](char c) { return legal(c) || c == '-'; });
+}
+
+bool has_volume(const Json& volumes, const std::string& name) {
+  return std::ranges::any_of(volumes,
+                             [&](const Json& one) { return api::look_text(one, "name") == name; });
+}
+
+// The set's name, as ever; something else when that is no legal name or the user's own.
+std::string free_volume_name(const Json& volumes, const std::string& set) {
+  if (is_dns_label(set) && !has_volume(volumes, set)) return set;
+  std::string name = "samples-" + stable_hash_hex(set);
+  while (has_volume(volumes, name)) name += "x";
+  return name;
+}
+
+// Name of the volume with the set's claim: the user's, or a new one.
+std::string volume_of(Json& pod_spec, const api::SampleSetMount& ref) {
+  Json& volumes = list_in(pod_spec, "volumes");
+  for (const Json& one : volumes) {
+    const Json& claim = api::look(one, "persistentVolumeClaim");
+    const bool same = api::look_text(claim, "claimName") == ref.name &&
+                      (ref.read_only || !api::look_flag(claim, "readOnly"));
+    if (same) return api::look_text(one, "name");
+  }
+  std::string name = free_volume_name(volumes, ref.name);
+  Json claim = {{"claimName", ref.name}};
+  if (ref.read_only) claim["readOnly"] = true;
+  volumes.push_back({{"name", name}, {"persistentVolumeClaim", std::move(claim)}});
+  return name;
+}
+
+bool gets_samples(const api::SampleSetMount& ref, const Json& container, bool first) {
+  if (ref.containers.empty()) return first;
+  return std::ranges::find(ref.containers, api::look_text(container, "name")) !=
+         ref.containers.end();
+}
+
+void mount_in(Json& container, const std::string& volume, const api::SampleSetMount& ref) {
+  Json& mounts = list_in(container, "volumeMounts");
+  const bool taken = std::ranges::any_of(
+      mounts, [&](const Json& one) { return api::look_text(one, "mountPath") == ref.mount_path; });
+  if (taken) return;
+  // Propagation lets a file system that was mounted again reach the running container.
+  Json mount = {
+      {"name", volume}, {"mountPath", ref.mount_path}, {"mountPropagation", "HostToContainer"}};
+  if (ref.read_only) mount["readOnly"] = true;
+  mounts.push_back(std::move(mount));
+}
+
+void tolerate(Json& pod_spec, const api::SampleSet& set) {
+  if (!set.spec.tolerations || !set.spec.tolerations->is_array()) return;
+  Json& mine = list_in(pod_spec, "tolerations");
+  for (const Json& one : *set.spec.tolerations) {
+    if (std::ranges::find(mine, one) == mine.end()) mine.push_back(one);
+  }
+}
+
+std::string engine_of(const api::SampleSet& set) {
+  if (!set.status.engine.empty()) return set.status.engine;
+  return set.spec.csi && !set.spec.csi->driver.empty() ? set.spec.csi->driver : "juicefs";
+}
+
+}  // namespace
+
+Result<NodeSeen> decode_node(const Json& object) {
+  TRY(api::Meta meta, api::decode_meta(object));
+  std::erase_if(meta.labels, [](const auto& one) { return !one.first.starts_with(kOurLabels); });
+  meta.annotations.clear();
+  return NodeSeen{std::move(meta)};
+}
+
+Result<ClaimSeen> decode_claim(const Json& object) {
+  TRY(api::Meta meta, api::decode_meta(object));
+  return ClaimSeen{std::move(meta), api::look_text(object, "/status/phase")};
+}
+
+std::optional<Waiting> data_out_of_reach(const api::ObjectKey& job,
+                                         const api::SampleSetMount& ref) {
+  if (ref.ns.empty() || ref.ns == job.ns) return std::nullopt;
+  return Waiting{"SampleSetElsewhere",
+                 "sampleSetRef.namespace is " + ref.ns +
+                     ", but volumes do not cross namespaces; create the SampleSet in " + job.ns};
+}
+
+std::optional<Waiting> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
+                                      const DataSeen& seen) {
+  if (auto mistake = data_out_of_reach(job, ref)) return mistake;
+  if (!seen.set) {
+    return Waiting{"SampleSetMissing", "waiting for the SampleSet " + ref.name + " to be created"};
+  }
+  if (seen.set->meta.deleting()) {
+    return Waiting{"SampleSetGoing", "the SampleSet " + ref.name +
+                                         " is being deleted; create it again to start this job"};
+  }
+  if (ref.gate) return std::nullopt;
+  if (const auto& phase = seen.set->status.phase; phase != "Ready") {
+    return Waiting{"SampleSetNotReady", "waiting for the SampleSet " + ref.name + ", which is " +
+                                            (phase.empty() ? "new" : phase) + ", to be Ready"};
+  }
+  if (!seen.claim || seen.claim->meta.deleting()) {
+    return Waiting{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
+                                       " of the SampleSet to be there"};
+  }
+  if (seen.claim->phase == "Lost") {
+    return Waiting{"ClaimLost", "the PersistentVolumeClaim " + ref.name +
+                                    " has lost its volume; delete it, the SampleSet makes it anew"};
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partition,
+                                          const std::vector<NodeSeen>& nodes) {
+  if (partition < 0 || partition >= set.spec.effective_partitions()) return std::nullopt;
+  const std::string value = engine::runtime_pod_name(set, partition);
+  for (const std::string& label :
+       {engine::node_label(set), engine::cache_label(set, engine_of(set))}) {
+    const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSeen& node) {
+      const auto found = node.meta.labels.find(label);
+      return found != node.meta.labels.end() && found->second == value;
+    });
+    if (somewhere) return NodeMark{label, value};
+  }
+  return std::nullopt;
+}
+
+void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen) {
+  if (!pod_spec.is_object()) return;
+  const std::string volume = volume_of(pod_spec, ref);
+  for (const char* kind : {"containers", "initContainers"}) {
+    const auto containers = pod_spec.find(kind);
+    if (containers == pod_spec.end() || !containers->is_array()) continue;
+    bool first = containers.key() == "containers";
+    for (Json& container : *containers) {
+      if (container.is_object() && gets_samples(ref, container, first)) {
+        mount_in(container, volume, ref);
+      }
+      first = false;
+    }
+  }
+  if (seen.set) tolerate(pod_spec, *seen.set);
+}
+
+void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen, int index) {
+  if (!seen.set) return;
+  const auto mark = mark_of_partition(*seen.set, index, seen.nodes);
+  if (!mark) return;
+  if (ref.affinity == "preferred") {
+    prefer_node(pod_spec, *mark);
+  } else {
+    require_node(pod_spec, *mark);
+  }
+}
+
+api::DataVersion data_version(const api::SampleSet& set) {
+  api::DataVersion version{.name = set.meta.key.name};
+  if (set.status.index) {
+    version.generation = set.status.index->generation;
+    version.digest = set.status.index->digest;
+  }
+  return version;
+}
+
+}  // namespace paddle::controllers

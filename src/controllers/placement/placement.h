@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job's samples: what it waits for before it has pods, and what a worker's pod gets. Pure.
+//
+// Worker i mounts the set's claim and goes to the node of partition i. Workers beyond the
+// partitions mount it and are free; other roles get neither. The node is named by a label that the
+// SampleSet controller keeps on it (engine/names.h), never by its name: a pod made again after the
+// partition has moved goes where it is now.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "api/paddle_job.h"
+#include "api/sample_set.h"
+#include "controllers/placement/affinity.h"
+#include "controllers/placement/waiting.h"
+
+namespace paddle::controllers {
+
+struct NodeSeen {
+  api::Meta meta{};  // of its labels only those beginning with paddlepaddle.org/
+  bool operator==(const NodeSeen&) const = default;
+};
+Result<NodeSeen> decode_node(const api::Json& object);
+
+struct ClaimSeen {
+  api::Meta meta{};
+  std::string phase{};  // Pending, Bound, Lost
+  bool operator==(const ClaimSeen&) const = default;
+};
+Result<ClaimSeen> decode_claim(const api::Json& object);
+
+// What is there of what sampleSetRef names.
+struct DataSeen {
+  std::optional<api::SampleSet> set{};
+  std::optional<ClaimSeen> claim{};  // of the set's name, in the job's namespace
+  std::vector<NodeSeen> nodes{};
+  bool operator==(const DataSeen&) const = default;
+};
+
+// Before the first pods; nothing when they may be created. With a gate it is enough that the set is
+// there: the rest is the gate's affair (data_gate.h). A job whose pods are there waits no more.
+std::optional<Waiting> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
+                                      const DataSeen& seen);
+// The one mistake that no waiting cures: the set is in another namespace.
+std::optional<Waiting> data_out_of_reach(const api::ObjectKey& job, const api::SampleSetMount& ref);
+
+// How nodes are told apart by their labels: the node of this partition of the set. Nothing when no
+// node carries such a label or there is no such partition. The label with the hash wins over the
+// contract's paddlepaddle.org/<engine>-<set>, which two sets of one name share.
+std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partition,
+                                          const std::vector<NodeSeen>& nodes);
+
+// Volume and mounts, by the fields of the reference, and the set's tolerations: the nodes of its
+// partitions may have taints. Nothing is doubled that the user has already. For every worker.
+void mount_samples(api::Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen);
+
+// Affinity, required or preferred by field, for worker `index`. A gated pod gets it when its gate
+// is lifted, any other when it is made.
+void place_worker(api::Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen,
+                  int index);
+
+// For status.sampleSet: which state of the data the job starts on.
+api::DataVersion data_version(const api::SampleSet& set);
+
+}  // namespace paddle::controllers

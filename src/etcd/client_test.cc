@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "etcd/client.h"
+
+#include <gtest/gtest.h>
+
+#include "base/base64.h"
+#include "net/imposter/imposter.h"
+
+namespace paddle::etcd {
+namespace {
+
+TEST(EtcdEndpoints, AreReadAsUsersWriteThem) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(*parse_endpoints("e:2379"), List{"http://e:2379"});
+  EXPECT_EQ(*parse_endpoints(" http://a:2379/ , https://b:2379,c:1,"),
+            (List{"http://a:2379", "https://b:2379", "http://c:1"}));
+  EXPECT_EQ(*parse_endpoints("[fd00::1]:2379"), List{"http://[fd00::1]:2379"});
+  EXPECT_EQ(*parse_endpoints(""), List{});
+  for (const char* bad : {"ftp://a:1", "http://", "a:1/path", "http://u:p@a:1", "a:1?x=y"}) {
+    const auto refused = parse_endpoints(bad);
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << bad;
+    EXPECT_EQ(refused.error().message.find("u:p"), std::string::npos);
+  }
+}
+
+using net::Imposter;
+using net::Seen;
+using net::Wire;
+
+std::string one_entry(const std::string& value) {
+  return R"({"header":{"revision":"7"},"kvs":[{"key":")" + base64_encode("k") + R"(","value":")" +
+         base64_encode(value) + R"(","mod_revision":"5"}],"count":"1"})";
+}
+
+TEST(EtcdClient, AsksTheNextEndpointWhenOneIsAwayAndKeepsToTheOneThatAnswered) {
+  Imposter sick([](const Seen&, Wire& wire) { wire.reply(503, R"({"error":"no leader"})"); });
+  Imposter sound([](const Seen&, Wire& wire) { wire.reply(200, one_entry("v")); });
+  int nobody = 0;
+  {
+    Imposter gone([](const Seen&, Wire&) {});
+    nobody = gone.port();
+  }
+  Client client(
+      {.endpoints = {"http://127.0.0.1:" + std::to_string(nobody), sick.url(), sound.url()}});
+  for (int i = 0; i < 3; ++i) {
+    const auto found = client.get("k", {});
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ((**found), (Entry{"k", "v", 5}));
+  }
+  EXPECT_EQ(sick.seen().size(), 1u);
+  EXPECT_EQ(sound.seen().size(), 3u);
+}
+
+TEST(EtcdClient, ASilentEndpointLeavesTimeForTheOthers) {
+  Imposter silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  Imposter sound([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  Client client(
+      {.endpoints = {silent.url(), sound.url()}, .timeout = std::chrono::milliseconds{600}});
+  EXPECT_TRUE(client.put("k", "v", {}));
+  EXPECT_EQ(silent.seen().size(), 1u);
+}
+
+TEST(EtcdClient, NoAnswerInTimeIsADeadlineAndNobodyThereIsUnavailable) {
+  Imposter silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  Client waits({.endpoints = {silent.url()}, .timeout = std::chrono::milliseconds{100}});
+  EXPECT_TRUE(waits.get("k", {}).is(Code::kDeadline));
+  Imposter sick([](const Seen&, Wire& wire) { wire.reply(503, "no JSON"); });
+  Client refused({.endpoints = {sick.url()}});
+  EXPECT_TRUE(refused.get("k", {}).is(Code::kUnavailable));
+}
+
+TEST(EtcdClient, WhatEtcdRefusesIsNotAskedElsewhere) {
+  Imposter strict([](const Seen&, Wire& wire) { wire.reply(400, R"({"error":"too large"})"); });
+  Imposter other([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  Client client({.endpoints = {strict.url(), other.url()}});
+  const auto refused = client.put("k", "v", {});
+  ASSERT_TRUE(refused.is(Code::kInvalid));
+  EXPECT_NE(refused.error().message.find("too large"), std::string::npos);
+  EXPECT_EQ(other.seen().size(), 0u);
+}
+
+TEST(EtcdClient, GarbageIsNotTakenForAnAnswer) {
+  for (const char* garbage : {"", "[]", "{\"kvs\":[{\"key\":\"***\"}]}", "<html>"}) {
+    Imposter server([&](const Seen&, Wire& wire) { wire.reply(200, garbage); });
+    Client client({.endpoints = {server.url()}});
+    EXPECT_FALSE(client.get("k", {})) << garbage;
+  }
+}
+
+}  // namespace
+}  // namespace paddle::etcd
