@@ -13,10 +13,11 @@ import (
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/log"
 	_ "github.com/coredns/coredns/plugin/ready"
+	_ "github.com/coredns/coredns/plugin/template"
 )
 
 func main() {
 	// The order in which plugins see a query.
-	dnsserver.Directives = []string{"bind", "ready", "log", "errors", "kubernetes"}
+	dnsserver.Directives = []string{"bind", "ready", "log", "errors", "kubernetes", "template"}
 	coremain.Run()
 }

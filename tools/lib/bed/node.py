@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One node: pid 1 of namespaces of its own, with a /var and a /run of its own on the machine's file
+system. Starts containerd, kubelet and kube-proxy, starts them again when they end, and reaps what
+pods leave behind. Whoever kills it has switched the node off.
+
+    python3 -m bed.node STATE NUMBER EVENTS    (events: a descriptor, one JSON object a line)
+"""
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from bed import configs, kernel, mounts, network
+from bed.layout import API_PORT, HOST, load, node_name
+from bed.run import Part, environment, how_it_ended, run
+
+SOCKET = Path("/run/containerd/containerd.sock")
+IMPORTED = Path("/var/lib/bed-images")
+
+
+class Node:
+    def __init__(self, layout, number, events):
+        self.layout, self.number, self.name = layout, number, node_name(number)
+        self._events = os.fdopen(events, "w", buffering=1)
+        self._env = environment(layout.programs)
+        programs = layout.programs
+        self.containerd = self._part("containerd", programs["containerd"], "--config",
+                                     f"{layout.config}/containerd.toml")
+        self.kubelet = self._part("kubelet", programs["kubelet"],
+                                  *configs.kubelet_flags(layout, number))
+        self.proxy = self._part("kube-proxy", programs["kube-proxy"],
+                                *configs.proxy_flags(layout, number))
+
+    def _part(self, name, *argv):
+        return Part(f"{self.name}-{name}", argv, self.layout.logs, self._env)
+
+    def tell(self, **event):
+        print(json.dumps(event), file=self._events)
+
+    def run(self):
+        self.separate()
+        network.make_node(self.layout, self.number)
+        self.containerd.start()
+        self.wait(self.containerd, lambda: socket_answers(SOCKET))
+        self.import_images()
+        self.wait(self.containerd, lambda: socket.create_connection((HOST, API_PORT), 1).close() is None)
+        for stale in Path("/var/lib/kubelet/plugins_registry").glob("*.sock"):
+            stale.unlink()
+        self.kubelet.start()
+        self.proxy.start()
+        self.tell(running=True)
+        self.keep_running()
+
+    def separate(self):
+        """Its own name, processes, /var and /run; mounts made by pods are seen on this node only."""
+        socket.sethostname(self.name)
+        mounts.fresh_proc()
+        var = self.layout.node_state(self.number) / "var"
+        for each in ("log", "lib/kubelet", "lib/cni/conf", "cache", "tmp"):
+            (var / each).mkdir(parents=True, exist_ok=True)
+        (var / "tmp").chmod(0o1777)
+        for link, target in {"run": "/run", "lock": "/run/lock"}.items():
+            if not (var / link).is_symlink():
+                (var / link).symlink_to(target)
+        (var / "lib/cni/conf/10-pods.conflist").write_text(json.dumps(configs.cni(self.number)))
+        kernel.mount(var, "/var", None, kernel.MS_BIND)
+        mounts.tmpfs("/run")
+        Path("/run/lock").mkdir()
+        kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_SHARED)
+
+    def import_images(self):
+        """Once: they survive when the node is switched off."""
+        if not IMPORTED.exists():
+            run(Path(self.layout.programs["containerd"]).parent / "ctr", "-n", "k8s.io", "images",
+                "import", self.layout.state / "images.tar", env=self._env)
+            IMPORTED.touch()
+
+    def wait(self, part, look):
+        """For as long as it takes: the host gives up."""
+        while True:
+            with contextlib.suppress(OSError):
+                if look():
+                    return
+            if trouble := part.trouble:
+                self.tell(part=part.name, ended=trouble)
+                time.sleep(1)
+                part.start()
+            time.sleep(0.03)
+
+    def keep_running(self):
+        parts = (self.containerd, self.kubelet, self.proxy)
+        while True:
+            pid, status = os.waitpid(-1, 0)
+            for part in parts:
+                if part.process.pid == pid:
+                    self.tell(part=part.name,
+                              ended=how_it_ended(os.waitstatus_to_exitcode(status)))
+                    part.process.returncode = 0  # so that nobody waits for it again
+                    time.sleep(1)
+                    part.start()
+
+
+def socket_answers(path):
+    with socket.socket(socket.AF_UNIX) as each:
+        each.connect(str(path))
+        return True
+
+
+def main(state, number, events):
+    node = Node(load(state), int(number), int(events))
+    try:
+        node.run()
+    except Exception as error:  # pylint: disable=broad-except  # whatever it is: the host tells it
+        node.tell(part=node.name, ended=f"could not start: {error}")
+        raise
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt, subprocess.SubprocessError):
+        main(*sys.argv[1:])
