@@ -73,7 +73,9 @@ def kubelet(layout, number):
         "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
         "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True},
                            "x509": {"clientCAFile": f"{layout.pki}/ca.crt"}},
-        "authorization": {"mode": "Webhook"},
+        "authorization": {"mode": "Webhook", "webhook": {
+            # Short: a right that a test grants or takes counts soon.
+            "cacheAuthorizedTTL": "2s", "cacheUnauthorizedTTL": "1s"}},
         "tlsCertFile": f"{layout.pki}/{name}.crt",
         "tlsPrivateKeyFile": f"{layout.pki}/{name}.key",
         "cgroupDriver": "cgroupfs", "cgroupRoot": f"/{layout.cgroup}/{name}",

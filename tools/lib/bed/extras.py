@@ -3,7 +3,7 @@
 import secrets
 import socket
 
-from bed import configs, mounts
+from bed import configs, kwok, mounts, volcano
 from bed.layout import HOST
 from bed.run import environment, write
 
@@ -44,6 +44,7 @@ def etcd(host, _):
     host.wait("the elastic jobs' etcd", answers(ETCD_PORT))
 
 
-START = {"redis": redis, "s3": s3, "etcd": etcd}
+START = {"redis": redis, "s3": s3, "etcd": etcd, "volcano": volcano.start, "kwok": kwok.start}
 # Components beyond those of every cluster.
-PROGRAMS = {"redis": ["redis"], "s3": ["versitygw"], "etcd": []}
+PROGRAMS = {"redis": ["redis"], "s3": ["versitygw"], "volcano": volcano.PROGRAMS,
+            "kwok": kwok.PROGRAMS}

@@ -57,7 +57,7 @@ class Host:
         self._progress = os.fdopen(progress, "w", buffering=1)
 
     def tell(self, **event):
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, ValueError):  # nobody is left to hear it
             print(json.dumps(event), file=self._progress)
 
     # --- start ------------------------------------------------------------------------------------
@@ -88,8 +88,9 @@ class Host:
                       lambda: socket.create_connection((HOST, DNS_READY_PORT), 1).close() is None)
             self.wait("the default service account", self.api.pods_may_be_created)
         for name, argument in layout.parts.items():
-            with self.step(name):
-                extras.START[name](self, argument)
+            if name in extras.START:
+                with self.step(name):
+                    extras.START[name](self, argument)
 
     def separate(self):
         layout = self.layout
@@ -151,6 +152,8 @@ class Host:
 
     def serve(self):
         server = control.listen(self.layout)
+        self.tell(ready=True)
+        self._progress.close()
         while True:
             if select.select([server], [], [], 0.5)[0]:
                 control.answer(server, self.handle)
@@ -255,7 +258,6 @@ def main(state, progress):
     host = Host(load(state), int(progress))
     try:
         host.up()
-        host.tell(ready=True)
         host.serve()
     except Failure as failure:
         host.tell(failure=str(failure))

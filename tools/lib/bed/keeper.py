@@ -22,17 +22,20 @@ def prepare_base():
     """A directory that is ours, whoever may write to its parent."""
     with contextlib.suppress(FileExistsError):
         BASE.mkdir(mode=0o755)
-    seen = BASE.lstat()
+    seen = os.lstat(BASE)
     if not BASE.is_dir() or BASE.is_symlink() or seen.st_uid != os.geteuid() or seen.st_mode & 0o022:
         raise Failure(f"{BASE} is not ours: remove it")
 
 
 def lock(name):
     """The cluster's lock, or nothing when somebody has it: then the cluster is there."""
-    prepare_base()
     path = BASE / f"{name}.lock"
     while True:
-        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            prepare_base()
+            descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:  # another cluster's end removed the directory
+            continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -102,8 +105,9 @@ def begin(layout, progress):
     """Everybody chooses an address outside in turn."""
     argv = [sys.executable, "-B", "-m", "bed.host", layout.state, progress]
     env = environment(PYTHONPATH=str(Path(__file__).resolve().parents[1]))
-    with open(BASE / "addresses.lock", "w", encoding="ascii") as turn, \
-            open(layout.logs / "host.log", "ab") as log:
+    turn = os.open(BASE, os.O_RDONLY | os.O_CLOEXEC)
+    with open(layout.logs / "host.log", "ab") as log, contextlib.ExitStack() as after:
+        after.callback(os.close, turn)
         fcntl.flock(turn, fcntl.LOCK_EX)
         layout = replace(layout, outside=network.choose())
         layout.save()
@@ -147,7 +151,6 @@ def close_all_but(wanted):
 
 def end(name, limit=60):
     """Ends a cluster, or sweeps up after one that was killed. True when there was something."""
-    prepare_base()
     there = Layout(name).state.exists()
     deadline = time.monotonic() + limit
     told = False
@@ -164,6 +167,8 @@ def end(name, limit=60):
         sweep(Layout(name))
         for path in (BASE / f"{name}.keeper.log", BASE / f"{name}.lock"):
             path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # there are other clusters
+            BASE.rmdir()
     finally:
         os.close(descriptor)
     return there

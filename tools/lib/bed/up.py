@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from bed import cgroups, control, extras, keeper, network
+from bed import cgroups, control, extras, juicefs, keeper, network
 from bed.layout import Failure, load
 
 TOOLS = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def install(layout):
     if missing := [each for each in ("iptables", "ip", "openssl") if not shutil.which(each)]:
         say(f"{', '.join(missing)}: missing")
         _must([TOOLS / "bootstrap"])
-    names = [*PROGRAMS, *(name for part in layout.parts for name in extras.PROGRAMS[part])]
+    names = [*PROGRAMS, *(name for part in layout.parts for name in extras.PROGRAMS.get(part, ()))]
     _must([TOOLS / "components", "install", *names])
     found = subprocess.run([TOOLS / "components", "path", *names], check=True, text=True,
                            capture_output=True).stdout.split()
@@ -57,10 +57,9 @@ def _must(argv):
 def up(layout, foreground):
     if reason := why_not():
         raise Failure(reason)
-    for part in layout.parts:
-        if part not in extras.START:
-            raise Failure(f"the part '{part}' is not made yet")
     layout = install(layout)
+    if "juicefs" in layout.parts:
+        juicefs.build_images()
     start = time.monotonic()
     lock = keeper.lock(layout.name)
     if lock is None:
@@ -79,14 +78,14 @@ def up(layout, foreground):
     try:
         return listen(ours, layout, start)
     except BaseException:
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGTERM)
             os.waitpid(pid, 0)
         raise
 
 
 def listen(progress, layout, start):
-    """Shows how it goes; the exit code."""
+    """Shows how it goes, and does what is done from outside; the exit code."""
     with os.fdopen(progress) as lines:
         for line in lines:
             event = json.loads(line)
@@ -96,12 +95,20 @@ def listen(progress, layout, start):
                 print(f"testbed: {event['failure']}", file=sys.stderr)
                 return 1
             elif "ready" in event:
+                install_from_outside(layout)
                 say(f"cluster '{layout.name}' is up after {time.monotonic() - start:.1f} s; "
                     f"KUBECONFIG={layout.kubeconfig}")
                 return 0
     print(f"testbed: the cluster died at its start; its log is {layout.logs}/host.log",
           file=sys.stderr)
     return 1
+
+
+def install_from_outside(layout):
+    if "juicefs" in layout.parts:
+        start = time.monotonic()
+        juicefs.install(layout)
+        say(f"juicefs: {time.monotonic() - start:.1f} s")
 
 
 def already(wanted):

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package programs names what may be built, so that `go mod tidy` keeps their modules.
+package programs
+
+import (
+	_ "volcano.sh/volcano/cmd/controller-manager"
+	_ "volcano.sh/volcano/cmd/scheduler"
+)
