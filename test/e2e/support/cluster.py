@@ -115,7 +115,7 @@ class Cluster:
 
     def list(self, kind, ns="default", selector=""):
         where = ["--all-namespaces"] if ns is None else ["-n", ns]
-        return json.loads(self.kubectl(*where, "get", kind, "-l", selector, "-o", "json"))["items"]
+        return json.loads(self.kubectl("get", kind, *where, "-l", selector, "-o", "json"))["items"]
 
     # --- waiting ----------------------------------------------------------------------------------
 
