@@ -6,7 +6,8 @@
 #     SOURCES client.cc ...
 #     TESTS   client_test.cc ...    # become <name>_test, linked with GoogleTest
 #     FUZZERS watch_fuzz.cc ...     # become <name>, only in the clang preset
-#     LIBS    CURL::libcurl)        # third-party libraries
+#     LIBS    CURL::libcurl         # third-party libraries
+#     ALONE   odd_test.cc)          # files that can not share a translation unit with others
 #
 # A nested folder names itself with '/': module(controllers/loop ...).
 
@@ -27,16 +28,28 @@ function(paddle_link target scope)
   endforeach()
 endfunction()
 
-# paddle_test(<name> SOURCES ... DEPS ... [LIBS ...] [LABELS unit|integration])
+# Several files of a target in one translation unit, where PADDLE_UNITY asks for it: templates are
+# then instantiated once, not once per file. The release and dev presets compile each file by itself.
+function(paddle_unite target)
+  if(PADDLE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(ARGN)
+      set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endif()
+endfunction()
+
+# paddle_test(<name> SOURCES ... DEPS ... [LIBS ...] [ALONE ...] [LABELS unit|integration])
 function(paddle_test name)
   if(NOT PADDLE_WITH_TESTS)
     return()
   endif()
-  cmake_parse_arguments(T "" "" "SOURCES;DEPS;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(T "" "" "SOURCES;DEPS;LIBS;ALONE;LABELS" ${ARGN})
   if(NOT T_LABELS)
     set(T_LABELS unit)
   endif()
   add_executable(${name} ${T_SOURCES})
+  paddle_unite(${name} ${T_ALONE})
   # Each preset builds only what is run in it: unit tests under sanitizers, integration tests in
   # release. The other targets exist and can be asked for by name.
   if((T_LABELS STREQUAL unit AND NOT PADDLE_BUILD_UNIT_TESTS)
@@ -68,14 +81,15 @@ function(paddle_precompile target)
 endfunction()
 
 function(module folder)
-  cmake_parse_arguments(M "" "" "DEPS;SOURCES;TESTS;FUZZERS;LIBS" ${ARGN})
+  cmake_parse_arguments(M "" "" "DEPS;SOURCES;TESTS;FUZZERS;LIBS;ALONE" ${ARGN})
   paddle_target_name("${folder}" name)
   add_library(paddle_${name} STATIC ${M_SOURCES})
+  paddle_unite(paddle_${name} ${M_ALONE})
   paddle_link(paddle_${name} PUBLIC ${M_DEPS})
   target_link_libraries(paddle_${name} PUBLIC paddle_flags ${M_LIBS})
   paddle_precompile(paddle_${name})
   if(PADDLE_WITH_TESTS AND M_TESTS)
-    paddle_test(${name}_test SOURCES ${M_TESTS} DEPS ${folder})
+    paddle_test(${name}_test SOURCES ${M_TESTS} DEPS ${folder} ALONE ${M_ALONE})
   endif()
   if(PADDLE_WITH_FUZZERS)
     foreach(source IN LISTS M_FUZZERS)
