@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static JuiceFS volumes through mount pods: shared by nodes, repaired after every kind of end."""
+import json
+import time
+from pathlib import Path
+
+import juicefs
+from cluster import TOP, expect
+
+WITH = ("redis", "s3")
+IMAGES = juicefs.IMAGES
+NAME = "e2e-mounted"
+CACHE = f"/var/cache/{NAME}"
+MANIFEST = TOP / "deploy/csi/juicefs.yaml"
+ACCOUNT = "system:serviceaccount:kube-system:juicefs-csi-node"
+
+
+def run(cluster):
+    with cluster.step("the driver's images on every node"):
+        cluster.load("paddle-cache", *IMAGES)
+    install(cluster)
+    share(cluster)
+    wanted = juicefs.checksum(cluster, "a", "first")
+    kill_registrar(cluster)
+    replace_driver(cluster, wanted)
+    replace_mount_pod(cluster, wanted)
+    reboot(cluster, wanted)
+    leave(cluster)
+    rights_suffice(cluster)
+    uninstall(cluster)
+
+
+def install(cluster):
+    with cluster.step("kubectl apply -f deploy/csi/juicefs.yaml; every kubelet knows the driver"):
+        cluster.kubectl("apply", "-f", MANIFEST)
+        cluster.wait("the driver on every node",
+                     lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
+        shown = cluster.kubectl("-n", "kube-system", "get", "pods", "-l",
+                                "app.kubernetes.io/name=juicefs-csi-driver")
+        expect(shown.count(" 2/2 ") == len(juicefs.nodes(cluster)), f"not all run:\n{shown}")
+
+
+def share(cluster):
+    with cluster.step("Secret, volume and claim; the file system is made"):
+        cluster.apply([*juicefs.volume(cluster, NAME, 1, CACHE), juicefs.formatting(NAME)])
+        cluster.wait_phase("pod", f"{NAME}-format", "Succeeded")
+        cluster.kubectl("delete", "pod", f"{NAME}-format")
+    with cluster.step("three pods on two nodes"):
+        cluster.apply([juicefs.user("a", NAME, "node1"), juicefs.user("b", NAME, "node1"),
+                       juicefs.user("c", NAME, "node2")])
+        cluster.wait("all pods Ready", lambda: juicefs.ready(cluster, "a", "b", "c"))
+    with cluster.step("written on one node, read on the other"):
+        juicefs.write(cluster, "a", "first", 64)
+        sums = {each: juicefs.checksum(cluster, each, "first") for each in ("a", "b", "c")}
+        expect(len(set(sums.values())) == 1, f"the pods read different bytes: {sums}")
+    with cluster.step("one mount pod per node, shared; the cache is the node's own"):
+        for node, count in (("node1", 2), ("node2", 1)):
+            found = juicefs.mount_pods(cluster, NAME, node)
+            expect(len(found) == 1, f"{node} has {len(found)} mount pods of the volume")
+            expect(len(juicefs.references(found[0])) == count,
+                   f"{node}: {juicefs.references(found[0])} should be {count} pods")
+            wanted = found[0]["spec"]["containers"][0]["resources"]["requests"]
+            expect(wanted["cpu"] == "50m", f"a mount pod asks for {wanted}")
+            size = cluster.on(node, "du", "-sm", CACHE).split()[0]
+            expect(int(size) >= 60, f"{node} has only {size} MiB in {CACHE}")
+        expect(not juicefs.mount_pods(cluster, NAME, "node3"), "node3 has a mount pod for nobody")
+        expect(not Path(CACHE).exists(), f"{CACHE} appeared on the machine itself")
+
+
+def kill_registrar(cluster):
+    with cluster.step("the registrar is killed with -9: registered again, and volumes mount"):
+        before = juicefs.restarts(juicefs.driver_pod(cluster, "node1"), "registrar")
+        cluster.on("node1", "sh", "-c", "kill -9 $(pidof paddle-cache)")
+        cluster.wait("the registrar runs again", lambda: juicefs.restarts(
+            juicefs.driver_pod(cluster, "node1"), "registrar") > before)
+        registered_for_good(cluster)
+        mounts_again(cluster, "after-registrar")
+
+
+def replace_driver(cluster, wanted):
+    with cluster.step("the driver's pod is replaced: reads go on, and volumes mount"):
+        old = juicefs.driver_pod(cluster, "node1")["metadata"]["name"]
+        cluster.kubectl("-n", "kube-system", "delete", "pod", old, "--wait=false")
+        while cluster.get("pod", old, "kube-system"):
+            expect(juicefs.checksum(cluster, "a", "first") == wanted, "a read went wrong meanwhile")
+        registered_for_good(cluster)
+        mounts_again(cluster, "after-driver")
+
+
+def replace_mount_pod(cluster, wanted):
+    with cluster.step("the mount pod is deleted: another takes the mount over, no read fails"):
+        (old,) = juicefs.mount_pods(cluster, NAME, "node1")
+        cluster.kubectl("-n", "kube-system", "delete", "pod", old["metadata"]["name"],
+                        "--wait=false")
+        while cluster.get("pod", old["metadata"]["name"], "kube-system"):
+            expect(juicefs.checksum(cluster, "a", "first") == wanted, "a read went wrong meanwhile")
+        cluster.wait("one other mount pod", lambda: len(
+            juicefs.mount_pods(cluster, NAME, "node1")) == 1 and juicefs.ready(
+                cluster, juicefs.mount_pods(cluster, NAME, "node1")[0]["metadata"]["name"],
+                ns="kube-system"))
+        expect(juicefs.checksum(cluster, "a", "first") == wanted, "a read went wrong afterwards")
+
+
+def reboot(cluster, wanted):
+    with cluster.step("a node loses power and starts again: its pod reads again"):
+        cluster.testbed("node-kill", 2)
+        cluster.testbed("node-start", 2)
+        cluster.wait("the pod reads its volume again",
+                     lambda: juicefs.restarts(cluster.get("pod", "c"), "main") > 0
+                     and juicefs.ready(cluster, "c") and juicefs.checksum(cluster, "c", "first") == wanted, 120)
+        cluster.wait("the driver on every node",
+                     lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
+        expect(len(juicefs.mounts(cluster, "node2")) >= 1, "node2 has no mount of JuiceFS")
+
+
+def leave(cluster):
+    with cluster.step("one of two users leaves: the mount stays; the last one: it goes"):
+        cluster.kubectl("delete", "pod", "b", "c")
+        expect(len(juicefs.mount_pods(cluster, NAME, "node1")) == 1, "the mount pod went too early")
+        cluster.kubectl("delete", "pod", "a")
+        cluster.wait("no mount pod is left", lambda: not juicefs.mount_pods(cluster, NAME), 90)
+        for node in ("node1", "node2"):
+            cluster.wait(f"no mount is left on {node}",
+                         lambda at=node: not juicefs.mounts(cluster, at))
+
+
+def rights_suffice(cluster):
+    with cluster.step("the driver was refused nothing that it needs"):
+        used, refused = set(), set()
+        for line in (Path(cluster.kubeconfig).parent / "audit.log").open():
+            event = json.loads(line)
+            if event["user"]["username"] != ACCOUNT or "objectRef" not in event:
+                continue
+            what = event["objectRef"]
+            right = "/".join(filter(None, (what["resource"], what.get("subresource"))))
+            used.add(f"{event['verb']} {right} in {what.get('namespace', 'the cluster')}")
+            if event.get("responseStatus", {}).get("code") == 403:
+                refused.add(f"{event['verb']} {right} in {what.get('namespace')}")
+        expect(used, f"the audit log knows nothing of {ACCOUNT}")
+        cluster.note(f"the driver used: {', '.join(sorted(used - refused))}")
+        # The user's own Secret, when a mount pod is replaced: it goes on without.
+        expect(refused <= {"get secrets in default"}, f"the driver was refused: {sorted(refused)}")
+
+
+def uninstall(cluster):
+    with cluster.step("kubectl delete; kubelets forget the driver, nothing is left"):
+        cluster.kubectl("delete", "pvc", NAME)
+        cluster.kubectl("delete", "pv", NAME)
+        cluster.kubectl("delete", "secret", NAME)
+        cluster.kubectl("-n", "kube-system", "delete", "secret", f"juicefs-{NAME}-secret",
+                        "--ignore-not-found")
+        cluster.kubectl("delete", "-f", MANIFEST, limit=120)
+        cluster.wait("no kubelet knows the driver", lambda: not juicefs.registered(cluster))
+
+
+# --- parts of steps -------------------------------------------------------------------------------
+
+def registered_for_good(cluster):
+    """kubelet forgets a replaced socket for a moment before it takes the new one."""
+    def twice():
+        return all(juicefs.registered(cluster) == juicefs.nodes(cluster) and time.sleep(1.5) is None
+                   for _ in range(2))
+    cluster.wait("the driver on every node", twice)
+
+
+def mounts_again(cluster, name):
+    cluster.apply([juicefs.user(name, NAME, "node1")])
+    cluster.wait(f"pod {name} Ready", lambda: juicefs.ready(cluster, name))
+    cluster.kubectl("delete", "pod", name)
