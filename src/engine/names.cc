@@ -25,6 +25,17 @@ std::string node_label(const api::SampleSet& set) {
   return "paddlepaddle.org/cache-" + stable_hash_hex(set.meta.key.ns + "/" + set.meta.key.name);
 }
 
+std::string engine_of(const std::map<std::string, std::string>& labels, const api::SampleSet& set) {
+  const std::string head = "paddlepaddle.org/", tail = "-" + set.meta.key.name;
+  for (const auto& [label, value] : labels) {
+    if (label.size() <= head.size() + tail.size()) continue;
+    if (label.starts_with(head) && label.ends_with(tail)) {
+      return label.substr(head.size(), label.size() - head.size() - tail.size());
+    }
+  }
+  return {};
+}
+
 std::string finalizer_of(const api::SampleSet& set) {
   return "paddlepaddle.org/sampleset-" + set.meta.key.name;
 }
@@ -40,7 +51,6 @@ api::OwnerReference owner_reference(const api::SampleSet& set) {
 
 bool belongs_to(const api::Meta& child, const api::SampleSet& set) {
   if (const auto* owner = child.controller()) return owner->uid == set.meta.uid;
-  if (!child.key.ns.empty()) return false;
   const auto mark = child.annotations.find(kSetUidAnnotation);
   return mark != child.annotations.end() && mark->second == set.meta.uid;
 }

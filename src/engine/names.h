@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "api/meta.h"
@@ -26,7 +27,11 @@ std::string service_name(const api::SampleSet& set);  // <set>-runtime-service
 std::string cache_label(const api::SampleSet& set, const std::string& engine);
 std::string node_label(const api::SampleSet& set);  // "paddlepaddle.org/cache-<16 hex digits>"
 
-std::string finalizer_of(const api::SampleSet& set);  // paddlepaddle.org/sampleset-<set>
+// The engine that labels of a set's object or node (cache_label) name; empty when they name none.
+std::string engine_of(const std::map<std::string, std::string>& labels, const api::SampleSet& set);
+
+// paddlepaddle.org/sampleset-<set>. Older operators wrote it; nothing needs it any more.
+std::string finalizer_of(const api::SampleSet& set);
 
 // On everything made for a set: its name.
 inline constexpr const char* kSetLabel = "batch.paddlepaddle.org/sampleset";
@@ -36,8 +41,8 @@ inline constexpr const char* kStorageClass = "paddle-operator";
 
 api::OwnerReference owner_reference(const api::SampleSet& set);
 
-// Made for this very set: controlled by it or, for objects without a namespace, marked with its
-// uid.
+// Made for this very set: controlled by it or, when nothing controls it (the set is gone, or the
+// object has no namespace), marked with its uid.
 bool belongs_to(const api::Meta& child, const api::SampleSet& set);
 
 }  // namespace paddle::engine

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/paddle_job.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_sets {
@@ -13,60 +14,80 @@ void remove(const api::SampleSet& set, ChildKind kind, const api::Meta& meta, Pl
   plan.actions.emplace_back(DeleteChild{kind, meta.key, meta.uid});
 }
 
-Plan wait_for_users(const api::SampleSet& set, const World& world, WallTime now) {
-  std::string names;
-  for (const auto& user : world.users) names += (names.empty() ? "" : ", ") + user;
-  api::SampleSetStatus status = set.status;
-  api::set_condition(status.conditions,
-                     {.type = "Ready",
-                      .status = "False",
-                      .reason = "InUse",
-                      .message = "deleted, but still used by PaddleJob " + names +
-                                 "; it goes when that has finished or is deleted",
-                      .observed_generation = set.meta.generation},
-                     now);
-  Plan plan{.again_after = std::chrono::seconds(30)};
-  if (status != set.status) plan.actions.emplace_back(SetStatus{status});
-  return plan;
+bool is_user(const api::OwnerReference& owner) {
+  return owner.kind == api::PaddleJob::kKind && owner.api_version == api::PaddleJob::kApiVersion;
+}
+
+// Whoever else has put their name there keeps it.
+void keep(const api::SampleSet& set, const World& world, ChildKind kind, const api::Meta& meta,
+          Plan& plan) {
+  if (!engine::belongs_to(meta, set) || meta.deleting()) return;
+  auto owners = meta.owners;
+  std::erase_if(owners, is_user);
+  for (const User& user : world.users) {
+    owners.push_back({.api_version = api::PaddleJob::kApiVersion,
+                      .kind = api::PaddleJob::kKind,
+                      .name = user.name,
+                      .uid = user.uid});
+  }
+  if (owners != meta.owners) {
+    plan.actions.emplace_back(SetOwners{kind, meta.key, meta.uid, std::move(owners)});
+  }
 }
 
 }  // namespace
 
-Plan ending(const api::SampleSet& set, const World& world, WallTime now) {
-  const auto& finalizers = set.meta.finalizers;
-  if (std::ranges::find(finalizers, engine::finalizer_of(set)) == finalizers.end()) return {};
-  if (!world.users.empty()) return wait_for_users(set, world, now);
+void keep_for_users(const api::SampleSet& set, const World& world, Plan& plan) {
+  if (world.token) keep(set, world, ChildKind::kToken, *world.token, plan);
+  if (world.claim) keep(set, world, ChildKind::kClaim, world.claim->meta, plan);
+  if (world.service) keep(set, world, ChildKind::kService, *world.service, plan);
+  if (world.runtimes) keep(set, world, ChildKind::kRuntimes, world.runtimes->meta, plan);
+}
 
+api::SampleSet ghost_of(const VolumeSeen& volume, WallTime now) {
+  api::SampleSet ghost;
+  ghost.meta.key.ns = volume.claim.ns;
+  ghost.meta.deleted = now;
+  const auto& labels = volume.meta.labels;
+  if (const auto name = labels.find(engine::kSetLabel); name != labels.end()) {
+    ghost.meta.key.name = name->second;
+  }
+  const auto& annotations = volume.meta.annotations;
+  if (const auto uid = annotations.find(engine::kSetUidAnnotation); uid != annotations.end()) {
+    ghost.meta.uid = uid->second;
+  }
+  ghost.status.engine = engine::engine_of(labels, ghost);
+  return ghost;
+}
+
+Plan ending(const api::SampleSet& ghost, const World& world) {
+  if (!world.users.empty()) return {.again_after = std::chrono::seconds(30)};
   Plan plan;
   for (const auto& [node, labels] : world.nodes) {
     for (const auto& [label, value] : labels) {
       // The shared label may be a namesake's by now; the hashed one is ours alone.
-      if (label != engine::node_label(set) && world.has_namesake) continue;
+      if (label != engine::node_label(ghost) && world.has_namesake) continue;
       plan.actions.emplace_back(LabelNode{node, label, ""});
     }
   }
   const bool pods_left = std::ranges::any_of(world.pods, [&](const api::Pod& pod) {
-    return pod.meta.key.name.starts_with(engine::runtime_name(set) + "-");
+    return pod.meta.key.name.starts_with(engine::runtime_name(ghost) + "-");
   });
-  if (world.runtimes && engine::belongs_to(world.runtimes->meta, set)) {
-    remove(set, ChildKind::kRuntimes, world.runtimes->meta, plan);
+  if (world.runtimes && engine::belongs_to(world.runtimes->meta, ghost)) {
+    remove(ghost, ChildKind::kRuntimes, world.runtimes->meta, plan);
     return plan;
   }
   if (pods_left) {
     plan.again_after = std::chrono::seconds(5);
     return plan;
   }
-  if (world.service) remove(set, ChildKind::kService, *world.service, plan);
-  if (world.token) remove(set, ChildKind::kToken, *world.token, plan);
-  if (world.claim && engine::belongs_to(world.claim->meta, set)) {
-    remove(set, ChildKind::kClaim, world.claim->meta, plan);
+  if (world.service) remove(ghost, ChildKind::kService, *world.service, plan);
+  if (world.token) remove(ghost, ChildKind::kToken, *world.token, plan);
+  if (world.claim && engine::belongs_to(world.claim->meta, ghost)) {
+    remove(ghost, ChildKind::kClaim, world.claim->meta, plan);
     return plan;
   }
-  if (world.volume && engine::belongs_to(world.volume->meta, set)) {
-    remove(set, ChildKind::kVolume, world.volume->meta, plan);
-    return plan;
-  }
-  plan.actions.emplace_back(DropFinalizer{});
+  if (world.volume) remove(ghost, ChildKind::kVolume, world.volume->meta, plan);
   return plan;
 }
 

@@ -138,13 +138,12 @@ seconds visit_after(const api::SampleSetStatus& status, const Blocker& blocker, 
 }  // namespace
 
 Plan desired(const api::SampleSet& set, const World& world, const Setting& setting, WallTime now) {
-  if (set.meta.deleting()) return ending(set, world, now);
-
   Plan plan;
   const auto& finalizers = set.meta.finalizers;
-  if (std::ranges::find(finalizers, engine::finalizer_of(set)) == finalizers.end()) {
-    plan.actions.emplace_back(AddFinalizer{});
+  if (std::ranges::find(finalizers, engine::finalizer_of(set)) != finalizers.end()) {
+    plan.actions.emplace_back(DropFinalizer{});
   }
+  if (set.meta.deleting()) return plan;  // somebody else's finalizer holds it
   Choice choice = choose(set, world, setting);
   if (choice.blocker.reason.empty()) {
     if (const auto stranger = stranger_among(set, world)) {
@@ -159,6 +158,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
   if (choice.blocker.reason.empty()) {
     create_missing(set, world, choice.engine, choice.manifests, plan);
     update_runtimes(set, world, choice.manifests, plan);
+    keep_for_users(set, world, plan);
     ask_runtimes(set, world, plan);
     label_nodes(set, world, choice.engine, plan);
   }

@@ -8,6 +8,7 @@
 //   - a converged world yields no action;
 //   - ids of jobs are stored in the status before any runtime hears of them;
 //   - nothing that does not carry this set's uid is changed or deleted;
+//   - nothing holds a set up that is deleted: what is left of it ends as deletion.h says;
 //   - a set that is deleted keeps its volume while a PaddleJob uses it.
 
 #pragma once
@@ -27,9 +28,7 @@ namespace paddle::controllers::sample_sets {
 
 enum class ChildKind { kToken, kVolume, kClaim, kService, kRuntimes };
 
-struct AddFinalizer {
-  bool operator==(const AddFinalizer&) const = default;
-};
+// That of older operators.
 struct DropFinalizer {
   bool operator==(const DropFinalizer&) const = default;
 };
@@ -44,6 +43,14 @@ struct DeleteChild {
   api::ObjectKey key{};
   std::string uid{};
   bool operator==(const DeleteChild&) const = default;
+};
+// Whoever owns a child keeps it alive.
+struct SetOwners {
+  ChildKind kind{};
+  api::ObjectKey key{};
+  std::string uid{};
+  std::vector<api::OwnerReference> owners{};
+  bool operator==(const SetOwners&) const = default;
 };
 // Another number of runtimes, or another template for those to come.
 struct PatchRuntimes {
@@ -81,7 +88,7 @@ struct Tell {
   bool operator==(const Tell&) const = default;
 };
 
-using Action = std::variant<AddFinalizer, DropFinalizer, CreateChild, DeleteChild, PatchRuntimes,
+using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, PatchRuntimes,
                             ReplaceRuntime, PutJob, LabelNode, SetStatus, Tell>;
 
 struct Plan {

@@ -8,6 +8,7 @@
 
 #include "base/match.h"
 #include "controllers/sample_set/children.h"
+#include "controllers/sample_set/deletion.h"
 #include "controllers/sample_set/progress.h"
 #include "engine/names.h"
 #include "engine/samplefs/manifests.h"
@@ -55,7 +56,7 @@ class Model {
 
   // One pass; what the others in a cluster do follows at once.
   Plan pass() {
-    Plan plan = desired(set, world, setting(), now);
+    Plan plan = gone ? ending(set, world) : desired(set, world, setting(), now);
     for (const Action& action : plan.actions) play(action);
     if (others_work) follow();
     return plan;
@@ -70,6 +71,7 @@ class Model {
   World world{};
   WallTime now = kNow;
   bool others_work = true;
+  bool gone = false;         // deleted: `set` is the ghost that its volume remembers
   std::string sync_error{};  // the source's answer, when it is one
 
  private:
@@ -82,7 +84,6 @@ class Model {
   void play(const Action& action) {
     std::visit(
         Match{
-            [&](const AddFinalizer&) { set.meta.finalizers = {engine::finalizer_of(set)}; },
             [&](const DropFinalizer&) { set.meta.finalizers.clear(); },
             [&](const CreateChild& a) { create(a); },
             [&](const DeleteChild& a) {
@@ -92,6 +93,7 @@ class Model {
               if (a.kind == ChildKind::kService) world.service.reset();
               if (a.kind == ChildKind::kRuntimes) world.runtimes.reset();
             },
+            [&](const SetOwners& a) { owners_of(a.kind) = a.owners; },
             [&](const PatchRuntimes& a) {
               const Json& patch = *a.patch;
               if (patch.contains("/spec/replicas"_json_pointer)) {
@@ -130,6 +132,13 @@ class Model {
             [&](const Tell&) {},
         },
         action);
+  }
+
+  std::vector<api::OwnerReference>& owners_of(ChildKind kind) {
+    if (kind == ChildKind::kToken) return world.token->owners;
+    if (kind == ChildKind::kClaim) return world.claim->meta.owners;
+    if (kind == ChildKind::kService) return world.service->owners;
+    return world.runtimes->meta.owners;
   }
 
   void create(const CreateChild& a) {
@@ -203,7 +212,6 @@ TEST(SampleSetPlan, MakesEverythingThatIsMissingInOnePass) {
   for (const auto& a : only<CreateChild>(plan)) kinds.push_back(a.kind);
   EXPECT_EQ(kinds, (std::vector{ChildKind::kToken, ChildKind::kVolume, ChildKind::kClaim,
                                 ChildKind::kService, ChildKind::kRuntimes}));
-  EXPECT_EQ(only<AddFinalizer>(plan).size(), 1u);
   EXPECT_EQ(model.set.status.engine, "samplefs");
 }
 
@@ -348,11 +356,10 @@ TEST(SampleSetPlan, TouchesNothingOfAStranger) {
   const auto plan = model.pass();
   EXPECT_EQ(reason_of(plan), "NameTaken");
   EXPECT_TRUE(only<CreateChild>(plan).empty());
-  model.set.meta.deleted = kNow;
+  model.gone = true;
   for (int i = 0; i < 5; ++i) {
     for (const auto& gone : only<DeleteChild>(model.pass())) EXPECT_NE(gone.uid, "theirs");
   }
-  EXPECT_TRUE(model.set.meta.finalizers.empty());
 }
 
 TEST(SampleSetPlan, ANamesakeElsewhereKeepsTheSharedNodeLabelAway) {
@@ -367,7 +374,7 @@ TEST(SampleSetPlan, ANamesakeElsewhereKeepsTheSharedNodeLabelAway) {
 TEST(SampleSetPlan, EndsInOrderAndLeavesNothing) {
   Model model(set_of(2));
   model.settle();
-  model.set.meta.deleted = kNow;
+  model.gone = true;
   const auto first = model.pass();
   ASSERT_EQ(only<DeleteChild>(first).size(), 1u);
   EXPECT_EQ(only<DeleteChild>(first)[0].kind, ChildKind::kRuntimes);
@@ -375,21 +382,77 @@ TEST(SampleSetPlan, EndsInOrderAndLeavesNothing) {
   EXPECT_FALSE(model.world.token || model.world.volume || model.world.claim ||
                model.world.service || model.world.runtimes);
   EXPECT_TRUE(model.world.nodes.empty());
+}
+
+TEST(SampleSetPlan, TheVolumeGoesLastForItRemembersTheRest) {
+  Model model(set_of(2));
+  model.settle();
+  model.gone = true;
+  while (model.world.volume) {
+    const auto volume = *model.world.volume;
+    const auto plan = model.pass();
+    if (model.world.volume) continue;
+    EXPECT_FALSE(model.world.token || model.world.claim || model.world.service ||
+                 model.world.runtimes || !model.world.pods.empty());
+    EXPECT_TRUE(model.world.nodes.empty());
+    const auto ghost = ghost_of(volume, kNow);
+    EXPECT_EQ(ghost.meta.uid, model.set.meta.uid);
+    EXPECT_EQ(ghost.meta.key.name, model.set.meta.key.name);
+    EXPECT_EQ(ghost.status.engine, "samplefs");
+  }
+}
+
+TEST(SampleSetPlan, NothingHoldsUpASetThatIsDeleted) {
+  Model model(set_of());
+  model.set.meta.finalizers = {engine::finalizer_of(model.set)};  // of an older operator
+  model.settle();
   EXPECT_TRUE(model.set.meta.finalizers.empty());
+  model.set.meta.finalizers = {engine::finalizer_of(model.set)};
+  model.set.meta.deleted = kNow;
+  EXPECT_EQ(model.pass().actions, std::vector<Action>{DropFinalizer{}});
+  EXPECT_TRUE(model.pass().actions.empty());
 }
 
 TEST(SampleSetPlan, ADeletedSetKeepsItsVolumeWhileAJobUsesIt) {
   Model model(set_of());
   model.settle();
-  model.set.meta.deleted = kNow;
-  model.world.users = {"resnet"};
-  const auto plan = model.pass();
-  EXPECT_EQ(reason_of(plan), "InUse");
-  EXPECT_TRUE(only<DeleteChild>(plan).empty());
+  model.world.users = {{"resnet", "job-uid"}};
+  // Owned by the job as well, so that the collector leaves them when the set goes.
+  const auto kept = only<SetOwners>(model.pass());
+  ASSERT_EQ(kept.size(), 4u);
+  for (const auto& each : kept) {
+    ASSERT_EQ(each.owners.size(), 2u);
+    EXPECT_EQ(each.owners[0].uid, model.set.meta.uid);
+    EXPECT_EQ(each.owners[1].uid, "job-uid");
+    EXPECT_FALSE(each.owners[1].block_owner_deletion);
+  }
+  EXPECT_TRUE(model.pass().actions.empty());
+
+  model.gone = true;
+  EXPECT_TRUE(model.pass().actions.empty());
+  // What a collector does to those that have another owner left.
+  for (auto* meta : {&*model.world.token, &model.world.claim->meta, &*model.world.service,
+                     &model.world.runtimes->meta}) {
+    std::erase_if(meta->owners, [](const auto& owner) { return owner.controller; });
+  }
   EXPECT_TRUE(model.pass().actions.empty());
   model.world.users.clear();
   model.settle();
-  EXPECT_TRUE(model.set.meta.finalizers.empty());
+  EXPECT_FALSE(model.world.volume || model.world.claim || model.world.runtimes);
+}
+
+TEST(SampleSetPlan, AJobThatHasEndedKeepsNothing) {
+  Model model(set_of());
+  model.settle();
+  model.world.users = {{"a", "uid-a"}, {"b", "uid-b"}};
+  model.settle();
+  model.world.users = {{"b", "uid-b"}};
+  model.world.claim->meta.owners.push_back({.kind = "Backup", .name = "x", .uid = "somebody's"});
+  for (const auto& each : only<SetOwners>(model.pass())) {
+    const bool theirs = each.kind == ChildKind::kClaim;
+    EXPECT_EQ(each.owners.size(), theirs ? 3u : 2u);
+    EXPECT_EQ(each.owners.back().uid, "uid-b");
+  }
 }
 
 TEST(SampleSetPlan, WithoutAutomaticWarmUpThereIsNone) {

@@ -12,6 +12,7 @@
 #include "base/sync.h"
 #include "controllers/loop/sources.h"
 #include "controllers/sample_set/children.h"
+#include "controllers/sample_set/deletion.h"
 #include "controllers/sample_set/engine_choice.h"
 #include "controllers/sample_set/progress.h"
 #include "controllers/sample_set/seen.h"
@@ -26,10 +27,10 @@ using api::Json;
 using kube::ObjectKey;
 namespace kinds = kube::resources;
 
-constexpr const char* kByController = "controller-uid";
 constexpr const char* kBySet = "sample-set";
 constexpr const char* kByName = "name";
 constexpr const char* kByLabel = "cache-label";
+constexpr const char* kDefinition = "samplesets.batch.paddlepaddle.org";
 constexpr std::chrono::milliseconds kLook{10'000};
 
 const kube::Resource& resource_of(ChildKind kind) {
@@ -55,6 +56,27 @@ std::vector<ObjectKey> set_of_pod(const api::Pod& pod) {
   const auto label = pod.meta.labels.find(engine::kSetLabel);
   if (label == pod.meta.labels.end()) return {};
   return {{pod.meta.key.ns, label->second}};
+}
+
+// The set that a volume was made for; nothing when that is another operator's affair.
+std::vector<ObjectKey> set_of_volume(const VolumeSeen& volume, const std::string& this_ns) {
+  const auto ghost = ghost_of(volume, {});
+  const ObjectKey& key = ghost.meta.key;
+  if (key.name.empty() || key.ns.empty() || ghost.meta.uid.empty()) return {};
+  if (!this_ns.empty() && key.ns != this_ns) return {};
+  return {key};
+}
+
+// The sets of a namespace whose labels are on a node: its value says the name of a runtime's pod,
+// and the hash in the label whether that is one of this namespace.
+std::vector<ObjectKey> sets_on_node(const api::Meta& node, const std::string& this_ns) {
+  std::vector<ObjectKey> keys;
+  if (this_ns.empty()) return keys;
+  for (const auto& [label, pod] : node.labels) {
+    const ObjectKey key{this_ns, pod.substr(0, pod.rfind("-runtime-"))};
+    if (label == engine::node_label({.meta = {.key = key}})) keys.push_back(key);
+  }
+  return keys;
 }
 
 class SampleSetReconciler {
@@ -84,27 +106,17 @@ class SampleSetReconciler {
   }
 
   Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
+    const kube::Call call{.timeout = kLook, .stop = stop};
     const auto seen = sets_.find(key);
+    auto left = end_ghosts(key, seen ? seen->meta.uid : "", call);
+    if (!left) return std::move(left).error().in("what is left of sampleset " + to_string(key));
     if (!seen) {
       forget(key);
-      return Outcome{};
+      return left;
     }
-    api::SampleSet set = *seen;
-    const kube::Call call{.timeout = kLook, .stop = stop};
-    TRY(World world, world_of(set, call));
-    // A second round when something of ours could not be made because a stranger has its name.
-    for (int round = 0; round < 2; ++round) {
-      const Plan plan = desired(set, world, options_.setting, clock_.wall());
-      bool taken = false;
-      for (const Action& action : plan.actions) {
-        auto done = carry_out(action, set, world, call);
-        if (!done) return std::move(done).error().in("sampleset " + to_string(key));
-        taken = *done == Carried::kNameTaken;
-        if (taken) break;
-      }
-      if (!taken) return Outcome{.again_after = plan.again_after};
-    }
-    return Error{Code::kConflict, "sampleset " + to_string(key) + ": names are taken"};
+    auto outcome = drive(*seen, call);
+    if (!outcome) return std::move(outcome).error().in("sampleset " + to_string(key));
+    return sooner(*left, *outcome);
   }
 
  private:
@@ -114,6 +126,65 @@ class SampleSetReconciler {
     api::Meta meta{};
     std::string text{};
   };
+
+  static Outcome sooner(const Outcome& a, const Outcome& b) {
+    if (!a.again_after || !b.again_after) return a.again_after ? a : b;
+    return *a.again_after < *b.again_after ? a : b;
+  }
+
+  Result<Outcome> drive(api::SampleSet set, const kube::Call& call) {
+    TRY(World world, world_of(set, call));
+    // A second round when something of ours could not be made because a stranger has its name.
+    for (int round = 0; round < 2; ++round) {
+      const Plan plan = desired(set, world, options_.setting, clock_.wall());
+      bool taken = false;
+      for (const Action& action : plan.actions) {
+        TRY(const Carried done, carry_out(action, set, world, call));
+        taken = done == Carried::kNameTaken;
+        if (taken) break;
+      }
+      if (!taken) return Outcome{.again_after = plan.again_after};
+    }
+    return Error{Code::kConflict, "names are taken"};
+  }
+
+  // What is left of sets that had this key: a volume remembers each, or labels of nodes do.
+  Result<Outcome> end_ghosts(const ObjectKey& key, const std::string& living,
+                             const kube::Call& call) {
+    std::vector<api::SampleSet> ghosts;
+    for (const auto& volume : volumes_.list(kBySet, set_key(key))) {
+      ghosts.push_back(ghost_of(*volume, clock_.wall()));
+    }
+    std::erase_if(ghosts, [&](const auto& ghost) { return ghost.meta.uid == living; });
+    if (ghosts.empty() && living.empty()) ghosts = ghosts_on_nodes(key);
+    if (ghosts.empty()) return Outcome{};
+    // Our view may be behind: only the server knows that a set is gone.
+    const auto there = cluster_.get(kinds::kSampleSets, key, call);
+    if (!there && !there.is(Code::kNotFound)) return there.error();
+    std::string uid;
+    if (there) {
+      TRY(const api::Meta meta, api::decode_meta(*there));
+      uid = meta.uid;
+    }
+    Outcome outcome;
+    for (api::SampleSet& ghost : ghosts) {
+      if (there && (ghost.meta.uid == uid || ghost.meta.uid.empty())) continue;
+      TRY(World world, world_of(ghost, call));
+      const Plan plan = ending(ghost, world);
+      for (const Action& action : plan.actions) CHECK_DONE(carry_out(action, ghost, world, call));
+      outcome = sooner(outcome, {.again_after = plan.again_after});
+    }
+    return outcome;
+  }
+
+  std::vector<api::SampleSet> ghosts_on_nodes(const ObjectKey& key) const {
+    api::SampleSet ghost{.meta = {.key = key, .deleted = clock_.wall()}};
+    for (const auto& node : nodes_.list(kByLabel, engine::node_label(ghost))) {
+      ghost.status.engine = engine::engine_of(node->meta.labels, ghost);
+      return {ghost};
+    }
+    return {};
+  }
 
   kube::Scope labelled() const { return {.ns = options_.ns, .label_selector = engine::kSetLabel}; }
 
@@ -136,13 +207,11 @@ class SampleSetReconciler {
       if (!job.spec.sample_set) return std::vector<std::string>{};
       return std::vector{set_key({job.meta.key.ns, job.spec.sample_set->name})};
     });
-    volumes_.add_index(kByController, [](const VolumeSeen& volume) {
-      const auto uid = volume.meta.annotations.find(engine::kSetUidAnnotation);
-      return uid == volume.meta.annotations.end() ? std::vector<std::string>{}
-                                                  : std::vector{uid->second};
+    volumes_.add_index(kBySet, [this_ns = options_.ns](const VolumeSeen& volume) {
+      std::vector<std::string> keys;
+      for (const auto& key : set_of_volume(volume, this_ns)) keys.push_back(set_key(key));
+      return keys;
     });
-    sets_.add_index(kByController,
-                    [](const api::SampleSet& set) { return std::vector{set.meta.uid}; });
   }
 
   void listen(WorkQueue& queue) {
@@ -151,11 +220,12 @@ class SampleSetReconciler {
     owns(services_, kinds::kSampleSets, queue);
     owns(runtimes_, kinds::kSampleSets, queue);
     watches(pods_, queue, set_of_pod);
-    watches(volumes_, queue, [sets = sets_](const VolumeSeen& volume) {
-      std::vector<ObjectKey> keys;
-      const auto uid = volume.meta.annotations.find(engine::kSetUidAnnotation);
-      if (uid == volume.meta.annotations.end()) return keys;
-      for (const auto& set : sets.list(kByController, uid->second)) keys.push_back(set->meta.key);
+    watches(volumes_, queue, [this_ns = options_.ns](const VolumeSeen& volume) {
+      return set_of_volume(volume, this_ns);
+    });
+    watches(nodes_, queue, [sets = sets_, this_ns = options_.ns](const MetaSeen& node) {
+      auto keys = sets_on_node(node.meta, this_ns);
+      std::erase_if(keys, [&](const ObjectKey& key) { return sets.find(key); });
       return keys;
     });
     // Whoever reads changes what is cached; and a set on its way out waits for its users.
@@ -182,9 +252,13 @@ class SampleSetReconciler {
     for (const auto& pod : pods_.list(kBySet, set_key(set.meta.key))) world.pods.push_back(*pod);
     for (const auto& job : jobs_.list(kBySet, set_key(set.meta.key))) {
       const auto& phase = job->status.phase;
-      if (phase != "Completed" && phase != "Failed") world.users.push_back(job->meta.key.name);
+      if (phase == "Completed" || phase == "Failed") continue;
+      world.users.push_back({job->meta.key.name, job->meta.uid});
     }
-    world.has_namesake = sets_.list(kByName, set.meta.key.name).size() > 1;
+    std::ranges::sort(world.users, {}, &User::uid);
+    const auto namesakes = sets_.list(kByName, set.meta.key.name);
+    world.has_namesake =
+        std::ranges::any_of(namesakes, [&](const auto& other) { return other->meta.key.ns != ns; });
     read_nodes(set, world);
     CHECK_DONE(read_secrets(set, world, call));
     if (world.token && !set.meta.deleting()) ask_runtimes(set, world, call.stop);
@@ -246,10 +320,10 @@ class SampleSetReconciler {
     };
     return std::visit(
         Match{
-            [&](const AddFinalizer&) { return done(finalize(set, true, call)); },
-            [&](const DropFinalizer&) { return done(finalize(set, false, call)); },
+            [&](const DropFinalizer&) { return done(drop_finalizer(set, call)); },
             [&](const CreateChild& a) { return create(a, set, world, call); },
             [&](const DeleteChild& a) { return done(remove(a, set, call)); },
+            [&](const SetOwners& a) { return done(set_owners(a, set, call)); },
             [&](const PatchRuntimes& a) { return done(patch_runtimes(a, set, call)); },
             [&](const ReplaceRuntime& a) { return done(replace(a, call)); },
             [&](const PutJob& a) { return done(put_job(a, set, world, call)); },
@@ -270,22 +344,31 @@ class SampleSetReconciler {
     return Done{};
   }
 
-  Result<> finalize(api::SampleSet& set, bool add, const kube::Call& call) {
+  Result<> drop_finalizer(api::SampleSet& set, const kube::Call& call) {
     auto left = set.meta.finalizers;
     std::erase(left, engine::finalizer_of(set));
-    if (add) left.push_back(engine::finalizer_of(set));
     const kube::Patch patch{
         .body = {
             {"metadata", {{"resourceVersion", set.meta.resource_version}, {"finalizers", left}}}}};
     auto stored = cluster_.patch(kinds::kSampleSets, set.meta.key, patch, {}, call);
     if (stored.is(Code::kNotFound)) return Done{};
-    if (!stored) return std::move(stored).error().in("write the finalizer");
-    if (!add) {
-      forget(set.meta.key);
-      return Done{};
-    }
+    if (!stored) return std::move(stored).error().in("drop the finalizer");
+    if (set.meta.deleting()) return Done{};  // perhaps that was its end
     sets_.acknowledge(*stored);
     TRY(set, api::decode_sample_set(*stored));
+    return Done{};
+  }
+
+  // Of a volume, that is, which no SampleSet can own: gone with it is gone for good.
+  Result<> give_owner(Json& volume, const kube::Call& call) {
+    auto definition = cluster_.get(kinds::kCrds, {"", kDefinition}, call);
+    if (definition.is(Code::kNotFound) || definition.is(Code::kForbidden)) return Done{};
+    if (!definition) return std::move(definition).error().in("read the definition of SampleSets");
+    volume["metadata"]["ownerReferences"] =
+        Json::array({Json{{"apiVersion", kinds::kCrds.api_version()},
+                          {"kind", kinds::kCrds.kind},
+                          {"name", kDefinition},
+                          {"uid", (*definition)["metadata"]["uid"]}}});
     return Done{};
   }
 
@@ -297,6 +380,7 @@ class SampleSetReconciler {
       token = secret_hex(48);
       object["data"][engine::kTokenKey] = base64_encode(token);
     }
+    if (a.kind == ChildKind::kVolume) CHECK_DONE(give_owner(object, call));
     auto stored = cluster_.create(resource_of(a.kind), object, call);
     if (stored.is(Code::kAlreadyExists)) {
       TRY(const api::Meta meta, api::decode_meta(object));
@@ -345,6 +429,23 @@ class SampleSetReconciler {
       return std::move(removed).error().in("delete " + event_name(a.kind) + " " + a.key.name);
     }
     if (a.kind == ChildKind::kToken) forget(set.meta.key);
+    return Done{};
+  }
+
+  Result<> set_owners(const SetOwners& a, const api::SampleSet& set, const kube::Call& call) {
+    const Json owners = api::encode_meta({.owners = a.owners})["ownerReferences"];
+    const kube::Patch patch{.body = {{"metadata", {{"uid", a.uid}, {"ownerReferences", owners}}}}};
+    auto stored = cluster_.patch(resource_of(a.kind), a.key, patch, {}, call);
+    // Gone, or a namesake took its place: the next pass sees.
+    const bool gone = stored.is(Code::kNotFound) || stored.is(Code::kConflict);
+    if (gone && a.kind == ChildKind::kToken) forget(set.meta.key);
+    if (gone) return Done{};
+    if (!stored) return std::move(stored).error().in("keep " + event_name(a.kind) + " for users");
+    acknowledge(a.kind, *stored);
+    if (a.kind == ChildKind::kToken) {
+      TRY(const api::Meta meta, api::decode_meta(*stored));
+      remember(set, meta, token_in(*stored));
+    }
     return Done{};
   }
 

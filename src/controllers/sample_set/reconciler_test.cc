@@ -201,10 +201,21 @@ struct SampleSetReconcilerTest : ::testing::Test {
                        {"metadata", {{"namespace", kKey.ns}, {"name", kKey.name}}},
                        {"spec", {{"partitions", 2}, {"source", {{"uri", "s3://b/images"}}}}}}));
   }
-  std::unique_ptr<Manager> make(kube::Cluster& cluster) {
+  void remove_volumes() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(server.list(kinds::kPersistentVolumes, {}, [&](std::string_view text) -> Result<> {
+      names.push_back(Json::parse(text)["metadata"]["name"]);
+      return Done{};
+    }));
+    for (const auto& name : names) {
+      EXPECT_TRUE(server.remove(kinds::kPersistentVolumes, {"", name}));
+    }
+  }
+  std::unique_ptr<Manager> make(kube::Cluster& cluster, const std::string& ns = {}) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
     SampleSetOptions options{
+        .ns = ns,
         .setting = {.engines = {std::make_shared<engine::samplefs::SamplefsOperatorFace>()},
                     .runtime = {.image = "paddle:1"}},
         .runtime_at = runtimes.at()};
@@ -241,7 +252,8 @@ struct SampleSetReconcilerTest : ::testing::Test {
               "imagenet-runtime-1");
 
     ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
-    until([&] { return phase() == "(gone)"; });
+    EXPECT_EQ(phase(), "(gone)");  // at once: nothing holds it
+    until([&] { return count(kinds::kPersistentVolumes) == 0; });
     for (const auto& resource : {kinds::kPersistentVolumes, kinds::kClaims, kinds::kServices,
                                  kinds::kStatefulSets, kinds::kSecrets, kinds::kPods}) {
       EXPECT_EQ(count(resource), 0u) << resource.kind;
@@ -280,9 +292,72 @@ TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {
     return set && set->dump().find("NameTaken") != std::string::npos;
   });
   ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
-  until([&] { return phase() == "(gone)"; });
+  until([&] { return count(kinds::kPersistentVolumes) == 0; });
   EXPECT_EQ(count(kinds::kClaims), 1u);
   running.request_stop();
+}
+
+// Deleted while no operator ran: the next one finds the volume, or only labels of nodes.
+TEST_F(SampleSetReconcilerTest, EndsWhatWasDeletedWhileNobodyWatched) {
+  for (const bool volume_left : {true, false}) {
+    create_set();
+    RestOfTheCluster rest(server);
+    const auto labelled = [&] {
+      const Json node = *server.get(kinds::kNodes, {"", "node-1"});
+      return node["metadata"].contains("labels") && !node["metadata"]["labels"].empty();
+    };
+    {
+      auto manager = make(server, "train");
+      std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+      until([&] { return phase() == "Ready" && labelled(); });
+    }
+    ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+    until([&] { return count(kinds::kPods) == 0; });  // the collector's work
+    EXPECT_EQ(count(kinds::kPersistentVolumes), 1u);
+    EXPECT_TRUE(labelled());
+    if (!volume_left) remove_volumes();
+    auto manager = make(server, "train");
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    until([&] { return !labelled() && count(kinds::kPersistentVolumes) == 0; });
+  }
+}
+
+TEST_F(SampleSetReconcilerTest, LeavesAlonePeoplesVolumesAndSetsOfOtherNamespaces) {
+  const Json theirs = {
+      {"apiVersion", "v1"},
+      {"kind", "PersistentVolume"},
+      {"metadata",
+       {{"name", "theirs"},
+        {"labels", {{engine::kSetLabel, "imagenet"}}},
+        {"annotations", {{engine::kSetUidAnnotation, "gone"}}}}},
+      {"spec", {{"claimRef", {{"namespace", "elsewhere"}, {"name", "imagenet"}}}}}};
+  ASSERT_TRUE(server.create(kinds::kPersistentVolumes, theirs));
+  create_set();
+  RestOfTheCluster rest(server);
+  auto manager = make(server, "train");
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return phase() == "Ready"; });
+  ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+  until([&] { return count(kinds::kPersistentVolumes) == 1; });
+  EXPECT_TRUE(server.get(kinds::kPersistentVolumes, {"", "theirs"}));
+}
+
+// Goes with the definition, should no operator be there to remove it.
+TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheDefinitionOfSampleSets) {
+  const auto definition =
+      server.create(kinds::kCrds, {{"apiVersion", kinds::kCrds.api_version()},
+                                   {"kind", kinds::kCrds.kind},
+                                   {"metadata", {{"name", "samplesets.batch.paddlepaddle.org"}}}});
+  ASSERT_TRUE(definition);
+  create_set();
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return count(kinds::kStatefulSets) == 1; });
+  EXPECT_TRUE(server.list(kinds::kPersistentVolumes, {}, [&](std::string_view text) -> Result<> {
+    const Json volume = Json::parse(text);
+    EXPECT_EQ(volume["metadata"]["ownerReferences"][0]["uid"], (*definition)["metadata"]["uid"]);
+    return Done{};
+  }));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace paddle::controllers::sample_sets {
 struct VolumeSeen {
   api::Meta meta{};
   bool bound = false;
+  api::ObjectKey claim{};  // of a volume: the claim that it is for
   bool operator==(const VolumeSeen&) const = default;
 };
 
@@ -49,6 +50,13 @@ struct RuntimeSeen {
   bool operator==(const RuntimeSeen&) const = default;
 };
 
+// An unfinished PaddleJob that refers to the set.
+struct User {
+  std::string name{};
+  std::string uid{};
+  bool operator==(const User&) const = default;
+};
+
 struct World {
   std::optional<api::Meta> token{};
   std::optional<VolumeSeen> volume{};
@@ -60,8 +68,8 @@ struct World {
   std::optional<SecretSeen> secret{};  // nothing: the spec names none
   // Nodes that carry one of the set's labels, or on which a runtime is: label -> value.
   std::map<std::string, std::map<std::string, std::string>> nodes{};
-  std::vector<std::string> users{};  // unfinished PaddleJobs that refer to the set
-  bool has_namesake = false;         // a set of the same name in another namespace
+  std::vector<User> users{};
+  bool has_namesake = false;  // a set of the same name in another namespace
 };
 
 }  // namespace paddle::controllers::sample_sets
