@@ -22,7 +22,7 @@ def keys(cluster):
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
-def volume(cluster, name, database, cache):
+def volume(cluster, name, database, cache, ns="default"):
     """Secret, volume and claim; the bucket is made. `database` is a number of Redis that nobody
     else uses."""
     s3 = keys(cluster)
@@ -40,7 +40,7 @@ def volume(cluster, name, database, cache):
                   "persistentVolumeReclaimPolicy": "Retain",
                   "mountOptions": [f"cache-dir={cache}", "cache-size=512"],
                   "csi": {"driver": DRIVER, "volumeHandle": name, "fsType": "juicefs",
-                          "nodePublishSecretRef": {"name": name, "namespace": "default"}}}},
+                          "nodePublishSecretRef": {"name": name, "namespace": ns}}}},
         {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
          "spec": {"accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": name,
                   "resources": {"requests": size}}}]
