@@ -95,6 +95,7 @@ void use_host_network(Json& pod_spec, int first_port) {
 
   const auto containers = pod_spec.find("containers");
   if (containers == pod_spec.end() || !containers->is_array() || containers->empty()) return;
+  if (!containers->front().is_object()) return;
   std::set<std::int64_t> declared;  // on the host network a port of the pod is one of the node
   for (const Json& container : *containers) {
     const Json& ports = api::look(container, "ports");
