@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bed itself: two clusters do not meet, and whatever kills one of them, nothing is left."""
+import contextlib
 import json
 import os
 import signal
@@ -66,11 +67,10 @@ def traces(name):
     """Whatever of a cluster can be seen on the machine, except files and empty control groups."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if f"{BASE}/{name}".encode() in path.read_bytes().replace(b"\0", b" ").split(b"/logs")[0]:
-                found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if f"{BASE}/{name}" in words:
+                found.append(words)
     found += [line for line in Path("/proc/self/mountinfo").read_text().splitlines()
               if f"{BASE}/{name}" in line]
     for path in control_groups(name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bed itself: pods, services, names, logs and rights across nodes; nodes and links that fail."""
+"""The bed itself: pods, services, names, logs, rights across nodes; nodes and links that fail."""
 import json
 import os
 import subprocess
@@ -164,7 +164,8 @@ def orphans(cluster):
 
 def audit(cluster):
     with cluster.step("the audit log has every request once, without its content"):
-        cluster.kubectl("-n", NS, "create", "secret", "generic", "audited", "--from-literal=a=hidden")
+        cluster.kubectl("-n", NS, "create", "secret", "generic", "audited",
+                        "--from-literal=a=hidden")
         path = f"/api/v1/namespaces/{NS}/secrets"
 
         def events():

@@ -15,7 +15,7 @@ APT_GET = """#!/bin/sh
 echo x >> "$FAKE/downloads"
 touch "$FAKE/started"
 [ -e "$FAKE/slow" ] && sleep {slow}
-exec cp "$FAKE/tool.deb" .
+exec cp "$FAKE"/*.deb .
 """
 TOOL = "#!/bin/sh\necho tool 3.4.23\n"
 
@@ -37,13 +37,13 @@ class Components(unittest.TestCase):
         path.write_text(text)
         path.chmod(0o755)
 
-    def package(self, tool):
+    def package(self, tool, files=("usr/bin/etcd",), name="tool.deb", version="1"):
         root = self.top / "root"
-        self.write(root / "usr/bin/etcd", tool)
-        self.write(root / "DEBIAN/control", "Package: tool\nVersion: 1\nArchitecture: all\n"
-                                            "Maintainer: nobody\nDescription: test\n")
-        subprocess.run(["dpkg-deb", "-b", root, self.fake / "tool.deb"], check=True,
-                       capture_output=True)
+        for file in files:
+            self.write(root / file, tool)
+        self.write(root / "DEBIAN/control", f"Package: tool\nVersion: {version}\n"
+                   "Architecture: all\nMaintainer: nobody\nDescription: test\n")
+        subprocess.run(["dpkg-deb", "-b", root, self.fake / name], check=True, capture_output=True)
 
     def start(self, *args):
         return subprocess.Popen([TOOLS / "components", *args], env=self.env, text=True,
@@ -109,6 +109,26 @@ class Components(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("9.9.9", out)
         self.assertEqual(self.call("path", "etcd")[0], 1)
+
+    def test_several_files_of_a_package_lie_side_by_side(self):
+        names = ("containerd", "ctr", "containerd-shim-runc-v2")
+        self.package("#!/bin/sh\necho containerd 1.6.20\n", [f"usr/bin/{each}" for each in names])
+        self.assertEqual(self.call("install", "containerd")[0], 0)
+        code, path = self.call("path", "containerd")
+        self.assertEqual((code, Path(path.strip()).name), (0, "containerd"))
+        self.assertEqual({each.name for each in Path(path).parent.iterdir()}, set(names))
+
+    def test_a_program_that_does_not_know_its_version_is_known_by_its_package(self):
+        files = [f"usr/lib/cni/{each}" for each in ("bridge", "host-local", "portmap", "loopback")]
+        for version, code in (("1.0.9-3", 1), ("1.1.1+ds1-3", 0)):
+            self.package("#!/bin/sh\necho version unknown\n", files,
+                         "containernetworking-plugins_x.deb", version)
+            self.assertEqual(self.call("install", "cni-plugins")[0], code, version)
+
+    def test_several_paths_are_one_a_line(self):
+        self.assertEqual(self.call("install", "etcd")[0], 0)
+        code, out = self.call("path", "etcd", "etcd")
+        self.assertEqual((code, len(out.splitlines())), (0, 2))
 
     def test_a_changed_recipe_is_built_again_in_place(self):
         self.assertEqual(self.call("install", "etcd")[0], 0)

@@ -44,6 +44,16 @@ def running(name):
 
 
 def start(name, args):
+    layout, foreground = wanted(name, args)
+    return up.up(layout, foreground)
+
+
+def prepare(name, args):
+    layout, _ = wanted(name, args)
+    up.prepare(layout)
+
+
+def wanted(name, args):
     nodes, parts, foreground = 3, {}, False
     while args:
         option, *args = args
@@ -55,7 +65,7 @@ def start(name, args):
             parts, args = {**parts, **wanted_parts(args[0])}, args[1:]
         else:
             raise Usage
-    return up.up(Layout(name, nodes, parts=parts), foreground)
+    return Layout(name, nodes, parts=parts), foreground
 
 
 def down(name, args):
@@ -152,6 +162,7 @@ def none(args):
         raise Usage
 
 
-VERBS = {"up": start, "down": down, "status": status, "kubeconfig": kubeconfig, "logs": logs,
-         "exec": execute, "load-image": load_image, "list": show_all,
+VERBS = {"up": start, "prepare": prepare, "down": down, "status": status,
+         "kubeconfig": kubeconfig, "logs": logs, "exec": execute, "load-image": load_image,
+         "list": show_all,
          **{verb: node_verb(verb) for verb in ("node-kill", "node-start", "link-down", "link-up")}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cluster's programs are told: their flags and configuration files. Pure, except write()."""
+"""What the cluster's programs are told: flags and configuration files. Pure, except write()."""
 import json
 
 from bed.layout import (API_PORT, DNS_READY_PORT, DOMAIN, HOST, PAUSE_IMAGE, PODS, SERVICES,

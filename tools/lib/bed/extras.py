@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The optional parts of a cluster, on its host's address."""
 import secrets
-import socket
 
 from bed import configs, kwok, mounts, volcano
 from bed.layout import HOST
-from bed.run import environment, write
+from bed.run import answers, environment, write
 
 REDIS_PORT, S3_PORT, ETCD_PORT = 6379, 9000, 2479
-
-
-def answers(port):
-    return lambda: socket.create_connection((HOST, port), 1).close() is None
 
 
 def redis(host, _):
     host.start("redis", "--bind", "0.0.0.0", "--port", str(REDIS_PORT), "--protected-mode", "no",
                "--save", "", "--appendonly", "no", "--dir", str(host.layout.state))
-    host.wait("Redis", answers(REDIS_PORT))
+    host.wait("Redis", lambda: answers(HOST, REDIS_PORT))
 
 
 def s3(host, _):
@@ -32,7 +27,7 @@ def s3(host, _):
           f"S3_ENDPOINT_OUTSIDE=http://{layout.outside_address}:{S3_PORT}\n", 0o600)
     host.start("s3", "--port", f":{S3_PORT}", "--quiet", "--keep-alive", "posix", str(data),
                program="versitygw", env=environment(**keys))
-    host.wait("the S3 server", answers(S3_PORT))
+    host.wait("the S3 server", lambda: answers(HOST, S3_PORT))
 
 
 def etcd(host, _):
@@ -41,7 +36,7 @@ def etcd(host, _):
     data.mkdir()
     mounts.tmpfs(data, "mode=700,size=256m")
     host.start("etcd-elastic", *configs.etcd(data, ETCD_PORT, ETCD_PORT + 1), program="etcd")
-    host.wait("the elastic jobs' etcd", answers(ETCD_PORT))
+    host.wait("the elastic jobs' etcd", lambda: answers(HOST, ETCD_PORT))
 
 
 START = {"redis": redis, "s3": s3, "etcd": etcd, "volcano": volcano.start, "kwok": kwok.start}

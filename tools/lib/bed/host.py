@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host of a cluster: pid 1 of namespaces of its own, which only reaps, and beside it the process
-that starts the control plane and the nodes, waits until all is well, and then serves the verbs.
-When either ends, the kernel ends everything.
+"""The host of a cluster: pid 1 of namespaces of its own, which only reaps, and beside it the
+process that starts the control plane and the nodes, waits until all is well, and then serves the
+verbs. When either ends, the kernel ends everything.
 
     python3 -m bed.host STATE PROGRESS    (progress: a descriptor, one JSON object a line)
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from bed import cgroups, configs, control, extras, image, kernel, mounts, network, pki
 from bed.api import Api
 from bed.layout import DNS_READY_PORT, HOST, Failure, load, node_name
-from bed.run import Part, environment, tail
+from bed.run import Part, answers, environment, tail
 
 LIMIT = 120  # seconds for anything to become ready: a machine may be busy
 
@@ -84,8 +84,7 @@ class Host:
         with self.step(f"{layout.nodes} nodes Ready"):
             self.wait("the nodes", lambda: self.api.ready_nodes() >= names)
         with self.step("name service and accounts"):
-            self.wait("the DNS server",
-                      lambda: socket.create_connection((HOST, DNS_READY_PORT), 1).close() is None)
+            self.wait("the DNS server", lambda: answers(HOST, DNS_READY_PORT))
             self.wait("the default service account", self.api.pods_may_be_created)
         for name, argument in layout.parts.items():
             if name in extras.START:
@@ -136,7 +135,8 @@ class Host:
                 raise Failure(f"{name} {trouble}; the end of its log:\n" + self.shown(name))
             time.sleep(0.05)
         logs = "\n".join(f"--- {part.name}\n{tail(part.log, 8)}" for part in self.parts)
-        raise Failure(f"{what} did not become ready within {limit} s; the ends of the logs:\n{logs}")
+        raise Failure(f"{what} did not become ready within {limit} s; the ends of the logs:\n"
+                      f"{logs}")
 
     def shown(self, part):
         return tail(self.layout.logs / f"{part}.log")
@@ -225,9 +225,9 @@ class Host:
         ready = set()
         with contextlib.suppress(OSError):
             ready = self.api.ready_nodes()
-        nodes = {node_name(number): {"on": number in self.nodes, "ready": node_name(number) in ready,
-                                     "notes": getattr(self.nodes.get(number), "notes", [])}
-                 for number in self.layout.node_numbers()}
+        nodes = {node_name(i): {"on": i in self.nodes, "ready": node_name(i) in ready,
+                                "notes": getattr(self.nodes.get(i), "notes", [])}
+                 for i in self.layout.node_numbers()}
         return {"nodes": nodes, "memory": memory(),
                 "parts": {part.name: part.trouble or "runs" for part in self.parts}}
 

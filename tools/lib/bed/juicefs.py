@@ -36,6 +36,6 @@ def install(layout, limit=120):
             return
         if time.monotonic() > end:
             pods = run(*kubectl, "-n", "kube-system", "get", "pods", "-o", "wide")
-            raise Failure(f"the JuiceFS CSI driver did not register on every node within {limit} s:\n"
-                          f"{pods}")
+            raise Failure("the JuiceFS CSI driver did not register on every node within "
+                          f"{limit} s:\n{pods}")
         time.sleep(0.2)

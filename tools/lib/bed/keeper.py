@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one process of a cluster that is outside: it holds the cluster's lock, makes the namespaces
-and the link that leads in, waits, and sweeps up. If it is killed, the kernel kills the cluster; what
-then is left (empty control groups, files) is swept up by the next `up` or `down`."""
+and the link that leads in, waits, and sweeps up. If it is killed, the kernel kills the cluster;
+what then is left (empty control groups, files) is swept up by the next `up` or `down`."""
 import contextlib
 import fcntl
 import json
 import os
 import shutil
 import signal
+import stat
 import sys
 import time
 from dataclasses import replace
@@ -23,7 +24,7 @@ def prepare_base():
     with contextlib.suppress(FileExistsError):
         BASE.mkdir(mode=0o755)
     seen = os.lstat(BASE)
-    if not BASE.is_dir() or BASE.is_symlink() or seen.st_uid != os.geteuid() or seen.st_mode & 0o022:
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid() or seen.st_mode & 0o022:
         raise Failure(f"{BASE} is not ours: remove it")
 
 
@@ -56,11 +57,20 @@ def keeper_of(name):
 
 def sweep(layout, keep_state=False):
     """What outlives the processes. Waits until there are none."""
+    network.cut_off(layout)
     cgroups.remove(layout)
     if not keep_state:
         shutil.rmtree(layout.state, ignore_errors=True)
         if layout.state.exists():
             raise Failure(f"{layout.state} could not be removed")
+
+
+def forget(name):
+    """The last thing that whoever has the lock does."""
+    for path in (BASE / f"{name}.keeper.log", BASE / f"{name}.lock"):
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # there are other clusters
+        BASE.rmdir()
 
 
 class Told(Exception):
@@ -75,7 +85,8 @@ def end_when_told():
 
 
 def keep(descriptor, layout, progress, begun=lambda: None):
-    """Runs the cluster, from a swept state to a swept state; whoever calls has the lock."""
+    """Runs the cluster, from a swept state to a swept state; whoever calls has the lock. True when
+    it was told to end."""
     pid, told = None, False
     try:
         end_when_told()
@@ -97,8 +108,10 @@ def keep(descriptor, layout, progress, begun=lambda: None):
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-            network.cut(layout.link)
         sweep(layout, keep_state=not told)  # after a failure the logs are worth reading
+    if told:
+        forget(layout.name)
+    return told
 
 
 def begin(layout, progress):
@@ -128,7 +141,8 @@ def start_apart(descriptor, layout, progress):
         os.setsid()
         with open("/dev/null", "rb") as nothing:
             os.dup2(nothing.fileno(), 0)
-        log = os.open(BASE / f"{layout.name}.keeper.log", os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        log = os.open(BASE / f"{layout.name}.keeper.log",
+                      os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         os.dup2(log, 1)
         os.dup2(log, 2)
         close_all_but({0, 1, 2, descriptor, progress})
@@ -165,10 +179,7 @@ def end(name, limit=60):
         time.sleep(0.02)
     try:
         sweep(Layout(name))
-        for path in (BASE / f"{name}.keeper.log", BASE / f"{name}.lock"):
-            path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # there are other clusters
-            BASE.rmdir()
+        forget(name)
     finally:
         os.close(descriptor)
     return there

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The system calls that Python's library lacks: namespaces, mounts, and a child that dies with us."""
+"""System calls that Python's library lacks: namespaces, mounts, a child that dies with us."""
 import ctypes
 import os
 import platform
@@ -47,9 +47,9 @@ def die_with_parent():
 
 
 def spawn(argv, env, keep=(), before=lambda pid: None, output=None):
-    """Starts a program as pid 1 of namespaces of its own; it is killed when we die. `before` acts on
-    it from here, while it waits to begin. `keep` are descriptors that it shall have. The caller has
-    one thread only: between clone and exec the child must not wait for another one's lock."""
+    """Starts a program as pid 1 of namespaces of its own; it is killed when we die. `before` acts
+    on it from here, while it waits to begin. `keep` are descriptors that it shall have. The caller
+    has one thread only: between clone and exec the child must not wait for another one's lock."""
     hold, release = os.pipe()
     flags = ALL | signal.SIGCHLD
     pid = _checked(_libc.syscall(_CLONE[platform.machine()], flags, 0, 0, 0, 0), "clone")

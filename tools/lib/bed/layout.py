@@ -108,8 +108,8 @@ def pod_subnet(number):
 
 def check_name(name):
     if not re.fullmatch(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?", name):
-        raise Failure(f"'{name}' can not name a cluster: up to 20 small letters, digits and dashes, "
-                      "a letter first")
+        raise Failure(f"'{name}' can not name a cluster: up to 20 small letters, digits and "
+                      "dashes, a letter first")
     return name
 
 

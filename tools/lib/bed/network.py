@@ -26,12 +26,20 @@ def choose():
 def lead_in(layout, pid):
     """One end here, the other in the namespace of a process."""
     ip(f"link add {layout.link} type veth peer name out0 netns {pid}")
+    ip(f"link set {layout.link} alias {layout.cgroup}")
     ip(f"addr add {layout.machine_address}/30 dev {layout.link}")
     ip(f"link set {layout.link} up")
 
 
 def cut(link):
     run("ip", "link", "del", link, fine=(0, 1))
+
+
+def cut_off(layout):
+    """Whatever leads into a cluster of that name, and outlived it."""
+    for link in json.loads(ip("-j link show")):
+        if link.get("ifalias") == layout.cgroup:
+            cut(link["ifname"])
 
 
 def need_bridge_filter():
@@ -99,3 +107,6 @@ def make_node(layout, number):
 
 def _forward():
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    # A connection whose owner was killed holds the namespace, and so its links, until the other end
+    # answers or this many tries have failed; the other end may be gone as well.
+    Path("/proc/sys/net/ipv4/tcp_orphan_retries").write_text("1")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bed import configs, kernel, mounts, network
 from bed.layout import API_PORT, HOST, load, node_name
-from bed.run import Part, environment, how_it_ended, run
+from bed.run import Part, answers, environment, how_it_ended, run
 
 SOCKET = Path("/run/containerd/containerd.sock")
 IMPORTED = Path("/var/lib/bed-images")
@@ -47,7 +47,7 @@ class Node:
         self.containerd.start()
         self.wait(self.containerd, lambda: socket_answers(SOCKET))
         self.import_images()
-        self.wait(self.containerd, lambda: socket.create_connection((HOST, API_PORT), 1).close() is None)
+        self.wait(self.containerd, lambda: answers(HOST, API_PORT))
         for stale in Path("/var/lib/kubelet/plugins_registry").glob("*.sock"):
             stale.unlink()
         self.kubelet.start()
@@ -56,7 +56,7 @@ class Node:
         self.keep_running()
 
     def separate(self):
-        """Its own name, processes, /var and /run; mounts made by pods are seen on this node only."""
+        """Its own name, processes, /var and /run; what pods mount is seen on this node only."""
         socket.sethostname(self.name)
         mounts.fresh_proc()
         var = self.layout.node_state(self.number) / "var"

@@ -2,6 +2,7 @@
 """Running other programs: to their end, or as a part of the cluster with a log of its own."""
 import os
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -36,8 +37,15 @@ def write(path, text, mode=0o644):
     """A file with its final mode from the beginning."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, mode), "w", encoding="utf-8") as out:
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, mode)
+    with open(descriptor, "w", encoding="utf-8") as out:
         out.write(text)
+
+
+def answers(address, port):
+    """True when a server is there, else OSError."""
+    socket.create_connection((address, port), 1).close()
+    return True
 
 
 def tail(path, lines=25):

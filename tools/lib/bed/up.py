@@ -38,7 +38,6 @@ def why_not():
 
 
 def install(layout):
-    """The layout with the places of its programs."""
     if missing := [each for each in ("iptables", "ip", "openssl") if not shutil.which(each)]:
         say(f"{', '.join(missing)}: missing")
         _must([TOOLS / "bootstrap"])
@@ -54,12 +53,18 @@ def _must(argv):
         raise Failure(f"{argv[0].name} failed, see above")
 
 
-def up(layout, foreground):
+def prepare(layout):
+    """Everything that may take minutes, once. The layout with the places of its programs."""
     if reason := why_not():
         raise Failure(reason)
     layout = install(layout)
     if "juicefs" in layout.parts:
         juicefs.build_images()
+    return layout
+
+
+def up(layout, foreground):
+    layout = prepare(layout)
     start = time.monotonic()
     lock = keeper.lock(layout.name)
     if lock is None:
@@ -68,10 +73,11 @@ def up(layout, foreground):
     network.need_bridge_filter()
     ours, theirs = os.pipe()
     if foreground:
-        listener = threading.Thread(target=listen, args=(ours, layout, start), daemon=True)
+        listener = threading.Thread(target=listen_or_end, args=(ours, layout, start))
         # After the clone: a thread beside it could hold a lock that the child needs.
-        keeper.keep(lock, layout, theirs, begun=listener.start)
-        return 0
+        told = keeper.keep(lock, layout, theirs, begun=listener.start)
+        listener.join()
+        return 0 if told else 1
     pid = keeper.start_apart(lock, layout, theirs)
     os.close(theirs)
     os.close(lock)
@@ -102,6 +108,15 @@ def listen(progress, layout, start):
     print(f"testbed: the cluster died at its start; its log is {layout.logs}/host.log",
           file=sys.stderr)
     return 1
+
+
+def listen_or_end(*args):
+    """Beside the keeper."""
+    try:
+        listen(*args)
+    except (Failure, OSError) as failure:
+        print(f"testbed: {failure}", file=sys.stderr)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def install_from_outside(layout):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The optional part `volcano`: gang scheduling for pods with schedulerName volcano. Its scheduler and
-its controllers are processes on the cluster's host; there are no admission webhooks."""
+"""The optional part `volcano`: gang scheduling for pods with schedulerName volcano. Its scheduler
+and its controllers are processes on the cluster's host; there are no admission webhooks."""
 from pathlib import Path
 
 from bed.layout import HOST
