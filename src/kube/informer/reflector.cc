@@ -47,6 +47,9 @@ Result<std::string> Reflector::list(const ReflectorStep& step, std::stop_token s
                                },
                                {.timeout = kListTimeout, .stop = stop});
   if (version) {
+    if (std::exchange(unknown_, false)) {
+      log::info("the server knows this resource now", {{"resource", resource_.plural}});
+    }
     sink_.end_list(*version);
   } else {
     explain("list failed", version.error());
@@ -79,8 +82,14 @@ WatchOutcome Reflector::watch(const ReflectorStep& step, std::stop_token stop) {
 }
 
 // Breaks of a connection are daily life; what an operator can act on is a warning.
-void Reflector::explain(std::string_view what, const Error& error) const {
+void Reflector::explain(std::string_view what, const Error& error) {
   if (error.code == Code::kCancelled) return;
+  if (error.code == Code::kNotFound) {
+    if (std::exchange(unknown_, true)) return;  // once: it may stay so for long
+    log::warn("the server does not know this resource; apply its CustomResourceDefinition",
+              {{"resource", resource_.plural}, {"group", resource_.group}});
+    return;
+  }
   const bool passing = error.code == Code::kUnavailable || error.code == Code::kExpired ||
                        error.code == Code::kThrottled || error.code == Code::kDeadline;
   log::write(passing ? log::Level::kDebug : log::Level::kWarn, what,

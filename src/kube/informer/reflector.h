@@ -50,7 +50,7 @@ class Reflector {
  private:
   Result<std::string> list(const ReflectorStep& step, std::stop_token stop);
   WatchOutcome watch(const ReflectorStep& step, std::stop_token stop);
-  void explain(std::string_view what, const Error& error) const;
+  void explain(std::string_view what, const Error& error);
 
   Cluster& cluster_;
   const Resource resource_;
@@ -58,6 +58,7 @@ class Reflector {
   ReflectorSink& sink_;
   const Clock& clock_;
   ReflectorPlan plan_;
+  bool unknown_ = false;  // the server does not know the resource, and we have said so
 };
 
 }  // namespace paddle::kube

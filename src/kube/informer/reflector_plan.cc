@@ -60,8 +60,11 @@ ReflectorStep ReflectorPlan::watch_after(nanoseconds pause, const std::string& v
 
 nanoseconds ReflectorPlan::next_pause(const Error& error) {
   nanoseconds pause = pace_.first_pause;
-  for (unsigned i = 0; i < failures_ && pause < pace_.longest_pause; ++i) pause *= 2;
-  pause = std::min<nanoseconds>(pause, pace_.longest_pause);
+  const bool unknown = error.code == Code::kNotFound;
+  const nanoseconds longest =
+      unknown ? std::min(pace_.longest_unknown, pace_.longest_pause) : pace_.longest_pause;
+  for (unsigned i = 0; i < failures_ && pause < longest; ++i) pause *= 2;
+  pause = std::min(pause, longest);
   ++failures_;
   const double jitter = 0.5 + random_.uniform();
   const nanoseconds jittered(

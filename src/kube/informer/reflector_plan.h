@@ -12,8 +12,9 @@
 //
 // Pauses double from `first_pause` to `longest_pause`, with jitter of half their length either way
 // so that many clients do not return at once, and start over as soon as a watch makes progress. A
-// server that asks for a longer pause gets it. A watch that ends well but shows nothing and lasts
-// less than a second counts as broken, so that no server can make us spin.
+// server that asks for a longer pause gets it. One that does not know the resource (its definition
+// is not applied yet) is asked again every few seconds. A watch that ends well but shows nothing
+// and lasts less than a second counts as broken, so that no server can make us spin.
 
 #pragma once
 
@@ -29,6 +30,7 @@ namespace paddle::kube {
 struct ReflectorPace {
   std::chrono::milliseconds first_pause{100};
   std::chrono::milliseconds longest_pause{30'000};
+  std::chrono::milliseconds longest_unknown{5'000};  // while the server does not know the resource
   // A watch is renewed after a random time in between, so that renewals spread out.
   std::chrono::seconds shortest_watch{300};
   std::chrono::seconds longest_watch{600};

@@ -44,6 +44,18 @@ TEST_F(ReflectorPlanTest, DoesNotSpinOnAServerThatEndsEveryWatchAtOnce) {
   }
 }
 
+TEST_F(ReflectorPlanTest, AsksEveryFewSecondsForAResourceThatTheServerDoesNotKnowYet) {
+  std::chrono::nanoseconds longest{0};
+  for (int i = 0; i < 40; ++i) {
+    const auto next = plan_.after_list(Error{Code::kNotFound, "404 page not found"});
+    EXPECT_EQ(next.kind, Kind::kList);
+    EXPECT_GE(next.pause, 50ms);
+    longest = std::max(longest, next.pause);
+  }
+  EXPECT_GT(longest, 2500ms);
+  EXPECT_LE(longest, 7500ms);
+}
+
 TEST_F(ReflectorPlanTest, ResumesABrokenWatchFromTheLastVersionAfterGrowingPauses) {
   std::chrono::nanoseconds longest{0};
   for (int i = 0; i < 40; ++i) {
