@@ -184,9 +184,12 @@ class Table(unittest.TestCase):
             self.assertIn(f"-t {entry['reference']} ", text)
             self.assertIn(f"ENTRYPOINT {json.dumps(entry['entrypoint'])}\n", text)
             self.assertIn(f"USER {entry['user']}\n", text)
-        manifests = (top / "deploy/extensions/controllers.yaml").read_text()
-        for name in ("paddle-operator", "paddle-cache"):
-            self.assertIn(f": {entries[name]['reference']}\n", manifests)
+        for file, names in {"extensions/controllers.yaml": ("paddle-operator", "paddle-cache"),
+                            "csi/juicefs.yaml": ("juicefs-csi-driver", "juicefs-mount",
+                                                 "paddle-cache")}.items():
+            manifests = (top / "deploy" / file).read_text()
+            for name in names:
+                self.assertIn(f": {entries[name]['reference']}\n", manifests)
 
 
 if __name__ == "__main__":
