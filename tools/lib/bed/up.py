@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bed import cgroups, control, extras, juicefs, keeper, network
 from bed.layout import Failure, load
+from bed.run import SYSTEM_PATH
 
 TOOLS = Path(__file__).resolve().parents[2]
 # Of every cluster.
@@ -38,7 +39,8 @@ def why_not():
 
 
 def install(layout):
-    if missing := [each for each in ("iptables", "ip", "openssl") if not shutil.which(each)]:
+    if missing := [each for each in ("iptables", "ip", "openssl")
+                   if not shutil.which(each, path=SYSTEM_PATH)]:
         say(f"{', '.join(missing)}: missing")
         _must([TOOLS / "bootstrap"])
     names = [*PROGRAMS, *(name for part in layout.parts for name in extras.PROGRAMS.get(part, ()))]
