@@ -141,7 +141,8 @@ TEST(ElasticSync, ForgettingAJobLeavesItsNeighboursAlone) {
   }
   ASSERT_TRUE(forget_elastic(store, {"t", "r"}));
   std::string left;
-  for (const auto& entry : *store.list("/", {})) left += entry.key + " ";
+  const auto listed = store.list("/", {});
+  for (const auto& entry : *listed) left += entry.key + " ";
   EXPECT_EQ(left, "/paddle/t-r2 /paddle/t-r2/np /t-r/notes /t-r2/info/b/-1 ");
 }
 

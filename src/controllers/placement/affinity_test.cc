@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/placement/affinity.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace paddle::controllers {
+namespace {
+
+using api::Json;
+
+const NodeMark kMark{"paddlepaddle.org/cache-1", "set-runtime-0"};
+const char* kOurs =
+    R"({"key":"paddlepaddle.org/cache-1","operator":"In","values":["set-runtime-0"]})";
+
+Json required(const std::string& terms) {
+  return Json::parse(R"({"affinity":{"nodeAffinity":{
+      "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":)" +
+                     terms + "}}}}");
+}
+
+std::string terms_of(const Json& spec) {
+  return spec
+      .at("/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/"
+          "nodeSelectorTerms"_json_pointer)
+      .dump();
+}
+
+TEST(RequireNode, StandsAloneWhereTheUserWantsNothing) {
+  for (const char* text : {"{}", R"({"affinity":null})", R"({"affinity":{"nodeAffinity":{}}})"}) {
+    Json spec = Json::parse(text);
+    require_node(spec, kMark);
+    EXPECT_EQ(terms_of(spec), std::string("[{\"matchExpressions\":[") + kOurs + "]}]") << text;
+  }
+}
+
+TEST(RequireNode, GoesIntoEveryTermBecauseTermsAreAlternatives) {
+  Json spec = required(R"([{"matchExpressions":[{"key":"zone","operator":"In","values":["a"]}]},
+                           {"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}])");
+  require_node(spec, kMark);
+  EXPECT_EQ(terms_of(spec),
+            std::string(R"([{"matchExpressions":[{"key":"zone","operator":"In","values":["a"]},)") +
+                kOurs + "]},{\"matchExpressions\":[" + kOurs +
+                R"(],"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}])");
+}
+
+TEST(RequireNode, ATermThatMatchesNothingStillDoes) {
+  Json spec = required(R"([{},{"matchExpressions":[]}])");
+  const Json before = spec;
+  require_node(spec, kMark);
+  EXPECT_EQ(spec, before);
+}
+
+TEST(RequireNode, TwiceIsOnceAndOtherAffinityStays) {
+  Json spec = required(R"([{"matchExpressions":[{"key":"zone","operator":"Exists"}]}])");
+  spec["affinity"]["podAntiAffinity"] = {{"x", 1}};
+  spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] =
+      Json::array({Json{{"weight", 1}}});
+  require_node(spec, kMark);
+  const Json once = spec;
+  require_node(spec, kMark);
+  EXPECT_EQ(spec, once);
+  EXPECT_EQ(spec["affinity"]["podAntiAffinity"]["x"], 1);
+  EXPECT_EQ(
+      spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"].size(),
+      1u);
+}
+
+TEST(PreferNode, AddsOneWishAndRequiresNothing) {
+  Json spec = required(R"([{"matchExpressions":[{"key":"zone","operator":"Exists"}]}])");
+  const std::string before = terms_of(spec);
+  prefer_node(spec, kMark);
+  prefer_node(spec, kMark);
+  EXPECT_EQ(terms_of(spec), before);
+  const Json& wishes =
+      spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+  EXPECT_EQ(wishes.dump(), std::string(R"([{"preference":{"matchExpressions":[)") + kOurs +
+                               R"(]},"weight":100}])");
+}
+
+}  // namespace
+}  // namespace paddle::controllers

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/placement/data_gate.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace paddle::controllers {
+namespace {
+
+using api::Json;
+using std::chrono::seconds;
+
+const WallTime kStart{seconds{1'700'000'000}};
+
+api::SampleSetMount ref_of(std::optional<int> percent = {}, std::optional<int> timeout = {}) {
+  api::SampleSetMount ref{.name = "imagenet", .mount_path = "/data"};
+  ref.gate = api::DataGate{.warm_percent = percent, .timeout_seconds = timeout};
+  return ref;
+}
+
+DataSeen warm_to(const std::vector<int>& percents) {
+  DataSeen seen{.set = api::SampleSet{}, .claim = ClaimSeen{.phase = "Bound"}};
+  seen.set->spec.partitions = static_cast<int>(percents.size());
+  int index = 0;
+  for (const int percent : percents) {
+    seen.set->status.partitions.push_back(
+        {.index = index++, .total_bytes = 1000, .cached_bytes = percent * 10, .ready = true});
+  }
+  return seen;
+}
+
+GateQuestion workers(int count, std::optional<int> least = {}) {
+  return {.workers = count, .least = least, .since = kStart};
+}
+
+bool lifts(const api::SampleSetMount& ref, const DataSeen& seen, const GateQuestion& question) {
+  return decide_gate(ref, seen, question, kStart).lift;
+}
+
+TEST(DataGate, OpensWhenEveryPartitionInUseIsWarmEnough) {
+  EXPECT_FALSE(lifts(ref_of(80), warm_to({80, 79}), workers(2)));
+  EXPECT_TRUE(lifts(ref_of(80), warm_to({80, 80}), workers(2)));
+  EXPECT_TRUE(lifts(ref_of(80), warm_to({80, 0}), workers(1))) << "nobody reads partition 1";
+  EXPECT_TRUE(lifts(ref_of(80), warm_to({80, 80}), workers(5))) << "workers beyond are free";
+  EXPECT_FALSE(lifts(ref_of(), warm_to({99}), workers(1))) << "all of it when nothing is said";
+  EXPECT_TRUE(lifts(ref_of(), warm_to({100}), workers(1)));
+}
+
+TEST(DataGate, AnElasticJobNeedsItsLeastWorkersOnly) {
+  EXPECT_FALSE(lifts(ref_of(50), warm_to({0, 50, 0, 0}), workers(4, 2)));
+  EXPECT_TRUE(lifts(ref_of(50), warm_to({0, 50, 0, 60}), workers(4, 2)));
+  EXPECT_TRUE(lifts(ref_of(50), warm_to({50}), workers(4, 2))) << "there is one partition only";
+}
+
+TEST(DataGate, SaysWhatIsWaitedFor) {
+  const auto answer = decide_gate(ref_of(80), warm_to({80, 12}), workers(2), kStart);
+  EXPECT_EQ(answer.waiting.reason, "DataNotWarm");
+  EXPECT_EQ(
+      answer.waiting.message,
+      "waiting for the SampleSet imagenet: 1 of 2 partitions are 80 % warm, partition 1 is at "
+      "12 %");
+  EXPECT_EQ(answer.ask_again_in, std::nullopt) << "the SampleSet's own changes wake us";
+  auto seen = warm_to({100});
+  seen.claim.reset();
+  EXPECT_EQ(decide_gate(ref_of(), seen, workers(1), kStart).waiting.reason, "ClaimMissing");
+  EXPECT_EQ(decide_gate(ref_of(), {}, workers(1), kStart).waiting.reason, "SampleSetMissing");
+}
+
+TEST(DataGate, APartitionThatHasNotReportedIsCold) {
+  auto seen = warm_to({100, 100});
+  seen.set->status.partitions.pop_back();
+  EXPECT_FALSE(lifts(ref_of(1), seen, workers(2)));
+}
+
+TEST(DataGate, TheTimeoutOpensItInAnyCaseAndSaysSo) {
+  const auto ref = ref_of(80, 60);
+  auto answer = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{20});
+  EXPECT_FALSE(answer.lift);
+  EXPECT_EQ(answer.ask_again_in, seconds{40});
+  answer = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{60});
+  EXPECT_TRUE(answer.lift);
+  EXPECT_EQ(answer.waiting.reason, "DataGateTimedOut");
+  EXPECT_TRUE(decide_gate(ref, {}, workers(1), kStart + seconds{61}).lift);
+
+  GateQuestion nobody_yet{.workers = 1};
+  EXPECT_FALSE(decide_gate(ref, warm_to({0}), nobody_yet, kStart + seconds{1000}).lift);
+}
+
+TEST(DataGate, APromptThatIsAFractionOfASecondEarlyComesAgainLater) {
+  const auto answer = decide_gate(ref_of(80, 60), warm_to({0}), workers(1),
+                                  kStart + seconds{60} - std::chrono::milliseconds{1});
+  EXPECT_FALSE(answer.lift);
+  EXPECT_EQ(answer.ask_again_in, seconds{1});
+}
+
+TEST(WarmPercent, IsRoundedDownAndWithinBounds) {
+  EXPECT_EQ(warm_percent({.total_bytes = 1000, .cached_bytes = 999}), 99);
+  EXPECT_EQ(warm_percent({.total_bytes = 1000, .cached_bytes = 5000}), 100);
+  EXPECT_EQ(warm_percent({.total_bytes = 1000, .cached_bytes = -5}), 0);
+  EXPECT_EQ(warm_percent({.total_bytes = 0, .ready = true}), 100) << "an empty set";
+  EXPECT_EQ(warm_percent({.total_bytes = 0, .ready = false}), 0) << "nothing known yet";
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  EXPECT_EQ(warm_percent({.total_bytes = kHuge, .cached_bytes = kHuge / 2}), 50);
+}
+
+TEST(LiftPatch, TakesOurGateByItsPlaceAndSettlesAffinity) {
+  const Json desired = {{"affinity", {{"nodeAffinity", {{"x", 1}}}}}, {"hostNetwork", true}};
+  const auto patch = lift_patch("uid-1", {"other/gate", kDataGate}, desired);
+  ASSERT_TRUE(patch);
+  EXPECT_EQ(*patch, Json::parse(R"([
+      {"op":"test","path":"/metadata/uid","value":"uid-1"},
+      {"op":"test","path":"/spec/schedulingGates/1/name","value":"batch.paddlepaddle.org/data-ready"},
+      {"op":"remove","path":"/spec/schedulingGates/1"},
+      {"op":"add","path":"/spec/affinity","value":{"nodeAffinity":{"x":1}}}])"));
+  EXPECT_EQ(lift_patch("uid-1", {kDataGate}, Json::object())->size(), 3u);
+  EXPECT_EQ(lift_patch("uid-1", {"other/gate"}, desired), std::nullopt);
+}
+
+TEST(AddGate, StandsBesideTheUsersGatesOnce) {
+  Json spec = Json::parse(R"({"schedulingGates":[{"name":"other/gate"}]})");
+  add_gate(spec);
+  add_gate(spec);
+  EXPECT_EQ(spec["schedulingGates"].dump(),
+            R"([{"name":"other/gate"},{"name":"batch.paddlepaddle.org/data-ready"}])");
+}
+
+}  // namespace
+}  // namespace paddle::controllers
