@@ -77,7 +77,7 @@ Env elastic_env(const api::PaddleJob& job, const EtcdEndpoints& etcd) {
   const std::string server = host_and_port(etcd.front());
   env.insert(env.end(), {{"PADDLE_ELASTIC_SERVER", server},
                          {"PADDLE_MASTER", "etcd://" + server},
-                         {"PADDLE_NNODES", to_text(elastic_range(job.spec))},
+                         {"PADDLE_NNODES", to_text({1, elastic_range(job.spec).most})},
                          {"PADDLE_JOB_ID", id},
                          {"PADDLE_ELASTIC_LEVEL", "1"},
                          {"PADDLE_MAX_RESTART", kManyRestarts}});

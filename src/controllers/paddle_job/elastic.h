@@ -11,8 +11,15 @@
 //
 // Two generations of Paddle read two sets of variables; both are given:
 //   PADDLE_ELASTIC_*                                the elastic manager (fleet.elastic)
-//   PADDLE_MASTER=etcd://..., PADDLE_NNODES=MIN:MAX  the launcher of Paddle >= 2.3
-// Both take one endpoint only and split it at its colon, so they get the first of ours.
+//   PADDLE_MASTER=etcd://..., PADDLE_NNODES=1:MAX   the launcher of Paddle >= 2.3
+// Both take one endpoint only and split it at its colon, so they get the first of ours. (Launchers
+// up to 3.0 also eat the letters c, d, e and t at the beginning of a host's name: give addresses,
+// or a name like paddle-elastic-etcd.)
+//
+// The launcher is told 1 and not the job's least: with fewer peers than its least it exits with 0
+// after PADDLE_ELASTIC_TIMEOUT without having trained (seen with 3.0.0), and the job would count as
+// completed. It waits that long after every change unless MAX workers are there, so a job that
+// gives limits starts sooner.
 
 #pragma once
 
