@@ -8,16 +8,16 @@ import subprocess
 import time
 from pathlib import Path
 
-from cluster import TOOLS, Cluster, expect
+from cluster import TOOLS, expect
 
 BRINGS_CLUSTERS = True
 BASE = Path("/tmp/paddle-testbed")
 FIRST, SECOND = "e2e-a", "e2e-b"
 
 
-def run(_):
+def run(stage):
     try:
-        first, second = up(FIRST), up(SECOND, "--nodes", "2")
+        first, second = up(stage, FIRST), up(stage, SECOND, "--nodes", "2")
         apart(first, second)
         ends(first)
         crashes(second)
@@ -33,10 +33,9 @@ def bed(name, *args):
     return done.stdout
 
 
-def up(name, *args):
-    said = bed(name, "up", *args)
-    print(f"   {said.splitlines()[-1]}", flush=True)
-    return Cluster(name)
+def up(stage, name, *args):
+    stage.note(bed(name, "up", *args).splitlines()[-1])
+    return stage.cluster(name)
 
 
 def outside(cluster):
@@ -123,6 +122,6 @@ def crashes(cluster):
             os.kill(victim(SECOND), signal.SIGKILL)
             cluster.wait(f"the end, but there is {traces(SECOND)[:3]}", gone(SECOND, link), 20)
         with cluster.step("and the next one starts where it was"):
-            cluster = up(SECOND, "--nodes", "2")
+            cluster = up(cluster, SECOND, "--nodes", "2")
     bed(SECOND, "down")
     expect(not control_groups(SECOND) and not list(BASE.glob(f"{SECOND}*")), "something is left")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cluster import TOOLS, Cluster, expect
+from cluster import TOOLS, expect
 
 sys.path.insert(0, str(TOOLS / "lib"))
 from s3 import S3  # noqa: E402
@@ -17,13 +17,13 @@ STATE = Path("/tmp/paddle-testbed") / NAME
 GROUP = "scheduling.k8s.io/group-name"
 
 
-def run(_):
+def run(stage):
     bed = [TOOLS / "testbed", "--name", NAME]
     try:
         done = subprocess.run([*bed, "up", "--with", "redis,s3,etcd,volcano,kwok=10"], check=False,
                               stdin=subprocess.DEVNULL)
         expect(done.returncode == 0, "the cluster did not start, see above")
-        cluster = Cluster(NAME)
+        cluster = stage.cluster(NAME)
         servers(cluster)
         gang(cluster)
         false_nodes(cluster)

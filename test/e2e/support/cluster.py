@@ -38,17 +38,12 @@ def component(name):
     return done.stdout.strip()
 
 
-class Cluster:
-    """One cluster of tools/testbed that is up."""
+class Stage:
+    """Where a scenario is seen: its steps are counted and told."""
 
-    def __init__(self, name, say=print, passes=lambda: None):
-        self.name = name
+    def __init__(self, say=print, passes=lambda: None):
         self._say = say
         self._passes = passes
-        self.kubeconfig = self.testbed("kubeconfig").strip()
-        self._kubectl = component("kubectl")
-
-    # --- steps ------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def step(self, title):
@@ -61,6 +56,20 @@ class Cluster:
     def note(self, text):
         """A figure or fact worth reading in the log."""
         self._say(f"      {text}")
+
+    def cluster(self, name):
+        """One that is up, seen on this stage."""
+        return Cluster(name, self._say, self._passes)
+
+
+class Cluster(Stage):
+    """One cluster of tools/testbed that is up."""
+
+    def __init__(self, name, say=print, passes=lambda: None):
+        super().__init__(say, passes)
+        self.name = name
+        self.kubeconfig = self.testbed("kubeconfig").strip()
+        self._kubectl = component("kubectl")
 
     # --- the bed ----------------------------------------------------------------------------------
 
