@@ -107,12 +107,13 @@ struct PaddleJobStatus {
   std::optional<WallTime> completion_time{};
   std::int64_t observed_generation = 0;
   Conditions conditions{};
-  std::int64_t epoch = 0;        // raised before each restart of the whole job
-  std::int32_t failures = 0;     // of the user's program, against backoffLimit
-  std::int32_t disruptions = 0;  // evictions and lost nodes, against disruptionLimit
-  std::int32_t port = 0;         // first of the job's ports
-  std::int32_t replicas = 0;     // of workers, for the scale subresource
-  std::string selector{};        // of worker pods, for the scale subresource
+  std::int64_t epoch = 0;                  // raised before each restart of the whole job
+  std::int32_t failures = 0;               // of the user's program, against backoffLimit
+  std::int32_t disruptions = 0;            // evictions and lost nodes, against disruptionLimit
+  std::optional<WallTime> restart_time{};  // when epoch was last raised
+  std::int32_t port = 0;                   // first of the job's ports
+  std::int32_t replicas = 0;               // of workers, for the scale subresource
+  std::string selector{};                  // of worker pods, for the scale subresource
   std::optional<DataVersion> sample_set{};
   Opaque rest{};
   bool operator==(const PaddleJobStatus&) const = default;

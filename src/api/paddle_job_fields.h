@@ -122,7 +122,8 @@ void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
   visit("disruptionLimit", s.disruption_limit,
         {.doc = "Restarts after evictions and lost nodes; 3 when absent.", .min = 0});
   visit("activeDeadlineSeconds", s.active_deadline_seconds,
-        {.doc = "The job fails when it runs longer than this.", .min = 1});
+        {.doc = "The job fails when it has not ended this long after it was created or resumed.",
+         .min = 1});
   visit("ttlSecondsAfterFinished", s.ttl_seconds_after_finished,
         {.doc = "The job is deleted this long after its end.", .min = 0});
   visit("suspend", s.suspend, {.doc = "While true the job has no pods."});
@@ -162,7 +163,8 @@ void fields(Visit& visit, As<DataVersion> auto& v) {
 template <typename Visit>
 void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("phase", s.phase,
-        {.doc = "Pending, Starting, Running, Restarting, Completed, Failed or Terminating."});
+        {.doc = "Pending, Starting, Running, Restarting, Suspended, Completed, Failed or "
+                "Terminating."});
   visit("mode", s.mode, {.doc = "PS, Collective or Single."});
   visit("ps", s.ps, {});
   visit("worker", s.worker, {});
@@ -176,6 +178,7 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("epoch", s.epoch, {.doc = "How often the whole job was restarted."});
   visit("failures", s.failures, {.doc = "Restarts that count against backoffLimit."});
   visit("disruptions", s.disruptions, {.doc = "Restarts that count against disruptionLimit."});
+  visit("restartTime", s.restart_time, {.doc = "When the whole job was last restarted."});
   visit("port", s.port, {.doc = "First of the job's 20 ports."});
   visit("replicas", s.replicas, {.doc = "Worker pods, for kubectl scale."});
   visit("selector", s.selector, {.doc = "Selects the worker pods, for kubectl scale."});

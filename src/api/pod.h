@@ -24,8 +24,8 @@ struct ContainerStatus {
   bool ready = false;
   State state = State::kWaiting;
   int restarts = 0;
-  int exit_code = 0;     // when terminated
-  std::string reason{};  // why it waits or ended: ImagePullBackOff, OOMKilled, ...
+  int exit_code = 0;                // when terminated
+  std::string reason{};             // why it waits or ended: ImagePullBackOff, OOMKilled, ...
   std::optional<WallTime> ended{};  // when terminated
   bool operator==(const ContainerStatus&) const = default;
 };
@@ -37,8 +37,8 @@ struct Pod {
   std::string message{};
   std::string ip{};  // empty until the kubelet reports one
   std::string host_ip{};
-  std::string node{};      // empty until it is scheduled
-  bool disrupted = false;  // condition DisruptionTarget: evicted, preempted, node lost
+  std::string node{};                // empty until it is scheduled
+  bool disrupted = false;            // condition DisruptionTarget: evicted, preempted, node lost
   std::vector<std::string> gates{};  // names of its scheduling gates, in their order
   std::vector<ContainerStatus> init_containers{};
   std::vector<ContainerStatus> containers{};

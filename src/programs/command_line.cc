@@ -186,8 +186,8 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
                "one leader per controller among several replicas");
   app.add_option("--namespace", flags.ns, "only objects in this namespace; default: all");
   app.add_option("--scheduling", flags.scheduling, "'volcano' for gang scheduling");
-  app.add_option("--initImage", flags.init_image, "image of the init container; empty: none")
-      ->capture_default_str();
+  app.add_option("--initImage", flags.init_image,
+                 "image of the init container, with a shell; default: the job's own image");
   app.add_option("--etcd-server", etcd, "comma-separated etcd endpoints for elastic training");
   app.add_option("--port-range", range, "host ports, START,END")->capture_default_str();
   app.add_option("--kubeconfig", flags.kubeconfig,

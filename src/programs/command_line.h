@@ -19,9 +19,9 @@ struct OperatorFlags {
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
   bool leader_elect = false;
-  std::string ns{};                                          // empty: all namespaces
-  std::string scheduling{};                                  // "" or "volcano"
-  std::string init_image = "docker.io/library/alpine:3.10";  // empty: no init container
+  std::string ns{};          // empty: all namespaces
+  std::string scheduling{};  // "" or "volcano"
+  std::string init_image{};  // of the init container; empty: the job's own
   std::vector<std::string> etcd_servers{};
   std::pair<int, int> port_range{35000, 65000};
   std::string kubeconfig{};             // empty: as kube/config.h finds it

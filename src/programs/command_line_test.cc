@@ -16,7 +16,7 @@ OperatorFlags flags(const std::vector<std::string>& args) {
 
 TEST(OperatorCommandLine, NothingMeansTheContractsDefaults) {
   EXPECT_EQ(flags({}), OperatorFlags{});
-  EXPECT_EQ(flags({}).init_image, "docker.io/library/alpine:3.10");
+  EXPECT_EQ(flags({}).init_image, "");
 }
 
 TEST(OperatorCommandLine, TakesOneDashOrTwoAndEqualsOrSpace) {
@@ -30,14 +30,15 @@ TEST(OperatorCommandLine, TakesOneDashOrTwoAndEqualsOrSpace) {
 }
 
 TEST(OperatorCommandLine, TakesEveryFlagOfTheGoOperator) {
-  const auto all = flags({"--controllers=samplejob,paddlejob", "--metrics-bind-address=0",
-                          "--scheduling=volcano", "--initImage=", "--etcd-server=http://a,http://b",
-                          "--port-range=30000,31000", "--kubeconfig=/k", "--zap-encoder=json",
-                          "--zap-log-level=error", "--zap-stacktrace-level=panic"});
+  const auto all =
+      flags({"--controllers=samplejob,paddlejob", "--metrics-bind-address=0",
+             "--scheduling=volcano", "--initImage=busybox:1", "--etcd-server=http://a,http://b",
+             "--port-range=30000,31000", "--kubeconfig=/k", "--zap-encoder=json",
+             "--zap-log-level=error", "--zap-stacktrace-level=panic"});
   EXPECT_EQ(all.controllers, (std::vector<std::string>{"samplejob", "paddlejob"}));
   EXPECT_EQ(all.metrics_bind_address, "0");
   EXPECT_EQ(all.scheduling, "volcano");
-  EXPECT_EQ(all.init_image, "");
+  EXPECT_EQ(all.init_image, "busybox:1");
   EXPECT_EQ(all.etcd_servers.size(), 2u);
   EXPECT_EQ(all.port_range, (std::pair{30000, 31000}));
   EXPECT_EQ(all.kubeconfig, "/k");

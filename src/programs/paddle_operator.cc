@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "controllers/loop/signals.h"
 #include "controllers/operator/add_controllers.h"
+#include "controllers/paddle_job/elastic.h"
 #include "kube/client.h"
 #include "kube/config.h"
 #include "programs/command_line.h"
@@ -43,6 +44,14 @@ std::string own_namespace(const kube::Environment& environment) {
   return ns.empty() ? variable("POD_NAMESPACE", "paddle-system") : ns;
 }
 
+// The flag's or, without it, that of the Service `paddle-elastic-etcd` beside the operator.
+std::string etcd_server(const programs::OperatorFlags& flags) {
+  std::string joined;
+  for (const auto& one : flags.etcd_servers) joined += (joined.empty() ? "" : ",") + one;
+  return controllers::etcd_server_of(joined, std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_HOST"),
+                                     std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_PORT"));
+}
+
 void set_up_log(const programs::OperatorFlags& flags) {
   log::set_format(flags.log_encoder == "json" ? log::Format::kJson : log::Format::kText);
   if (flags.log_level == "debug") log::set_level(log::Level::kDebug);
@@ -65,9 +74,14 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
                                   .lease_namespace = own_namespace(environment)},
                                  metrics));
   CHECK_DONE(controllers::add_controllers(
-      *manager, {.controllers = flags.controllers,
-                 .ns = flags.ns,
-                 .runtime_image = variable("RUNTIME_IMAGE", std::string("paddle-cache:v") + kVersion)}));
+      *manager,
+      {.controllers = flags.controllers,
+       .ns = flags.ns,
+       .runtime_image = variable("RUNTIME_IMAGE", std::string("paddle-cache:v") + kVersion),
+       .scheduling = flags.scheduling,
+       .init_image = flags.init_image,
+       .etcd_server = etcd_server(flags),
+       .port_range = flags.port_range}));
   return manager->run(stop);
 }
 

@@ -5,15 +5,27 @@
 #include "controllers/paddle_job/reconciler.h"
 #include "controllers/sample_set/reconciler.h"
 #include "engine/samplefs/manifests.h"
+#include "etcd/client.h"
 
 namespace paddle::controllers {
 namespace {
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
+  TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
+  PaddleJobOptions wanted{
+      .ns = options.ns,
+      .setting = {.scheduling = options.scheduling,
+                  .init_image = options.init_image,
+                  .etcd = endpoints,
+                  .host_ports = {options.port_range.first, options.port_range.second}}};
+  if (!endpoints.empty()) {
+    wanted.etcd =
+        std::make_shared<etcd::Client>(etcd::ClientOptions{.endpoints = endpoints}, clock);
+  }
   return manager.add(
       {.name = kPaddleJobController, .lease = kPaddleJobLease, .workers = options.workers},
       [&](const Surroundings& around) {
-        return make_paddle_job_reconciler(around, {.ns = options.ns}, clock);
+        return make_paddle_job_reconciler(around, wanted, clock);
       });
 }
 

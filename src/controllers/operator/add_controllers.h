@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -19,9 +20,15 @@ struct OperatorOptions {
   std::string ns{};             // empty: all namespaces
   std::string runtime_image{};  // of cache runtimes; needed for SampleSets
   int workers = 4;              // per controller
+
+  // PaddleJobs.
+  std::string scheduling{};   // "" or "volcano"
+  std::string init_image{};   // of the coordinator; empty: the job's own
+  std::string etcd_server{};  // "a:2379,http://b:2379" for elastic training; empty: none
+  std::pair<int, int> port_range{35000, 65000};  // of jobs on the host network
 };
 
-// kInvalid names a controller that there is not.
+// kInvalid names a controller that there is not, or what is wrong with an option.
 Result<> add_controllers(Manager& manager, const OperatorOptions& options,
                          const Clock& clock = system_clock());
 

@@ -22,9 +22,13 @@ std::string training_role(RoleKind kind) {
     case RoleKind::kWorker:
       return "TRAINER";
     case RoleKind::kHeter:
-      return "HETER";
+      return "HETER_TRAINER";
   }
   return "TRAINER";
+}
+
+std::string old_training_role(RoleKind kind) {
+  return kind == RoleKind::kHeter ? "HETER" : training_role(kind);
 }
 
 const std::optional<api::Role>& role_of(const api::PaddleJobSpec& spec, RoleKind kind) {

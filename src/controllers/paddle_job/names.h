@@ -17,8 +17,11 @@ enum class RoleKind { kPs, kWorker, kHeter };
 // In the order in which ranks, lists and starts go.
 inline constexpr std::array kRoles{RoleKind::kPs, RoleKind::kWorker, RoleKind::kHeter};
 
-std::string to_string(RoleKind kind);      // ps, worker, heter
-std::string training_role(RoleKind kind);  // PSERVER, TRAINER, HETER
+std::string to_string(RoleKind kind);  // ps, worker, heter
+// TRAINING_ROLE, as Paddle reads it: PSERVER, TRAINER, HETER_TRAINER.
+std::string training_role(RoleKind kind);
+// PADDLE_TRAINING_ROLE, as the Go operator had it: PSERVER, TRAINER, HETER.
+std::string old_training_role(RoleKind kind);
 const std::optional<api::Role>& role_of(const api::PaddleJobSpec& spec, RoleKind kind);
 std::optional<api::RoleStatus>& status_of(api::PaddleJobStatus& status, RoleKind kind);
 int replicas_of(const api::PaddleJobSpec& spec, RoleKind kind);  // 0 when the role is absent
@@ -37,6 +40,10 @@ inline constexpr const char* kResourceAnnotation = "paddle-resource";
 // Written by the operator when the pod may start; "<epoch>/<pod address>", so that a pod that comes
 // back under another address waits again.
 inline constexpr const char* kReleaseAnnotation = "batch.paddlepaddle.org/release";
+// On pods and on the ConfigMap: the restart of the job that they belong to; none means 0.
+inline constexpr const char* kEpochAnnotation = "batch.paddlepaddle.org/epoch";
+// On the ConfigMap: what of the spec it was made from (rendezvous.h).
+inline constexpr const char* kShapeAnnotation = "batch.paddlepaddle.org/shape";
 inline constexpr const char* kCoordinator = "coord-paddle";
 
 inline constexpr int kFirstPort = 36000;

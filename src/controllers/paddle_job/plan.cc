@@ -3,137 +3,151 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
-#include "controllers/paddle_job/names.h"
-#include "controllers/paddle_job/pods.h"
+#include "controllers/paddle_job/active_time.h"
+#include "controllers/paddle_job/creation.h"
+#include "controllers/paddle_job/finishing.h"
+#include "controllers/paddle_job/holds.h"
+#include "controllers/paddle_job/objections.h"
 #include "controllers/paddle_job/progress.h"
-#include "controllers/paddle_job/rendezvous.h"
-#include "controllers/paddle_job/roster.h"
+#include "controllers/paddle_job/pruning.h"
+#include "controllers/paddle_job/release.h"
+#include "controllers/paddle_job/soonest.h"
 
 namespace paddle::controllers {
 namespace {
 
-Blocker blocker_of(const api::PaddleJob& job, const World& world) {
-  if (!job.spec.intranet.empty() && job.spec.intranet != "PodIP") {
-    return {"NotSupported",
-            "intranet " + job.spec.intranet + " is not supported by this version; use PodIP"};
-  }
-  if (job.spec.elastic) {
-    return {"NotSupported", "elastic jobs are not supported by this version; leave `elastic` out"};
-  }
-  if (!job.spec.sample_set) return {};
-  const auto& ref = *job.spec.sample_set;
-  if (!ref.ns.empty() && ref.ns != job.meta.key.ns) {
-    return {"SampleSetElsewhere",
-            "sampleSetRef.namespace is " + ref.ns +
-                ", but volumes do not cross namespaces; create the SampleSet in " +
-                job.meta.key.ns};
-  }
-  if (!world.sample_set) {
-    return {"SampleSetMissing", "waiting for the SampleSet " + ref.name + " to be created"};
-  }
-  if (world.sample_set->status.phase != "Ready") {
-    const auto& phase = world.sample_set->status.phase;
-    return {"SampleSetNotReady", "waiting for the SampleSet " + ref.name + ", which is " +
-                                     (phase.empty() ? "new" : phase) + ", to be Ready"};
-  }
-  return {};
+constexpr std::chrono::seconds kAskForPorts{10};
+
+void add_wave(Plan& plan, Wave wave) {
+  if (!wave.empty()) plan.waves.push_back(std::move(wave));
 }
 
-bool cleans_up(const api::PaddleJob& job, const std::string& phase) {
-  switch (api::effective_clean_policy(job.spec)) {
-    case api::CleanPolicy::kAlways:
-      return true;
-    case api::CleanPolicy::kNever:
-      return false;
-    case api::CleanPolicy::kOnFailure:
-      return phase == "Failed";
-    case api::CleanPolicy::kOnCompletion:
-      return phase == "Completed";
-  }
-  return false;
+void say(const api::PaddleJob& job, api::PaddleJobStatus status, Plan& plan) {
+  if (status == job.status) return;
+  plan.status_is_news = is_news(job.status, status);
+  plan.status = std::move(status);
 }
 
-void remove_all(const std::vector<api::Pod>& pods, Plan& plan) {
-  std::vector<DeletePod> doomed;
-  for (const auto& pod : pods) {
-    if (!pod.meta.deleting()) doomed.push_back({pod.meta.key, pod.meta.uid});
-  }
-  std::ranges::sort(doomed, {}, &DeletePod::key);
-  for (auto& pod : doomed) plan.emplace_back(std::move(pod));
+// Stored first; whatever follows from it is the next plan's.
+Plan only(api::PaddleJobStatus status) {
+  return {.status = std::move(status), .status_first = true, .status_is_news = true};
 }
 
-void create_missing(const api::PaddleJob& job, const Roster& roster, Plan& plan) {
-  for (const RoleKind kind : kRoles) {
-    const auto& slots = roster.slots.at(kind);
-    for (size_t i = 0; i < slots.size(); ++i) {
-      if (slots[i]) continue;
-      const int index = static_cast<int>(i);
-      plan.emplace_back(CreatePod{{job.meta.key.ns, pod_name(job, kind, index)},
-                                  api::Opaque(pod_for(job, kind, index))});
-    }
-  }
+bool has_old_finalizer(const api::PaddleJob& job) {
+  return std::ranges::find(job.meta.finalizers, kFinalizer) != job.meta.finalizers.end();
 }
 
-// A partial list of peers would hang the trainers: nothing until every pod can be reached.
-void release_all(const api::PaddleJob& job, const Roster& roster, const World& world, Plan& plan) {
-  if (without_address(roster) > 0) return;
-  auto data = rendezvous_data(job, addresses(roster));
-  if (!world.rendezvous || world.rendezvous->data != data) {
-    plan.emplace_back(PutRendezvous{std::move(data), world.rendezvous
-                                                         ? world.rendezvous->meta.resource_version
-                                                         : std::string()});
+Plan for_deleted(const api::PaddleJob& job) {  // owner references collect the children
+  Plan plan;
+  if (has_old_finalizer(job)) add_wave(plan, {DropFinalizer{}});
+  api::PaddleJobStatus status = job.status;
+  status.phase = "Terminating";
+  say(job, std::move(status), plan);
+  return plan;
+}
+
+Plan for_suspended(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                   const Setting& setting) {
+  api::PaddleJobStatus status = observe(job, sight, now, setting);
+  const bool anything = !sight.world.pods.empty() || has_begun(job, sight.roster, sight.world);
+  if (anything && job.status.phase != "Suspended") {
+    return only(next_epoch(std::move(status), {.cause = Cause::kSpec}, now));
   }
-  for (const RoleKind kind : kRoles) {
-    for (const api::Pod* pod : roster.slots.at(kind)) {
-      const std::string value = release_value(job, pod->ip);
-      const auto said = pod->meta.annotations.find(kReleaseAnnotation);
-      if (said != pod->meta.annotations.end() && said->second == value) continue;
-      plan.emplace_back(ReleasePod{pod->meta.key, pod->meta.uid, value});
-    }
+  Plan plan;
+  say(job, std::move(status), plan);
+  Pruned pruned = prune(job, sight, now, setting);
+  for (const api::Pod* pod : all_seated(sight.roster)) {
+    if (!pod->meta.deleting()) pruned.wave.push_back(delete_pod(*pod));
   }
+  add_wave(plan, std::move(pruned.wave));
+  plan.ask_about = std::move(pruned.ask_about);
+  soonest(plan.again_at, pruned.again_at);
+  return plan;
+}
+
+// A block of ports of the nodes, remembered before any pod is made.
+std::optional<Plan> take_ports(const api::PaddleJob& job, Sight& sight, WallTime now,
+                               const Setting& setting) {
+  if (!on_host_network(job.spec) || remembered_port(job) > 0) return std::nullopt;
+  const auto port = choose_ports(job.meta.uid, setting.host_ports, sight.world.ports_taken);
+  Plan plan;
+  if (!port) {
+    sight.held = Waiting{"NoFreePorts", port.error().message};
+    plan.again_at = now + kAskForPorts;
+    say(job, observe(job, sight, now, setting), plan);
+    return plan;
+  }
+  api::PaddleJob with_port = job;
+  with_port.status.port = *port;
+  return only(observe(with_port, sight, now, setting));
+}
+
+Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting& setting) {
+  Plan plan;
+  plan.keep_np = is_elastic(job.spec, setting.etcd);
+  soonest(plan.again_at, deadline_of(job));
+  soonest(plan.again_at, sight.verdict.again_at);
+  plan.ask_about = sight.verdict.ask_about;
+
+  Pruned pruned = prune(job, sight, now, setting);
+  plan.ask_about.merge(pruned.ask_about);
+  soonest(plan.again_at, pruned.again_at);
+  add_wave(plan, std::move(pruned.wave));
+
+  Held held = what_holds(job, sight, now, setting);
+  sight.held = held.why;
+  soonest(plan.again_at, held.again_at);
+  add_wave(plan, std::move(held.wave));
+  if (const auto resumes = resumes_at(job); resumes && now < *resumes) {
+    sight.pausing = true;
+    soonest(plan.again_at, resumes);
+  }
+  if (held.may_create && !sight.pausing) {
+    Wave missing = create_missing(job, sight, setting);
+    plan.confirm = !missing.empty() && needs_confirmation(job, sight.world);
+    add_wave(plan, std::move(missing));
+  }
+  for (Wave& wave : release(job, sight, setting)) add_wave(plan, std::move(wave));
+  say(job, observe(job, sight, now, setting), plan);
+  return plan;
 }
 
 }  // namespace
 
-Plan desired(const api::PaddleJob& job, const World& world, WallTime now) {
-  Plan plan;
-  if (job.meta.deleting()) {  // owner references collect the children
-    const auto& finalizers = job.meta.finalizers;
-    if (std::ranges::find(finalizers, kFinalizer) != finalizers.end())
-      plan.emplace_back(DropFinalizer{});
-    return plan;
-  }
-
+Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Setting& setting) {
+  if (job.meta.deleting()) return for_deleted(job);
   const Roster roster = seat(job, world.pods);
-  const Blocker blocker = blocker_of(job, world);
-  const api::PaddleJobStatus status = observe(job, roster, blocker, now);
-  if (status != job.status) plan.emplace_back(SetStatus{status});
+  if (roster.from_the_future) return {};  // the job's own change is still on its way to us
 
-  if (finished(status.phase)) {
-    if (cleans_up(job, status.phase)) {
-      remove_all(world.pods, plan);
-    } else if (status.phase == "Completed" && job.spec.ps) {
-      // Parameter servers do not end by themselves; the workers' success is the job's.
-      for (const api::Pod* pod : roster.slots.at(RoleKind::kPs)) {
-        const bool runs = pod && pod->phase == api::PodPhase::kRunning && !pod->meta.deleting();
-        if (runs) plan.emplace_back(DeletePod{pod->meta.key, pod->meta.uid});
+  Sight sight{.roster = roster, .world = world};
+  Plan plan;
+  if (finished(job.status.phase)) {
+    plan = for_finished(job, sight, now);
+    say(job, observe(job, sight, now, setting), plan);
+  } else if (job.spec.suspend && !work_done(roster)) {
+    plan = for_suspended(job, sight, now, setting);
+  } else if (const auto objection = objection_to(job)) {
+    sight.held = objection;
+    say(job, observe(job, sight, now, setting), plan);
+  } else if (auto taken = take_ports(job, sight, now, setting)) {
+    plan = std::move(*taken);
+  } else {
+    sight.verdict = judge(job, roster, world, now, setting);
+    if (sight.verdict.fate == Fate::kGoesOn) {
+      plan = for_running(job, sight, now, setting);
+    } else {
+      auto status = observe(job, sight, now, setting);
+      if (sight.verdict.fate == Fate::kBeginsAnew) {
+        status = next_epoch(std::move(status), sight.verdict, now);
       }
+      plan = only(std::move(status));
+      plan.forget_np = sight.verdict.fate != Fate::kBeginsAnew && job.spec.elastic.has_value();
+      plan.confirm = sight.verdict.rests_on_absence && !world.confirmed;
     }
-    return plan;
   }
-  if (job.spec.suspend) {
-    remove_all(world.pods, plan);
-    return plan;
+  if (has_old_finalizer(job) && !plan.status_first) {
+    plan.waves.insert(plan.waves.begin(), Wave{DropFinalizer{}});
   }
-  for (const api::Pod* pod : roster.surplus) {
-    if (!pod->meta.deleting()) plan.emplace_back(DeletePod{pod->meta.key, pod->meta.uid});
-  }
-  // What holds a job up holds up only pods that are not there yet.
-  if (!blocker.reason.empty() && missing(roster) == total_replicas(job.spec)) return plan;
-  create_missing(job, roster, plan);
-  release_all(job, roster, world, plan);
   return plan;
 }
 

@@ -105,7 +105,9 @@ Result<Json> pod_group_for(const api::PaddleJob& job) {
 
 Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const PodGroupSeen& seen) {
   const auto* owner = seen.meta.controller();
-  if (!owner || owner->uid != job.meta.uid || seen.meta.deleting()) return std::nullopt;
+  if (!owner || owner->uid != job.meta.uid || seen.meta.deleting()) {
+    return std::optional<Json>();
+  }
   TRY(const Json wanted, wanted_spec(job.spec));
   const Json found = seen.spec && seen.spec->is_object() ? *seen.spec : Json::object();
 
@@ -125,10 +127,10 @@ Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const Pod
   if (api::look_text(found, "priorityClassName") != priority) {
     patch["priorityClassName"] = priority.empty() ? Json() : Json(priority);
   }
-  if (patch.empty()) return std::nullopt;
-  return Json{
+  if (patch.empty()) return std::optional<Json>();
+  return std::optional<Json>(Json{
       {"metadata", {{"uid", seen.meta.uid}, {"resourceVersion", seen.meta.resource_version}}},
-      {"spec", std::move(patch)}};
+      {"spec", std::move(patch)}});
 }
 
 std::optional<Waiting> waits_for_pod_group(const api::PaddleJob& job,

@@ -5,135 +5,128 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
+#include "controllers/paddle_job/coordinator.h"
+#include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/host_ports.h"
+#include "controllers/paddle_job/json_list.h"
+#include "controllers/paddle_job/owner.h"
+#include "controllers/paddle_job/pod_group.h"
+#include "controllers/paddle_job/rendezvous.h"
+#include "controllers/placement/data_gate.h"
+
 namespace paddle::controllers {
 namespace {
 
 using api::Json;
 
-constexpr const char* kCoordVolume = "paddle-coord";
-constexpr const char* kCoordPath = "/paddle-coord";
-
-// Runs in the job's own image: only a shell, cat and sleep are asked for. The address is compared
-// too, so that a pod restarted by a reboot, with a new address, waits for a new release.
-constexpr const char* kWaitScript =
-    "until [ \"$(cat /paddle-coord/release 2>/dev/null)\" = \"$PADDLE_RELEASE_EPOCH/$POD_IP\" ]; "
-    "do sleep 0.1 2>/dev/null || sleep 1; done";
-
-Json env(const char* name, const std::string& value) { return {{"name", name}, {"value", value}}; }
-
-Json pod_ip_env() {
-  return {{"name", "POD_IP"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
+Json env(const std::string& name, const std::string& value) {
+  return {{"name", name}, {"value", value}};
 }
 
-Json& list_in(Json& object, const char* key) {
-  Json& list = object[key];
-  if (!list.is_array()) list = Json::array();
-  return list;
+size_t training_container(const Json& containers) {
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (api::look_text(containers[i], "name") == "paddle") return i;
+  }
+  return 0;
 }
 
-void add_training_env(Json& container, const api::PaddleJob& job, RoleKind kind, int index) {
+// Appended, so that ours win over the user's of the same name.
+void add_env(Json& container, const api::PaddleJob& job, RoleKind kind, int index,
+             const Setting& setting) {
   Json& entries = list_in(container, "env");
-  // Appended, so that ours win over the user's of the same name.
-  entries.push_back(pod_ip_env());
+  if (by_service(job.spec)) {
+    entries.push_back(env("POD_IP", pod_name(job, kind, index)));
+  } else {
+    entries.push_back(
+        {{"name", "POD_IP"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}});
+  }
   entries.push_back(env("PADDLE_TRAINER_ID", std::to_string(index)));
   entries.push_back(env("TRAINING_ROLE", training_role(kind)));
-  entries.push_back(env("PADDLE_TRAINING_ROLE", training_role(kind)));
+  entries.push_back(env("PADDLE_TRAINING_ROLE", old_training_role(kind)));
+  if (is_elastic(job.spec, setting.etcd)) {
+    for (const auto& [name, value] : elastic_env(job, setting.etcd)) {
+      entries.push_back(env(name, value));
+    }
+    return;
+  }
   list_in(container, "envFrom").push_back({{"configMapRef", {{"name", job.meta.key.name}}}});
 }
 
-Json coordinator(const api::PaddleJob& job, const Json& training_container) {
-  Json coord = {
-      {"name", kCoordinator},
-      {"command", {"/bin/sh", "-c", kWaitScript}},
-      {"env",
-       Json::array({env("PADDLE_RELEASE_EPOCH", std::to_string(job.status.epoch)), pod_ip_env()})},
-      {"resources",
-       {{"requests", {{"cpu", "10m"}, {"memory", "16Mi"}}},
-        {"limits", {{"cpu", "100m"}, {"memory", "64Mi"}}}}},
-      {"volumeMounts", Json::array({Json{{"name", kCoordVolume}, {"mountPath", kCoordPath}}})}};
-  for (const char* key : {"image", "imagePullPolicy", "securityContext"}) {
-    if (training_container.contains(key)) coord[key] = training_container[key];
+void declare_port(Json& container, int port) {
+  Json& ports = list_in(container, "ports");
+  const bool there = std::ranges::any_of(
+      ports, [&](const Json& p) { return api::look_integer(p, "containerPort") == port; });
+  if (!there) ports.push_back({{"containerPort", port}, {"protocol", "TCP"}});
+}
+
+std::string restart_policy(const api::PaddleJob& job, RoleKind kind, const Json& spec,
+                           const Setting& setting) {
+  if (is_elastic(job.spec, setting.etcd)) return kElasticRestartPolicy;
+  if (const auto own = api::look_text(spec, "restartPolicy"); !own.empty()) return own;
+  return kind == RoleKind::kWorker && by_service(job.spec) ? "OnFailure" : "Never";
+}
+
+void name_it(Json& pod, const api::PaddleJob& job, RoleKind kind, const std::string& name) {
+  pod["apiVersion"] = "v1";
+  pod["kind"] = "Pod";
+  Json& meta = object_in(pod, "metadata");
+  for (const char* theirs : {"creationTimestamp", "generateName"}) meta.erase(theirs);
+  meta["name"] = name;
+  meta["namespace"] = job.meta.key.ns;
+  Json& labels = object_in(meta, "labels");
+  labels[kResNameLabel] = name;
+  labels[kResTypeLabel] = to_string(kind);
+  labels[kJobNameLabel] = job.meta.key.name;
+  Json& annotations = object_in(meta, "annotations");
+  annotations[kResourceAnnotation] = to_string(kind);
+  annotations[kEpochAnnotation] = std::to_string(job.status.epoch);
+  annotations.erase(kReleaseAnnotation);
+  meta["ownerReferences"] = api::encode_meta({.owners = {owner_reference(job)}})["ownerReferences"];
+}
+
+Json built(const api::PaddleJob& job, const Part& part, int index, const DataSeen& data,
+           const Setting& setting, bool gated) {
+  const bool has_template = part.pod_template && part.pod_template->is_object();
+  Json pod = has_template ? *part.pod_template : Json::object();
+  const std::string name = pod_name(job, part.kind, index);
+  name_it(pod, job, part.kind, name);
+
+  Json& spec = object_in(pod, "spec");
+  Json& containers = list_in(spec, "containers");
+  if (containers.empty()) return pod;  // refused by validation; never by a crash here
+  Json& training = containers[training_container(containers)];
+  const bool elastic = is_elastic(job.spec, setting.etcd);
+  if (!elastic) add_coordinator(spec, training, job, setting.init_image);
+  add_env(training, job, part.kind, index, setting);
+  spec["restartPolicy"] = restart_policy(job, part.kind, spec, setting);
+  spec["hostname"] = name;  // in the pod's /etc/hosts: POD_IP of a Service job resolves by it
+  spec["subdomain"] = name;
+  if (by_service(job.spec)) declare_port(training, port_of(job));
+  if (on_host_network(job.spec)) use_host_network(spec, port_of(job));
+  if (job.spec.sample_set) {
+    const auto& ref = *job.spec.sample_set;
+    if (part.kind == RoleKind::kWorker) {
+      mount_samples(spec, ref, data);
+      if (!gated) place_worker(spec, ref, data, index);
+    }
+    if (gated) add_gate(spec);
   }
-  return coord;
-}
-
-Json coord_volume() {
-  return {{"name", kCoordVolume},
-          {"downwardAPI",
-           {{"items", Json::array({Json{{"path", "release"},
-                                        {"fieldRef",
-                                         {{"fieldPath", std::string("metadata.annotations['") +
-                                                            kReleaseAnnotation + "']"}}}}})}}}};
-}
-
-bool gets_samples(const api::SampleSetMount& mount, const Json& container, size_t position) {
-  if (mount.containers.empty()) return position == 0;
-  return std::ranges::find(mount.containers, container.value("name", "")) != mount.containers.end();
-}
-
-void mount_samples(Json& spec, const api::SampleSetMount& mount) {
-  // "samples-" keeps it apart from the user's own volumes, dots would not be a legal volume name.
-  std::string volume = "samples-" + mount.name;
-  std::ranges::replace(volume, '.', '-');
-  Json claim = {{"claimName", mount.name}};
-  if (mount.read_only) claim["readOnly"] = true;
-  list_in(spec, "volumes").push_back({{"name", volume}, {"persistentVolumeClaim", claim}});
-  Json& containers = spec["containers"];
-  for (size_t i = 0; i < containers.size(); ++i) {
-    if (!gets_samples(mount, containers[i], i)) continue;
-    Json entry = {
-        {"name", volume}, {"mountPath", mount.mount_path}, {"mountPropagation", "HostToContainer"}};
-    if (mount.read_only) entry["readOnly"] = true;
-    list_in(containers[i], "volumeMounts").push_back(std::move(entry));
-  }
+  if (uses_pod_group(job.spec, setting.scheduling)) join_pod_group(pod, job, part.kind);
+  return pod;
 }
 
 }  // namespace
 
-api::OwnerReference owner_reference(const api::PaddleJob& job) {
-  return {.api_version = api::PaddleJob::kApiVersion,
-          .kind = api::PaddleJob::kKind,
-          .name = job.meta.key.name,
-          .uid = job.meta.uid,
-          .controller = true,
-          .block_owner_deletion = true};
+Json pod_for(const api::PaddleJob& job, const Part& part, int index, const DataSeen& data,
+             const Setting& setting) {
+  const bool gated = job.spec.sample_set && job.spec.sample_set->gate;
+  return built(job, part, index, data, setting, gated);
 }
 
-std::string release_value(const api::PaddleJob& job, const std::string& address) {
-  return std::to_string(job.status.epoch) + "/" + address;
-}
-
-Json pod_for(const api::PaddleJob& job, RoleKind kind, int index) {
-  const auto& role = role_of(job.spec, kind);
-  Json pod = role && role->pod_template && role->pod_template->is_object() ? *role->pod_template
-                                                                           : Json::object();
-  pod["apiVersion"] = "v1";
-  pod["kind"] = "Pod";
-
-  Json& meta = pod["metadata"];
-  if (!meta.is_object()) meta = Json::object();
-  meta.erase("creationTimestamp");
-  meta.erase("generateName");
-  const std::string name = pod_name(job, kind, index);
-  meta["name"] = name;
-  meta["namespace"] = job.meta.key.ns;
-  meta["labels"][kResNameLabel] = name;
-  meta["labels"][kResTypeLabel] = to_string(kind);
-  meta["labels"][kJobNameLabel] = job.meta.key.name;
-  meta["annotations"][kResourceAnnotation] = to_string(kind);
-  meta["ownerReferences"] = api::encode_meta({.owners = {owner_reference(job)}})["ownerReferences"];
-
-  Json& spec = pod["spec"];
-  Json& containers = list_in(spec, "containers");
-  if (containers.empty()) return pod;  // refused by validation; never by a crash here
-  const Json coord = coordinator(job, containers[0]);
-  add_training_env(containers[0], job, kind, index);
-  if (!spec.contains("restartPolicy")) spec["restartPolicy"] = "Never";
-  Json& init = list_in(spec, "initContainers");
-  init.insert(init.begin(), coord);
-  list_in(spec, "volumes").push_back(coord_volume());
-  if (job.spec.sample_set && kind == RoleKind::kWorker) mount_samples(spec, *job.spec.sample_set);
-  return pod;
+Json placed_spec(const api::PaddleJob& job, const Part& part, int index, const DataSeen& data,
+                 const Setting& setting) {
+  return built(job, part, index, data, setting, false)["spec"];
 }
 
 }  // namespace paddle::controllers

@@ -4,23 +4,35 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/paddle_job.h"
 #include "base/clock.h"
 #include "controllers/paddle_job/roster.h"
+#include "controllers/paddle_job/setting.h"
+#include "controllers/paddle_job/verdict.h"
 
 namespace paddle::controllers {
 
 bool finished(const std::string& phase);  // Completed or Failed: sticky
 
-// Why nothing moves; empty type of reason means that nothing holds the job up.
-struct Blocker {
-  std::string reason{};   // CamelCase, for the condition
-  std::string message{};  // one sentence with the next step
+// What is known besides the job itself.
+struct Sight {
+  const Roster& roster;
+  const World& world;
+  Verdict verdict{};
+  std::optional<Waiting> held{};  // what keeps pods from being made
+  bool pausing = false;           // before the pods of a restart are made
 };
 
-api::PaddleJobStatus observe(const api::PaddleJob& job, const Roster& roster,
-                             const Blocker& blocker, WallTime now);
+api::PaddleJobStatus observe(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                             const Setting& setting);
+
+// The next epoch: to be stored before anything of it is done.
+api::PaddleJobStatus next_epoch(api::PaddleJobStatus status, const Verdict& verdict, WallTime now);
+
+// Users wait for such a change; others (counters, messages) can be told together, a little later.
+bool is_news(const api::PaddleJobStatus& before, const api::PaddleJobStatus& after);
 
 }  // namespace paddle::controllers

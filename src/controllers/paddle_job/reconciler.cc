@@ -3,225 +3,216 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
-#include "base/match.h"
-#include "controllers/loop/sources.h"
-#include "controllers/paddle_job/names.h"
-#include "controllers/paddle_job/progress.h"
-#include "controllers/paddle_job/rendezvous.h"
-#include "kube/informer/store.h"
+#include "base/log.h"
+#include "base/sync.h"
+#include "controllers/paddle_job/elastic_sync.h"
+#include "controllers/paddle_job/hand.h"
+#include "controllers/paddle_job/job_view.h"
+#include "controllers/paddle_job/memory.h"
+#include "controllers/paddle_job/soonest.h"
 
 namespace paddle::controllers {
 namespace {
 
-using api::Json;
-using kube::ObjectKey;
-namespace kinds = kube::resources;
+using api::ObjectKey;
+using namespace std::chrono_literals;
 
-constexpr const char* kByOwner = "controller-uid";
-constexpr const char* kBySampleSet = "sample-set";
+// Plans that follow from each other in one pass: more than any job needs, fewer than a defect of
+// ours could make of it.
+constexpr int kRounds = 8;
+constexpr auto kInformerBegins = 100ms;
+// Changes of counters and messages are told together.
+constexpr auto kUnsaidWhileRunning = 5s;
+constexpr auto kUnsaidWhileStarting = 15s;
 
-Result<RendezvousMap> decode_map(const Json& object) {
-  RendezvousMap map;
-  TRY(map.meta, api::decode_meta(object));
-  if (const auto data = object.find("data"); data != object.end() && data->is_object()) {
-    for (const auto& [key, value] : data->items()) {
-      if (value.is_string()) map.data[key] = value.get<std::string>();
-    }
+// The user can do something about it, and has to know.
+std::optional<Waiting> trouble_of(const Error& error) {
+  switch (error.code) {
+    case Code::kForbidden:
+      return Waiting{"Refused", error.message};
+    case Code::kInvalid:
+      return Waiting{"InvalidObject", error.message};
+    case Code::kAlreadyExists:
+      return Waiting{"NameTaken", error.message};
+    default:
+      return std::nullopt;
   }
-  return map;
 }
-
-template <typename T>
-std::vector<std::string> controller_uid(const T& object) {
-  const auto* owner = object.meta.controller();
-  return owner ? std::vector{owner->uid} : std::vector<std::string>{};
-}
-
-std::string sample_set_key(const ObjectKey& key) { return key.ns + "/" + key.name; }
 
 class PaddleJobReconciler {
  public:
   PaddleJobReconciler(const Surroundings& around, const PaddleJobOptions& options,
                       const Clock& clock)
-      : cluster_(around.cluster),
-        events_(around.events),
+      : setting_(options.setting),
+        etcd_(options.etcd),
         clock_(clock),
-        jobs_(around.informers.of<api::PaddleJob>(kinds::kPaddleJobs, {.ns = options.ns},
-                                                  {"paddle-job", api::decode_paddle_job})),
-        // Only what carries our label: other people's pods are none of our memory's business.
-        pods_(around.informers.of<api::Pod>(kinds::kPods,
-                                            {.ns = options.ns, .label_selector = kJobNameLabel},
-                                            {"pod", api::decode_pod})),
-        maps_(around.informers.of<RendezvousMap>(
-            kinds::kConfigMaps, {.ns = options.ns, .label_selector = kJobNameLabel},
-            {"rendezvous", decode_map})),
-        sets_(around.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = options.ns},
-                                                  {"sample-set", api::decode_sample_set})) {
-    pods_.add_index(kByOwner, controller_uid<api::Pod>);
-    jobs_.add_index(kBySampleSet, [](const api::PaddleJob& job) {
-      if (!job.spec.sample_set) return std::vector<std::string>{};
-      return std::vector{sample_set_key({job.meta.key.ns, job.spec.sample_set->name})};
-    });
-    for_kind(jobs_, around.queue);
-    owns(pods_, kinds::kPaddleJobs, around.queue);
-    owns(maps_, kinds::kPaddleJobs, around.queue);
-    watches(sets_, around.queue, [jobs = jobs_](const api::SampleSet& set) {
-      std::vector<ObjectKey> keys;
-      for (const auto& job : jobs.list(kBySampleSet, sample_set_key(set.meta.key))) {
-        keys.push_back(job->meta.key);
-      }
-      return keys;
-    });
-  }
+        view_(around, options.ns, options.setting),
+        hand_(around.cluster, around.events, view_) {}
 
   Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
-    const auto job = jobs_.find(key);
-    if (!job) return Outcome{};  // deleted since it was queued
-    for (const Action& action : desired(*job, world_of(*job), clock_.wall())) {
-      if (auto done = carry_out(action, *job, {.stop = stop}); !done) {
-        return std::move(done).error().in("paddlejob " + to_string(key));
-      }
+    const auto job = view_.find(key);
+    if (!job) {
+      forget(key, stop);  // deleted since it was queued
+      return Outcome{};
     }
-    return Outcome{};
+    Pass pass{.memory = memories_.of(key), .call = {.stop = stop}};
+    // Two jobs must not choose the same ports at the same time.
+    std::optional<Lock> ports;
+    if (on_host_network(job->spec) && remembered_port(*job) == 0) ports.emplace(ports_);
+    auto outcome = work(key, pass);
+    if (!outcome) return std::move(outcome).error().in("paddlejob " + to_string(key));
+    return outcome;
   }
 
  private:
-  World world_of(const api::PaddleJob& job) const {
-    World world;
-    for (const auto& pod : pods_.list(kByOwner, job.meta.uid)) world.pods.push_back(*pod);
-    if (const auto map = maps_.find(job.meta.key)) {
-      const auto* owner = map->meta.controller();
-      if (owner && owner->uid == job.meta.uid) world.rendezvous = *map;
-    }
-    if (job.spec.sample_set) {
-      if (const auto set = sets_.find({job.meta.key.ns, job.spec.sample_set->name})) {
-        world.sample_set = *set;
+  struct Pass {
+    JobMemory& memory;
+    kube::Call call{};
+    std::optional<Waiting> trouble{};
+    std::optional<Error> etcd_error{};
+    bool np_kept = false;
+  };
+  // A plan with the job that it is for; no job: there is nothing to do yet.
+  struct Decision {
+    std::shared_ptr<const api::PaddleJob> job{};
+    Plan plan{};
+  };
+
+  Result<Outcome> work(const ObjectKey& key, Pass& pass) {
+    for (int round = 0; round < kRounds; ++round) {
+      TRY(Decision decision, decide(key, pass));
+      if (!decision.job)
+        return Outcome{decision.plan.again_at
+                           ? std::optional<std::chrono::nanoseconds>(kInformerBegins)
+                           : std::nullopt};
+      const api::PaddleJob& job = *decision.job;
+      const Plan& plan = decision.plan;
+      if (plan.status_first) {
+        CHECK_DONE(hand_.set_status(*plan.status, job, pass.call));
+        pass.memory.unsaid_since.reset();
+        if (plan.forget_np) forget_np(job.meta.key, pass);
+        continue;
+      }
+      keep_np(job, plan, pass);
+      if (plan.waves.empty()) return conclude(job, plan, pass);
+      for (const Wave& wave : plan.waves) {
+        if (auto done = hand_.carry_out(wave, job, pass.memory, pass.call); !done) {
+          return explain(key, std::move(done).error(), pass);
+        }
       }
     }
-    return world;
+    return Outcome{1s};
   }
 
-  kube::ObjectRef ref_of(const api::PaddleJob& job) const {
-    return {.api_version = api::PaddleJob::kApiVersion,
-            .kind = api::PaddleJob::kKind,
-            .key = job.meta.key,
-            .uid = job.meta.uid};
-  }
-  void tell(const api::PaddleJob& job, kube::EventKind kind, const char* reason,
-            std::string message) {
-    events_.event(ref_of(job), kind, reason, std::move(message));
-  }
-
-  Result<> carry_out(const Action& action, const api::PaddleJob& job, const kube::Call& call) {
-    return std::visit(Match{
-                          [&](const CreatePod& a) { return create_pod(a, job, call); },
-                          [&](const DeletePod& a) { return delete_pod(a, job, call); },
-                          [&](const PutRendezvous& a) { return put_rendezvous(a, job, call); },
-                          [&](const ReleasePod& a) { return release(a, call); },
-                          [&](const SetStatus& a) { return set_status(a, job, call); },
-                          [&](const DropFinalizer&) { return drop_finalizer(job, call); },
-                      },
-                      action);
-  }
-
-  Result<> create_pod(const CreatePod& a, const api::PaddleJob& job, const kube::Call& call) {
-    auto created = cluster_.create(kinds::kPods, *a.pod, call);
-    if (created.is(Code::kAlreadyExists)) return adopt(kinds::kPods, a.key, job, call);
-    if (!created) {
-      tell(job, kube::EventKind::kWarning, "Create",
-           "create failed pod " + a.key.name + ": " + created.error().message);
-      return std::move(created).error().in("create pod " + a.key.name);
+  Result<Decision> decide(const ObjectKey& key, Pass& pass) {
+    Decision decision{.job = view_.find(key)};
+    if (!decision.job) return decision;
+    TRY(std::optional<World> world, view_.world_of(*decision.job, pass.memory, pass.call));
+    if (!world) {
+      decision.job.reset();
+      decision.plan.again_at = clock_.wall();
+      return decision;
     }
-    pods_.acknowledge(*created);
-    tell(job, kube::EventKind::kNormal, "Created", "created pod " + a.key.name);
-    return Done{};
-  }
-
-  // A namesake: ours when an answer was lost, somebody else's otherwise.
-  Result<> adopt(const kube::Resource& resource, const ObjectKey& key, const api::PaddleJob& job,
-                 const kube::Call& call) {
-    TRY(const Json found, cluster_.get(resource, key, call));
-    TRY(const api::Meta meta, api::decode_meta(found));
-    const auto* owner = meta.controller();
-    if (owner && owner->uid == job.meta.uid) {
-      if (resource == kinds::kPods) pods_.acknowledge(found);
-      if (resource == kinds::kConfigMaps) maps_.acknowledge(found);
-      return Done{};
+    world->trouble = pass.trouble;
+    decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
+    if (!decision.plan.ask_about.empty()) {
+      CHECK_DONE(view_.ask_nodes(decision.plan.ask_about, *world, pass.call));
+      decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
     }
-    const std::string text =
-        "a " + resource.kind + " named " + key.name +
-        " is there already and belongs to somebody else; remove it or rename the job";
-    tell(job, kube::EventKind::kWarning, "NameTaken", text);
-    return Error{Code::kConflict, text};
+    if (!decision.plan.confirm) return decision;
+    auto now = view_.confirm(*decision.job, *world, pass.call);
+    if (now.is(Code::kNotFound)) return Decision{};
+    if (!now) return std::move(now).error();
+    decision.job = std::make_shared<const api::PaddleJob>(*std::move(now));
+    decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
+    return decision;
   }
 
-  Result<> delete_pod(const DeletePod& a, const api::PaddleJob& job, const kube::Call& call) {
-    auto removed = cluster_.remove(kinds::kPods, a.key, {.uid = a.uid}, call);
-    // Gone, or a namesake took its place: either way this one is not there any more.
-    if (removed.is(Code::kNotFound) || removed.is(Code::kConflict)) return Done{};
-    if (!removed) return std::move(removed).error().in("delete pod " + a.key.name);
-    tell(job, kube::EventKind::kNormal, "Deleted", "deleted pod " + a.key.name);
-    return Done{};
-  }
-
-  Result<> put_rendezvous(const PutRendezvous& a, const api::PaddleJob& job,
-                          const kube::Call& call) {
-    Json object = rendezvous_map(job, a.data);
-    if (!a.replaces.empty()) object["metadata"]["resourceVersion"] = a.replaces;
-    auto stored = a.replaces.empty() ? cluster_.create(kinds::kConfigMaps, object, call)
-                                     : cluster_.update(kinds::kConfigMaps, object, {}, call);
-    if (stored.is(Code::kAlreadyExists)) return adopt(kinds::kConfigMaps, job.meta.key, job, call);
-    if (!stored) return std::move(stored).error().in("write configmap " + job.meta.key.name);
-    maps_.acknowledge(*stored);
-    return Done{};
-  }
-
-  Result<> release(const ReleasePod& a, const kube::Call& call) {
-    const kube::Patch patch{
-        .body = {{"metadata", {{"uid", a.uid}, {"annotations", {{kReleaseAnnotation, a.value}}}}}}};
-    auto stored = cluster_.patch(kinds::kPods, a.key, patch, {}, call);
-    if (stored.is(Code::kNotFound) || stored.is(Code::kConflict))
-      return Done{};  // the next pass sees
-    if (!stored) return std::move(stored).error().in("release pod " + a.key.name);
-    pods_.acknowledge(*stored);
-    return Done{};
-  }
-
-  Result<> set_status(const SetStatus& a, const api::PaddleJob& job, const kube::Call& call) {
-    api::PaddleJob changed = job;
-    changed.status = a.status;
-    auto stored = cluster_.update(kinds::kPaddleJobs, api::encode(changed), "status", call);
-    if (stored.is(Code::kNotFound)) return Done{};
-    if (!stored) return std::move(stored).error().in("write status");
-    jobs_.acknowledge(*stored);
-    if (a.status.phase != job.status.phase && finished(a.status.phase)) {
-      const auto* ready = api::find_condition(a.status.conditions, "Ready");
-      tell(job, a.status.phase == "Failed" ? kube::EventKind::kWarning : kube::EventKind::kNormal,
-           a.status.phase.c_str(), ready ? ready->message : a.status.phase);
+  // Nothing more to do: what is there to say, and when to look again?
+  Result<Outcome> conclude(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
+    std::optional<std::chrono::nanoseconds> again;
+    if (plan.again_at)
+      again = std::max<std::chrono::nanoseconds>(*plan.again_at - clock_.wall(), 10ms);
+    if (!plan.status) {
+      pass.memory.unsaid_since.reset();
+    } else if (const auto wait = may_wait(job, plan, pass.memory)) {
+      again = again ? std::min(*again, *wait) : *wait;
+    } else {
+      CHECK_DONE(hand_.set_status(*plan.status, job, pass.call));
+      pass.memory.unsaid_since.reset();
     }
-    return Done{};
+    if (pass.etcd_error) return *pass.etcd_error;
+    return Outcome{again};
   }
 
-  Result<> drop_finalizer(const api::PaddleJob& job, const kube::Call& call) {
-    auto left = job.meta.finalizers;
-    std::erase(left, kFinalizer);
-    const kube::Patch patch{
-        .body = {
-            {"metadata", {{"resourceVersion", job.meta.resource_version}, {"finalizers", left}}}}};
-    auto stored = cluster_.patch(kinds::kPaddleJobs, job.meta.key, patch, {}, call);
-    if (stored || stored.is(Code::kNotFound)) return Done{};
-    return std::move(stored).error().in("drop the finalizer");
+  std::optional<std::chrono::nanoseconds> may_wait(const api::PaddleJob& job, const Plan& plan,
+                                                   JobMemory& memory) const {
+    if (plan.status_is_news) return std::nullopt;
+    const BootTime now = clock_.boot();
+    if (!memory.unsaid_since) memory.unsaid_since = now;
+    const std::chrono::nanoseconds limit =
+        job.status.phase == "Running" ? kUnsaidWhileRunning : kUnsaidWhileStarting;
+    const auto left = *memory.unsaid_since + limit - now;
+    return left > 0ns ? std::optional(left) : std::nullopt;
   }
 
-  kube::Cluster& cluster_;
-  kube::EventRecorder& events_;
+  // What the server would not let us do is said in the status before it is tried again.
+  Result<Outcome> explain(const ObjectKey& key, Error error, Pass& pass) {
+    pass.trouble = trouble_of(error);
+    if (!pass.trouble) return error;
+    TRY(const Decision decision, decide(key, pass));
+    const Plan& plan = decision.plan;
+    if (decision.job && plan.status && plan.status_is_news) {
+      CHECK_DONE(hand_.set_status(*plan.status, *decision.job, pass.call));
+    }
+    return error;
+  }
+
+  void keep_np(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
+    if (!plan.keep_np || !etcd_ || pass.np_kept) return;
+    pass.np_kept = true;
+    Result<bool> kept = true;
+    // A job of this name may have left something behind: "the work is done" among it.
+    if (job.status.phase.empty() && !pass.memory.in_etcd) {
+      if (auto clean = forget_elastic(*etcd_, job.meta.key, pass.call.stop); !clean) {
+        kept = std::move(clean).error();
+      }
+    }
+    if (kept) kept = controllers::keep_np(*etcd_, job, pass.call.stop);
+    if (!kept) {
+      pass.etcd_error = std::move(kept).error().in("tell etcd the number of trainers");
+      pass.trouble = Waiting{"EtcdUnavailable", pass.etcd_error->message};
+      return;
+    }
+    pass.memory.in_etcd = true;
+    if (*kept && !job.status.phase.empty()) {
+      hand_.tell(job, kube::EventKind::kNormal, "Scaled",
+                 "scaled replicas to " + std::to_string(replicas_of(job.spec, RoleKind::kWorker)));
+    }
+  }
+
+  void forget_np(const ObjectKey& key, Pass& pass) {
+    if (!etcd_) return;
+    if (auto done = forget_elastic(*etcd_, key, pass.call.stop); !done) {
+      log::warn("etcd keeps keys of a job that has ended",
+                {{"paddlejob", to_string(key)}, {"error", done.error().message}});
+    }
+    pass.memory.in_etcd = false;
+  }
+
+  void forget(const ObjectKey& key, std::stop_token stop) {
+    JobMemory memory = memories_.forget(key);
+    Pass pass{.memory = memory, .call = {.stop = stop}};
+    if (memory.in_etcd) forget_np(key, pass);
+  }
+
+  const Setting setting_;
+  const std::shared_ptr<etcd::Store> etcd_;
   const Clock& clock_;
-  kube::Store<api::PaddleJob> jobs_;
-  kube::Store<api::Pod> pods_;
-  kube::Store<RendezvousMap> maps_;
-  kube::Store<api::SampleSet> sets_;
+  JobView view_;
+  Hand hand_;
+  JobMemories memories_;
+  Mutex ports_;  // held while a job chooses its host ports and stores them
 };
 
 }  // namespace

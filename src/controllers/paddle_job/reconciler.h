@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drives one PaddleJob towards its spec: read, decide, act. All the thinking is in plan.h.
+// Drives one PaddleJob towards its spec: see (job_view.h), decide (plan.h), act (hand.h). All the
+// thinking is in the plan.
 
 #pragma once
+
+#include <memory>
+#include <string>
 
 #include "controllers/loop/ending.h"
 #include "controllers/loop/manager.h"
 #include "controllers/paddle_job/plan.h"
+#include "controllers/paddle_job/setting.h"
+#include "etcd/store.h"
 
 namespace paddle::controllers {
 
 struct PaddleJobOptions {
   std::string ns{};  // empty: all namespaces
+  Setting setting{};
+  std::shared_ptr<etcd::Store> etcd{};  // with setting.etcd; null: none
 };
 
 inline constexpr const char* kPaddleJobController = "paddlejob-controller";

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tells every trainer where its peers are: the ConfigMap `<job>` that all containers take
+// What tells every trainer where its peers are: the ConfigMap `<job>` that training containers take
 // their environment from. Pure.
+//
+// It is written once per epoch, when every pod can be reached, and before any of them may start:
+// the environment of a running container never changes, so a list that would have to change means
+// another epoch. Elastic jobs have none.
 
 #pragma once
 
@@ -12,17 +16,29 @@
 #include "api/json.h"
 #include "api/paddle_job.h"
 #include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/roster.h"
 
 namespace paddle::controllers {
 
-// Addresses by role and index. Complete: one for each replica.
+bool by_service(const api::PaddleJobSpec& spec);  // intranet: Service
+// First of the job's ports: the same in every list, in PADDLE_PORT and in Services.
+int port_of(const api::PaddleJob& job);
+
+// How peers call each pod, by part and index. Complete: one for each replica.
 using Addresses = std::map<RoleKind, std::vector<std::string>>;
+Addresses addresses(const api::PaddleJob& job, const Roster& roster);
 
 // "10.0.0.1:36000", "[fd00::1]:36000".
 std::string endpoint(const std::string& address, int port);
 
 std::map<std::string, std::string> rendezvous_data(const api::PaddleJob& job,
                                                    const Addresses& addresses);
+
+// The lists of peers among the data: what a running container was told and can not unlearn.
+std::map<std::string, std::string> peers_in(const std::map<std::string, std::string>& data);
+
+// What of the spec the data rests on: another shape is the user's wish, another address is not.
+std::string shape_of(const api::PaddleJob& job);
 
 api::Json rendezvous_map(const api::PaddleJob& job, const std::map<std::string, std::string>& data);
 

@@ -2,25 +2,14 @@
 #include "controllers/paddle_job/roster.h"
 
 #include <algorithm>
+#include <map>
+
+#include "controllers/paddle_job/pod_facts.h"
 
 namespace paddle::controllers {
 namespace {
 
 using api::PodPhase;
-
-template <typename Holds>
-bool all_pods(const Roster& roster, Holds holds) {
-  return std::ranges::all_of(roster.slots, [&](const auto& role) {
-    return std::ranges::all_of(role.second,
-                               [&](const api::Pod* pod) { return pod && holds(*pod); });
-  });
-}
-
-bool coordinating(const api::Pod& pod) {
-  return std::ranges::any_of(pod.init_containers, [](const api::ContainerStatus& c) {
-    return c.name == kCoordinator && c.state == api::ContainerStatus::State::kRunning;
-  });
-}
 
 api::ObjectReference reference(const api::Pod& pod) {
   return {.api_version = "v1",
@@ -30,92 +19,117 @@ api::ObjectReference reference(const api::Pod& pod) {
           .uid = pod.meta.uid};
 }
 
+void add(const api::Pod& pod, api::RoleStatus& status) {
+  switch (pod.phase) {
+    case PodPhase::kPending:
+      ++(coordinating(pod) ? status.starting : status.pending);
+      break;
+    case PodPhase::kRunning:
+      ++(pod.all_ready() ? status.running : status.starting);
+      break;
+    case PodPhase::kSucceeded:
+      ++status.succeeded;
+      break;
+    case PodPhase::kFailed:
+      ++status.failed;
+      break;
+    case PodPhase::kUnknown:
+      ++status.unknown;
+      break;
+  }
+}
+
+template <typename Each>
+void each_seat(const Roster& roster, Each each) {
+  for (const Bench& bench : roster.benches) {
+    for (const api::Pod* pod : bench.seats) each(pod);
+  }
+}
+
 }  // namespace
 
-Roster seat(const api::PaddleJob& job, const std::vector<api::Pod>& pods) {
-  std::map<std::string, const api::Pod*> by_name;
-  for (const auto& pod : pods) by_name[pod.meta.key.name] = &pod;
+const Bench* Roster::bench(RoleKind kind) const {
+  const auto found = std::ranges::find(benches, kind, [](const Bench& b) { return b.part.kind; });
+  return found == benches.end() ? nullptr : &*found;
+}
+
+Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods) {
   Roster roster;
-  for (const RoleKind kind : kRoles) {
-    auto& slots = roster.slots[kind];
-    for (int index = 0; index < replicas_of(job.spec, kind); ++index) {
-      auto seated = by_name.extract(pod_name(job, kind, index));
-      slots.push_back(seated ? seated.mapped() : nullptr);
+  std::map<std::string, const api::Pod*> present;
+  for (const PodPtr& pod : pods) {
+    const auto& name = pod->meta.key.name;
+    roster.names_in_use.insert(name);
+    const std::int64_t epoch = epoch_of(pod->meta);
+    if (epoch > job.status.epoch) roster.from_the_future = true;
+    if (epoch < job.status.epoch) {
+      roster.old.push_back(pod.get());
+    } else {
+      present[name] = pod.get();
     }
   }
-  for (const auto& [name, pod] : by_name) roster.surplus.push_back(pod);
+  for (Part& part : parts_of(job.spec)) {
+    Bench& bench = roster.benches.emplace_back();
+    for (int index = 0; index < part.replicas; ++index) {
+      auto seated = present.extract(pod_name(job, part.kind, index));
+      bench.seats.push_back(seated ? seated.mapped() : nullptr);
+    }
+    bench.part = std::move(part);
+  }
+  for (const auto& [name, pod] : present) roster.surplus.push_back(pod);
+  std::ranges::sort(roster.old, {}, [](const api::Pod* pod) { return pod->meta.key; });
   return roster;
 }
 
-int missing(const Roster& roster) {
-  std::ptrdiff_t count = 0;
-  for (const auto& [kind, slots] : roster.slots) count += std::ranges::count(slots, nullptr);
-  return static_cast<int>(count);
+int seats(const Roster& roster) {
+  int all = 0;
+  each_seat(roster, [&](const api::Pod*) { ++all; });
+  return all;
+}
+
+int empty_seats(const Roster& roster) {
+  int empty = 0;
+  each_seat(roster, [&](const api::Pod* pod) { empty += pod ? 0 : 1; });
+  return empty;
 }
 
 int without_address(const Roster& roster) {
-  std::ptrdiff_t count = 0;
-  for (const auto& [kind, slots] : roster.slots) {
-    count += std::ranges::count_if(
-        slots, [](const api::Pod* pod) { return !pod || pod->ip.empty() || pod->meta.deleting(); });
-  }
-  return static_cast<int>(count);
+  int without = 0;
+  each_seat(roster, [&](const api::Pod* pod) {
+    without += !pod || pod->ip.empty() || pod->meta.deleting() ? 1 : 0;
+  });
+  return without;
 }
 
-Addresses addresses(const Roster& roster) {
-  Addresses out;
-  for (const auto& [kind, slots] : roster.slots) {
-    auto& list = out[kind];
-    for (const api::Pod* pod : slots) list.push_back(pod ? pod->ip : std::string());
-  }
-  return out;
+bool any_pod(const Roster& roster, const PodTest& test) {
+  bool found = false;
+  each_seat(roster, [&](const api::Pod* pod) { found = found || (pod && test(*pod)); });
+  return found;
 }
 
-api::RoleStatus count(const std::vector<const api::Pod*>& slots) {
+bool every_seat(const Roster& roster, const PodTest& test) {
+  return std::ranges::all_of(roster.benches,
+                             [&](const Bench& bench) { return every_seat(bench, test); });
+}
+
+bool every_seat(const Bench& bench, const PodTest& test) {
+  return std::ranges::all_of(bench.seats, [&](const api::Pod* pod) { return pod && test(*pod); });
+}
+
+api::RoleStatus count(const Bench& bench) {
   api::RoleStatus status;
-  for (const api::Pod* pod : slots) {
+  for (const api::Pod* pod : bench.seats) {
     if (!pod) continue;
     status.refs.push_back(reference(*pod));
-    switch (pod->phase) {
-      case PodPhase::kPending:
-        ++(coordinating(*pod) ? status.starting : status.pending);
-        break;
-      case PodPhase::kRunning:
-        ++(pod->all_ready() ? status.running : status.starting);
-        break;
-      case PodPhase::kSucceeded:
-        ++status.succeeded;
-        break;
-      case PodPhase::kFailed:
-        ++status.failed;
-        break;
-      case PodPhase::kUnknown:
-        ++status.unknown;
-        break;
-    }
+    add(*pod, status);
   }
   return status;
 }
 
-bool any_failed(const Roster& roster) {
-  return std::ranges::any_of(roster.slots, [](const auto& role) {
-    return std::ranges::any_of(
-        role.second, [](const api::Pod* pod) { return pod && pod->phase == PodPhase::kFailed; });
-  });
-}
-
 bool work_done(const Roster& roster) {
   const auto succeeded = [](const api::Pod& pod) { return pod.phase == PodPhase::kSucceeded; };
-  const auto& workers = roster.slots.at(RoleKind::kWorker);
-  if (workers.empty()) return all_pods(roster, succeeded);
-  return std::ranges::all_of(workers, [&](const api::Pod* pod) { return pod && succeeded(*pod); });
-}
-
-bool all_started(const Roster& roster) {
-  return all_pods(roster, [](const api::Pod& pod) {
-    return (pod.phase == PodPhase::kRunning && pod.all_ready()) ||
-           pod.phase == PodPhase::kSucceeded;
-  });
+  const Bench* workers = roster.bench(RoleKind::kWorker);
+  if (!workers || workers->seats.empty()) return seats(roster) > 0 && every_seat(roster, succeeded);
+  return every_seat(*workers, succeeded);
 }
 
 }  // namespace paddle::controllers

@@ -1,38 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who sits where: the job's pods put into the slots of its roles. Pure; the order in which pods
-// come does not matter.
+// Who sits where: the job's pods of the present epoch on the seats of its parts. Pure; the order in
+// which pods come does not matter.
 
 #pragma once
 
-#include <map>
+#include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "api/paddle_job.h"
 #include "api/pod.h"
-#include "controllers/paddle_job/names.h"
-#include "controllers/paddle_job/rendezvous.h"
+#include "controllers/paddle_job/parts.h"
+#include "controllers/paddle_job/world.h"
 
 namespace paddle::controllers {
 
-struct Roster {
-  std::map<RoleKind, std::vector<const api::Pod*>> slots{};  // null: missing
-  std::vector<const api::Pod*> surplus{};                    // fit no slot
+struct Bench {
+  Part part{};
+  std::vector<const api::Pod*> seats{};  // by index; null: empty
 };
-Roster seat(const api::PaddleJob& job, const std::vector<api::Pod>& pods);
 
-int missing(const Roster& roster);
-// Pods that have no address yet or are on their way out count as not there.
+struct Roster {
+  std::vector<Bench> benches{};            // in the order of parts_of()
+  std::vector<const api::Pod*> surplus{};  // of this epoch, without a seat
+  std::vector<const api::Pod*> old{};      // of earlier epochs
+  std::set<std::string> names_in_use{};    // of all of them
+  bool from_the_future = false;            // a pod is of a later epoch: our view of the job is old
+
+  const Bench* bench(RoleKind kind) const;  // null: the job has no such part
+};
+Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods);
+
+int seats(const Roster& roster);  // in all
+int empty_seats(const Roster& roster);
+// Seats whose pod is not there, is on its way out, or has no address yet.
 int without_address(const Roster& roster);
-Addresses addresses(const Roster& roster);
 
-// pending, starting, running, ... of one role, with a reference to each pod.
-api::RoleStatus count(const std::vector<const api::Pod*>& slots);
+using PodTest = std::function<bool(const api::Pod&)>;
+bool any_pod(const Roster& roster, const PodTest& test);     // on a seat
+bool every_seat(const Roster& roster, const PodTest& test);  // has a pod, and it passes
+bool every_seat(const Bench& bench, const PodTest& test);
 
-bool any_failed(const Roster& roster);
+// pending, starting, running, ... of one part, with a reference to each pod.
+api::RoleStatus count(const Bench& bench);
+
 // Every worker succeeded (every pod, when there are no workers).
 bool work_done(const Roster& roster);
-// No pod is missing or waits: all run, or have already succeeded.
-bool all_started(const Roster& roster);
 
 }  // namespace paddle::controllers

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a plan for one PaddleJob is made of. Values: the reconciler carries them out.
+//
+// Every create has a name that follows from the job, every delete and patch names the uid it means:
+// a late or repeated action is harmless.
+
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/json.h"
+#include "api/meta.h"
+#include "api/paddle_job.h"
+#include "base/clock.h"
+
+namespace paddle::controllers {
+
+enum class Child { kPod, kService, kConfigMap, kPodGroup };
+
+struct Create {
+  Child child = Child::kPod;
+  api::ObjectKey key{};
+  api::Opaque manifest{};
+  bool operator==(const Create&) const = default;
+};
+struct Delete {
+  Child child = Child::kPod;
+  api::ObjectKey key{};
+  std::string uid{};
+  bool at_once = false;  // without waiting for a kubelet that is not heard of any more
+  bool operator==(const Delete&) const = default;
+};
+// The whole ConfigMap in place of the version that its manifest names.
+struct Replace {
+  api::ObjectKey key{};
+  api::Opaque manifest{};
+  bool operator==(const Replace&) const = default;
+};
+// Lets the pod's coordinator go on.
+struct Release {
+  api::ObjectKey key{};
+  std::string uid{};
+  std::string value{};
+  bool operator==(const Release&) const = default;
+};
+struct Patch {
+  Child child = Child::kPod;
+  api::ObjectKey key{};
+  api::Opaque body{};
+  bool as_operations = false;  // RFC 6902; else RFC 7386
+  bool operator==(const Patch&) const = default;
+};
+// Older operators put one on; we need none.
+struct DropFinalizer {
+  bool operator==(const DropFinalizer&) const = default;
+};
+// Its time to live has passed.
+struct DeleteJob {
+  bool operator==(const DeleteJob&) const = default;
+};
+
+using Action = std::variant<Create, Delete, Replace, Release, Patch, DropFinalizer, DeleteJob>;
+// May be carried out all at once.
+using Wave = std::vector<Action>;
+
+struct Plan {
+  // What the status should say, when it says something else.
+  std::optional<api::PaddleJobStatus> status{};
+  // Nothing may be done before the status is stored; there are no waves then.
+  bool status_first = false;
+  bool status_is_news = false;  // otherwise it can wait a little
+  std::vector<Wave> waves{};    // one after the other; the status comes after them
+
+  // Look again at this time even if nothing changes.
+  std::optional<WallTime> again_at{};
+
+  // Questions. A plan that asks has done nothing yet: it is made again with the answers.
+  bool confirm = false;               // are the pods really not there? (World::confirmed)
+  std::set<std::string> ask_about{};  // nodes (World::nodes)
+
+  bool keep_np = false;    // elastic: etcd should say how many trainers there are
+  bool forget_np = false;  // the job has ended: etcd should say nothing of it
+
+  bool operator==(const Plan&) const = default;
+};
+
+}  // namespace paddle::controllers

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/holds.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/owner.h"
+#include "controllers/paddle_job/pods.h"
+#include "controllers/paddle_job/pruning.h"
+#include "controllers/paddle_job/soonest.h"
+#include "controllers/placement/data_gate.h"
+
+namespace paddle::controllers {
+namespace {
+
+constexpr std::chrono::seconds kAskForVolcano{30};
+constexpr std::chrono::seconds kLookAtGate{10};
+
+void hold(Held& held, Waiting why) {
+  held.may_create = false;
+  if (!held.why) held.why = std::move(why);
+}
+
+void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                   const Setting& setting, Held& held) {
+  if (!uses_pod_group(job.spec, setting.scheduling)) return;
+  if (!sight.world.pod_groups_known) {
+    soonest(held.again_at, now + kAskForVolcano);
+    return hold(held, volcano_is_missing());
+  }
+  const auto& seen = sight.world.pod_group;
+  if (!seen) {
+    const auto group = pod_group_for(job);
+    if (!group) return hold(held, {"InvalidSpec", group.error().message});
+    held.wave.emplace_back(Create{Child::kPodGroup, job.meta.key, *group});
+  } else if (const auto patch = pod_group_patch(job, *seen); patch && *patch) {
+    held.wave.emplace_back(Patch{Child::kPodGroup, job.meta.key, **patch});
+  }
+  // Only before the first pods: later the scheduler itself keeps the gang together.
+  if (!sight.world.pods.empty() || job.status.epoch > 0) return;
+  if (auto waiting = waits_for_pod_group(job, seen)) hold(held, std::move(*waiting));
+}
+
+bool is_gated(const api::Pod& pod) {
+  return !pod.meta.deleting() && std::ranges::find(pod.gates, kDataGate) != pod.gates.end();
+}
+
+void lift_gates(const api::PaddleJob& job, const Sight& sight, const Setting& setting, Held& held) {
+  for (const Bench& bench : sight.roster.benches) {
+    for (size_t i = 0; i < bench.seats.size(); ++i) {
+      const api::Pod* pod = bench.seats[i];
+      if (!pod || !is_gated(*pod)) continue;
+      const auto spec =
+          placed_spec(job, bench.part, static_cast<int>(i), sight.world.data, setting);
+      if (auto patch = lift_patch(pod->meta.uid, pod->gates, spec)) {
+        held.wave.emplace_back(Patch{Child::kPod, pod->meta.key, std::move(*patch), true});
+      }
+    }
+  }
+}
+
+void hold_for_gate(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                   const Setting& setting, Held& held) {
+  GateQuestion question{.workers = replicas_of(job.spec, RoleKind::kWorker)};
+  if (is_elastic(job.spec, setting.etcd)) question.least = elastic_range(job.spec).least;
+  bool any = false;
+  for (const api::Pod* pod : all_seated(sight.roster)) {
+    if (!is_gated(*pod)) continue;
+    any = true;
+    const WallTime born = pod->meta.created.value_or(now);
+    question.since = question.since ? std::min(*question.since, born) : born;
+  }
+  if (!any) return;
+  const GateAnswer answer = decide_gate(*job.spec.sample_set, sight.world.data, question, now);
+  if (answer.lift) return lift_gates(job, sight, setting, held);
+  if (!held.why) held.why = answer.waiting;
+  soonest(held.again_at, now + std::min(answer.ask_again_in.value_or(kLookAtGate), kLookAtGate));
+}
+
+void hold_for_data(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                   const Setting& setting, Held& held) {
+  if (!job.spec.sample_set) return;
+  const auto& ref = *job.spec.sample_set;
+  if (sight.world.pods.empty()) {
+    auto waiting = waits_for_data(job.meta.key, ref, sight.world.data);
+    if (waiting) return hold(held, std::move(*waiting));
+  }
+  if (ref.gate) hold_for_gate(job, sight, now, setting, held);
+}
+
+}  // namespace
+
+Held what_holds(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                const Setting& setting) {
+  Held held;
+  hold_for_data(job, sight, now, setting, held);
+  // The gang asks for room only when its data is there.
+  if (held.may_create) hold_for_gang(job, sight, now, setting, held);
+  return held;
+}
+
+}  // namespace paddle::controllers

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has to be there before a job's pods: room for its gang (Volcano) and its samples. They hold
+// only a job that has no pods yet; and gated pods until their data is warm. Pure.
+
+#pragma once
+
+#include <optional>
+
+#include "controllers/paddle_job/actions.h"
+#include "controllers/paddle_job/progress.h"
+
+namespace paddle::controllers {
+
+struct Held {
+  bool may_create = true;
+  std::optional<Waiting> why{};  // also when pods may be created, and wait gated
+  Wave wave{};                   // the PodGroup, or gates to lift
+  std::optional<WallTime> again_at{};
+};
+Held what_holds(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                const Setting& setting);
+
+}  // namespace paddle::controllers

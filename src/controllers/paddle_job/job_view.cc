@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/job_view.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "api/look.h"
+#include "controllers/loop/sources.h"
+#include "controllers/paddle_job/crew.h"
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/owner.h"
+
+namespace paddle::controllers {
+namespace {
+
+using api::Json;
+using kube::ObjectKey;
+namespace kinds = kube::resources;
+
+constexpr const char* kByOwner = "controller-uid";
+constexpr const char* kBySampleSet = "sample-set";
+constexpr const char* kNodeLeases = "kube-node-lease";
+constexpr size_t kNodesAtOnce = 16;
+
+const kube::Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true};
+
+// Of annotations and labels only ours: thousands of pods are kept.
+Result<api::Pod> decode_our_pod(const Json& object) {
+  TRY(api::Pod pod, api::decode_pod(object));
+  std::erase_if(pod.meta.annotations, [](const auto& entry) {
+    return entry.first != kReleaseAnnotation && entry.first != kEpochAnnotation;
+  });
+  pod.meta.labels.clear();
+  return pod;
+}
+
+Result<ServiceSeen> decode_service(const Json& object) {
+  TRY(api::Meta meta, api::decode_meta(object));
+  return ServiceSeen{.meta = std::move(meta)};
+}
+
+Result<RendezvousMap> decode_map(const Json& object) {
+  RendezvousMap map;
+  TRY(map.meta, api::decode_meta(object));
+  if (const Json& data = api::look(object, "data"); data.is_object()) {
+    for (const auto& [key, value] : data.items()) {
+      if (value.is_string()) map.data[key] = value.get<std::string>();
+    }
+  }
+  return map;
+}
+
+template <typename T>
+std::vector<std::string> controller_uid(const T& object) {
+  const auto* owner = object.meta.controller();
+  return owner ? std::vector{owner->uid} : std::vector<std::string>{};
+}
+
+std::string text_of(const ObjectKey& key) { return key.ns + "/" + key.name; }
+
+}  // namespace
+
+const kube::Resource& resource_of(Child child) {
+  switch (child) {
+    case Child::kPod:
+      return kinds::kPods;
+    case Child::kService:
+      return kinds::kServices;
+    case Child::kConfigMap:
+      return kinds::kConfigMaps;
+    case Child::kPodGroup:
+      break;
+  }
+  return kPodGroups;
+}
+
+JobView::JobView(const Surroundings& around, const std::string& ns, const Setting& setting)
+    : cluster_(around.cluster),
+      setting_(setting),
+      jobs_(around.informers.of<api::PaddleJob>(kinds::kPaddleJobs, {.ns = ns},
+                                                {"paddle-job", api::decode_paddle_job})),
+      // Only what carries our label: other people's pods are none of our memory's business.
+      pods_(around.informers.of<api::Pod>(kinds::kPods, {.ns = ns, .label_selector = kJobNameLabel},
+                                          {"our-pod", decode_our_pod})),
+      services_(around.informers.of<ServiceSeen>(kinds::kServices,
+                                                 {.ns = ns, .label_selector = kJobNameLabel},
+                                                 {"service", decode_service})),
+      maps_(around.informers.of<RendezvousMap>(kinds::kConfigMaps,
+                                               {.ns = ns, .label_selector = kJobNameLabel},
+                                               {"rendezvous", decode_map})),
+      sets_(around.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = ns},
+                                                {"sample-set", api::decode_sample_set})),
+      groups_(around.cluster, around.informers, kPodGroups, {.ns = ns},
+              {"pod-group", decode_pod_group},
+              [queue = &around.queue](const kube::Store<PodGroupSeen>& groups) {
+                // By name, not by owner: a group that the user made counts as well.
+                watches(groups, *queue,
+                        [](const PodGroupSeen& group) { return std::vector{group.meta.key}; });
+              }),
+      nodes_(around.cluster, around.informers, kinds::kNodes, {}, {"node", decode_node}),
+      claims_(around.cluster, around.informers, kinds::kClaims, {.ns = ns}, {"claim", decode_claim},
+              [queue = &around.queue, jobs = jobs_](const kube::Store<ClaimSeen>& claims) {
+                watches(claims, *queue, [jobs](const ClaimSeen& claim) {
+                  std::vector<ObjectKey> keys;
+                  for (const auto& job : jobs.list(kBySampleSet, text_of(claim.meta.key))) {
+                    keys.push_back(job->meta.key);
+                  }
+                  return keys;
+                });
+              }) {
+  pods_.add_index(kByOwner, controller_uid<api::Pod>);
+  services_.add_index(kByOwner, controller_uid<ServiceSeen>);
+  jobs_.add_index(kBySampleSet, [](const api::PaddleJob& job) {
+    if (!job.spec.sample_set) return std::vector<std::string>{};
+    return std::vector{text_of({job.meta.key.ns, job.spec.sample_set->name})};
+  });
+  for_kind(jobs_, around.queue);
+  owns(pods_, kinds::kPaddleJobs, around.queue);
+  owns(services_, kinds::kPaddleJobs, around.queue);
+  owns(maps_, kinds::kPaddleJobs, around.queue);
+  watches(sets_, around.queue, [jobs = jobs_](const api::SampleSet& set) {
+    std::vector<ObjectKey> keys;
+    for (const auto& job : jobs.list(kBySampleSet, text_of(set.meta.key))) {
+      keys.push_back(job->meta.key);
+    }
+    return keys;
+  });
+}
+
+Result<std::optional<World>> JobView::world_of(const api::PaddleJob& job, JobMemory& memory,
+                                               const kube::Call& call) {
+  World world;
+  std::set<std::string> shown;
+  for (const auto& pod : pods_.list(kByOwner, job.meta.uid)) {
+    const std::string& uid = pod->meta.uid;
+    shown.insert(uid);
+    if (memory.removed.contains(uid)) continue;
+    if (!memory.deleted.contains(uid) || pod->meta.deleting()) {
+      world.pods.push_back(pod);
+      continue;
+    }
+    auto leaving = std::make_shared<api::Pod>(*pod);
+    leaving->meta.deleted = WallTime::max() - std::chrono::hours{24};  // when, the watch will tell
+    world.pods.push_back(std::move(leaving));
+  }
+  for (auto* uids : {&memory.deleted, &memory.removed}) {
+    std::erase_if(*uids, [&](const std::string& uid) { return !shown.contains(uid); });
+  }
+  for (const auto& service : services_.list(kByOwner, job.meta.uid)) {
+    world.services.push_back(*service);
+  }
+  if (const auto map = maps_.find(job.meta.key); map && belongs_to(map->meta, job)) {
+    world.rendezvous = *map;
+  }
+  if (on_host_network(job.spec) && remembered_port(job) == 0) {
+    std::vector<api::PaddleJob> jobs;
+    for (const auto& one : jobs_.list()) jobs.push_back(*one);
+    world.ports_taken = ports_taken(jobs, job.meta.uid);
+  }
+  TRY(const bool data, see_data(job, world, call));
+  TRY(const bool group, see_pod_group(job, world, call));
+  if (!data || !group) return std::optional<World>{};
+  return std::optional<World>{std::move(world)};
+}
+
+Result<bool> JobView::see_data(const api::PaddleJob& job, World& world, const kube::Call& call) {
+  if (!job.spec.sample_set) return true;
+  const ObjectKey key{job.meta.key.ns, job.spec.sample_set->name};
+  TRY(const auto nodes, nodes_.ask(call));
+  TRY(const auto claims, claims_.ask(call));
+  if (nodes != LateStore<NodeSeen>::State::kReady) return false;
+  if (claims != LateStore<ClaimSeen>::State::kReady) return false;
+  if (const auto set = sets_.find(key)) world.data.set = *set;
+  if (const auto claim = claims_.find()->find(key)) world.data.claim = *claim;
+  for (const auto& node : nodes_.find()->list()) world.data.nodes.push_back(*node);
+  return true;
+}
+
+Result<bool> JobView::see_pod_group(const api::PaddleJob& job, World& world,
+                                    const kube::Call& call) {
+  if (!uses_pod_group(job.spec, setting_.scheduling)) return true;
+  using State = LateStore<PodGroupSeen>::State;
+  TRY(const State state, groups_.ask(call));
+  world.pod_groups_known = state != State::kNoSuchKind;
+  if (state == State::kNoSuchKind) return true;
+  if (state == State::kBegins) return false;
+  if (const auto group = groups_.find()->find(job.meta.key)) world.pod_group = *group;
+  return true;
+}
+
+Result<api::PaddleJob> JobView::confirm(const api::PaddleJob& job, World& world,
+                                        const kube::Call& call) {
+  TRY(const Json object, cluster_.get(kinds::kPaddleJobs, job.meta.key, call));
+  TRY(api::PaddleJob now, api::decode_paddle_job(object));
+  jobs_.acknowledge(object);
+  std::vector<PodPtr> pods;
+  auto listed = cluster_.list(
+      kinds::kPods,
+      {.ns = job.meta.key.ns,
+       .label_selector = std::string(kJobNameLabel) + "=" + job.meta.key.name},
+      [&](std::string_view text) -> Result<> {
+        TRY(const Json pod, api::parse_json(text));
+        TRY(api::Pod decoded, decode_our_pod(pod));
+        if (!belongs_to(decoded.meta, now)) return Done{};
+        pods.push_back(std::make_shared<const api::Pod>(std::move(decoded)));
+        return Done{};
+      },
+      call);
+  if (!listed) return std::move(listed).error();
+  world.pods = std::move(pods);
+  world.confirmed = true;
+  return now;
+}
+
+Result<> JobView::ask_nodes(const std::set<std::string>& names, World& world,
+                            const kube::Call& call) {
+  std::vector<std::string> unknown;
+  for (const auto& name : names) {
+    if (!world.nodes.contains(name)) unknown.push_back(name);
+  }
+  std::vector<NodeLife> answers(unknown.size());
+  CHECK_DONE(in_parallel(unknown.size(), kNodesAtOnce, [&](size_t i) -> Result<> {
+    auto lease = cluster_.get(kinds::kLeases, {kNodeLeases, unknown[i]}, call);
+    if (lease.is(Code::kNotFound) || lease.is(Code::kForbidden)) return Done{};
+    if (!lease) return std::move(lease).error().in("ask about node " + unknown[i]);
+    if (const auto at = parse_rfc3339(api::look_text(*lease, "/spec/renewTime"))) {
+      answers[i].renewed = *at;
+    }
+    return Done{};
+  }));
+  for (size_t i = 0; i < unknown.size(); ++i) world.nodes[unknown[i]] = answers[i];
+  return Done{};
+}
+
+void JobView::acknowledge(Child child, const Json& object) const {
+  switch (child) {
+    case Child::kPod:
+      return pods_.acknowledge(object);
+    case Child::kService:
+      return services_.acknowledge(object);
+    case Child::kConfigMap:
+      return maps_.acknowledge(object);
+    case Child::kPodGroup:
+      if (const auto groups = groups_.find()) groups->acknowledge(object);
+      return;
+  }
+}
+
+}  // namespace paddle::controllers

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reconciler remembers of a job between passes. Nothing here is needed for correctness: a
+// restarted operator begins without it and only repeats a request or two.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "api/meta.h"
+#include "base/clock.h"
+#include "base/sync.h"
+
+namespace paddle::controllers {
+
+struct JobMemory {
+  std::set<std::string> deleted{};  // uids of pods that we deleted and that are still shown
+  std::set<std::string> removed{};  // uids of pods that are gone for sure, though still shown
+  std::optional<BootTime> unsaid_since{};  // the status has something to say that can wait
+  bool in_etcd = false;                    // etcd may hold keys of this job
+};
+
+// A job's memory belongs to the pass that works on it: the queue gives a key to one pass at a time.
+class JobMemories {
+ public:
+  JobMemory& of(const api::ObjectKey& key) {
+    Lock lock(mutex_);
+    return memories_[key];
+  }
+  // What was remembered.
+  JobMemory forget(const api::ObjectKey& key) {
+    Lock lock(mutex_);
+    const auto found = memories_.extract(key);
+    return found ? found.mapped() : JobMemory{};
+  }
+
+ private:
+  Mutex mutex_;
+  std::map<api::ObjectKey, JobMemory> memories_ GUARDED_BY(mutex_);
+};
+
+}  // namespace paddle::controllers

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/node_life.h"
+
+#include "controllers/paddle_job/pod_facts.h"
+
+namespace paddle::controllers {
+namespace {
+
+constexpr std::chrono::seconds kOverdue{10};
+constexpr std::chrono::seconds kLeaseLasts{40};
+
+}  // namespace
+
+NodesVerdict judge_nodes(const Roster& roster, const api::Pod& failed,
+                         const std::map<std::string, NodeLife>& known, WallTime now) {
+  NodesVerdict verdict;
+  const auto since = end_of(failed);
+  if (!since) return verdict;
+  for (const Bench& bench : roster.benches) {
+    for (const api::Pod* pod : bench.seats) {
+      if (!pod || ended(*pod) || pod->node.empty() || pod->node == failed.node) continue;
+      const auto answer = known.find(pod->node);
+      if (answer == known.end()) {
+        verdict.ask_about.insert(pod->node);
+        continue;
+      }
+      const auto& renewed = answer->second.renewed;
+      if (!renewed || *renewed > *since) continue;
+      if (now >= *since + kSilence) {
+        verdict.silent = pod->node;
+      } else {
+        verdict.ask_about.insert(pod->node);
+      }
+    }
+  }
+  if (!verdict.ask_about.empty()) verdict.again_at = now + kAskAgain;
+  return verdict;
+}
+
+bool overdue(const api::Pod& pod, WallTime now) {
+  return pod.meta.deleted && !pod.node.empty() && now >= *pod.meta.deleted + kOverdue;
+}
+
+bool is_silent(const NodeLife& life, WallTime now) {
+  return life.renewed && now >= *life.renewed + kLeaseLasts;
+}
+
+}  // namespace paddle::controllers

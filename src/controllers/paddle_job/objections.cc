@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/objections.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <nlohmann/json.hpp>
+
+#include "api/look.h"
+#include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/parts.h"
+#include "controllers/paddle_job/rendezvous.h"
+#include "controllers/placement/placement.h"
+
+namespace paddle::controllers {
+namespace {
+
+constexpr size_t kMaxLabel = 63;  // of a DNS name: the host name of a pod
+
+bool has_containers(const Part& part) {
+  if (!part.pod_template) return false;
+  const api::Json& containers = api::look(*part.pod_template, "/spec/containers");
+  return containers.is_array() && !containers.empty();
+}
+
+std::string about_parts(const std::vector<Part>& parts) {
+  int total = 0;
+  for (const Part& part : parts) {
+    const std::string name = to_string(part.kind);
+    if (part.replicas < 0) return name + ".replicas must not be negative";
+    if (part.replicas > 0 && !has_containers(part)) {
+      return name + " needs a template with at least one container";
+    }
+    total += part.replicas;
+  }
+  if (parts.empty()) return "at least one of ps, worker and heter is needed";
+  if (total == 0) return "at least one role needs replicas greater than 0";
+  return {};
+}
+
+std::string about_name(const api::PaddleJob& job, const std::vector<Part>& parts) {
+  const std::string& name = job.meta.key.name;
+  for (const Part& part : parts) {
+    const auto longest = pod_name(job, part.kind, std::max(part.replicas - 1, 0));
+    if (longest.size() > kMaxLabel) {
+      return "the name of the job is too long: the pod " + longest + " would have " +
+             std::to_string(longest.size()) + " characters, and 63 are allowed";
+    }
+  }
+  if (name.find('.') != std::string::npos) {
+    return "the name of the job has a dot, which the host name of a pod can not have";
+  }
+  if (by_service(job.spec) && !name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))) {
+    return "with intranet Service the name of the job has to begin with a letter";
+  }
+  return {};
+}
+
+std::string about_choices(const api::PaddleJobSpec& spec) {
+  constexpr std::array kIntranets{"", "PodIP", "Service", "Host"};
+  if (std::ranges::none_of(kIntranets, [&](const char* one) { return spec.intranet == one; })) {
+    return "intranet is " + spec.intranet + "; it can be PodIP, Service or Host";
+  }
+  if (!spec.sample_set) return {};
+  if (spec.sample_set->name.empty()) return "sampleSetRef needs a name";
+  const auto& path = spec.sample_set->mount_path;
+  if (path.empty() || path[0] != '/' || path.find(':') != std::string::npos) {
+    return "sampleSetRef.mountPath has to be an absolute path without a colon";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Waiting> objection_to(const api::PaddleJob& job) {
+  const auto parts = parts_of(job.spec);
+  for (const std::string& text :
+       {about_parts(parts), about_name(job, parts), about_choices(job.spec)}) {
+    if (!text.empty()) return Waiting{"InvalidSpec", text};
+  }
+  if (job.spec.sample_set) return data_out_of_reach(job.meta.key, *job.spec.sample_set);
+  return std::nullopt;
+}
+
+std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting) {
+  auto said = api::warnings(job);
+  if (auto text = why_not_elastic(job.spec, setting.etcd); !text.empty()) {
+    said.push_back(std::move(text));
+  }
+  return said;
+}
+
+}  // namespace paddle::controllers

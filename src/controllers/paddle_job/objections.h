@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What in a spec can not work, in one sentence. The CRD refuses most of it at once; an object that
+// is older than a rule, or came through the v1beta1 definition, is answered here with a condition.
+// Pure.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/paddle_job.h"
+#include "controllers/paddle_job/setting.h"
+#include "controllers/placement/waiting.h"
+
+namespace paddle::controllers {
+
+// Nothing is made for the job until its spec is changed.
+std::optional<Waiting> objection_to(const api::PaddleJob& job);
+
+// Accepted, but probably not meant.
+std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting);
+
+}  // namespace paddle::controllers

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/pod_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "controllers/paddle_job/names.h"
+
+namespace paddle::controllers {
+namespace {
+
+using api::PodPhase;
+using State = api::ContainerStatus::State;
+
+// status.reason of pods that their node refused or gave up, as kubelets and controllers write it.
+constexpr std::array kNodesReasons{"Evicted",
+                                   "NodeLost",
+                                   "NodeShutdown",
+                                   "Shutdown",
+                                   "Terminated",
+                                   "NodeAffinity",
+                                   "NodeName",
+                                   "Preempting",
+                                   "Preempted",
+                                   "OutOfcpu",
+                                   "OutOfmemory",
+                                   "OutOfpods",
+                                   "OutOfdisk",
+                                   "OutOfephemeral-storage",
+                                   "HostPort",
+                                   "TaintToleration",
+                                   "TopologyAffinityError",
+                                   "UnexpectedAdmissionError"};
+
+}  // namespace
+
+std::int64_t epoch_of(const api::Meta& meta) {
+  const auto found = meta.annotations.find(kEpochAnnotation);
+  if (found == meta.annotations.end()) return 0;
+  std::int64_t epoch = 0;
+  const auto& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), epoch);
+  return epoch;
+}
+
+bool ended(const api::Pod& pod) {
+  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+}
+
+bool runs(const api::Pod& pod) { return pod.phase == PodPhase::kRunning && pod.all_ready(); }
+
+bool coordinating(const api::Pod& pod) {
+  return std::ranges::any_of(pod.init_containers, [](const api::ContainerStatus& c) {
+    return c.name == kCoordinator && c.state == State::kRunning;
+  });
+}
+
+bool was_released(const api::Pod& pod) { return pod.meta.annotations.contains(kReleaseAnnotation); }
+
+bool waits_for_release(const api::Pod& pod) {
+  return !ended(pod) && std::ranges::none_of(pod.containers, [](const api::ContainerStatus& c) {
+    return c.state == State::kRunning;
+  });
+}
+
+bool failed(const api::Pod& pod) { return pod.phase == PodPhase::kFailed; }
+
+bool failed_by_disruption(const api::Pod& pod) {
+  if (!failed(pod)) return false;
+  return pod.disrupted || std::ranges::any_of(kNodesReasons, [&](std::string_view reason) {
+           return pod.reason == reason;
+         });
+}
+
+bool leaves(const api::Pod& pod) { return pod.meta.deleting() || pod.disrupted; }
+
+std::optional<WallTime> end_of(const api::Pod& pod) {
+  std::optional<WallTime> last;
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.ended && (!last || *c.ended > *last)) last = c.ended;
+    }
+  }
+  return last;
+}
+
+std::string how_it_failed(const api::Pod& pod) {
+  std::string text = "pod " + pod.meta.key.name + " failed";
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.state != State::kTerminated || c.exit_code == 0) continue;
+      text += ": container " + c.name + " ended with exit code " + std::to_string(c.exit_code);
+      if (!c.reason.empty() && c.reason != "Error") text += " (" + c.reason + ")";
+      return text + "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
+    }
+  }
+  if (!pod.reason.empty()) text += " (" + pod.reason + ")";
+  return pod.message.empty() ? text : text + ": " + pod.message;
+}
+
+}  // namespace paddle::controllers

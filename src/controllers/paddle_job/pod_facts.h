@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one pod tells: which restart of the job it belongs to, how far it is, and why it ended.
+// Pure.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "api/pod.h"
+#include "base/clock.h"
+
+namespace paddle::controllers {
+
+std::int64_t epoch_of(const api::Meta& meta);
+
+bool ended(const api::Pod& pod);         // Succeeded or Failed
+bool runs(const api::Pod& pod);          // every container runs and is ready
+bool coordinating(const api::Pod& pod);  // coord-paddle runs
+bool was_released(const api::Pod& pod);  // by a release of any value
+// No container of the user's runs: a release would let it go on.
+bool waits_for_release(const api::Pod& pod);
+
+bool failed(const api::Pod& pod);
+// Evicted, preempted, refused or lost by its node: nothing the user's program did.
+bool failed_by_disruption(const api::Pod& pod);
+// Somebody takes it away: it is deleted, or marked for eviction.
+bool leaves(const api::Pod& pod);
+
+// When its last container ended; nothing when no container tells.
+std::optional<WallTime> end_of(const api::Pod& pod);
+// "pod a-worker-1 failed: container main ended with exit code 3; see kubectl logs a-worker-1"
+std::string how_it_failed(const api::Pod& pod);
+
+}  // namespace paddle::controllers

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `intranet: Service`: a headless Service per pod, of the pod's name, over all ports of the job. It
+// resolves from the moment the pod has an address, ready or not. Pure.
+
+#pragma once
+
+#include "api/json.h"
+#include "api/paddle_job.h"
+#include "controllers/paddle_job/names.h"
+
+namespace paddle::controllers {
+
+api::Json service_for(const api::PaddleJob& job, RoleKind kind, int index);
+
+}  // namespace paddle::controllers

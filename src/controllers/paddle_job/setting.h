@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the operator's command line says about PaddleJobs. A value.
+
+#pragma once
+
+#include <string>
+
+#include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/host_ports.h"
+
+namespace paddle::controllers {
+
+struct Setting {
+  std::string scheduling{};  // "" or "volcano"
+  // Of the coordinator; empty: the training container's own, which has to have a shell then.
+  std::string init_image{};
+  EtcdEndpoints etcd{};  // empty: no elastic training
+  PortRange host_ports{};
+};
+
+}  // namespace paddle::controllers

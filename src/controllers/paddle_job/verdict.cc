@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/verdict.h"
+
+#include <algorithm>
+
+#include "controllers/paddle_job/active_time.h"
+#include "controllers/paddle_job/node_life.h"
+#include "controllers/paddle_job/pod_facts.h"
+#include "controllers/paddle_job/rendezvous.h"
+
+namespace paddle::controllers {
+namespace {
+
+// Where to look, with the first pod of each kind in the order of seats.
+struct Findings {
+  const api::Pod* failed_program = nullptr;
+  const api::Pod* failed_disruption = nullptr;
+  const api::Pod* leaving = nullptr;
+  std::string missing{};  // name
+};
+
+Findings look_at(const api::PaddleJob& job, const Roster& roster) {
+  Findings found;
+  const auto note = [](const api::Pod*& first, const api::Pod* pod) {
+    if (!first) first = pod;
+  };
+  for (const Bench& bench : roster.benches) {
+    for (size_t i = 0; i < bench.seats.size(); ++i) {
+      const api::Pod* pod = bench.seats[i];
+      if (!pod) {
+        if (found.missing.empty()) {
+          found.missing = pod_name(job, bench.part.kind, static_cast<int>(i));
+        }
+      } else if (failed_by_disruption(*pod)) {
+        note(found.failed_disruption, pod);
+      } else if (failed(*pod)) {
+        note(found.failed_program, pod);
+      } else if (leaves(*pod)) {
+        note(found.leaving, pod);
+      }
+    }
+  }
+  return found;
+}
+
+Verdict begins_anew(const api::PaddleJob& job, Cause cause, Waiting why) {
+  const auto verdict = [&](Fate fate, Waiting reason) {
+    return Verdict{.fate = fate, .cause = cause, .why = std::move(reason)};
+  };
+  switch (cause) {
+    case Cause::kSpec:
+      return verdict(Fate::kBeginsAnew, std::move(why));
+    case Cause::kProgram: {
+      const int limit = job.spec.backoff_limit.value_or(0);
+      if (job.status.failures < limit) return verdict(Fate::kBeginsAnew, std::move(why));
+      if (limit == 0) return verdict(Fate::kFailed, std::move(why));
+      return verdict(Fate::kFailed,
+                     {"BackoffLimitExceeded", "restarted " + std::to_string(limit) +
+                                                  " times, as often as backoffLimit allows; now " +
+                                                  why.message});
+    }
+    case Cause::kDisruption:
+      break;
+  }
+  const int limit = job.spec.disruption_limit.value_or(kDisruptionsByDefault);
+  if (job.status.disruptions < limit) return verdict(Fate::kBeginsAnew, std::move(why));
+  return verdict(Fate::kFailed, {"DisruptionLimitExceeded",
+                                 "disrupted more often than disruptionLimit (" +
+                                     std::to_string(limit) + ") allows; now " + why.message});
+}
+
+// A pod is lost for good, or somebody's address is not what the others were told.
+std::optional<Waiting> loss(const api::PaddleJob& job, const Roster& roster, const World& world,
+                            const Findings& found) {
+  if (found.failed_disruption) {
+    return Waiting{"PodDisrupted", how_it_failed(*found.failed_disruption)};
+  }
+  if (found.leaving) {
+    return Waiting{"PodLeaves", "pod " + found.leaving->meta.key.name + " is being taken away"};
+  }
+  if (!found.missing.empty()) {
+    return Waiting{"PodLost", "pod " + found.missing + " is gone"};
+  }
+  if (!world.rendezvous || !world.rendezvous->meta.annotations.contains(kShapeAnnotation) ||
+      without_address(roster) > 0) {
+    return std::nullopt;
+  }
+  const auto wanted = rendezvous_data(job, addresses(job, roster));
+  if (peers_in(world.rendezvous->data) != peers_in(wanted)) {
+    return Waiting{"AddressChanged", "a pod has another address than its peers were told"};
+  }
+  return std::nullopt;
+}
+
+bool shape_changed(const api::PaddleJob& job, const World& world) {
+  if (!world.rendezvous || epoch_of(world.rendezvous->meta) != job.status.epoch) return false;
+  const auto& said = world.rendezvous->meta.annotations;
+  const auto shape = said.find(kShapeAnnotation);
+  return shape != said.end() && shape->second != shape_of(job);
+}
+
+// The program ended badly somewhere. Was it to blame?
+Verdict judge_failure(const api::PaddleJob& job, const Roster& roster, const World& world,
+                      const Findings& found, WallTime now) {
+  const Waiting own{"Failed", how_it_failed(*found.failed_program)};
+  const bool one_is_gone = !found.missing.empty() && has_begun(job, roster, world);
+  if (found.failed_disruption || found.leaving || one_is_gone) {
+    Verdict verdict =
+        begins_anew(job, Cause::kDisruption, loss(job, roster, world, found).value_or(own));
+    verdict.rests_on_absence = one_is_gone;
+    return verdict;
+  }
+  const NodesVerdict nodes = judge_nodes(roster, *found.failed_program, world.nodes, now);
+  if (!nodes.ask_about.empty()) {
+    return {.ask_about = nodes.ask_about, .again_at = nodes.again_at};
+  }
+  if (!nodes.silent.empty()) {
+    return begins_anew(
+        job, Cause::kDisruption,
+        {"NodeLost", "node " + nodes.silent + " stopped answering, then " + own.message});
+  }
+  return begins_anew(job, Cause::kProgram, own);
+}
+
+}  // namespace
+
+bool has_begun(const api::PaddleJob& job, const Roster& roster, const World& world) {
+  if (world.rendezvous && epoch_of(world.rendezvous->meta) == job.status.epoch) return true;
+  return any_pod(roster, was_released);
+}
+
+bool replaces_one_by_one(const api::PaddleJob& job, const Roster& roster, const World& world,
+                         const Setting& setting) {
+  return is_elastic(job.spec, setting.etcd) || by_service(job.spec) ||
+         !has_begun(job, roster, world);
+}
+
+Verdict judge(const api::PaddleJob& job, const Roster& roster, const World& world, WallTime now,
+              const Setting& setting) {
+  if (work_done(roster)) {
+    return {.fate = Fate::kCompleted, .why = {"Completed", "every worker succeeded"}};
+  }
+  if (const auto deadline = deadline_of(job)) {
+    if (now >= *deadline) {
+      return {
+          .fate = Fate::kFailed,
+          .why = {"DeadlineExceeded", "the job did not end within activeDeadlineSeconds (" +
+                                          std::to_string(*job.spec.active_deadline_seconds) + ")"}};
+    }
+  }
+  const Findings found = look_at(job, roster);
+  const bool begun = has_begun(job, roster, world);
+  const bool elastic = is_elastic(job.spec, setting.etcd);
+  if (begun && !elastic && shape_changed(job, world)) {
+    return begins_anew(job, Cause::kSpec,
+                       {"SpecChanged", "the spec asks for other peers than this run has"});
+  }
+  if (found.failed_program) return judge_failure(job, roster, world, found, now);
+  if (replaces_one_by_one(job, roster, world, setting)) return {};
+  auto lost = loss(job, roster, world, found);
+  if (!lost) return {};
+  Verdict verdict = begins_anew(job, Cause::kDisruption, std::move(*lost));
+  verdict.rests_on_absence = !found.missing.empty();
+  return verdict;
+}
+
+}  // namespace paddle::controllers
