@@ -12,6 +12,7 @@ IMAGES = juicefs.IMAGES
 NAME = "e2e-mounted"
 CACHE = f"/var/cache/{NAME}"
 MANIFEST = TOP / "deploy/csi/juicefs.yaml"
+REGISTRY = "/var/lib/kubelet/plugins_registry"
 ACCOUNT = "system:serviceaccount:kube-system:juicefs-csi-node"
 
 
@@ -21,6 +22,7 @@ def run(cluster):
     install(cluster)
     share(cluster)
     wanted = juicefs.checksum(cluster, "a", "first")
+    register_again(cluster)
     kill_registrar(cluster)
     replace_driver(cluster, wanted)
     replace_mount_pod(cluster, wanted)
@@ -65,6 +67,17 @@ def share(cluster):
             expect(int(size) >= 60, f"{node} has only {size} MiB in {CACHE}")
         expect(not juicefs.mount_pods(cluster, NAME, "node3"), "node3 has a mount pod for nobody")
         expect(not Path(CACHE).exists(), f"{CACHE} appeared on the machine itself")
+
+
+def register_again(cluster):
+    with cluster.step("kubelet is killed, then the registry is emptied: registered again each time"):
+        for command in ("kill -9 $(pidof kubelet)", f"rm {REGISTRY}/{juicefs.DRIVER}-reg.sock"):
+            before = registrations(cluster, "node3")
+            cluster.on("node3", "sh", "-c", command)
+            cluster.wait(f"registered once more after '{command}'",
+                         lambda seen=before: registrations(cluster, "node3") > seen)
+        found = juicefs.driver_pod(cluster, "node3")
+        expect(juicefs.restarts(found, "registrar") == 0, "the registrar did not live through it")
 
 
 def kill_registrar(cluster):
@@ -154,6 +167,13 @@ def uninstall(cluster):
 
 
 # --- parts of steps -------------------------------------------------------------------------------
+
+def registrations(cluster, node):
+    """How often its registrar says that kubelet has taken the driver."""
+    name = juicefs.driver_pod(cluster, node)["metadata"]["name"]
+    log = cluster.kubectl("-n", "kube-system", "logs", name, "-c", "registrar")
+    return log.count('"registered"')
+
 
 def registered_for_good(cluster):
     """kubelet forgets a replaced socket for a moment before it takes the new one."""
