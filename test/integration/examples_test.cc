@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// deploy/examples and deploy/elastic: our validation finds no fault in them, and each job is
+// planned to its last pod. api_corpus_test shows them to a real API server.
+#include <filesystem>
+#include <map>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "api/paddle_job.h"
+#include "api/sample_set.h"
+#include "api/validate.h"
+#include "cli/documents.h"
+#include "controllers/paddle_job/plan.h"
+
+namespace paddle {
+namespace {
+
+using api::Json;
+using controllers::Create;
+
+std::vector<cli::Document> examples() {
+  std::vector<cli::Document> all;
+  for (const char* folder : {"examples", "elastic"}) {
+    auto read = cli::read_documents(std::string(PADDLE_SOURCE_DIR) + "/deploy/" + folder);
+    EXPECT_TRUE(read) << read.error().message;
+    if (!read) continue;
+    for (auto& one : *read) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string kind_of(const cli::Document& one) { return one.object.value("kind", ""); }
+
+std::map<std::string, api::PaddleJob> jobs() {
+  std::map<std::string, api::PaddleJob> found;
+  for (const auto& one : examples()) {
+    if (kind_of(one) != "PaddleJob") continue;
+    auto job = api::decode_paddle_job(one.object);
+    EXPECT_TRUE(job) << one.where << ": " << job.error().message;
+    if (!job) continue;
+    job->meta.key.ns = "paddle-system";
+    job->meta.uid = "uid-" + job->meta.key.name;
+    job->meta.generation = 1;
+    found[job->meta.key.name] = *job;
+  }
+  return found;
+}
+
+TEST(Examples, AreTheOnesThatUsersKnow) {
+  std::string names;
+  for (const auto& [name, job] : jobs()) names += name + " ";
+  EXPECT_EQ(names,
+            "deepfm ps-demo resnet resnet-elastic simple wide-ande-deep wide-ande-deep-podip "
+            "wide-ande-deep-service wide-ande-deep-volcano ");
+}
+
+TEST(Examples, AreGoodAndNothingInThemIsProbablyNotMeant) {
+  int ours = 0;
+  for (const auto& one : examples()) {
+    const auto kind = kind_of(one) == "PaddleJob"   ? std::optional(api::Kind::kPaddleJob)
+                      : kind_of(one) == "SampleSet" ? std::optional(api::Kind::kSampleSet)
+                                                    : std::nullopt;
+    if (!kind) continue;
+    ++ours;
+    for (const auto& problem : api::validate(*kind, one.object)) {
+      ADD_FAILURE() << one.where << ": " << problem.path << ": " << problem.message;
+    }
+  }
+  EXPECT_EQ(ours, 10);
+  for (const auto& [name, job] : jobs()) {
+    for (const auto& warning : api::warnings(job)) ADD_FAILURE() << name << ": " << warning;
+  }
+}
+
+// The objects that a plan makes for a job in an empty cluster, by kind, once status is stored.
+std::map<std::string, int> made_for(api::PaddleJob job, const controllers::World& world,
+                                    const controllers::Setting& setting) {
+  std::map<std::string, int> made;
+  for (int round = 0; round < 3 && made.empty(); ++round) {
+    const auto plan = controllers::desired(job, world, WallTime{}, setting);
+    if (plan.status) job.status = *plan.status;
+    for (const auto& wave : plan.waves) {
+      for (const auto& action : wave) {
+        if (const auto* create = std::get_if<Create>(&action)) {
+          ++made[create->manifest->value("kind", "")];
+        }
+      }
+    }
+  }
+  return made;
+}
+
+int pods_of(const api::PaddleJob& job) {
+  int sum = 0;
+  for (const auto* role : {&job.spec.ps, &job.spec.worker, &job.spec.heter}) {
+    if (*role) sum += (*role)->replicas;
+  }
+  return sum;
+}
+
+TEST(Examples, AreStartedWhole) {
+  const controllers::Setting setting{.etcd = {"http://e:2379"}};
+  for (const auto& [name, job] : jobs()) {
+    controllers::World world{.confirmed = true};
+    if (job.spec.sample_set) {
+      world.data.set = api::SampleSet{};
+      world.data.set->meta.key = {"paddle-system", job.spec.sample_set->name};
+    }
+    const auto made = made_for(job, world, setting);
+    EXPECT_EQ(made.contains("Pod") ? made.at("Pod") : 0, pods_of(job)) << name;
+    const bool by_name = job.spec.intranet == "Service";
+    EXPECT_EQ(made.contains("Service") ? made.at("Service") : 0, by_name ? pods_of(job) : 0)
+        << name;
+  }
+}
+
+TEST(Examples, TheVolcanoOneWaitsForItsGroup) {
+  const controllers::Setting setting{.scheduling = "volcano"};
+  controllers::World world{.confirmed = true};
+  const auto job = jobs().at("wide-ande-deep-volcano");
+  EXPECT_EQ(made_for(job, world, setting), (std::map<std::string, int>{{"PodGroup", 1}}));
+  const Json group = *controllers::pod_group_for(job);
+  EXPECT_EQ(group["spec"]["minMember"], 4);
+  EXPECT_EQ(group["spec"]["minResources"]["cpu"], "1");
+}
+
+}  // namespace
+}  // namespace paddle
