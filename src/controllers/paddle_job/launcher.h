@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `python -m paddle.distributed.launch` (Paddle >= 2.3) needs to be told beyond the contract's
+// environment, as seen with 3.0.0. Pure.
+//
+//   intranet: Service, without parameter servers: the launcher whose own address is that of the
+//   first endpoint serves the others, and it compares addresses, not names. So worker 0, and only
+//   it, gets its own address instead of its name there; with the name nobody serves and all wait
+//   for ever.
+//
+//   intranet: Host: the launcher takes free ports for its own use wherever it finds them;
+//   PORT_RANGE keeps it within the job's block, between the first port and gloo's.
+
+#pragma once
+
+#include "api/json.h"
+#include "api/paddle_job.h"
+#include "controllers/paddle_job/names.h"
+
+namespace paddle::controllers {
+
+// Appends to the training container's list `env`.
+void tell_launcher(api::Json& env, const api::PaddleJob& job, RoleKind kind, int index);
+
+}  // namespace paddle::controllers

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/launcher.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace paddle::controllers {
+namespace {
+
+using api::Json;
+
+api::PaddleJob job_of(const std::string& intranet) {
+  api::PaddleJob job;
+  job.meta.key = {"t", "r"};
+  job.spec.intranet = intranet;
+  job.spec.worker = api::Role{.replicas = 3};
+  job.status.port = 40000;
+  return job;
+}
+
+std::string told(const api::PaddleJob& job, RoleKind kind, int index) {
+  Json env = Json::array();
+  tell_launcher(env, job, kind, index);
+  std::string out;
+  for (const Json& one : env) {
+    out += one.value("name", "") + "=" + one.value("value", "(address)") + " ";
+  }
+  return out;
+}
+
+TEST(Launcher, TheFirstWorkerOfAServiceJobKnowsItselfByItsAddress) {
+  const auto job = job_of("Service");
+  EXPECT_EQ(told(job, RoleKind::kWorker, 0),
+            "PADDLE_OWN_IP=(address) "
+            "PADDLE_TRAINER_ENDPOINTS=$(PADDLE_OWN_IP):36000,r-worker-1:36000,r-worker-2:36000 ");
+  EXPECT_EQ(told(job, RoleKind::kWorker, 1), "");
+}
+
+TEST(Launcher, TrainersOfParameterServersKeepTheirNames) {
+  auto job = job_of("Service");
+  job.spec.ps = api::Role{.replicas = 1};
+  EXPECT_EQ(told(job, RoleKind::kWorker, 0), "");
+  EXPECT_EQ(told(job, RoleKind::kPs, 0), "");
+}
+
+TEST(Launcher, OnTheHostNetworkItStaysWithinTheJobsPorts) {
+  EXPECT_EQ(told(job_of("Host"), RoleKind::kWorker, 1), "PORT_RANGE=40001:40017 ");
+  EXPECT_EQ(told(job_of(""), RoleKind::kWorker, 0), "");
+}
+
+}  // namespace
+}  // namespace paddle::controllers
