@@ -105,13 +105,14 @@ class Cluster(Stage):
             raise Failed(f"kubectl {' '.join(map(str, args))}: {err.strip() or out.strip()}")
         return out
 
-    def apply(self, what, ns="default"):
-        """A path, or text, or objects."""
+    def apply(self, what, ns=None):
+        """A path, or text, or objects; in a namespace, or where they say."""
+        where = ["-n", ns] if ns else []
         if isinstance(what, Path):
-            return self.kubectl("-n", ns, "apply", "-f", what)
+            return self.kubectl(*where, "apply", "-f", what)
         if not isinstance(what, str):
             what = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(what)})
-        return self.kubectl("-n", ns, "apply", "-f", "-", stdin=what)
+        return self.kubectl(*where, "apply", "-f", "-", stdin=what)
 
     def get(self, kind, name, ns="default"):
         """The object, or None."""
