@@ -191,7 +191,7 @@ TEST_F(RegistrarTest, RefusesWhatCanNeverWorkInOneSentence) {
   }
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   auto nowhere = options();
-  nowhere.registry = "/nonexistent";
+  nowhere.registry = dir_.at("none");
   EXPECT_TRUE(run_registrar(nowhere, system_clock(), {}).is(Code::kUnavailable));
 }
 
