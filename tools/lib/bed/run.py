@@ -15,7 +15,7 @@ def environment(programs=None, **more):
     """Nothing of the user's cloud, proxies or shell; the components are found by name."""
     homes = sorted({str(Path(each).parent) for each in (programs or {}).values()})
     return {"PATH": ":".join([*homes, SYSTEM_PATH]), "HOME": "/nonexistent", "LC_ALL": "C.UTF-8",
-            **more}
+            "KUBECACHEDIR": "/dev/null", **more}  # kubectl would make its home to cache there
 
 
 def run(*argv, stdin=None, env=None, fine=(0,)):
