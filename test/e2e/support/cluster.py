@@ -94,7 +94,8 @@ class Cluster(Stage):
 
     def run(self, *args, stdin=None, limit=60):
         """(exit code, standard output, standard error)."""
-        env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "KUBECONFIG": self.kubeconfig}
+        env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "KUBECONFIG": self.kubeconfig,
+               "KUBECACHEDIR": str(Path(self.kubeconfig).parent / "kubectl")}
         done = subprocess.run([self._kubectl, *map(str, args)], text=True, check=False, env=env,
                               input=stdin, capture_output=True, timeout=limit)
         return done.returncode, done.stdout, done.stderr
