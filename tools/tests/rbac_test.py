@@ -52,6 +52,12 @@ class AskedFor(unittest.TestCase):
         self.assertEqual(rbac.asked(lines, ME),
                          ({GET, Right("batch", "paddlejobs/status", "update")}, []))
 
+    def test_counts_from_the_time_of_the_rights_on(self):
+        line = event("get", "pods").replace('"verb"', '"requestReceivedTimestamp": '
+                                            '"2026-01-01T00:00:05.123456Z", "verb"')
+        self.assertEqual(rbac.asked([line], ME, "2026-01-01T00:00:05Z").used, {GET})
+        self.assertEqual(rbac.asked([line], ME, "2026-01-01T00:00:06Z").used, set())
+
     def test_a_refusal_is_no_use(self):
         used, refused = rbac.asked([event("create", "pods", code=403)], ME)
         self.assertEqual(used, set())

@@ -13,6 +13,7 @@ Right = namedtuple("Right", "group resource verb")   # resource: "pods", "pods/s
 Asked = namedtuple("Asked", "used refused")          # set of Right; list of sentences
 
 REFUSED = 403
+SECOND = len("2006-01-02T15:04:05")
 
 
 def account_name(namespace, name):
@@ -50,8 +51,9 @@ def rights_of(role):
                     yield Right(group, resource, verb)
 
 
-def asked(lines, account):
-    """What the account asked for. A line that is still being written is left out."""
+def asked(lines, account, since=""):
+    """What the account asked for, from a time on (RFC 3339, by the second): before, it may have had
+    other rights. A line that is still being written is left out."""
     used, refused = set(), []
     for line in lines:
         if account not in line:  # most lines are somebody else's: spare the parsing
@@ -62,6 +64,8 @@ def asked(lines, account):
             continue
         about = event.get("objectRef")
         if event.get("user", {}).get("username") != account or not about:
+            continue
+        if event.get("requestReceivedTimestamp", "")[:SECOND] < since[:SECOND]:
             continue
         resource = about["resource"]
         if about.get("subresource"):
@@ -98,14 +102,18 @@ RARE = {
     "paddle-manager-sa": {
         # The server checks it only with OwnerReferencesPermissionEnforcement.
         Right("batch.paddlepaddle.org", "paddlejobs/finalizers", "update"),
-        # Jobs that an older operator gave a finalizer.
+        # Jobs that an older operator gave a finalizer; a view that may be behind is checked.
         Right("batch.paddlepaddle.org", "paddlejobs", "patch"),
-        # A name that is there already, perhaps because an answer was lost.
-        Right("", "pods", "get"), Right("", "configmaps", "get"),
+        Right("batch.paddlepaddle.org", "paddlejobs", "get"),
+        # A name that is there already: an answer was lost, or an older operator made it.
+        Right("", "pods", "get"), Right("", "services", "get"), Right("", "configmaps", "get"),
+        Right("", "services", "patch"), Right("", "configmaps", "patch"),
         # Addresses that changed.
         Right("", "configmaps", "update"),
         # An event that happened again.
         Right("", "events", "patch"),
+        # Only of nodes that no longer speak. Its own lease is got as well, by another role.
+        Right("coordination.k8s.io", "leases", "get"),
         # Only with Volcano.
         ("scheduling.volcano.sh", "podgroups"),
     },
@@ -115,8 +123,16 @@ RARE = {
         # Names that are there already.
         Right("", "persistentvolumes", "get"), Right("", "persistentvolumeclaims", "get"),
         Right("", "services", "get"), Right("apps", "statefulsets", "get"),
+        # The garbage collector is often first.
+        Right("", "persistentvolumeclaims", "delete"), Right("", "services", "delete"),
+        Right("", "secrets", "delete"), Right("apps", "statefulsets", "delete"),
         # A runtime of an older template is replaced.
         Right("", "pods", "delete"),
+        # Only where a runtime runs.
+        Right("", "nodes", "patch"),
+        # Only while an unfinished job uses the set.
+        Right("", "persistentvolumeclaims", "patch"), Right("", "services", "patch"),
+        Right("", "secrets", "patch"), Right("apps", "statefulsets", "patch"),
         Right("", "events", "patch"),
     },
 }
