@@ -22,7 +22,7 @@ constexpr const char* kWaitScript =
     "until [ \"$said\" = \"$PADDLE_RELEASE_EPOCH/$POD_IP\" ]; do "
     "sleep 0.1 2>/dev/null || sleep 1; "
     "{ read -r said </paddle-coord/release; } 2>/dev/null; "
-    "done";
+    "done; exit 0";
 
 Json volume() {
   const std::string field = std::string("metadata.annotations['") + kReleaseAnnotation + "']";

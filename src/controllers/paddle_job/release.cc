@@ -43,6 +43,8 @@ std::vector<Wave> release(const api::PaddleJob& job, const Sight& sight, const S
   // A partial list of peers would hang the trainers: nothing until every pod can be reached.
   const Roster& roster = sight.roster;
   if (seats(roster) == 0 || without_address(roster) > 0) return {};
+  // Nor while anybody of an earlier run is left, who may still write a checkpoint.
+  if (!roster.old.empty()) return {};
   if (sight.world.rendezvous && epoch_of(sight.world.rendezvous->meta) > job.status.epoch)
     return {};
 

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/model_cluster.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "api/look.h"
+#include "base/match.h"
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/pod_facts.h"
+#include "controllers/paddle_job/progress.h"
+
+namespace paddle::controllers {
+namespace {
+
+using State = api::ContainerStatus::State;
+constexpr size_t kRemembered = 4;
+
+bool is_role(const api::Pod& pod, RoleKind kind) {
+  return pod.meta.key.name.find("-" + to_string(kind) + "-") != std::string::npos;
+}
+
+bool program_runs(const api::Pod& pod) {
+  return !ended(pod) && !pod.containers.empty() && pod.containers[0].state == State::kRunning;
+}
+
+}  // namespace
+
+ModelCluster::ModelCluster(api::PaddleJob job, bool lenient)
+    : job_(std::move(job)), lenient_(lenient) {
+  now_ = *job_.meta.created;
+  job_.meta.resource_version = "1";
+  changed();
+}
+
+void ModelCluster::changed(bool by_operator) {
+  World seen;
+  for (const auto& [name, held] : pods_) {
+    seen.pods.push_back(std::make_shared<const api::Pod>(held.pod));
+  }
+  for (const auto& [name, service] : services_) seen.services.push_back(service);
+  seen.rendezvous = map_;
+  since_own_write_ = by_operator ? 0 : since_own_write_ + 1;
+  old_worlds_.push_front(std::move(seen));
+  old_jobs_.push_front(job_);
+  if (old_worlds_.size() > kRemembered) old_worlds_.pop_back();
+  if (old_jobs_.size() > kRemembered) old_jobs_.pop_back();
+}
+
+api::PaddleJob ModelCluster::job(size_t steps_ago, bool foreign) const {
+  if (!foreign) steps_ago = std::min(steps_ago, since_own_write_);
+  return old_jobs_[std::min(steps_ago, old_jobs_.size() - 1)];
+}
+World ModelCluster::world(size_t steps_ago, bool foreign) const {
+  if (!foreign) steps_ago = std::min(steps_ago, since_own_write_);
+  return old_worlds_[std::min(steps_ago, old_worlds_.size() - 1)];
+}
+
+void ModelCluster::promise(bool kept, const std::string& text) {
+  if (!kept && broken_.empty()) broken_ = text;
+}
+
+bool ModelCluster::store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status) {
+  if (seen.meta.resource_version != job_.meta.resource_version) return false;
+  promise(!finished(job_.status.phase) || status.phase == job_.status.phase,
+          "a finished job became " + status.phase);
+  promise(status.epoch >= job_.status.epoch, "the epoch went back");
+  job_.status = status;
+  job_.meta.resource_version = std::to_string(++version_);
+  changed(true);
+  return true;
+}
+
+void ModelCluster::create(const Create& a, const api::PaddleJob& seen) {
+  const api::Meta meta = *api::decode_meta(*a.manifest);
+  promise(meta.controller() && meta.controller()->uid == seen.meta.uid, "an object without owner");
+  if (a.child == Child::kService) {
+    services_.try_emplace(a.key.name, ServiceSeen{.meta = meta}).first->second.meta.uid = "s";
+    return;
+  }
+  if (a.child == Child::kConfigMap) {
+    if (map_) return;
+    map_ = RendezvousMap{.meta = meta};
+    map_->meta.uid = "map" + std::to_string(++uids_);
+    map_->meta.resource_version = std::to_string(++version_);
+    for (const auto& [key, value] : (*a.manifest)["data"].items()) map_->data[key] = value;
+    return;
+  }
+  if (pods_.contains(a.key.name)) return;  // AlreadyExists, and ours
+  promise(!job_.meta.deleting(), "a pod was made for a deleted job");
+  Held& held = pods_[a.key.name];
+  held.pod.meta = meta;
+  held.pod.meta.uid = "pod" + std::to_string(++uids_);
+  held.pod.meta.created = now_;
+  held.elastic = api::look(*a.manifest, "/spec/initContainers").is_null();
+  ++made_;
+}
+
+bool ModelCluster::carry_out(const Action& action, const api::PaddleJob& seen) {
+  const bool done = std::visit(
+      Match{
+          [&](const Create& a) {
+            create(a, seen);
+            return true;
+          },
+          [&](const Delete& a) {
+            if (a.child == Child::kService) services_.erase(a.key.name);
+            if (a.child == Child::kConfigMap && map_ && map_->meta.uid == a.uid) map_.reset();
+            const auto found = pods_.find(a.key.name);
+            if (a.child != Child::kPod || found == pods_.end()) return true;
+            api::Pod& pod = found->second.pod;
+            if (pod.meta.uid != a.uid) return true;
+            if (pod.node.empty() || a.at_once) {
+              pods_.erase(found);
+            } else if (!pod.meta.deleting()) {
+              pod.meta.deleted = now_ + std::chrono::seconds{30};
+            }
+            return true;
+          },
+          [&](const Replace& a) {
+            const api::Meta meta = *api::decode_meta(*a.manifest);
+            if (!map_ || map_->meta.resource_version != meta.resource_version) return false;
+            map_->meta.annotations = meta.annotations;
+            map_->meta.resource_version = std::to_string(++version_);
+            map_->data.clear();
+            for (const auto& [key, value] : (*a.manifest)["data"].items()) map_->data[key] = value;
+            return true;
+          },
+          [&](const Release& a) {
+            const auto found = pods_.find(a.key.name);
+            if (found == pods_.end() || found->second.pod.meta.uid != a.uid) return false;
+            promise(!finished(job_.status.phase) || lenient_, a.key.name + " let go after the end");
+            found->second.pod.meta.annotations[kReleaseAnnotation] = a.value;
+            return true;
+          },
+          [&](const Patch&) { return true; },
+          [&](const DropFinalizer&) {
+            job_.meta.finalizers.clear();
+            return true;
+          },
+          [&](const DeleteJob&) {
+            job_.meta.deleted = now_;
+            return true;
+          },
+      },
+      action);
+  changed(true);
+  return done;
+}
+
+bool ModelCluster::start(Held& held) {
+  api::Pod& pod = held.pod;
+  const std::string name = pod.meta.key.name;
+  const std::int64_t epoch = epoch_of(pod.meta);
+  if (!held.elastic) {
+    promise(map_.has_value(), name + " would show CreateContainerConfigError");
+    if (!map_) return false;
+    promise(epoch_of(map_->meta) == epoch, name + " started with the peers of another epoch");
+    held.told = map_->data;
+    const auto& list = map_->data[is_role(pod, RoleKind::kPs) ? "PADDLE_PSERVERS_IP_PORT_LIST"
+                                                              : "PADDLE_TRAINER_ENDPOINTS"];
+    const std::string host = job_.spec.intranet == "Service" ? name : pod.ip;
+    promise(list.find(host + ":" + map_->data["PADDLE_PORT"]) != std::string::npos,
+            name + " is not in the list of its peers");
+    for (const auto& [other_name, other] : pods_) {
+      if (&other == &held) continue;
+      promise(!program_runs(other.pod) || other.told == held.told,
+              name + " and " + other_name + " were told different things");
+      promise(!is_role(pod, RoleKind::kWorker) || !is_role(other.pod, RoleKind::kPs) ||
+                  other.once_ran || other.pod.meta.deleting() || servers_ran_.contains(epoch),
+              name + " started before " + other_name);
+    }
+  }
+  held.once_ran = true;
+  if (is_role(pod, RoleKind::kWorker)) servers_ran_.insert(epoch);
+  pod.phase = api::PodPhase::kRunning;
+  pod.init_containers = {{.name = kCoordinator, .ready = true, .state = State::kTerminated}};
+  pod.containers = {{.name = "c", .ready = true, .state = State::kRunning}};
+  return true;
+}
+
+bool ModelCluster::step(Held& held, Random& random) {
+  api::Pod& pod = held.pod;
+  if (pod.meta.deleting()) return false;  // progress() ends it
+  if (ended(pod)) return false;
+  if (pod.node.empty()) {
+    pod.node = "node" + std::to_string(random.below(3));
+    return true;
+  }
+  if (pod.ip.empty()) {
+    pod.ip =
+        "10.1." + std::to_string(addresses_ / 200) + "." + std::to_string(addresses_ % 200 + 1);
+    ++addresses_;
+    pod.init_containers = {{.name = kCoordinator, .state = State::kRunning}};
+    pod.containers = {{.name = "c", .reason = "PodInitializing"}};
+    return true;
+  }
+  if (program_runs(pod)) {
+    if (!programs_end_ || !is_role(pod, RoleKind::kWorker)) return false;
+    pod.phase = api::PodPhase::kSucceeded;
+    pod.containers = {{.name = "c", .state = State::kTerminated, .ended = now_}};
+    return true;
+  }
+  const auto said = pod.meta.annotations.find(kReleaseAnnotation);
+  const std::string awaited = std::to_string(epoch_of(pod.meta)) + "/" + pod.ip;
+  const bool let_go = said != pod.meta.annotations.end() && said->second == awaited;
+  return (held.elastic || let_go) && start(held);
+}
+
+bool ModelCluster::progress(Random& random) {
+  std::vector<std::string> names;
+  for (const auto& [name, held] : pods_) names.push_back(name);
+  for (size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[random.below(i)]);
+  for (const std::string& name : names) {
+    Held& held = pods_.at(name);
+    if (held.pod.meta.deleting()) {
+      pods_.erase(name);
+    } else if (!step(held, random)) {
+      continue;
+    }
+    changed();
+    return true;
+  }
+  return false;
+}
+
+// A server that ran is being made again: from here on workers may be ahead of it.
+void ModelCluster::lose(const Held& held) {
+  if (held.once_ran && is_role(held.pod, RoleKind::kPs)) {
+    servers_ran_.insert(epoch_of(held.pod.meta));
+  }
+}
+
+ModelCluster::Held* ModelCluster::pick(Random& random, bool only_running) {
+  std::vector<Held*> choice;
+  for (auto& [name, held] : pods_) {
+    if (held.pod.meta.deleting() || ended(held.pod)) continue;
+    if (!only_running || program_runs(held.pod)) choice.push_back(&held);
+  }
+  return choice.empty() ? nullptr : choice[random.below(choice.size())];
+}
+
+void ModelCluster::fail_one(Random& random) {
+  Held* held = pick(random, true);
+  if (!held || held->elastic) return;  // those restart in place
+  held->pod.phase = api::PodPhase::kFailed;
+  held->pod.containers = {
+      {.name = "c", .state = State::kTerminated, .exit_code = 1, .ended = now_}};
+  changed();
+}
+
+void ModelCluster::evict_one(Random& random) {
+  Held* held = pick(random, false);
+  if (!held) return;
+  lose(*held);
+  held->pod.phase = api::PodPhase::kFailed;
+  held->pod.reason = "Evicted";
+  held->pod.disrupted = true;
+  held->pod.containers.clear();
+  changed();
+}
+
+void ModelCluster::delete_one(Random& random) {
+  Held* held = pick(random, false);
+  if (!held) return;
+  lose(*held);
+  held->pod.meta.deleted = now_;
+  held->pod.containers.clear();
+  changed();
+}
+
+void ModelCluster::move_one(Random& random) {
+  Held* held = pick(random, false);
+  if (!held || held->pod.ip.empty() || held->elastic) return;
+  lose(*held);
+  held->pod.ip.clear();
+  held->pod.phase = api::PodPhase::kPending;
+  held->pod.init_containers.clear();
+  held->pod.containers.clear();
+  held->told.clear();
+  held->once_ran = false;
+  changed();
+}
+
+void ModelCluster::edit(const std::function<void(api::PaddleJobSpec&)>& change) {
+  change(job_.spec);
+  ++job_.meta.generation;
+  job_.meta.resource_version = std::to_string(++version_);
+  changed();
+}
+
+bool ModelCluster::anybody_runs() const {
+  return std::ranges::any_of(pods_,
+                             [](const auto& entry) { return program_runs(entry.second.pod); });
+}
+
+}  // namespace paddle::controllers

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cluster small enough to trust, to play plans against: a server that stores, refuses and
+// collects as the API server does, and kubelets that schedule pods, hold them in their coordinator,
+// run them and end them. It watches the promises that users' programs live by, and says the first
+// one that is broken.
+//
+//   a program starts with the environment of its own epoch, with its own address in the lists
+//   all programs that run at the same time were told the same
+//   servers start before workers (unless a server that ran is made again)
+//   nobody is let go after the job has ended
+
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "controllers/paddle_job/plan.h"
+
+namespace paddle::controllers {
+
+class ModelCluster {
+ public:
+  // `lenient`: an operator that does not see what another one did may let pods go after the end.
+  explicit ModelCluster(api::PaddleJob job, bool lenient = false);
+
+  // What an operator may see: each kind as it was some changes ago. An operator sees its own writes
+  // at once; one that was lately another (`foreign`) does not.
+  api::PaddleJob job(size_t steps_ago = 0, bool foreign = false) const;
+  World world(size_t steps_ago = 0, bool foreign = false) const;
+
+  // Writes, with the server's own refusals. False: refused, plan again.
+  bool store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status);
+  bool carry_out(const Action& action, const api::PaddleJob& seen);
+
+  // One thing that a kubelet, the scheduler or the garbage collector does; false: nothing to do.
+  bool progress(Random& random);
+  // Programs that run end by themselves.
+  void end_programs() { programs_end_ = true; }
+
+  // Things that happen to jobs.
+  void fail_one(Random& random);    // a program ends with an exit code
+  void evict_one(Random& random);   // its node gives it up
+  void delete_one(Random& random);  // somebody deletes a pod
+  void move_one(Random& random);    // a node reboots: its pod comes back with another address
+  void edit(const std::function<void(api::PaddleJobSpec&)>& change);
+
+  WallTime now() const { return now_; }
+  void advance(std::chrono::seconds by) { now_ += by; }
+
+  const std::string& broken_promise() const { return broken_; }
+  int pods_made() const { return made_; }
+  size_t pods() const { return pods_.size(); }
+  bool anybody_runs() const;
+
+ private:
+  struct Held {
+    api::Pod pod{};
+    std::map<std::string, std::string> told{};  // the environment its program was started with
+    bool elastic = false;
+    bool once_ran = false;
+  };
+  void changed(bool by_operator = false);
+  void create(const Create& a, const api::PaddleJob& seen);
+  bool step(Held& held, Random& random);
+  bool start(Held& held);
+  void promise(bool kept, const std::string& text);
+  void lose(const Held& held);
+  Held* pick(Random& random, bool only_running);
+
+  api::PaddleJob job_{};
+  std::map<std::string, Held> pods_{};  // by name
+  std::map<std::string, ServiceSeen> services_{};
+  std::optional<RendezvousMap> map_{};
+  std::deque<api::PaddleJob> old_jobs_{};
+  std::deque<World> old_worlds_{};
+  size_t since_own_write_ = 0;            // changes since the operator's last one
+  std::set<std::int64_t> servers_ran_{};  // epochs in which all servers once ran
+  bool lenient_ = false;
+  WallTime now_{};
+  int version_ = 1;
+  int uids_ = 0;
+  int addresses_ = 0;
+  int made_ = 0;
+  bool programs_end_ = false;
+  std::string broken_{};
+};
+
+}  // namespace paddle::controllers

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans played against a model of the cluster, from many starting points: operators that see late,
+// are killed between two actions or in the middle of a wave, and pods that fail, move and vanish.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/paddle_job/model_cluster.h"
+#include "controllers/paddle_job/plan_fixture.h"
+#include "controllers/paddle_job/progress.h"
+
+namespace paddle::controllers {
+namespace {
+
+using std::chrono::seconds;
+
+const Setting kSetting{.etcd = {"http://e:2379"}};
+
+struct Shape {
+  const char* name;
+  const char* spec;
+  friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+};
+const Shape kShapes[] = {
+    {"single", R"({"worker": {"replicas": 1}})"},
+    {"collective", R"({"worker": {"replicas": 3}})"},
+    {"ps", R"({"withGloo": 1, "ps": {"replicas": 2}, "worker": {"replicas": 2}})"},
+    {"service", R"({"intranet": "Service", "ps": {"replicas": 1}, "worker": {"replicas": 2}})"},
+    {"host", R"({"intranet": "Host", "worker": {"replicas": 2}})"},
+    {"patient", R"({"backoffLimit": 4, "disruptionLimit": 9, "worker": {"replicas": 2}})"},
+    {"elastic", R"({"elastic": 1, "worker": {"replicas": 3, "requests": 1, "limits": 4}})"},
+    {"cleaning", R"({"cleanPodPolicy": "Always", "worker": {"replicas": 2}})"},
+    {"keeping", R"({"cleanPodPolicy": "Never", "ps": {"replicas": 1}, "worker": {"replicas": 2}})"},
+};
+
+api::PaddleJob job_of(const Shape& shape) { return job_with(shape.spec); }
+
+// One operator's plan with what it sees, carried out until it is killed. True: it did something.
+enum class Eyes { kSharp, kLate, kAnothers };
+
+bool operate(ModelCluster& cluster, Random& random, Eyes eyes) {
+  const bool careless = eyes != Eyes::kSharp;
+  const bool foreign = eyes == Eyes::kAnothers;
+  api::PaddleJob job = cluster.job(careless ? random.below(3) : 0, foreign);
+  World world = cluster.world(careless ? random.below(3) : 0, foreign);
+  Plan plan = desired(job, world, cluster.now(), kSetting);
+  for (const auto& node : plan.ask_about)
+    world.nodes[node] = {.renewed = cluster.now() + seconds{1}};
+  if (!plan.ask_about.empty()) plan = desired(job, world, cluster.now(), kSetting);
+  if (plan.confirm) {
+    job = cluster.job();
+    const auto nodes = world.nodes;
+    world = cluster.world();
+    world.nodes = nodes;
+    world.confirmed = true;
+    plan = desired(job, world, cluster.now(), kSetting);
+  }
+  if (plan.status_first) return cluster.store_status(job, *plan.status);
+  const bool dies = careless && random.below(4) == 0;
+  bool acted = false;
+  for (const Wave& wave : plan.waves) {
+    for (const Action& action : wave) {
+      if (dies && random.below(2) == 0) return true;  // killed here
+      acted = true;
+      if (!cluster.carry_out(action, job)) return true;
+    }
+  }
+  if (plan.status && !dies) acted |= cluster.store_status(job, *plan.status);
+  return acted;
+}
+
+void hurt(ModelCluster& cluster, Random& random) {
+  switch (random.below(12)) {
+    case 0:
+      return cluster.fail_one(random);
+    case 1:
+      return cluster.evict_one(random);
+    case 2:
+      return cluster.delete_one(random);
+    case 3:
+      return cluster.move_one(random);
+    case 4:
+      return cluster.edit([&](api::PaddleJobSpec& spec) {
+        if (spec.worker) spec.worker->replicas = static_cast<int>(1 + random.below(4));
+      });
+    case 5:
+      return cluster.edit([&](api::PaddleJobSpec& spec) { spec.suspend = !spec.suspend; });
+    default:
+      return;  // most of the time nothing happens
+  }
+}
+
+// Until nobody has anything to do. False: it does not end.
+bool settle(ModelCluster& cluster, Random& random) {
+  for (int round = 0; round < 2'000; ++round) {
+    const bool operated = operate(cluster, random, Eyes::kSharp);
+    const bool progressed = cluster.progress(random);
+    if (!operated && !progressed) {
+      cluster.advance(seconds{400});  // longer than any pause or patience of ours
+      if (!operate(cluster, random, Eyes::kSharp) && !cluster.progress(random)) return true;
+    }
+  }
+  return false;
+}
+
+class ModelTest : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(ModelTest, UndisturbedJobsRunAndComplete) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Random random(seed);
+    ModelCluster cluster(job_of(GetParam()));
+    ASSERT_TRUE(settle(cluster, random)) << seed;
+    EXPECT_EQ(cluster.job().status.phase, "Running") << seed;
+    EXPECT_EQ(cluster.pods_made(), total_replicas(cluster.job().spec)) << seed;
+    cluster.end_programs();
+    ASSERT_TRUE(settle(cluster, random)) << seed;
+    EXPECT_EQ(cluster.job().status.phase, "Completed") << seed;
+    EXPECT_FALSE(cluster.anybody_runs()) << seed;
+    EXPECT_EQ(cluster.pods_made(), total_replicas(cluster.job().spec)) << seed;
+    EXPECT_EQ(cluster.broken_promise(), "") << seed;
+  }
+}
+
+void hurt_and_heal(const Shape& shape, Eyes eyes, std::uint64_t first_seed) {
+  int ran = 0;
+  for (std::uint64_t seed = first_seed; seed < first_seed + 12; ++seed) {
+    Random random(seed * 7919 + 1);
+    ModelCluster cluster(job_of(shape), eyes == Eyes::kAnothers);
+    for (int step = 0; step < 100; ++step) {
+      if (random.below(3) != 0) operate(cluster, random, eyes);
+      if (random.below(3) != 0) cluster.progress(random);
+      if (step > 10) hurt(cluster, random);
+      cluster.advance(seconds{2});
+      ASSERT_EQ(cluster.broken_promise(), "") << "seed " << seed << " step " << step;
+    }
+    cluster.edit([](api::PaddleJobSpec& spec) { spec.suspend = false; });
+    ASSERT_TRUE(settle(cluster, random)) << "seed " << seed;
+    const std::string phase = cluster.job().status.phase;
+    EXPECT_TRUE(phase == "Running" || phase == "Failed") << "seed " << seed << ": " << phase;
+    ran += phase == "Running" ? 1 : 0;
+    if (phase == "Running") {
+      EXPECT_EQ(cluster.pods(), static_cast<size_t>(total_replicas(cluster.job().spec))) << seed;
+      cluster.end_programs();
+      ASSERT_TRUE(settle(cluster, random)) << "seed " << seed;
+      EXPECT_EQ(cluster.job().status.phase, "Completed") << "seed " << seed;
+    }
+    const int made = cluster.pods_made();
+    ASSERT_TRUE(settle(cluster, random));
+    EXPECT_EQ(cluster.pods_made(), made) << "seed " << seed << ": pods were made after the end";
+    EXPECT_EQ(cluster.broken_promise(), "") << "seed " << seed;
+  }
+  EXPECT_GT(ran, 0) << "the hurts are too many for anything to be learnt";
+}
+
+TEST_P(ModelTest, HurtJobsSettleAndKeepEveryPromise) { hurt_and_heal(GetParam(), Eyes::kLate, 0); }
+
+TEST_P(ModelTest, SoTheyDoWhenTheOperatorDoesNotSeeWhatAnotherOneDid) {
+  hurt_and_heal(GetParam(), Eyes::kAnothers, 1'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ModelTest, ::testing::ValuesIn(kShapes),
+                         [](const auto& param_info) { return std::string(param_info.param.name); });
+
+}  // namespace
+}  // namespace paddle::controllers
