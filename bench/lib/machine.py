@@ -56,3 +56,15 @@ def busy_seconds():
     user, nice, system, _, _, irq, softirq, steal = fields
     tick = os.sysconf("SC_CLK_TCK")
     return (user + nice + system + irq + softirq) / tick, steal / tick
+
+
+def group_seconds(group):
+    """Processor time of a control group, whichever version the machine has."""
+    root = Path("/sys/fs/cgroup")
+    for first in (root / "cpuacct" / group, root / "cpu,cpuacct" / group):
+        if (first / "cpuacct.usage").exists():
+            return int((first / "cpuacct.usage").read_text()) / 1e9
+    for line in (root / group / "cpu.stat").read_text().splitlines():
+        if line.startswith("usage_usec"):
+            return int(line.split()[1]) / 1e6
+    return 0.0
