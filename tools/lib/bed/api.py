@@ -8,14 +8,15 @@ from bed.layout import API_PORT, HOST
 
 
 class Api:
-    def __init__(self, layout, host=HOST):
-        self._host = host
+    def __init__(self, layout, host=HOST, timeout=5):
+        self._host, self._timeout = host, timeout
         self._tls = ssl.create_default_context(cafile=layout.pki / "ca.crt")
         self._tls.load_cert_chain(layout.pki / "bed.crt", layout.pki / "bed.key")
 
     def call(self, method, path, body=None):
         """(status, text); OSError when nobody answers."""
-        connection = http.client.HTTPSConnection(self._host, API_PORT, timeout=5, context=self._tls)
+        connection = http.client.HTTPSConnection(self._host, API_PORT,
+                                                 timeout=self._timeout, context=self._tls)
         try:
             data = None if body is None else json.dumps(body)
             connection.request(method, path, data, {"Content-Type": "application/json"})

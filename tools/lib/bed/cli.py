@@ -59,12 +59,14 @@ def wanted(name, args):
         option, *args = args
         if option == "--foreground":
             foreground = True
-        elif option == "--nodes" and args and args[0].isdigit() and 1 <= int(args[0]) <= 20:
+        elif option == "--nodes" and args and args[0].isdigit() and int(args[0]) <= 20:
             nodes, args = int(args[0]), args[1:]
         elif option == "--with" and args:
             parts, args = {**parts, **wanted_parts(args[0])}, args[1:]
         else:
             raise Usage
+    if nodes == 0 and "kwok" not in parts:
+        raise Usage
     return Layout(name, nodes, parts=parts), foreground
 
 
