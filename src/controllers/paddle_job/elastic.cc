@@ -12,6 +12,10 @@ constexpr int kNoLimit = 10'000;  // as many replicas as a role may have
 // when nothing is said.
 constexpr const char* kManyRestarts = "1000000";
 
+// Ranks as they come: with the ranks of PADDLE_TRAINER_ID a lost worker in the middle leaves a gap,
+// over which the launcher stumbles.
+constexpr const char* kAnyRank = "-1";
+
 // "http://e:2379" -> "e:2379".
 std::string host_and_port(const std::string& endpoint) {
   const auto scheme = endpoint.find("://");
@@ -79,6 +83,7 @@ Env elastic_env(const api::PaddleJob& job, const EtcdEndpoints& etcd) {
                          {"PADDLE_MASTER", "etcd://" + server},
                          {"PADDLE_NNODES", to_text({1, elastic_range(job.spec).most})},
                          {"PADDLE_JOB_ID", id},
+                         {"PADDLE_RANK", kAnyRank},
                          {"PADDLE_ELASTIC_LEVEL", "1"},
                          {"PADDLE_MAX_RESTART", kManyRestarts}});
   return env;

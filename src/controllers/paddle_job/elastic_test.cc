@@ -71,6 +71,7 @@ TEST(Elastic, TheLauncherOfTodayIsToldAsWell) {
   EXPECT_EQ(env.at("PADDLE_NNODES"), "1:4") << "with fewer than its least it would exit with 0";
   EXPECT_EQ(env.at("PADDLE_JOB_ID"), "t-r");
   EXPECT_EQ(env.at("PADDLE_ELASTIC_LEVEL"), "1");
+  EXPECT_EQ(env.at("PADDLE_RANK"), "-1") << "a lost worker leaves a gap in the ranks";
   EXPECT_GT(std::stoi(env.at("PADDLE_MAX_RESTART")), 1000);
 }
 
