@@ -17,7 +17,7 @@ import time
 
 SERVERS = os.environ.get("PADDLE_PSERVERS_IP_PORT_LIST", "")
 if SERVERS:
-    os.environ.setdefault("FLAGS_enable_pir_api", "0")  # the server's passes know the older programs
+    os.environ.setdefault("FLAGS_enable_pir_api", "0")  # the servers' passes want older programs
 else:
     os.environ.setdefault("PADDLE_DISTRI_BACKEND", "gloo")  # no GPU here
 
@@ -75,7 +75,7 @@ class Trend:
 
 def build_program():
     dense = paddle.static.data("dense", [None, DENSE], "float32")
-    words = paddle.static.data("words", [None, 1], "int64")  # one after the other, as the table wants
+    words = paddle.static.data("words", [None, 1], "int64")  # as the servers' table wants them
     label = paddle.static.data("label", [None, 1], "int64")
     vectors = paddle.static.nn.sparse_embedding(
         words, size=[SLOTS * WORDS, WIDTH], param_attr=paddle.ParamAttr(name="embedding"))

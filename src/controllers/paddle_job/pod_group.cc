@@ -128,9 +128,9 @@ Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const Pod
     patch["priorityClassName"] = priority.empty() ? Json() : Json(priority);
   }
   if (patch.empty()) return std::optional<Json>();
-  return std::optional<Json>(Json{
-      {"metadata", {{"uid", seen.meta.uid}, {"resourceVersion", seen.meta.resource_version}}},
-      {"spec", std::move(patch)}});
+  return std::optional<Json>(
+      Json{{"metadata", {{"uid", seen.meta.uid}, {"resourceVersion", seen.meta.resource_version}}},
+           {"spec", std::move(patch)}});
 }
 
 std::optional<Waiting> waits_for_pod_group(const api::PaddleJob& job,
