@@ -161,7 +161,7 @@ TEST_F(LocalSession, CachesSamplesAndSaysWhereBytesCameFrom) {
       << set;
   must({"delete", "pdj", "reads"});
   must({"delete", "sampleset", "images", "--timeout=60s"});
-  EXPECT_EQ(must({"get", "pv", "-o", "name"}), "");
+  EXPECT_TRUE(eventually([&] { return must({"get", "pv", "-o", "name"}).empty(); }));
 }
 
 TEST_F(LocalSession, StockKubectlWorksToo) {
