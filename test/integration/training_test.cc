@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "api/look.h"
 #include "controllers/paddle_job/parts.h"
@@ -49,6 +50,8 @@ class Training : public testing::Test {
   static api::PaddleJob job_of(int servers, int workers, std::vector<std::string> command) {
     api::PaddleJob job;
     job.meta.key = {"t", "train"};
+    job.spec.intranet = "Host";  // all share this machine's ports, and others' tests run here too
+    job.status.port = 42000 + 20 * (::getpid() % 500);
     const Json pod = {{"spec",
                        {{"containers", Json::array({Json{{"name", "paddle"},
                                                          {"command", std::move(command)}}})}}}};
