@@ -10,23 +10,24 @@ COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)
 
 
-def servers_and_trainers(name, **spec):
-    pod = training_pod(["/usr/bin/python3", "/examples/wide_and_deep/train.py", "--steps=60"])
-    return jobs.paddle_job(name, {"ps": (2, pod), "worker": (2, pod)}, **spec)
+def servers_and_trainers(name, servers, **spec):
+    pod = training_pod(["/usr/bin/python3", "/examples/wide_and_deep/train.py"])
+    return jobs.paddle_job(name, {"ps": (servers, pod), "worker": (2, pod)}, **spec)
 
 
 def run(cluster):
     with cluster.step("the training image on every node"):
         cluster.load("paddle-e2e")
-    trains(cluster, "wide-podip", withGloo=1)
-    trains(cluster, "wide-service", intranet="Service", withGloo=1)
-    trains(cluster, "wide-host", intranet="Host")
+    trains(cluster, "wide-podip", 2, withGloo=1)
+    trains(cluster, "wide-service", 2, intranet="Service", withGloo=1)
+    # A node has each port once: three pods fit.
+    trains(cluster, "wide-host", 1, intranet="Host", withGloo=1)
     collective(cluster)
 
 
-def trains(cluster, name, **spec):
-    with cluster.step(f"{name}: 2 servers and 2 trainers {json.dumps(spec)}"):
-        cluster.apply([servers_and_trainers(name, **spec)], SYSTEM)
+def trains(cluster, name, servers, **spec):
+    with cluster.step(f"{name}: {servers} servers and 2 trainers {json.dumps(spec)}"):
+        cluster.apply([servers_and_trainers(name, servers, **spec)], SYSTEM)
         cluster.wait_phase("pdj", name, "Completed", SYSTEM, limit=300)
         status = cluster.get("pdj", name, SYSTEM)["status"]
         expect(status["mode"] == "PS", f"its mode is {status['mode']}")
@@ -67,8 +68,7 @@ def collective(cluster):
     name = "wide-collective"
     with cluster.step("the same model data-parallel, without servers"):
         pod = training_pod(["/usr/bin/python3", "-m", "paddle.distributed.launch",
-                            "--log_dir=/tmp/launch", "/examples/wide_and_deep/train.py",
-                            "--steps=60"])
+                            "--log_dir=/tmp/launch", "/examples/wide_and_deep/train.py"])
         cluster.apply([jobs.paddle_job(name, {"worker": (2, pod)})], SYSTEM)
         cluster.wait_phase("pdj", name, "Completed", SYSTEM, limit=300)
         jobs.delete(cluster, name)

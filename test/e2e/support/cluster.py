@@ -94,11 +94,20 @@ class Cluster(Stage):
 
     def run(self, *args, stdin=None, limit=60):
         """(exit code, standard output, standard error)."""
-        env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "KUBECONFIG": self.kubeconfig,
-               "KUBECACHEDIR": str(Path(self.kubeconfig).parent / "kubectl")}
-        done = subprocess.run([self._kubectl, *map(str, args)], text=True, check=False, env=env,
-                              input=stdin, capture_output=True, timeout=limit)
+        done = subprocess.run([self._kubectl, *map(str, args)], text=True, check=False,
+                              env=self._environment(), input=stdin, capture_output=True,
+                              timeout=limit)
         return done.returncode, done.stdout, done.stderr
+
+    def start(self, *args):
+        """A kubectl that goes on by itself, such as a watch; its lines are in .stdout."""
+        return subprocess.Popen([self._kubectl, *map(str, args)], text=True,
+                                env=self._environment(), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def _environment(self):
+        return {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "KUBECONFIG": self.kubeconfig,
+                "KUBECACHEDIR": str(Path(self.kubeconfig).parent / "kubectl")}
 
     def kubectl(self, *args, stdin=None, limit=60):
         code, out, err = self.run(*args, stdin=stdin, limit=limit)
