@@ -132,7 +132,8 @@ TEST_F(OperatorTest, RunsACollectiveJobWithTheContractsNamesAndColumns) {
   for (const auto& pod : pods) say(kinds::kPods, pod, {{"phase", "Succeeded"}});
   EXPECT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, "resnet") == "Completed"; }));
   const auto told = plane->kubectl({"describe", "pdj", "resnet"});
-  EXPECT_NE(told.out.find("created pods resnet-worker-0, resnet-worker-1"), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("created pods resnet-worker-0, resnet-worker-1"), std::string::npos)
+      << told.out;
 }
 
 TEST_F(OperatorTest, MakesWhatASampleSetNeedsAndRemovesIt) {

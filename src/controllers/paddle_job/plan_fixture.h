@@ -21,109 +21,24 @@ namespace paddle::controllers {
 inline const WallTime kNow{std::chrono::seconds{1'800'000'000}};
 
 // `spec` as YAML users write it, in JSON. A role without a template gets one with a container.
-inline api::PaddleJob job_with(const std::string& spec, const std::string& name = "wad") {
-  using api::Json;
-  Json object = {{"apiVersion", api::PaddleJob::kApiVersion},
-                 {"kind", api::PaddleJob::kKind},
-                 {"metadata",
-                  {{"name", name},
-                   {"namespace", "t"},
-                   {"uid", "job-uid"},
-                   {"generation", 1},
-                   {"creationTimestamp", rfc3339(kNow)}}}};
-  object["spec"] = Json::parse(spec);
-  for (const char* role : {"ps", "worker", "heter"}) {
-    if (!object["spec"].contains(role) || object["spec"][role].contains("template")) continue;
-    object["spec"][role]["template"] = {
-        {"spec", {{"containers", Json::array({Json{{"name", "c"}, {"image", "i"}}})}}}};
-  }
-  auto job = api::decode_paddle_job(object);
-  EXPECT_TRUE(job) << job.error().message;
-  return *std::move(job);
-}
-inline api::PaddleJob workers(int count, const char* more = "{}") {
-  api::Json spec = api::Json::parse(more);
-  spec["worker"]["replicas"] = count;
-  return job_with(spec.dump());
-}
+api::PaddleJob job_with(const std::string& spec, const std::string& name = "wad");
+api::PaddleJob workers(int count, const char* more = "{}");
 // The contract's vector: 2 servers, 2 workers.
-inline api::PaddleJob wad(const char* more = "{}") {
-  api::Json spec = api::Json::parse(more);
-  spec["ps"]["replicas"] = 2;
-  spec["worker"]["replicas"] = 2;
-  return job_with(spec.dump());
-}
+api::PaddleJob wad(const char* more = "{}");
 
 // Its address is 10.0.<role>.<index + 1>.
-inline std::string ip_of(RoleKind kind, int index) {
-  return "10.0." + std::to_string(static_cast<int>(kind)) + "." + std::to_string(index + 1);
-}
-inline api::Pod pending(const api::PaddleJob& job, RoleKind kind, int index) {
-  api::Pod pod;
-  pod.meta.key = {job.meta.key.ns, pod_name(job, kind, index)};
-  pod.meta.uid = pod.meta.key.name + "@" + std::to_string(job.status.epoch);
-  pod.meta.created = kNow - std::chrono::minutes{1};
-  pod.meta.annotations[kEpochAnnotation] = std::to_string(job.status.epoch);
-  return pod;
-}
-inline api::Pod coordinated(const api::PaddleJob& job, RoleKind kind, int index) {
-  api::Pod pod = pending(job, kind, index);
-  pod.ip = ip_of(kind, index);
-  pod.node = "node-" + std::to_string(index);
-  pod.init_containers = {{.name = kCoordinator, .state = api::ContainerStatus::State::kRunning}};
-  pod.containers = {{.name = "c", .reason = "PodInitializing"}};
-  return pod;
-}
-inline api::Pod running(const api::PaddleJob& job, RoleKind kind, int index) {
-  api::Pod pod = coordinated(job, kind, index);
-  pod.phase = api::PodPhase::kRunning;
-  pod.meta.annotations[kReleaseAnnotation] = std::to_string(job.status.epoch) + "/" + pod.ip;
-  pod.init_containers = {
-      {.name = kCoordinator, .ready = true, .state = api::ContainerStatus::State::kTerminated}};
-  pod.containers = {{.name = "c", .ready = true, .state = api::ContainerStatus::State::kRunning}};
-  return pod;
-}
-inline api::Pod over(const api::PaddleJob& job, RoleKind kind, int index, int exit_code) {
-  api::Pod pod = running(job, kind, index);
-  pod.phase = exit_code == 0 ? api::PodPhase::kSucceeded : api::PodPhase::kFailed;
-  pod.containers = {{.name = "c",
-                     .state = api::ContainerStatus::State::kTerminated,
-                     .exit_code = exit_code,
-                     .reason = exit_code == 0 ? "Completed" : "Error",
-                     .ended = kNow}};
-  return pod;
-}
-inline api::Pod evicted(const api::PaddleJob& job, RoleKind kind, int index) {
-  api::Pod pod = over(job, kind, index, 137);
-  pod.reason = "Evicted";
-  pod.disrupted = true;
-  return pod;
-}
+std::string ip_of(RoleKind kind, int index);
+api::Pod pending(const api::PaddleJob& job, RoleKind kind, int index);
+api::Pod coordinated(const api::PaddleJob& job, RoleKind kind, int index);
+api::Pod running(const api::PaddleJob& job, RoleKind kind, int index);
+api::Pod over(const api::PaddleJob& job, RoleKind kind, int index, int exit_code);
+api::Pod evicted(const api::PaddleJob& job, RoleKind kind, int index);
 
-inline World world_of(std::vector<api::Pod> pods) {
-  World world;
-  for (auto& pod : pods) world.pods.push_back(std::make_shared<const api::Pod>(std::move(pod)));
-  return world;
-}
+World world_of(std::vector<api::Pod> pods);
 // With the ConfigMap that the job's epoch has.
-inline World published(const api::PaddleJob& job, std::vector<api::Pod> pods) {
-  World world = world_of(std::move(pods));
-  const api::Json map =
-      rendezvous_map(job, rendezvous_data(job, addresses(job, seat(job, world.pods))));
-  world.rendezvous = RendezvousMap{.meta = *api::decode_meta(map)};
-  world.rendezvous->meta.uid = "map-uid";
-  world.rendezvous->meta.resource_version = "7";
-  for (const auto& [key, value] : map["data"].items()) world.rendezvous->data[key] = value;
-  return world;
-}
-inline std::vector<api::Pod> all_of(const api::PaddleJob& job,
-                                    api::Pod (*make)(const api::PaddleJob&, RoleKind, int)) {
-  std::vector<api::Pod> pods;
-  for (const RoleKind kind : kRoles) {
-    for (int i = 0; i < replicas_of(job.spec, kind); ++i) pods.push_back(make(job, kind, i));
-  }
-  return pods;
-}
+World published(const api::PaddleJob& job, std::vector<api::Pod> pods);
+std::vector<api::Pod> all_of(const api::PaddleJob& job,
+                             api::Pod (*make)(const api::PaddleJob&, RoleKind, int));
 
 template <typename T>
 std::vector<T> only(const Plan& plan) {
@@ -135,37 +50,14 @@ std::vector<T> only(const Plan& plan) {
   }
   return found;
 }
-inline std::vector<std::string> created(const Plan& plan, Child child = Child::kPod) {
-  std::vector<std::string> names;
-  for (const Create& a : only<Create>(plan)) {
-    if (a.child == child) names.push_back(a.key.name);
-  }
-  return names;
-}
-inline std::vector<std::string> deleted(const Plan& plan, Child child = Child::kPod) {
-  std::vector<std::string> names;
-  for (const Delete& a : only<Delete>(plan)) {
-    if (a.child == child) names.push_back(a.key.name);
-  }
-  return names;
-}
-inline std::vector<std::string> released(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const Release& a : only<Release>(plan)) names.push_back(a.key.name);
-  return names;
-}
-inline Plan plan_for(const api::PaddleJob& job, const World& world, const Setting& setting = {},
-                     WallTime now = kNow) {
-  return desired(job, world, now, setting);
-}
-inline api::PaddleJobStatus status_after(const api::PaddleJob& job, const World& world,
-                                         const Setting& setting = {}, WallTime now = kNow) {
-  return plan_for(job, world, setting, now).status.value_or(job.status);
-}
-inline std::string reason(const api::PaddleJobStatus& status, const char* type = "Ready") {
-  const auto* found = api::find_condition(status.conditions, type);
-  return found ? found->reason : "(none)";
-}
+std::vector<std::string> created(const Plan& plan, Child child = Child::kPod);
+std::vector<std::string> deleted(const Plan& plan, Child child = Child::kPod);
+std::vector<std::string> released(const Plan& plan);
+Plan plan_for(const api::PaddleJob& job, const World& world, const Setting& setting = {},
+              WallTime now = kNow);
+api::PaddleJobStatus status_after(const api::PaddleJob& job, const World& world,
+                                  const Setting& setting = {}, WallTime now = kNow);
+std::string reason(const api::PaddleJobStatus& status, const char* type = "Ready");
 
 using Names = std::vector<std::string>;
 
