@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs whose pods die: a killed worker, a lost node, a program that fails; each ends as promised."""
+import shutil
+
+import jobs
+from cluster import SYSTEM, TOP, expect
+from paddle_pod import training_pod
+
+COMPONENTS = ("paddlepaddle",)
+IMAGES = ("paddle-e2e",)
+
+
+def run(cluster):
+    with cluster.step("the training image on every node"):
+        cluster.load("paddle-e2e")
+    killed_worker(cluster)
+    lost_node(cluster)
+    failing_program(cluster)
+    suspended(cluster)
+
+
+def training(name, **spec):
+    """Saves to a directory of the machine, which all nodes share."""
+    pod = training_pod(["/usr/bin/python3", "-m", "paddle.distributed.launch",
+                        "--log_dir=/tmp/launch", "/examples/collective/train.py", "--steps=300",
+                        "--pause=0.1", "--checkpoint=/saved"])
+    saved = TOP / "build" / "e2e-saved" / name
+    shutil.rmtree(saved, ignore_errors=True)
+    saved.mkdir(parents=True)
+    pod["volumes"].append({"name": "saved", "hostPath": {"path": str(saved), "type": "Directory"}})
+    pod["containers"][0]["volumeMounts"].append({"name": "saved", "mountPath": "/saved"})
+    return jobs.paddle_job(name, {"worker": (2, pod)}, **spec)
+
+
+def steps_done(cluster, pod):
+    return [each["step"] for each in jobs.reports(cluster, pod) if each["event"] == "step"]
+
+
+def epoch(cluster, name):
+    return cluster.get("pdj", name, SYSTEM)["status"].get("epoch", 0)
+
+
+def killed_worker(cluster):
+    name = "killed"
+    with cluster.step("a worker's process is killed: with backoffLimit the job starts over, and goes on"):
+        cluster.apply([training(name, backoffLimit=2)], SYSTEM)
+        cluster.wait("some steps are done", lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
+                     120)
+        cluster.kubectl("-n", SYSTEM, "exec", f"{name}-worker-1", "-c", "train", "--", "sh", "-c",
+                        "for each in /proc/[0-9]*; do grep -q [c]ollective/train.py $each/cmdline && "
+                        "kill -9 ${each#/proc/}; done; true")  # the first process can not be killed
+        cluster.wait("another epoch", lambda: epoch(cluster, name) == 1)
+        cluster.wait_phase("pdj", name, "Completed", SYSTEM, limit=180)
+        status = cluster.get("pdj", name, SYSTEM)["status"]
+        expect(status["failures"] == 1, f"counted {status.get('failures')} failures")
+        first = steps_done(cluster, f"{name}-worker-0")[0]
+        expect(first > 1, f"the second start began at step {first}: nothing was saved")
+        cluster.note(f"went on at step {first}")
+        jobs.delete(cluster, name)
+
+
+def lost_node(cluster):
+    name = "lost"
+    with cluster.step("a worker's node is switched off: retried elsewhere, not the user's failure"):
+        cluster.apply([training(name)], SYSTEM)
+        cluster.wait("some steps are done", lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
+                     120)
+        managers = {each["spec"]["nodeName"] for each in cluster.list(
+            "pods", SYSTEM, "control-plane=controller-manager")}
+        node = next((pod["spec"]["nodeName"] for pod in jobs.pods(cluster, name).values()
+                     if pod["spec"]["nodeName"] not in managers), None)
+        expect(node, "every worker is beside the manager: nothing can be switched off")
+        cluster.testbed("node-kill", node)
+        try:
+            cluster.wait("another epoch", lambda: epoch(cluster, name) >= 1, 120)
+            cluster.wait_phase("pdj", name, "Completed", SYSTEM, limit=240)
+        finally:
+            cluster.testbed("node-start", node)
+        status = cluster.get("pdj", name, SYSTEM)["status"]
+        expect(status.get("failures", 0) == 0, f"counted against the user: {status}")
+        expect(status.get("disruptions", 0) >= 1, f"no disruption was counted: {status}")
+        used = {pod["spec"]["nodeName"] for pod in jobs.pods(cluster, name).values()}
+        expect(node not in used, f"a pod is on {node}, which was off")
+        cluster.wait("all nodes are Ready", lambda: all(
+            any(each["type"] == "Ready" and each["status"] == "True"
+                for each in found["status"]["conditions"])
+            for found in cluster.list("nodes", ns=None)))
+        jobs.delete(cluster, name)
+
+
+def failing_program(cluster):
+    with cluster.step("a program that fails by itself: the job fails at once, and says where to look"):
+        cluster.apply([jobs.paddle_job("wrong", {"worker": (2, jobs.shell_pod("exit 3",
+                                       restartPolicy="Never"))})], SYSTEM)
+        cluster.wait_phase("pdj", "wrong", "Failed", SYSTEM, never=())
+        said = jobs.condition(cluster, "wrong", "Failed")["message"]
+        expect("exit code 3" in said and "kubectl logs" in said, f"it says: {said}")
+        jobs.delete(cluster, "wrong")
+    with cluster.step("with backoffLimit: 1 it is tried twice"):
+        cluster.apply([jobs.paddle_job("twice", {"worker": (1, jobs.shell_pod(
+            "exit 3", restartPolicy="Never"))}, backoffLimit=1)], SYSTEM)
+        cluster.wait_phase("pdj", "twice", "Failed", SYSTEM, never=(), limit=90)
+        expect(epoch(cluster, "twice") == 1, f"it was started {epoch(cluster, 'twice') + 1} times")
+        jobs.delete(cluster, "twice")
+
+
+def suspended(cluster):
+    name = "rests"
+    with cluster.step("suspend takes the pods away, resume brings them back"):
+        cluster.apply([jobs.paddle_job(name, {"worker": (2, jobs.shell_pod("sleep 600"))})], SYSTEM)
+        cluster.wait_phase("pdj", name, "Running", SYSTEM)
+        set_suspend(cluster, name, True)
+        cluster.wait("no pod is left", lambda: not jobs.pods(cluster, name))
+        set_suspend(cluster, name, False)
+        cluster.wait("two pods run", lambda: [pod["status"]["phase"] for pod in jobs.pods(
+            cluster, name).values()] == ["Running"] * 2)
+    with cluster.step("kubectl scale changes the number of workers"):
+        cluster.kubectl("-n", SYSTEM, "scale", "pdj", name, "--replicas=1")
+        cluster.wait("one pod is left", lambda: [pod["status"]["phase"] for pod in jobs.pods(
+            cluster, name).values()] == ["Running"])
+        jobs.delete(cluster, name)
+
+
+def set_suspend(cluster, name, value):
+    cluster.kubectl("-n", SYSTEM, "patch", "pdj", name, "--type=merge", "-p",
+                    '{"spec":{"suspend":%s}}' % str(value).lower())
