@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From turns to figures of the control plane: ratios within a round, requests, the report. Pure.
 
-A turn is a dict: scenario (jobs, big), round, subject (floor, operator), all, first, median, created
+A turn is a dict: scenario (see TITLES), round, subject (floor, operator), all, first, median, created
 (seconds), others (processor seconds of programs that have nothing to do with it), bed_cpu; of the
 operator also operator_cpu, rss_mib, peak_rss_mib, requests ({"create pods": 800, ...}; leases and
 watches left out) and requests_until_running.
@@ -12,7 +12,9 @@ import statistics
 from audit import is_quiet
 from figures import table
 
-TITLES = {"jobs": "Many jobs", "big": "One big job"}
+TITLES = {"jobs": "Many jobs", "big": "One big job",
+          "released": "Many jobs whose pods wait until they are released"}
+RATIOS = {"jobs": "time_vs_floor", "big": "big_job_vs_floor", "released": "released_time_vs_floor"}
 STATUS_WRITES = 3  # that a job may cost on its way to Running
 
 
@@ -39,7 +41,7 @@ def is_status(_, resource):
 
 
 class Result:
-    """`objects`: how many the operator makes for a scenario; `jobs`: of the scenario "jobs"."""
+    """`objects`: how many the operator makes for a scenario; `jobs`: how many "many" are."""
 
     def __init__(self, facts, turns, idle, objects, jobs):
         self.facts, self.turns, self.idle = facts, turns, idle
@@ -55,15 +57,15 @@ class Result:
         each = [ours[at]["all"] / floor[at]["all"] for at in ours if at in floor]
         return (median(each), min(each), max(each)) if each else None
 
-    def per_job(self, wanted=lambda *_: True):
-        """Requests of one job of the scenario "jobs" (median of the rounds)."""
-        rounds = self.of("jobs", "operator").values()
+    def per_job(self, scenario, wanted=lambda *_: True):
+        """Requests of one of many jobs (median of the rounds)."""
+        rounds = self.of(scenario, "operator").values()
         return median([count(each["requests"], wanted) for each in rounds]) / self.jobs
 
     def summary(self):
         """The last line of output."""
         found = {}
-        for key, scenario in (("time_vs_floor", "jobs"), ("big_job_vs_floor", "big")):
+        for scenario, key in RATIOS.items():
             if ratio := self.ratio(scenario):
                 found[key] = round(ratio[0], 3)
         if self.idle:
@@ -73,10 +75,12 @@ class Result:
                 self.per_minute(lambda *asked: not is_quiet(*asked)), 1)
         if rounds := self.of("jobs", "operator").values():
             found["cpu_seconds"] = round(median([each["operator_cpu"] for each in rounds]), 2)
-            found["requests_per_job"] = round(self.per_job(), 2)
+            found["requests_per_job"] = round(self.per_job("jobs"), 2)
             found["objects_per_job"] = round(self.objects["jobs"] / self.jobs, 2)
-            found["status_writes_per_job"] = round(self.per_job(is_status), 2)
-            found["events_per_job"] = round(self.per_job(is_event), 2)
+            found["status_writes_per_job"] = round(self.per_job("jobs", is_status), 2)
+            found["events_per_job"] = round(self.per_job("jobs", is_event), 2)
+        if self.of("released", "operator"):
+            found["released_requests_per_job"] = round(self.per_job("released"), 2)
         return found
 
     def most_memory(self):
@@ -88,14 +92,15 @@ class Result:
 
     def verdicts(self):
         """(what, at most, found, lowest to highest)"""
-        for what, scenario in (("200 jobs: time over the floor's", "jobs"),
-                               ("big job: time over the floor's", "big")):
+        for scenario, title in TITLES.items():
             if ratio := self.ratio(scenario):
-                yield what, 1.2, ratio[0], f"{ratio[1]:.2f} to {ratio[2]:.2f}"
-        if self.of("jobs", "operator"):
-            objects, events = self.objects["jobs"] / self.jobs, self.per_job(is_event)
-            yield ("requests per job (at most: objects, 3 status writes, events)",
-                   objects + STATUS_WRITES + events, self.per_job(), "")
+                yield (f"{title}: time over the floor's", 1.2, ratio[0],
+                       f"{ratio[1]:.2f} to {ratio[2]:.2f}")
+        for scenario in ("jobs", "released"):
+            if self.of(scenario, "operator"):
+                objects, events = self.objects[scenario] / self.jobs, self.per_job(scenario, is_event)
+                yield (f"{TITLES[scenario]}: requests per job (objects, {STATUS_WRITES} status "
+                       "writes, events)", objects + STATUS_WRITES + events, self.per_job(scenario), "")
         if self.idle:
             yield f"MiB at most, {self.idle['jobs']} jobs", 64, self.most_memory(), ""
             yield ("requests per minute at rest that renew no lease and no watch", 0,

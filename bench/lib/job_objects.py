@@ -17,22 +17,23 @@ def toleration():
     return {"key": "kwok.x-k8s.io/node", "operator": "Exists", "effect": "NoSchedule"}
 
 
-def role(replicas):
-    return {"replicas": replicas, "template": {"spec": {
+def role(replicas, annotations):
+    return {"replicas": replicas, "template": {"metadata": {"annotations": annotations}, "spec": {
         "tolerations": [toleration()],
         "containers": [{"name": "paddle", "image": "paddle:bench",
                         "command": ["python", "train.py"]}]}}}
 
 
-def job(name, **replicas):
-    """job("a", ps=2, worker=2)"""
+def job(name, waits=False, **replicas):
+    """job("a", ps=2, worker=2); the false nodes let pods that wait begin once they are released."""
+    annotations = {"testbed/init-until": "batch.paddlepaddle.org/release"} if waits else {}
     return {"apiVersion": GROUP, "kind": "PaddleJob", "metadata": {"name": name},
             "spec": {"cleanPodPolicy": "Never",
-                     **{kind: role(count) for kind, count in replicas.items()}}}
+                     **{kind: role(count, annotations) for kind, count in replicas.items()}}}
 
 
-def jobs(count, **replicas):
-    return [job(f"job-{number:04}", **replicas) for number in range(count)]
+def jobs(count, **what):
+    return [job(f"job-{number:04}", **what) for number in range(count)]
 
 
 def in_namespace(objects, ns):

@@ -111,9 +111,17 @@ class Configurations(unittest.TestCase):
 
     def test_kwok_gets_stages_and_every_parallelism(self):
         documents = kwok.configuration(["kind: Stage\n"]).split("\n---\n")
-        self.assertEqual(len(documents), 3)
+        self.assertEqual(len(documents), 5)
         self.assertNotIn(0, json.loads(documents[0])["options"].values())
         self.assertTrue(kwok.node(3)["spec"]["taints"])
+
+    def test_a_false_pod_that_waits_is_not_made_ready_at_once(self):
+        stock = "spec:\n  selector:\n    matchExpressions:\n    - key: x\n"
+        text = kwok.ready_stage(stock)
+        self.assertIn(f'annotations[\\"{kwok.INIT_UNTIL}\\"]", "operator": "DoesNotExist"}}', text)
+        self.assertTrue(text.endswith("    - key: x\n"))
+        with self.assertRaises(Failure):
+            kwok.ready_stage("spec: {}\n")
 
     def test_nothing_of_the_callers_environment_reaches_the_cluster(self):
         with mock.patch.dict(os.environ, {"AWS_CA_BUNDLE": "x", "HTTPS_PROXY": "y"}):
