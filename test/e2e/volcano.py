@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gangs with the real Volcano: a job waits as a whole until all of it fits."""
+import jobs
+import manager
+from cluster import SYSTEM, expect
+
+WITH = ("volcano",)
+
+
+def gang(name, workers, cpu, script, **spec):
+    pod = jobs.shell_pod(script, restartPolicy="Never")
+    pod["containers"][0]["resources"] = {"requests": {"cpu": cpu, "memory": "16Mi"}}
+    return jobs.paddle_job(name, {"worker": (workers, pod)},
+                           schedulingPolicy={"queue": "default"}, **spec)
+
+
+def phases(cluster, name):
+    return sorted(pod["status"]["phase"] for pod in jobs.pods(cluster, name).values())
+
+
+def group(cluster, name):
+    return cluster.get("podgroups.scheduling.volcano.sh", name, SYSTEM)
+
+
+def run(cluster):
+    with manager.with_args(cluster, "--scheduling=volcano"):
+        with cluster.step("a job of 2 workers is one group, scheduled by Volcano"):
+            cluster.apply([gang("first", 2, "1200m", "sleep 600")], SYSTEM)
+            cluster.wait_phase("pdj", "first", "Running", SYSTEM)
+            found = group(cluster, "first")
+            expect(found["spec"]["minMember"] == 2 and found["spec"]["queue"] == "default"
+                   and found["spec"]["minResources"]["cpu"] == "2400m", f"its group: {found['spec']}")
+            for pod in jobs.pods(cluster, "first").values():
+                expect(pod["spec"]["schedulerName"] == "volcano", "a pod has another scheduler")
+        with cluster.step("a job that does not fit as a whole binds no pod, and says why it waits"):
+            cluster.apply([gang("second", 3, "1200m", "sleep 5")], SYSTEM)
+            cluster.wait("its group", lambda: group(cluster, "second"))
+            said = cluster.wait("a reason", lambda: jobs.condition(cluster, "second", "Ready"))
+            cluster.note(said["message"])
+            for _ in range(20):
+                bound = [pod for pod in jobs.pods(cluster, "second").values()
+                         if pod["spec"].get("nodeName")]
+                expect(not bound, "a part of the gang was bound")
+            expect(phases(cluster, "first") == ["Running"] * 2, "the first job was disturbed")
+        with cluster.step("when the first goes, the second runs and completes"):
+            jobs.delete(cluster, "first")
+            cluster.wait_phase("pdj", "second", "Completed", SYSTEM, limit=120)
+            expect(group(cluster, "first") is None, "the first job's group is still there")
+            jobs.delete(cluster, "second")
+            cluster.wait("its group is gone", lambda: group(cluster, "second") is None)
