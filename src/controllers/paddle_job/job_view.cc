@@ -10,6 +10,7 @@
 #include "controllers/paddle_job/crew.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/owner.h"
+#include "controllers/paddle_job/progress.h"
 
 namespace paddle::controllers {
 namespace {
@@ -164,28 +165,43 @@ Result<std::optional<World>> JobView::world_of(const api::PaddleJob& job, JobMem
   return std::optional<World>{std::move(world)};
 }
 
+// What we may not look at holds up no job that could do without it.
+template <typename T>
+Result<bool> JobView::begun(LateStore<T>& store, World& world, const kube::Call& call) {
+  auto state = store.ask(call);
+  if (state.is(Code::kForbidden)) {
+    world.trouble = Waiting{"Refused", state.error().message};
+    return true;
+  }
+  if (!state) return std::move(state).error();
+  return *state != LateStore<T>::State::kBegins;
+}
+
 Result<bool> JobView::see_data(const api::PaddleJob& job, World& world, const kube::Call& call) {
-  if (!job.spec.sample_set) return true;
+  if (!job.spec.sample_set || finished(job.status.phase)) return true;
   const ObjectKey key{job.meta.key.ns, job.spec.sample_set->name};
-  TRY(const auto nodes, nodes_.ask(call));
-  TRY(const auto claims, claims_.ask(call));
-  if (nodes != LateStore<NodeSeen>::State::kReady) return false;
-  if (claims != LateStore<ClaimSeen>::State::kReady) return false;
+  TRY(const bool nodes, begun(nodes_, world, call));
+  TRY(const bool claims, begun(claims_, world, call));
+  if (!nodes || !claims) return false;
   if (const auto set = sets_.find(key)) world.data.set = *set;
-  if (const auto claim = claims_.find()->find(key)) world.data.claim = *claim;
-  for (const auto& node : nodes_.find()->list()) world.data.nodes.push_back(*node);
+  if (const auto store = claims_.find()) {
+    if (const auto claim = store->find(key)) world.data.claim = *claim;
+  }
+  if (const auto store = nodes_.find()) {
+    for (const auto& node : store->list()) world.data.nodes.push_back(*node);
+  }
   return true;
 }
 
 Result<bool> JobView::see_pod_group(const api::PaddleJob& job, World& world,
                                     const kube::Call& call) {
   if (!uses_pod_group(job.spec, setting_.scheduling)) return true;
-  using State = LateStore<PodGroupSeen>::State;
-  TRY(const State state, groups_.ask(call));
-  world.pod_groups_known = state != State::kNoSuchKind;
-  if (state == State::kNoSuchKind) return true;
-  if (state == State::kBegins) return false;
-  if (const auto group = groups_.find()->find(job.meta.key)) world.pod_group = *group;
+  TRY(const bool there, begun(groups_, world, call));
+  if (!there) return false;
+  const auto groups = groups_.find();
+  world.pod_groups_known = groups.has_value();
+  if (!groups) return true;
+  if (const auto group = groups->find(job.meta.key)) world.pod_group = *group;
   return true;
 }
 

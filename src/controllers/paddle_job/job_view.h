@@ -43,6 +43,8 @@ class JobView {
   void acknowledge_job(const api::Json& object) const { jobs_.acknowledge(object); }
 
  private:
+  template <typename T>
+  static Result<bool> begun(LateStore<T>& store, World& world, const kube::Call& call);
   Result<bool> see_data(const api::PaddleJob& job, World& world, const kube::Call& call);
   Result<bool> see_pod_group(const api::PaddleJob& job, World& world, const kube::Call& call);
 

@@ -93,6 +93,9 @@ std::string how_it_failed(const api::Pod& pod) {
       if (c.state != State::kTerminated || c.exit_code == 0) continue;
       text += ": container " + c.name + " ended with exit code " + std::to_string(c.exit_code);
       if (!c.reason.empty() && c.reason != "Error") text += " (" + c.reason + ")";
+      if (c.name == kCoordinator) {
+        return text + "; it needs /bin/sh and sleep in the job's image, or --initImage";
+      }
       return text + "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
     }
   }

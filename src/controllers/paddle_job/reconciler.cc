@@ -113,7 +113,7 @@ class PaddleJobReconciler {
       decision.plan.again_at = clock_.wall();
       return decision;
     }
-    world->trouble = pass.trouble;
+    if (pass.trouble) world->trouble = pass.trouble;
     decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
     if (!decision.plan.ask_about.empty()) {
       CHECK_DONE(view_.ask_nodes(decision.plan.ask_about, *world, pass.call));

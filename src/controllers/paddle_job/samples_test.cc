@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs with a sampleSetRef: what they wait for, where their workers go, and the gate on data. J1 to
+// J5 are the Go operator's defects under these numbers; affinity itself is controllers/placement's.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/paddle_job/plan_fixture.h"
+#include "controllers/placement/data_gate.h"
+
+namespace paddle::controllers {
+namespace {
+
+using api::Json;
+using std::chrono::seconds;
+constexpr auto kWorker = RoleKind::kWorker;
+
+constexpr const char* kRef = R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"}})";
+constexpr const char* kGated = R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+    "gate": {"warmPercent": 80, "timeoutSeconds": 600}}})";
+
+DataSeen samples(int partitions, int warm_percent = 100) {
+  DataSeen seen{.set = api::SampleSet{}, .claim = ClaimSeen{.phase = "Bound"}};
+  api::SampleSet& set = *seen.set;
+  set.meta.key = {"t", "imagenet"};
+  set.spec.partitions = partitions;
+  set.status.phase = "Ready";
+  set.status.engine = "juicefs";
+  set.status.index = api::IndexStatus{.generation = 4, .digest = "abc"};
+  for (int i = 0; i < partitions; ++i) {
+    const auto n = std::to_string(i);
+    seen.nodes.push_back(
+        {.meta = {.key = {"", "node" + n},
+                  .labels = {{"paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-" + n}}}});
+    set.status.partitions.push_back({.index = i,
+                                     .node = "node" + n,
+                                     .total_bytes = 100,
+                                     .cached_bytes = warm_percent,
+                                     .ready = true});
+  }
+  return seen;
+}
+World with(const DataSeen& data, std::vector<api::Pod> pods = {}) {
+  World world = world_of(std::move(pods));
+  world.data = data;
+  return world;
+}
+Json manifest(const Plan& plan, const std::string& name) {
+  for (const Create& a : only<Create>(plan)) {
+    if (a.key.name == name) return *a.manifest;
+  }
+  return {};
+}
+api::Pod gated(const api::PaddleJob& job, RoleKind kind, int index) {
+  api::Pod pod = pending(job, kind, index);
+  pod.gates = {kDataGate};
+  return pod;
+}
+
+TEST(JobSamples, WorkersMountTheSetAndGoToTheNodesOfTheirPartitions) {
+  const auto job = wad(kRef);
+  const auto plan = plan_for(job, with(samples(1)));
+  const Json first = manifest(plan, "wad-worker-0")["spec"];
+  EXPECT_NE(first["affinity"].dump().find("imagenet-runtime-0"), std::string::npos) << first;
+  EXPECT_EQ(first["containers"][0]["volumeMounts"].back()["mountPath"], "/data");
+  // Beyond the partitions: mounted, and free to go anywhere.
+  const Json second = manifest(plan, "wad-worker-1")["spec"];
+  EXPECT_FALSE(second.contains("affinity"));
+  EXPECT_EQ(second["containers"][0]["volumeMounts"].back()["mountPath"], "/data");
+}
+
+TEST(JobSamples, J1_TheUsersOwnAffinityIsNarrowedNotReplaced) {
+  const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"},
+    "worker": {"replicas": 1, "template": {"spec": {"containers": [{"name": "c"}], "affinity":
+      {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}]}}}}}}})");
+  const Json spec = manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"];
+  const Json& terms = spec["affinity"]["nodeAffinity"]
+                          ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 1u);
+  EXPECT_EQ(terms[0]["matchExpressions"].size(), 2u);
+}
+
+TEST(JobSamples, J2_ServersAreNeitherMountedNorPinned) {
+  const Json spec = manifest(plan_for(wad(kRef), with(samples(2))), "wad-ps-0")["spec"];
+  EXPECT_FALSE(spec.contains("affinity"));
+  EXPECT_EQ(spec.dump().find("imagenet"), std::string::npos) << spec;
+}
+
+TEST(JobSamples, J3_ThePlaceCanBePreferredInstead) {
+  const auto job = workers(1, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+                                                   "affinity": "preferred"}})");
+  const Json affinity =
+      manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"]["affinity"]["nodeAffinity"];
+  EXPECT_TRUE(affinity.contains("preferredDuringSchedulingIgnoredDuringExecution"));
+  EXPECT_FALSE(affinity.contains("requiredDuringSchedulingIgnoredDuringExecution"));
+}
+
+TEST(JobSamples, J4_OtherContainersAndReadOnlyMountsByField) {
+  const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+      "readOnly": true, "containers": ["b"]}, "worker": {"replicas": 1, "template": {"spec":
+      {"containers": [{"name": "a"}, {"name": "b"}]}}}})");
+  const Json spec = manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"];
+  EXPECT_FALSE(spec["containers"][0].contains("volumeMounts"));
+  EXPECT_TRUE(spec["containers"][1]["volumeMounts"][0]["readOnly"]);
+  EXPECT_EQ(spec["containers"][1]["volumeMounts"][0]["mountPropagation"], "HostToContainer");
+}
+
+TEST(JobSamples, J5_TheSetIsWaitedForAndItsTroublesDoNotStopARunningJob) {
+  auto job = workers(1, kRef);
+  auto data = samples(1);
+  data.set->status.phase = "Syncing";
+  const auto waits = plan_for(job, with(data));
+  EXPECT_TRUE(created(waits).empty());
+  EXPECT_EQ(reason(*waits.status), "SampleSetNotReady");
+
+  auto world = published(job, all_of(job, running));
+  world.data = {};  // the set is gone
+  EXPECT_EQ(status_after(job, world).phase, "Running");
+  EXPECT_EQ(status_after(job, with({}, {over(job, kWorker, 0, 0)})).phase, "Completed");
+}
+
+TEST(JobSamples, TheStateOfTheDataIsRecordedUntilTheProgramBegins) {
+  auto job = workers(1, kRef);
+  const auto status = status_after(job, with(samples(1)));
+  ASSERT_TRUE(status.sample_set);
+  EXPECT_EQ(status.sample_set->name, "imagenet");
+  EXPECT_EQ(status.sample_set->generation, 4);
+  EXPECT_EQ(status.sample_set->digest, "abc");
+  job.status = status;
+  auto world = published(job, all_of(job, running));
+  world.data = samples(1);
+  world.data.set->status.index->generation = 5;
+  EXPECT_EQ(status_after(job, world).sample_set->generation, 4);
+}
+
+TEST(JobGate, PodsAreMadeGatedAndWithoutAPlaceBeforeTheDataIsWarm) {
+  auto data = samples(2, 10);
+  data.set->status.phase = "Mount";
+  data.claim.reset();
+  const auto plan = plan_for(wad(kGated), with(data));
+  EXPECT_EQ(created(plan).size(), 4u);
+  for (const char* name : {"wad-ps-0", "wad-worker-1"}) {
+    const Json spec = manifest(plan, name)["spec"];
+    EXPECT_EQ(spec["schedulingGates"][0]["name"], kDataGate);
+    EXPECT_FALSE(spec.contains("affinity"));
+  }
+}
+
+TEST(JobGate, TheGatesOfAJobAreLiftedTogetherAndThePlaceIsSettledThen) {
+  const auto job = wad(kGated);
+  const auto pods = all_of(job, gated);
+  const auto cold = plan_for(job, with(samples(2, 79), pods));
+  EXPECT_TRUE(cold.waves.empty());
+  EXPECT_TRUE(cold.again_at);
+  EXPECT_NE(reason(*cold.status), "WaitingForPods");
+
+  const auto warm = only<Patch>(plan_for(job, with(samples(2, 80), pods)));
+  ASSERT_EQ(warm.size(), 4u);
+  for (const Patch& patch : warm) EXPECT_TRUE(patch.as_operations);
+  EXPECT_NE(warm[3].body->dump().find("imagenet-runtime-1"), std::string::npos);
+  EXPECT_EQ(warm[0].body->dump().find("imagenet-runtime"), std::string::npos);  // a server
+}
+
+TEST(JobGate, TheyAreLiftedInAnyCaseWhenTheTimeIsUp) {
+  const auto job = wad(kGated);
+  const auto pods = all_of(job, gated);
+  const auto late = *pods[0].meta.created + seconds{600};
+  EXPECT_TRUE(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late - seconds{1})).empty());
+  EXPECT_EQ(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late)).size(), 4u);
+}
+
+}  // namespace
+}  // namespace paddle::controllers
