@@ -125,7 +125,7 @@ class Configurations(unittest.TestCase):
 
     def test_nothing_of_the_callers_environment_reaches_the_cluster(self):
         with mock.patch.dict(os.environ, {"AWS_CA_BUNDLE": "x", "HTTPS_PROXY": "y"}):
-            self.assertEqual(set(run.environment()), {"PATH", "HOME", "LC_ALL"})
+            self.assertEqual(set(run.environment()), {"PATH", "HOME", "LC_ALL", "KUBECACHEDIR"})
 
     def test_the_layout_survives_its_file(self):
         with tempfile.TemporaryDirectory() as top, mock.patch.object(layout, "BASE", Path(top)):
