@@ -2,6 +2,9 @@
 # The face of the project: each target is one line over a script or CMake.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
+# What was compiled in one clone serves every other, and the Containerfiles.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 .PHONY: help build check test quickstart e2e-core e2e bench-read fmt tidy images manifests crds refresh-pod-schema clean
 
 help: ## list the targets
@@ -17,7 +20,7 @@ test: ## everything: unit and integration tests, sanitizers, fuzzers, real compo
 	@tools/bootstrap && tools/run_tests test
 
 quickstart: ## a trained model on cached samples on this machine
-	@tools/bootstrap --programs && tools/quickstart
+	@tools/bootstrap --quickstart && tools/quickstart
 
 e2e-core: ## one real cluster through the main paths: install, train, mount, uninstall
 	@tools/bootstrap && tools/e2e core

@@ -173,8 +173,16 @@ class Bootstrap(unittest.TestCase):
         code, out = self.run_with("", 0, options=["--programs"])
         self.assertEqual(code, 0, out)
         self.assertIn(" g++ ", out)
+        self.assertIn(" libgrpc++-dev ", out)
         self.assertNotIn("clang", out)
         self.assertNotIn("gtest", out)
+
+    def test_the_quickstart_speaks_no_grpc(self):
+        code, out = self.run_with("", 0, options=["--quickstart"])
+        self.assertEqual(code, 0, out)
+        self.assertIn(" g++ ", out)
+        self.assertNotIn("grpc", out)
+        self.assertNotIn("clang", out)
 
     def test_neither_root_nor_sudo_is_one_sentence(self):
         code, out = self.run_with("", 1000)

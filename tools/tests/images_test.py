@@ -178,12 +178,18 @@ class Table(unittest.TestCase):
     def test_agrees_with_the_containerfiles_and_the_manifests(self):
         top = TOOLS.parent
         entries = table.load(top)
+        stages = set()
         for path in sorted((top / "deploy" / "images").glob("*/Containerfile")):
             text, entry = path.read_text(), entries[path.parent.name]
             self.assertIn(f"tools/images root {path.parent.name} /image", text)
             self.assertIn(f"-t {entry['reference']} ", text)
             self.assertIn(f"ENTRYPOINT {json.dumps(entry['entrypoint'])}\n", text)
             self.assertIn(f"USER {entry['user']}\n", text)
+            self.assertEqual(entry["env"], re.findall(r"^ENV (.*)$", text, re.M))
+            self.assertEqual(entry["labels"],
+                             dict(re.findall(r'(org\.opencontainers\.[a-z.]+)="(.*?)"', text)))
+            stages.add(text[text.index("FROM"):text.index("RUN tools/images")])
+        self.assertEqual(len(stages), 1, "one build stage serves all of them")
         for file, names in {"extensions/controllers.yaml": ("paddle-operator", "paddle-cache"),
                             "csi/juicefs.yaml": ("juicefs-csi-driver", "juicefs-mount",
                                                  "paddle-cache")}.items():
