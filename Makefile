@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # What was compiled in one clone serves every other, and the Containerfiles.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-.PHONY: help build check test quickstart e2e-core e2e bench-read fmt tidy images manifests crds refresh-pod-schema clean
+.PHONY: help build check test quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds refresh-pod-schema clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -30,6 +30,9 @@ e2e: ## everything on real clusters
 
 bench-read: ## speed of reading samples: native disk, samplefs and JuiceFS side by side
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_programs && bench/read $(BENCH)
+
+bench-control: ## speed and cost of the operator: against a bare client on 100 false nodes
+	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_control_programs && bench/control $(BENCH)
 
 fmt: ## format the C++ files
 	@tools/bootstrap && tools/check_format --fix

@@ -116,25 +116,31 @@ class Finish {
   std::optional<Error> error_ GUARDED_BY(mutex_);
 };
 
-void watch(kube::Client& client, const Task& task, const std::string& ns,
-           const std::string& version, Finish& finish, std::stop_token stop) {
-  const Clock& clock = system_clock();
-  const auto note = [&](const kube::WatchEvent& event) -> Result<> {
-    if (event.type != kube::EventType::kAdded && event.type != kube::EventType::kModified) {
-      return Done{};
-    }
-    const BootTime now = clock.boot();
-    TRY(const Json object, api::parse_json(event.object));
+// Until `stop`. A server that finds us too slow ends a watch: what was missed is then listed.
+void watch(kube::Client& client, const Task& task, const std::string& ns, std::string version,
+           Finish& finish, std::stop_token stop) {
+  const auto note = [&](std::string_view text) -> Result<> {
+    const BootTime now = system_clock().boot();
+    TRY(const Json object, api::parse_json(text));
     if (api::look_text(object, "/status/phase") == "Running") {
       finish.seen(api::look_text(object, "/metadata/name"), now);
     }
     return Done{};
   };
-  const auto ended =
-      client.watch(task.watched, {.ns = ns, .resource_version = version, .timeout = task.limit * 2},
-                   note, {.stop = stop});
-  if (stop.stop_requested()) return;
-  finish.broke(ended ? Error{Code::kUnavailable, "the server ended the watch"} : ended.error());
+  const auto event = [&](const kube::WatchEvent& seen) -> Result<> {
+    const bool there =
+        seen.type == kube::EventType::kAdded || seen.type == kube::EventType::kModified;
+    return there ? note(seen.object) : Done{};
+  };
+  while (!stop.stop_requested()) {
+    (void)client.watch(task.watched,
+                       {.ns = ns, .resource_version = version, .timeout = task.limit * 2}, event,
+                       {.stop = stop});
+    if (stop.stop_requested()) return;
+    auto listed = client.list(task.watched, {.ns = ns}, note, {.stop = stop});
+    if (!listed) return finish.broke(std::move(listed).error());
+    version = *std::move(listed);
+  }
 }
 
 // Creates everything; the moment before the first request.

@@ -6,8 +6,8 @@ GROUP = "batch.paddlepaddle.org/v1"
 # What the API server and others add to an object; the floor must not send it.
 _ADDED = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation",
           "ownerReferences", "selfLink", "deletionTimestamp", "finalizers")
-_ADDED_TO_PODS = ("nodeName", "serviceAccount", "serviceAccountName", "preemptionPolicy", "priority",
-                  "tolerations")
+_ADDED_TO_PODS = ("nodeName", "serviceAccount", "serviceAccountName", "preemptionPolicy",
+                  "priority", "tolerations")
 _ADDED_TO_SERVICES = ("clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
 _TOKEN = "kube-api-access-"
 _NOT_OURS = ("kube-root-ca.crt",)
