@@ -63,8 +63,7 @@ Result<> Manager::add(ControllerSpec spec,
                                              clock_, random_, metrics_));
     writes = &member->elector->fenced();
   }
-  member->events =
-      std::make_unique<kube::EventRecorder>(*writes, spec.name + "-controller", clock_, metrics_);
+  member->events = std::make_unique<kube::EventRecorder>(*writes, spec.name, clock_, metrics_);
   Member* self = member.get();
   member->controller = std::make_unique<Controller>(
       ControllerOptions{spec.name, spec.workers, spec.limits},
