@@ -8,7 +8,7 @@ export CCACHE_NOHASHDIR := 1
 .PHONY: help build check test quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds refresh-pod-schema clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
 
 build: ## the programs, optimized, in build/bin
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target all_programs
