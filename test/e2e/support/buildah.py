@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -15,6 +16,8 @@ from pathlib import Path
 from cluster import TOP, Failed, component
 
 BASE = "docker.io/library/debian:12"
+# Where it notes the layers that it has seen, whatever directory it is given.
+NOTES = Path("/var/lib/containers")
 # Where this machine has its own Debian from; the first that is there.
 SOURCES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list")
 # The head of the note: sizes of name and content, kind, name.
@@ -35,6 +38,7 @@ class Buildah:
         (self._top / "registries.conf").write_text("")
         (self._top / "tmp").mkdir()
         self._program = component("buildah")
+        self._found = NOTES.exists()
 
     def __call__(self, *args, limit=300):
         """What it prints."""
@@ -104,10 +108,12 @@ class Buildah:
             self("umount", box)
 
     def end(self):
-        """Nothing of it stays mounted."""
+        """Nothing of it stays mounted, or elsewhere."""
         self("rm", "--all")
         for path in ("storage/overlay", "storage"):
             subprocess.run(["umount", "-q", self._top / path], check=False, capture_output=True)
+        if not self._found:
+            shutil.rmtree(NOTES, ignore_errors=True)
 
 
 def caches():
