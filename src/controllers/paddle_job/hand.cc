@@ -52,6 +52,7 @@ std::string sentence(const std::string& verb, Child child, const std::vector<std
 struct Hand::Deed {
   const Create* created = nullptr;
   const Delete* deleted = nullptr;
+  bool gone = false;  // for sure
 };
 
 void Hand::tell(const api::PaddleJob& job, EventKind kind, const char* reason,
@@ -129,8 +130,8 @@ Result<> Hand::remove(const Delete& a, Deed& deed, const kube::Call& call) {
   kube::DeleteOptions options{.uid = a.uid};
   if (a.at_once) options.grace_seconds = 0;
   auto removed = cluster_.remove(resource_of(a.child), a.key, options, call);
-  // Gone, or a namesake took its place: either way this one is not there any more.
-  if (!removed && !removed.is(Code::kNotFound) && !removed.is(Code::kConflict)) {
+  deed.gone = removed ? a.at_once : removed.is(Code::kNotFound);
+  if (!removed && !deed.gone) {  // kConflict: a namesake took its place, as the view will show
     return std::move(removed).error().in("delete " + word_for(a.child) + " " + a.key.name);
   }
   deed.deleted = &a;
@@ -207,7 +208,7 @@ void Hand::tell_of(const std::vector<Deed>& deeds, const api::PaddleJob& job, Jo
     if (!deed.deleted) continue;
     deleted[deed.deleted->child].push_back(deed.deleted->key.name);
     if (deed.deleted->child != Child::kPod) continue;
-    (deed.deleted->at_once ? memory.removed : memory.deleted).insert(deed.deleted->uid);
+    (deed.gone ? memory.removed : memory.deleted).insert(deed.deleted->uid);
   }
   for (const auto& [child, names] : created) {
     tell(job, EventKind::kNormal, "Created", sentence("created", child, names));

@@ -2,12 +2,9 @@
 #include "controllers/paddle_job/reconciler_fixture.h"
 
 #include "api/look.h"
-#include "controllers/paddle_job/pod_facts.h"
 
 namespace paddle::controllers {
 namespace {
-
-using namespace std::chrono_literals;
 
 std::vector<Json> all(kube::FakeCluster& server, const kube::Resource& resource) {
   std::vector<Json> objects;
@@ -20,55 +17,6 @@ std::vector<Json> all(kube::FakeCluster& server, const kube::Resource& resource)
 }
 
 }  // namespace
-
-Kubelet::Kubelet(kube::FakeCluster& server, Ends ends)
-    : server_(server), ends_(std::move(ends)), thread_([this](std::stop_token stop) {
-        while (system_clock().sleep(2ms, stop)) look();
-      }) {}
-
-void Kubelet::look() {
-  for (const Json& pod : all(server_, kinds::kPods)) tend(pod);
-}
-
-void Kubelet::tend(const Json& object) {
-  const api::Pod pod = *api::decode_pod(object);
-  const std::string& name = pod.meta.key.name;
-  if (pod.ip.empty()) {
-    const auto next = std::to_string(addresses_.size() + 1);
-    const auto& ip = addresses_.try_emplace(pod.meta.uid, "10.0.0." + next).first->second;
-    return set(name, {{"phase", "Pending"}, {"podIP", ip}});
-  }
-  if (ended(pod)) return;
-  const auto epoch = epoch_of(pod.meta);
-  if (pod.phase == api::PodPhase::kPending) {
-    const bool coordinated = !api::look(object, "/spec/initContainers").is_null();
-    const auto said = pod.meta.annotations.find(kReleaseAnnotation);
-    const std::string awaited = std::to_string(epoch) + "/" + pod.ip;
-    if (coordinated && (said == pod.meta.annotations.end() || said->second != awaited)) return;
-    // Released: then what it needs to know is there.
-    EXPECT_TRUE(!coordinated || !all(server_, kinds::kConfigMaps).empty());
-    return set(
-        name,
-        {{"phase", "Running"},
-         {"containerStatuses",
-          Json::array({Json{
-              {"name", "main"}, {"ready", true}, {"state", {{"running", Json::object()}}}}})}});
-  }
-  const std::string end = ends_(name, static_cast<int>(epoch));
-  if (end == "Running") return;
-  const bool evicted = end == "Evicted";
-  Json status = {{"phase", evicted ? "Failed" : end}};
-  if (evicted) status["reason"] = end;
-  if (end == "Failed") {
-    status["containerStatuses"] =
-        Json::array({Json{{"name", "main"}, {"state", {{"terminated", {{"exitCode", 3}}}}}}});
-  }
-  set(name, status);
-}
-
-void Kubelet::set(const std::string& name, const Json& status) {
-  (void)server_.patch(kinds::kPods, {"train", name}, {.body = {{"status", status}}}, "status");
-}
 
 void PaddleJobReconcilerTest::create_job(const Json& spec, const std::string& name) {
   Json object = {{"apiVersion", api::PaddleJob::kApiVersion},
@@ -141,10 +89,12 @@ bool PaddleJobReconcilerTest::told(const std::string& text) {
 void PaddleJobReconcilerTest::run_until(kube::Cluster& cluster, const Kubelet::Ends& ends,
                                         const std::function<bool()>& end) {
   auto manager = make(cluster);
-  Kubelet kubelet(server, ends);
+  Kubelet kubelet(server, "train", ends);
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
   until(end);
   running.request_stop();
+  running.join();
+  EXPECT_EQ(kubelet.complaint(), "");
 }
 
 void PaddleJobReconcilerTest::run_to(kube::Cluster& cluster, const std::string& wanted,

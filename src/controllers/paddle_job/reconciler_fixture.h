@@ -19,6 +19,7 @@
 #include "controllers/paddle_job/reconciler.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
+#include "test/support/false_kubelet.h"
 
 namespace paddle::controllers {
 
@@ -31,24 +32,7 @@ void until(const Condition& condition) {
   while (!condition()) system_clock().sleep(std::chrono::milliseconds{2}, {});
 }
 
-// Gives each new pod an address, starts those that are released, and ends those that run as it is
-// told to.
-class Kubelet {
- public:
-  // What becomes of a pod that runs: "Running" (it goes on), "Succeeded", "Failed" or "Evicted".
-  using Ends = std::function<std::string(const std::string& name, int epoch)>;
-  Kubelet(kube::FakeCluster& server, Ends ends);
-
- private:
-  void look();
-  void tend(const Json& pod);
-  void set(const std::string& name, const Json& status);
-
-  kube::FakeCluster& server_;
-  const Ends ends_;
-  std::map<std::string, std::string> addresses_{};  // by uid
-  std::jthread thread_;
-};
+using Kubelet = test::FalseKubelet;
 
 struct PaddleJobReconcilerTest : ::testing::Test {
   kube::FakeCluster server{};

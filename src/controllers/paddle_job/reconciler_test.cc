@@ -82,7 +82,7 @@ TEST_F(PaddleJobReconcilerTest, AnEvictedWorkerIsNobodysFailure) {
 TEST_F(PaddleJobReconcilerTest, FollowsItsReplicasWhenScaled) {
   create_job();
   auto manager = make(server);
-  Kubelet kubelet(server, [](const std::string&, int) { return "Running"; });
+  Kubelet kubelet(server, "train", [](const std::string&, int) { return "Running"; });
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
   until([&] { return phase() == "Running"; });
   for (const int replicas : {3, 1}) {
@@ -100,8 +100,9 @@ TEST_F(PaddleJobReconcilerTest, FollowsItsReplicasWhenScaled) {
 TEST_F(PaddleJobReconcilerTest, ASuspendedJobLosesItsPodsAndGoesOnLater) {
   create_job();
   auto manager = make(server);
-  Kubelet kubelet(
-      server, [](const std::string&, int epoch) { return epoch == 0 ? "Running" : "Succeeded"; });
+  Kubelet kubelet(server, "train", [](const std::string&, int epoch) {
+    return epoch == 0 ? "Running" : "Succeeded";
+  });
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
   until([&] { return phase() == "Running"; });
   const auto suspend = [&](bool yes) {
@@ -121,8 +122,9 @@ TEST_F(PaddleJobReconcilerTest, GoesWhenItsTimeToLiveHasPassed) {
 TEST_F(PaddleJobReconcilerTest, APodThatIsDeletedBeginsTheJobAnew) {
   create_job();
   auto manager = make(server);
-  Kubelet kubelet(
-      server, [](const std::string&, int epoch) { return epoch == 0 ? "Running" : "Succeeded"; });
+  Kubelet kubelet(server, "train", [](const std::string&, int epoch) {
+    return epoch == 0 ? "Running" : "Succeeded";
+  });
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
   until([&] { return phase() == "Running"; });
   ASSERT_TRUE(server.remove(kinds::kPods, {"train", "resnet-worker-0"}));

@@ -55,7 +55,8 @@ TEST_F(PaddleJobReconcilerTest, EtcdIsToldTheNumberOfTrainersAndForgetsAJobThatE
   create_job({{"elastic", 1}});
   std::atomic<bool> over{false};
   auto manager = make(server);
-  Kubelet kubelet(server, [&](const std::string&, int) { return over ? "Succeeded" : "Running"; });
+  Kubelet kubelet(server, "train",
+                  [&](const std::string&, int) { return over ? "Succeeded" : "Running"; });
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
   until([&] { return phase() == "Running" && np() == "2"; });
   const auto state = store->get(state_key(key));

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/support/false_kubelet.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/look.h"
+#include "api/pod.h"
+#include "base/clock.h"
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/pod_facts.h"
+
+namespace paddle::test {
+namespace {
+
+using controllers::epoch_of;
+using kube::Json;
+namespace kinds = kube::resources;
+
+Json container(const char* state, const Json& detail) {
+  return Json::array({Json{{"name", "main"},
+                           {"image", "i"},
+                           {"imageID", ""},
+                           {"restartCount", 0},
+                           {"ready", std::string(state) == "running"},
+                           {"state", {{state, detail}}}}});
+}
+
+}  // namespace
+
+FalseKubelet::FalseKubelet(kube::Cluster& server, std::string ns, Ends ends,
+                           std::chrono::milliseconds pause)
+    : server_(server),
+      ns_(std::move(ns)),
+      ends_(std::move(ends)),
+      thread_([this, pause](std::stop_token stop) {
+        while (system_clock().sleep(pause, stop)) look();
+      }) {}
+
+void FalseKubelet::look() {
+  std::vector<Json> pods;
+  (void)server_.list(kinds::kPods, {.ns = ns_}, [&](std::string_view text) -> Result<> {
+    TRY(Json pod, api::parse_json(text));
+    pods.push_back(std::move(pod));
+    return Done{};
+  });
+  for (const Json& pod : pods) tend(pod);
+}
+
+void FalseKubelet::tend(const Json& object) {
+  const auto decoded = api::decode_pod(object);
+  if (!decoded || decoded->meta.deleting()) return;
+  const api::Pod& pod = *decoded;
+  const std::string& name = pod.meta.key.name;
+  if (pod.ip.empty()) {
+    const auto next = std::to_string(addresses_.size() + 1);
+    const auto& ip = addresses_.try_emplace(pod.meta.uid, "10.0.0." + next).first->second;
+    return set(pod.meta,
+               {{"phase", "Pending"}, {"podIP", ip}, {"podIPs", Json::array({Json{{"ip", ip}}})}});
+  }
+  if (controllers::ended(pod)) return;
+  if (pod.phase == api::PodPhase::kPending) {
+    const auto said = pod.meta.annotations.find(controllers::kReleaseAnnotation);
+    const std::string awaited = std::to_string(epoch_of(pod.meta)) + "/" + pod.ip;
+    const bool coordinated = !api::look(object, "/spec/initContainers").is_null();
+    if (coordinated && (said == pod.meta.annotations.end() || said->second != awaited)) return;
+    const std::string job = name.substr(0, name.rfind('-', name.rfind('-') - 1));
+    // Released: then what it needs to know is there.
+    if (coordinated && !server_.get(kinds::kConfigMaps, {ns_, job}) && complaint_.empty()) {
+      complaint_ = name + " was released without its ConfigMap";
+    }
+    return set(pod.meta,
+               {{"phase", "Running"}, {"containerStatuses", container("running", Json::object())}});
+  }
+  const std::string end = ends_(name, static_cast<int>(epoch_of(pod.meta)));
+  if (end == "Running") return;
+  Json status = {{"phase", end == "Evicted" ? "Failed" : end}};
+  if (end == "Evicted") status["reason"] = end;
+  status["containerStatuses"] = container("terminated", {{"exitCode", end == "Failed" ? 3 : 0}});
+  set(pod.meta, status);
+}
+
+// Of this very pod, not of one that has its name by now.
+void FalseKubelet::set(const api::Meta& pod, const Json& status) {
+  (void)server_.patch(kinds::kPods, pod.key,
+                      {.body = {{"metadata", {{"uid", pod.uid}}}, {"status", status}}}, "status");
+}
+
+}  // namespace paddle::test
