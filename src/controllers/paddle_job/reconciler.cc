@@ -72,19 +72,18 @@ class PaddleJobReconciler {
     std::optional<Error> etcd_error{};
     bool np_kept = false;
   };
-  // A plan with the job that it is for; no job: there is nothing to do yet.
+  // A plan with the job that it is for; no job: it is gone.
   struct Decision {
     std::shared_ptr<const api::PaddleJob> job{};
     Plan plan{};
+    bool not_yet = false;  // an informer has only just begun
   };
 
   Result<Outcome> work(const ObjectKey& key, Pass& pass) {
     for (int round = 0; round < kRounds; ++round) {
       TRY(Decision decision, decide(key, pass));
-      if (!decision.job)
-        return Outcome{decision.plan.again_at
-                           ? std::optional<std::chrono::nanoseconds>(kInformerBegins)
-                           : std::nullopt};
+      if (decision.not_yet) return Outcome{kInformerBegins};
+      if (!decision.job) return Outcome{};
       const api::PaddleJob& job = *decision.job;
       const Plan& plan = decision.plan;
       if (plan.status_first) {
@@ -108,11 +107,7 @@ class PaddleJobReconciler {
     Decision decision{.job = view_.find(key)};
     if (!decision.job) return decision;
     TRY(std::optional<World> world, view_.world_of(*decision.job, pass.memory, pass.call));
-    if (!world) {
-      decision.job.reset();
-      decision.plan.again_at = clock_.wall();
-      return decision;
-    }
+    if (!world) return Decision{.not_yet = true};
     if (pass.trouble) world->trouble = pass.trouble;
     decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
     if (!decision.plan.ask_about.empty()) {
