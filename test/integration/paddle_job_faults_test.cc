@@ -133,7 +133,7 @@ TEST_F(PaddleJobFaults, EveryCallMayFailOnceInEveryWay) {
 }
 
 TEST_F(PaddleJobFaults, CallsMayFailAtRandom) {
-  for (const std::uint64_t seed : {1, 2}) {
+  for (const std::uint64_t seed : {1U, 2U}) {
     run("r" + std::to_string(seed), kube::faults::random(seed, 0.2), 10);
   }
 }
