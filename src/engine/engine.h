@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sampler/strategy.h"
 
 namespace paddle::engine {
 
@@ -34,18 +35,47 @@ struct Progress {
 };
 using ProgressSink = std::function<void(const Progress&)>;
 
-// Which files of the set: those at and beneath `paths` (none: all), of these every
-// `partitions`-th beginning with the `partition`-th.
+// Which files of the set: those at and beneath `paths` (none: all), or those that `file` of the set
+// lists, a path per line; of these, in the order of their paths, the part that the sampler gives to
+// `partition` of `partitions`.
 struct Selection {
   std::vector<std::string> paths{};  // relative to the root of the set
+  std::string file{};                // as well
   std::int32_t partition = 0;
   std::int32_t partitions = 1;
+  sampler::Strategy strategy{};
+  std::int32_t threads = 0;  // 0: the engine's own choice
+  bool skip_trash = false;   // of remove(): frees the space at once
+  // Who knows the lists, for an engine whose runtimes can not each derive their own: host:port of
+  // the first partition's runtime. Asked under the id of the job.
+  std::string lists_at{};
+  std::string job{};
   bool operator==(const Selection&) const = default;
+};
+
+// What a sync brings from where to where. All empty: the set's own source, to the root of the set.
+struct SyncTask {
+  std::string source{};       // a URI without credentials; empty: the set's own
+  std::string destination{};  // relative to the root of the set
+  std::string start{};        // first and last name, as the engine orders them
+  std::string end{};
+  std::vector<std::string> include{};
+  std::vector<std::string> exclude{};
+  std::int32_t threads = 0;
+  std::int64_t megabits = 0;  // per second, of this process; 0: no limit
+  bool update = false;
+  bool force_update = false;
+  bool perms = false;
+  bool dirs = false;
+  bool dry = false;
+  bool delete_source = false;
+  bool delete_destination = false;
+  bool operator==(const SyncTask&) const = default;
 };
 
 struct Status {
   struct Index {
-    std::int64_t generation = 0;
+    std::int64_t generation = 0;  // 0: this engine does not count; the operator does
     std::string digest{};
     std::int64_t files = 0;
     std::int64_t bytes = 0;
@@ -65,6 +95,11 @@ struct Status {
   std::int64_t downloaded = 0;
 
   std::int64_t mounts = 0;  // being served
+  // Of the part that was warmed up last: 0 before.
+  std::int64_t part_bytes = 0;
+  std::int64_t part_cached_bytes = 0;
+  // Something that users should know though nothing failed; one sentence, or empty.
+  std::string remark{};
 };
 
 class NodeFace {
@@ -73,7 +108,7 @@ class NodeFace {
   virtual std::string name() const = 0;
 
   // The set as its source is now, for all readers from the return on.
-  virtual Result<> sync(const ProgressSink& tell, std::stop_token stop) = 0;
+  virtual Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) = 0;
   // Brings files into the cache. What does not fit is no error; a file that failed is.
   virtual Result<> warm_up(const Selection& which, const ProgressSink& tell,
                            std::stop_token stop) = 0;

@@ -20,14 +20,26 @@ namespace paddle::engine {
 struct RuntimeOptions {
   std::string image{};                   // of the runtime's pods
   std::string program = "paddle-cache";  // in that image
+  // Directories of nodes beneath which caches may be; empty: everywhere but the system's own.
+  std::vector<std::string> cache_roots{};
 };
 
-// All have names, labels and owners (names.h); each is created as it is.
+// What the user's Secret holds, decoded; never printed.
+using Credentials = std::map<std::string, std::string>;
+
+// All have names, labels and owners (names.h); each is created as it is. What an engine does not
+// need is null.
 struct Manifests {
   api::Opaque volume{};    // PersistentVolume
   api::Opaque claim{};     // PersistentVolumeClaim
   api::Opaque service{};   // Service
   api::Opaque runtimes{};  // StatefulSet
+  // Secret: the user's credentials as the engine wants them. Kept in step with the user's.
+  api::Opaque credentials{};
+  // Pod that has to succeed once, after the credentials and before the runtimes.
+  api::Opaque preparation{};
+  api::Opaque policy{};      // NetworkPolicy: who may ask the runtimes
+  std::string csi_driver{};  // that nodes must have; empty: none, or our own
   bool operator==(const Manifests&) const = default;
 };
 
@@ -36,7 +48,7 @@ class OperatorFace {
   virtual ~OperatorFace() = default;
   virtual std::string name() const = 0;  // as in spec.csi.driver
   // kInvalid: one sentence about what in the spec this engine can not do, and the way out.
-  virtual Result<Manifests> manifests(const api::SampleSet& set,
+  virtual Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                                       const RuntimeOptions& options) const = 0;
 };
 using OperatorFaces = std::vector<std::shared_ptr<const OperatorFace>>;

@@ -19,7 +19,11 @@ constexpr std::array kStates{
     std::pair{JobState::kQueued, "queued"}, std::pair{JobState::kRunning, "running"},
     std::pair{JobState::kSucceeded, "succeeded"}, std::pair{JobState::kFailed, "failed"},
     std::pair{JobState::kCancelled, "cancelled"}};
+constexpr std::array kOrders{std::pair{sampler::Order::kSequence, "sequence"},
+                             std::pair{sampler::Order::kRandom, "random"},
+                             std::pair{sampler::Order::kDistributedBatch, "distributedBatch"}};
 constexpr std::size_t kMostPaths = 10'000;
+constexpr std::int32_t kMostThreads = 1'000;
 constexpr std::int32_t kMostPartitions = 10'000;
 
 Error wrong(const std::string& field, const std::string& wants) {
@@ -42,6 +46,18 @@ class Reader {
     }
     into = found->get<std::int64_t>();
     if (into < 0) fail(wrong(name, "a number of at least 0"));
+  }
+  void take(const char* name, std::int32_t& into, std::int32_t most) {
+    std::int64_t number = into;
+    take(name, number);
+    if (number > most) return fail(wrong(name, "a number of at most " + std::to_string(most)));
+    into = static_cast<std::int32_t>(number);
+  }
+  void take(const char* name, bool& into) {
+    const Json* found = find(name);
+    if (!found) return;
+    if (!found->is_boolean()) return fail(wrong(name, "true or false"));
+    into = found->get<bool>();
   }
   void take(const char* name, std::string& into) {
     const Json* found = find(name);
@@ -121,6 +137,115 @@ bool is_relative(const std::string& path) {
   return true;
 }
 
+// ---- a sync ----
+
+Json encode(const engine::SyncTask& task) {
+  return {{"source", task.source},
+          {"destination", task.destination},
+          {"start", task.start},
+          {"end", task.end},
+          {"include", Json(task.include)},
+          {"exclude", Json(task.exclude)},
+          {"threads", task.threads},
+          {"megabits", task.megabits},
+          {"update", task.update},
+          {"forceUpdate", task.force_update},
+          {"perms", task.perms},
+          {"dirs", task.dirs},
+          {"dry", task.dry},
+          {"deleteSource", task.delete_source},
+          {"deleteDestination", task.delete_destination}};
+}
+
+Result<engine::SyncTask> decode_sync(const Json& from) {
+  engine::SyncTask task;
+  Reader read(from);
+  read.take("source", task.source);
+  read.take("destination", task.destination);
+  read.take("start", task.start);
+  read.take("end", task.end);
+  read.take("include", task.include);
+  read.take("exclude", task.exclude);
+  read.take("threads", task.threads, kMostThreads);
+  read.take("megabits", task.megabits);
+  read.take("update", task.update);
+  read.take("forceUpdate", task.force_update);
+  read.take("perms", task.perms);
+  read.take("dirs", task.dirs);
+  read.take("dry", task.dry);
+  read.take("deleteSource", task.delete_source);
+  read.take("deleteDestination", task.delete_destination);
+  CHECK_DONE(read.done());
+  if (!task.destination.empty() && !is_relative(task.destination)) {
+    return wrong("destination", "a path beneath the root of the set");
+  }
+  return task;
+}
+
+// ---- which files ----
+
+void put(Json& json, const engine::Selection& which) {
+  json["paths"] = which.paths;
+  json["file"] = which.file;
+  json["partition"] = which.partition;
+  json["partitions"] = which.partitions;
+  json["threads"] = which.threads;
+  json["skipTrash"] = which.skip_trash;
+  json["listsAt"] = which.lists_at;
+  json["strategy"] = {{"order", text_of(kOrders, which.strategy.order)},
+                      {"batchSize", which.strategy.batch_size},
+                      {"ranks", which.strategy.ranks},
+                      {"epoch", which.strategy.epoch},
+                      {"shuffle", which.strategy.shuffle},
+                      {"dropLast", which.strategy.drop_last}};
+  if (which.strategy.seed) json["strategy"]["seed"] = *which.strategy.seed;
+}
+
+Result<sampler::Strategy> decode_strategy(const Json& from) {
+  sampler::Strategy strategy;
+  Reader read(from);
+  read.take_named("order", strategy.order,
+                  [](const std::string& text) { return value_of<sampler::Order>(kOrders, text); });
+  read.take("batchSize", strategy.batch_size);
+  read.take("ranks", strategy.ranks, kMostPartitions);
+  read.take("epoch", strategy.epoch);
+  if (read.find("seed")) {
+    std::int64_t seed = 0;
+    read.take("seed", seed);
+    if (seed > UINT32_MAX) read.fail(wrong("seed", "a number of 32 bits"));
+    strategy.seed = static_cast<std::uint32_t>(seed);
+  }
+  read.take("shuffle", strategy.shuffle);
+  read.take("dropLast", strategy.drop_last);
+  CHECK_DONE(read.done());
+  return strategy;
+}
+
+Result<engine::Selection> decode_selection(const Json& from) {
+  engine::Selection which;
+  Reader read(from);
+  read.take("paths", which.paths);
+  read.take("file", which.file);
+  read.take("partition", which.partition, kMostPartitions - 1);
+  read.take("partitions", which.partitions, kMostPartitions);
+  read.take("threads", which.threads, kMostThreads);
+  read.take("skipTrash", which.skip_trash);
+  read.take("listsAt", which.lists_at);
+  CHECK_DONE(read.done());
+  if (const Json* strategy = read.find("strategy")) {
+    TRY(which.strategy, decode_strategy(*strategy));
+  }
+  if (which.partitions < 1) return wrong("partitions", "a number of at least 1");
+  if (which.partition >= which.partitions) return wrong("partition", "less than partitions");
+  for (const std::string& path : which.paths) {
+    if (!is_relative(path)) return wrong("paths", "a list of paths beneath the root of the set");
+  }
+  if (!which.file.empty() && !is_relative(which.file)) {
+    return wrong("file", "a path beneath the root of the set");
+  }
+  return which;
+}
+
 }  // namespace
 
 std::string to_string(JobKind kind) { return text_of(kKinds, kind); }
@@ -133,10 +258,13 @@ Result<JobState> parse_job_state(const std::string& text) {
 bool ended(JobState state) { return state != JobState::kQueued && state != JobState::kRunning; }
 
 Json encode(const JobRequest& request) {
-  return {{"kind", to_string(request.kind)},
-          {"paths", Json(request.paths)},
-          {"partition", request.partition},
-          {"partitions", request.partitions}};
+  Json json{{"kind", to_string(request.kind)}};
+  if (request.kind == JobKind::kSync) {
+    json["sync"] = encode(request.sync);
+  } else {
+    put(json, request.which);
+  }
+  return json;
 }
 
 Json encode(const JobReport& report) {
@@ -169,7 +297,9 @@ Json encode(const StatusReport& report) {
               {"fromMemory", report.reads.from_memory},
               {"fromSource", report.reads.from_source},
               {"downloaded", report.reads.downloaded}}},
+            {"part", {{"bytes", report.part_bytes}, {"cachedBytes", report.part_cached_bytes}}},
             {"mounts", report.mounts},
+            {"remark", report.remark},
             {"error", report.error}};
   if (report.index) {
     json["index"] = {{"generation", report.index->generation},
@@ -183,21 +313,13 @@ Json encode(const StatusReport& report) {
 Result<JobRequest> decode_job_request(const Json& from) {
   JobRequest request;
   Reader read(from);
-  std::int64_t partition = 0, partitions = 1;
   read.take_named("kind", request.kind, parse_job_kind);
-  read.take("paths", request.paths);
-  read.take("partition", partition);
-  read.take("partitions", partitions);
   CHECK_DONE(read.done());
-  if (partitions < 1 || partitions > kMostPartitions) {
-    return wrong("partitions", "a number from 1 to " + std::to_string(kMostPartitions));
+  if (request.kind != JobKind::kSync) {
+    TRY(request.which, decode_selection(from));
+  } else if (const Json* sync = read.find("sync")) {
+    TRY(request.sync, decode_sync(*sync));
   }
-  if (partition >= partitions) return wrong("partition", "less than partitions");
-  for (const std::string& path : request.paths) {
-    if (!is_relative(path)) return wrong("paths", "a list of paths beneath the root of the set");
-  }
-  request.partition = static_cast<std::int32_t>(partition);
-  request.partitions = static_cast<std::int32_t>(partitions);
   return request;
 }
 
@@ -226,7 +348,14 @@ Result<StatusReport> decode_status_report(const Json& from) {
   Reader read(from);
   read.take("engine", report.engine);
   read.take("mounts", report.mounts);
+  read.take("remark", report.remark);
   read.take("error", report.error);
+  if (const Json* part = read.find("part")) {
+    Reader in(*part);
+    in.take("bytes", report.part_bytes);
+    in.take("cachedBytes", report.part_cached_bytes);
+    CHECK_DONE(in.done());
+  }
   if (const Json* index = read.find("index")) {
     Reader in(*index);
     IndexReport& into = report.index.emplace();

@@ -12,6 +12,7 @@
 
 #include "api/json.h"
 #include "base/result.h"
+#include "engine/engine.h"
 
 namespace paddle::runtime {
 
@@ -24,9 +25,8 @@ Result<JobKind> parse_job_kind(const std::string& text);
 // Credentials are never part of a job: the server has its own.
 struct JobRequest {
   JobKind kind = JobKind::kSync;
-  std::vector<std::string> paths{};  // relative to the root of the set; empty: all of it
-  std::int32_t partition = 0;        // the part this server takes of `partitions`
-  std::int32_t partitions = 1;
+  engine::SyncTask sync{};    // of a sync
+  engine::Selection which{};  // of the others; `job` is not said, it is the id
   bool operator==(const JobRequest&) const = default;
 };
 
@@ -83,7 +83,10 @@ struct StatusReport {
   std::optional<IndexReport> index{};  // absent before the first sync
   CacheReport cache{};
   ReadsReport reads{};
-  std::int64_t mounts = 0;  // sessions being served
+  std::int64_t mounts = 0;      // sessions being served
+  std::int64_t part_bytes = 0;  // of the part that was warmed up last
+  std::int64_t part_cached_bytes = 0;
+  std::string remark{};  // what users should know though nothing failed
   std::string error{};
   bool operator==(const StatusReport&) const = default;
 };

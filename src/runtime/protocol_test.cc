@@ -16,7 +16,39 @@ Json through_text(const T& value) {
 
 TEST(RuntimeProtocol, RequestsGoThereAndBack) {
   for (const JobKind kind : {JobKind::kSync, JobKind::kWarmup, JobKind::kClear, JobKind::kRemove}) {
-    const JobRequest request{.kind = kind, .paths = {"a", "b/c"}, .partition = 2, .partitions = 3};
+    JobRequest request{.kind = kind};
+    if (kind == JobKind::kSync) {
+      request.sync = {.source = "s3://b",
+                      .destination = "a/b",
+                      .start = "1",
+                      .end = "2",
+                      .include = {"x"},
+                      .exclude = {"y", "z"},
+                      .threads = 3,
+                      .megabits = 4,
+                      .update = true,
+                      .force_update = true,
+                      .perms = true,
+                      .dirs = true,
+                      .dry = true,
+                      .delete_source = true,
+                      .delete_destination = true};
+    } else {
+      request.which = {.paths = {"a", "b/c"},
+                       .file = "list",
+                       .partition = 2,
+                       .partitions = 3,
+                       .strategy = {.order = sampler::Order::kDistributedBatch,
+                                    .batch_size = 32,
+                                    .ranks = 6,
+                                    .seed = 0,
+                                    .epoch = 9,
+                                    .shuffle = true,
+                                    .drop_last = true},
+                       .threads = 5,
+                       .skip_trash = true,
+                       .lists_at = "set-runtime-0.set-runtime-service.ns:7716"};
+    }
     EXPECT_EQ(*decode_job_request(through_text(request)), request);
   }
   EXPECT_EQ(*decode_job_request(through_text(JobRequest{})), JobRequest{});
@@ -66,13 +98,14 @@ TEST(RuntimeProtocol, AnErrorNamesTheField) {
   EXPECT_EQ(says(Json{{"kind", "dance"}}), "kind is not one of sync, warmup, clear, rmr");
   EXPECT_EQ(says(Json::array()), "the message is not an object");
   EXPECT_EQ(says(Json::object()), "kind is not one of sync, warmup, clear, rmr");
-  EXPECT_EQ(says(Json{{"kind", "sync"}, {"paths", "a"}}).rfind("paths is not", 0), 0u);
-  EXPECT_EQ(says(Json{{"kind", "sync"}, {"paths", Json::array({1})}}).rfind("paths is not", 0), 0u);
-  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partitions", 0}}).rfind("partitions is not", 0), 0u);
-  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", 1}}).rfind("partition is not", 0), 0u);
-  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", -1}}).rfind("partition is not", 0), 0u);
-  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", 1.5}}).rfind("partition is not", 0), 0u);
-  EXPECT_EQ(says(Json{{"kind", "sync"}, {"partition", UINT64_MAX}}).rfind("partition is not", 0),
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", "a"}}).rfind("paths is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", Json::array({1})}}).rfind("paths is not", 0),
+            0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partitions", 0}}).rfind("partitions is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", 1}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", -1}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", 1.5}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", UINT64_MAX}}).rfind("partition is not", 0),
             0u);
   EXPECT_TRUE(decode_status_report(Json{{"cache", 1}}).is(Code::kInvalid));
   EXPECT_TRUE(decode_job_report(Json{{"id", "../x"}, {"kind", "sync"}, {"state", "queued"}})

@@ -46,7 +46,7 @@ Choice choose(const api::SampleSet& set, const World& world, const Setting& sett
     return {.blocker = {"ErrorDriverNotExist", "this operator has no engine " + *name +
                                                    "; set spec.csi.driver to samplefs"}};
   }
-  auto manifests = face->manifests(set, setting.runtime);
+  auto manifests = face->manifests(set, {}, setting.runtime);
   if (!manifests) return {.engine = *name, .blocker = {"SpecRefused", manifests.error().message}};
   return {.engine = *name, .manifests = *std::move(manifests)};
 }
@@ -67,8 +67,8 @@ void ask_runtimes(const api::SampleSet& set, const World& world, Plan& plan) {
       plan.actions.emplace_back(PutJob{answer.partition,
                                        jobs.warmup,
                                        {.kind = runtime::JobKind::kWarmup,
-                                        .partition = answer.partition,
-                                        .partitions = set.spec.effective_partitions()}});
+                                        .which = {.partition = answer.partition,
+                                                  .partitions = set.spec.effective_partitions()}}});
     }
   }
 }

@@ -186,7 +186,7 @@ Json claim(const api::SampleSet& set) {
 
 }  // namespace
 
-Result<Manifests> SamplefsOperatorFace::manifests(const api::SampleSet& set,
+Result<Manifests> SamplefsOperatorFace::manifests(const api::SampleSet& set, const Credentials&,
                                                   const RuntimeOptions& options) const {
   if (!set.spec.source || set.spec.source->uri.empty()) {
     return Error{Code::kInvalid,

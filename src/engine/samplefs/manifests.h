@@ -13,7 +13,7 @@ namespace paddle::engine::samplefs {
 class SamplefsOperatorFace final : public OperatorFace {
  public:
   std::string name() const override { return "samplefs"; }
-  Result<Manifests> manifests(const api::SampleSet& set,
+  Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                               const RuntimeOptions& options) const override;
 };
 

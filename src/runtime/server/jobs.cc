@@ -8,8 +8,10 @@
 namespace paddle::runtime {
 namespace {
 
-engine::Selection selection_of(const JobRequest& request) {
-  return {.paths = request.paths, .partition = request.partition, .partitions = request.partitions};
+engine::Selection selection_of(const Job& job) {
+  engine::Selection which = job.request.which;
+  which.job = job.report.id;
+  return which;
 }
 
 }  // namespace
@@ -117,13 +119,10 @@ Result<> Jobs::carry_out(const Job& job, std::stop_token stop) {
     Lock lock(mutex_);
     book_.told(job.report.id, progress);
   };
-  const engine::Selection which = selection_of(job.request);
+  const engine::Selection which = selection_of(job);
   switch (job.request.kind) {
     case JobKind::kSync:
-      if (!which.paths.empty()) {
-        return Error{Code::kInvalid, "a sync of single paths is not possible yet; leave paths out"};
-      }
-      return engine_.sync(tell, std::move(stop));
+      return engine_.sync(job.request.sync, tell, std::move(stop));
     case JobKind::kWarmup:
       return engine_.warm_up(which, tell, std::move(stop));
     case JobKind::kClear:

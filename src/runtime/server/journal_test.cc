@@ -15,7 +15,8 @@ namespace {
 
 Job job(const std::string& id, std::uint64_t number) {
   return {.number = number,
-          .request = {.kind = JobKind::kWarmup, .paths = {"a/b"}, .partition = 1, .partitions = 2},
+          .request = {.kind = JobKind::kWarmup,
+                      .which = {.paths = {"a/b"}, .partition = 1, .partitions = 2}},
           .report = {.id = id, .kind = JobKind::kWarmup, .state = JobState::kRunning}};
 }
 

@@ -31,7 +31,8 @@ class Scratch {
 class FakeEngine final : public engine::NodeFace {
  public:
   std::string name() const override { return "fake"; }
-  Result<> sync(const engine::ProgressSink& tell, std::stop_token stop) override {
+  Result<> sync(const engine::SyncTask&, const engine::ProgressSink& tell,
+                std::stop_token stop) override {
     return act("sync", tell, std::move(stop));
   }
   Result<> warm_up(const engine::Selection& which, const engine::ProgressSink& tell,

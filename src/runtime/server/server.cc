@@ -49,7 +49,10 @@ StatusReport report_of(const std::string& engine, const engine::Status& status) 
                                 .from_memory = status.from_memory,
                                 .from_source = status.from_source,
                                 .downloaded = status.downloaded},
-                      .mounts = status.mounts};
+                      .mounts = status.mounts,
+                      .part_bytes = status.part_bytes,
+                      .part_cached_bytes = status.part_cached_bytes,
+                      .remark = status.remark};
   if (status.index) {
     report.index = IndexReport{.generation = status.index->generation,
                                .digest = status.index->digest,

@@ -94,7 +94,7 @@ TEST_F(RuntimeServerTest, AServerWithoutATokenAnswersNobody) {
 
 TEST_F(RuntimeServerTest, AJobGoesFromPutToItsReport) {
   auto asks = client();
-  const JobRequest request{.kind = JobKind::kWarmup, .partition = 0, .partitions = 2};
+  const JobRequest request{.kind = JobKind::kWarmup, .which = {.partition = 0, .partitions = 2}};
   const auto put = asks.put_job("w-1", request);
   ASSERT_TRUE(put) << put.error().message;
   EXPECT_EQ(put->id, "w-1");
@@ -146,8 +146,8 @@ TEST_F(RuntimeServerTest, HostileRequestsAreRefusedAndLeaveNothing) {
   }
   for (const std::string& body :
        {std::string(), std::string("{"), std::string("[]"), std::string("null"),
-        std::string(R"({"kind":"rm -rf /"})"), std::string(R"({"kind":"sync","paths":["../x"]})"),
-        std::string(R"({"kind":"sync","partitions":0})"), std::string(100'000, '[')}) {
+        std::string(R"({"kind":"rm -rf /"})"), std::string(R"({"kind":"clear","paths":["../x"]})"),
+        std::string(R"({"kind":"clear","partitions":0})"), std::string(100'000, '[')}) {
     EXPECT_EQ(ask("PUT", "/v1/jobs/a", body).status, 400) << body.substr(0, 40);
   }
   EXPECT_EQ(ask("PUT", "/v1/jobs/a", std::string((1 << 20) + 1, ' ')).status, 413);

@@ -134,7 +134,12 @@ NodeEngine::~NodeEngine() {
   sessions_.reset();
 }
 
-Result<> NodeEngine::sync(const ProgressSink& tell, std::stop_token stop) {
+Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
+  if (task != SyncTask{}) {
+    return Error{Code::kInvalid,
+                 "samplefs syncs a set from its own source as a whole in this version; leave the "
+                 "sync options out"};
+  }
   const IndexPtr before = files_->current();
   const std::uint64_t generation = before->generation() + 1;
   CountedListing counted(source_, tell);

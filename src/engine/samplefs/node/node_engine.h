@@ -45,7 +45,7 @@ class NodeEngine final : public NodeFace {
   ~NodeEngine() override;  // ends reads in progress; mounts stay as they are
 
   std::string name() const override { return "samplefs"; }
-  Result<> sync(const ProgressSink& tell, std::stop_token stop) override;
+  Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) override;
   Result<> warm_up(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
   Result<> clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
   Result<> remove(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;

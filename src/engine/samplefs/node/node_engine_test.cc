@@ -42,7 +42,7 @@ class NodeEngineTest : public testing::Test {
     engine_ = *std::move(engine);
   }
   void sync() {
-    const auto done = engine_->sync(ignore, {});
+    const auto done = engine_->sync({}, ignore, {});
     ASSERT_TRUE(done) << done.error().message;
   }
 
@@ -80,7 +80,7 @@ TEST_F(NodeEngineTest, SyncThenWarmUpThenARestartWithoutTheSource) {
   open();
   EXPECT_EQ(engine_->status().index->digest, digest);
   EXPECT_EQ(engine_->status().cached_files, 10);
-  const auto failed = engine_->sync(ignore, {});
+  const auto failed = engine_->sync({}, ignore, {});
   ASSERT_TRUE(failed.is(Code::kNotFound)) << failed.error().message;
   EXPECT_EQ(engine_->status().index->generation, 1) << "a failed sync changes nothing";
 }
@@ -165,7 +165,7 @@ TEST_F(NodeEngineTest, AStopEndsAJobWithItsOwnCode) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_TRUE(engine_->warm_up({}, ignore, stop.get_token()).is(Code::kCancelled));
-  EXPECT_TRUE(engine_->sync(ignore, stop.get_token()).is(Code::kCancelled));
+  EXPECT_TRUE(engine_->sync({}, ignore, stop.get_token()).is(Code::kCancelled));
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which samples a trainer reads, and in which order: the rules of Paddle's samplers. Pure.
+//
+//   sequence          the order of the list, dealt out one by one: SequenceSampler over N trainers
+//   random            without a batch size the same as sequence over a shuffled list; with one it
+//                     is DistributedBatchSampler(shuffle=True)
+//   distributedBatch  DistributedBatchSampler: blocks of batch_size dealt out to the ranks
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace paddle::sampler {
+
+enum class Order { kSequence, kRandom, kDistributedBatch };
+
+struct Strategy {
+  Order order = Order::kSequence;
+  std::int64_t batch_size = 0;          // 0: not given (distributedBatch: 1)
+  std::int32_t ranks = 0;               // 0: as many as there are partitions
+  std::optional<std::uint32_t> seed{};  // of the shuffle; absent: the epoch, as Paddle does
+  std::int64_t epoch = 0;
+  bool shuffle = false;  // random always does
+  bool drop_last = false;
+  bool operator==(const Strategy&) const = default;
+};
+
+// Positions of `count` samples that belong to `partition` of `partitions`, each once, in the order
+// in which its trainers read them first. With more ranks than partitions, rank r reads from
+// partition r mod partitions. Every sample that some rank reads is in some partition; what
+// drop_last leaves out is in none.
+std::vector<std::uint32_t> part_of(std::uint32_t count, std::int32_t partition,
+                                   std::int32_t partitions, const Strategy& strategy);
+
+}  // namespace paddle::sampler
