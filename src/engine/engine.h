@@ -119,7 +119,17 @@ class NodeFace {
   virtual Result<> remove(const Selection& which, const ProgressSink& tell,
                           std::stop_token stop) = 0;
 
+  // What `partition` of a warm-up that was asked for here under the id `job` reads: paths relative
+  // to the root of the set, one a line. kNotFound: no such job yet, or an engine whose runtimes
+  // each derive their own.
+  virtual Result<std::string> list_for(const std::string& job, std::int32_t partition);
+
+  // Returns at once: what takes long is looked at in the background.
   virtual Status status() = 0;
 };
+
+inline Result<std::string> NodeFace::list_for(const std::string& job, std::int32_t) {
+  return Error{Code::kNotFound, "this engine keeps no list of '" + job + "'"};
+}
 
 }  // namespace paddle::engine
