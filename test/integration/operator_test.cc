@@ -171,10 +171,10 @@ TEST_F(OperatorTest, MakesWhatASampleSetNeedsAndRemovesIt) {
       const ObjectKey key{resource.namespaced ? "default" : "", name};
       (void)client->patch(resource, key, {.body = {{"metadata", {{"finalizers", nullptr}}}}});
     }
-    return phase(kinds::kSampleSets, "imagenet") == "(gone)";
+    return get(kinds::kPersistentVolumes, volume).is_null();  // the last of all
   }));
+  EXPECT_EQ(phase(kinds::kSampleSets, "imagenet"), "(gone)");
   EXPECT_TRUE(get(kinds::kStatefulSets, "imagenet-runtime").is_null());
-  EXPECT_TRUE(get(kinds::kPersistentVolumes, volume).is_null());
   EXPECT_TRUE(get(kinds::kSecrets, "imagenet-runtime").is_null());
   EXPECT_FALSE(get(kinds::kSecrets, "keys").is_null());
 }
