@@ -50,6 +50,15 @@ std::vector<ContainerStatus> containers(const Json& list) {
   return out;
 }
 
+void read_condition(const Json& condition, Pod& pod) {
+  const std::string type = look_text(condition, "type"), status = look_text(condition, "status");
+  if (type == "DisruptionTarget" && status == "True") pod.disrupted = true;
+  if (type == "PodScheduled" && status == "False" &&
+      look_text(condition, "reason") == "Unschedulable") {
+    pod.unschedulable = look_text(condition, "message");
+  }
+}
+
 }  // namespace
 
 bool Pod::all_ready() const {
@@ -74,11 +83,9 @@ Result<Pod> decode_pod(const Json& object) {
   if (const Json& gates = look(look(object, "spec"), "schedulingGates"); gates.is_array()) {
     for (const Json& gate : gates) pod.gates.push_back(look_text(gate, "name"));
   }
-  const Json& conditions = look(status, "conditions");
-  pod.disrupted =
-      conditions.is_array() && std::ranges::any_of(conditions, [](const Json& c) {
-        return look_text(c, "type") == "DisruptionTarget" && look_text(c, "status") == "True";
-      });
+  if (const Json& conditions = look(status, "conditions"); conditions.is_array()) {
+    for (const Json& condition : conditions) read_condition(condition, pod);
+  }
   return pod;
 }
 

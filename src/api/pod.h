@@ -39,6 +39,7 @@ struct Pod {
   std::string host_ip{};
   std::string node{};                // empty until it is scheduled
   bool disrupted = false;            // condition DisruptionTarget: evicted, preempted, node lost
+  std::string unschedulable{};       // why no node takes it, while the scheduler says so
   std::vector<std::string> gates{};  // names of its scheduling gates, in their order
   std::vector<ContainerStatus> init_containers{};
   std::vector<ContainerStatus> containers{};

@@ -44,6 +44,17 @@ TEST(Pod, IsReadyOnlyWhenEveryContainerIs) {
   EXPECT_FALSE(decode_pod(json)->all_ready());
 }
 
+TEST(Pod, SaysWhyNoNodeTakesIt) {
+  Json json = running_pod();
+  json["status"]["conditions"] = Json::array({Json{{"type", "PodScheduled"},
+                                                   {"status", "False"},
+                                                   {"reason", "Unschedulable"},
+                                                   {"message", "0/3 nodes are available"}}});
+  EXPECT_EQ(decode_pod(json)->unschedulable, "0/3 nodes are available");
+  json["status"]["conditions"][0]["reason"] = "SchedulingGated";
+  EXPECT_EQ(decode_pod(json)->unschedulable, "");
+}
+
 TEST(Pod, SaysWhyItEnded) {
   Json json = running_pod();
   json["status"]["phase"] = "Failed";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "controllers/paddle_job/objections.h"
+#include "controllers/paddle_job/pod_facts.h"
 
 namespace paddle::controllers {
 namespace {
@@ -33,6 +34,24 @@ class Conditions {
   const WallTime now_;
 };
 
+// A pod that will not start by itself; the lowest seat speaks for all.
+std::optional<Waiting> first_stuck(const Roster& roster) {
+  for (const Bench& bench : roster.benches) {
+    for (const api::Pod* pod : bench.seats) {
+      if (!pod || pod->meta.deleting()) continue;
+      if (auto why = what_holds_up(*pod)) return why;
+    }
+  }
+  return std::nullopt;
+}
+
+Waiting suspended(const World& world) {
+  if (world.pods.empty()) return {"Suspended", "the job has no pods"};
+  const size_t left = world.pods.size();
+  return {"Suspended",
+          "waiting for " + std::to_string(left) + (left == 1 ? " pod" : " pods") + " to be gone"};
+}
+
 Waiting what_is_missing(const api::PaddleJob& job, const Sight& sight, const std::string& phase) {
   if (sight.world.trouble) return *sight.world.trouble;
   if (sight.held) return *sight.held;
@@ -44,6 +63,7 @@ Waiting what_is_missing(const api::PaddleJob& job, const Sight& sight, const std
     }
     return {"Restarting", "a pause before the job begins anew"};
   }
+  if (auto stuck = first_stuck(roster)) return *std::move(stuck);
   const int total = total_replicas(job.spec);
   if (const int left = without_address(roster); left > 0) {
     return {"WaitingForPods", std::to_string(total - left) + " of " + std::to_string(total) +
@@ -77,7 +97,7 @@ void set_conditions(const api::PaddleJob& job, const Sight& sight, api::PaddleJo
     if (phase == "Completed") conditions.say("Complete", true, sight.verdict.why);
     if (phase == "Failed") conditions.say("Failed", true, sight.verdict.why);
     if (phase == "Suspended") {
-      conditions.say("Suspended", true, {"Suspended", "the job has no pods"});
+      conditions.say("Suspended", true, suspended(sight.world));
     } else if (conditions.has("Suspended")) {
       conditions.say("Suspended", false, {"Resumed", "the job goes on"});
     }

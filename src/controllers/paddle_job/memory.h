@@ -17,8 +17,9 @@
 namespace paddle::controllers {
 
 struct JobMemory {
-  std::set<std::string> deleted{};  // uids of pods that we deleted and that are still shown
-  std::set<std::string> removed{};  // uids of pods that are gone for sure, though still shown
+  std::set<std::string> deleted{};      // uids of pods that we deleted and that are still shown
+  std::set<std::string> removed{};      // uids of pods that are gone for sure, though still shown
+  std::optional<BootTime> looked_at{};  // when the last pass began
   std::optional<BootTime> unsaid_since{};  // the status has something to say that can wait
   bool in_etcd = false;                    // etcd may hold keys of this job
 };

@@ -191,6 +191,39 @@ TEST(PaddleJobPlan, WaitsForItsSamplesAndSaysSo) {
   EXPECT_NE(reason(*plan.status), "WaitingForPods");
 }
 
+TEST(PaddleJobPlan, SaysWhichPodCanNotStartAndWhy) {
+  const auto job = workers(2);
+  const auto says = [&](const api::Pod& pod) {
+    const auto status = status_after(job, world_of({running(job, kWorker, 0), pod}));
+    return reason(status) + ": " + api::find_condition(status.conditions, "Ready")->message;
+  };
+  api::Pod pod = pending(job, kWorker, 1);
+  pod.containers = {{.name = "main", .reason = "ContainerCreating"}};
+  EXPECT_TRUE(says(pod).starts_with("WaitingForPods: ")) << says(pod);
+  pod.containers[0].reason = "ImagePullBackOff";
+  EXPECT_EQ(says(pod),
+            "ImagePullBackOff: container main of pod wad-worker-1 can not start: ImagePullBackOff; "
+            "see kubectl describe pod wad-worker-1");
+  pod.containers.clear();
+  pod.unschedulable = "0/3 nodes are available: 3 Insufficient cpu.";
+  EXPECT_EQ(says(pod),
+            "Unschedulable: no node takes pod wad-worker-1: 0/3 nodes are available: 3 "
+            "Insufficient cpu.");
+}
+
+TEST(PaddleJobPlan, ASuspendedJobSaysHowManyPodsAreLeft) {
+  auto job = workers(2, R"({"suspend": true})");
+  job.status.phase = "Suspended";
+  const auto says = [&](std::vector<api::Pod> pods) {
+    const auto status = status_after(job, world_of(std::move(pods)));
+    return api::find_condition(status.conditions, "Suspended")->message;
+  };
+  EXPECT_EQ(says({running(job, kWorker, 0), running(job, kWorker, 1)}),
+            "waiting for 2 pods to be gone");
+  EXPECT_EQ(says({running(job, kWorker, 1)}), "waiting for 1 pod to be gone");
+  EXPECT_EQ(says({}), "the job has no pods");
+}
+
 TEST(PaddleJobPlan, DoesNotDependOnTheOrderOfPods) {
   const auto job = workers(2);
   std::vector<api::Pod> pods{running(job, kWorker, 0), running(job, kWorker, 1),

@@ -34,6 +34,18 @@ constexpr std::array kNodesReasons{"Evicted",
                                    "TopologyAffinityError",
                                    "UnexpectedAdmissionError"};
 
+// state.waiting.reason of containers that do not start without somebody's help. Not among them is
+// what passes by itself: PodInitializing, ContainerCreating, and the first ErrImagePull.
+constexpr std::array kStuckReasons{
+    "ImagePullBackOff",     "InvalidImageName",    "ErrImageNeverPull",
+    "ImageInspectError",    "RegistryUnavailable", "CreateContainerConfigError",
+    "CreateContainerError", "RunContainerError",   "CrashLoopBackOff"};
+
+template <typename List>
+bool is_one_of(const List& list, std::string_view text) {
+  return std::ranges::any_of(list, [&](std::string_view each) { return each == text; });
+}
+
 }  // namespace
 
 std::int64_t epoch_of(const api::Meta& meta) {
@@ -69,9 +81,7 @@ bool failed(const api::Pod& pod) { return pod.phase == PodPhase::kFailed; }
 
 bool failed_by_disruption(const api::Pod& pod) {
   if (!failed(pod)) return false;
-  return pod.disrupted || std::ranges::any_of(kNodesReasons, [&](std::string_view reason) {
-           return pod.reason == reason;
-         });
+  return pod.disrupted || is_one_of(kNodesReasons, pod.reason);
 }
 
 bool leaves(const api::Pod& pod) { return pod.meta.deleting() || pod.disrupted; }
@@ -84,6 +94,20 @@ std::optional<WallTime> end_of(const api::Pod& pod) {
     }
   }
   return last;
+}
+
+std::optional<Waiting> what_holds_up(const api::Pod& pod) {
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.state != State::kWaiting || !is_one_of(kStuckReasons, c.reason)) continue;
+      return Waiting{c.reason, "container " + c.name + " of pod " + pod.meta.key.name +
+                                   " can not start: " + c.reason + "; see kubectl describe pod " +
+                                   pod.meta.key.name};
+    }
+  }
+  if (pod.unschedulable.empty()) return std::nullopt;
+  return Waiting{"Unschedulable",
+                 "no node takes pod " + pod.meta.key.name + ": " + pod.unschedulable};
 }
 
 std::string how_it_failed(const api::Pod& pod) {

@@ -11,6 +11,7 @@
 
 #include "api/pod.h"
 #include "base/clock.h"
+#include "controllers/placement/waiting.h"
 
 namespace paddle::controllers {
 
@@ -29,6 +30,8 @@ bool failed_by_disruption(const api::Pod& pod);
 // Somebody takes it away: it is deleted, or marked for eviction.
 bool leaves(const api::Pod& pod);
 
+// What keeps it from starting until somebody helps; nothing while it is only slow.
+std::optional<Waiting> what_holds_up(const api::Pod& pod);
 // When its last container ended; nothing when no container tells.
 std::optional<WallTime> end_of(const api::Pod& pod);
 // "pod a-worker-1 failed: container main ended with exit code 3; see kubectl logs a-worker-1"

@@ -21,6 +21,10 @@ using namespace std::chrono_literals;
 // ours could make of it.
 constexpr int kRounds = 8;
 constexpr auto kInformerBegins = 100ms;
+// Each pod of a big job reports several times while it starts: looked at this often per pod, its
+// passes cost about as much as those of a small one.
+constexpr auto kPacePerPod = 200us;
+constexpr int kBigJob = 50;
 // Changes of counters and messages are told together.
 constexpr auto kUnsaidWhileRunning = 5s;
 constexpr auto kUnsaidWhileStarting = 15s;
@@ -56,6 +60,7 @@ class PaddleJobReconciler {
       return Outcome{};
     }
     Pass pass{.memory = memories_.of(key), .call = {.stop = stop}};
+    if (const auto wait = too_soon(*job, pass.memory)) return Outcome{wait};
     // Two jobs must not choose the same ports at the same time.
     std::optional<Lock> ports;
     if (on_host_network(job->spec) && remembered_port(*job) == 0) ports.emplace(ports_);
@@ -78,6 +83,17 @@ class PaddleJobReconciler {
     Plan plan{};
     bool not_yet = false;  // an informer has only just begun
   };
+
+  std::optional<std::chrono::nanoseconds> too_soon(const api::PaddleJob& job,
+                                                   JobMemory& memory) const {
+    const BootTime now = clock_.boot();
+    const int pods = total_replicas(job.spec);
+    if (pods >= kBigJob && memory.looked_at && now < *memory.looked_at + pods * kPacePerPod) {
+      return *memory.looked_at + pods * kPacePerPod - now;
+    }
+    memory.looked_at = now;
+    return std::nullopt;
+  }
 
   Result<Outcome> work(const ObjectKey& key, Pass& pass) {
     for (int round = 0; round < kRounds; ++round) {

@@ -55,9 +55,9 @@ Verdict begins_anew(const api::PaddleJob& job, Cause cause, Waiting why) {
       if (job.status.failures < limit) return verdict(Fate::kBeginsAnew, std::move(why));
       if (limit == 0) return verdict(Fate::kFailed, std::move(why));
       return verdict(Fate::kFailed,
-                     {"BackoffLimitExceeded", "restarted " + std::to_string(limit) +
-                                                  " times, as often as backoffLimit allows; now " +
-                                                  why.message});
+                     {"BackoffLimitExceeded",
+                      "restarted " + (limit == 1 ? "once" : std::to_string(limit) + " times") +
+                          ", as often as backoffLimit allows; now " + why.message});
     }
     case Cause::kDisruption:
       break;
