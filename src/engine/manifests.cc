@@ -35,4 +35,23 @@ Json runtime_service(const api::SampleSet& set, const std::string& engine) {
             {"ports", Json::array({Json{{"name", "service"}, {"port", 7716}}})}}}};
 }
 
+Json runtime_policy(const api::SampleSet& set, const std::string& engine,
+                    const RuntimeOptions& options) {
+  const auto labels = runtime_labels(set, engine);
+  const Json from_operator = {
+      {"namespaceSelector",
+       {{"matchLabels", {{"kubernetes.io/metadata.name", options.operator_namespace}}}}}};
+  const Json from_runtimes = {{"podSelector", {{"matchLabels", labels}}}};
+  return {
+      {"apiVersion", "networking.k8s.io/v1"},
+      {"kind", "NetworkPolicy"},
+      {"metadata", metadata(set, engine, set.meta.key.ns, runtime_name(set))},
+      {"spec",
+       {{"podSelector", {{"matchLabels", labels}}},
+        {"policyTypes", Json::array({"Ingress"})},
+        {"ingress", Json::array({Json{
+                        {"from", Json::array({from_operator, from_runtimes})},
+                        {"ports", Json::array({Json{{"port", 7716}, {"protocol", "TCP"}}})}}})}}}};
+}
+
 }  // namespace paddle::engine

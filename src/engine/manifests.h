@@ -22,6 +22,8 @@ struct RuntimeOptions {
   std::string program = "paddle-cache";  // in that image
   // Directories of nodes beneath which caches may be; empty: everywhere but the system's own.
   std::vector<std::string> cache_roots{};
+  // Whose pods may ask runtimes, beside the set's own runtimes.
+  std::string operator_namespace = "paddle-system";
 };
 
 // What the user's Secret holds, decoded; never printed.
@@ -47,6 +49,9 @@ class OperatorFace {
  public:
   virtual ~OperatorFace() = default;
   virtual std::string name() const = 0;  // as in spec.csi.driver
+  // The first runtime syncs for all of them and hands out the lists of a warm-up. Otherwise each
+  // has an index of its own, syncs for itself, and deals the files out as all the others do.
+  virtual bool first_leads() const { return false; }
   // kInvalid: one sentence about what in the spec this engine can not do, and the way out.
   virtual Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                                       const RuntimeOptions& options) const = 0;
@@ -58,6 +63,9 @@ api::Json metadata(const api::SampleSet& set, const std::string& engine, const s
                    const std::string& name);
 // The headless Service of the runtimes: the same for every engine.
 api::Json runtime_service(const api::SampleSet& set, const std::string& engine);
+// The NetworkPolicy of the runtimes: as well.
+api::Json runtime_policy(const api::SampleSet& set, const std::string& engine,
+                         const RuntimeOptions& options);
 // What selects the runtimes' pods.
 std::map<std::string, std::string> runtime_labels(const api::SampleSet& set,
                                                   const std::string& engine);

@@ -17,6 +17,9 @@ std::string service_name(const api::SampleSet& set) {
   return set.meta.key.name + "-runtime-service";
 }
 
+std::string volume_secret_name(const api::SampleSet& set) { return set.meta.key.name + "-volume"; }
+std::string preparation_name(const api::SampleSet& set) { return runtime_name(set) + "-format"; }
+
 std::string cache_label(const api::SampleSet& set, const std::string& engine) {
   return "paddlepaddle.org/" + engine + "-" + set.meta.key.name;
 }

@@ -21,6 +21,9 @@ std::string claim_name(const api::SampleSet& set);    // <set>
 std::string runtime_name(const api::SampleSet& set);  // <set>-runtime: StatefulSet, and the Secret
 std::string runtime_pod_name(const api::SampleSet& set, int partition);
 std::string service_name(const api::SampleSet& set);  // <set>-runtime-service
+// Secret with the user's credentials as the engine wants them, and the pod that prepares a volume.
+std::string volume_secret_name(const api::SampleSet& set);  // <set>-volume
+std::string preparation_name(const api::SampleSet& set);    // <set>-runtime-format
 
 // "paddlepaddle.org/<engine>-<set>": "true" on objects, the runtime pod's name on its node. Two
 // sets of one name in two namespaces share it; node_label() tells them apart.

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/credentials.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/juicefs/metadata_url.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+const Credentials kTutorial = {{"name", "imagenet\n"},
+                               {"storage", "redis\n"},
+                               {"bucket", "redis://192.168.7.227:6379/1\n"},
+                               {"metaurl", " redis://192.168.7.227:6379/0\n"}};
+
+std::map<std::string, std::string> made(const Credentials& given) {
+  auto data = volume_secret(given);
+  EXPECT_TRUE(data) << (data ? "" : data.error().message);
+  return data ? *data : std::map<std::string, std::string>{};
+}
+
+Credentials with(Credentials more) {
+  more.insert(kTutorial.begin(), kTutorial.end());
+  return more;
+}
+
+TEST(JuicefsCredentials, LoseTheNewlineOfTheTutorial) {
+  const auto data = made(kTutorial);
+  const std::map<std::string, std::string> expected = {
+      {"name", "imagenet"},
+      {"metaurl", "redis://192.168.7.227:6379/0"},
+      {"volume-metaurl", "redis://192.168.7.227:6379/0"},
+      {"volume-storage", "redis"},
+      {"volume-bucket", "redis://192.168.7.227:6379/1"}};
+  EXPECT_EQ(data, expected);
+}
+
+TEST(JuicefsCredentials, TheDriverSeesNoKeyAndNoPasswordOutsideOfItsVariables) {
+  const auto data = made(with({{"metaurl", "redis://u:canary%2Fpass@host/1"},
+                               {"access-key", "canary-key"},
+                               {"secret-key", "canary/+secret"},
+                               {"other", "canary-unknown"}}));
+  for (const auto& [key, value] : data) {
+    if (key.starts_with("volume-") || key == "envs") continue;
+    EXPECT_EQ(value.find("canary"), std::string::npos) << key;
+  }
+  EXPECT_EQ(data.at("metaurl"), "redis://u@host/1");
+  EXPECT_EQ(data.at("volume-metaurl"), "redis://u:canary%2Fpass@host/1");
+  EXPECT_EQ(data.at("envs"), R"({"META_PASSWORD":"canary/pass"})");
+  EXPECT_EQ(data.at("volume-secret-key"), "canary/+secret");
+  EXPECT_FALSE(data.contains("other"));
+}
+
+TEST(JuicefsCredentials, AddThePasswordToTheUsersVariables) {
+  const char* url = "redis://:p@host/1";
+  EXPECT_EQ(made(with({{"metaurl", url}, {"envs", R"({"A":"b"})"}})).at("envs"),
+            R"({"A":"b","META_PASSWORD":"p"})");
+  EXPECT_EQ(made(with({{"metaurl", url}, {"envs", "A: b"}})).at("envs"),
+            "A: b\nMETA_PASSWORD: \"p\"\n");
+  const auto own = made(with({{"metaurl", "host/1"}, {"envs", R"({"META_PASSWORD":"a/b"})"}}));
+  EXPECT_EQ(own.at("envs"), R"({"META_PASSWORD":"a/b"})");
+  EXPECT_EQ(own.at("metaurl"), "redis://host/1");
+  EXPECT_EQ(own.at("volume-metaurl"), "redis://:a%2Fb@host/1");
+}
+
+TEST(JuicefsCredentials, APasswordInABucketBecomesItsKey) {
+  const auto data = made(with({{"bucket", "redis://:secret@host:6379/1"}}));
+  EXPECT_EQ(data.at("volume-bucket"), "redis://host:6379/1");
+  EXPECT_EQ(data.at("volume-secret-key"), "secret");
+}
+
+TEST(JuicefsCredentials, SayWhatIsMissing) {
+  const auto says = [](const Credentials& given) {
+    const auto data = volume_secret(given);
+    return data ? "fine" : data.error().message;
+  };
+  EXPECT_NE(says({}).find("no 'name'"), std::string::npos);
+  EXPECT_NE(says({{"name", "imagenet"}, {"metaurl", " \n"}}).find("no 'metaurl'"),
+            std::string::npos);
+  EXPECT_EQ(says({{"name", "imagenet"}, {"metaurl", "host"}}), "fine");
+  EXPECT_NE(says({{"name", "imagenet"}, {"metaurl", "host"}, {"storage", "s3"}}).find("'bucket'"),
+            std::string::npos);
+  EXPECT_NE(says({{"name", "imagenet"}, {"metaurl", "host"}, {"bucket", "x"}}).find("'storage'"),
+            std::string::npos);
+  for (const char* name : {"ab", "Abc", "-ab", "ab-", "a_b"}) {
+    EXPECT_NE(says({{"name", name}, {"metaurl", "host"}}).find("'name'"), std::string::npos)
+        << name;
+  }
+  const auto odd = says({{"name", "imagenet"}, {"metaurl", "redis://:canary @host"}});
+  EXPECT_NE(odd, "fine");
+  EXPECT_EQ(odd.find("canary"), std::string::npos);
+}
+
+TEST(JuicefsMetadataUrl, IsReadAsJuicefsReadsIt) {
+  const struct {
+    const char* given;
+    const char* bare;
+    const char* password;
+  } rows[] = {
+      {"host:6379/1", "redis://host:6379/1", ""},
+      {"redis://host", "redis://host", ""},
+      {"redis://:p@host", "redis://host", "p"},
+      {"rediss://u:p%40@host:1/2?x=y", "rediss://u@host:1/2?x=y", "p@"},
+      {"redis://u@host", "redis://u@host", ""},
+      {"redis://u:@host", "redis://u:@host", ""},
+      {"mysql://u:p@(host:3306)/db", "mysql://u@(host:3306)/db", "p"},
+      {"postgres://u:p@host/db", "postgres://u@host/db", "p"},
+      {"redis://:p%zz@host", "redis://:p%zz@host", ""},
+      {"tikv://a:1,b:2/x", "tikv://a:1,b:2/x", ""},
+      {"etcd://u:p@host/x", "etcd://u:p@host/x", ""},
+  };
+  for (const auto& row : rows) {
+    const auto url = read_metadata_url(row.given, "");
+    ASSERT_TRUE(url) << row.given;
+    EXPECT_EQ(url->bare, row.bare);
+    EXPECT_EQ(url->password, row.password) << row.given;
+  }
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operator's face of JuiceFS: the objects of docs/design/0010, for JuiceFS 1.3 and later and
+// its CSI driver. Pure.
+
+#pragma once
+
+#include "engine/manifests.h"
+
+namespace paddle::engine::juicefs {
+
+inline constexpr const char* kDriver = "csi.juicefs.com";
+
+class JuicefsOperatorFace final : public OperatorFace {
+ public:
+  std::string name() const override { return "juicefs"; }
+  Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
+                              const RuntimeOptions& options) const override;
+};
+
+}  // namespace paddle::engine::juicefs

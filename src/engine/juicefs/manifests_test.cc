@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/manifests.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+#include "engine/names.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+using api::Json;
+
+const Credentials kSecret = {{"name", "imagenet"},       {"storage", "s3"},
+                             {"bucket", "http://s3/b"},  {"metaurl", "redis://:canary@host/0"},
+                             {"access-key", "canary-a"}, {"secret-key", "canary-s"}};
+
+api::SampleSet set_named(const std::string& ns = "train") {
+  api::SampleSet set{.meta = {.key = {ns, "imagenet"}, .uid = "0123456789ab"}};
+  set.spec.partitions = 3;
+  set.spec.source = api::SampleSource{.uri = "bos://bucket.bj.bcebos.com/demo"};
+  set.spec.secret = api::SecretReference{.name = "imagenet"};
+  return set;
+}
+
+Manifests made(const api::SampleSet& set, const RuntimeOptions& options = {.image = "paddle:1"}) {
+  auto all = JuicefsOperatorFace().manifests(set, kSecret, options);
+  EXPECT_TRUE(all) << (all ? "" : all.error().message);
+  return all ? *all : Manifests{};
+}
+
+const Json& pod_of(const Manifests& all) { return (*all.runtimes)["spec"]["template"]["spec"]; }
+
+bool has_argument(const Json& pod, const std::string& argument) {
+  for (const Json& word : pod["containers"][0]["command"]) {
+    if (word == argument) return true;
+  }
+  return false;
+}
+
+const Json& volume_of(const Json& pod, const std::string& name) {
+  for (const Json& volume : pod["volumes"]) {
+    if (volume["name"] == name) return volume;
+  }
+  ADD_FAILURE() << "no volume " << name;
+  return pod;
+}
+
+TEST(JuicefsManifests, HaveTheNamesOfTheContract) {
+  const auto all = made(set_named());
+  EXPECT_EQ((*all.volume)["metadata"]["name"], "train-imagenet-01234567");
+  EXPECT_FALSE((*all.volume)["metadata"].contains("namespace"));
+  EXPECT_EQ((*all.claim)["metadata"]["name"], "imagenet");
+  EXPECT_EQ((*all.service)["metadata"]["name"], "imagenet-runtime-service");
+  EXPECT_EQ((*all.runtimes)["metadata"]["name"], "imagenet-runtime");
+  EXPECT_EQ((*all.runtimes)["spec"]["replicas"], 3);
+  EXPECT_EQ((*all.runtimes)["spec"]["podManagementPolicy"], "Parallel");
+  EXPECT_EQ((*all.credentials)["metadata"]["name"], "imagenet-volume");
+  EXPECT_EQ((*all.preparation)["metadata"]["name"], "imagenet-runtime-format");
+  EXPECT_EQ((*all.policy)["metadata"]["name"], "imagenet-runtime");
+  EXPECT_EQ(all.csi_driver, "csi.juicefs.com");
+  for (const auto* each :
+       {&all.claim, &all.service, &all.runtimes, &all.credentials, &all.preparation, &all.policy}) {
+    EXPECT_EQ((**each)["metadata"]["ownerReferences"][0]["uid"], "0123456789ab");
+    EXPECT_EQ((**each)["metadata"]["labels"]["paddlepaddle.org/juicefs-imagenet"], "true");
+  }
+}
+
+TEST(JuicefsManifests, TheVolumeIsTheDriversAndKnowsOnlyTheCopyOfTheSecret) {
+  const Json spec = (*made(set_named()).volume)["spec"];
+  EXPECT_EQ(spec["csi"]["driver"], "csi.juicefs.com");
+  EXPECT_EQ(spec["csi"]["fsType"], "juicefs");
+  EXPECT_EQ(spec["csi"]["volumeHandle"], "train-imagenet-01234567");
+  EXPECT_EQ(spec["csi"]["nodePublishSecretRef"],
+            (Json{{"name", "imagenet-volume"}, {"namespace", "train"}}));
+  const Json& attributes = spec["csi"]["volumeAttributes"];
+  EXPECT_EQ(attributes["mountOptions"],
+            "cache-dir=/dev/shm/train-imagenet-01234567,cache-size=1073741824");
+  EXPECT_EQ(attributes["juicefs/mount-memory-limit"], "1Pi");
+  EXPECT_EQ(attributes["juicefs/mount-delete-delay"], "5m");
+  EXPECT_EQ(attributes["juicefs/clean-cache"], "true");
+  EXPECT_EQ(spec["storageClassName"], "paddle-operator");
+  EXPECT_EQ(spec["capacity"]["storage"], "10Pi");
+  EXPECT_EQ(spec["claimRef"]["name"], "imagenet");
+  EXPECT_EQ(spec["persistentVolumeReclaimPolicy"], "Retain");
+}
+
+TEST(JuicefsManifests, NothingButTheCopyHoldsASecret) {
+  const auto all = made(set_named());
+  for (const auto* each :
+       {&all.volume, &all.claim, &all.service, &all.runtimes, &all.preparation, &all.policy}) {
+    EXPECT_EQ((*each)->dump().find("canary"), std::string::npos);
+  }
+  const Json& data = (*all.credentials)["data"];
+  EXPECT_EQ(*base64_decode(data["volume-secret-key"].get<std::string>()), "canary-s");
+}
+
+TEST(JuicefsManifests, ARuntimeIsRootWithoutPrivilege) {
+  const Json pod = pod_of(made(set_named()));
+  const Json& container = pod["containers"][0];
+  EXPECT_EQ(pod.dump().find("privileged"), std::string::npos);
+  EXPECT_FALSE(container["securityContext"]["allowPrivilegeEscalation"]);
+  EXPECT_EQ(container["securityContext"]["capabilities"]["drop"], Json::array({"ALL"}));
+  EXPECT_FALSE(pod["automountServiceAccountToken"]);
+  EXPECT_EQ(container["ports"][0]["name"], "runtime");
+  EXPECT_EQ(container["readinessProbe"]["httpGet"]["scheme"], "HTTPS");
+  EXPECT_EQ(container["livenessProbe"]["httpGet"]["scheme"], "HTTPS");
+  EXPECT_FALSE(container.contains("lifecycle"));  // stopping wipes no cache
+}
+
+TEST(JuicefsManifests, ARuntimeMountsTheClaimAsATrainerDoes) {
+  const Json pod = pod_of(made(set_named()));
+  EXPECT_EQ(volume_of(pod, "data")["persistentVolumeClaim"]["claimName"], "imagenet");
+  const Json& mount = pod["containers"][0]["volumeMounts"][0];
+  EXPECT_EQ(mount["mountPath"], "/mnt/imagenet");
+  EXPECT_EQ(mount["mountPropagation"], "HostToContainer");
+  EXPECT_TRUE(has_argument(pod, "--data=/mnt/imagenet"));
+  EXPECT_TRUE(has_argument(pod, "--tls=/etc/paddle-cache/token"));
+  EXPECT_TRUE(has_argument(pod, "--source=bos://bucket.bj.bcebos.com/demo"));
+}
+
+TEST(JuicefsManifests, CacheDirectoriesAreNumberedAndReadOnly) {
+  auto set = set_named();
+  set.spec.cache = api::Cache{.levels = {{.medium = "SSD", .path = "/a/B_b.c/:/a-b/c"},
+                                         {.medium = "HDD", .path = "/imagenet"}}};
+  const Json pod = pod_of(made(set));
+  const char* paths[] = {"/a/B_b.c", "/a-b/c", "/imagenet"};
+  std::set<std::string> names;
+  for (const Json& volume : pod["volumes"]) names.insert(volume["name"].get<std::string>());
+  EXPECT_EQ(names.size(), pod["volumes"].size());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(volume_of(pod, "cache-" + std::to_string(i))["hostPath"]["path"], paths[i]);
+    EXPECT_TRUE(has_argument(pod, "--disk=/cache/" + std::to_string(i)));
+  }
+  for (const Json& mount : pod["containers"][0]["volumeMounts"]) {
+    const bool cache = mount["mountPath"].get<std::string>().starts_with("/cache/");
+    EXPECT_TRUE(!cache || mount.value("readOnly", false)) << mount;
+  }
+}
+
+TEST(JuicefsManifests, TheSourceHasItsOwnSecretOrTheVolumes) {
+  auto set = set_named();
+  EXPECT_EQ(volume_of(pod_of(made(set)), "source-secret")["secret"]["secretName"],
+            "imagenet-volume");
+  set.spec.source->secret = api::SecretReference{.name = "special"};
+  EXPECT_EQ(volume_of(pod_of(made(set)), "source-secret")["secret"]["secretName"], "special");
+}
+
+TEST(JuicefsManifests, FormattingSeesTheKeysAndARuntimeDoesNot) {
+  const auto all = made(set_named());
+  const auto files = [](const Json& pod) {
+    std::set<std::string> names;
+    for (const Json& item : volume_of(pod, "volume-secret")["secret"]["items"]) {
+      names.insert(item["path"].get<std::string>());
+    }
+    return names;
+  };
+  const Json& preparing = (*all.preparation)["spec"];
+  EXPECT_TRUE(files(preparing).contains("secret-key"));
+  EXPECT_TRUE(files(preparing).contains("metaurl"));
+  EXPECT_TRUE(files(pod_of(all)).contains("metaurl"));
+  EXPECT_FALSE(files(pod_of(all)).contains("secret-key"));
+  EXPECT_EQ(preparing["restartPolicy"], "Never");
+  EXPECT_TRUE(has_argument(preparing, "format"));
+  // It is none of the pods that the Service and the StatefulSet mean.
+  EXPECT_FALSE((*all.preparation)["metadata"]["labels"].contains("name"));
+}
+
+TEST(JuicefsManifests, OnePerNodeWhereTheUserWants) {
+  auto set = set_named();
+  set.spec.node_affinity = api::Opaque(Json{{"wanted", 1}});
+  set.spec.tolerations = api::Opaque(Json::array({Json{{"key", "gpu"}}}));
+  const auto all = made(set);
+  const Json& pod = pod_of(all);
+  EXPECT_EQ(pod["affinity"]["nodeAffinity"]["wanted"], 1);
+  EXPECT_EQ(pod["tolerations"][0]["key"], "gpu");
+  EXPECT_EQ((*all.preparation)["spec"]["tolerations"][0]["key"], "gpu");
+  const Json& rule =
+      pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0];
+  EXPECT_EQ(rule["topologyKey"], "kubernetes.io/hostname");
+  EXPECT_EQ(rule["labelSelector"]["matchLabels"]["name"], "imagenet-runtime");
+}
+
+TEST(JuicefsManifests, OnlyTheOperatorAndRuntimesMayAsk) {
+  const auto all = made(set_named(), {.image = "x", .operator_namespace = "ours"});
+  const Json& rule = (*all.policy)["spec"]["ingress"][0];
+  EXPECT_EQ(rule["ports"][0]["port"], 7716);
+  EXPECT_EQ(rule["from"][0]["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"],
+            "ours");
+  EXPECT_EQ(rule["from"][1]["podSelector"]["matchLabels"]["name"], "imagenet-runtime");
+}
+
+TEST(JuicefsManifests, TwoSetsOfOneNameShareNothing) {
+  const auto here = made(set_named()), there = made(set_named("other"));
+  EXPECT_NE((*here.volume)["metadata"]["name"], (*there.volume)["metadata"]["name"]);
+  EXPECT_NE((*here.volume)["spec"]["csi"]["volumeAttributes"]["mountOptions"],
+            (*there.volume)["spec"]["csi"]["volumeAttributes"]["mountOptions"]);
+}
+
+TEST(JuicefsManifests, SayWhatIsWrongInTheSpec) {
+  const JuicefsOperatorFace face;
+  auto set = set_named();
+  EXPECT_TRUE(face.manifests(set, {}, {}).is(Code::kInvalid));
+  set.spec.source->uri = "file:///data/x";
+  EXPECT_TRUE(face.manifests(set, kSecret, {}).is(Code::kInvalid));
+  set.spec.source.reset();
+  EXPECT_TRUE(face.manifests(set, kSecret, {}).is(Code::kInvalid));
+  set.spec.no_sync = true;
+  EXPECT_TRUE(face.manifests(set, kSecret, {}));
+  set.spec.cache = api::Cache{.levels = {{.path = "/etc"}}};
+  EXPECT_TRUE(face.manifests(set, kSecret, {}).is(Code::kInvalid));
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/mount_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace paddle::engine::juicefs {
+namespace {
+
+// Gathers options; the first that can not be passed on is remembered.
+class Gatherer {
+ public:
+  void number(const char* name, const std::optional<std::int64_t>& value) {
+    if (!value) return;
+    if (*value < 0) fail(name, "is less than 0");
+    all_[name] = std::to_string(*value);
+  }
+  void text(const char* name, const std::optional<std::string>& value, const char* as = nullptr) {
+    if (!value) return;
+    const auto odd = [](unsigned char c) { return c <= ' ' || c == ',' || c == '=' || c == 0x7f; };
+    if (value->empty()) return fail(name, "is empty");
+    if (std::any_of(value->begin(), value->end(), odd)) {
+      return fail(name, "has a blank, ',' or '=', which mount options can not hold");
+    }
+    all_[as ? as : name] = *value;
+  }
+  void flag(const char* name, const std::optional<bool>& value) {
+    if (value.value_or(false)) all_[name] = "";
+  }
+  void fail(const std::string& name, const std::string& reason) {
+    if (!error_) {
+      error_ = Error{Code::kInvalid, "spec.csi.juiceFSMountOptions." + name + " " + reason};
+    }
+  }
+  Result<std::string> done() const {
+    if (error_) return *error_;
+    std::string joined;
+    for (const auto& [name, value] : all_) {
+      joined += (joined.empty() ? "" : ",") + name + (value.empty() ? "" : "=" + value);
+    }
+    return joined;
+  }
+
+ private:
+  std::map<std::string, std::string> all_{};
+  std::optional<Error> error_{};
+};
+
+bool is_ratio(const std::string& text) {
+  double ratio = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ratio);
+  return error == std::errc{} && end == text.data() + text.size() && ratio >= 0 && ratio < 1;
+}
+
+}  // namespace
+
+Result<std::string> mount_options(const api::SampleSet& set, const Tiers& tiers) {
+  Gatherer gather;
+  std::string directories;
+  for (const auto& each : tiers.directories) directories += (directories.empty() ? "" : ":") + each;
+  if (set.spec.csi && set.spec.csi->juicefs) {
+    const api::JuiceFSMountOptions& given = *set.spec.csi->juicefs;
+    gather.text("metrics", given.metrics);
+    gather.number("attr-cache", given.attr_cache);
+    gather.number("entry-cache", given.entry_cache);
+    gather.number("dir-entry-cache", given.dir_entry_cache);
+    gather.flag("enable-xattr", given.enable_xattr);
+    gather.number("get-timeout", given.get_timeout);
+    gather.number("put-timeout", given.put_timeout);
+    gather.number("io-retries", given.io_retries);
+    gather.number("max-uploads", given.max_uploads);
+    gather.number("buffer-size", given.buffer_size);
+    gather.number("prefetch", given.prefetch);
+    gather.flag("writeback", given.writeback);
+    gather.flag("cache-partial-only", given.cache_partial_only);
+    gather.number("open-cache", given.open_cache);
+    gather.text("sub-dir", given.sub_dir, "subdir");
+    gather.text("free-space-ratio", given.free_space_ratio);
+    if (given.free_space_ratio && !is_ratio(*given.free_space_ratio)) {
+      gather.fail("free-space-ratio", "is not a number of at least 0 and less than 1");
+    }
+  }
+  gather.text("cache-dir", directories);
+  gather.number("cache-size", tiers.mib);
+  return gather.done();
+}
+
+}  // namespace paddle::engine::juicefs

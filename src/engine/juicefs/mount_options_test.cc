@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/mount_options.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle::engine::juicefs {
+namespace {
+
+using Options = api::JuiceFSMountOptions;
+
+Result<std::string> made(const Options& options,
+                         const Tiers& tiers = {.directories = {"/c"}, .mib = 7}) {
+  api::SampleSet set;
+  set.spec.csi = api::Csi{.juicefs = options};
+  return mount_options(set, tiers);
+}
+
+TEST(JuicefsMountOptions, AreTheContractsByDefault) {
+  EXPECT_EQ(*mount_options({}, {.directories = {"/dev/shm/imagenet"}}),
+            "cache-dir=/dev/shm/imagenet,cache-size=1073741824");
+  EXPECT_EQ(*made({}, {.directories = {"/a", "/b"}, .mib = 0}), "cache-dir=/a:/b,cache-size=0");
+}
+
+TEST(JuicefsMountOptions, ArePassedOnOneByOneZerosIncluded) {
+  const std::string tail = "cache-dir=/c,cache-size=7";
+  const struct {
+    Options options;
+    std::string text;
+  } rows[] = {
+      {{.metrics = "0.0.0.0:9567"}, tail + ",metrics=0.0.0.0:9567"},
+      {{.attr_cache = 0}, "attr-cache=0," + tail},
+      {{.entry_cache = 7200}, tail + ",entry-cache=7200"},
+      {{.dir_entry_cache = 0}, tail + ",dir-entry-cache=0"},
+      {{.enable_xattr = true}, tail + ",enable-xattr"},
+      {{.enable_xattr = false}, tail},
+      {{.get_timeout = 5}, tail + ",get-timeout=5"},
+      {{.put_timeout = 6}, tail + ",put-timeout=6"},
+      {{.io_retries = 0}, tail + ",io-retries=0"},
+      {{.max_uploads = 1}, tail + ",max-uploads=1"},
+      {{.buffer_size = 1024}, "buffer-size=1024," + tail},
+      {{.prefetch = 0}, tail + ",prefetch=0"},
+      {{.writeback = true}, tail + ",writeback"},
+      {{.cache_dir = "/ignored:/the/tiers/have/it"}, tail},
+      {{.cache_size = 99}, tail},
+      {{.free_space_ratio = "0"}, tail + ",free-space-ratio=0"},
+      {{.free_space_ratio = "0.25"}, tail + ",free-space-ratio=0.25"},
+      {{.cache_partial_only = true}, "cache-dir=/c,cache-partial-only,cache-size=7"},
+      {{.open_cache = 0}, tail + ",open-cache=0"},
+      {{.sub_dir = "train/a"}, tail + ",subdir=train/a"},
+  };
+  for (const auto& row : rows) {
+    const auto text = made(row.options);
+    ASSERT_TRUE(text) << row.text;
+    EXPECT_EQ(*text, row.text);
+  }
+}
+
+TEST(JuicefsMountOptions, ThatCanNotBePassedOnAreRefusedByName) {
+  const struct {
+    Options options;
+    std::string name;
+  } rows[] = {
+      {{.metrics = "a,allow_other"}, "metrics"},
+      {{.metrics = ""}, "metrics"},
+      {{.free_space_ratio = "1"}, "free-space-ratio"},
+      {{.free_space_ratio = "-0.1"}, "free-space-ratio"},
+      {{.free_space_ratio = "0.1x"}, "free-space-ratio"},
+      {{.sub_dir = "a=b"}, "sub-dir"},
+      {{.sub_dir = "a b"}, "sub-dir"},
+      {{.prefetch = -1}, "prefetch"},
+      {{.open_cache = -5}, "open-cache"},
+  };
+  for (const auto& row : rows) {
+    const auto text = made(row.options);
+    ASSERT_TRUE(text.is(Code::kInvalid)) << row.name;
+    EXPECT_NE(text.error().message.find("." + row.name + " "), std::string::npos)
+        << text.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs

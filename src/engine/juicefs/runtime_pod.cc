@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/runtime_pod.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/juicefs/credentials.h"
+#include "engine/names.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+using api::Json;
+
+constexpr const char* kVolumePath = "/etc/paddle-cache/volume";
+constexpr const char* kSourcePath = "/etc/paddle-cache/source";
+constexpr const char* kTokenPath = "/etc/paddle-cache/token";
+constexpr const char* kStatePath = "/var/lib/paddle-cache";
+constexpr int kOwnerOnly = 0400;
+
+std::string data_path(const api::SampleSet& set) { return "/mnt/" + set.meta.key.name; }
+
+// Everything a container mounts, with where.
+struct Mounts {
+  Json volumes = Json::array();
+  Json mounts = Json::array();
+  void add(Json volume, const std::string& path, bool read_only) {
+    Json mount = {{"name", volume["name"]}, {"mountPath", path}};
+    if (read_only) mount["readOnly"] = true;
+    volumes.push_back(std::move(volume));
+    mounts.push_back(std::move(mount));
+  }
+  // Some of the copy's keys as files; those that the user does not have are left out.
+  void add_secret(const std::string& name, const std::string& secret,
+                  const std::vector<SecretFile>& files, const std::string& path) {
+    Json source = {{"secretName", secret}, {"defaultMode", kOwnerOnly}, {"optional", true}};
+    for (const auto& each : files) {
+      source["items"].push_back(Json{{"key", each.key}, {"path", each.file}});
+    }
+    add({{"name", name}, {"secret", std::move(source)}}, path, true);
+  }
+};
+
+bool has_source_secret(const api::SampleSet& set) {
+  return set.spec.source && set.spec.source->secret && !set.spec.source->secret->name.empty();
+}
+
+void add_source_secret(const api::SampleSet& set, Mounts& all) {
+  if (!has_source_secret(set)) {
+    return all.add_secret("source-secret", volume_secret_name(set), files_of_source(), kSourcePath);
+  }
+  all.add(
+      {{"name", "source-secret"},
+       {"secret", {{"secretName", set.spec.source->secret->name}, {"defaultMode", kOwnerOnly}}}},
+      kSourcePath, true);
+}
+
+std::vector<std::string> node_directories(const Tiers& tiers) {
+  std::vector<std::string> all;
+  for (const auto& each : tiers.directories) {
+    if (each != kOwnMemory) all.push_back(each);
+  }
+  return all;
+}
+
+Mounts runtime_mounts(const api::SampleSet& set, const Tiers& tiers) {
+  Mounts all;
+  all.add({{"name", "data"}, {"persistentVolumeClaim", {{"claimName", claim_name(set)}}}},
+          data_path(set), false);
+  all.mounts.back()["mountPropagation"] = "HostToContainer";
+  int index = 0;
+  for (const auto& path : node_directories(tiers)) {
+    const std::string number = std::to_string(index++);
+    all.add({{"name", "cache-" + number},
+             {"hostPath", {{"path", path}, {"type", "DirectoryOrCreate"}}}},
+            "/cache/" + number, true);
+  }
+  all.add({{"name", "state"}, {"emptyDir", Json::object()}}, kStatePath, false);
+  all.add({{"name", "token"},
+           {"secret", {{"secretName", runtime_name(set)}, {"defaultMode", kOwnerOnly}}}},
+          kTokenPath, true);
+  all.add_secret("volume-secret", volume_secret_name(set), files_of_runtime(), kVolumePath);
+  add_source_secret(set, all);
+  return all;
+}
+
+Json serve_command(const api::SampleSet& set, const Tiers& tiers, const RuntimeOptions& options) {
+  Json argv = Json::array({options.program, "serve", "--engine=juicefs"});
+  argv.push_back("--set=" + to_string(set.meta.key));
+  if (set.spec.source) argv.push_back("--source=" + set.spec.source->uri);
+  argv.push_back("--data=" + data_path(set));
+  argv.push_back(std::string("--volume-secret=") + kVolumePath);
+  argv.push_back(std::string("--source-secret=") + kSourcePath);
+  argv.push_back(std::string("--token-file=") + kTokenPath + "/" + kTokenKey);
+  argv.push_back(std::string("--tls=") + kTokenPath);
+  for (std::size_t i = 0; i < node_directories(tiers).size(); ++i) {
+    argv.push_back("--disk=/cache/" + std::to_string(i));
+  }
+  argv.push_back(std::string("--cache=") + kStatePath);
+  argv.push_back("--listen=$(POD_IP):7716");
+  return argv;
+}
+
+Json probe(const std::string& path, int period, int failures) {
+  return {{"httpGet", {{"path", path}, {"port", 7716}, {"scheme", "HTTPS"}}},
+          {"periodSeconds", period},
+          {"timeoutSeconds", 5},
+          {"failureThreshold", failures}};
+}
+
+Json security() {
+  return {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", Json::array({"ALL"})}}}};
+}
+
+Json container(const std::string& name, const RuntimeOptions& options, Json command, Json mounts) {
+  return {{"name", name},
+          {"image", options.image},
+          {"imagePullPolicy", "IfNotPresent"},
+          {"command", std::move(command)},
+          {"resources", {{"requests", {{"cpu", "50m"}, {"memory", "128Mi"}}}}},
+          {"securityContext", security()},
+          {"terminationMessagePolicy", "FallbackToLogsOnError"},
+          {"volumeMounts", std::move(mounts)}};
+}
+
+Json pod_spec(const api::SampleSet& set, Json the_container, Json volumes) {
+  Json spec = {
+      {"automountServiceAccountToken", false},
+      {"containers", Json::array({std::move(the_container)})},
+      {"enableServiceLinks", false},
+      {"securityContext", {{"runAsUser", 0}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+      {"terminationGracePeriodSeconds", 10},
+      {"volumes", std::move(volumes)}};
+  if (set.spec.node_affinity) spec["affinity"]["nodeAffinity"] = *set.spec.node_affinity;
+  if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;
+  return spec;
+}
+
+}  // namespace
+
+Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
+                      const RuntimeOptions& options) {
+  Mounts mounts = runtime_mounts(set, tiers);
+  Json runtime =
+      container("runtime", options, serve_command(set, tiers, options), std::move(mounts.mounts));
+  runtime["env"] = Json::array(
+      {Json{{"name", "POD_IP"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}}});
+  runtime["ports"] = Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}});
+  runtime["readinessProbe"] = probe("/readyz", 2, 3);
+  runtime["livenessProbe"] = probe("/healthz", 10, 6);
+  Json spec = pod_spec(set, std::move(runtime), std::move(mounts.volumes));
+  // One runtime of a set per node.
+  spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
+      Json::array({Json{{"labelSelector", {{"matchLabels", runtime_labels(set, kEngine)}}},
+                        {"topologyKey", "kubernetes.io/hostname"}}});
+  return spec;
+}
+
+Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& options) {
+  Mounts mounts;
+  mounts.add_secret("volume-secret", volume_secret_name(set), files_of_preparation(), kVolumePath);
+  Json command =
+      Json::array({options.program, "format", std::string("--volume-secret=") + kVolumePath});
+  Json spec =
+      pod_spec(set, container("format", options, std::move(command), std::move(mounts.mounts)),
+               std::move(mounts.volumes));
+  spec["restartPolicy"] = "Never";
+  return spec;
+}
+
+}  // namespace paddle::engine::juicefs

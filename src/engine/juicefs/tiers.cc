@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/tiers.h"
+
+#include <algorithm>
+
+#include "engine/juicefs/directories.h"
+#include "engine/names.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr std::int64_t kClientMib = 2048;     // what the client takes beside its cache
+constexpr const char* kNoLimit = "1Pi";       // "0" would make the driver refuse buffer-size
+constexpr std::int64_t kUsualMib = 5 * 1024;  // the driver's own limit
+
+struct Found {
+  std::vector<std::string> directories{};
+  std::vector<bool> in_memory{};
+  std::int64_t mib = 0;  // 0: not said
+};
+
+Found of_levels(const api::Cache& cache) {
+  Found found;
+  for (const auto& level : cache.levels) {
+    for (auto& path : split_directories(level.path)) {
+      if (std::find(found.directories.begin(), found.directories.end(), path) !=
+          found.directories.end()) {
+        continue;
+      }
+      found.in_memory.push_back(level.medium == "MEM" || is_in_memory(path));
+      found.directories.push_back(std::move(path));
+    }
+    found.mib += std::max<std::int64_t>(level.size_mib.value_or(0), 0);
+  }
+  return found;
+}
+
+Found found_in(const api::SampleSet& set, const std::vector<std::string>& roots) {
+  Found found = set.spec.cache ? of_levels(*set.spec.cache) : Found{};
+  const auto* options = set.spec.csi && set.spec.csi->juicefs ? &*set.spec.csi->juicefs : nullptr;
+  if (found.directories.empty() && options && options->cache_dir) {
+    found.directories = split_directories(*options->cache_dir);
+    for (const auto& path : found.directories) {
+      found.in_memory.push_back(path == kOwnMemory || is_in_memory(path));
+    }
+  }
+  if (found.directories.empty()) {
+    std::string root = roots.empty() ? "/dev/shm" : split_directories(roots.front() + ":/").front();
+    found.directories = {root + "/" + handle_of(set)};
+    found.in_memory = {is_in_memory(root)};
+  }
+  return found;
+}
+
+std::string limit_of(const Found& found, std::int64_t mib, std::int64_t buffer_mib) {
+  const auto in_memory = std::count(found.in_memory.begin(), found.in_memory.end(), true);
+  if (in_memory == 0) {
+    if (buffer_mib + kClientMib <= kUsualMib) return {};
+    return std::to_string(buffer_mib + kClientMib) + "Mi";
+  }
+  if (mib >= kAnySize) return kNoLimit;
+  const auto all = static_cast<std::int64_t>(found.directories.size());
+  const std::int64_t share = (mib * in_memory + all - 1) / all;
+  return std::to_string(share + kClientMib + buffer_mib) + "Mi";
+}
+
+}  // namespace
+
+Result<Tiers> tiers_of(const api::SampleSet& set, const std::vector<std::string>& roots) {
+  const Found found = found_in(set, roots);
+  const auto* options = set.spec.csi && set.spec.csi->juicefs ? &*set.spec.csi->juicefs : nullptr;
+  Tiers tiers{.directories = found.directories};
+  if (found.mib > 0) {
+    tiers.mib = found.mib;
+  } else if (options && options->cache_size) {
+    tiers.mib = *options->cache_size;
+  }
+  for (const auto& path : tiers.directories) {
+    if (path != kOwnMemory) {
+      CHECK_DONE(check_directory(path, roots));
+    } else if (tiers.mib >= kAnySize) {
+      return Error{Code::kInvalid,
+                   "cache-dir 'memory' needs a cache-size: nothing else would bound it"};
+    }
+  }
+  const std::int64_t buffer = options ? options->buffer_size.value_or(0) : 0;
+  tiers.memory_limit = limit_of(found, tiers.mib, std::max<std::int64_t>(buffer, 0));
+  return tiers;
+}
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where JuiceFS keeps its blocks on a node, how much, and the memory its client needs for that.
+// Pure. From spec.cache.levels; without, from csi.juiceFSMountOptions; without, a directory of the
+// set's own in /dev/shm (or beneath the first allowed root).
+//
+// JuiceFS has one size for all directories and gives each an equal share, whatever the levels say;
+// the memory limit follows what it does. Pages of /dev/shm count as the mount pod's, and the
+// driver's usual limit (5 GiB) would have it killed.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/sample_set.h"
+#include "base/result.h"
+
+namespace paddle::engine::juicefs {
+
+inline constexpr std::int64_t kAnySize = 1073741824;  // MiB: bounded by free-space-ratio alone
+inline constexpr const char* kOwnMemory = "memory";   // JuiceFS's word for its own heap
+
+struct Tiers {
+  std::vector<std::string> directories{};  // of nodes, or kOwnMemory
+  std::int64_t mib = kAnySize;             // in all
+  std::string memory_limit{};              // of the mount pod; empty: the driver's own
+  bool operator==(const Tiers&) const = default;
+};
+
+Result<Tiers> tiers_of(const api::SampleSet& set, const std::vector<std::string>& roots);
+
+}  // namespace paddle::engine::juicefs

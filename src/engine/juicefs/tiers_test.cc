@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/tiers.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/juicefs/directories.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+api::SampleSet set_with(std::vector<api::CacheLevel> levels) {
+  api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "0123456789ab"}};
+  if (!levels.empty()) set.spec.cache = api::Cache{.levels = std::move(levels)};
+  return set;
+}
+
+api::SampleSet set_with_options(api::JuiceFSMountOptions options) {
+  auto set = set_with({});
+  set.spec.csi = api::Csi{.driver = "juicefs", .juicefs = std::move(options)};
+  return set;
+}
+
+Tiers made(const api::SampleSet& set, const Paths& roots = {}) {
+  auto tiers = tiers_of(set, roots);
+  EXPECT_TRUE(tiers) << (tiers ? "" : tiers.error().message);
+  return tiers ? *tiers : Tiers{};
+}
+
+TEST(JuicefsTiers, WithoutAnythingItIsADirectoryOfTheSetsOwnInMemory) {
+  EXPECT_EQ(made(set_with({})),
+            (Tiers{.directories = {"/dev/shm/train-imagenet-01234567"}, .memory_limit = "1Pi"}));
+  EXPECT_EQ(made(set_with({}), {"/ssd/", "/hdd"}),
+            (Tiers{.directories = {"/ssd/train-imagenet-01234567"}}));
+}
+
+TEST(JuicefsTiers, LevelsAreJoinedAndTheirSizesAdded) {
+  const auto tiers = made(set_with({{.medium = "SSD", .path = "/ssd/a/:/ssd/b", .size_mib = 100},
+                                    {.medium = "HDD", .path = "/hdd/c:/ssd/a", .size_mib = 50}}));
+  EXPECT_EQ(tiers, (Tiers{.directories = {"/ssd/a", "/ssd/b", "/hdd/c"}, .mib = 150}));
+}
+
+TEST(JuicefsTiers, OneWithoutASizeIsBoundedByTheDiskOrTheUsersOption) {
+  EXPECT_EQ(made(set_with({{.medium = "SSD", .path = "/ssd"}})).mib, kAnySize);
+  auto set = set_with_options({.cache_dir = "/data/cache", .cache_size = 0});
+  EXPECT_EQ(made(set), (Tiers{.directories = {"/data/cache"}, .mib = 0}));
+  set.spec.cache = api::Cache{.levels = {{.medium = "SSD", .path = "/ssd"}}};
+  EXPECT_EQ(made(set), (Tiers{.directories = {"/ssd"}, .mib = 0}));
+}
+
+TEST(JuicefsTiers, MemoryIsPartOfTheMountPodsLimit) {
+  EXPECT_EQ(
+      made(set_with({{.medium = "MEM", .path = "/dev/shm/a", .size_mib = 8192}})).memory_limit,
+      "10240Mi");
+  // Memory by its path, whatever it is called; each directory gets an equal share.
+  EXPECT_EQ(made(set_with({{.medium = "SSD", .path = "/dev/shm/a", .size_mib = 1000},
+                           {.medium = "HDD", .path = "/hdd", .size_mib = 9000}}))
+                .memory_limit,
+            "7048Mi");
+  auto set = set_with({{.medium = "MEM", .path = "/ram", .size_mib = 1024}});
+  set.spec.csi = api::Csi{.juicefs = api::JuiceFSMountOptions{.buffer_size = 1024}};
+  EXPECT_EQ(made(set).memory_limit, "4096Mi");
+}
+
+TEST(JuicefsTiers, ALargeBufferNeedsMoreThanTheDriversLimit) {
+  auto set = set_with_options({.buffer_size = 1024, .cache_dir = "/ssd"});
+  EXPECT_EQ(made(set).memory_limit, "");
+  set = set_with_options({.buffer_size = 6000, .cache_dir = "/ssd"});
+  EXPECT_EQ(made(set).memory_limit, "8048Mi");
+}
+
+TEST(JuicefsTiers, TheClientsOwnMemoryNeedsASize) {
+  EXPECT_TRUE(tiers_of(set_with_options({.cache_dir = "memory"}), {}).is(Code::kInvalid));
+  EXPECT_EQ(made(set_with_options({.cache_dir = "memory", .cache_size = 1000})),
+            (Tiers{.directories = {"memory"}, .mib = 1000, .memory_limit = "3048Mi"}));
+}
+
+TEST(JuicefsDirectories, AreNeverTheSystemsOwn) {
+  for (const char* good : {"/dev/shm", "/dev/shm/a", "/ssd", "/data/cache", "/mnt/disk0/x",
+                           "/var/cache/x", "/var/lib/paddle", "/libx", "/home/user/x"}) {
+    EXPECT_TRUE(check_directory(good, {})) << good;
+  }
+  for (const char* bad : {"/",
+                          "/bin",
+                          "/boot/x",
+                          "/dev",
+                          "/dev/sda",
+                          "/dev/shmx",
+                          "/etc",
+                          "/etc/kubernetes",
+                          "/lib",
+                          "/lib64/x",
+                          "/proc/1",
+                          "/root",
+                          "/run/x",
+                          "/sbin",
+                          "/sys",
+                          "/usr/local",
+                          "/var",
+                          "/var/lib",
+                          "/var/lib/kubelet/pods",
+                          "/var/lib/etcd",
+                          "/var/run/x",
+                          "",
+                          "ssd",
+                          "/a/../etc",
+                          "/a//b",
+                          "/a/./b",
+                          "/a b",
+                          "/a,b",
+                          "/a=b",
+                          "/a\nb",
+                          "/a$(x)",
+                          "/.."}) {
+    EXPECT_TRUE(check_directory(bad, {}).is(Code::kInvalid)) << bad;
+  }
+}
+
+TEST(JuicefsDirectories, AreBeneathTheAllowedRootsWhenThereAreAny) {
+  const Paths roots = {"/ssd/", "/dev/shm"};
+  for (const char* good : {"/ssd", "/ssd/a", "/dev/shm/x"}) {
+    EXPECT_TRUE(check_directory(good, roots)) << good;
+  }
+  for (const char* bad : {"/ssdx", "/hdd", "/dev"}) {
+    EXPECT_TRUE(check_directory(bad, roots).is(Code::kInvalid)) << bad;
+  }
+  EXPECT_TRUE(check_directory("/ssd", {"/"}));
+  EXPECT_TRUE(check_directory("/etc/x", {"/"}).is(Code::kInvalid));
+  EXPECT_TRUE(tiers_of(set_with({{.path = "/hdd"}}), roots).is(Code::kInvalid));
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs
