@@ -5,7 +5,12 @@
 //   sequence          the order of the list, dealt out one by one: SequenceSampler over N trainers
 //   random            without a batch size the same as sequence over a shuffled list; with one it
 //                     is DistributedBatchSampler(shuffle=True)
-//   distributedBatch  DistributedBatchSampler: blocks of batch_size dealt out to the ranks
+//   distributedBatch  DistributedBatchSampler: blocks of batch_size dealt out to the ranks, the
+//   list
+//                     filled up from its beginning until every rank has as many, the rest of less
+//                     than a block for each rank split evenly
+//
+// A shuffle is numpy's, so that a trainer with the same seed (or epoch) reads in our order.
 
 #pragma once
 
@@ -16,6 +21,8 @@
 namespace paddle::sampler {
 
 enum class Order { kSequence, kRandom, kDistributedBatch };
+
+inline constexpr std::int32_t kMostRanks = 1 << 16;  // more are taken for as many
 
 struct Strategy {
   Order order = Order::kSequence;

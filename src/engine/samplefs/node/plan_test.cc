@@ -58,7 +58,6 @@ std::vector<std::string> selected(const Index& index, const Selection& which) {
   const auto files = select_files(index, which);
   if (!files) return {files.error().message};
   for (const auto position : *files) paths.push_back(index.path_of(position));
-  std::sort(paths.begin(), paths.end());
   return paths;
 }
 
@@ -70,6 +69,20 @@ TEST(Selection, IsEverythingOrWhatIsBeneathThePaths) {
   EXPECT_EQ(selected(*index, {.paths = {"a"}}), (Paths{"a/1", "a/2", "a/b/3"}));
   EXPECT_EQ(selected(*index, {.paths = {"a/b/", "c", "a/b/3"}}), (Paths{"a/b/3", "c"}));
   EXPECT_TRUE(select_files(*index, {.paths = {"nope"}}).is(Code::kNotFound));
+}
+
+TEST(Selection, IsInTheOrderOfWholePathsWhateverTheOrderOfTheWish) {
+  const auto index = index_of({"a.txt", "a/1", "a/b/2", "a-b/3", "b"});
+  const Paths all{"a-b/3", "a.txt", "a/1", "a/b/2", "b"};
+  EXPECT_EQ(selected(*index, {}), all);
+  EXPECT_EQ(selected(*index, {.paths = {"b", "a/b", "a", "a.txt", "a-b"}}), all);
+}
+
+TEST(Selection, FollowsTheSampler) {
+  const auto index = index_of({"0", "1", "2", "3", "4", "5", "6"});
+  const sampler::Strategy pairs{.order = sampler::Order::kDistributedBatch, .batch_size = 2};
+  EXPECT_EQ(selected(*index, {.partition = 1, .partitions = 2, .strategy = pairs}),
+            (Paths{"2", "3", "6", "0"}));
 }
 
 TEST(Selection, PartitionsCoverEverythingOnce) {

@@ -2,16 +2,25 @@
 #include "engine/samplefs/node/selection.h"
 
 #include <algorithm>
-
-#include "samplefs/filler.h"
+#include <map>
+#include <set>
+#include <utility>
 
 namespace paddle::engine::samplefs {
 namespace {
 
 using ::paddle::samplefs::Index;
 
+// As the path of everything beneath continues: so that names are in the order of whole paths.
+std::string key_of(const Index& index, Index::Position at) {
+  const auto entry = index.at(at);
+  return std::string(entry.name) + (entry.directory ? "/" : "");
+}
+
+// Files at and beneath `from`, in the order of their paths.
 void gather(const Index& index, Index::Position from, std::vector<Index::Position>& files) {
   std::vector<Index::Position> open{from};
+  std::vector<std::pair<std::string, Index::Position>> names;
   while (!open.empty()) {
     const Index::Position at = open.back();
     open.pop_back();
@@ -19,30 +28,45 @@ void gather(const Index& index, Index::Position from, std::vector<Index::Positio
       files.push_back(at);
       continue;
     }
+    names.clear();
     const auto children = index.children(at);
-    for (std::uint32_t i = 0; i < children.count; ++i) open.push_back(children.first + i);
+    for (std::uint32_t i = 0; i < children.count; ++i) {
+      names.emplace_back(key_of(index, children.first + i), children.first + i);
+    }
+    std::sort(names.rbegin(), names.rend());  // the last one pushed is looked at first
+    for (const auto& [name, position] : names) open.push_back(position);
   }
 }
 
-}  // namespace
-
-Result<std::vector<Index::Position>> select_files(const Index& index, const Selection& which) {
-  std::vector<Index::Position> files;
-  if (which.paths.empty()) files = ::paddle::samplefs::all_files(index);
-  for (std::string path : which.paths) {
+// What is to be gathered, in the order of paths.
+Result<std::map<std::string, Index::Position>> roots_of(const Index& index,
+                                                        const std::vector<std::string>& paths) {
+  std::map<std::string, Index::Position> roots;
+  for (std::string path : paths) {
     while (path.ends_with('/')) path.pop_back();
     const auto position = index.resolve(path);
     if (!position) {
       return Error{Code::kNotFound, "the set has no '" + path + "'; sync it or correct the path"};
     }
-    gather(index, *position, files);
+    roots.emplace(path + (index.at(*position).directory ? "/" : ""), *position);
   }
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  if (which.partitions <= 1) return files;
+  if (paths.empty()) roots.emplace("", Index::kRoot);
+  return roots;
+}
+
+}  // namespace
+
+Result<std::vector<Index::Position>> select_files(const Index& index, const Selection& which) {
+  TRY(const auto roots, roots_of(index, which.paths));
+  std::vector<Index::Position> files;
+  for (const auto& [path, position] : roots) gather(index, position, files);
+  if (roots.size() > 1) {  // one may be beneath another
+    std::set<Index::Position> seen;
+    std::erase_if(files, [&](Index::Position at) { return !seen.insert(at).second; });
+  }
+  const auto count = static_cast<std::uint32_t>(files.size());
   std::vector<Index::Position> part;
-  for (std::size_t i = static_cast<std::size_t>(which.partition); i < files.size();
-       i += static_cast<std::size_t>(which.partitions)) {
+  for (const auto i : sampler::part_of(count, which.partition, which.partitions, which.strategy)) {
     part.push_back(files[i]);
   }
   return part;

@@ -12,7 +12,8 @@
 
 namespace paddle::engine::samplefs {
 
-// In the order of the index, each once. kNotFound names a path that the set does not have.
+// In the order in which they are read first (sampler/strategy.h), each once. kNotFound names a path
+// that the set does not have.
 Result<std::vector<::paddle::samplefs::Index::Position>> select_files(
     const ::paddle::samplefs::Index& index, const Selection& which);
 

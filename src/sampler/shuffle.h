@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// numpy.random.RandomState(seed).shuffle(list), bit for bit: what Paddle's samplers shuffle with.
+// Pure.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace paddle::sampler {
+
+// Of at most 2^32 values.
+void numpy_shuffle(std::vector<std::uint32_t>& values, std::uint32_t seed);
+
+}  // namespace paddle::sampler
