@@ -15,6 +15,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kJsonType = "application/json";
+constexpr const char* kMetadataList =
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+constexpr const char* kMetadataEvents =
+    "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 
 TransportOptions transport_options(const ClientOptions& options) {
   return {.user_agent = options.user_agent.empty() ? std::string("paddle-operator/") + kVersion
@@ -157,8 +161,10 @@ Result<std::string> Client::list(const Resource& resource, const ListOptions& op
   const BootTime deadline = clock.boot() + call.timeout;
   std::string next;
   for (;;) {
-    const Ask ask{
-        .verb = "list", .resource = resource.plural, .path = list_path(resource, options, next)};
+    const Ask ask{.verb = "list",
+                  .resource = resource.plural,
+                  .path = list_path(resource, options, next),
+                  .accept = options.metadata_only ? kMetadataList : kJsonType};
     bool from_sink = false;
     const ItemSink feed = [&](std::string_view item) -> Result<> {
       auto done = sink(item);
@@ -191,6 +197,7 @@ Result<> Client::watch(const Resource& resource, const WatchOptions& options, co
   const Ask ask{.verb = "watch",
                 .resource = resource.plural,
                 .path = watch_path(resource, options),
+                .accept = options.metadata_only ? kMetadataEvents : kJsonType,
                 .life = std::chrono::seconds{options.timeout} + call.timeout + kGrace};
   bool from_sink = false;
   const EventSink feed = [&](const WatchEvent& event) -> Result<> {

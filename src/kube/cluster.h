@@ -53,6 +53,8 @@ struct ListOptions {
   int page_size = 500;  // the list is read in pages of this size; 0 = one answer
   // Passed on as resourceVersion with resourceVersionMatch=NotOlderThan; empty = most recent.
   std::string resource_version{};
+  // Objects come without all that is not metadata: what a Secret holds never travels.
+  bool metadata_only = false;
 };
 
 struct WatchOptions {
@@ -63,6 +65,7 @@ struct WatchOptions {
   bool bookmarks = true;
   // The server ends the watch after about this long; a normal end, not an error.
   std::chrono::seconds timeout{300};
+  bool metadata_only = false;  // as in ListOptions
 };
 
 enum class EventType { kAdded, kModified, kDeleted, kBookmark };

@@ -42,6 +42,10 @@ inline const Resource kStatefulSets{"apps", "v1", "statefulsets", "StatefulSet",
 inline const Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease", true};
 inline const Resource kCrds{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                             "CustomResourceDefinition", false};
+inline const Resource kNetworkPolicies{"networking.k8s.io", "v1", "networkpolicies",
+                                       "NetworkPolicy", true};
+inline const Resource kCsiDrivers{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", false};
+inline const Resource kCsiNodes{"storage.k8s.io", "v1", "csinodes", "CSINode", false};
 inline const Resource kPaddleJobs{"batch.paddlepaddle.org", "v1", "paddlejobs", "PaddleJob", true};
 inline const Resource kSampleSets{"batch.paddlepaddle.org", "v1alpha1", "samplesets", "SampleSet",
                                   true};

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "api/paddle_job.h"
+#include "controllers/loop/late_store.h"
 #include "controllers/loop/manager.h"
 #include "controllers/paddle_job/actions.h"
-#include "controllers/paddle_job/late_store.h"
 #include "controllers/paddle_job/memory.h"
 #include "controllers/paddle_job/setting.h"
 #include "controllers/paddle_job/world.h"

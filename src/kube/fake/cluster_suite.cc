@@ -411,6 +411,14 @@ TEST_P(ClusterSuite, FieldSelectorsChoose) {
   EXPECT_TRUE(bad.is(Code::kInvalid)) << why(bad);
 }
 
+TEST_P(ClusterSuite, WhatIsNotMetadataStaysBehindWhenNobodyWantsIt) {
+  const Json first = stored(kConfigMaps, config_map("a"));
+  stored(kConfigMaps, config_map("b"));
+  ASSERT_TRUE(cluster_->remove(kConfigMaps, {ns_, "b"}));
+  EXPECT_EQ(listed({.metadata_only = true}), "a=");
+  EXPECT_EQ(watched(version_of(first), 2, {.metadata_only = true}), "ADDED b=;DELETED b=");
+}
+
 TEST_P(ClusterSuite, AWatchShowsEveryChangeAfterItsVersionInOrder) {
   const Json first = stored(kConfigMaps, config_map("a"));
   stored(kConfigMaps, config_map("b"));

@@ -32,6 +32,13 @@ bool in_namespace(const Json& object, const std::string& ns) {
   return ns.empty() || meta_text(object, "namespace") == ns;
 }
 
+std::string text_of(const Json& object, bool metadata_only) {
+  if (!metadata_only) return api::dump_json(object);
+  return api::dump_json({{"apiVersion", "meta.k8s.io/v1"},
+                         {"kind", "PartialObjectMetadata"},
+                         {"metadata", object.at("metadata")}});
+}
+
 }  // namespace
 
 Result<std::string> FakeCluster::list(const Resource& resource, const ListOptions& options,
@@ -60,7 +67,7 @@ Result<std::string> FakeCluster::list(const Resource& resource, const ListOption
       Lock lock(mutex_);
       if (storage_.compacted() > version) return expired(version, storage_.compacted());
     }
-    CHECK_DONE(sink(api::dump_json(*found[i])));
+    CHECK_DONE(sink(text_of(*found[i], options.metadata_only)));
   }
   return std::to_string(version);
 }
@@ -140,7 +147,7 @@ Result<> FakeCluster::watch(const Resource& resource, const WatchOptions& option
   Result<> outcome = Done{};
   while (outcome && !ended) {
     for (const auto& event : watcher.pending) {
-      const std::string text = api::dump_json(*event.object);
+      const std::string text = text_of(*event.object, options.metadata_only);
       outcome = sink({.type = event.type, .object = text});
       if (!outcome) break;
     }

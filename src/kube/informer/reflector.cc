@@ -39,7 +39,8 @@ Result<std::string> Reflector::list(const ReflectorStep& step, std::stop_token s
   const ListOptions options{.ns = scope_.ns,
                             .label_selector = scope_.label_selector,
                             .field_selector = scope_.field_selector,
-                            .page_size = step.page_size};
+                            .page_size = step.page_size,
+                            .metadata_only = scope_.metadata_only};
   auto version = cluster_.list(resource_, options,
                                [this](std::string_view object) -> Result<> {
                                  sink_.list_item(object);
@@ -66,7 +67,8 @@ WatchOutcome Reflector::watch(const ReflectorStep& step, std::stop_token stop) {
                                .label_selector = scope_.label_selector,
                                .field_selector = scope_.field_selector,
                                .resource_version = step.version,
-                               .timeout = step.timeout},
+                               .timeout = step.timeout,
+                               .metadata_only = scope_.metadata_only},
                               [&](const WatchEvent& event) -> Result<> {
                                 TRY(outcome.version, sink_.event(event));
                                 ++outcome.events;

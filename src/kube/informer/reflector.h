@@ -22,6 +22,7 @@ struct Scope {
   std::string ns{};  // empty = all namespaces
   std::string label_selector{};
   std::string field_selector{};
+  bool metadata_only = false;  // ListOptions says what that means
   auto operator<=>(const Scope&) const = default;
 };
 

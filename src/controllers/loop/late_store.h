@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An informer that begins when it is first needed: for kinds that most jobs do without, or that a
-// cluster may not have at all. An operator that waited for such a kind at its start would wait for
-// ever. Thread-safe.
+// An informer that begins when it is first needed: for kinds that most objects do without, or that
+// a cluster may not have at all. An operator that waited for such a kind at its start would wait
+// for ever. Thread-safe.
 
 #pragma once
 
