@@ -39,7 +39,10 @@ std::string finalizer_of(const api::SampleSet& set);
 // On everything made for a set: its name.
 inline constexpr const char* kSetLabel = "batch.paddlepaddle.org/sampleset";
 inline constexpr const char* kSetUidAnnotation = "batch.paddlepaddle.org/sampleset-uid";
-inline constexpr const char* kTokenKey = "token";  // of the Secret with the runtime's token
+// Keys of the Secret with the runtimes' tokens and certificates.
+inline constexpr const char* kTokenKey = "token";
+inline constexpr const char* kTokenBeforeKey = "token-before";
+inline constexpr const char* kAuthorityKey = "ca.crt";
 inline constexpr const char* kStorageClass = "paddle-operator";
 
 api::OwnerReference owner_reference(const api::SampleSet& set);
