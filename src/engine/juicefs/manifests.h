@@ -14,6 +14,7 @@ inline constexpr const char* kDriver = "csi.juicefs.com";
 class JuicefsOperatorFace final : public OperatorFace {
  public:
   std::string name() const override { return "juicefs"; }
+  bool first_leads() const override { return true; }
   Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                               const RuntimeOptions& options) const override;
 };
