@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/plan.h"
+
+#include <algorithm>
+
+#include "controllers/sample_job/queue.h"
+#include "controllers/sample_job/request.h"
+#include "controllers/sample_job/schedule_plan.h"
+#include "controllers/sample_job/tally.h"
+
+namespace paddle::controllers::sample_jobs {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kWaiting{10};    // what is waited for wakes the job; this is for what does not
+constexpr seconds kFollowing{2};   // while runtimes work
+constexpr seconds kFirstPause{5};  // before a failed attempt is repeated; doubled each time
+constexpr int kMostDoublings = 6;
+
+// Why nothing begins.
+struct Hold {
+  std::string reason{};
+  std::string message{};
+};
+
+int partitions_of(const api::SampleSet& set) { return set.spec.effective_partitions(); }
+
+// Which runtimes have work to do.
+int targets(const api::SampleJob& job, const World& world) {
+  const bool firsts = world.one_volume && (job.spec.type == "sync" || job.spec.type == "rmr");
+  return firsts ? 1 : partitions_of(*world.set);
+}
+
+bool can_work(const api::SampleSet& set) {
+  const std::string& phase = set.status.phase;
+  return phase == "Ready" || phase == "PartialReady" || phase == "Syncing" ||
+         phase == "SyncFailed" || phase == "Mount";
+}
+
+std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& world) {
+  if (job.spec.suspend) return Hold{"Suspended", "spec.suspend is true; set it to false to go on"};
+  const std::string set = job.spec.sample_set ? job.spec.sample_set->name : "";
+  if (!world.set || world.set->meta.deleting()) {
+    return Hold{"ErrorSampleSetNotExist", "waiting for the sampleset " + set +
+                                              "; create it in the namespace " + job.meta.key.ns};
+  }
+  if (job.spec.secret && !job.spec.secret->ns.empty() && job.spec.secret->ns != job.meta.key.ns) {
+    return Hold{"SecretElsewhere", "the secret " + job.spec.secret->name +
+                                       " is in another namespace, " + job.spec.secret->ns +
+                                       "; create it in " + job.meta.key.ns};
+  }
+  if (world.secret_exists && !*world.secret_exists) {
+    return Hold{"ErrorSecretNotExist", "waiting for the secret " + job.spec.secret->name +
+                                           "; create it in the namespace " + job.meta.key.ns};
+  }
+  if (!can_work(*world.set)) {
+    const std::string phase = world.set->status.phase;
+    return Hold{"WaitingForSampleSet", "waiting for the sampleset " + set + ", which is " +
+                                           (phase.empty() ? "new" : phase) +
+                                           "; see kubectl describe sampleset " + set};
+  }
+  std::string away;
+  for (int i = 0; i < targets(job, world); ++i) {
+    const auto found = std::ranges::find(world.answers, i, &Answer::partition);
+    if (found != world.answers.end() && found->error.empty()) continue;
+    away += (away.empty() ? "" : ", ") + std::to_string(i);
+  }
+  if (!away.empty()) {
+    return Hold{"WaitingForRuntimes", "waiting for the runtimes of partition " + away};
+  }
+  if (const int left = left_to_cancel(job, world.siblings); left > 0) {
+    return Hold{"Terminating",
+                "waiting for " + std::to_string(left) + " older jobs of the set to be cancelled"};
+  }
+  if (const int ahead = ahead_of(job, world.siblings); ahead > 0) {
+    return Hold{"Queued", std::to_string(ahead) + " jobs of this type come first"};
+  }
+  return std::nullopt;
+}
+
+void say(const api::SampleJob& job, api::SampleJobStatus& status, const char* type, bool holds,
+         std::string reason, std::string message, WallTime now) {
+  api::set_condition(status.conditions,
+                     {.type = type,
+                      .status = holds ? "True" : "False",
+                      .reason = std::move(reason),
+                      .message = std::move(message),
+                      .observed_generation = job.meta.generation},
+                     now);
+}
+
+std::string event_of(const api::SampleJob& job, const std::string& verb) {
+  std::string type = job.spec.type.empty() ? "" : job.spec.type;
+  if (!type.empty()) type[0] = static_cast<char>(type[0] - 'a' + 'A');
+  return verb + type + "Job";
+}
+
+void end(const api::SampleJob& job, api::SampleJobStatus& status, bool good, std::string reason,
+         std::string message, WallTime now, Plan& plan) {
+  status.phase = good ? kSucceeded : kFailed;
+  status.completion_time = now;
+  if (!status.start_time) status.start_time = now;
+  if (status.work) status.work->bytes_per_second = status.work->eta_seconds = 0;
+  say(job, status, good ? "Complete" : "Failed", true, reason, message, now);
+  say(job, status, "Ready", false, reason, message, now);
+  plan.actions.emplace_back(
+      Tell{!good, good ? event_of(job, "Do") + "Successfully" : event_of(job, "ErrorDo"), message});
+}
+
+// ---- waiting and beginning ----
+
+std::string next_id(const api::SampleJob& job, const api::SampleJobStatus& status) {
+  return id_prefix(job.meta) + std::to_string(job.meta.generation) + "-" +
+         std::to_string(status.failures);
+}
+
+seconds pause_after(int failures) {
+  return kFirstPause * (1 << std::clamp(failures - 1, 0, kMostDoublings));
+}
+
+// A failed attempt pauses; nothing: it may begin.
+std::optional<seconds> pausing(const api::SampleJobStatus& status, WallTime now) {
+  if (status.failures == 0) return std::nullopt;
+  const auto* ready = api::find_condition(status.conditions, "Ready");
+  if (!ready || ready->reason != "Retrying" || !ready->last_transition) return std::nullopt;
+  const auto since = now - *ready->last_transition;
+  const auto pause = pause_after(status.failures);
+  if (since < seconds(0) || since >= pause) return std::nullopt;
+  return std::chrono::ceil<seconds>(pause - since);
+}
+
+Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJobStatus status,
+                   WallTime now) {
+  Plan plan;
+  status.phase = kPending;
+  if (const auto by = terminator_of(job, world.siblings); !by.empty()) {
+    end(job, status, false, "Terminated", "cancelled by samplejob " + by, now, plan);
+  } else if (const auto hold = what_is_missing(job, world)) {
+    const auto* before = api::find_condition(job.status.conditions, "Ready");
+    say(job, status, "Ready", false, hold->reason, hold->message, now);
+    if (hold->reason.starts_with("Error") && (!before || before->reason != hold->reason)) {
+      plan.actions.emplace_back(Tell{true, hold->reason, hold->message});
+    }
+    plan.again_after = kWaiting;
+  } else if (const auto pause = pausing(status, now)) {
+    plan.again_after = *pause;
+  } else if (auto request = request_of(job, *world.set, 0, partitions_of(*world.set)); !request) {
+    end(job, status, false, "InvalidSpec", request.error().message, now, plan);
+  } else {
+    status.job_name = next_id(job, status);
+    status.partitions.clear();
+    for (int i = 0; i < targets(job, world); ++i) {
+      status.partitions.push_back({.index = i, .id = status.job_name, .state = kPending});
+    }
+    status.work.reset();
+    status.progress.clear();
+    if (!status.start_time) status.start_time = now;
+    say(job, status, "Ready", false, "Starting", "the runtimes are being asked", now);
+    if (const auto remark = remark_on(job); !remark.empty()) {
+      say(job, status, "Warning", true, "CheckSpec", remark, now);
+    }
+    plan.again_after = seconds(0);  // stored first; then the runtimes are asked
+  }
+  if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
+  return plan;
+}
+
+// ---- following ----
+
+bool time_is_up(const api::SampleJob& job, WallTime now) {
+  return job.spec.active_deadline_seconds && job.status.start_time &&
+         now >= *job.status.start_time + seconds(*job.spec.active_deadline_seconds);
+}
+
+void cancel_rest(const std::vector<api::JobPartition>& partitions, Plan& plan) {
+  for (const auto& each : partitions) {
+    if (!ended(each.state)) plan.actions.emplace_back(CancelJob{each.index, each.id});
+  }
+}
+
+// What the runtimes say goes into the status; who has not heard of its part is asked.
+void follow(const api::SampleJob& job, const World& world, api::SampleJobStatus& status,
+            Plan& plan) {
+  const int partitions = world.set ? partitions_of(*world.set) : 0;
+  for (auto& part : status.partitions) {
+    if (ended(part.state)) continue;
+    if (world.set && part.index >= partitions) {
+      part.state = kCancelled;
+      part.message = "the set has fewer partitions now";
+      continue;
+    }
+    const auto answer = std::ranges::find(world.answers, part.index, &Answer::partition);
+    if (answer == world.answers.end() || !answer->error.empty()) {
+      part.message = answer == world.answers.end() ? "its runtime is away" : answer->error;
+      continue;
+    }
+    part.node = answer->node;
+    if (!answer->job) {
+      // Never heard of it: not asked yet, or a successor on another node.
+      const auto request = request_of(job, *world.set, part.index, partitions);
+      if (request) plan.actions.emplace_back(PutJob{part.index, part.id, *request});
+      part.message.clear();
+      continue;
+    }
+    part.state = state_of(answer->job->state);
+    part.message = answer->job->error;
+    part.work = work_of(*answer->job);
+  }
+  status.work = sum(status.partitions);
+  status.progress = progress_text(*status.work);
+}
+
+void conclude(const api::SampleJob& job, api::SampleJobStatus& status, WallTime now, Plan& plan) {
+  const auto count = [&](const char* state) {
+    return std::ranges::count(status.partitions, std::string(state), &api::JobPartition::state);
+  };
+  const auto all = static_cast<std::ptrdiff_t>(status.partitions.size());
+  if (count(kSucceeded) == all && all > 0) {
+    status.progress = status.work && status.work->bytes_total > 0
+                          ? progress_text(*status.work)
+                          : (status.progress.empty() ? "100%" : status.progress);
+    return end(job, status, true, "Succeeded",
+               all == 1 ? "done" : "done on all " + std::to_string(all) + " partitions", now, plan);
+  }
+  if (count(kSucceeded) + count(kFailed) + count(kCancelled) == all && all > 0) {
+    const std::string why = failures_text(status.partitions);
+    status.failures += 1;
+    if (status.failures > job.spec.backoff_limit.value_or(0)) {
+      return end(job, status, false, "RuntimeFailed", why, now, plan);
+    }
+    status.phase = kPending;
+    status.job_name.clear();
+    say(job, status, "Ready", false, "Retrying",
+        "attempt " + std::to_string(status.failures) + " failed: " + why, now);
+    plan.again_after = pause_after(status.failures);
+    return;
+  }
+  status.phase = count(kRunning) > 0 || job.status.phase == kRunning ? kRunning : kPending;
+  std::string text = status.progress.empty() ? "the runtimes are at work" : status.progress;
+  if (status.work && status.work->bytes_per_second > 0 && status.work->eta_seconds > 0) {
+    text += ", " + std::to_string(status.work->eta_seconds) + " s left";
+  }
+  for (const auto& part : status.partitions) {
+    if (ended(part.state) || part.message.empty()) continue;
+    text += "; partition " + std::to_string(part.index) + ": " + part.message;
+    break;
+  }
+  say(job, status, "Ready", status.phase == kRunning,
+      status.phase == kRunning ? "Running" : "Starting", text, now);
+  plan.again_after = kFollowing;
+}
+
+Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus status,
+           WallTime now) {
+  Plan plan;
+  follow(job, world, status, plan);
+  const std::string by = terminator_of(job, world.siblings);
+  const bool over = std::ranges::all_of(
+      status.partitions, [](const api::JobPartition& part) { return ended(part.state); });
+  if (!over && (time_is_up(job, now) || !by.empty() || job.spec.suspend)) {
+    std::erase_if(plan.actions, [](const Action& a) { return std::holds_alternative<PutJob>(a); });
+    cancel_rest(status.partitions, plan);
+    for (auto& part : status.partitions) {
+      if (!ended(part.state)) part.state = kCancelled;
+    }
+    if (!by.empty()) {
+      end(job, status, false, "Terminated", "cancelled by samplejob " + by, now, plan);
+    } else if (time_is_up(job, now)) {
+      end(job, status, false, "DeadlineExceeded",
+          "ran longer than activeDeadlineSeconds allows; cancelled", now, plan);
+    } else {
+      status.phase = kPending;
+      status.job_name.clear();
+      say(job, status, "Ready", false, "Suspended",
+          "spec.suspend is true; set it to false to begin again", now);
+    }
+  } else {
+    if (job.status.phase == kPending && !plan.actions.empty()) {
+      plan.actions.emplace_back(
+          Tell{false, event_of(job, "Create") + "Successfully", "the runtimes have been asked"});
+    }
+    conclude(job, status, now, plan);
+  }
+  if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
+  return plan;
+}
+
+// ---- the end ----
+
+Plan after_end(const api::SampleJob& job, WallTime now) {
+  Plan plan;
+  if (!job.spec.ttl_seconds_after_finished || !job.status.completion_time) return plan;
+  const WallTime due = *job.status.completion_time + seconds(*job.spec.ttl_seconds_after_finished);
+  if (now >= due) {
+    plan.actions.emplace_back(DeleteThis{});
+  } else {
+    plan.again_after = due - now;
+  }
+  return plan;
+}
+
+bool begins_again(const api::SampleJob& job) {
+  return job.status.phase == kFailed && job.status.observed_generation != job.meta.generation;
+}
+
+}  // namespace
+
+bool finished(const std::string& phase) { return phase == kSucceeded || phase == kFailed; }
+
+std::string finalizer_of(const api::SampleJob& job) {
+  return "paddlepaddle.org/samplejob-" + job.meta.key.name;
+}
+
+std::string id_prefix(const api::Meta& meta) { return "job-" + meta.uid.substr(0, 18) + "-"; }
+
+Plan desired(const api::SampleJob& job, const World& world, WallTime now) {
+  Plan plan;
+  const auto& finalizers = job.meta.finalizers;
+  if (std::ranges::find(finalizers, finalizer_of(job)) != finalizers.end()) {
+    plan.actions.emplace_back(DropFinalizer{});
+  }
+  if (job.meta.deleting()) return plan;
+  Plan rest;
+  if (!job.spec.schedule.empty()) {
+    rest = desired_schedule(job, world, now);
+  } else if (finished(job.status.phase) && !begins_again(job)) {
+    rest = after_end(job, now);
+  } else {
+    api::SampleJobStatus status = job.status;
+    if (begins_again(job)) {  // somebody has changed what it is to do
+      status = {.conditions = job.status.conditions};
+      std::erase_if(status.conditions, [](const api::Condition& c) { return c.type == "Failed"; });
+    }
+    status.observed_generation = job.meta.generation;
+    rest = status.job_name.empty() ? wait_or_begin(job, world, std::move(status), now)
+                                   : go_on(job, world, std::move(status), now);
+  }
+  plan.again_after = rest.again_after;
+  for (Action& action : rest.actions) plan.actions.push_back(std::move(action));
+  return plan;
+}
+
+}  // namespace paddle::controllers::sample_jobs

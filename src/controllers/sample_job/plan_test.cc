@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "controllers/sample_job/queue.h"
+
+namespace paddle::controllers::sample_jobs {
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::JobState;
+
+const WallTime kNow{std::chrono::seconds{1'800'000'000}};
+
+api::SampleJob job_of(const std::string& type = "warmup") {
+  api::SampleJob job;
+  job.meta.key = {"ns", "job"};
+  job.meta.uid = "0f5e2f6c-1111-2222-3333-444455556666";
+  job.meta.generation = 1;
+  job.meta.created = kNow;
+  job.spec.type = type;
+  job.spec.sample_set = api::LocalReference{.name = "imagenet"};
+  if (type == "rmr") job.spec.rmr = api::RmrOptions{.paths = {"/train"}};
+  return job;
+}
+
+api::SampleSet set_of(int partitions, const std::string& phase = "Ready") {
+  api::SampleSet set;
+  set.meta.key = {"ns", "imagenet"};
+  set.spec.partitions = partitions;
+  set.spec.source = api::SampleSource{.uri = "s3://bucket/imagenet"};
+  set.status.phase = phase;
+  return set;
+}
+
+World world_of(int partitions, bool one_volume = false) {
+  World world{.set = set_of(partitions), .one_volume = one_volume};
+  for (int i = 0; i < partitions; ++i) {
+    world.answers.push_back({.partition = i, .node = "node" + std::to_string(i)});
+  }
+  return world;
+}
+
+// Plays runtimes and API server: what is asked for is known, what is written is stored.
+struct Model {
+  api::SampleJob job = job_of();
+  World world = world_of(2);
+  WallTime now = kNow;
+  std::vector<std::string> asked{};
+  std::vector<std::string> cancelled{};
+  std::vector<std::string> told{};
+  bool deleted = false;
+
+  Plan pass() {
+    const Plan plan = desired(job, world, now);
+    for (const Action& action : plan.actions) {
+      if (const auto* put = std::get_if<PutJob>(&action)) {
+        EXPECT_EQ(put->id, job.status.job_name) << "asked before it was stored";
+        asked.push_back(std::to_string(put->partition) + ":" + put->id);
+        answer(put->partition).job = runtime::JobReport{.id = put->id, .kind = put->request.kind};
+      }
+      if (const auto* cancel = std::get_if<CancelJob>(&action)) {
+        cancelled.push_back(std::to_string(cancel->partition) + ":" + cancel->id);
+        if (auto& known = answer(cancel->partition).job) known->state = JobState::kCancelled;
+      }
+      if (const auto* set = std::get_if<SetStatus>(&action)) job.status = set->status;
+      if (const auto* tell = std::get_if<Tell>(&action)) told.push_back(tell->reason);
+      if (std::holds_alternative<DeleteThis>(action)) deleted = true;
+    }
+    return plan;
+  }
+  void settle() {
+    for (int i = 0; i < 20; ++i) {
+      if (pass().actions.empty()) return;
+      // A new id is one that no runtime has heard of.
+      for (auto& each : world.answers) {
+        if (each.job && each.job->id != job.status.job_name) each.job.reset();
+      }
+    }
+    ADD_FAILURE() << "does not settle";
+  }
+  Answer& answer(int partition) { return world.answers.at(static_cast<size_t>(partition)); }
+  void say(int partition, JobState state, const std::string& error = "") {
+    answer(partition).job->state = state;
+    answer(partition).job->error = error;
+  }
+  std::string reason(const char* type = "Ready") const {
+    const auto* found = api::find_condition(job.status.conditions, type);
+    return found ? found->reason : "(none)";
+  }
+  std::string message(const char* type = "Ready") const {
+    const auto* found = api::find_condition(job.status.conditions, type);
+    return found ? found->message : "(none)";
+  }
+};
+
+TEST(SampleJobPlan, AWarmUpGoesThroughItsPhasesOnEveryPartition) {
+  Model model;
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 2u);
+  EXPECT_EQ(model.job.status.phase, "Pending");
+  model.answer(0).job->state = JobState::kRunning;
+  model.answer(0).job->bytes_total = 100;
+  model.answer(0).job->bytes_done = 50;
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Running");
+  EXPECT_EQ(model.job.status.progress, "50% 50 B/100 B");
+  EXPECT_EQ(model.job.status.partitions[0].node, "node0");
+  model.say(0, JobState::kSucceeded);
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Running");
+  model.say(1, JobState::kSucceeded);
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  EXPECT_EQ(model.job.status.completion_time, kNow);
+  EXPECT_EQ(model.asked.size(), 2u);
+  EXPECT_EQ(model.told,
+            (std::vector<std::string>{"CreateWarmupJobSuccessfully", "DoWarmupJobSuccessfully"}));
+  EXPECT_EQ(model.reason("Complete"), "Succeeded");
+}
+
+TEST(SampleJobPlan, TheIdIsStoredBeforeAnybodyHearsOfIt) {
+  const Plan plan = desired(job_of(), world_of(1), kNow);
+  ASSERT_EQ(plan.actions.size(), 1u);
+  const auto& status = std::get<SetStatus>(plan.actions[0]).status;
+  EXPECT_TRUE(status.job_name.starts_with(id_prefix(job_of().meta)));
+  EXPECT_TRUE(runtime::is_job_id(status.job_name)) << status.job_name;
+  EXPECT_EQ(plan.again_after, 0s);
+}
+
+TEST(SampleJobPlan, OnOneVolumeASyncAndARemovalAreTheFirstRuntimesAffair) {
+  for (const auto& [type, all] : {std::pair{"sync", 1u}, std::pair{"rmr", 1u},
+                                  std::pair{"warmup", 3u}, std::pair{"clear", 3u}}) {
+    Model model{.job = job_of(type), .world = world_of(3, true)};
+    model.settle();
+    EXPECT_EQ(model.asked.size(), all) << type;
+    Model apart{.job = job_of(type), .world = world_of(3, false)};
+    apart.settle();
+    EXPECT_EQ(apart.asked.size(), 3u) << type;
+  }
+}
+
+TEST(SampleJobPlan, WaitsForWhatIsMissingAndGoesOnWhenItComes) {
+  Model model;
+  const World whole = model.world;
+  model.world = {};
+  model.settle();
+  EXPECT_EQ(model.reason(), "ErrorSampleSetNotExist");
+  EXPECT_EQ(model.job.status.phase, "Pending");
+  model.world.set = set_of(2, "Bound");
+  model.settle();
+  EXPECT_EQ(model.reason(), "WaitingForSampleSet");
+  model.world.set = set_of(2);
+  model.settle();
+  EXPECT_EQ(model.message(), "waiting for the runtimes of partition 0, 1");
+  model.world.answers = {whole.answers[0], {.partition = 1, .error = "no answer"}};
+  model.settle();
+  EXPECT_EQ(model.message(), "waiting for the runtimes of partition 1");
+  model.world = whole;
+  model.job.spec.secret = api::SecretReference{.name = "keys"};
+  model.world.secret_exists = false;
+  model.settle();
+  EXPECT_EQ(model.reason(), "ErrorSecretNotExist");
+  EXPECT_TRUE(model.asked.empty());
+  model.world.secret_exists = true;
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 2u);
+  EXPECT_EQ(model.told, (std::vector<std::string>{"ErrorSampleSetNotExist", "ErrorSecretNotExist",
+                                                  "CreateWarmupJobSuccessfully"}));
+}
+
+TEST(SampleJobPlan, WithoutARuntimeNothingSucceeds) {
+  Model model;
+  model.settle();
+  model.world.answers.clear();
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Pending");
+  EXPECT_EQ(model.job.status.partitions[0].message, "its runtime is away");
+}
+
+TEST(SampleJobPlan, ASuccessorIsAskedAndWhatSucceededIsNot) {
+  Model model;
+  model.settle();
+  model.say(0, JobState::kSucceeded);
+  model.say(1, JobState::kRunning);
+  model.settle();
+  model.answer(0).job.reset();  // both pods moved: their journals are gone
+  model.answer(1).job.reset();
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 3u);
+  EXPECT_EQ(model.asked[2], "1:" + model.job.status.job_name);
+}
+
+TEST(SampleJobPlan, AFailureNamesThePartition) {
+  Model model;
+  model.settle();
+  model.say(0, JobState::kSucceeded);
+  model.say(1, JobState::kFailed, "no such bucket");
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.message("Failed"), "partition 1 on node1: no such bucket");
+  EXPECT_EQ(model.told.back(), "ErrorDoWarmupJob");
+}
+
+TEST(SampleJobPlan, BackoffLimitRepeatsUnderAnotherIdAfterAPause) {
+  Model model;
+  model.job.spec.backoff_limit = 1;
+  model.settle();
+  const std::string first = model.job.status.job_name;
+  model.say(0, JobState::kFailed, "cut");
+  model.say(1, JobState::kSucceeded);
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Pending");
+  EXPECT_EQ(model.reason(), "Retrying");
+  EXPECT_EQ(model.asked.size(), 2u);
+  model.now += 5s;
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 4u);
+  EXPECT_NE(model.job.status.job_name, first);
+  model.say(0, JobState::kFailed, "cut again");
+  model.say(1, JobState::kSucceeded);
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.job.status.failures, 2);
+}
+
+TEST(SampleJobPlan, AChangedSpecGivesAFailedJobAnotherChanceAndASucceededOneNone) {
+  Model model;
+  model.settle();
+  model.say(0, JobState::kFailed, "cut");
+  model.say(1, JobState::kFailed, "cut");
+  model.settle();
+  ASSERT_EQ(model.job.status.phase, "Failed");
+  model.job.meta.generation = 2;
+  for (auto& each : model.world.answers) each.job.reset();
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 4u);
+  EXPECT_EQ(model.reason("Failed"), "(none)");
+  EXPECT_EQ(model.job.status.failures, 0);
+  model.say(0, JobState::kSucceeded);
+  model.say(1, JobState::kSucceeded);
+  model.settle();
+  model.job.meta.generation = 3;
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 4u);
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+}
+
+TEST(SampleJobPlan, TheDeadlineCancelsWhatRuns) {
+  Model model;
+  model.job.spec.active_deadline_seconds = 60;
+  model.settle();
+  model.say(0, JobState::kRunning);
+  model.say(1, JobState::kSucceeded);
+  model.now += 59s;
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Running");
+  model.now += 1s;
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.reason("Failed"), "DeadlineExceeded");
+  EXPECT_EQ(model.cancelled, (std::vector<std::string>{"0:" + model.job.status.job_name}));
+}
+
+TEST(SampleJobPlan, AYoungerJobThatTerminatesCancelsTheOlderAndWaitsForIt) {
+  Model older;
+  older.settle();
+  older.say(0, JobState::kRunning);
+  older.world.siblings = {{.name = "new", .created = kNow + 1s, .terminate = true}};
+  older.settle();
+  EXPECT_EQ(older.job.status.phase, "Failed");
+  EXPECT_EQ(older.message("Failed"), "cancelled by samplejob new");
+  EXPECT_EQ(older.cancelled.size(), 2u);
+
+  Model younger;
+  younger.job.meta.created = kNow + 1s;
+  younger.job.spec.terminate = true;
+  younger.world.siblings = {{.name = "old", .type = "sync", .created = kNow, .sent = true}};
+  younger.settle();
+  EXPECT_EQ(younger.reason(), "Terminating");
+  younger.world.siblings.clear();
+  younger.settle();
+  EXPECT_EQ(younger.asked.size(), 2u);
+}
+
+TEST(SampleJobPlan, JobsOfOneKindTakeTheirTurns) {
+  const api::SampleJob job = job_of();
+  const auto sibling = [](const char* name, std::chrono::seconds age, bool sent,
+                          const char* type = "warmup") {
+    return Sibling{.name = name, .type = type, .created = kNow - age, .sent = sent};
+  };
+  EXPECT_EQ(ahead_of(job, {}), 0);
+  EXPECT_EQ(ahead_of(job, {sibling("a", 1s, false)}), 1);
+  EXPECT_EQ(ahead_of(job, {sibling("a", 1s, false, "sync")}), 0);
+  EXPECT_EQ(ahead_of(job, {sibling("z", 0s, false)}), 0);
+  EXPECT_EQ(ahead_of(job, {sibling("a", 0s, false)}), 1);
+  Sibling stuck = sibling("a", 1s, false);
+  stuck.waits = true;
+  EXPECT_EQ(ahead_of(job, {stuck}), 0);
+  std::vector<Sibling> many;
+  for (int i = 0; i < kSentAtOnce; ++i) many.push_back(sibling("s", 5s, true));
+  EXPECT_EQ(ahead_of(job, many), kSentAtOnce);
+  many.pop_back();
+  EXPECT_EQ(ahead_of(job, many), 0);
+}
+
+TEST(SampleJobPlan, PartitionsThatAreGoneAreNotWaitedFor) {
+  Model model{.world = world_of(3)};
+  model.settle();
+  model.say(0, JobState::kSucceeded);
+  model.say(1, JobState::kSucceeded);
+  model.world.set = set_of(2);
+  model.world.answers.pop_back();
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.message("Failed"), "partition 2 on node2: the set has fewer partitions now");
+}
+
+TEST(SampleJobPlan, ASuspendedJobIsCancelledAndBeginsAgain) {
+  Model model;
+  model.settle();
+  model.job.spec.suspend = true;
+  model.settle();
+  EXPECT_EQ(model.cancelled.size(), 2u);
+  EXPECT_EQ(model.reason(), "Suspended");
+  model.job.spec.suspend = false;
+  model.job.meta.generation = 2;
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 4u);
+}
+
+TEST(SampleJobPlan, AFinishedJobIsDeletedWhenItsTimeIsOver) {
+  Model model;
+  model.job.spec.ttl_seconds_after_finished = 10;
+  model.settle();
+  model.say(0, JobState::kSucceeded);
+  model.say(1, JobState::kSucceeded);
+  model.settle();
+  EXPECT_EQ(model.pass().again_after, 10s);
+  model.now += 10s;
+  model.pass();
+  EXPECT_TRUE(model.deleted);
+}
+
+TEST(SampleJobPlan, AnImpossibleOptionFailsAtOnceWithTheWayOut) {
+  Model model{.job = job_of("sync")};
+  model.job.spec.sync = api::SyncOptions{.exclude = ".*\\.jpg$"};
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_NE(model.message("Failed").find("globs"), std::string::npos);
+  EXPECT_TRUE(model.asked.empty());
+}
+
+TEST(SampleJobPlan, ADeletedJobIsLeftAloneButForTheFinalizerOfOlderOperators) {
+  Model model;
+  model.job.meta.deleted = kNow;
+  EXPECT_TRUE(model.pass().actions.empty());
+  model.job.meta.finalizers = {finalizer_of(model.job)};
+  ASSERT_EQ(model.pass().actions.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<DropFinalizer>(model.pass().actions[0]));
+}
+
+}  // namespace
+}  // namespace paddle::controllers::sample_jobs

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/request.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_jobs {
+namespace {
+
+using runtime::JobKind;
+
+// Users write "/train" and "train/" and mean the same.
+std::string beneath_root(std::string path) {
+  while (path.starts_with('/')) path.erase(0, 1);
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+// The whole set, when one of them is its root.
+std::vector<std::string> beneath_root(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  for (const auto& path : paths) {
+    std::string relative = beneath_root(path);
+    if (relative.empty()) return {};
+    out.push_back(std::move(relative));
+  }
+  return out;
+}
+
+std::vector<std::string> patterns(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream lines(text);
+  for (std::string each; std::getline(lines, each, ',');) {
+    if (!each.empty()) all.push_back(each);
+  }
+  return all;
+}
+
+std::int32_t small(const std::optional<std::int64_t>& number) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(number.value_or(0), 0, 1'000));
+}
+
+Result<engine::SyncTask> sync_of(const api::SampleJob& job, const api::SampleSet& set) {
+  const api::SyncOptions o = job.spec.sync.value_or(api::SyncOptions{});
+  const bool has_source = set.spec.source && !set.spec.source->uri.empty();
+  if (o.source.empty() && !has_source) {
+    return Error{Code::kInvalid,
+                 "neither the job nor its SampleSet has a source; set "
+                 "syncOptions.source"};
+  }
+  if (!o.manager.empty()) {
+    return Error{Code::kInvalid,
+                 "syncOptions.manager is for JuiceFS's own workers; leave it out, the runtimes "
+                 "share the work themselves"};
+  }
+  // Patterns have been globs since JuiceFS 1.0: a regular expression would silently match nothing.
+  for (const std::string& pattern : {o.include, o.exclude}) {
+    if (pattern.find_first_of("^$|()+\\") != pattern.npos) {
+      return Error{Code::kInvalid, "'" + pattern +
+                                       "' looks like a regular expression; include and "
+                                       "exclude take globs such as '*.jpg', separated by commas"};
+    }
+  }
+  engine::SyncTask task{.source = o.source,
+                        .destination = beneath_root(o.destination),
+                        .start = o.start,
+                        .end = o.end,
+                        .include = patterns(o.include),
+                        .exclude = patterns(o.exclude),
+                        .threads = small(o.threads),
+                        .megabits = o.bwlimit.value_or(0),
+                        .update = o.update,
+                        .force_update = o.force_update,
+                        .perms = o.perms,
+                        .dirs = o.dirs,
+                        .dry = o.dry,
+                        .delete_source = o.delete_src,
+                        .delete_destination = o.delete_dst};
+  // An include alone leaves nothing out: whoever writes one means only these.
+  if (!task.include.empty() && task.exclude.empty()) task.exclude = {"*"};
+  return task;
+}
+
+sampler::Strategy strategy_of(const api::Strategy& from) {
+  sampler::Strategy out{.batch_size = from.batch_size.value_or(0),
+                        .ranks = small(from.ranks),
+                        .epoch = from.epoch.value_or(0),
+                        .shuffle = from.shuffle.value_or(false),
+                        .drop_last = from.drop_last.value_or(false)};
+  if (from.name == "random") out.order = sampler::Order::kRandom;
+  if (from.name == "distributedBatch") out.order = sampler::Order::kDistributedBatch;
+  if (from.seed) out.seed = static_cast<std::uint32_t>(*from.seed);
+  return out;
+}
+
+// The contract lets users name directories of the cache on nodes; a cache is cleared by samples.
+Result<std::vector<std::string>> cleared_paths(const api::SampleJob& job,
+                                               const api::SampleSet& set) {
+  if (!job.spec.clear) return std::vector<std::string>{};
+  std::vector<std::string> roots;
+  if (set.spec.cache) {
+    for (const auto& level : set.spec.cache->levels) {
+      std::istringstream paths(level.path);
+      for (std::string each; std::getline(paths, each, ':');) roots.push_back(each);
+    }
+  }
+  if (set.spec.csi && set.spec.csi->juicefs && set.spec.csi->juicefs->cache_dir) {
+    std::istringstream paths(*set.spec.csi->juicefs->cache_dir);
+    for (std::string each; std::getline(paths, each, ':');) roots.push_back(each);
+  }
+  std::vector<std::string> out;
+  for (const std::string& path : job.spec.clear->paths) {
+    const bool is_root = path.starts_with("/cache") || path.starts_with("/dev/shm") ||
+                         std::ranges::any_of(roots, [&](const std::string& root) {
+                           return beneath_root(path) == beneath_root(root);
+                         });
+    if (is_root) return std::vector<std::string>{};  // that is all of it
+    out.push_back(path);
+  }
+  return beneath_root(out);
+}
+
+}  // namespace
+
+Result<runtime::JobRequest> request_of(const api::SampleJob& job, const api::SampleSet& set,
+                                       int partition, int partitions) {
+  TRY(const JobKind kind, runtime::parse_job_kind(job.spec.type));
+  runtime::JobRequest request{.kind = kind};
+  request.which = {.partition = partition, .partitions = partitions};
+  switch (kind) {
+    case JobKind::kSync: {
+      request.which = {};
+      TRY(request.sync, sync_of(job, set));
+      break;
+    }
+    case JobKind::kWarmup: {
+      const api::WarmupOptions o = job.spec.warmup.value_or(api::WarmupOptions{});
+      request.which.paths = beneath_root(o.paths);
+      request.which.file = beneath_root(o.file);
+      request.which.strategy = strategy_of(o.strategy);
+      request.which.threads = small(o.threads);
+      request.which.lists_at = engine::runtime_pod_name(set, 0) + "." + engine::service_name(set) +
+                               "." + set.meta.key.ns + ":" + std::to_string(runtime::kPort);
+      break;
+    }
+    case JobKind::kClear: {
+      TRY(request.which.paths, cleared_paths(job, set));
+      request.which.partition = 0;
+      request.which.partitions = 1;
+      break;
+    }
+    case JobKind::kRemove: {
+      const api::RmrOptions o = job.spec.rmr.value_or(api::RmrOptions{});
+      for (const auto& path : o.paths) {
+        if (beneath_root(path).empty()) {
+          return Error{Code::kInvalid,
+                       "rmrOptions.paths has the root of the set; name what is in it, or delete "
+                       "the SampleSet"};
+        }
+      }
+      if (o.paths.empty()) return Error{Code::kInvalid, "rmrOptions.paths is missing"};
+      request.which = {.paths = beneath_root(o.paths), .skip_trash = o.skip_trash};
+      break;
+    }
+  }
+  return request;
+}
+
+std::string remark_on(const api::SampleJob& job) {
+  if (job.spec.type == "sync" && job.spec.sync) {
+    if (job.spec.sync->http_port) return "syncOptions.http-port has no meaning any more";
+    if (!job.spec.sync->worker.empty()) {
+      return "syncOptions.worker is ignored: the runtimes are the workers";
+    }
+    if (job.spec.sync->no_https) {
+      return "syncOptions.no-https is ignored: the endpoint's own scheme counts";
+    }
+  }
+  return "";
+}
+
+}  // namespace paddle::controllers::sample_jobs

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/request.h"
+
+#include <gtest/gtest.h>
+
+#include "controllers/sample_job/tally.h"
+
+namespace paddle::controllers::sample_jobs {
+namespace {
+
+api::SampleSet set_of() {
+  api::SampleSet set;
+  set.meta.key = {"ns", "imagenet"};
+  set.spec.source = api::SampleSource{.uri = "bos://imagenet.bj.bcebos.com/demo"};
+  set.spec.cache = api::Cache{.levels = {{.path = "/ssd/a:/ssd/b"}}};
+  return set;
+}
+
+api::SampleJob job_of(const std::string& type) {
+  api::SampleJob job;
+  job.meta.key = {"ns", "job"};
+  job.spec.type = type;
+  return job;
+}
+
+TEST(SampleJobRequest, ASyncWithoutOptionsIsTheSetsOwn) {
+  const auto request = request_of(job_of("sync"), set_of(), 1, 3);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->sync, engine::SyncTask{});
+  EXPECT_EQ(request->which, engine::Selection{});
+}
+
+TEST(SampleJobRequest, SyncOptionsKeepTheirMeaning) {
+  auto job = job_of("sync");
+  job.spec.sync = api::SyncOptions{.source = "s3://b/x",
+                                   .destination = "/train/",
+                                   .threads = 20,
+                                   .update = true,
+                                   .delete_dst = true,
+                                   .include = "*.jpg,*.png",
+                                   .bwlimit = 100};
+  const auto request = request_of(job, set_of(), 0, 1);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->sync.source, "s3://b/x");
+  EXPECT_EQ(request->sync.destination, "train");
+  EXPECT_EQ(request->sync.threads, 20);
+  EXPECT_TRUE(request->sync.update);
+  EXPECT_TRUE(request->sync.delete_destination);
+  EXPECT_EQ(request->sync.include, (std::vector<std::string>{"*.jpg", "*.png"}));
+  EXPECT_EQ(request->sync.exclude, (std::vector<std::string>{"*"}));
+  EXPECT_EQ(request->sync.megabits, 100);
+}
+
+TEST(SampleJobRequest, OptionsThatAreGoneAreRefusedOrRemarkedOn) {
+  auto job = job_of("sync");
+  job.spec.sync = api::SyncOptions{.manager = "10.0.0.1"};
+  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+  job.spec.sync = api::SyncOptions{.http_port = 6070};
+  EXPECT_TRUE(request_of(job, set_of(), 0, 1));
+  EXPECT_NE(remark_on(job), "");
+  auto bare = set_of();
+  bare.spec.source.reset();
+  EXPECT_TRUE(request_of(job_of("sync"), bare, 0, 1).is(Code::kInvalid));
+}
+
+TEST(SampleJobRequest, AWarmUpIsPartOfAStrategy) {
+  auto job = job_of("warmup");
+  job.spec.warmup = api::WarmupOptions{
+      .paths = {"/train", "val/"},
+      .strategy = {.name = "distributedBatch", .batch_size = 32, .ranks = 8, .seed = 7},
+      .threads = 9};
+  const auto request = request_of(job, set_of(), 1, 3);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train", "val"}));
+  EXPECT_EQ(request->which.partition, 1);
+  EXPECT_EQ(request->which.partitions, 3);
+  EXPECT_EQ(request->which.strategy.order, sampler::Order::kDistributedBatch);
+  EXPECT_EQ(request->which.strategy.ranks, 8);
+  EXPECT_EQ(request->which.strategy.seed, 7u);
+  EXPECT_EQ(request->which.lists_at, "imagenet-runtime-0.imagenet-runtime-service.ns:7716");
+  job.spec.warmup->paths = {"/train", "/"};
+  EXPECT_TRUE(request_of(job, set_of(), 1, 3)->which.paths.empty());
+}
+
+TEST(SampleJobRequest, ARemovalNamesItsPathsAndNeverTheRoot) {
+  auto job = job_of("rmr");
+  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+  job.spec.rmr = api::RmrOptions{.paths = {"/train", "val/n1"}, .skip_trash = true};
+  const auto request = request_of(job, set_of(), 0, 1);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train", "val/n1"}));
+  EXPECT_TRUE(request->which.skip_trash);
+  job.spec.rmr->paths = {"train", "//"};
+  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+}
+
+TEST(SampleJobRequest, AClearOfACacheDirectoryIsAClearOfTheSet) {
+  auto job = job_of("clear");
+  EXPECT_TRUE(request_of(job, set_of(), 1, 2)->which.paths.empty());
+  for (const char* root : {"/ssd/a", "/ssd/b/", "/cache/dev-shm-imagenet", "/dev/shm/imagenet"}) {
+    job.spec.clear = api::ClearOptions{.paths = {root}};
+    EXPECT_TRUE(request_of(job, set_of(), 1, 2)->which.paths.empty()) << root;
+  }
+  job.spec.clear = api::ClearOptions{.paths = {"/train"}};
+  const auto request = request_of(job, set_of(), 1, 2);
+  EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train"}));
+  EXPECT_EQ(request->which.partitions, 1);
+}
+
+TEST(SampleJobTally, ProgressIsReadable) {
+  EXPECT_EQ(progress_text({}), "");
+  EXPECT_EQ(progress_text({.files_done = 1200}), "1,200 files");
+  EXPECT_EQ(progress_text({.files_total = 10, .files_done = 5}), "50% 5/10 files");
+  EXPECT_EQ(progress_text({.bytes_total = 4 << 20, .bytes_done = 1 << 20}), "25% 1.0 MiB/4.0 MiB");
+  EXPECT_EQ(progress_text({.bytes_total = 10, .bytes_done = 20}), "100% 20 B/10 B");
+}
+
+TEST(SampleJobTally, PartitionsAddUpAndTheSlowestTellsWhen) {
+  std::vector<api::JobPartition> parts(2);
+  parts[0].work = api::Work{.files_total = 1, .bytes_total = 10, .bytes_done = 1, .eta_seconds = 9};
+  parts[1].work = api::Work{.files_total = 2, .bytes_total = 20, .bytes_done = 2, .eta_seconds = 5};
+  const api::Work all = sum(parts);
+  EXPECT_EQ(all.files_total, 3);
+  EXPECT_EQ(all.bytes_total, 30);
+  EXPECT_EQ(all.bytes_done, 3);
+  EXPECT_EQ(all.eta_seconds, 9);
+}
+
+TEST(SampleJobTally, OnlyTheFirstFailuresAreTold) {
+  std::vector<api::JobPartition> parts;
+  for (int i = 0; i < 5; ++i) parts.push_back({.index = i, .state = kFailed, .message = "no"});
+  EXPECT_EQ(failures_text(parts), "partition 0: no; partition 1: no; partition 2: no; and 2 more");
+}
+
+}  // namespace
+}  // namespace paddle::controllers::sample_jobs

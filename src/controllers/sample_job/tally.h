@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the partitions of a SampleJob add up to. Pure.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/sample_job.h"
+#include "runtime/protocol.h"
+
+namespace paddle::controllers::sample_jobs {
+
+// Of a partition, as status has them.
+inline constexpr const char* kPending = "Pending";
+inline constexpr const char* kRunning = "Running";
+inline constexpr const char* kSucceeded = "Succeeded";
+inline constexpr const char* kFailed = "Failed";
+inline constexpr const char* kCancelled = "Cancelled";
+
+std::string state_of(runtime::JobState state);
+bool ended(const std::string& state);
+api::Work work_of(const runtime::JobReport& report);
+
+api::Work sum(const std::vector<api::JobPartition>& partitions);
+// "42% 1.7 GiB/4.2 GiB"; files when no bytes are known, "" when nothing is.
+std::string progress_text(const api::Work& work);
+// "partition 1 on node b: no such bucket; partition 2: ..."; the first few.
+std::string failures_text(const std::vector<api::JobPartition>& partitions);
+
+}  // namespace paddle::controllers::sample_jobs
