@@ -23,14 +23,29 @@ bool Connection::wait(short events) const {
   }
 }
 
-bool Connection::is_readable() const { return used_ < filled_ || wait(POLLIN); }
+// TLS may have to write in order to read, and the other way round.
+template <typename Step>
+ssize_t Connection::until_done(Step step) {
+  for (;;) {
+    const ssize_t done = step();
+    if (done == Wire::kWantsRead || done == Wire::kWantsWrite) {
+      if (!wait(done == Wire::kWantsRead ? POLLIN : POLLOUT)) return -1;
+      continue;
+    }
+    return done;
+  }
+}
+
+bool Connection::is_readable() const {
+  return used_ < filled_ || wire_.holds_bytes() || wait(POLLIN);
+}
 bool Connection::is_writable() const { return wait(POLLOUT); }
 
 ssize_t Connection::read(char* into, size_t size) {
   if (used_ == filled_) {
-    if (received_ >= read_limit_ || !wait(POLLIN)) return -1;
+    if (received_ >= read_limit_) return -1;
     const size_t most = std::min(sizeof buffer_, read_limit_ - received_);
-    const ssize_t got = ::recv(socket_, buffer_, most, MSG_DONTWAIT);
+    const ssize_t got = until_done([&] { return wire_.read(buffer_, most); });
     if (got <= 0) return got;
     received_ += static_cast<size_t>(got);
     used_ = 0;
@@ -44,7 +59,7 @@ ssize_t Connection::read(char* into, size_t size) {
 
 ssize_t Connection::write(const char* from, size_t size) {
   if (!wait(POLLOUT)) return -1;
-  return ::send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return until_done([&] { return wire_.write(from, size); });
 }
 
 void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {

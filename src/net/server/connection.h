@@ -11,14 +11,19 @@
 #include <httplib.h>
 
 #include "base/clock.h"
+#include "net/server/wire.h"
 
 namespace paddle::net {
 
 class Connection final : public httplib::Stream {
  public:
-  // `stop_fd` becomes readable when the server stops. Borrows both descriptors.
-  Connection(int socket, int stop_fd, BootTime deadline, size_t read_limit)
-      : socket_(socket), stop_fd_(stop_fd), deadline_(deadline), read_limit_(read_limit) {}
+  // `stop_fd` becomes readable when the server stops. Borrows all three.
+  Connection(int socket, Wire& wire, int stop_fd, BootTime deadline, size_t read_limit)
+      : socket_(socket),
+        wire_(wire),
+        stop_fd_(stop_fd),
+        deadline_(deadline),
+        read_limit_(read_limit) {}
 
   bool is_readable() const override;
   bool is_writable() const override;
@@ -30,8 +35,11 @@ class Connection final : public httplib::Stream {
 
  private:
   bool wait(short events) const;
+  template <typename Step>
+  ssize_t until_done(Step step);
 
   const int socket_;
+  Wire& wire_;
   const int stop_fd_;
   const BootTime deadline_;
   const size_t read_limit_;

@@ -57,8 +57,10 @@ class Places final : public httplib::TaskQueue {
 
 class Server final : public httplib::Server {
  public:
-  Server(HttpServer::Handler handler, ServerLimits limits, int stop_fd)
-      : handler_(std::move(handler)), limits_(limits), stop_fd_(stop_fd) {
+  // `tls` null: in the clear.
+  Server(HttpServer::Handler handler, ServerLimits limits, int stop_fd,
+         std::unique_ptr<TlsContext> tls)
+      : handler_(std::move(handler)), limits_(limits), stop_fd_(stop_fd), tls_(std::move(tls)) {
     new_task_queue = [this] { return new Places(limits_.connections); };
     set_payload_max_length(limits_.body_bytes > 0 ? limits_.body_bytes : limits_.request_bytes);
     set_pre_routing_handler([this](const httplib::Request& asked, httplib::Response& answer) {
@@ -124,11 +126,13 @@ class Server final : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override {
     const UniqueFd owned(socket);
     if (turned_away) return false;
-    Connection connection(socket, stop_fd_, system_clock().boot() + limits_.whole_request,
+    const auto wire = tls_ ? tls_wire(socket, tls_->current()) : plain_wire(socket);
+    Connection connection(socket, *wire, stop_fd_, system_clock().boot() + limits_.whole_request,
                           limits_.request_bytes + limits_.body_bytes);
     bool closed = false;
     try {
       const bool served = process_request(connection, true, closed, nullptr);
+      wire->say_goodbye();
       ::shutdown(socket, SHUT_WR);
       return served;
     } catch (...) {  // httplib throws on some malformed requests
@@ -139,6 +143,7 @@ class Server final : public httplib::Server {
   const HttpServer::Handler handler_;
   const ServerLimits limits_;
   const int stop_fd_;
+  const std::unique_ptr<TlsContext> tls_;
 };
 
 int bound_port(Server& server, const Address& address) {
@@ -155,8 +160,9 @@ int bound_port(Server& server, const Address& address) {
 
 class HttpServer::Impl {
  public:
-  Impl(Handler handler, ServerLimits limits)
-      : stop_fd_(::eventfd(0, EFD_CLOEXEC)), server_(std::move(handler), limits, stop_fd_.get()) {}
+  Impl(Handler handler, ServerLimits limits, std::unique_ptr<TlsContext> tls)
+      : stop_fd_(::eventfd(0, EFD_CLOEXEC)),
+        server_(std::move(handler), limits, stop_fd_.get(), std::move(tls)) {}
 
   ~Impl() {
     ::eventfd_write(stop_fd_.get(), 1);
@@ -192,8 +198,12 @@ HttpServer::~HttpServer() = default;
 const Address& HttpServer::address() const { return impl_->address(); }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const Address& address, Handler handler,
-                                                      ServerLimits limits) {
-  auto impl = std::make_unique<Impl>(std::move(handler), limits);
+                                                      ServerLimits limits, const ServerTls& tls) {
+  std::unique_ptr<TlsContext> context;
+  if (tls != ServerTls{}) {
+    TRY(context, TlsContext::open(tls));
+  }
+  auto impl = std::make_unique<Impl>(std::move(handler), limits, std::move(context));
   CHECK_DONE(impl->start(address));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }

@@ -5,9 +5,9 @@
 // and a longer one is a 413. A compressed body is refused (415): its size is not known before.
 // Every connection is bounded: bytes of its request, time from accept to the last byte of the
 // answer (a slow sender or reader is cut off), and the number of connections at once (the next one
-// is closed at once). start() returns when the server listens; the destructor returns when every
-// thread is gone. The handler runs on connection threads and must be thread-safe; what it throws
-// becomes a 500.
+// is closed at once). With `tls` all of this is over TLS, and the handshake counts. start() returns
+// when the server listens; the destructor returns when every thread is gone. The handler runs on
+// connection threads and must be thread-safe; what it throws becomes a 500.
 
 #pragma once
 
@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "net/server/address.h"
+#include "net/server/tls_context.h"
 
 namespace paddle::net {
 
@@ -46,9 +47,10 @@ class HttpServer {
  public:
   using Handler = std::function<Reply(const Ask&)>;
 
-  // kUnavailable when the address can not be bound.
+  // kUnavailable when the address can not be bound, kInvalid when the certificate is none.
   static Result<std::unique_ptr<HttpServer>> start(const Address& address, Handler handler,
-                                                   ServerLimits limits = {});
+                                                   ServerLimits limits = {},
+                                                   const ServerTls& tls = {});
   ~HttpServer();
 
   const Address& address() const;  // with the port that the kernel chose

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tls/certificate.h"
+
+#include <ctime>
+#include <memory>
+#include <vector>
+
+#include <openssl/bio.h>
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+namespace paddle::tls {
+namespace {
+
+constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
+constexpr std::string_view kEnd = "-----END CERTIFICATE-----\n";
+
+template <auto Free>
+struct FreeBy {
+  template <typename T>
+  void operator()(T* held) const {
+    Free(held);
+  }
+};
+using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
+using Certificate = std::unique_ptr<X509, FreeBy<X509_free>>;
+using Extension = std::unique_ptr<X509_EXTENSION, FreeBy<X509_EXTENSION_free>>;
+using Memory = std::unique_ptr<BIO, FreeBy<BIO_free_all>>;
+
+Error failed() { return {Code::kInternal, "OpenSSL could not make a certificate"}; }
+
+// Who signs: the certificate itself, or an authority.
+struct Signer {
+  X509* certificate = nullptr;
+  EVP_PKEY* key = nullptr;
+};
+
+bool add(X509* certificate, X509* issuer, int kind, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  const Extension extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  return extension && X509_add_ext(certificate, extension.get(), -1) == 1;
+}
+
+std::time_t seconds(WallTime at) {
+  return std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
+}
+
+bool fill(X509* certificate, EVP_PKEY* key, const Subject& subject, const Signer& signer) {
+  std::uint64_t serial = 0;
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) != 1) return false;
+  X509_NAME* name = X509_get_subject_name(certificate);
+  const bool server = !subject.names.empty();
+  std::string usage = "critical,digitalSignature";
+  if (subject.authority) usage += ",keyCertSign";
+  return X509_set_version(certificate, X509_VERSION_3) == 1 &&
+         ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial >> 1) == 1 &&
+         ASN1_TIME_set(X509_getm_notBefore(certificate), seconds(subject.valid.from)) != nullptr &&
+         ASN1_TIME_set(X509_getm_notAfter(certificate), seconds(subject.valid.until)) != nullptr &&
+         X509_set_pubkey(certificate, key) == 1 &&
+         X509_NAME_add_entry_by_txt(
+             name, "CN", MBSTRING_UTF8,
+             reinterpret_cast<const unsigned char*>(subject.common_name.c_str()), -1, -1, 0) == 1 &&
+         X509_set_issuer_name(certificate, X509_get_subject_name(signer.certificate)) == 1 &&
+         add(certificate, signer.certificate, NID_basic_constraints,
+             subject.authority ? "critical,CA:TRUE" : "critical,CA:FALSE") &&
+         add(certificate, signer.certificate, NID_key_usage, usage) &&
+         (!server || add(certificate, signer.certificate, NID_ext_key_usage, "serverAuth")) &&
+         (!server || add(certificate, signer.certificate, NID_subject_alt_name, subject.names)) &&
+         X509_sign(certificate, signer.key, EVP_sha256()) > 0;
+}
+
+std::string text_of(BIO* memory) {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(memory, &data);
+  return {data, static_cast<size_t>(size)};
+}
+
+Memory reading(const std::string& text) {
+  return Memory(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+Certificate read_certificate(const std::string& text) {
+  const Memory memory = reading(text);
+  return Certificate(memory ? PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr) : nullptr);
+}
+
+// `signer` without a certificate: itself.
+Result<Identity> make(const Subject& subject, Signer signer) {
+  const Key key(EVP_EC_gen("P-256"));
+  const Certificate certificate(X509_new());
+  const Memory key_text(BIO_new(BIO_s_mem()));
+  const Memory certificate_text(BIO_new(BIO_s_mem()));
+  if (!key || !certificate || !key_text || !certificate_text) return failed();
+  if (!signer.certificate) signer = {certificate.get(), key.get()};
+  const bool made = fill(certificate.get(), key.get(), subject, signer) &&
+                    PEM_write_bio_PKCS8PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0,
+                                                  nullptr, nullptr) == 1 &&
+                    PEM_write_bio_X509(certificate_text.get(), certificate.get()) == 1;
+  if (!made) return failed();
+  return Identity{.certificate = text_of(certificate_text.get()), .key = text_of(key_text.get())};
+}
+
+Result<WallTime> wall(const ASN1_TIME* at) {
+  std::tm parts{};
+  if (!at || ASN1_TIME_to_tm(at, &parts) != 1) {
+    return Error{Code::kInvalid, "a certificate has no time that can be read"};
+  }
+  return WallTime{std::chrono::seconds{::timegm(&parts)}};
+}
+
+}  // namespace
+
+Result<Identity> make_self_signed(const Subject& subject) { return make(subject, {}); }
+
+Result<Identity> make_signed(const Subject& subject, const Identity& authority) {
+  const Certificate certificate = read_certificate(authority.certificate);
+  const Memory memory = reading(authority.key);
+  const Key key(memory ? PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, nullptr)
+                       : nullptr);
+  if (!certificate || !key) return Error{Code::kInvalid, "the authority can not be read"};
+  return make(subject, {certificate.get(), key.get()});
+}
+
+Result<Validity> validity_of(const std::string& certificate) {
+  const Certificate read = read_certificate(certificate);
+  if (!read) return Error{Code::kInvalid, "that is no certificate"};
+  Validity valid;
+  TRY(valid.from, wall(X509_get0_notBefore(read.get())));
+  TRY(valid.until, wall(X509_get0_notAfter(read.get())));
+  return valid;
+}
+
+std::string first_certificate(const std::string& text) {
+  const auto begin = text.find(kBegin);
+  if (begin == text.npos) return {};
+  const auto end = text.find(kEnd, begin);
+  return end == text.npos ? std::string() : text.substr(begin, end + kEnd.size() - begin);
+}
+
+Result<std::string> random_hex(std::size_t bytes) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::vector<unsigned char> raw(bytes);
+  if (RAND_bytes(raw.data(), static_cast<int>(raw.size())) != 1) {
+    return Error{Code::kInternal, "OpenSSL has no random bytes"};
+  }
+  std::string text;
+  for (const unsigned char byte : raw) text += {kDigits[byte / 16], kDigits[byte % 16]};
+  return text;
+}
+
+}  // namespace paddle::tls
