@@ -36,8 +36,8 @@ struct Progress {
 using ProgressSink = std::function<void(const Progress&)>;
 
 // Which files of the set: those at and beneath `paths` (none: all), or those that `file` of the set
-// lists, a path per line; of these, in the order of their paths, the part that the sampler gives to
-// `partition` of `partitions`.
+// lists, a path per line; of these, in the order of their paths (of the lines), the part that the
+// sampler gives to `partition` of `partitions`.
 struct Selection {
   std::vector<std::string> paths{};  // relative to the root of the set
   std::string file{};                // as well

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/child.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr int kPollMilliseconds = 100;
+constexpr std::chrono::seconds kPatience{2};  // between asking it to end and killing it
+
+Error failed(const std::string& doing) {
+  return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (const auto& word : words) all.push_back(const_cast<char*>(word.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+// After fork: only calls that are safe there.
+[[noreturn]] void become(char* const* argv, char* const* env, int output, int failure) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, 0);
+  ::dup2(output, 1);
+  ::dup2(output, 2);
+  ::execve(argv[0], argv, env);
+  const int number = errno;
+  (void)!::write(failure, &number, sizeof number);
+  ::_exit(127);
+}
+
+// Whoever is in the group; the child itself is still there as a zombie, so the number is its own.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  ~Child() {
+    if (pid_ <= 0) return;
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void ask_to_end() const { ::kill(-pid_, SIGTERM); }
+
+  // After the end of its output: its exit code.
+  int reap() {
+    siginfo_t seen{};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR) {
+    }
+    ::kill(-pid_, SIGKILL);  // what it left behind
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+Result<pid_t> start(const ChildCommand& command, UniqueFd& output) {
+  std::array<int, 2> said{};
+  std::array<int, 2> failure{};
+  if (::pipe2(said.data(), O_CLOEXEC) != 0) return failed("make a pipe");
+  output = UniqueFd(said[0]);
+  const UniqueFd said_end(said[1]);
+  if (::pipe2(failure.data(), O_CLOEXEC) != 0) return failed("make a pipe");
+  const UniqueFd failure_read(failure[0]);
+  UniqueFd failure_end(failure[1]);
+
+  const auto argv = pointers(command.argv);
+  const auto env = pointers(command.env);
+  const pid_t pid = ::fork();
+  if (pid < 0) return failed("start '" + command.argv[0] + "'");
+  if (pid == 0) become(argv.data(), env.data(), said_end.get(), failure_end.get());
+  ::setpgid(pid, pid);
+  failure_end.reset();
+  int number = 0;
+  if (::read(failure_read.get(), &number, sizeof number) == sizeof number) {
+    ::waitpid(pid, nullptr, 0);
+    errno = number;
+    return failed("start '" + command.argv[0] + "'");
+  }
+  return pid;
+}
+
+void keep_end(std::string& said, std::string_view piece) {
+  said.append(piece);
+  if (said.size() > 2 * kSaidLimit) said.erase(0, said.size() - kSaidLimit);
+}
+
+}  // namespace
+
+Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop,
+                           const ChildListener& listener) {
+  UniqueFd output;
+  TRY(const pid_t pid, start(command, output));
+  Child child(pid);
+  ChildEnd end;
+  bool asked = false;
+  BootTime patience{};
+  std::array<char, 16 * 1024> room{};
+  for (;;) {
+    if (stop.stop_requested() && !asked) {
+      asked = true;
+      patience = system_clock().boot() + kPatience;
+      child.ask_to_end();
+    }
+    if (asked && system_clock().boot() > patience) break;  // killed by its owner's end
+    pollfd ready{.fd = output.get(), .events = POLLIN, .revents = 0};
+    const int seen = ::poll(&ready, 1, kPollMilliseconds);
+    if (seen < 0 && errno != EINTR) return failed("wait for '" + command.argv[0] + "'");
+    if (seen <= 0) {
+      if (listener) listener({});
+      continue;
+    }
+    const ssize_t got = ::read(output.get(), room.data(), room.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    const std::string_view piece(room.data(), static_cast<std::size_t>(got));
+    keep_end(end.said, piece);
+    if (listener) listener(piece);
+  }
+  if (asked) {
+    return Error{Code::kCancelled, "'" + command.argv[0] + "' was stopped"};
+  }
+  end.exit_code = child.reap();
+  if (end.said.size() > kSaidLimit) end.said.erase(0, end.said.size() - kSaidLimit);
+  return end;
+}
+
+}  // namespace paddle::engine::juicefs

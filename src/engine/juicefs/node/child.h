@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one program to its end. It gets exactly the arguments and the environment that it is given:
+// no shell, nothing of ours inherited but standard streams that lead to us. It is a process group
+// of its own, ended when `stop` is asked for and killed by the kernel when we die.
+
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace paddle::engine::juicefs {
+
+struct ChildCommand {
+  std::vector<std::string> argv{};  // argv[0] is a path; PATH is not searched
+  std::vector<std::string> env{};   // "NAME=value", nothing is added
+};
+
+struct ChildEnd {
+  int exit_code = 0;   // 128 + signal when one ended it
+  std::string said{};  // the end of its output and errors, at most kSaidLimit
+};
+inline constexpr std::size_t kSaidLimit = std::size_t{64} << 10;
+
+// What it said since the last call; called on this thread.
+using ChildListener = std::function<void(std::string_view piece)>;
+
+// kCancelled after `stop`; kUnavailable when it can not be started. Any exit code is an answer.
+Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop,
+                           const ChildListener& listener = {});
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/control.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr std::size_t kPathsPerMessage = 10'000;
+constexpr std::size_t kLongestFile = std::size_t{4} << 20;
+constexpr std::chrono::milliseconds kShortPause{2};
+constexpr std::chrono::milliseconds kLongPause{200};
+const std::string kStopped = "stopped";
+
+Error unavailable(const std::string& mount, const std::string& why) {
+  return {Code::kUnavailable, "no JuiceFS client answers at '" + mount + "': " + why};
+}
+
+}  // namespace
+
+Result<std::string> Control::ask(const std::string& request, const Sink& tell,
+                                 std::stop_token stop) const {
+  const UniqueFd fd(::open((mount_ + "/.control").c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd) return unavailable(mount_, std::strerror(errno));
+  std::size_t written = 0;
+  while (written < request.size()) {
+    const ssize_t n = ::write(fd.get(), request.data() + written, request.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return unavailable(mount_, std::strerror(errno));
+    written += static_cast<std::size_t>(n);
+  }
+  ControlReader reader;
+  std::array<char, 64 * 1024> room{};
+  std::chrono::milliseconds pause = kShortPause;
+  while (!reader.answer().ended) {
+    const ssize_t got = ::read(fd.get(), room.data(), room.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unavailable(mount_, std::strerror(errno));
+    if (got == 0) {  // nothing yet
+      if (!system_clock().sleep(pause, stop)) return Error{Code::kCancelled, kStopped};
+      pause = std::min(pause * 2, kLongPause);
+      continue;
+    }
+    pause = kShortPause;
+    CHECK_DONE(reader.add({room.data(), static_cast<std::size_t>(got)}));
+    const auto& seen = reader.answer();
+    if (tell) tell(static_cast<std::int64_t>(seen.files), static_cast<std::int64_t>(seen.bytes));
+    if (stop.stop_requested()) return Error{Code::kCancelled, kStopped};
+  }
+  const ControlAnswer& answer = reader.answer();
+  if (answer.error == ENOENT) return Error{Code::kNotFound, "there is no such file"};
+  if (answer.error != 0) {
+    return Error{Code::kUnavailable, std::string("JuiceFS says: ") + std::strerror(answer.error)};
+  }
+  return answer.data;
+}
+
+Result<CacheFigures> Control::cache(CacheAction action, const std::vector<std::string>& paths,
+                                    std::uint16_t threads, const Sink& tell,
+                                    std::stop_token stop) const {
+  CacheFigures all;
+  for (std::size_t from = 0; from < paths.size(); from += kPathsPerMessage) {
+    const auto begin = paths.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto size = static_cast<std::ptrdiff_t>(std::min(kPathsPerMessage, paths.size() - from));
+    const auto more = [&](std::int64_t files, std::int64_t bytes) {
+      if (tell) tell(all.files + files, all.bytes + bytes);
+    };
+    TRY(const std::string answer,
+        ask(cache_request(action, {begin, begin + size}, threads), more, stop));
+    TRY(const CacheFigures figures, parse_cache_figures(answer));
+    all += figures;
+  }
+  if (tell) tell(all.files, all.bytes);
+  return all;
+}
+
+Result<VolumeTotals> Control::totals(bool strict, std::stop_token stop) const {
+  TRY(const std::string answer, ask(totals_request(kRootInode, strict), {}, std::move(stop)));
+  return parse_totals(answer);
+}
+
+Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& tell,
+                         std::stop_token stop) const {
+  const std::size_t slash = path.rfind('/');
+  const std::string parent = slash == path.npos ? "" : "/" + path.substr(0, slash);
+  struct stat seen {};
+  if (::stat((mount_ + parent).c_str(), &seen) != 0) {
+    if (errno == ENOENT) return Error{Code::kNotFound, "there is no such file"};
+    return unavailable(mount_, std::strerror(errno));
+  }
+  const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+  auto removed = ask(remove_request(seen.st_ino, name, skip_trash), tell, std::move(stop));
+  if (!removed) return std::move(removed).error();
+  return Done{};
+}
+
+Result<std::string> Control::read(const char* file) const {
+  const UniqueFd fd(::open((mount_ + "/" + file).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return unavailable(mount_, std::strerror(errno));
+  std::string text;
+  std::array<char, 64 * 1024> room{};
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), room.data(), room.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unavailable(mount_, std::strerror(errno));
+    if (got == 0) return text;
+    text.append(room.data(), static_cast<std::size_t>(got));
+    if (text.size() > kLongestFile) return Error{Code::kInternal, std::string(file) + " is long"};
+  }
+}
+
+Result<std::string> Control::stats() const { return read(".stats"); }
+Result<std::string> Control::config() const { return read(".config"); }
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/figures.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "engine/juicefs/node/disks.h"
+#include "engine/juicefs/node/said.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr std::chrono::seconds kLookEvery{10};
+constexpr std::int64_t kShareOfTime = 10;  // of which looking at the cache takes one
+constexpr std::uint16_t kThreads = 10;
+constexpr const char* kByProcess =
+    "the JuiceFS CSI driver runs in by-process mode, where every pod has a client of its own: a "
+    "trainer that runs already does not see what is warmed up after its start; use mount-pod mode";
+
+std::int64_t count(const std::string& stats, const char* name) {
+  const double value = figure(stats, name).value_or(0);
+  return value > 0 && value < 9e18 ? static_cast<std::int64_t>(value) : 0;
+}
+
+}  // namespace
+
+Figures::Figures(const Control& control, std::vector<std::string> disks)
+    : control_(control),
+      disks_(std::move(disks)),
+      thread_([this](const std::stop_token& end) { run(end); }) {}
+
+Figures::~Figures() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+Status Figures::status() const {
+  Lock lock(mutex_);
+  return status_;
+}
+
+void Figures::set_part(std::vector<std::string> paths) {
+  Lock lock(mutex_);
+  part_ = std::move(paths);
+  ++part_number_;
+  hurry_ = true;
+  wake_.notify_all();
+}
+
+void Figures::look_soon() {
+  Lock lock(mutex_);
+  hurry_ = true;
+  wake_.notify_all();
+}
+
+void Figures::run(const std::stop_token& end) {
+  while (!end.stop_requested()) {
+    bool hurry = false;
+    {
+      Lock lock(mutex_);
+      hurry = std::exchange(hurry_, false);
+    }
+    if (auto looked = look(hurry, end); !looked && !looked.is(Code::kCancelled)) {
+      log::warn("can not look at the volume", {{"reason", looked.error().message}});
+      Lock lock(mutex_);
+      status_.mounts = 0;
+      status_.remark = looked.error().message;
+    }
+    Lock lock(mutex_);
+    if (!hurry_ && !end.stop_requested()) wake_.wait_for(mutex_, end, kLookEvery);
+  }
+}
+
+Result<> Figures::look(bool hurry, const std::stop_token& end) {
+  const DiskSpace disk = space_of(disks_);
+  {
+    Lock lock(mutex_);
+    status_.disk_size = disk.size;
+    status_.disk_used = disk.used;
+    status_.disk_avail = disk.avail;
+  }
+  TRY(const std::string stats, control_.stats());
+  MountConfig config;
+  if (const auto text = control_.config()) {
+    if (auto parsed = parse_config(*text)) config = *std::move(parsed);
+  }
+  TRY(const VolumeTotals quick, control_.totals(false, end));
+  if (hurry || quick != seen_.quick) {
+    TRY(totals_, control_.totals(true, end));
+  }
+  {
+    Lock lock(mutex_);
+    status_.index = Status::Index{.files = totals_.files, .bytes = totals_.bytes};
+    status_.limit = config.cache_size;
+    status_.from_cache = count(stats, "juicefs_blockcache_hit_bytes");
+    status_.from_source = count(stats, "juicefs_blockcache_miss_bytes");
+    status_.downloaded = count(stats, "juicefs_object_request_data_bytes_GET");
+    status_.mounts = 1;
+    status_.remark = config.by_process ? kByProcess : "";
+  }
+  Seen now{.blocks = figure(stats, "juicefs_blockcache_blocks").value_or(0),
+           .bytes = figure(stats, "juicefs_blockcache_bytes").value_or(0),
+           .quick = quick};
+  {
+    Lock lock(mutex_);
+    now.part = part_number_;
+  }
+  const bool changed = now != seen_;
+  seen_.quick = quick;
+  if (!hurry && (!changed || system_clock().boot() < next_check_)) return Done{};
+  CHECK_DONE(look_at_cache(end));
+  seen_ = now;
+  return Done{};
+}
+
+Result<> Figures::look_at_cache(const std::stop_token& end) {
+  const BootTime began = system_clock().boot();
+  std::vector<std::string> part;
+  {
+    Lock lock(mutex_);
+    part = part_;
+  }
+  TRY(const CacheFigures all, control_.cache(CacheAction::kCheck, {"/"}, kThreads, {}, end));
+  TRY(const CacheFigures own, control_.cache(CacheAction::kCheck, part, kThreads, {}, end));
+  const BootTime ended = system_clock().boot();
+  next_check_ = ended + kShareOfTime * (ended - began);
+  Lock lock(mutex_);
+  // A file that was written over has blocks that are no longer part of it.
+  status_.cached_bytes = all.missing == 0
+                             ? totals_.bytes
+                             : std::clamp<std::int64_t>(all.bytes - all.missing, 0, totals_.bytes);
+  status_.cached_files = all.missing == 0 ? totals_.files : 0;
+  status_.part_bytes = own.bytes;
+  status_.part_cached_bytes = own.bytes - own.missing;
+  return Done{};
+}
+
+}  // namespace paddle::engine::juicefs

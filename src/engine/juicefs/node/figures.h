@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What there is and what is cached of it, looked at in the background: status() returns what was
+// seen last. It looks every few seconds, and at once when a job has changed something.
+//
+// Files and bytes of the set come from JuiceFS's own counts; they are counted out only when those
+// have changed. What is cached is asked of the client block by block, so only when its cache has
+// changed, and never for more than a tenth of the time. Thread-safe.
+
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/sync.h"
+#include "engine/engine.h"
+#include "engine/juicefs/node/control.h"
+
+namespace paddle::engine::juicefs {
+
+class Figures {
+ public:
+  // `control` outlives it.
+  Figures(const Control& control, std::vector<std::string> disks);
+  ~Figures();
+
+  Status status() const EXCLUDES(mutex_);
+
+  // The files of the part that was warmed up last, as the client names them.
+  void set_part(std::vector<std::string> paths) EXCLUDES(mutex_);
+  void look_soon() EXCLUDES(mutex_);  // something has changed
+
+ private:
+  // What the last look rested on; only the looking thread has it.
+  struct Seen {
+    double blocks = -1;
+    double bytes = -1;
+    VolumeTotals quick{};
+    std::uint64_t part = 0;
+    bool operator==(const Seen&) const = default;
+  };
+
+  void run(const std::stop_token& end) EXCLUDES(mutex_);
+  Result<> look(bool hurry, const std::stop_token& end) EXCLUDES(mutex_);
+  Result<> look_at_cache(const std::stop_token& end) EXCLUDES(mutex_);
+
+  const Control& control_;
+  const std::vector<std::string> disks_;
+
+  mutable Mutex mutex_;
+  CondVar wake_;
+  Status status_ GUARDED_BY(mutex_){};
+  std::vector<std::string> part_ GUARDED_BY(mutex_){};
+  std::uint64_t part_number_ GUARDED_BY(mutex_) = 0;
+  bool hurry_ GUARDED_BY(mutex_) = true;
+
+  // Of the looking thread alone.
+  VolumeTotals totals_{};
+  Seen seen_{};
+  BootTime next_check_{};
+
+  std::jthread thread_;  // last: uses everything above
+};
+
+}  // namespace paddle::engine::juicefs

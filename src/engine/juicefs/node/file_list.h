@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files of a mounted volume, as paths relative to its root. Hidden files and directories are
+// left out: JuiceFS's own, and those of syncs that were cut short.
+
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+
+namespace paddle::engine::juicefs {
+
+// Those at and beneath which.paths (none: all), or those that which.file lists; in the order of
+// whole paths, each once. `found` hears how many there are from time to time. kNotFound names a
+// path that the set does not have.
+Result<std::vector<std::string>> list_files(const std::string& mount, const Selection& which,
+                                            const std::function<void(std::size_t)>& found,
+                                            std::stop_token stop);
+
+// Of these, the part that the sampler gives to `partition` of which.partitions. Pure.
+std::vector<std::string> part_of_list(const std::vector<std::string>& files, const Selection& which,
+                                      std::int32_t partition);
+
+// A path per line, and back. Pure.
+std::string to_text(const std::vector<std::string>& paths);
+std::vector<std::string> from_text(const std::string& text);
+
+}  // namespace paddle::engine::juicefs

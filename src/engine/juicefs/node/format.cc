@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/format.h"
+
+#include <array>
+#include <string_view>
+
+#include "base/log.h"
+#include "engine/juicefs/metadata_url.h"
+#include "engine/juicefs/node/said.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+// Keys of the Secret that are options of `juicefs format`.
+constexpr auto kOptions =
+    std::to_array<std::string_view>({"storage", "bucket", "block-size", "capacity", "compress",
+                                     "inodes", "shards", "storage-class", "trash-days"});
+
+void add_variable(std::vector<std::string>& env, const char* name, const std::string& value) {
+  if (!value.empty()) env.push_back(std::string(name) + "=" + value);
+}
+
+}  // namespace
+
+Result<ChildCommand> format_command(const FormatPlace& place, const SecretFiles& secret) {
+  if (value_of(secret, "name").empty() || value_of(secret, "metaurl").empty()) {
+    return Error{Code::kInvalid, "the Secret at '" + place.volume_secret +
+                                     "' has no name and metaurl; it has to name a volume"};
+  }
+  TRY(const MetadataUrl url, read_metadata_url(value_of(secret, "metaurl"), {}));
+  ChildCommand command;
+  command.env = {"PATH=/usr/bin:/bin", "HOME=/tmp"};
+  add_variable(command.env, "META_PASSWORD", url.password);
+  // Without a storage JuiceFS would take a directory of this very pod: then only ask.
+  if (value_of(secret, "storage").empty() || value_of(secret, "bucket").empty()) {
+    command.argv = {place.program, "--no-agent", "--no-color", "config", url.bare};
+    return command;
+  }
+  add_variable(command.env, "ACCESS_KEY", value_of(secret, "access-key"));
+  add_variable(command.env, "SECRET_KEY", value_of(secret, "secret-key"));
+  add_variable(command.env, "SESSION_TOKEN", value_of(secret, "session-token"));
+  add_variable(command.env, "AWS_REGION", value_of(secret, "region"));
+  add_variable(command.env, "JFS_RSA_PASSPHRASE", value_of(secret, "passphrase"));
+  command.argv = {place.program, "--no-agent", "--no-color", "format", "--no-update"};
+  for (const auto option : kOptions) {
+    const std::string value = value_of(secret, std::string(option));
+    if (!value.empty()) command.argv.push_back("--" + std::string(option) + "=" + value);
+  }
+  if (secret.contains("encrypt_rsa_key")) {
+    command.argv.push_back("--encrypt-rsa-key=" + place.volume_secret + "/encrypt_rsa_key");
+  }
+  command.argv.push_back(url.bare);
+  command.argv.push_back(value_of(secret, "name"));
+  return command;
+}
+
+Result<> ensure_formatted(const FormatPlace& place, std::stop_token stop) {
+  TRY(const SecretFiles secret, read_secret(place.volume_secret));
+  TRY(const ChildCommand command, format_command(place, secret));
+  TRY(const ChildEnd end, run_child(command, std::move(stop)));
+  if (end.exit_code == 0) {
+    log::info("the volume is there", {{"volume", value_of(secret, "name")}});
+    return Done{};
+  }
+  std::vector<std::string> secrets = secrets_of(secret);
+  if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
+    secrets.push_back(url->password);
+  }
+  const std::string why = redacted(last_words(end.said), secrets);
+  if (value_of(secret, "storage").empty()) {
+    return Error{Code::kInvalid, "the volume '" + value_of(secret, "name") +
+                                     "' can not be read, and the Secret has no storage and bucket "
+                                     "to make it with: " +
+                                     why};
+  }
+  return Error{Code::kUnavailable, "the volume '" + value_of(secret, "name") +
+                                       "' can not be made; correct the Secret: " + why};
+}
+
+}  // namespace paddle::engine::juicefs

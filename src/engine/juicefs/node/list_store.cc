@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/list_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr const char* kWhole = ".whole";
+
+Error failed(const std::string& doing) {
+  return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
+}
+
+// Ids come from the journal, which takes no other; a path is never made of anything else.
+bool is_id(const std::string& job) {
+  const auto sound = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '.'; };
+  return !job.empty() && job[0] != '.' && std::all_of(job.begin(), job.end(), sound);
+}
+
+Result<> write_durably(const std::string& path, const std::string& text) {
+  const std::string early = path + "~";
+  const UniqueFd fd(
+      ::open(early.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return failed("write a list");
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n = ::write(fd.get(), text.data() + written, text.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("write a list");
+    written += static_cast<std::size_t>(n);
+  }
+  if (::fsync(fd.get()) != 0 || ::rename(early.c_str(), path.c_str()) != 0) {
+    return failed("write a list");
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<ListStore> ListStore::open(const std::string& directory) {
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+    return failed("make the directory of lists '" + directory + "'");
+  }
+  return ListStore(directory);
+}
+
+bool ListStore::whole(const std::string& job) const {
+  return is_id(job) && ::access((directory_ + "/" + job + kWhole).c_str(), F_OK) == 0;
+}
+
+Result<std::string> ListStore::read(const std::string& job, std::int32_t partition) const {
+  if (!whole(job)) return Error{Code::kNotFound, "there are no lists of '" + job + "' yet"};
+  std::ifstream file(directory_ + "/" + job + "." + std::to_string(partition), std::ios::binary);
+  if (!file) {
+    return Error{Code::kNotFound, "'" + job + "' has no partition " + std::to_string(partition)};
+  }
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Result<> ListStore::write(const std::string& job, std::int32_t partition,
+                          const std::string& text) const {
+  if (!is_id(job)) return Error{Code::kInvalid, "'" + job + "' is not the id of a job"};
+  return write_durably(directory_ + "/" + job + "." + std::to_string(partition), text);
+}
+
+Result<> ListStore::finish(const std::string& job) const {
+  if (!is_id(job)) return Error{Code::kInvalid, "'" + job + "' is not the id of a job"};
+  CHECK_DONE(write_durably(directory_ + "/" + job + kWhole, ""));
+  const UniqueFd fd(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) ::fsync(fd.get());
+  forget_old();
+  return Done{};
+}
+
+void ListStore::forget_old() const {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, std::string>> jobs;
+  for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
+    const std::string name = entry.path().filename();
+    if (!name.ends_with(kWhole)) continue;
+    jobs.emplace_back(entry.last_write_time(ignored), name.substr(0, name.rfind(kWhole)));
+  }
+  if (jobs.size() <= kKept) return;
+  std::sort(jobs.begin(), jobs.end());
+  jobs.resize(jobs.size() - kKept);
+  for (const auto& [time, job] : jobs) {
+    // First the mark: half a set of lists is none.
+    fs::remove(directory_ + "/" + job + kWhole, ignored);
+    for (std::int32_t i = 0; fs::remove(directory_ + "/" + job + "." + std::to_string(i), ignored);
+         ++i) {
+    }
+  }
+}
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lists of parts, kept next to the journal so that a job that is run again, or a runtime that asks
+// late, gets the same list: <directory>/<job>.<partition>, and <job>.whole when all of them are
+// there. The lists of the last few jobs are kept. Thread-safe: files appear by rename.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace paddle::engine::juicefs {
+
+class ListStore {
+ public:
+  static constexpr std::size_t kKept = 20;  // jobs
+
+  // Makes the directory. Its parent has to be there.
+  static Result<ListStore> open(const std::string& directory);
+
+  bool whole(const std::string& job) const;
+  Result<std::string> read(const std::string& job, std::int32_t partition) const;  // kNotFound
+  Result<> write(const std::string& job, std::int32_t partition, const std::string& text) const;
+  // All of them are there; older jobs' lists are removed.
+  Result<> finish(const std::string& job) const;
+
+ private:
+  explicit ListStore(std::string directory) : directory_(std::move(directory)) {}
+  void forget_old() const;
+
+  std::string directory_;
+};
+
+}  // namespace paddle::engine::juicefs

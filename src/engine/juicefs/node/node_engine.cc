@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/node_engine.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/juicefs/node/file_list.h"
+#include "engine/juicefs/node/rate.h"
+#include "engine/juicefs/node/said.h"
+#include "engine/juicefs/node/sync_command.h"
+#include "engine/juicefs/node/sync_run.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr std::uint16_t kThreads = 50;
+constexpr std::chrono::seconds kAskAgain{1};
+constexpr int kAsks = 60;  // before a list is derived here instead
+
+std::uint16_t threads_of(const Selection& which) {
+  return static_cast<std::uint16_t>(which.threads > 0 ? std::min(which.threads, 1000) : kThreads);
+}
+
+// As the client names them.
+std::vector<std::string> from_root(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  all.reserve(paths.size());
+  for (const auto& path : paths) all.push_back("/" + path);
+  return all;
+}
+
+double errors_of_store(const Control& control) {
+  const auto stats = control.stats();
+  return stats ? figure(*stats, "juicefs_object_request_errors").value_or(0) : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options) {
+  TRY(ListStore lists, ListStore::open(options.state + "/lists"));
+  return std::unique_ptr<NodeEngine>(new NodeEngine(options, std::move(lists)));
+}
+
+Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
+  const std::string source = task.source.empty() ? options_.source : task.source;
+  if (source.empty()) {
+    return Error{Code::kInvalid,
+                 "the set has no source to sync from; give one in spec.source.uri or in the "
+                 "options of the sync"};
+  }
+  auto done = run_sync({.program = options_.program,
+                        .home = options_.state,
+                        .source = source,
+                        .source_secret = options_.source_secret,
+                        .volume_secret = options_.volume_secret},
+                       task, tell, std::move(stop));
+  figures_.look_soon();
+  return done;
+}
+
+Result<std::string> NodeEngine::list_for(const std::string& job, std::int32_t partition) {
+  return lists_.read(job, partition);
+}
+
+Result<std::vector<std::string>> NodeEngine::derive(const Selection& which,
+                                                    const ProgressSink& tell,
+                                                    const std::stop_token& stop) {
+  const auto found = [&](std::size_t files) {
+    tell({.files_total = static_cast<std::int64_t>(files)});
+  };
+  return list_files(options_.data, which, found, stop);
+}
+
+Result<> NodeEngine::make_lists(const Selection& which, const ProgressSink& tell,
+                                const std::stop_token& stop) {
+  TRY(const std::vector<std::string> files, derive(which, tell, stop));
+  for (std::int32_t i = 0; i < std::max(which.partitions, 1); ++i) {
+    CHECK_DONE(lists_.write(which.job, i, to_text(part_of_list(files, which, i))));
+  }
+  return lists_.finish(which.job);
+}
+
+// The first partition's runtime makes all lists, once; the others ask it. One that can not be asked
+// is no reason to fail: the same files dealt out by the same rule are the same list.
+Result<std::vector<std::string>> NodeEngine::part_for(const Selection& which,
+                                                      const ProgressSink& tell,
+                                                      const std::stop_token& stop) {
+  const bool asks = which.partition != 0 && !which.lists_at.empty() && options_.fetch;
+  if (asks) {
+    for (int i = 0; i < kAsks; ++i) {
+      auto list = options_.fetch(which.lists_at, which.job, which.partition, stop);
+      if (list) return from_text(*list);
+      if (list.is(Code::kCancelled)) return std::move(list).error();
+      if (!system_clock().sleep(kAskAgain, stop)) return Error{Code::kCancelled, "stopped"};
+    }
+    log::warn("nobody hands the list out; it is made here", {{"job", which.job}});
+  }
+  if (which.job.empty() || asks) {
+    TRY(const std::vector<std::string> files, derive(which, tell, stop));
+    return part_of_list(files, which, which.partition);
+  }
+  if (!lists_.whole(which.job)) CHECK_DONE(make_lists(which, tell, stop));
+  TRY(const std::string text, lists_.read(which.job, which.partition));
+  return from_text(text);
+}
+
+Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
+                             std::stop_token stop) {
+  TRY(const std::vector<std::string> files, part_for(which, tell, stop));
+  const std::vector<std::string> paths = from_root(files);
+  const std::uint16_t threads = threads_of(which);
+  figures_.set_part(paths);
+
+  // What there is and what is missing of it; a warm-up that is run again has little left to do.
+  TRY(CacheFigures now, control_.cache(CacheAction::kCheck, paths, threads, {}, stop));
+  Progress progress{.files_total = static_cast<std::int64_t>(paths.size()),
+                    .bytes_total = now.bytes,
+                    .bytes_done = now.bytes - now.missing};
+  tell(progress);
+  const double errors = errors_of_store(control_);
+  if (now.missing > 0) {
+    Rate rate(system_clock());
+    const auto telling = [&](std::int64_t done, std::int64_t bytes) {
+      progress.files_done = std::min(done, progress.files_total);
+      progress.bytes_done = std::min(bytes, progress.bytes_total);
+      rate.update(progress);
+      tell(progress);
+    };
+    TRY(const CacheFigures filled,
+        control_.cache(CacheAction::kWarmUp, paths, threads, telling, stop));
+    (void)filled;
+    TRY(now, control_.cache(CacheAction::kCheck, paths, threads, {}, stop));
+  }
+  figures_.look_soon();
+
+  progress.bytes_total = now.bytes;
+  progress.bytes_done = now.bytes - now.missing;
+  progress.seconds_left.reset();
+  // JuiceFS tells bytes, not files; as many of them as these bytes are on average.
+  const std::int64_t left =
+      now.bytes == 0 ? 0 : (now.missing * progress.files_total + now.bytes - 1) / now.bytes;
+  progress.files_done = progress.files_total - left;
+  const bool failed = now.missing > 0 && errors_of_store(control_) > errors;
+  (failed ? progress.files_failed : progress.files_no_room) = left;
+  tell(progress);
+  if (!failed) return Done{};
+  return Error{Code::kUnavailable,
+               std::to_string(now.missing) + " of " + std::to_string(now.bytes) +
+                   " bytes could not be brought into the cache, and the volume's storage had "
+                   "errors meanwhile; see the log of the JuiceFS mount pod on this node"};
+}
+
+Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) {
+  std::vector<std::string> paths;
+  for (const auto& given : which.paths) {
+    TRY(const std::string path, path_in_set(given));
+    struct stat seen {};
+    if (::lstat((options_.data + "/" + path).c_str(), &seen) != 0 && errno == ENOENT) {
+      return Error{Code::kNotFound, "the set has no '" + path + "'; correct the path"};
+    }
+    paths.push_back("/" + path);
+  }
+  if (!which.file.empty()) {
+    TRY(const std::vector<std::string> files, derive(which, tell, stop));
+    for (const auto& path : from_root(files)) paths.push_back(path);
+  } else if (paths.empty()) {
+    paths.emplace_back("/");
+  }
+  const auto telling = [&](std::int64_t files, std::int64_t bytes) {
+    tell({.files_done = files, .bytes_done = bytes});
+  };
+  auto cleared = control_.cache(CacheAction::kEvict, paths, threads_of(which), telling, stop);
+  figures_.look_soon();
+  if (!cleared) return std::move(cleared).error();
+  tell({.files_total = cleared->files,
+        .files_done = cleared->files,
+        .bytes_total = cleared->bytes,
+        .bytes_done = cleared->bytes});
+  return Done{};
+}
+
+Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
+                            std::stop_token stop) {
+  if (which.paths.empty()) {
+    return Error{Code::kInvalid, "say which paths of the set are to be removed"};
+  }
+  std::int64_t before = 0;
+  std::optional<Error> missing;
+  bool removed_one = false;
+  for (const auto& given : which.paths) {
+    TRY(const std::string path, path_in_set(given));
+    if (path.empty()) {
+      return Error{Code::kInvalid,
+                   "the root of the set can not be removed; name what is beneath it, or delete "
+                   "the SampleSet"};
+    }
+    std::int64_t count = 0;
+    const auto telling = [&](std::int64_t files, std::int64_t) {
+      count = files;
+      tell({.files_done = before + files});
+    };
+    auto removed = control_.remove(path, which.skip_trash, telling, stop);
+    if (removed.is(Code::kNotFound)) {
+      missing = Error{Code::kNotFound, "the set has no '" + path + "'; correct the path"};
+      continue;
+    }
+    if (!removed) {
+      figures_.look_soon();
+      return removed;
+    }
+    removed_one = true;
+    before += count;
+  }
+  figures_.look_soon();
+  // Some that are gone may be the work of an earlier run that was cut short.
+  if (!removed_one && missing) return *missing;
+  tell({.files_total = before, .files_done = before});
+  return Done{};
+}
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JuiceFS on one node: the node's face over a volume that the CSI driver has mounted. Data comes in
+// by `juicefs sync`, which writes to the volume without a mount, so that the node that syncs keeps
+// no copy. Everything that is about the cache is asked of the mount's own client (control.h): it is
+// the one that trainers on this node read through. In the state directory:
+//
+//   jobs/     the runtime's journal (runtime/server)
+//   lists/    which files the parts of warm-ups hold (list_store.h)
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "engine/juicefs/node/control.h"
+#include "engine/juicefs/node/figures.h"
+#include "engine/juicefs/node/list_store.h"
+
+namespace paddle::engine::juicefs {
+
+// Asks the runtime at an address for a list (NodeFace::list_for there).
+using ListFetcher =
+    std::function<Result<std::string>(const std::string& address, const std::string& job,
+                                      std::int32_t partition, std::stop_token stop)>;
+
+struct NodeOptions {
+  std::string program = "/usr/local/bin/juicefs";
+  std::string source{};  // of the set; empty: it has none
+  std::string source_secret{};
+  std::string volume_secret{};
+  std::string data{};                // where the volume is mounted
+  std::vector<std::string> disks{};  // directories of the cache, to see how full their disks are
+  std::string state{};               // directory; has to be there
+  ListFetcher fetch{};
+};
+
+class NodeEngine final : public NodeFace {
+ public:
+  // kUnavailable: the state directory can not be used. It opens without the volume.
+  static Result<std::unique_ptr<NodeEngine>> open(const NodeOptions& options);
+
+  std::string name() const override { return "juicefs"; }
+  Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) override;
+  Result<> warm_up(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
+  Result<> clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
+  Result<> remove(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
+  Result<std::string> list_for(const std::string& job, std::int32_t partition) override;
+  Status status() override { return figures_.status(); }
+
+ private:
+  NodeEngine(const NodeOptions& options, ListStore lists)
+      : options_(options),
+        lists_(std::move(lists)),
+        control_(options.data),
+        figures_(control_, options.disks) {}
+
+  Result<std::vector<std::string>> part_for(const Selection& which, const ProgressSink& tell,
+                                            const std::stop_token& stop);
+  Result<std::vector<std::string>> derive(const Selection& which, const ProgressSink& tell,
+                                          const std::stop_token& stop);
+  Result<> make_lists(const Selection& which, const ProgressSink& tell,
+                      const std::stop_token& stop);
+
+  const NodeOptions options_;
+  const ListStore lists_;
+  const Control control_;
+  Figures figures_;  // last: its thread uses control_
+};
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What JuiceFS says, read: the reason in its log, the figures in its metrics, its configuration.
+// Pure. Texts of a foreign program are data: nothing in them is ever repeated before redacted().
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+
+namespace paddle::engine::juicefs {
+
+// Each secret, as it is and as URLs spell it, replaced by "***"; the shortest ones (under four
+// characters) would hide more than themselves and are left.
+std::string redacted(std::string text, const std::vector<std::string>& secrets);
+
+// Why it gave up, from its log: the last fatal line, else the last error, else the last line;
+// without time, place in its source and colours, on one line, at most 400 characters.
+std::string last_words(std::string_view log);
+
+// "127.0.0.1:9567" out of the line of its log that says where its metrics are.
+std::optional<std::string> metrics_address(std::string_view log);
+
+// One figure of a Prometheus text, or of the file `.stats`, whatever its labels; absent when it is
+// not there.
+std::optional<double> figure(std::string_view metrics, std::string_view name);
+
+// How far a `juicefs sync` is, by its metrics; how it ended, by the last line of its log.
+Progress sync_progress(std::string_view metrics);
+std::optional<Progress> sync_outcome(std::string_view log);
+
+// Of the file `.config` of a mount.
+struct MountConfig {
+  std::string mountpoint{};  // as the client itself sees it
+  std::string volume{};      // the volume's UUID
+  std::int64_t cache_size = 0;
+  bool by_process = false;  // started by the CSI driver itself, one client for each pod
+  bool operator==(const MountConfig&) const = default;
+};
+Result<MountConfig> parse_config(std::string_view json);
+
+}  // namespace paddle::engine::juicefs

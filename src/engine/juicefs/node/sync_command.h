@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of `juicefs sync` for one task. Pure. The volume is named by a variable of the
+// environment that holds its metadata URL, so the command line has no secret.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "engine/juicefs/node/source_access.h"
+
+namespace paddle::engine::juicefs {
+
+inline constexpr const char* kVolumeVariable = "PADDLE_VOLUME";
+
+// Arguments after the program. kInvalid: a path that leaves the set, or an option that can not be
+// said.
+Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task);
+
+// "a//b/./c" -> "a/b/c"; kInvalid when it leads out of the set, or has a newline.
+Result<std::string> path_in_set(const std::string& path);
+
+}  // namespace paddle::engine::juicefs
