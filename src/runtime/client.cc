@@ -8,9 +8,12 @@ namespace {
 
 using api::Json;
 
+constexpr std::size_t kLongestList = std::size_t{1} << 30;
+
 // Runtimes are within the cluster: never through a proxy.
-net::HttpOptions options() {
+net::HttpOptions options(const Access& access) {
   net::HttpOptions options;
+  options.tls = {.ca_pem = access.authority, .server_name = access.name};
   options.proxy = "";
   options.user_agent = "paddle-operator";
   options.connect_timeout = std::chrono::seconds{3};
@@ -47,29 +50,44 @@ Error error_of(const net::HttpReply& reply) {
 
 }  // namespace
 
-Client::Client(std::string address, std::string token, std::chrono::milliseconds limit)
-    : origin_("http://" + std::move(address)),
-      token_(std::move(token)),
+Client::Client(std::string address, Access access, std::chrono::milliseconds limit)
+    : address_(std::move(address)),
+      access_(std::move(access)),
       limit_(limit),
-      http_(options()) {}
+      http_(options(access_)) {}
 
-Result<Json> Client::ask(const std::string& method, const std::string& path, std::string body,
-                         std::stop_token stop) {
-  net::HttpRequest request{.method = method,
-                           .url = origin_ + path,
-                           .headers = {{"Authorization", "Bearer " + token_}},
-                           .body = std::move(body),
-                           .idempotent = true};
+Client::Client(std::string address, std::string token, std::chrono::milliseconds limit)
+    : Client(std::move(address), Access{.token = std::move(token)}, limit) {}
+
+Result<net::HttpReply> Client::send(net::HttpRequest request, const net::BodySink* sink,
+                                    std::stop_token stop) {
+  const std::string doing = "runtime at " + address_;
+  request.url = (access_.authority.empty() ? "http://" : "https://") + address_ + request.url;
+  request.idempotent = true;
   if (!request.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
+  request.headers.emplace_back("Authorization", "Bearer " + access_.token);
   net::HttpCall call;
   call.timeout = limit_;
   call.stop = std::move(stop);
-  auto reply = http_.send(request, call);
-  const std::string doing = "runtime at " + origin_.substr(7);
+  const auto once = [&] {
+    return sink ? http_.stream(request, *sink, call) : http_.send(request, call);
+  };
+  auto reply = once();
+  if (reply && reply->status == 401 && !access_.token_before.empty()) {
+    request.headers.back().second = "Bearer " + access_.token_before;
+    reply = once();
+  }
   if (!reply) return std::move(reply).error().in(doing);
   if (reply->status < 200 || reply->status > 299) return error_of(*reply).in(doing);
-  auto json = api::parse_json(reply->body);
-  if (!json) return std::move(json).error().in(doing);
+  return reply;
+}
+
+Result<Json> Client::ask(const std::string& method, const std::string& path, std::string body,
+                         std::stop_token stop) {
+  TRY(const auto reply,
+      send({.method = method, .url = path, .body = std::move(body)}, nullptr, std::move(stop)));
+  auto json = api::parse_json(reply.body);
+  if (!json) return std::move(json).error().in("runtime at " + address_);
   return json;
 }
 
@@ -110,6 +128,23 @@ Result<> Client::cancel(const std::string& id, std::stop_token stop) {
 Result<StatusReport> Client::status(std::stop_token stop) {
   TRY(const Json json, ask("GET", "/v1/status", {}, std::move(stop)));
   return decode_status_report(json);
+}
+
+Result<std::string> Client::list(const std::string& job, std::int32_t partition,
+                                 std::stop_token stop) {
+  if (!is_job_id(job)) return Error{Code::kInvalid, "that is no id of a job"};
+  std::string text;
+  const net::BodySink sink = [&](std::string_view piece) -> Result<> {
+    if (text.size() + piece.size() > kLongestList) {
+      return Error{Code::kInvalid, "the list is too long"};
+    }
+    text += piece;
+    return Done{};
+  };
+  TRY(const auto reply,
+      send({.url = "/v1/lists/" + job + "/" + std::to_string(partition)}, &sink, std::move(stop)));
+  (void)reply;
+  return text;
 }
 
 }  // namespace paddle::runtime

@@ -6,7 +6,8 @@
 //   own kDeadline      no answer in time                         kNotFound      no such job
 //   kConflict      another job has that id                   kInvalid       it refuses the request
 //
-// The token appears in no error. Thread-safe.
+// Over TLS when an authority is given: the runtime is called by its address and known by its name.
+// The tokens appear in no error. Thread-safe.
 
 #pragma once
 
@@ -21,9 +22,20 @@
 
 namespace paddle::runtime {
 
+// From the Secret <set>-runtime (identity.h).
+struct Access {
+  std::string token{};
+  std::string token_before{};  // tried when the first is refused; empty: none
+  std::string authority{};     // PEM; empty: without TLS
+  std::string name{};          // that the certificate must have: server_name()
+};
+
 class Client {
  public:
   // `address` is host:port; an IPv6 host is in brackets.
+  Client(std::string address, Access access,
+         std::chrono::milliseconds limit = std::chrono::seconds{10});
+  // In the clear.
   Client(std::string address, std::string token,
          std::chrono::milliseconds limit = std::chrono::seconds{10});
 
@@ -33,13 +45,19 @@ class Client {
   Result<std::vector<JobReport>> jobs(std::stop_token stop = {});
   Result<> cancel(const std::string& id, std::stop_token stop = {});
   Result<StatusReport> status(std::stop_token stop = {});
+  // What a part of a warm-up reads: paths of the set, one a line. kNotFound: not known (yet).
+  Result<std::string> list(const std::string& job, std::int32_t partition,
+                           std::stop_token stop = {});
 
  private:
   Result<api::Json> ask(const std::string& method, const std::string& path, std::string body,
                         std::stop_token stop);
+  // The answer to the first token that is not refused; an error for every status but 2xx.
+  Result<net::HttpReply> send(net::HttpRequest request, const net::BodySink* sink,
+                              std::stop_token stop);
 
-  const std::string origin_;
-  const std::string token_;
+  const std::string address_;
+  const Access access_;
   const std::chrono::milliseconds limit_;
   net::HttpClient http_;
 };

@@ -49,6 +49,10 @@ class FakeEngine final : public engine::NodeFace {
                   std::stop_token stop) override {
     return act("remove", tell, std::move(stop));
   }
+  Result<std::string> list_for(const std::string& job, std::int32_t partition) override {
+    if (job != "listed") return Error{Code::kNotFound, "no list of '" + job + "'"};
+    return "part " + std::to_string(partition) + "\n";
+  }
   engine::Status status() override {
     engine::Status status;
     status.index = engine::Status::Index{.generation = 3, .digest = "d", .files = 2, .bytes = 20};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/server/server.h"
 
+#include <charconv>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/protocol.h"
@@ -12,6 +14,8 @@ using api::Json;
 
 constexpr std::size_t kLongestBody = std::size_t{1} << 20;
 constexpr std::string_view kJobs = "/v1/jobs/";
+constexpr std::string_view kLists = "/v1/lists/";
+constexpr std::chrono::seconds kWholeRequest{30};  // the list of a large part takes a while
 
 net::Reply reply(const Json& body, int status = 200) {
   return {
@@ -76,7 +80,10 @@ bool same_secret(std::string_view given, std::string_view secret) {
 bool Server::may_ask(const net::Ask& ask) const {
   constexpr std::string_view kBearer = "Bearer ";
   if (!ask.authorization.starts_with(kBearer)) return false;
-  return same_secret(std::string_view(ask.authorization).substr(kBearer.size()), token_());
+  const auto given = std::string_view(ask.authorization).substr(kBearer.size());
+  bool may = false;
+  for (const std::string& token : tokens_()) may |= same_secret(given, token);
+  return may;
 }
 
 net::Reply Server::answer(const net::Ask& ask) {
@@ -84,6 +91,7 @@ net::Reply Server::answer(const net::Ask& ask) {
   if (!may_ask(ask)) return refuse(401, "this needs the token of this runtime");
   const bool reads = ask.method == "GET" || ask.method == "HEAD";
   if (ask.path.starts_with(kJobs)) return answer_job(ask, ask.path.substr(kJobs.size()));
+  if (ask.path.starts_with(kLists)) return answer_list(ask, ask.path.substr(kLists.size()));
   const bool known = ask.path == "/v1/jobs" || ask.path == "/v1/status" || ask.path == "/metrics";
   if (!known) return refuse(404, "no such path");
   if (!reads) return refuse(405, "only GET");
@@ -95,6 +103,23 @@ net::Reply Server::answer(const net::Ask& ask) {
   Json list = Json::array();
   for (const JobReport& report : jobs_.all()) list.push_back(encode(report));
   return reply(Json{{"jobs", std::move(list)}});
+}
+
+// <job>/<partition>
+net::Reply Server::answer_list(const net::Ask& ask, const std::string& which) {
+  const auto slash = which.find('/');
+  const std::string job = which.substr(0, slash);
+  const std::string number = slash == which.npos ? "" : which.substr(slash + 1);
+  std::int32_t partition = -1;
+  const char* const end = number.data() + number.size();
+  const auto [stopped, error] = std::from_chars(number.data(), end, partition);
+  if (!is_job_id(job) || error != std::errc{} || stopped != end || partition < 0) {
+    return refuse(400, "a list is asked for as <job>/<partition>");
+  }
+  if (ask.method != "GET" && ask.method != "HEAD") return refuse(405, "only GET");
+  auto list = engine_.list_for(job, partition);
+  if (!list) return refuse(status_of(list.error().code), list.error().message);
+  return {.body = *std::move(list)};
 }
 
 net::Reply Server::answer_job(const net::Ask& ask, const std::string& id) {
@@ -121,16 +146,25 @@ net::Reply Server::answer_job(const net::Ask& ask, const std::string& id) {
   return reply(encode(*report));
 }
 
-Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token token, Jobs& jobs,
-                                              engine::NodeFace& engine, Metrics& metrics) {
-  std::unique_ptr<Server> server(new Server(std::move(token), jobs, engine, metrics));
+Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Tokens tokens,
+                                              Jobs& jobs, engine::NodeFace& engine,
+                                              Metrics& metrics, const net::ServerTls& tls) {
+  std::unique_ptr<Server> server(new Server(std::move(tokens), jobs, engine, metrics));
   net::ServerLimits limits;
   limits.body_bytes = kLongestBody;
+  limits.whole_request = kWholeRequest;
   TRY(server->http_,
       net::HttpServer::start(
-          address, [self = server.get()](const net::Ask& ask) { return self->answer(ask); },
-          limits));
+          address, [self = server.get()](const net::Ask& ask) { return self->answer(ask); }, limits,
+          tls));
   return server;
+}
+
+Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token token, Jobs& jobs,
+                                              engine::NodeFace& engine, Metrics& metrics,
+                                              const net::ServerTls& tls) {
+  Tokens one = [token = std::move(token)] { return std::vector<std::string>{token()}; };
+  return start(address, std::move(one), jobs, engine, metrics, tls);
 }
 
 }  // namespace paddle::runtime

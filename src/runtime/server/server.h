@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/metrics.h"
 #include "base/result.h"
@@ -25,24 +26,30 @@ bool same_secret(std::string_view given, std::string_view secret);
 
 class Server {
  public:
-  // The token as it is now; empty: nobody may ask. Called for each request.
+  // The tokens as they are now; an empty one opens nothing. Called for each request.
+  using Tokens = std::function<std::vector<std::string>()>;
   using Token = std::function<std::string()>;
 
-  // All but the first two are borrowed and outlive the server.
+  // All but address, tokens and tls are borrowed and outlive the server.
+  static Result<std::unique_ptr<Server>> start(const net::Address& address, Tokens tokens,
+                                               Jobs& jobs, engine::NodeFace& engine,
+                                               Metrics& metrics, const net::ServerTls& tls = {});
   static Result<std::unique_ptr<Server>> start(const net::Address& address, Token token, Jobs& jobs,
-                                               engine::NodeFace& engine, Metrics& metrics);
+                                               engine::NodeFace& engine, Metrics& metrics,
+                                               const net::ServerTls& tls = {});
 
   const net::Address& address() const { return http_->address(); }
 
  private:
-  Server(Token token, Jobs& jobs, engine::NodeFace& engine, Metrics& metrics)
-      : token_(std::move(token)), jobs_(jobs), engine_(engine), metrics_(metrics) {}
+  Server(Tokens tokens, Jobs& jobs, engine::NodeFace& engine, Metrics& metrics)
+      : tokens_(std::move(tokens)), jobs_(jobs), engine_(engine), metrics_(metrics) {}
 
   net::Reply answer(const net::Ask& ask);
+  net::Reply answer_list(const net::Ask& ask, const std::string& which);
   net::Reply answer_job(const net::Ask& ask, const std::string& id);
   bool may_ask(const net::Ask& ask) const;
 
-  const Token token_;
+  const Tokens tokens_;
   Jobs& jobs_;
   engine::NodeFace& engine_;
   StatusMetrics metrics_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/server/server.h"
 
+#include <fstream>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "net/http_client.h"
 #include "runtime/client.h"
+#include "runtime/identity.h"
 #include "runtime/server/scratch.h"
 
 namespace paddle::runtime {
@@ -126,6 +128,72 @@ TEST_F(RuntimeServerTest, StatusIsTheEngines) {
   EXPECT_NE(text.find("paddle_index_generation 3"), text.npos) << text;
   EXPECT_NE(text.find("paddle_cache_read_bytes_total{from=\"cache\"} 5"), text.npos);
   EXPECT_NE(ask("GET", "/metrics").body.find("{from=\"cache\"} 5"), text.npos) << "not doubled";
+}
+
+TEST_F(RuntimeServerTest, HandsListsOut) {
+  EXPECT_EQ(*client().list("listed", 7), "part 7\n");
+  EXPECT_TRUE(client().list("other", 0).is(Code::kNotFound));
+  EXPECT_TRUE(client("wrong").list("listed", 0).is(Code::kUnauthorized));
+  EXPECT_TRUE(client().list("../x", 0).is(Code::kInvalid));
+  for (const char* path : {"/v1/lists/", "/v1/lists/listed", "/v1/lists/listed/", "/v1/lists//0",
+                           "/v1/lists/listed/-1", "/v1/lists/listed/1x", "/v1/lists/listed/1/2",
+                           "/v1/lists/listed/99999999999"}) {
+    EXPECT_EQ(ask("GET", path).status, 400) << path;
+  }
+  EXPECT_EQ(ask("PUT", "/v1/lists/listed/0", "{}").status, 405);
+}
+
+TEST_F(RuntimeServerTest, TakesTheTokenBeforeAsWell) {
+  const auto server = Server::start(
+      {"127.0.0.1", 0},
+      [] {
+        return std::vector<std::string>{"new", "old", ""};
+      },
+      *jobs_, engine_, metrics_);
+  ASSERT_TRUE(server);
+  const std::string at = net::to_string((*server)->address());
+  EXPECT_TRUE(Client(at, "new").status());
+  EXPECT_TRUE(Client(at, "old").status());
+  EXPECT_TRUE(Client(at, "older").status().is(Code::kUnauthorized));
+  EXPECT_TRUE(Client(at, "").status().is(Code::kUnauthorized));
+  // And the client tries the one before when the server is not as far as itself.
+  EXPECT_TRUE(Client(at, Access{.token = "newest", .token_before = "new"}).status());
+  EXPECT_TRUE(Client(at, Access{.token = "newest", .token_before = "new"}).list("listed", 1));
+  EXPECT_TRUE(Client(at, Access{.token = "newest", .token_before = "newer"})
+                  .status()
+                  .is(Code::kUnauthorized));
+}
+
+TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
+  const auto write = [&](const SecretData& data) {
+    for (const auto& [key, value] : data) {
+      std::ofstream(scratch_.path() + "/" + key) << value;
+    }
+  };
+  const auto now = system_clock().wall();
+  const auto first = *make_identity("train", "imagenet", {}, now);
+  write(first);
+  const auto server = Server::start(
+      {"127.0.0.1", 0}, [] { return std::string(kToken); }, *jobs_, engine_, metrics_,
+      {scratch_.path() + "/" + kCertificateKey, scratch_.path() + "/" + kPrivateKeyKey});
+  ASSERT_TRUE(server) << server.error().message;
+  const auto asks = [&](const SecretData& data, const std::string& ns) {
+    return Client(net::to_string((*server)->address()),
+                  Access{.token = kToken,
+                         .authority = data.at(engine::kAuthorityKey),
+                         .name = server_name(ns, "imagenet")})
+        .status();
+  };
+  EXPECT_TRUE(asks(first, "train"));
+  EXPECT_TRUE(asks(first, "other").is(Code::kUnavailable));
+  // Renewed: those who know only the old authority, or already the new one, can both ask.
+  const auto second = *make_identity("train", "imagenet", first, now);
+  EXPECT_TRUE(asks(second, "train"));
+  write(second);
+  EXPECT_TRUE(asks(second, "train"));
+  const auto stranger = *make_identity("train", "imagenet", {}, now);
+  EXPECT_TRUE(asks(stranger, "train").is(Code::kUnavailable));
+  EXPECT_FALSE(Client(net::to_string((*server)->address()), kToken).status());  // in the clear
 }
 
 TEST_F(RuntimeServerTest, WhatIsNotThereOrNotAllowedIsSaid) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/identity.h"
+
+#include "tls/certificate.h"
+
+namespace paddle::runtime {
+namespace {
+
+constexpr std::chrono::hours kSkew{1};  // clocks that are behind ours
+constexpr std::size_t kTokenBytes = 32;
+
+std::string at(const SecretData& data, const char* key) {
+  const auto found = data.find(key);
+  return found == data.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+std::string server_name(const std::string& ns, const std::string& set) {
+  return set + "-runtime." + ns;
+}
+
+Result<SecretData> make_identity(const std::string& ns, const std::string& set,
+                                 const SecretData& before, WallTime now) {
+  const std::string name = server_name(ns, set);
+  const tls::Validity valid{now - kSkew, now + kIdentityLife};
+  TRY(const auto authority,
+      tls::make_self_signed(
+          {.common_name = "paddle-cache runtimes", .valid = valid, .authority = true}));
+  // 64 characters are the most that a common name may have; the name is what counts.
+  TRY(auto server,
+      tls::make_signed(
+          {.common_name = "paddle-cache runtime", .names = "DNS:" + name, .valid = valid},
+          authority));
+  SecretData made{
+      {engine::kAuthorityKey,
+       authority.certificate + tls::first_certificate(at(before, engine::kAuthorityKey))},
+      {kCertificateKey, std::move(server.certificate)},
+      {kPrivateKeyKey, std::move(server.key)},
+      {engine::kTokenBeforeKey, at(before, engine::kTokenKey)}};
+  TRY(made[engine::kTokenKey], tls::random_hex(kTokenBytes));
+  return made;
+}
+
+WallTime renewal_of(const SecretData& data) {
+  if (at(data, engine::kTokenKey).empty() || at(data, kPrivateKeyKey).empty()) return WallTime{};
+  const auto authority = tls::validity_of(at(data, engine::kAuthorityKey));
+  const auto server = tls::validity_of(at(data, kCertificateKey));
+  if (!authority || !server) return WallTime{};
+  const WallTime until = std::min(authority->until, server->until);
+  const WallTime from = std::max(authority->from, server->from);
+  return from + (until - from) / 2;
+}
+
+bool needs_renewal(const SecretData& data, WallTime now) { return now >= renewal_of(data); }
+
+}  // namespace paddle::runtime

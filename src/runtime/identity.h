@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// By what the runtimes of a set and those who ask them know each other: the data of the Secret
+// `<set>-runtime`. A token for who asks; a certificate for who answers, of an authority that is
+// made with it and whose key nobody keeps.
+//
+// Renewed, it holds the token and the authority before as well: a Secret reaches the runtimes'
+// files only after a minute or so, and nobody may be locked out meanwhile. Thread-safe.
+
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "engine/names.h"
+
+namespace paddle::runtime {
+
+using SecretData = std::map<std::string, std::string>;  // not encoded
+
+// Beside engine::kTokenKey, kTokenBeforeKey and kAuthorityKey.
+inline constexpr const char* kCertificateKey = "tls.crt";
+inline constexpr const char* kPrivateKeyKey = "tls.key";
+
+inline constexpr std::chrono::days kIdentityLife{90};
+
+// In the certificate of each runtime of the set: "<set>-runtime.<ns>".
+std::string server_name(const std::string& ns, const std::string& set);
+
+// `before`: what the Secret holds; empty for the first one.
+Result<SecretData> make_identity(const std::string& ns, const std::string& set,
+                                 const SecretData& before, WallTime now);
+
+// When it is time: in the middle of its life. Long ago when something is missing or can not be
+// read.
+WallTime renewal_of(const SecretData& data);
+bool needs_renewal(const SecretData& data, WallTime now);
+
+}  // namespace paddle::runtime
