@@ -33,19 +33,18 @@ Result<SecretData> make_identity(const std::string& ns, const std::string& set,
           {.common_name = "paddle-cache runtime", .names = "DNS:" + name, .valid = valid},
           authority));
   SecretData made{
-      {engine::kAuthorityKey,
-       authority.certificate + tls::first_certificate(at(before, engine::kAuthorityKey))},
-      {kCertificateKey, std::move(server.certificate)},
-      {kPrivateKeyKey, std::move(server.key)},
-      {engine::kTokenBeforeKey, at(before, engine::kTokenKey)}};
+      {kAuthority, authority.certificate + tls::first_certificate(at(before, kAuthority))},
+      {kCertificate, std::move(server.certificate)},
+      {kKey, std::move(server.key)},
+      {kTokenBefore, at(before, engine::kTokenKey)}};
   TRY(made[engine::kTokenKey], tls::random_hex(kTokenBytes));
   return made;
 }
 
 WallTime renewal_of(const SecretData& data) {
-  if (at(data, engine::kTokenKey).empty() || at(data, kPrivateKeyKey).empty()) return WallTime{};
-  const auto authority = tls::validity_of(at(data, engine::kAuthorityKey));
-  const auto server = tls::validity_of(at(data, kCertificateKey));
+  if (at(data, engine::kTokenKey).empty() || at(data, kKey).empty()) return WallTime{};
+  const auto authority = tls::validity_of(at(data, kAuthority));
+  const auto server = tls::validity_of(at(data, kCertificate));
   if (!authority || !server) return WallTime{};
   const WallTime until = std::min(authority->until, server->until);
   const WallTime from = std::max(authority->from, server->from);

@@ -21,9 +21,11 @@ namespace paddle::runtime {
 
 using SecretData = std::map<std::string, std::string>;  // not encoded
 
-// Beside engine::kTokenKey, kTokenBeforeKey and kAuthorityKey.
-inline constexpr const char* kCertificateKey = "tls.crt";
-inline constexpr const char* kPrivateKeyKey = "tls.key";
+// Its keys, beside engine::kTokenKey.
+inline constexpr const char* kTokenBefore = engine::kTokenBeforeKey;
+inline constexpr const char* kAuthority = engine::kAuthorityKey;
+inline constexpr const char* kCertificate = "tls.crt";
+inline constexpr const char* kKey = "tls.key";
 
 inline constexpr std::chrono::days kIdentityLife{90};
 

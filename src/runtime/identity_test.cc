@@ -22,13 +22,12 @@ TEST(RuntimeIdentity, IsRenewedWhenAnyPartIsMissingOrNonsense) {
   EXPECT_TRUE(needs_renewal({}, kNow));
   EXPECT_TRUE(
       needs_renewal({{engine::kTokenKey, "only"}}, kNow));  // of an operator before this one
-  for (const char* key :
-       {engine::kTokenKey, kPrivateKeyKey, kCertificateKey, engine::kAuthorityKey}) {
+  for (const char* key : {engine::kTokenKey, kKey, kCertificate, kAuthority}) {
     auto data = good;
     data.erase(key);
     EXPECT_TRUE(needs_renewal(data, kNow)) << key;
   }
-  for (const char* key : {kCertificateKey, engine::kAuthorityKey}) {
+  for (const char* key : {kCertificate, kAuthority}) {
     auto data = good;
     data[key] = "nonsense";
     EXPECT_TRUE(needs_renewal(data, kNow)) << key;
@@ -39,14 +38,12 @@ TEST(RuntimeIdentity, KeepsTheOneBeforeAndNoneOlder) {
   const auto first = *make_identity("train", "imagenet", {}, kNow);
   const auto second = *make_identity("train", "imagenet", first, kNow);
   const auto third = *make_identity("train", "imagenet", second, kNow);
-  EXPECT_EQ(first.at(engine::kTokenBeforeKey), "");
-  EXPECT_EQ(second.at(engine::kTokenBeforeKey), first.at(engine::kTokenKey));
+  EXPECT_EQ(first.at(kTokenBefore), "");
+  EXPECT_EQ(second.at(kTokenBefore), first.at(engine::kTokenKey));
   EXPECT_NE(second.at(engine::kTokenKey), first.at(engine::kTokenKey));
-  EXPECT_EQ(third.at(engine::kTokenBeforeKey), second.at(engine::kTokenKey));
-  EXPECT_NE(second.at(engine::kAuthorityKey).find(first.at(engine::kAuthorityKey)),
-            std::string::npos);
-  EXPECT_EQ(third.at(engine::kAuthorityKey).find(first.at(engine::kAuthorityKey)),
-            std::string::npos);
+  EXPECT_EQ(third.at(kTokenBefore), second.at(engine::kTokenKey));
+  EXPECT_NE(second.at(kAuthority).find(first.at(kAuthority)), std::string::npos);
+  EXPECT_EQ(third.at(kAuthority).find(first.at(kAuthority)), std::string::npos);
 }
 
 TEST(RuntimeIdentity, NamesMayBeAsLongAsTheyCan) {

@@ -173,15 +173,14 @@ TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
   const auto now = system_clock().wall();
   const auto first = *make_identity("train", "imagenet", {}, now);
   write(first);
-  const auto server = Server::start(
-      {"127.0.0.1", 0}, [] { return std::string(kToken); }, *jobs_, engine_, metrics_,
-      {scratch_.path() + "/" + kCertificateKey, scratch_.path() + "/" + kPrivateKeyKey});
+  const auto server =
+      Server::start({"127.0.0.1", 0}, [] { return std::string(kToken); }, *jobs_, engine_, metrics_,
+                    {scratch_.path() + "/" + kCertificate, scratch_.path() + "/" + kKey});
   ASSERT_TRUE(server) << server.error().message;
   const auto asks = [&](const SecretData& data, const std::string& ns) {
-    return Client(net::to_string((*server)->address()),
-                  Access{.token = kToken,
-                         .authority = data.at(engine::kAuthorityKey),
-                         .name = server_name(ns, "imagenet")})
+    return Client(net::to_string((*server)->address()), Access{.token = kToken,
+                                                               .authority = data.at(kAuthority),
+                                                               .name = server_name(ns, "imagenet")})
         .status();
   };
   EXPECT_TRUE(asks(first, "train"));
