@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reconciler over FakeCluster with runtimes of our own making; once with calls that fail, get
+// lost and are repeated.
+
+#include "controllers/sample_job/reconciler.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+#include "base/sync.h"
+#include "controllers/sample_job/plan.h"
+#include "engine/names.h"
+#include "kube/fake/failing_cluster.h"
+#include "kube/fake/fake_cluster.h"
+
+namespace paddle::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace sample_jobs;
+using kube::Json;
+using kube::ObjectKey;
+namespace kinds = kube::resources;
+using runtime::JobState;
+
+const ObjectKey kSet{"train", "imagenet"};
+
+template <typename Condition>
+void until(const Condition& condition) {
+  while (!condition()) system_clock().sleep(2ms, {});
+}
+
+// Each takes jobs in turn and does the first that is open when it is asked about; says what it did.
+class FakeRuntimes {
+ public:
+  RuntimeAt at() {
+    return [this](const std::string& address, const runtime::Access& access) {
+      EXPECT_EQ(access.token, "secret");
+      return std::make_unique<One>(*this, address);
+    };
+  }
+  // Ids in the order in which they were done, of one runtime.
+  std::vector<std::string> done_at(const std::string& address) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    return done_[address];
+  }
+  size_t open_at(const std::string& address) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    size_t open = 0;
+    for (const auto& job : jobs_[address]) open += !runtime::ended(job.state);
+    return open;
+  }
+  void hold(bool held) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    held_ = held;
+  }
+
+ private:
+  class One final : public Runtime {
+   public:
+    One(FakeRuntimes& all, std::string address) : all_(all), address_(std::move(address)) {}
+    Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
+      return all_.job(address_, id);
+    }
+    Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override {
+      Lock lock(all_.mutex_);
+      return all_.jobs_[address_];
+    }
+    Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
+                                       std::stop_token) override {
+      return all_.put(address_, id, request);
+    }
+    Result<> cancel(const std::string& id, std::stop_token) override {
+      Lock lock(all_.mutex_);
+      for (auto& job : all_.jobs_[address_]) {
+        if (job.id == id && !runtime::ended(job.state)) job.state = JobState::kCancelled;
+      }
+      return Done{};
+    }
+
+   private:
+    FakeRuntimes& all_;
+    const std::string address_;
+  };
+
+  Result<runtime::JobReport> job(const std::string& address, const std::string& id)
+      EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    auto& all = jobs_[address];
+    const auto open =
+        std::ranges::find_if(all, [](const auto& each) { return !runtime::ended(each.state); });
+    if (!held_ && open != all.end()) {
+      open->state = JobState::kSucceeded;
+      done_[address].push_back(open->id);
+    }
+    const auto found = std::ranges::find(all, id, &runtime::JobReport::id);
+    if (found == all.end()) return Error{Code::kNotFound, "no such job"};
+    return *found;
+  }
+  Result<runtime::JobReport> put(const std::string& address, const std::string& id,
+                                 const runtime::JobRequest& request) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    auto& all = jobs_[address];
+    const auto found = std::ranges::find(all, id, &runtime::JobReport::id);
+    if (found != all.end()) return *found;
+    all.push_back({.id = id, .kind = request.kind, .state = JobState::kRunning});
+    return all.back();
+  }
+
+  Mutex mutex_;
+  bool held_ GUARDED_BY(mutex_) = false;
+  std::map<std::string, std::vector<runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
+  std::map<std::string, std::vector<std::string>> done_ GUARDED_BY(mutex_);
+};
+
+struct SampleJobReconcilerTest : ::testing::Test {
+  kube::FakeCluster server{};
+  FakeRuntimes runtimes{};
+  Metrics metrics{};
+
+  void create_set() {
+    const Json object = {{"apiVersion", api::SampleSet::kApiVersion},
+                         {"kind", api::SampleSet::kKind},
+                         {"metadata", {{"namespace", kSet.ns}, {"name", kSet.name}}},
+                         {"spec", {{"partitions", 2}, {"source", {{"uri", "s3://b/images"}}}}}};
+    auto made = server.create(kinds::kSampleSets, object);
+    ASSERT_TRUE(made);
+    const auto set = *api::decode_sample_set(*made);
+    (*made)["status"] = {{"phase", "Ready"}, {"engine", "samplefs"}};
+    ASSERT_TRUE(server.update(kinds::kSampleSets, *made, "status"));
+    Json secret = {{"apiVersion", "v1"},
+                   {"kind", "Secret"},
+                   {"data", {{engine::kTokenKey, base64_encode("secret")}}}};
+    secret["metadata"] = api::encode_meta(
+        {.key = {kSet.ns, engine::runtime_name(set)}, .owners = {engine::owner_reference(set)}});
+    ASSERT_TRUE(server.create(kinds::kSecrets, secret));
+    for (int i = 0; i < 2; ++i) {
+      Json pod = {{"apiVersion", "v1"},
+                  {"kind", "Pod"},
+                  {"metadata",
+                   {{"namespace", kSet.ns},
+                    {"name", engine::runtime_pod_name(set, i)},
+                    {"labels", {{engine::kSetLabel, kSet.name}}}}},
+                  {"spec", {{"nodeName", "node-" + std::to_string(i)}}}};
+      auto stored = server.create(kinds::kPods, pod);
+      ASSERT_TRUE(stored);
+      (*stored)["status"] = {{"phase", "Running"}, {"podIP", "10.0.0." + std::to_string(i)}};
+      ASSERT_TRUE(server.update(kinds::kPods, *stored, "status"));
+    }
+  }
+  void create_job(const std::string& name, Json spec) {
+    spec["sampleSetRef"] = {{"name", kSet.name}};
+    const auto made =
+        server.create(kinds::kSampleJobs, {{"apiVersion", api::SampleJob::kApiVersion},
+                                           {"kind", api::SampleJob::kKind},
+                                           {"metadata", {{"namespace", kSet.ns}, {"name", name}}},
+                                           {"spec", spec}});
+    ASSERT_TRUE(made) << made.error().message;
+  }
+  std::unique_ptr<Manager> make(kube::Cluster& cluster, const Clock& clock = system_clock()) {
+    auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
+    EXPECT_TRUE(made);
+    EXPECT_TRUE(
+        (*made)->add({.name = kSampleJobController, .workers = 4}, [&](const Surroundings& around) {
+          return make_sample_job_reconciler(around, {.runtime_at = runtimes.at()}, clock);
+        }));
+    return *std::move(made);
+  }
+  api::SampleJob job(const std::string& name) {
+    const auto found = server.get(kinds::kSampleJobs, {kSet.ns, name});
+    return found ? *api::decode_sample_job(*found) : api::SampleJob{};
+  }
+  std::vector<api::SampleJob> all_jobs() {
+    std::vector<api::SampleJob> all;
+    EXPECT_TRUE(server.list(kinds::kSampleJobs, {}, [&](std::string_view text) -> Result<> {
+      all.push_back(*api::decode_sample_job(Json::parse(text)));
+      return Done{};
+    }));
+    return all;
+  }
+  // A few jobs, to their end; none has an effect twice.
+  void live(kube::Cluster& cluster) {
+    auto manager = make(cluster);
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    for (int i = 0; i < 6; ++i) {
+      create_job("job-" + std::to_string(i), {{"type", i % 2 ? "warmup" : "clear"}});
+    }
+    system_clock().sleep(20ms, {});
+    create_set();  // they have waited for it
+    until([&] {
+      return std::ranges::all_of(all_jobs(),
+                                 [](const auto& each) { return each.status.phase == "Succeeded"; });
+    });
+    for (const char* address : {"10.0.0.0", "10.0.0.1"}) {
+      auto done = runtimes.done_at(address);
+      EXPECT_EQ(done.size(), 6u);
+      std::ranges::sort(done);
+      EXPECT_EQ(std::ranges::unique(done).size(), 0u) << "an effect happened twice";
+    }
+    running.request_stop();
+  }
+};
+
+TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndOnceTheirSetIsThere) { live(server); }
+
+TEST_F(SampleJobReconcilerTest, DoesSoWhenEveryCallFailsOnce) {
+  kube::FailingCluster failing(server, kube::faults::each_once({}));
+  live(failing);
+  EXPECT_GT(failing.injected(), 10u);
+}
+
+TEST_F(SampleJobReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
+  kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
+  live(failing);
+  EXPECT_GT(failing.injected(), 5u);
+}
+
+TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
+  create_set();
+  constexpr int kJobs = 40;
+  for (int i = 0; i < kJobs; ++i) {
+    create_job("job-" + std::to_string(100 + i), {{"type", "warmup"}});
+  }
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return runtimes.done_at("10.0.0.1").size() == kJobs; });
+  std::vector<api::SampleJob> jobs = all_jobs();
+  std::ranges::sort(jobs, [](const auto& a, const auto& b) {
+    return std::tie(a.meta.created, a.meta.key.name) < std::tie(b.meta.created, b.meta.key.name);
+  });
+  const auto done = runtimes.done_at("10.0.0.0");
+  ASSERT_EQ(done.size(), jobs.size());
+  // Nobody is overtaken by more than are sent at once.
+  for (size_t i = 0; i < done.size(); ++i) {
+    const auto place = std::ranges::find_if(
+        jobs, [&](const auto& each) { return done[i].starts_with(id_prefix(each.meta)); });
+    ASSERT_NE(place, jobs.end());
+    EXPECT_NEAR(static_cast<double>(place - jobs.begin()), static_cast<double>(i), 8) << done[i];
+  }
+  running.request_stop();
+}
+
+TEST_F(SampleJobReconcilerTest, ADeletedJobIsCancelledByThisOperatorOrTheNext) {
+  create_set();
+  runtimes.hold(true);
+  for (const bool watched : {true, false}) {
+    create_job("running", {{"type", "warmup"}});
+    {
+      auto manager = make(server);
+      std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+      until([&] { return runtimes.open_at("10.0.0.0") == 1 && runtimes.open_at("10.0.0.1") == 1; });
+      if (watched) {
+        ASSERT_TRUE(server.remove(kinds::kSampleJobs, {kSet.ns, "running"}));
+        until([&] { return runtimes.open_at("10.0.0.0") + runtimes.open_at("10.0.0.1") == 0; });
+      }
+    }
+    if (watched) continue;
+    ASSERT_TRUE(server.remove(kinds::kSampleJobs, {kSet.ns, "running"}));
+    auto manager = make(server);
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    until([&] { return runtimes.open_at("10.0.0.0") + runtimes.open_at("10.0.0.1") == 0; });
+  }
+  EXPECT_TRUE(runtimes.done_at("10.0.0.0").empty());
+}
+
+TEST_F(SampleJobReconcilerTest, AScheduleMakesAJobThatRuns) {
+  create_set();
+  create_job("nightly", {{"type", "clear"}, {"schedule", "* * * * *"}});
+  const ManualClock later(system_clock().wall() + 1h);
+  auto manager = make(server, later);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] {
+    const auto jobs = all_jobs();
+    return jobs.size() == 2 && std::ranges::any_of(jobs, [](const auto& each) {
+             return each.status.phase == "Succeeded" && each.meta.controller();
+           });
+  });
+  until([&] { return job("nightly").status.cron && job("nightly").status.cron->last_successful; });
+  EXPECT_TRUE(job("nightly").status.cron->next_schedule);
+  EXPECT_EQ(runtimes.done_at("10.0.0.0").size(), 1u);
+  running.request_stop();
+}
+
+}  // namespace
+}  // namespace paddle::controllers

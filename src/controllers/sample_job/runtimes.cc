@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/runtimes.h"
+
+namespace paddle::controllers::sample_jobs {
+namespace {
+
+constexpr std::chrono::seconds kLimit{5};
+
+class RuntimeOverHttp final : public Runtime {
+ public:
+  RuntimeOverHttp(const std::string& address, const runtime::Access& access)
+      : client_(address, access, kLimit) {}
+
+  Result<runtime::JobReport> job(const std::string& id, std::stop_token stop) override {
+    return client_.job(id, stop);
+  }
+  Result<std::vector<runtime::JobReport>> jobs(std::stop_token stop) override {
+    return client_.jobs(stop);
+  }
+  Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
+                                     std::stop_token stop) override {
+    return client_.put_job(id, request, stop);
+  }
+  Result<> cancel(const std::string& id, std::stop_token stop) override {
+    return client_.cancel(id, stop);
+  }
+
+ private:
+  runtime::Client client_;
+};
+
+}  // namespace
+
+RuntimeAt runtimes_over_http() {
+  return [](const std::string& address, const runtime::Access& access) -> std::unique_ptr<Runtime> {
+    const bool v6 = address.find(':') != std::string::npos;
+    const std::string host = v6 ? "[" + address + "]" : address;
+    return std::make_unique<RuntimeOverHttp>(host + ":" + std::to_string(runtime::kPort), access);
+  };
+}
+
+}  // namespace paddle::controllers::sample_jobs

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/view.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "api/look.h"
+#include "base/base64.h"
+#include "controllers/loop/sources.h"
+#include "controllers/sample_job/plan.h"
+#include "controllers/sample_job/queue.h"
+#include "engine/names.h"
+#include "runtime/identity.h"
+
+namespace paddle::controllers::sample_jobs {
+namespace {
+
+using api::Json;
+using api::ObjectKey;
+namespace kinds = kube::resources;
+
+constexpr const char* kBySet = "sample-set";
+constexpr const char* kByOwner = "owner";
+
+std::string text_of(const ObjectKey& key) { return key.ns + "/" + key.name; }
+
+ObjectKey set_key_of(const api::SampleJob& job) {
+  return {job.meta.key.ns, job.spec.sample_set ? job.spec.sample_set->name : ""};
+}
+
+bool unfinished(const api::SampleJob& job) {
+  return job.spec.schedule.empty() && !finished(job.status.phase) && !job.meta.deleting();
+}
+
+std::string secret_text(const Json& secret, const char* key) {
+  auto plain = base64_decode(api::look_text(api::look(secret, "data"), key));
+  return plain ? *plain : std::string();
+}
+
+}  // namespace
+
+View::View(const Surroundings& around, const SampleJobOptions& options)
+    : cluster_(around.cluster),
+      options_(options),
+      jobs_(around.informers.of<api::SampleJob>(kinds::kSampleJobs, {.ns = options.ns},
+                                                {"sample-job", api::decode_sample_job})),
+      sets_(around.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = options.ns},
+                                                {"sample-set", api::decode_sample_set})),
+      pods_(around.informers.of<api::Pod>(kinds::kPods,
+                                          {.ns = options.ns, .label_selector = engine::kSetLabel},
+                                          {"pod", api::decode_pod})) {
+  jobs_.add_index(kBySet, [](const api::SampleJob& job) {
+    return std::vector<std::string>{text_of(set_key_of(job))};
+  });
+  jobs_.add_index(kByOwner, [](const api::SampleJob& job) {
+    std::vector<std::string> owners;
+    if (const auto* owner = job.meta.controller()) owners.push_back(owner->uid);
+    return owners;
+  });
+  pods_.add_index(kBySet, [](const api::Pod& pod) {
+    std::vector<std::string> keys;
+    const auto label = pod.meta.labels.find(engine::kSetLabel);
+    if (label != pod.meta.labels.end()) keys.push_back(pod.meta.key.ns + "/" + label->second);
+    return keys;
+  });
+  listen(around.queue);
+}
+
+void View::listen(WorkQueue& queue) {
+  for_kind(jobs_, queue);
+  owns(jobs_, kinds::kSampleJobs, queue);
+  // The jobs of a set that have not ended; of those that wait only the ones whose turn is near.
+  const auto concerned = [jobs = jobs_](const ObjectKey& set) {
+    std::vector<std::shared_ptr<const api::SampleJob>> waiting;
+    std::vector<ObjectKey> keys;
+    for (const auto& job : jobs.list(kBySet, text_of(set))) {
+      if (!unfinished(*job)) continue;
+      if (job->status.job_name.empty()) {
+        waiting.push_back(job);
+      } else {
+        keys.push_back(job->meta.key);
+      }
+    }
+    std::ranges::sort(waiting, [](const auto& a, const auto& b) {
+      return std::tie(a->meta.created, a->meta.key.name) <
+             std::tie(b->meta.created, b->meta.key.name);
+    });
+    constexpr size_t kNear = 8 * kSentAtOnce;
+    if (waiting.size() > kNear) waiting.resize(kNear);
+    for (const auto& job : waiting) keys.push_back(job->meta.key);
+    return keys;
+  };
+  jobs_.on_change([this, &queue, concerned](const ObjectKey&, const api::SampleJob* before,
+                                            const api::SampleJob* after) {
+    // Progress of one is not the others' affair: its coming, sending and end are.
+    const bool news = !before || !after || before->status.job_name != after->status.job_name ||
+                      finished(before->status.phase) != finished(after->status.phase) ||
+                      before->spec.terminate != after->spec.terminate;
+    if (!news) return;
+    const ObjectKey set = set_key_of(after ? *after : *before);
+    for (const ObjectKey& key : concerned(set)) queue.add(key);
+    if (after) return;
+    {
+      Lock lock(mutex_);
+      swept_.erase(set);
+    }
+    queue.add({set.ns, kSetKey + set.name});
+  });
+  watches(sets_, queue, [concerned](const api::SampleSet& set) {
+    auto keys = concerned(set.meta.key);
+    keys.push_back({set.meta.key.ns, kSetKey + set.meta.key.name});
+    return keys;
+  });
+  watches(pods_, queue, [concerned](const api::Pod& pod) {
+    const auto label = pod.meta.labels.find(engine::kSetLabel);
+    if (label == pod.meta.labels.end()) return std::vector<ObjectKey>{};
+    return concerned({pod.meta.key.ns, label->second});
+  });
+}
+
+std::vector<Sibling> View::siblings_of(const api::SampleJob& job) const {
+  std::vector<Sibling> siblings;
+  for (const auto& other : jobs_.list(kBySet, text_of(set_key_of(job)))) {
+    if (other->meta.key == job.meta.key || !unfinished(*other)) continue;
+    const auto* ready = api::find_condition(other->status.conditions, "Ready");
+    static constexpr const char* kOwn[] = {"ErrorSecretNotExist", "SecretElsewhere", "Suspended",
+                                           "Retrying"};
+    siblings.push_back({.name = other->meta.key.name,
+                        .type = other->spec.type,
+                        .created = other->meta.created.value_or(WallTime{}),
+                        .sent = !other->status.job_name.empty(),
+                        .waits = ready && std::ranges::find(kOwn, ready->reason) != std::end(kOwn),
+                        .terminate = other->spec.terminate});
+  }
+  return siblings;
+}
+
+std::vector<Seat> View::seats(const api::SampleSet& set) const {
+  std::vector<Seat> found;
+  for (const auto& pod : pods_.list(kBySet, text_of(set.meta.key))) {
+    if (pod->meta.deleting() || pod->ip.empty() || pod->phase != api::PodPhase::kRunning) continue;
+    for (int i = 0; i < set.spec.effective_partitions(); ++i) {
+      if (pod->meta.key.name == engine::runtime_pod_name(set, i)) {
+        found.push_back({i, pod->node, pod->ip});
+      }
+    }
+  }
+  std::ranges::sort(found, {}, &Seat::partition);
+  return found;
+}
+
+Result<std::optional<runtime::Access>> View::access_to(const api::SampleSet& set,
+                                                       const kube::Call& call) {
+  {
+    Lock lock(mutex_);
+    const auto known = known_.find(set.meta.key);
+    if (known != known_.end() && known->second.uid == set.meta.uid) {
+      return std::optional(known->second.access);
+    }
+  }
+  auto secret = cluster_.get(kinds::kSecrets, {set.meta.key.ns, engine::runtime_name(set)}, call);
+  if (secret.is(Code::kNotFound)) return std::optional<runtime::Access>{};
+  if (!secret) return std::move(secret).error().in("read the runtimes' secret");
+  TRY(const api::Meta meta, api::decode_meta(*secret));
+  if (!engine::belongs_to(meta, set)) return std::optional<runtime::Access>{};
+  runtime::Access access{.token = secret_text(*secret, engine::kTokenKey),
+                         .token_before = secret_text(*secret, runtime::kTokenBefore),
+                         .authority = secret_text(*secret, runtime::kAuthority),
+                         .name = runtime::server_name(set.meta.key.ns, set.meta.key.name)};
+  Lock lock(mutex_);
+  known_[set.meta.key] = {set.meta.uid, access};
+  return std::optional(std::move(access));
+}
+
+void View::forget_access(const ObjectKey& set) {
+  Lock lock(mutex_);
+  known_.erase(set);
+}
+
+bool View::needs_sweep(const ObjectKey& set) {
+  Lock lock(mutex_);
+  return !swept_.contains(set);
+}
+
+void View::swept(const ObjectKey& set) {
+  Lock lock(mutex_);
+  swept_.insert(set);
+}
+
+// Before it is sent, a runtime that runs will do; afterwards each is asked about the job.
+std::vector<Answer> View::ask(const api::SampleJob& job, const api::SampleSet& set,
+                              const kube::Call& call) {
+  std::vector<Answer> answers;
+  std::optional<runtime::Access> access;
+  std::string error;
+  if (!job.status.job_name.empty()) {
+    auto read = access_to(set, call);
+    if (read) access = *read;
+    error = !read ? read.error().message : (access ? "" : "its set has no secret for runtimes");
+  }
+  for (const Seat& seat : seats(set)) {
+    Answer answer{.partition = seat.partition, .node = seat.node};
+    const auto part =
+        std::ranges::find(job.status.partitions, seat.partition, &api::JobPartition::index);
+    const bool open = part != job.status.partitions.end() && part->state != "Succeeded" &&
+                      part->state != "Failed" && part->state != "Cancelled";
+    if (!job.status.job_name.empty() && open) {
+      answer.error = error;
+      if (access) {
+        auto report = options_.runtime_at(seat.address, *access)->job(part->id, call.stop);
+        if (report) answer.job = *std::move(report);
+        if (report.is(Code::kUnauthorized)) forget_access(set.meta.key);
+        if (!report && !report.is(Code::kNotFound)) answer.error = report.error().message;
+      }
+    }
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) {
+  World world;
+  if (!job.spec.schedule.empty()) {
+    for (const auto& run : jobs_.list(kByOwner, job.meta.uid)) world.runs.push_back(*run);
+    return world;
+  }
+  world.siblings = siblings_of(job);
+  if (finished(job.status.phase) && job.status.observed_generation == job.meta.generation) {
+    return world;  // nothing is asked any more
+  }
+  if (const auto set = sets_.find(set_key_of(job))) {
+    world.set = *set;
+    for (const auto& face : options_.engines) {
+      if (face->name() == set->status.engine) world.one_volume = face->first_leads();
+    }
+    world.answers = ask(job, *set, call);
+  }
+  if (job.spec.secret && job.status.job_name.empty()) {
+    const ObjectKey key{job.meta.key.ns, job.spec.secret->name};
+    auto secret = cluster_.get(kinds::kSecrets, key, call);
+    if (!secret && !secret.is(Code::kNotFound)) return std::move(secret).error();
+    world.secret_exists = static_cast<bool>(secret);
+  }
+  return world;
+}
+
+}  // namespace paddle::controllers::sample_jobs

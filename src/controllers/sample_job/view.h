@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the reconciler of SampleJobs sees: jobs, sets and runtimes' pods from informers, gathered
+// into a World together with what the runtimes answer about one job. Thread-safe.
+//
+// Keys in the queue: a job's own, and "set/<name>" for a set whose runtimes may know jobs that are
+// gone.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/pod.h"
+#include "base/sync.h"
+#include "controllers/loop/manager.h"
+#include "controllers/sample_job/options.h"
+#include "controllers/sample_job/runtimes.h"
+#include "controllers/sample_job/world.h"
+#include "kube/informer/store.h"
+
+namespace paddle::controllers::sample_jobs {
+
+inline constexpr const char* kSetKey = "set/";
+
+// A runtime that may be asked.
+struct Seat {
+  int partition = 0;
+  std::string node{};
+  std::string address{};
+};
+
+class View {
+ public:
+  View(const Surroundings& around, const SampleJobOptions& options);
+
+  std::shared_ptr<const api::SampleJob> find(const api::ObjectKey& key) const {
+    return jobs_.find(key);
+  }
+  std::shared_ptr<const api::SampleSet> set_of(const api::ObjectKey& key) const {
+    return sets_.find(key);
+  }
+  Result<World> world_of(const api::SampleJob& job, const kube::Call& call);
+
+  std::vector<Seat> seats(const api::SampleSet& set) const;
+  // By what the set's runtimes are spoken to; nothing: it has no Secret for that yet.
+  Result<std::optional<runtime::Access>> access_to(const api::SampleSet& set,
+                                                   const kube::Call& call);
+  void forget_access(const api::ObjectKey& set);
+
+  // Whether the runtimes of a set may know jobs that are gone: after a start, and after a deletion.
+  bool needs_sweep(const api::ObjectKey& set);
+  void swept(const api::ObjectKey& set);
+
+  void acknowledge(const api::Json& stored) const { jobs_.acknowledge(stored); }
+
+ private:
+  void listen(WorkQueue& queue);
+  std::vector<Sibling> siblings_of(const api::SampleJob& job) const;
+  std::vector<Answer> ask(const api::SampleJob& job, const api::SampleSet& set,
+                          const kube::Call& call);
+
+  kube::Cluster& cluster_;
+  const SampleJobOptions options_;
+  kube::Store<api::SampleJob> jobs_;
+  kube::Store<api::SampleSet> sets_;
+  kube::Store<api::Pod> pods_;
+
+  struct Known {
+    std::string uid{};  // of the set
+    runtime::Access access{};
+  };
+  Mutex mutex_;
+  std::map<api::ObjectKey, Known> known_ GUARDED_BY(mutex_);
+  std::set<api::ObjectKey> swept_ GUARDED_BY(mutex_);
+};
+
+}  // namespace paddle::controllers::sample_jobs
