@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/operator/add_controllers.h"
 
-#include "base/log.h"
 #include "controllers/paddle_job/reconciler.h"
+#include "controllers/sample_job/reconciler.h"
 #include "controllers/sample_set/reconciler.h"
+#include "engine/juicefs/manifests.h"
 #include "engine/samplefs/manifests.h"
 #include "etcd/client.h"
 
@@ -29,16 +30,30 @@ Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const
       });
 }
 
+engine::OperatorFaces engines() {
+  return {std::make_shared<engine::samplefs::SamplefsOperatorFace>(),
+          std::make_shared<engine::juicefs::JuicefsOperatorFace>()};
+}
+
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   SampleSetOptions wanted{
       .ns = options.ns,
-      .setting = {.engines = {std::make_shared<engine::samplefs::SamplefsOperatorFace>()},
-                  .runtime = {.image = options.runtime_image}},
+      .setting = {.engines = engines(), .runtime = {.image = options.runtime_image}},
       .runtime_at = sample_sets::runtimes_over_http()};
   return manager.add(
       {.name = kSampleSetController, .lease = kSampleSetLease, .workers = options.workers},
       [&](const Surroundings& around) {
         return make_sample_set_reconciler(around, wanted, clock);
+      });
+}
+
+Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
+  const sample_jobs::SampleJobOptions wanted{
+      .ns = options.ns, .engines = engines(), .runtime_at = sample_jobs::runtimes_over_http()};
+  return manager.add(
+      {.name = kSampleJobController, .lease = kSampleJobLease, .workers = options.workers},
+      [&](const Surroundings& around) {
+        return make_sample_job_reconciler(around, wanted, clock);
       });
 }
 
@@ -51,7 +66,7 @@ Result<> add_controllers(Manager& manager, const OperatorOptions& options, const
     } else if (name == "sampleset") {
       CHECK_DONE(add_sample_sets(manager, options, clock));
     } else if (name == "samplejob") {
-      log::warn("this version has no controller for SampleJobs: they are stored and wait");
+      CHECK_DONE(add_sample_jobs(manager, options, clock));
     } else {
       return Error{Code::kInvalid, "there is no controller '" + name +
                                        "'; there are paddlejob, sampleset and samplejob"};
