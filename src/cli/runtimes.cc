@@ -7,6 +7,7 @@
 #include "cli/fields.h"
 #include "cli/pods.h"
 #include "runtime/client.h"
+#include "runtime/identity.h"
 
 namespace paddle::cli {
 namespace {
@@ -15,25 +16,38 @@ using api::Json;
 
 constexpr std::chrono::seconds kPatience{5};
 
-// Empty when there is none (yet).
-Result<std::string> token_of(Session& session, const std::string& ns, const std::string& set) {
+// Its token is empty when there is none (yet).
+Result<runtime::Access> access_to(Session& session, const Json& set) {
+  const std::string ns = text_at(set, {"metadata", "namespace"});
+  const std::string name = text_at(set, {"metadata", "name"});
   auto secret =
-      session.client().get(kube::resources::kSecrets, {ns, set + "-runtime"}, session.call());
-  if (secret.is(Code::kNotFound)) return std::string{};
+      session.client().get(kube::resources::kSecrets, {ns, name + "-runtime"}, session.call());
+  if (secret.is(Code::kNotFound)) return runtime::Access{};
   if (!secret) return session.explained(std::move(secret).error());
-  const auto token = base64_decode(text_at(*secret, {"data", "token"}));
-  return token ? *token : std::string{};
+  const auto value = [&](const char* key) {
+    const auto text = base64_decode(text_at(*secret, {"data", key}));
+    return text ? *text : std::string{};
+  };
+  runtime::Access access{.token = value(engine::kTokenKey),
+                         .token_before = value(runtime::kTokenBefore)};
+  // Runtimes of samplefs answer in the clear.
+  if (text_at(set, {"status", "engine"}) == "juicefs") {
+    access.authority = value(runtime::kAuthority);
+    access.name = runtime::server_name(ns, name);
+  }
+  return access;
 }
 
-RuntimeFigures ask(const OwnedPod& pod, const std::string& token, const std::stop_token& stop) {
+RuntimeFigures ask(const OwnedPod& pod, const runtime::Access& access,
+                   const std::stop_token& stop) {
   RuntimeFigures made{.pod = pod.key.name};
-  if (pod.ip.empty() || token.empty()) {
+  if (pod.ip.empty() || access.token.empty()) {
     made.error = "it has not started yet";
     return made;
   }
   const bool six = pod.ip.find(':') != std::string::npos;
   runtime::Client client((six ? "[" + pod.ip + "]" : pod.ip) + ":" + std::to_string(runtime::kPort),
-                         token, kPatience);
+                         access, kPatience);
   auto report = client.status(stop);
   if (report) {
     made.report = *std::move(report);
@@ -47,11 +61,10 @@ RuntimeFigures ask(const OwnedPod& pod, const std::string& token, const std::sto
 
 Result<std::vector<RuntimeFigures>> runtimes_of(Session& session, const Json& set) {
   TRY(const auto pods, pods_of(session, set));
-  TRY(const std::string token, token_of(session, text_at(set, {"metadata", "namespace"}),
-                                        text_at(set, {"metadata", "name"})));
+  TRY(const auto access, access_to(session, set));
   std::vector<RuntimeFigures> found;
   for (const OwnedPod& pod : pods) {
-    found.push_back(ask(pod, token, session.terminal().stop()));
+    found.push_back(ask(pod, access, session.terminal().stop()));
   }
   return found;
 }
