@@ -34,6 +34,7 @@ ContainerStatus container(const Json& from) {
     out.state = ContainerStatus::State::kTerminated;
     out.exit_code = number(look(state, "terminated"), "exitCode");
     out.reason = look_text(look(state, "terminated"), "reason");
+    out.message = look_text(look(state, "terminated"), "message").substr(0, 1024);
     if (const auto ended = parse_rfc3339(look_text(look(state, "terminated"), "finishedAt"))) {
       out.ended = *ended;
     }

@@ -26,6 +26,7 @@ struct ContainerStatus {
   int restarts = 0;
   int exit_code = 0;                // when terminated
   std::string reason{};             // why it waits or ended: ImagePullBackOff, OOMKilled, ...
+  std::string message{};            // its own last words when terminated, cut to 1024 bytes
   std::optional<WallTime> ended{};  // when terminated
   bool operator==(const ContainerStatus&) const = default;
 };

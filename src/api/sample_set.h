@@ -140,6 +140,8 @@ struct PartitionStatus {
   std::int64_t total_bytes = 0;
   std::int64_t cached_bytes = 0;
   bool ready = false;
+  std::string warmed{};     // the automatic warm-up that has ended here ...
+  std::string warmed_on{};  // ... and the node on which it did
   Opaque rest{};
   bool operator==(const PartitionStatus&) const = default;
 };

@@ -147,7 +147,7 @@ void fields(Visit& visit, As<JobsName> auto& s) {
 
 template <typename Visit>
 void fields(Visit& visit, As<IndexStatus> auto& s) {
-  visit("generation", s.generation, {});
+  visit("generation", s.generation, {.doc = "Counts syncs."});
   visit("digest", s.digest, {});
 }
 
@@ -158,6 +158,8 @@ void fields(Visit& visit, As<PartitionStatus> auto& s) {
   visit("totalBytes", s.total_bytes, {});
   visit("cachedBytes", s.cached_bytes, {});
   visit("ready", s.ready, {});
+  visit("warmed", s.warmed, {.doc = "The automatic warm-up that ended last on this partition."});
+  visit("warmedOn", s.warmed_on, {.doc = "The node on which it did."});
 }
 
 template <typename Visit>

@@ -52,6 +52,8 @@ class OperatorFace {
   // The first runtime syncs for all of them and hands out the lists of a warm-up. Otherwise each
   // has an index of its own, syncs for itself, and deals the files out as all the others do.
   virtual bool first_leads() const { return false; }
+  // Its runtimes answer over TLS, with the certificates of their Secret.
+  virtual bool serves_tls() const { return false; }
   // kInvalid: one sentence about what in the spec this engine can not do, and the way out.
   virtual Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                                       const RuntimeOptions& options) const = 0;

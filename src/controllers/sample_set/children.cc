@@ -3,8 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "base/stable_hash.h"
-#include "controllers/sample_set/progress.h"
+#include "controllers/sample_set/preparation.h"
+#include "controllers/sample_set/seats.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_sets {
@@ -14,11 +16,6 @@ using api::Json;
 
 std::string mark_of(const Json& pod_template) { return stable_hash_hex(pod_template.dump()); }
 
-std::string mark_on(const api::Meta& meta) {
-  const auto found = meta.annotations.find(kTemplateAnnotation);
-  return found == meta.annotations.end() ? "" : found->second;
-}
-
 Json token_secret(const api::SampleSet& set, const std::string& engine) {
   return {{"apiVersion", "v1"},
           {"kind", "Secret"},
@@ -26,11 +23,36 @@ Json token_secret(const api::SampleSet& set, const std::string& engine) {
           {"metadata", engine::metadata(set, engine, set.meta.key.ns, engine::runtime_name(set))}};
 }
 
+Json credentials_copy(const Json& wanted, const std::string& version) {
+  Json object = wanted;
+  object["data"] = data_of(wanted);
+  object.erase("stringData");
+  object["metadata"]["annotations"][kCopiedFrom] = version;
+  return object;
+}
+
+std::string version_of(const World& world) { return world.secret ? world.secret->version : ""; }
+
 }  // namespace
+
+std::string annotation(const api::Meta& meta, const char* name) {
+  const auto found = meta.annotations.find(name);
+  return found == meta.annotations.end() ? "" : found->second;
+}
+
+Json data_of(const Json& secret) {
+  Json data = secret.contains("data") ? secret["data"] : Json::object();
+  if (!secret.contains("stringData")) return data;
+  for (const auto& [key, value] : secret["stringData"].items()) {
+    data[key] = base64_encode(value.get<std::string>());
+  }
+  return data;
+}
 
 std::string event_name(ChildKind kind) {
   switch (kind) {
     case ChildKind::kToken:
+    case ChildKind::kCredentials:
       return "Secret";
     case ChildKind::kVolume:
       return "PV";
@@ -38,6 +60,10 @@ std::string event_name(ChildKind kind) {
       return "PVC";
     case ChildKind::kService:
       return "Service";
+    case ChildKind::kPolicy:
+      return "NetworkPolicy";
+    case ChildKind::kPreparation:
+      return "Pod";
     case ChildKind::kRuntimes:
       return "StatefulSet";
   }
@@ -56,36 +82,60 @@ Json marked(const Json& stateful_set) {
 }
 
 std::optional<Stranger> stranger_among(const api::SampleSet& set, const World& world) {
-  const auto foreign = [&](const api::Meta& meta) { return !engine::belongs_to(meta, set); };
-  if (world.token && foreign(*world.token)) return Stranger{"Secret", world.token->key.name};
-  if (world.volume && foreign(world.volume->meta)) {
-    return Stranger{"PV", world.volume->meta.key.name};
-  }
-  if (world.claim && foreign(world.claim->meta)) return Stranger{"PVC", world.claim->meta.key.name};
-  if (world.service && foreign(*world.service)) {
-    return Stranger{"Service", world.service->key.name};
-  }
-  if (world.runtimes && foreign(world.runtimes->meta)) {
-    return Stranger{"StatefulSet", world.runtimes->meta.key.name};
+  std::vector<std::pair<ChildKind, const api::Meta*>> all;
+  if (world.token) all.emplace_back(ChildKind::kToken, &*world.token);
+  if (world.credentials) all.emplace_back(ChildKind::kCredentials, &*world.credentials);
+  if (world.volume) all.emplace_back(ChildKind::kVolume, &world.volume->meta);
+  if (world.claim) all.emplace_back(ChildKind::kClaim, &world.claim->meta);
+  if (world.service) all.emplace_back(ChildKind::kService, &*world.service);
+  if (world.policy) all.emplace_back(ChildKind::kPolicy, &*world.policy);
+  if (world.preparation) all.emplace_back(ChildKind::kPreparation, &world.preparation->meta);
+  if (world.runtimes) all.emplace_back(ChildKind::kRuntimes, &world.runtimes->meta);
+  for (const auto& [kind, meta] : all) {
+    if (!engine::belongs_to(*meta, set)) return Stranger{event_name(kind), meta->key.name};
   }
   return std::nullopt;
 }
 
-void create_missing(const api::SampleSet& set, const World& world, const std::string& engine,
-                    const engine::Manifests& manifests, Plan& plan) {
-  if (!world.token) {
-    plan.actions.emplace_back(
-        CreateChild{ChildKind::kToken, api::Opaque(token_secret(set, engine))});
+void create_missing(const api::SampleSet& set, const World& world, const Choice& choice,
+                    Plan& plan) {
+  const engine::Manifests& wanted = choice.manifests;
+  const auto create = [&](ChildKind kind, bool there, const api::Opaque& object) {
+    if (!there && object) plan.actions.emplace_back(CreateChild{kind, object});
+  };
+  create(ChildKind::kToken, world.token.has_value(), token_secret(set, choice.engine));
+  if (wanted.credentials) {
+    create(ChildKind::kCredentials, world.credentials.has_value(),
+           credentials_copy(*wanted.credentials, version_of(world)));
   }
-  if (!world.volume) plan.actions.emplace_back(CreateChild{ChildKind::kVolume, manifests.volume});
-  if (!world.claim) plan.actions.emplace_back(CreateChild{ChildKind::kClaim, manifests.claim});
-  if (!world.service) {
-    plan.actions.emplace_back(CreateChild{ChildKind::kService, manifests.service});
+  create(ChildKind::kVolume, world.volume.has_value(), wanted.volume);
+  create(ChildKind::kClaim, world.claim.has_value(), wanted.claim);
+  create(ChildKind::kService, world.service.has_value(), wanted.service);
+  if (world.can_have_policies) {
+    create(ChildKind::kPolicy, world.policy.has_value(), wanted.policy);
   }
-  if (!world.runtimes) {
-    plan.actions.emplace_back(
-        CreateChild{ChildKind::kRuntimes, api::Opaque(marked(*manifests.runtimes))});
+  const auto lacking = lacks_driver(set, world, wanted.csi_driver);
+  const bool mountable = wanted.csi_driver.empty() || (world.drivers && lacking != "");
+  if (!world.runtimes && mountable && is_prepared(world, wanted)) {
+    create(ChildKind::kRuntimes, false, api::Opaque(marked(*wanted.runtimes)));
   }
+}
+
+void update_credentials(const World& world, const Choice& choice, Plan& plan) {
+  if (!choice.manifests.credentials || !world.credentials || !world.secret) return;
+  if (!world.secret->exists || world.credentials->deleting()) return;
+  if (annotation(*world.credentials, kCopiedFrom) == world.secret->version) return;
+  plan.actions.emplace_back(UpdateCredentials{world.credentials->key,
+                                              world.credentials->uid,
+                                              data_of(*choice.manifests.credentials),
+                                              {{kCopiedFrom, world.secret->version}}});
+}
+
+void renew_token(const api::SampleSet& set, const World& world, WallTime now, Plan& plan) {
+  if (!world.token || !engine::belongs_to(*world.token, set) || world.token->deleting()) return;
+  const auto when = parse_rfc3339(annotation(*world.token, kRenewAfter));
+  if (when && now < *when) return;
+  plan.actions.emplace_back(RenewToken{world.token->key, world.token->uid});
 }
 
 void update_runtimes(const api::SampleSet& set, const World& world,
@@ -97,7 +147,7 @@ void update_runtimes(const api::SampleSet& set, const World& world,
   if (world.runtimes->replicas != set.spec.effective_partitions()) {
     patch["spec"]["replicas"] = set.spec.effective_partitions();
   }
-  if (mark_on(world.runtimes->meta) != mark) {
+  if (annotation(world.runtimes->meta, kTemplateAnnotation) != mark) {
     patch["spec"]["template"] = wanted["spec"]["template"];
     patch["metadata"]["annotations"][kTemplateAnnotation] = mark;
   }
@@ -108,7 +158,7 @@ void update_runtimes(const api::SampleSet& set, const World& world,
   }
   const bool all_ready = world.runtimes->ready >= set.spec.effective_partitions();
   for (const api::Pod* pod : seats(set, world)) {
-    if (!pod || mark_on(pod->meta) == mark) continue;
+    if (!pod || annotation(pod->meta, kTemplateAnnotation) == mark) continue;
     if (!all_ready && pod->all_ready()) continue;  // the others first
     plan.actions.emplace_back(ReplaceRuntime{pod->meta.key, pod->meta.uid});
     return;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "controllers/sample_set/blockers.h"
 #include "controllers/sample_set/plan.h"
 
 namespace paddle::controllers::sample_sets {
@@ -19,9 +20,16 @@ struct Stranger {
 };
 std::optional<Stranger> stranger_among(const api::SampleSet& set, const World& world);
 
-// Everything that is missing, all at once, volume before claim, claim before runtimes.
-void create_missing(const api::SampleSet& set, const World& world, const std::string& engine,
-                    const engine::Manifests& manifests, Plan& plan);
+// Everything that is missing, all at once, volume before claim. The runtimes wait until their
+// volume is prepared (preparation.h) and the cluster has the driver that mounts it.
+void create_missing(const api::SampleSet& set, const World& world, const Choice& choice,
+                    Plan& plan);
+
+// The copy of the user's credentials is as the user's Secret is now.
+void update_credentials(const World& world, const Choice& choice, Plan& plan);
+
+// Tokens and certificates are renewed in the second half of their life.
+void renew_token(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
 // Number and template of the runtimes; pods of an older template one at a time.
 void update_runtimes(const api::SampleSet& set, const World& world,
@@ -30,7 +38,14 @@ void update_runtimes(const api::SampleSet& set, const World& world,
 // The StatefulSet as it is to be created: with the mark of its template on it and on its pods.
 api::Json marked(const api::Json& stateful_set);
 inline constexpr const char* kTemplateAnnotation = "batch.paddlepaddle.org/template";
+// On the copy: "<uid>/<resourceVersion>" of the Secret that it is a copy of.
+inline constexpr const char* kCopiedFrom = "batch.paddlepaddle.org/copied-from";
+// On the Secret with token and certificates: when to make others.
+inline constexpr const char* kRenewAfter = "batch.paddlepaddle.org/renew-after";
 
+std::string annotation(const api::Meta& meta, const char* name);  // empty: none
 std::string event_name(ChildKind kind);
+// What a Secret holds, all of it as `data`.
+api::Json data_of(const api::Json& secret);
 
 }  // namespace paddle::controllers::sample_sets

@@ -24,7 +24,7 @@ void keep(const api::SampleSet& set, const World& world, ChildKind kind, const a
   if (!engine::belongs_to(meta, set) || meta.deleting()) return;
   auto owners = meta.owners;
   std::erase_if(owners, is_user);
-  for (const User& user : world.users) {
+  for (const User& user : world.forced ? std::vector<User>{} : world.users) {
     owners.push_back({.api_version = api::PaddleJob::kApiVersion,
                       .kind = api::PaddleJob::kKind,
                       .name = user.name,
@@ -35,13 +35,37 @@ void keep(const api::SampleSet& set, const World& world, ChildKind kind, const a
   }
 }
 
+// The set is gone from the list; its event, and the volume, are where to look.
+Tell hold_back(const api::SampleSet& ghost, const World& world) {
+  return {true, "DeletionHeldBack",
+          "the volume of " + ghost.meta.key.name + " stays until PaddleJob " +
+              world.users.front().name + (world.users.size() > 1 ? " and others end" : " ends") +
+              "; delete the job, or kubectl annotate pv " + world.volume->meta.key.name + " " +
+              kForceDelete + "=true to end it now"};
+}
+
 }  // namespace
 
 void keep_for_users(const api::SampleSet& set, const World& world, Plan& plan) {
   if (world.token) keep(set, world, ChildKind::kToken, *world.token, plan);
+  if (world.credentials) keep(set, world, ChildKind::kCredentials, *world.credentials, plan);
   if (world.claim) keep(set, world, ChildKind::kClaim, world.claim->meta, plan);
   if (world.service) keep(set, world, ChildKind::kService, *world.service, plan);
+  if (world.policy) keep(set, world, ChildKind::kPolicy, *world.policy, plan);
   if (world.runtimes) keep(set, world, ChildKind::kRuntimes, world.runtimes->meta, plan);
+  // The volume outlives the set, and tells its end what the set was told.
+  if (!world.volume || !engine::belongs_to(world.volume->meta, set)) return;
+  if (is_forced(set.meta) && !is_forced(world.volume->meta)) {
+    plan.actions.emplace_back(Annotate{ChildKind::kVolume,
+                                       world.volume->meta.key,
+                                       world.volume->meta.uid,
+                                       {{kForceDelete, "true"}}});
+  }
+}
+
+bool is_forced(const api::Meta& meta) {
+  const auto found = meta.annotations.find(kForceDelete);
+  return found != meta.annotations.end() && found->second == "true";
 }
 
 api::SampleSet ghost_of(const VolumeSeen& volume, WallTime now) {
@@ -61,7 +85,11 @@ api::SampleSet ghost_of(const VolumeSeen& volume, WallTime now) {
 }
 
 Plan ending(const api::SampleSet& ghost, const World& world) {
-  if (!world.users.empty()) return {.again_after = std::chrono::seconds(30)};
+  if (!world.users.empty() && !world.forced) {
+    Plan held{.again_after = std::chrono::seconds(30)};
+    if (world.volume) held.actions.emplace_back(hold_back(ghost, world));
+    return held;
+  }
   Plan plan;
   for (const auto& [node, labels] : world.nodes) {
     for (const auto& [label, value] : labels) {
@@ -77,12 +105,15 @@ Plan ending(const api::SampleSet& ghost, const World& world) {
     remove(ghost, ChildKind::kRuntimes, world.runtimes->meta, plan);
     return plan;
   }
+  if (world.preparation) remove(ghost, ChildKind::kPreparation, world.preparation->meta, plan);
   if (pods_left) {
     plan.again_after = std::chrono::seconds(5);
     return plan;
   }
   if (world.service) remove(ghost, ChildKind::kService, *world.service, plan);
   if (world.token) remove(ghost, ChildKind::kToken, *world.token, plan);
+  if (world.credentials) remove(ghost, ChildKind::kCredentials, *world.credentials, plan);
+  if (world.policy) remove(ghost, ChildKind::kPolicy, *world.policy, plan);
   if (world.claim && engine::belongs_to(world.claim->meta, ghost)) {
     remove(ghost, ChildKind::kClaim, world.claim->meta, plan);
     return plan;

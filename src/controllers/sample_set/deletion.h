@@ -23,6 +23,11 @@ namespace paddle::controllers::sample_sets {
 // Adds SetOwners for each child that is not owned by exactly the present users besides the set.
 void keep_for_users(const api::SampleSet& set, const World& world, Plan& plan);
 
+// On the set before it is deleted, or on its volume afterwards: "true" ends it although a PaddleJob
+// uses it, whose reads then fail.
+inline constexpr const char* kForceDelete = "batch.paddlepaddle.org/force-delete";
+bool is_forced(const api::Meta& meta);
+
 // The set that a volume was made for, as far as the volume tells: name, uid and engine.
 api::SampleSet ghost_of(const VolumeSeen& volume, WallTime now);
 

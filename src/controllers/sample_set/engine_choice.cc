@@ -17,8 +17,8 @@ Result<std::string> choose_engine(const api::SampleSet& set,
   if (!secret->exists) {
     return Error{Code::kUnavailable, "the engine depends on a secret that is not there"};
   }
-  if (secret->has_metaurl) return std::string("juicefs");
-  if (secret->has_bucket) {
+  if (secret->values.contains("metaurl")) return std::string("juicefs");
+  if (secret->values.contains("storage") || secret->values.contains("bucket")) {
     return Error{Code::kInvalid,
                  "the secret has storage or bucket but no metaurl; add metaurl for the juicefs "
                  "engine, or set spec.csi.driver to samplefs"};

@@ -39,8 +39,8 @@ class FakeRuntimes {
  public:
   sample_sets::RuntimeAt at() {
     return [this](const std::string& address,
-                  const std::string& token) -> std::unique_ptr<sample_sets::Runtime> {
-      return std::make_unique<One>(*this, address, token);
+                  const runtime::Access& access) -> std::unique_ptr<sample_sets::Runtime> {
+      return std::make_unique<One>(*this, address, access.token);
     };
   }
   std::set<std::string> jobs_of(const std::string& address) EXCLUDES(mutex_) {

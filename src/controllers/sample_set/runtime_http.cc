@@ -5,12 +5,12 @@
 namespace paddle::controllers::sample_sets {
 namespace {
 
-constexpr std::chrono::seconds kLimit{5};
+constexpr std::chrono::seconds kLimit{4};
 
 class RuntimeOverHttp final : public Runtime {
  public:
-  RuntimeOverHttp(const std::string& address, const std::string& token)
-      : client_(address, token, kLimit) {}
+  RuntimeOverHttp(const std::string& address, const runtime::Access& access)
+      : client_(address, access, kLimit) {}
 
   Result<runtime::StatusReport> status(std::stop_token stop) override {
     return client_.status(stop);
@@ -30,10 +30,10 @@ class RuntimeOverHttp final : public Runtime {
 }  // namespace
 
 RuntimeAt runtimes_over_http() {
-  return [](const std::string& address, const std::string& token) -> std::unique_ptr<Runtime> {
+  return [](const std::string& address, const runtime::Access& access) -> std::unique_ptr<Runtime> {
     const bool v6 = address.find(':') != std::string::npos;
     const std::string host = v6 ? "[" + address + "]" : address;
-    return std::make_unique<RuntimeOverHttp>(host + ":" + std::to_string(runtime::kPort), token);
+    return std::make_unique<RuntimeOverHttp>(host + ":" + std::to_string(runtime::kPort), access);
   };
 }
 

@@ -38,13 +38,13 @@ std::vector<RuntimePod> running(const api::SampleSet& set, const std::vector<api
     const auto pod = std::ranges::find_if(
         pods, [&](const api::Pod& each) { return each.meta.key.name == name; });
     if (pod == pods.end() || pod->meta.deleting() || pod->ip.empty()) continue;
-    if (pod->phase == api::PodPhase::kRunning) found.push_back({partition, pod->ip});
+    if (pod->phase == api::PodPhase::kRunning) found.push_back({partition, pod->ip, pod->meta.uid});
   }
   return found;
 }
 
 std::vector<RuntimeSeen> ask(const RuntimeAt& at, const std::vector<RuntimePod>& pods,
-                             const std::string& token, const api::JobsName& jobs,
+                             const runtime::Access& access, const api::JobsName& jobs,
                              std::stop_token stop, bool& refused) {
   std::vector<RuntimeSeen> seen(pods.size());
   std::atomic<size_t> next = 0;
@@ -52,7 +52,7 @@ std::vector<RuntimeSeen> ask(const RuntimeAt& at, const std::vector<RuntimePod>&
   const auto work = [&] {
     for (size_t i = next++; i < pods.size(); i = next++) {
       RuntimeSeen one{.partition = pods[i].partition};
-      const auto runtime = at(pods[i].address, token);
+      const auto runtime = at(pods[i].address, access);
       if (auto done = ask_one(*runtime, jobs, stop, one); !done) {
         if (done.is(Code::kUnauthorized)) unauthorized = true;
         one = {.partition = pods[i].partition,

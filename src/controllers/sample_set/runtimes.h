@@ -14,7 +14,7 @@
 #include "api/pod.h"
 #include "api/sample_set.h"
 #include "controllers/sample_set/world.h"
-#include "runtime/protocol.h"
+#include "runtime/client.h"
 
 namespace paddle::controllers::sample_sets {
 
@@ -29,21 +29,22 @@ class Runtime {
                                              std::stop_token stop) = 0;
 };
 // `address` is that of the pod. Thread-safe.
-using RuntimeAt =
-    std::function<std::unique_ptr<Runtime>(const std::string& address, const std::string& token)>;
+using RuntimeAt = std::function<std::unique_ptr<Runtime>(const std::string& address,
+                                                         const runtime::Access& access)>;
 
 RuntimeAt runtimes_over_http();
 
 struct RuntimePod {
   int partition = 0;
   std::string address{};
+  std::string uid{};
 };
 // Those that may be asked: running, with an address.
 std::vector<RuntimePod> running(const api::SampleSet& set, const std::vector<api::Pod>& pods);
 
 // In the order of `pods`. `refused` becomes true when one did not take the token.
 std::vector<RuntimeSeen> ask(const RuntimeAt& at, const std::vector<RuntimePod>& pods,
-                             const std::string& token, const api::JobsName& jobs,
+                             const runtime::Access& access, const api::JobsName& jobs,
                              std::stop_token stop, bool& refused);
 
 }  // namespace paddle::controllers::sample_sets

@@ -8,11 +8,24 @@
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_sets {
+namespace {
+
+constexpr std::string_view kOurs = "batch.paddlepaddle.org/";
+
+}  // namespace
+
 using api::Json;
 
 Result<MetaSeen> decode_any(const Json& object) {
   MetaSeen seen;
   TRY(seen.meta, api::decode_meta(object));
+  return seen;
+}
+
+Result<MetaSeen> decode_secret_meta(const Json& object) {
+  TRY(MetaSeen seen, decode_any(object));
+  std::erase_if(seen.meta.annotations,
+                [](const auto& each) { return !each.first.starts_with(kOurs); });
   return seen;
 }
 
@@ -33,16 +46,44 @@ Result<StatefulSetSeen> decode_stateful_set(const Json& object) {
   return seen;
 }
 
-SecretSeen decode_secret(const Json& object) {
-  const Json& data = api::look(object, "data");
-  return {.exists = true,
-          .has_metaurl = data.contains("metaurl"),
-          .has_bucket = data.contains("storage") || data.contains("bucket")};
+Result<NodeSeen> decode_host(const Json& object) {
+  NodeSeen seen;
+  TRY(seen.meta, api::decode_meta(object));
+  std::erase_if(seen.meta.labels,
+                [](const auto& each) { return !each.first.starts_with("paddlepaddle.org/"); });
+  seen.meta.annotations.clear();
+  const Json& conditions = api::look(object, "/status/conditions");
+  if (!conditions.is_array()) return seen;
+  for (const Json& condition : conditions) {
+    if (api::look_text(condition, "type") != "Ready") continue;
+    seen.ready = api::look_text(condition, "status") == "True";
+    const auto since = parse_rfc3339(api::look_text(condition, "lastTransitionTime"));
+    if (!seen.ready && since) seen.unready_since = *since;
+  }
+  return seen;
 }
 
-std::string token_in(const Json& secret) {
-  auto plain = base64_decode(api::look_text(api::look(secret, "data"), engine::kTokenKey));
-  return plain ? *plain : std::string();
+Result<CsiNodeSeen> decode_csi_node(const Json& object) {
+  CsiNodeSeen seen;
+  TRY(seen.meta, api::decode_meta(object));
+  const Json& drivers = api::look(object, "/spec/drivers");
+  if (!drivers.is_array()) return seen;
+  for (const Json& driver : drivers) seen.drivers.insert(api::look_text(driver, "name"));
+  return seen;
+}
+
+std::string version_of(const api::Meta& meta) { return meta.uid + "/" + meta.resource_version; }
+
+Result<SecretText> decode_secret(const Json& object) {
+  TRY(const api::Meta meta, api::decode_meta(object));
+  SecretText text{.version = version_of(meta)};
+  const Json& data = api::look(object, "data");
+  if (!data.is_object()) return text;
+  for (const auto& [key, value] : data.items()) {
+    if (!value.is_string()) continue;
+    if (auto plain = base64_decode(value.get<std::string>())) text.values[key] = *std::move(plain);
+  }
+  return text;
 }
 
 }  // namespace paddle::controllers::sample_sets

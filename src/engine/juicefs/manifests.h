@@ -15,6 +15,7 @@ class JuicefsOperatorFace final : public OperatorFace {
  public:
   std::string name() const override { return "juicefs"; }
   bool first_leads() const override { return true; }
+  bool serves_tls() const override { return true; }
   Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                               const RuntimeOptions& options) const override;
 };

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What may be done for a SampleSet, as values. Each may be carried out twice. Some hold
+// credentials: never printed.
+
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/json.h"
+#include "api/sample_set.h"
+#include "runtime/protocol.h"
+
+namespace paddle::controllers::sample_sets {
+
+enum class ChildKind {
+  kToken,
+  kCredentials,
+  kVolume,
+  kClaim,
+  kService,
+  kPolicy,
+  kPreparation,
+  kRuntimes
+};
+
+// That of older operators.
+struct DropFinalizer {
+  bool operator==(const DropFinalizer&) const = default;
+};
+// The token itself is made by whoever carries this out: it is nobody else's to know.
+struct CreateChild {
+  ChildKind kind{};
+  api::Opaque object{};
+  bool operator==(const CreateChild&) const = default;
+};
+struct DeleteChild {
+  ChildKind kind{};
+  api::ObjectKey key{};
+  std::string uid{};
+  bool operator==(const DeleteChild&) const = default;
+};
+// Whoever owns a child keeps it alive.
+struct SetOwners {
+  ChildKind kind{};
+  api::ObjectKey key{};
+  std::string uid{};
+  std::vector<api::OwnerReference> owners{};
+  bool operator==(const SetOwners&) const = default;
+};
+// Of the copy of the user's credentials: all of its data, and where it is from.
+struct UpdateCredentials {
+  api::ObjectKey key{};
+  std::string uid{};
+  api::Opaque data{};
+  std::map<std::string, std::string> annotations{};
+  bool operator==(const UpdateCredentials&) const = default;
+};
+// An empty value removes the annotation.
+struct Annotate {
+  ChildKind kind{};
+  api::ObjectKey key{};
+  std::string uid{};
+  std::map<std::string, std::string> annotations{};
+  bool operator==(const Annotate&) const = default;
+};
+// Another token and other certificates for the runtimes; the present token stays good for a while.
+struct RenewToken {
+  api::ObjectKey key{};
+  std::string uid{};
+  bool operator==(const RenewToken&) const = default;
+};
+// Another number of runtimes, or another template for those to come.
+struct PatchRuntimes {
+  std::string uid{};
+  api::Opaque patch{};
+  bool operator==(const PatchRuntimes&) const = default;
+};
+// Its successor follows the present template.
+struct ReplaceRuntime {
+  api::ObjectKey key{};
+  std::string uid{};
+  bool at_once = false;  // without waiting for a kubelet that nobody hears of
+  bool operator==(const ReplaceRuntime&) const = default;
+};
+struct PutJob {
+  int partition = 0;
+  std::string id{};
+  runtime::JobRequest request{};
+  bool operator==(const PutJob&) const = default;
+};
+// An empty value removes the label.
+struct LabelNode {
+  std::string node{};
+  std::string label{};
+  std::string value{};
+  bool operator==(const LabelNode&) const = default;
+};
+struct SetStatus {
+  api::SampleSetStatus status{};
+  bool operator==(const SetStatus&) const = default;
+};
+struct Tell {
+  bool warning = false;
+  std::string reason{};
+  std::string message{};
+  bool operator==(const Tell&) const = default;
+};
+
+using Action =
+    std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials, Annotate,
+                 RenewToken, PatchRuntimes, ReplaceRuntime, PutJob, LabelNode, SetStatus, Tell>;
+
+struct Plan {
+  std::vector<Action> actions{};
+  // Even if nothing is heard of until then.
+  std::optional<std::chrono::nanoseconds> again_after{};
+  bool operator==(const Plan&) const = default;
+};
+
+}  // namespace paddle::controllers::sample_sets

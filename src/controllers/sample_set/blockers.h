@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine of a set and its objects, or what stands in the way of them. Pure.
+
+#pragma once
+
+#include <string>
+
+#include "api/sample_set.h"
+#include "controllers/sample_set/plan.h"
+#include "controllers/sample_set/world.h"
+
+namespace paddle::controllers::sample_sets {
+
+// Why nothing moves; an empty reason means that nothing holds the set up.
+struct Blocker {
+  std::string reason{};   // CamelCase, for the condition
+  std::string message{};  // one sentence with the next step
+  std::string event{};    // the event's reason; empty: as the condition's
+};
+
+struct Choice {
+  std::string engine{};
+  const engine::OperatorFace* face = nullptr;
+  engine::Manifests manifests{};
+  Blocker blocker{};
+};
+
+Choice choose(const api::SampleSet& set, const World& world, const Setting& setting);
+
+// Which nodes lack the CSI driver: nothing when all is well or not known; "" for the cluster.
+std::optional<std::string> lacks_driver(const api::SampleSet& set, const World& world,
+                                        const std::string& driver);
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/conditions.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "controllers/sample_set/engine_choice.h"
+#include "controllers/sample_set/preparation.h"
+#include "controllers/sample_set/seats.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+api::Condition condition(const api::SampleSet& set, const char* type, const char* status,
+                         std::string reason, std::string message) {
+  return {.type = type,
+          .status = status,
+          .reason = std::move(reason),
+          .message = std::move(message),
+          .observed_generation = set.meta.generation};
+}
+
+std::string number_of(int ready, int all) {
+  return std::to_string(ready) + " of " + std::to_string(all);
+}
+
+// Why the runtimes are not all there, as their pods tell it.
+std::string runtime_trouble(const api::SampleSet& set, const World& world) {
+  for (const api::Pod* pod : seats(set, world)) {
+    if (!pod) continue;
+    const std::string& name = pod->meta.key.name;
+    if (!pod->unschedulable.empty()) return "; " + name + ": " + pod->unschedulable;
+    for (const auto& container : pod->containers) {
+      if (container.ready || container.reason.empty()) continue;
+      return "; " + name + " says " + container.reason + ", see kubectl describe pod " + name;
+    }
+    if (!pod->message.empty()) return "; " + name + ": " + pod->message;
+  }
+  const bool served = synced(set.status);  // one that has just started need not answer yet
+  for (const RuntimeSeen& answer : world.answers) {
+    if (served && !answer.error.empty()) return "; " + answer.error;
+  }
+  return "";
+}
+
+std::string remark_of(const World& world) {
+  for (const RuntimeSeen& answer : world.answers) {
+    if (answer.status && !answer.status->remark.empty()) return "; " + answer.status->remark;
+  }
+  return "";
+}
+
+struct Coverage {
+  std::int64_t total = 0;
+  std::int64_t cached = 0;
+};
+Coverage coverage_of(const api::SampleSetStatus& status) {
+  Coverage sum;
+  for (const auto& partition : status.partitions) {
+    sum.total += partition.total_bytes;
+    sum.cached += std::min(partition.cached_bytes, partition.total_bytes);
+  }
+  return sum;
+}
+
+std::string percent(const Coverage& of) {
+  return std::to_string(of.total > 0 ? 100 * of.cached / of.total : 0) + " %";
+}
+
+}  // namespace
+
+api::Condition bound_condition(const api::SampleSet& set, const World& world) {
+  if (is_bound(world)) {
+    return condition(set, "Bound", "True", "Bound", "the volume and its claim are bound");
+  }
+  return condition(set, "Bound", "False", "WaitingForVolume",
+                   "waiting for the volume " + engine::handle_of(set) + " and the claim " +
+                       engine::claim_name(set) + " to be bound");
+}
+
+api::Condition runtime_condition(const api::SampleSet& set, const World& world) {
+  const int wanted = set.spec.effective_partitions();
+  const int ready = world.runtimes ? std::min(world.runtimes->ready, wanted) : 0;
+  const std::string text = number_of(ready, wanted) + " runtimes are ready";
+  const bool away = std::ranges::any_of(
+      world.answers, [](const RuntimeSeen& answer) { return is_silent(&answer); });
+  if (ready == wanted && world.runtimes->replicas == wanted && !away) {
+    return condition(set, "RuntimeReady", "True", "RuntimesReady", text);
+  }
+  return condition(set, "RuntimeReady", "False", "WaitingForRuntimes",
+                   text + runtime_trouble(set, world));
+}
+
+api::Condition synced_condition(const api::SampleSet& set, const SyncSeen& sync) {
+  switch (sync.state) {
+    case JobsState::kDone:
+      if (set.spec.no_sync) {
+        return condition(set, "Synced", "True", "NotNeeded",
+                         "the samples are in the engine already");
+      }
+      return condition(set, "Synced", "True", "Published", "the list of samples is published");
+    case JobsState::kFailed:
+      return condition(set, "Synced", "False", "SyncFailed", sync.error);
+    case JobsState::kRunning:
+      return condition(set, "Synced", "Unknown", "Syncing", to_text(sync.work));
+    case JobsState::kNotAsked:
+      break;
+  }
+  return condition(set, "Synced", "Unknown", "NotAsked", "no runtime is there yet to sync");
+}
+
+api::Condition warmed_condition(const api::SampleSet& set, const World& world,
+                                const api::SampleSetStatus& status) {
+  const auto say = [&](const char* state, std::string reason, const std::string& message) {
+    return condition(set, "Warmed", state, std::move(reason), message + remark_of(world));
+  };
+  const Coverage covered = coverage_of(status);
+  const bool full = covered.total > 0 && covered.cached >= covered.total;
+  const WarmSeen seen = warm_up_of(world, status);
+  if (seen.state == JobsState::kNotAsked) {
+    const bool off = !set.spec.warms_up_by_itself();
+    if (full) return say("True", "WarmedUp", "every sample is in the cache");
+    return say(off ? "False" : "Unknown", off ? "SwitchedOff" : "NotAsked",
+               off ? "the automatic warm-up is switched off; " + percent(covered) +
+                         " of the samples are in the cache"
+                   : std::string("the warm-up follows the sync"));
+  }
+  if (seen.state == JobsState::kFailed) return say("False", "WarmupFailed", seen.error);
+  if (seen.state == JobsState::kRunning) {
+    return say("Unknown", "WarmingUp", to_text(seen.work) + "; reading works meanwhile");
+  }
+  if (covered.total == 0 || full) return say("True", "WarmedUp", "every sample is in the cache");
+  if (seen.work.files_no_room > 0) {
+    return say("False", "NoRoom",
+               with_commas(seen.work.files_no_room) +
+                   " samples do not fit into the cache and are read from the source; give "
+                   "spec.cache more room or the set more partitions");
+  }
+  return say("False", "PartlyCached",
+             percent(covered) + " of the samples are in the cache: " + human_size(covered.cached) +
+                 " of " + human_size(covered.total));
+}
+
+api::Condition degraded_condition(const api::SampleSet& set, const World& world) {
+  int partition = 0;
+  for (const api::Pod* pod : seats(set, world)) {
+    const RuntimeSeen* answer = answer_of(world, partition);
+    const std::string name = "runtime " + std::to_string(partition++);
+    if (is_silent(answer)) {
+      const auto host = pod ? world.hosts.find(pod->node) : world.hosts.end();
+      const bool node_lost = pod && (host == world.hosts.end() || !host->second.ready);
+      return condition(set, "Degraded", "True", node_lost ? "NodeLost" : "RuntimeSilent",
+                       name + " has not answered for more than " + std::to_string(kSilent.count()) +
+                           " s" + (pod ? " on node " + pod->node : "") +
+                           (node_lost ? ", which is not Ready" : "") +
+                           "; workers are not sent there, and read from the others or the source");
+    }
+    if (pod && !pod->unschedulable.empty()) {
+      return condition(set, "Degraded", "True", "NoNode",
+                       "no node can take " + name + ": " + pod->unschedulable +
+                           "; workers of this partition run anywhere meanwhile");
+    }
+  }
+  const bool gone = world.secret && !world.secret->exists && synced(set.status);
+  if (gone) {
+    return condition(set, "Degraded", "True", "SecretGone",
+                     "the secret " + credentials_of(set)->name +
+                         " is gone; the volume keeps the credentials that it has");
+  }
+  return condition(set, "Degraded", "False", "AllWell", "nothing is amiss");
+}
+
+api::Condition driver_condition(const api::SampleSet& set, const World& world,
+                                const std::string& driver) {
+  const auto lacking = lacks_driver(set, world, driver);
+  if (!lacking) {
+    return condition(set, "CSIDriverMissing", "False", "DriverPresent",
+                     "the cluster has the CSI driver " + driver);
+  }
+  if (lacking->empty()) {
+    return condition(
+        set, "CSIDriverMissing", "True", "DriverNotInstalled",
+        "the cluster has no CSI driver " + driver + "; kubectl apply -f deploy/csi/juicefs.yaml");
+  }
+  return condition(set, "CSIDriverMissing", "True", "DriverNotOnNode",
+                   "node " + *lacking + " has no CSI driver " + driver +
+                       " yet; let the driver's DaemonSet run there (tolerations, node selector)");
+}
+
+api::Condition ready_condition(const api::SampleSet& set, const World& world, const Choice& choice,
+                               const SyncSeen& sync, const api::SampleSetStatus& status) {
+  const auto no = [&](std::string reason, std::string message) {
+    return condition(set, "Ready", "False", std::move(reason), std::move(message));
+  };
+  if (!choice.blocker.reason.empty()) return no(choice.blocker.reason, choice.blocker.message);
+  if (status.phase == "Ready") {
+    return condition(set, "Ready", "True", "Ready", "every runtime serves the samples");
+  }
+  const auto* driver = api::find_condition(status.conditions, "CSIDriverMissing");
+  if (driver && driver->status == "True") return no("CSIDriverMissing", driver->message);
+  if (!is_prepared(world, choice.manifests) && !world.runtimes) {
+    if (const auto error = preparation_error(world)) {
+      return no("PreparationFailed", "the volume could not be prepared: " + *error);
+    }
+    return no("Preparing", "the volume is being prepared" + preparation_trouble(world));
+  }
+  if (status.phase == "SyncFailed") {
+    return no("SyncFailed", "the source could not be read: " + sync.error);
+  }
+  if (status.phase.empty()) {
+    const auto bound = bound_condition(set, world);
+    return no(bound.reason, bound.message);
+  }
+  if (status.phase == "Syncing") return no("Syncing", to_text(sync.work));
+  const auto runtimes = runtime_condition(set, world);
+  if (runtimes.status != "True") return no(runtimes.reason, runtimes.message);
+  if (status.phase == "Mount") return no("WaitingForRuntimes", "runtimes are asked to sync");
+  if (const auto* warmed = api::find_condition(status.conditions, "Warmed")) {
+    if (warmed->reason == "WarmingUp" || warmed->reason == "WarmupFailed") {
+      return no(warmed->reason, warmed->message);
+    }
+  }
+  return no("WaitingForRuntimes", "a runtime does not serve yet" + runtime_trouble(set, world));
+}
+
+}  // namespace paddle::controllers::sample_sets

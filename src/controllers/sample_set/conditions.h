@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The conditions of a SampleSet, each with a reason and one sentence. Pure.
+//
+//   Bound             volume and claim have found each other
+//   RuntimeReady      every runtime runs and answers
+//   Synced            the list of samples is published; stays True
+//   Warmed            every sample is in the cache: Unknown while a warm-up goes on, False with
+//   what
+//                     is missing. Follows the figures, so it also tells of a cache that was cleared
+//   Degraded          a runtime is away or has no node; reading works without it, slower
+//   CSIDriverMissing  only of engines that another project's driver mounts
+//   Ready             all of them in one: what is being waited for
+
+#pragma once
+
+#include <string>
+
+#include "api/sample_set.h"
+#include "base/clock.h"
+#include "controllers/sample_set/blockers.h"
+#include "controllers/sample_set/jobs.h"
+#include "controllers/sample_set/world.h"
+
+namespace paddle::controllers::sample_sets {
+
+api::Condition bound_condition(const api::SampleSet& set, const World& world);
+api::Condition runtime_condition(const api::SampleSet& set, const World& world);
+api::Condition synced_condition(const api::SampleSet& set, const SyncSeen& sync);
+// `status` is the one to come.
+api::Condition warmed_condition(const api::SampleSet& set, const World& world,
+                                const api::SampleSetStatus& status);
+api::Condition degraded_condition(const api::SampleSet& set, const World& world);
+api::Condition driver_condition(const api::SampleSet& set, const World& world,
+                                const std::string& driver);
+// Reads the others in `status`.
+api::Condition ready_condition(const api::SampleSet& set, const World& world, const Choice& choice,
+                               const SyncSeen& sync, const api::SampleSetStatus& status);
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/hand.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+#include "base/match.h"
+#include "controllers/sample_set/children.h"
+#include "engine/names.h"
+#include "runtime/identity.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+using api::Json;
+using kube::ObjectKey;
+namespace kinds = kube::resources;
+
+constexpr const char* kDefinition = "samplesets.batch.paddlepaddle.org";
+
+// Gone, or a namesake took its place: either way this one is not there any more.
+bool is_gone(const Result<>& result) {
+  return result.is(Code::kNotFound) || result.is(Code::kConflict);
+}
+bool is_gone(const Result<Json>& result) {
+  return result.is(Code::kNotFound) || result.is(Code::kConflict);
+}
+
+// It will be refused again until somebody does something; the rest heals by itself.
+bool is_refusal(const Error& error) {
+  return error.code == Code::kForbidden || error.code == Code::kInvalid;
+}
+
+void show_stranger(ChildKind kind, const api::Meta& meta, World& world) {
+  switch (kind) {
+    case ChildKind::kToken:
+      world.token = meta;
+      break;
+    case ChildKind::kCredentials:
+      world.credentials = meta;
+      break;
+    case ChildKind::kVolume:
+      world.volume = VolumeSeen{.meta = meta};
+      break;
+    case ChildKind::kClaim:
+      world.claim = VolumeSeen{.meta = meta};
+      break;
+    case ChildKind::kService:
+      world.service = meta;
+      break;
+    case ChildKind::kPolicy:
+      world.policy = meta;
+      break;
+    case ChildKind::kPreparation:
+      world.preparation = api::Pod{.meta = meta};
+      break;
+    case ChildKind::kRuntimes:
+      world.runtimes = StatefulSetSeen{.meta = meta};
+      break;
+  }
+}
+
+}  // namespace
+
+Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set, World& world,
+                                      const kube::Call& call) {
+  const auto done = [](Result<> result) -> Result<Carried> {
+    if (!result) return std::move(result).error();
+    return Carried::kDone;
+  };
+  return std::visit(
+      Match{
+          [&](const DropFinalizer&) { return done(drop_finalizer(set, call)); },
+          [&](const CreateChild& a) { return create(a, set, world, call); },
+          [&](const DeleteChild& a) { return done(remove(a, set, call)); },
+          [&](const SetOwners& a) { return done(set_owners(a, call)); },
+          [&](const UpdateCredentials& a) { return done(update_credentials(a, call)); },
+          [&](const Annotate& a) { return done(annotate(a, call)); },
+          [&](const RenewToken& a) { return done(renew(a, set, call)); },
+          [&](const PatchRuntimes& a) {
+            return done(change(ChildKind::kRuntimes, {set.meta.key.ns, engine::runtime_name(set)},
+                               {.body = *a.patch}, "change the runtimes", call));
+          },
+          [&](const ReplaceRuntime& a) { return done(replace(a, call)); },
+          [&](const PutJob& a) { return done(put_job(a, set, world, call)); },
+          [&](const LabelNode& a) { return done(label(a, call)); },
+          [&](const SetStatus& a) { return done(set_status(a, set, call)); },
+          [&](const Tell& a) {
+            tell(set, a);
+            return done(Done{});
+          },
+      },
+      action);
+}
+
+void Hand::tell(const api::SampleSet& set, const Tell& a) {
+  events_.event({.api_version = api::SampleSet::kApiVersion,
+                 .kind = api::SampleSet::kKind,
+                 .key = set.meta.key,
+                 .uid = set.meta.uid},
+                a.warning ? kube::EventKind::kWarning : kube::EventKind::kNormal, a.reason,
+                a.message);
+}
+
+Result<> Hand::drop_finalizer(api::SampleSet& set, const kube::Call& call) {
+  auto left = set.meta.finalizers;
+  std::erase(left, engine::finalizer_of(set));
+  const kube::Patch patch{
+      .body = {
+          {"metadata", {{"resourceVersion", set.meta.resource_version}, {"finalizers", left}}}}};
+  auto stored = cluster_.patch(kinds::kSampleSets, set.meta.key, patch, {}, call);
+  if (stored.is(Code::kNotFound)) return Done{};
+  if (!stored) return std::move(stored).error().in("drop the finalizer");
+  if (set.meta.deleting()) return Done{};  // perhaps that was its end
+  view_.acknowledge_set(*stored);
+  TRY(set, api::decode_sample_set(*stored));
+  return Done{};
+}
+
+// Of a volume, that is, which no SampleSet can own: gone with it is gone for good.
+Result<> Hand::give_owner(Json& volume, const kube::Call& call) {
+  auto definition = cluster_.get(kinds::kCrds, {"", kDefinition}, call);
+  if (definition.is(Code::kNotFound) || definition.is(Code::kForbidden)) return Done{};
+  if (!definition) return std::move(definition).error().in("read the definition of SampleSets");
+  volume["metadata"]["ownerReferences"] =
+      Json::array({Json{{"apiVersion", kinds::kCrds.api_version()},
+                        {"kind", kinds::kCrds.kind},
+                        {"name", kDefinition},
+                        {"uid", (*definition)["metadata"]["uid"]}}});
+  return Done{};
+}
+
+// What was there before stays good until everybody has the new ones.
+Result<> Hand::give_identity(const api::SampleSet& set, Json& secret) {
+  runtime::SecretData before;
+  if (secret.contains("data")) {
+    for (const auto& [key, value] : secret["data"].items()) {
+      if (auto plain = base64_decode(value.get<std::string>())) before[key] = *std::move(plain);
+    }
+  }
+  TRY(const auto made,
+      runtime::make_identity(set.meta.key.ns, set.meta.key.name, before, clock_.wall()));
+  secret["data"] = Json::object();
+  for (const auto& [key, value] : made) secret["data"][key] = base64_encode(value);
+  secret["metadata"]["annotations"][kRenewAfter] = rfc3339(runtime::renewal_of(made));
+  return Done{};
+}
+
+Result<Hand::Carried> Hand::create(const CreateChild& a, const api::SampleSet& set, World& world,
+                                   const kube::Call& call) {
+  Json object = *a.object;
+  if (a.kind == ChildKind::kToken) CHECK_DONE(give_identity(set, object));
+  if (a.kind == ChildKind::kVolume) CHECK_DONE(give_owner(object, call));
+  auto stored = cluster_.create(resource_of(a.kind), object, call);
+  const bool made = static_cast<bool>(stored);
+  if (stored.is(Code::kAlreadyExists)) {
+    TRY(const api::Meta meta, api::decode_meta(object));
+    stored = cluster_.get(resource_of(a.kind), meta.key, call);
+  }
+  if (!stored) {
+    const std::string reason = "ErrorCreate" + event_name(a.kind);
+    tell(set, {true, reason, stored.error().message});
+    if (!is_refusal(stored.error())) {
+      return std::move(stored).error().in("create " + event_name(a.kind));
+    }
+    world.refusal = Refusal{reason, stored.error().message};
+    return Carried::kSeeAgain;
+  }
+  TRY(const api::Meta meta, api::decode_meta(*stored));
+  if (!engine::belongs_to(meta, set)) {
+    show_stranger(a.kind, meta, world);
+    return Carried::kSeeAgain;
+  }
+  view_.acknowledge(a.kind, *stored);
+  if (made) {
+    tell(set, {false, "Create" + event_name(a.kind) + "Successfully",
+               "created " + event_name(a.kind) + " " + meta.key.name});
+  }
+  return Carried::kDone;
+}
+
+Result<> Hand::remove(const DeleteChild& a, const api::SampleSet& set, const kube::Call& call) {
+  const auto removed = cluster_.remove(resource_of(a.kind), a.key, {.uid = a.uid}, call);
+  if (removed || is_gone(removed)) return Done{};
+  tell(set, {true, "ErrorDelete" + event_name(a.kind), removed.error().message});
+  return Error(removed.error()).in("delete " + event_name(a.kind) + " " + a.key.name);
+}
+
+// One that is gone, or has a namesake in its place, is for the next pass to see.
+Result<> Hand::change(ChildKind kind, const ObjectKey& key, const kube::Patch& patch,
+                      const std::string& doing, const kube::Call& call) {
+  auto stored = cluster_.patch(resource_of(kind), key, patch, {}, call);
+  if (is_gone(stored)) return Done{};
+  if (!stored) return std::move(stored).error().in(doing);
+  view_.acknowledge(kind, *stored);
+  return Done{};
+}
+
+Result<> Hand::set_owners(const SetOwners& a, const kube::Call& call) {
+  const Json owners = api::encode_meta({.owners = a.owners})["ownerReferences"];
+  const kube::Patch patch{.body = {{"metadata", {{"uid", a.uid}, {"ownerReferences", owners}}}}};
+  return change(a.kind, a.key, patch, "keep " + event_name(a.kind) + " for users", call);
+}
+
+Result<> Hand::annotate(const Annotate& a, const kube::Call& call) {
+  Json annotations = Json::object();
+  for (const auto& [name, value] : a.annotations) {
+    annotations[name] = value.empty() ? Json(nullptr) : Json(value);
+  }
+  const kube::Patch patch{.body = {{"metadata", {{"uid", a.uid}, {"annotations", annotations}}}}};
+  return change(a.kind, a.key, patch, "annotate " + event_name(a.kind) + " " + a.key.name, call);
+}
+
+// Keys that the user has taken out go as well, so the whole is read and written back.
+Result<> Hand::update_credentials(const UpdateCredentials& a, const kube::Call& call) {
+  auto found = cluster_.get(kinds::kSecrets, a.key, call);
+  if (found.is(Code::kNotFound)) return Done{};
+  if (!found) return std::move(found).error().in("read the copy of the credentials");
+  if ((*found)["metadata"].value("uid", "") != a.uid) return Done{};
+  Json changed = *std::move(found);
+  changed["data"] = *a.data;
+  for (const auto& [name, value] : a.annotations) changed["metadata"]["annotations"][name] = value;
+  auto stored = cluster_.update(kinds::kSecrets, changed, {}, call);
+  if (is_gone(stored)) return Done{};
+  if (!stored) return std::move(stored).error().in("update the copy of the credentials");
+  view_.acknowledge(ChildKind::kCredentials, *stored);
+  return Done{};
+}
+
+Result<> Hand::renew(const RenewToken& a, const api::SampleSet& set, const kube::Call& call) {
+  auto found = cluster_.get(kinds::kSecrets, a.key, call);
+  if (found.is(Code::kNotFound)) return Done{};
+  if (!found) return std::move(found).error().in("read the token");
+  if ((*found)["metadata"].value("uid", "") != a.uid) return Done{};
+  Json changed = *std::move(found);
+  CHECK_DONE(give_identity(set, changed));
+  auto stored = cluster_.update(kinds::kSecrets, changed, {}, call);
+  if (is_gone(stored)) return Done{};
+  if (!stored) return std::move(stored).error().in("renew the token");
+  view_.acknowledge(ChildKind::kToken, *stored);
+  return Done{};
+}
+
+Result<> Hand::replace(const ReplaceRuntime& a, const kube::Call& call) {
+  kube::DeleteOptions options{.uid = a.uid};
+  if (a.at_once) options.grace_seconds = 0;
+  auto removed = cluster_.remove(kinds::kPods, a.key, options, call);
+  if (is_gone(removed)) return Done{};
+  return removed;
+}
+
+Result<> Hand::put_job(const PutJob& a, const api::SampleSet& set, const World& world,
+                       const kube::Call& call) {
+  const auto access = view_.access_to(set);
+  const auto pods = running(set, world.pods);
+  const auto pod = std::ranges::find(pods, a.partition, &RuntimePod::partition);
+  if (!access || pod == pods.end()) return Done{};  // the next pass sees
+  const bool sync = a.request.kind == runtime::JobKind::kSync;
+  auto report = options_.runtime_at(pod->address, *access)->put_job(a.id, a.request, call.stop);
+  if (!report) {
+    if (sync) tell(set, {true, "ErrorCreateSyncJob", report.error().message});
+    return std::move(report).error().in("give runtime " + std::to_string(a.partition) +
+                                        " the job " + a.id);
+  }
+  if (sync && a.partition == 0) {
+    tell(set, {false, "CreateSyncJobSuccessfully", "asked the runtimes to sync: " + a.id});
+  }
+  return Done{};
+}
+
+Result<> Hand::label(const LabelNode& a, const kube::Call& call) {
+  const Json value = a.value.empty() ? Json(nullptr) : Json(a.value);
+  const kube::Patch patch{.body = {{"metadata", {{"labels", {{a.label, value}}}}}}};
+  auto stored = cluster_.patch(kinds::kNodes, {"", a.node}, patch, {}, call);
+  if (stored.is(Code::kNotFound)) return Done{};
+  if (!stored) return std::move(stored).error().in("label node " + a.node);
+  view_.acknowledge_node(*stored);
+  return Done{};
+}
+
+Result<> Hand::set_status(const SetStatus& a, const api::SampleSet& set, const kube::Call& call) {
+  api::SampleSet changed = set;
+  changed.status = a.status;
+  auto stored = cluster_.update(kinds::kSampleSets, api::encode(changed), "status", call);
+  if (stored.is(Code::kNotFound)) return Done{};
+  if (!stored) return std::move(stored).error().in("write status");
+  view_.acknowledge_set(*stored);
+  return Done{};
+}
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two jobs that a SampleSet has its runtimes do by itself: the first sync, and the automatic
+// warm-up. Their ids stand in the status before any runtime hears of them. Pure.
+//
+//   sync-<uid>-<attempt>                        until one has succeeded
+//   warmup-<uid>-<generation>-<partitions>      once for each sync and each re-partitioning
+//   warmup-<uid>-<generation>-<partitions>-r<n> again after a failure, where it has not ended yet
+//
+// What has ended stays ended: status.partitions says which warm-up ended on which node. Whoever
+// clears the cache afterwards finds it cleared, however often runtimes and operators restart; a
+// partition that moves to another node is warmed up there.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "api/sample_set.h"
+#include "base/clock.h"
+#include "controllers/sample_set/actions.h"
+#include "controllers/sample_set/world.h"
+
+namespace paddle::controllers::sample_sets {
+
+// How far one or several runtimes are.
+struct Work {
+  std::int64_t files_total = 0;
+  std::int64_t files_done = 0;
+  std::int64_t files_failed = 0;
+  std::int64_t files_no_room = 0;
+  std::int64_t bytes_total = 0;
+  std::int64_t bytes_done = 0;
+  std::int64_t bytes_per_second = 0;
+  std::int64_t seconds_left = 0;  // 0: not known
+  void add(const runtime::JobReport& report);
+};
+// "120 of 1,000 files, 1.2 GiB of 12 GiB, 80 MiB/s, 3 min left": as much of it as is known.
+std::string to_text(const Work& work);
+
+enum class JobsState { kNotAsked, kRunning, kDone, kFailed };
+
+struct SyncSeen {
+  JobsState state = JobsState::kNotAsked;
+  std::string error{};
+  Work work{};
+};
+// `first_leads`: engine/manifests.h.
+SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads);
+
+// The file list was published: said by the status, which remembers it when runtimes are away.
+bool synced(const api::SampleSetStatus& status);
+
+struct WarmSeen {
+  JobsState state = JobsState::kNotAsked;
+  std::string error{};
+  Work work{};
+};
+// `status` is the one to come: with its partitions and the id of the warm-up.
+WarmSeen warm_up_of(const World& world, const api::SampleSetStatus& status);
+
+// The warm-up that has ended is of this set and happened on the node where the partition is now.
+bool has_been_warm(const api::PartitionStatus& partition);
+// Enough tries: a set is not kept from its users by a few files that can not be read.
+bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen);
+
+// Notes which partitions have ended the warm-up that the set's status names.
+void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
+               api::SampleSetStatus& status);
+
+// Puts the ids of the jobs to come into `status`.
+void name_jobs(const api::SampleSet& set, const World& world, WallTime now,
+               api::SampleSetStatus& status);
+
+// Each runtime gets the jobs whose ids are stored and that it does not know.
+void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
+              const api::SampleSetStatus& next, Plan& plan);
+
+// How long until a failed job is tried again. Grows with each attempt.
+std::chrono::seconds retry_delay(const std::string& id);
+int attempt_of(const std::string& id);
+
+}  // namespace paddle::controllers::sample_sets

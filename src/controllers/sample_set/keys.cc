@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/keys.h"
+
+#include "controllers/sample_set/deletion.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_sets {
+
+using api::ObjectKey;
+
+std::vector<std::string> texts(const std::vector<ObjectKey>& keys) {
+  std::vector<std::string> all;
+  for (const auto& key : keys) all.push_back(to_string(key));
+  return all;
+}
+
+std::vector<ObjectKey> set_of_pod(const api::Pod& pod) {
+  const auto label = pod.meta.labels.find(engine::kSetLabel);
+  if (label == pod.meta.labels.end()) return {};
+  return {{pod.meta.key.ns, label->second}};
+}
+
+std::vector<ObjectKey> set_of_job(const api::PaddleJob& job) {
+  if (!job.spec.sample_set) return {};
+  return {{job.meta.key.ns, job.spec.sample_set->name}};
+}
+
+std::vector<ObjectKey> set_of_volume(const VolumeSeen& volume, const std::string& this_ns) {
+  const auto ghost = ghost_of(volume, {});
+  const ObjectKey& key = ghost.meta.key;
+  if (key.name.empty() || key.ns.empty() || ghost.meta.uid.empty()) return {};
+  if (!this_ns.empty() && key.ns != this_ns) return {};
+  return {key};
+}
+
+std::vector<ObjectKey> sets_on_node(const api::Meta& node, const std::string& this_ns) {
+  std::vector<ObjectKey> keys;
+  if (this_ns.empty()) return keys;
+  for (const auto& [label, pod] : node.labels) {
+    const ObjectKey key{this_ns, pod.substr(0, pod.rfind("-runtime-"))};
+    if (label == engine::node_label({.meta = {.key = key}})) keys.push_back(key);
+  }
+  return keys;
+}
+
+std::vector<ObjectKey> sets_with_pods_on(const kube::Store<api::Pod>& pods,
+                                         const std::string& node) {
+  std::vector<ObjectKey> keys;
+  for (const auto& pod : pods.list(kByNode, node)) {
+    for (auto& key : set_of_pod(*pod)) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+std::vector<std::string> secrets_named_by(const api::SampleSet& set) {
+  std::vector<std::string> names;
+  if (set.spec.secret)
+    names.push_back(to_string(ObjectKey{set.meta.key.ns, set.spec.secret->name}));
+  if (set.spec.source && set.spec.source->secret) {
+    names.push_back(to_string(ObjectKey{set.meta.key.ns, set.spec.source->secret->name}));
+  }
+  return names;
+}
+
+}  // namespace paddle::controllers::sample_sets

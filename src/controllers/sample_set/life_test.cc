@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to a set that was Ready: runtimes and nodes that are lost, caches that are cleared,
+// partitions that change, warm-ups that fail.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/sample_set/children.h"
+#include "controllers/sample_set/jobs.h"
+#include "controllers/sample_set/model.h"
+#include "controllers/sample_set/seats.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+using std::chrono::seconds;
+
+TEST(SampleSetJobs, TheFirstRuntimeSyncsAndHandsOutTheLists) {
+  Model model(model_set(3, true));
+  std::vector<PutJob> puts;
+  for (int i = 0; i < 24; ++i) {
+    for (auto& put : only<PutJob>(model.pass())) puts.push_back(put);
+  }
+  ASSERT_EQ(puts.size(), 4u);
+  EXPECT_EQ(puts[0].request.kind, runtime::JobKind::kSync);
+  EXPECT_EQ(puts[0].partition, 0);
+  EXPECT_EQ(puts[1].partition, 0);  // it knows of the lists before the others ask for them
+  EXPECT_TRUE(puts[1].request.which.lists_at.empty());
+  for (const size_t i : {2u, 3u}) {
+    EXPECT_EQ(puts[i].request.kind, runtime::JobKind::kWarmup);
+    EXPECT_EQ(puts[i].request.which.lists_at,
+              "imagenet-runtime-0.imagenet-runtime-service.train:7716");
+    EXPECT_EQ(puts[i].request.which.partitions, 3);
+  }
+  EXPECT_EQ(model.set.status.index->generation, 1);  // counted by us
+}
+
+TEST(SampleSetJobs, TheWarmUpFollowsTheStrategyOfTheSpec) {
+  Model model(model_set(1));
+  model.set.spec.warmup = api::AutoWarmup{
+      .strategy = {.name = "distributedBatch", .batch_size = 32, .ranks = 4, .seed = 7}};
+  std::vector<PutJob> puts;
+  for (int i = 0; i < 24; ++i) {
+    for (auto& put : only<PutJob>(model.pass())) puts.push_back(put);
+  }
+  const auto& strategy = puts.back().request.which.strategy;
+  EXPECT_EQ(strategy.order, sampler::Order::kDistributedBatch);
+  EXPECT_EQ(strategy.batch_size, 32);
+  EXPECT_EQ(strategy.ranks, 4);
+  EXPECT_EQ(strategy.seed, 7u);
+}
+
+TEST(SampleSetJobs, AClearedCacheStaysClearedAndReadyStays) {
+  for (const bool leading : {false, true}) {
+    Model model(model_set(2, leading));
+    model.settle();
+    const std::string id = model.set.status.jobs->warmup;
+    const int puts = model.puts_of(id);
+    model.clear_cache(1);
+    model.settle();
+    EXPECT_EQ(model.set.status.phase, "Ready");
+    EXPECT_EQ(model.condition("Warmed").reason, "PartlyCached");
+    EXPECT_EQ(model.set.status.partitions[1].cached_bytes, 0);
+    model.lose_journal(1);  // the runtime is another, on the same node
+    model.settle();
+    EXPECT_EQ(model.puts_of(id), puts);
+    EXPECT_EQ(model.set.status.phase, "Ready");
+  }
+}
+
+TEST(SampleSetJobs, WhatDoesNotFitIsReadyAndSaysSo) {
+  Model model(model_set(1, true));
+  model.room = 600;
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Warmed").reason, "NoRoom");
+  EXPECT_EQ(model.set.status.partitions[0].cached_bytes, 600);
+  EXPECT_EQ(model.set.status.partitions[0].total_bytes, 1000);
+}
+
+TEST(SampleSetJobs, AFailedWarmUpIsTriedAgainAndDoesNotKeepUsersOutForEver) {
+  Model model(model_set(2));
+  model.warm_error = "3 samples could not be read";
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "PartialReady");
+  EXPECT_EQ(model.condition("Ready").reason, "WarmupFailed");
+  const std::string first = model.set.status.jobs->warmup;
+  model.now += retry_delay(first);
+  model.settle();
+  EXPECT_EQ(model.set.status.jobs->warmup, first + "-r1");
+  model.now += seconds(1000);
+  model.settle();
+  EXPECT_EQ(attempt_of(model.set.status.jobs->warmup), 2);
+  EXPECT_EQ(model.set.status.phase, "Ready");  // three are enough
+  EXPECT_EQ(model.condition("Warmed").reason, "WarmupFailed");
+  model.warm_error.clear();
+  model.now += seconds(1000);
+  model.settle();
+  EXPECT_EQ(model.condition("Warmed").status, "True");
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetJobs, SwitchedOffThereIsNoWarmUpAndReadyDoesNotWait) {
+  Model model(model_set(2, true));
+  model.set.spec.warmup = api::AutoWarmup{.enabled = false};
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Warmed").reason, "SwitchedOff");
+  EXPECT_TRUE(model.set.status.jobs->warmup.empty());
+}
+
+TEST(SampleSetJobs, WithoutASyncTheSamplesAreWarmedUpAllTheSame) {
+  Model model(model_set(2, true));
+  model.set.spec.no_sync = true;
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Synced").reason, "NotNeeded");
+  EXPECT_TRUE(model.set.status.jobs->sync.empty());
+  EXPECT_EQ(model.puts_of(model.set.status.jobs->warmup), 2);
+}
+
+TEST(SampleSetPartitions, AreAddedWithoutTouchingThoseThatAreThere) {
+  Model model(model_set(1, true));
+  model.settle();
+  const auto home = model.node_of(0);
+  model.repartition(3);
+  std::set<std::string> phases;
+  for (int i = 0; i < 24; ++i) {
+    model.pass();
+    phases.insert(model.set.status.phase);
+  }
+  EXPECT_EQ(phases, (std::set<std::string>{"PartialReady", "Ready"}));
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.node_of(0), home);
+  EXPECT_EQ(model.world.nodes.size(), 3u);
+  EXPECT_EQ(model.puts_of(model.set.status.jobs->warmup), 3);
+
+  const auto second = model.node_of(1);
+  model.repartition(2);
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.node_of(1), second);
+  EXPECT_EQ(model.world.nodes.size(), 2u);
+  EXPECT_EQ(model.set.status.partitions.size(), 2u);
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetLosses, ASilentRuntimeLosesItsLabelAndNothingElse) {
+  Model model(model_set(2, true));
+  model.settle();
+  const auto node = model.node_of(1);
+  model.others_work = false;
+  model.silence(1, kSilent - seconds(1));
+  EXPECT_TRUE(only<LabelNode>(model.pass()).empty());
+  EXPECT_EQ(model.set.status.phase, "PartialReady");  // its probe fails as well
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+
+  model.silence(1, kSilent);
+  const auto plan = model.pass();
+  EXPECT_FALSE(model.world.nodes.contains(node));
+  EXPECT_EQ(model.condition("Degraded").reason, "RuntimeSilent");
+  EXPECT_EQ(model.set.status.partitions[1].cached_bytes, 0);
+  model.silence(1, seconds(3600));
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());  // its node is well
+
+  model.silence(1, seconds(0));
+  model.others_work = true;
+  model.settle();
+  EXPECT_TRUE(model.world.nodes.contains(node));
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+}
+
+TEST(SampleSetLosses, ALostNodesPartitionMovesAndIsWarmedUpThere) {
+  for (const bool leading : {false, true}) {
+    Model model(model_set(2, leading));
+    model.settle();
+    const std::string id = model.set.status.jobs->warmup;
+    const int puts = model.puts_of(id);
+    const auto lost = model.node_of(1);
+    model.lose_node(lost);
+    const auto plan = model.pass();
+    ASSERT_EQ(only<ReplaceRuntime>(plan).size(), 1u);
+    EXPECT_TRUE(only<ReplaceRuntime>(plan)[0].at_once);
+    EXPECT_EQ(model.set.status.phase, "PartialReady");
+    model.settle();
+    EXPECT_NE(model.node_of(1), lost);
+    EXPECT_EQ(model.set.status.phase, "Ready");
+    EXPECT_EQ(model.puts_of(id), puts + 1);
+    EXPECT_FALSE(model.world.nodes.contains(lost));
+    EXPECT_EQ(model.broken, "");
+  }
+}
+
+TEST(SampleSetLosses, NothingIsGivenUpWhenNobodyIsHeardOf) {
+  Model model(model_set(2, true));
+  model.settle();
+  model.others_work = false;
+  for (const int partition : {0, 1}) model.silence(partition, seconds(3600));
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());
+  for (int i = 0; i < 6; ++i) model.lose_node("node-" + std::to_string(i));
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());  // every node: it is not the nodes
+}
+
+TEST(SampleSetLosses, WithoutANodeLeftItsWorkersAreReleasedAndTheSetSaysSo) {
+  Model model(model_set(2, true), 2);
+  model.settle();
+  const auto lost = model.node_of(1);
+  model.lose_node(lost);
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "PartialReady");
+  EXPECT_EQ(model.world.nodes.size(), 1u);
+  EXPECT_EQ(model.condition("Degraded").reason, "NoNode");
+  model.heal_node(lost);
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetLosses, APodThatShouldBeGoneFromALostNodeIsRemoved) {
+  Model model(model_set(1));
+  model.settle();
+  model.lose_node(model.node_of(0));
+  model.others_work = false;
+  model.world.answers.clear();
+  model.world.pods[0].meta.deleted = model.now;
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());
+  model.now += seconds(5);
+  EXPECT_EQ(only<ReplaceRuntime>(model.pass()).size(), 1u);
+}
+
+TEST(SampleSetFigures, DoNotJumpWhenARuntimeHesitates) {
+  Model model(model_set(2, true));
+  model.settle();
+  const auto before = model.set.status;
+  model.others_work = false;
+  model.silence(0, seconds(3));
+  model.world.runtimes->ready = 2;
+  model.pass();
+  EXPECT_EQ(model.set.status.cache, before.cache);
+  EXPECT_EQ(model.set.status.partitions, before.partitions);
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetProgress, IsSaidInTheConditions) {
+  EXPECT_EQ(to_text({}), "0 files");
+  EXPECT_EQ(to_text({.files_total = 1000,
+                     .files_done = 120,
+                     .bytes_total = 12LL << 30,
+                     .bytes_done = 1LL << 30,
+                     .bytes_per_second = 80LL << 20,
+                     .seconds_left = 141}),
+            "120 of 1,000 files, 1.0 GiB of 12 GiB, 80 MiB/s, 2 min left");
+  EXPECT_EQ(to_text({.files_done = 7, .bytes_done = 2048}), "7 files, 2.0 KiB");
+}
+
+}  // namespace
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the controller of SampleSets keeps in mind between passes, and can do without: what Secrets
+// held when they were read, and when runtimes were heard of last. Thread-safe.
+
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "api/meta.h"
+#include "base/clock.h"
+#include "base/sync.h"
+#include "engine/manifests.h"
+
+namespace paddle::controllers::sample_sets {
+
+// Everything a Secret holds, decoded, and the "<uid>/<resourceVersion>" it had then.
+struct SecretText {
+  std::string version{};
+  std::map<std::string, std::string> values{};
+};
+
+class Memory {
+ public:
+  // Nothing when it was another version, or never read.
+  std::optional<SecretText> secret(const api::ObjectKey& key, const std::string& version) const
+      EXCLUDES(mutex_);
+  // Whatever its version, if it is of this object.
+  std::optional<SecretText> latest(const api::ObjectKey& key, const std::string& uid) const
+      EXCLUDES(mutex_);
+  void remember(const api::ObjectKey& key, SecretText text) EXCLUDES(mutex_);
+  void forget_secret(const api::ObjectKey& key) EXCLUDES(mutex_);
+
+  // How long a runtime has not been heard of; the clock starts with the first question.
+  void heard(const api::ObjectKey& set, const std::string& pod_uid, BootTime now) EXCLUDES(mutex_);
+  std::chrono::seconds silent_for(const api::ObjectKey& set, const std::string& pod_uid,
+                                  BootTime now) EXCLUDES(mutex_);
+  void forget_runtimes(const api::ObjectKey& set) EXCLUDES(mutex_);
+
+ private:
+  mutable Mutex mutex_;
+  std::map<api::ObjectKey, SecretText> secrets_ GUARDED_BY(mutex_);
+  std::map<api::ObjectKey, std::map<std::string, BootTime>> heard_ GUARDED_BY(mutex_);
+};
+
+}  // namespace paddle::controllers::sample_sets

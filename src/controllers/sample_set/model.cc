@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/model.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+#include "base/match.h"
+#include "controllers/sample_set/children.h"
+#include "controllers/sample_set/deletion.h"
+#include "engine/names.h"
+#include "engine/samplefs/manifests.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+using api::Json;
+using runtime::JobState;
+
+Json object_of(const api::SampleSet& set, const char* kind, const std::string& name) {
+  return {{"kind", kind}, {"metadata", engine::metadata(set, "juicefs", set.meta.key.ns, name)}};
+}
+
+std::string without_attempt(const std::string& id) { return id.substr(0, id.rfind("-r")); }
+
+}  // namespace
+
+Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
+                                                 const engine::Credentials& credentials,
+                                                 const engine::RuntimeOptions&) const {
+  if (!credentials.contains("metaurl")) return Error{Code::kInvalid, "no metaurl"};
+  Json volume = {{"metadata", engine::metadata(set, name(), {}, engine::handle_of(set))}};
+  volume["spec"]["claimRef"] = {{"namespace", set.meta.key.ns}, {"name", set.meta.key.name}};
+  Json runtimes = object_of(set, "StatefulSet", engine::runtime_name(set));
+  runtimes["spec"] = {{"replicas", set.spec.effective_partitions()},
+                      {"template", {{"spec", Json::object()}}}};
+  if (set.spec.tolerations) runtimes["spec"]["template"]["spec"] = *set.spec.tolerations;
+  Json copy = object_of(set, "Secret", engine::volume_secret_name(set));
+  for (const auto& [key, value] : credentials) copy["data"][key] = base64_encode(value);
+  return engine::Manifests{
+      .volume = volume,
+      .claim = object_of(set, "PersistentVolumeClaim", engine::claim_name(set)),
+      .service = engine::runtime_service(set, name()),
+      .runtimes = runtimes,
+      .credentials = copy,
+      .preparation = object_of(set, "Pod", engine::preparation_name(set)),
+      .policy = object_of(set, "NetworkPolicy", engine::runtime_name(set)),
+      .csi_driver = kDriver};
+}
+
+Setting model_setting() {
+  return {.engines = {std::make_shared<engine::samplefs::SamplefsOperatorFace>(),
+                      std::make_shared<LeadingFace>()},
+          .runtime = {.image = "paddle:1"}};
+}
+
+api::SampleSet model_set(int partitions, bool leading) {
+  api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "0123456789", .generation = 1}};
+  set.spec.partitions = partitions;
+  set.spec.source = api::SampleSource{.uri = "s3://bucket/images"};
+  if (leading) set.spec.secret = api::SecretReference{.name = "keys"};
+  return set;
+}
+
+std::string reason_of(const Plan& plan) {
+  const auto written = only<SetStatus>(plan);
+  if (written.empty()) return "(no status)";
+  const auto* ready = api::find_condition(written.back().status.conditions, "Ready");
+  return ready ? ready->reason : "(no condition)";
+}
+
+Model::Model(api::SampleSet start, int nodes) : set(std::move(start)) {
+  for (int i = 0; i < nodes; ++i) nodes_["node-" + std::to_string(i)] = NodeSeen{};
+  world.can_have_policies = true;
+  world.drivers = DriversSeen{.installed = {LeadingFace::kDriver}};
+  if (set.spec.secret) put_secret("s/1", {{"metaurl", "redis://x"}, {"secret-key", "k"}});
+}
+
+Plan Model::pass() {
+  Plan plan = gone ? ending(set, world) : desired(set, world, model_setting(), now);
+  for (const Action& action : plan.actions) play(action);
+  if (others_work) follow();
+  return plan;
+}
+
+Plan Model::settle(int passes) {
+  Plan plan;
+  for (int i = 0; i < passes; ++i) plan = pass();
+  return plan;
+}
+
+void Model::pass_and_die(size_t actions) {
+  const Plan plan = gone ? ending(set, world) : desired(set, world, model_setting(), now);
+  for (size_t i = 0; i < std::min(actions, plan.actions.size()); ++i) play(plan.actions[i]);
+  if (others_work) follow();
+}
+
+void Model::put_secret(const std::string& version, const engine::Credentials& values) {
+  world.secret = SecretSeen{.exists = true, .version = version, .values = values};
+}
+
+void Model::repartition(int partitions) {
+  set.spec.partitions = partitions;
+  ++set.meta.generation;
+  ended_.clear();  // it is to run again
+}
+
+void Model::silence(int partition, std::chrono::seconds for_how_long) {
+  if (const api::Pod* pod = pod_of(partition)) lives_[pod->meta.uid].silent = for_how_long;
+  look();
+}
+
+void Model::lose_node(const std::string& name) {
+  nodes_[name].ready = false;
+  nodes_[name].unready_since = now;
+  for (const api::Pod& pod : world.pods) {
+    if (pod.node == name) lives_[pod.meta.uid].silent = std::chrono::seconds(60);
+  }
+  look();
+}
+
+void Model::heal_node(const std::string& name) {
+  nodes_[name] = NodeSeen{};
+  for (const api::Pod& pod : world.pods) {
+    if (pod.node == name) lives_[pod.meta.uid].silent = {};
+  }
+  look();
+}
+
+void Model::lose_journal(int partition) {
+  api::Pod* pod = pod_of(partition);
+  if (!pod) return;
+  pod->meta.uid = "uid-" + std::to_string(++born_);
+  look();
+}
+
+void Model::clear_cache(int partition) {
+  cached_[node_of(partition)] = 0;
+  look();
+}
+
+std::string Model::node_of(int partition) const {
+  const api::Pod* pod = pod_of(partition);
+  return pod ? pod->node : "";
+}
+
+int Model::puts_of(const std::string& id) const {
+  const auto found = puts_.find(id);
+  return found == puts_.end() ? 0 : found->second;
+}
+
+const api::Condition& Model::condition(const char* type) const {
+  static const api::Condition none{};
+  const auto* found = api::find_condition(set.status.conditions, type);
+  return found ? *found : none;
+}
+
+const api::Pod* Model::pod_of(int partition) const {
+  const std::string name = engine::runtime_pod_name(set, partition);
+  const auto found =
+      std::ranges::find_if(world.pods, [&](const auto& pod) { return pod.meta.key.name == name; });
+  return found == world.pods.end() ? nullptr : &*found;
+}
+api::Pod* Model::pod_of(int partition) {
+  return const_cast<api::Pod*>(std::as_const(*this).pod_of(partition));
+}
+
+api::Meta Model::meta_of(const api::Opaque& object) {
+  auto meta = *api::decode_meta(*object);
+  meta.uid = "uid-" + std::to_string(++born_);
+  meta.created = now;
+  made_.insert(meta.uid);
+  return meta;
+}
+
+void Model::check_ours(const std::string& uid, const char* what) {
+  if (!made_.contains(uid) && broken.empty()) broken = std::string(what) + " of a stranger";
+}
+
+api::Meta* Model::child(ChildKind kind) {
+  switch (kind) {
+    case ChildKind::kToken:
+      return world.token ? &*world.token : nullptr;
+    case ChildKind::kCredentials:
+      return world.credentials ? &*world.credentials : nullptr;
+    case ChildKind::kVolume:
+      return world.volume ? &world.volume->meta : nullptr;
+    case ChildKind::kClaim:
+      return world.claim ? &world.claim->meta : nullptr;
+    case ChildKind::kService:
+      return world.service ? &*world.service : nullptr;
+    case ChildKind::kPolicy:
+      return world.policy ? &*world.policy : nullptr;
+    case ChildKind::kPreparation:
+      return world.preparation ? &world.preparation->meta : nullptr;
+    case ChildKind::kRuntimes:
+      return world.runtimes ? &world.runtimes->meta : nullptr;
+  }
+  return nullptr;
+}
+
+void Model::play(const Action& action) {
+  std::visit(Match{
+                 [&](const DropFinalizer&) { set.meta.finalizers.clear(); },
+                 [&](const CreateChild& a) { create(a); },
+                 [&](const DeleteChild& a) {
+                   check_ours(a.uid, "deletion");
+                   const api::Meta* meta = child(a.kind);
+                   if (meta && meta->uid == a.uid) remove(a.kind);
+                 },
+                 [&](const SetOwners& a) {
+                   check_ours(a.uid, "change of owners");
+                   if (api::Meta* meta = child(a.kind)) meta->owners = a.owners;
+                 },
+                 [&](const UpdateCredentials& a) {
+                   check_ours(a.uid, "change of credentials");
+                   for (const auto& [name, value] : a.annotations) {
+                     world.credentials->annotations[name] = value;
+                   }
+                 },
+                 [&](const Annotate& a) {
+                   check_ours(a.uid, "annotation");
+                   api::Meta* meta = child(a.kind);
+                   for (const auto& [name, value] : a.annotations) {
+                     meta->annotations[name] = value;
+                     if (value.empty()) meta->annotations.erase(name);
+                   }
+                 },
+                 [&](const RenewToken& a) {
+                   check_ours(a.uid, "renewal");
+                   world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
+                 },
+                 [&](const PatchRuntimes& a) {
+                   check_ours(a.uid, "change of runtimes");
+                   const Json& patch = *a.patch;
+                   if (patch.contains("/spec/replicas"_json_pointer)) {
+                     world.runtimes->replicas = patch["spec"]["replicas"];
+                   }
+                   if (patch.contains("/metadata/annotations"_json_pointer)) {
+                     world.runtimes->meta.annotations[kTemplateAnnotation] =
+                         patch["metadata"]["annotations"][kTemplateAnnotation];
+                   }
+                 },
+                 [&](const ReplaceRuntime& a) {
+                   std::erase_if(world.pods,
+                                 [&](const auto& pod) { return pod.meta.uid == a.uid; });
+                 },
+                 [&](const PutJob& a) { put(a); },
+                 [&](const LabelNode& a) {
+                   world.nodes[a.node][a.label] = a.value;
+                   if (a.value.empty()) world.nodes[a.node].erase(a.label);
+                   if (world.nodes[a.node].empty()) world.nodes.erase(a.node);
+                 },
+                 [&](const SetStatus& a) {
+                   set.status = a.status;
+                   if (a.status.jobs) stored_.insert({a.status.jobs->sync, a.status.jobs->warmup});
+                   ended_.clear();
+                   for (const auto& each : a.status.partitions) {
+                     if (!each.warmed.empty())
+                       ended_.insert({each.warmed, each.index, each.warmed_on});
+                   }
+                 },
+                 [&](const Tell&) {},
+             },
+             action);
+}
+
+void Model::put(const PutJob& a) {
+  if (!stored_.contains(a.id) && broken.empty()) broken = a.id + " was not stored before its use";
+  const api::Pod* pod = pod_of(a.partition);
+  if (!pod) return;
+  const bool warm = a.request.kind == runtime::JobKind::kWarmup;
+  const bool lists_for_others = set.status.engine == "juicefs" && a.partition == 0;
+  if (warm && !lists_for_others && broken.empty() &&
+      ended_.contains({without_attempt(a.id), a.partition, pod->node})) {
+    broken = a.id + " was repeated on " + pod->node + ", where it had ended";
+  }
+  ++puts_[a.id];
+  lives_[pod->meta.uid].jobs.try_emplace(
+      a.id, runtime::JobReport{.id = a.id, .kind = a.request.kind, .state = JobState::kRunning});
+}
+
+void Model::create(const CreateChild& a) {
+  if (child(a.kind)) return;
+  const auto meta = meta_of(a.object);
+  switch (a.kind) {
+    case ChildKind::kToken:
+      world.token = meta;
+      world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
+      break;
+    case ChildKind::kCredentials:
+      world.credentials = meta;
+      break;
+    case ChildKind::kVolume:
+      world.volume = VolumeSeen{.meta = meta, .claim = set.meta.key};
+      break;
+    case ChildKind::kClaim:
+      world.claim = VolumeSeen{.meta = meta};
+      break;
+    case ChildKind::kService:
+      world.service = meta;
+      break;
+    case ChildKind::kPolicy:
+      world.policy = meta;
+      break;
+    case ChildKind::kPreparation:
+      world.preparation = api::Pod{.meta = meta};
+      break;
+    case ChildKind::kRuntimes:
+      world.runtimes = StatefulSetSeen{.meta = meta, .replicas = (*a.object)["spec"]["replicas"]};
+      break;
+  }
+}
+
+void Model::remove(ChildKind kind) {
+  if (kind == ChildKind::kToken) world.token.reset();
+  if (kind == ChildKind::kCredentials) world.credentials.reset();
+  if (kind == ChildKind::kVolume) world.volume.reset();
+  if (kind == ChildKind::kClaim) world.claim.reset();
+  if (kind == ChildKind::kService) world.service.reset();
+  if (kind == ChildKind::kPolicy) world.policy.reset();
+  if (kind == ChildKind::kPreparation) world.preparation.reset();
+  if (kind == ChildKind::kRuntimes) world.runtimes.reset();
+}
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The others in the model's cluster: binder, scheduler, kubelets and runtimes.
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "controllers/sample_set/children.h"
+#include "controllers/sample_set/model.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_sets {
+
+using runtime::JobState;
+
+void Model::follow() {
+  if (world.volume && world.claim) world.volume->bound = world.claim->bound = true;
+  if (world.preparation && world.preparation->phase == api::PodPhase::kPending) {
+    api::Pod& pod = *world.preparation;
+    pod.phase = format_error.empty() ? api::PodPhase::kSucceeded : api::PodPhase::kFailed;
+    pod.containers = {{.name = "format",
+                       .state = api::ContainerStatus::State::kTerminated,
+                       .message = format_error,
+                       .ended = now}};
+  }
+  place_pods();
+  work();
+  look();
+}
+
+std::string Model::free_node() const {
+  for (const auto& [name, node] : nodes_) {
+    const bool taken =
+        std::ranges::any_of(world.pods, [&](const auto& pod) { return pod.node == name; });
+    if (node.ready && !taken) return name;
+  }
+  return "";
+}
+
+void Model::place_pods() {
+  if (!world.runtimes) {
+    world.pods.clear();
+    return;
+  }
+  const int wanted = world.runtimes->replicas;
+  std::erase_if(world.pods, [&](const auto& pod) {
+    return std::stoi(pod.meta.key.name.substr(pod.meta.key.name.rfind('-') + 1)) >= wanted;
+  });
+  for (int i = 0; i < wanted; ++i) {
+    api::Pod* pod = pod_of(i);
+    if (!pod) {
+      const auto mark = world.runtimes->meta.annotations[kTemplateAnnotation];
+      world.pods.push_back({.meta = {.key = {"train", engine::runtime_pod_name(set, i)},
+                                     .uid = "uid-" + std::to_string(++born_),
+                                     .annotations = {{kTemplateAnnotation, mark}},
+                                     .owners = {{.kind = "StatefulSet",
+                                                 .uid = world.runtimes->meta.uid,
+                                                 .controller = true}}}});
+      pod = &world.pods.back();
+    }
+    if (pod->node.empty()) {
+      pod->node = free_node();
+      pod->unschedulable = pod->node.empty() ? "no node has room" : "";
+      if (pod->node.empty()) continue;
+      pod->phase = api::PodPhase::kRunning;
+      pod->ip = "10.0.0." + std::to_string(i + 1);
+    }
+  }
+}
+
+// Every job that runs ends at once, as the outside lets it.
+void Model::work() {
+  for (const api::Pod& pod : world.pods) {
+    Life& life = lives_[pod.meta.uid];
+    if (pod.node.empty() || !nodes_[pod.node].ready || life.silent.count() > 0) continue;
+    for (auto& [id, job] : life.jobs) {
+      if (job.state != JobState::kRunning) continue;
+      const bool sync = job.kind == runtime::JobKind::kSync;
+      job.error = sync ? sync_error : warm_error;
+      job.state = job.error.empty() ? JobState::kSucceeded : JobState::kFailed;
+      if (!job.error.empty()) continue;
+      if (sync) {
+        indexed_.insert(pod.node);
+        continue;
+      }
+      job.bytes_total = part_bytes;
+      job.files_no_room = part_bytes > room ? 1 : 0;
+      cached_[pod.node] = std::min(part_bytes, room);
+    }
+  }
+}
+
+// What informers and runtimes tell the operator.
+void Model::look() {
+  world.hosts.clear();
+  world.answers.clear();
+  if (world.drivers) world.drivers->on_node.clear();
+  int ready = 0;
+  for (int i = 0; i < (world.runtimes ? world.runtimes->replicas : 0); ++i) {
+    const api::Pod* pod = pod_of(i);
+    if (!pod || pod->node.empty()) continue;
+    const NodeSeen& node = nodes_[pod->node];
+    world.hosts[pod->node] = node;
+    if (world.drivers) world.drivers->on_node[pod->node] = {LeadingFace::kDriver};
+    Life& life = lives_[pod->meta.uid];
+    RuntimeSeen answer{.partition = i};
+    if (life.silent.count() > 0) {
+      answer.error = "runtime " + std::to_string(i) + " does not answer";
+      answer.silent_for = life.silent;
+      world.answers.push_back(std::move(answer));
+      continue;
+    }
+    ++ready;
+    answer.status = runtime::StatusReport{};
+    if (indexed_.contains(pod->node)) {
+      const bool counts = set.status.engine != "juicefs";
+      answer.status->index = runtime::IndexReport{
+          .generation = counts ? 1 : 0, .digest = "d", .files = 10, .bytes = part_bytes};
+    }
+    answer.status->part_bytes = part_bytes;
+    answer.status->part_cached_bytes = answer.status->cache.bytes = cached_[pod->node];
+    const auto report = [&](const std::string& id) -> std::optional<runtime::JobReport> {
+      const auto found = life.jobs.find(id);
+      return found == life.jobs.end() ? std::nullopt : std::optional(found->second);
+    };
+    if (set.status.jobs) {
+      answer.sync = report(set.status.jobs->sync);
+      answer.warmup = report(set.status.jobs->warmup);
+    }
+    world.answers.push_back(std::move(answer));
+  }
+  if (world.runtimes) world.runtimes->ready = ready;
+  world.some_node_ready =
+      std::ranges::any_of(nodes_, [](const auto& each) { return each.second.ready; });
+}
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/news.h"
+
+#include <algorithm>
+
+#include "controllers/sample_set/jobs.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+constexpr const char* kBlockers[] = {
+    "ErrorSecretNotExist", "ErrorDriverNotExist", "SecretElsewhere",  "SpecRefused",
+    "EngineUnclear",       "NameTaken",           "PreparationFailed"};
+
+// The condition as it will be, when its reason is another than before.
+const api::Condition* turned(const api::SampleSet& set, const api::SampleSetStatus& next,
+                             const char* type) {
+  const auto* before = api::find_condition(set.status.conditions, type);
+  const auto* after = api::find_condition(next.conditions, type);
+  return after && (!before || before->reason != after->reason) ? after : nullptr;
+}
+
+}  // namespace
+
+void tell_news(const api::SampleSet& set, const api::SampleSetStatus& next, const Choice& choice,
+               Plan& plan) {
+  const auto tell = [&](bool warning, const std::string& reason, const std::string& message) {
+    plan.actions.emplace_back(Tell{warning, reason, message});
+  };
+  if (const auto* ready = turned(set, next, "Ready")) {
+    if (std::ranges::find(kBlockers, ready->reason) != std::end(kBlockers)) {
+      const std::string& event = choice.blocker.event;
+      tell(true, event.empty() ? ready->reason : event, ready->message);
+    }
+  }
+  if (const auto* driver = turned(set, next, "CSIDriverMissing")) {
+    if (driver->status == "True") tell(true, "CSIDriverMissing", driver->message);
+  }
+  if (const auto* degraded = turned(set, next, "Degraded")) {
+    if (degraded->status == "True") tell(true, degraded->reason, degraded->message);
+  }
+  if (const auto* warmed = turned(set, next, "Warmed")) {
+    if (warmed->reason == "WarmupFailed") tell(true, "ErrorDoWarmupJob", warmed->message);
+    if (warmed->reason == "WarmedUp") tell(false, "DoWarmupJobSuccessfully", warmed->message);
+  }
+  if (synced(next) && !synced(set.status)) {
+    tell(false, "DoSyncJobSuccessfully", "the samples are listed");
+  }
+  if (next.phase == set.status.phase) return;
+  if (next.phase == "SyncFailed") {
+    const auto* why = api::find_condition(next.conditions, "Ready");
+    tell(true, "ErrorDoSyncJob", why ? why->message : "");
+  }
+  if (next.phase == "Ready") tell(false, "Ready", "every runtime serves the samples");
+}
+
+}  // namespace paddle::controllers::sample_sets

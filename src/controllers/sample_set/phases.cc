@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/phases.h"
+
+#include <algorithm>
+
+#include "controllers/sample_set/seats.h"
+
+namespace paddle::controllers::sample_sets {
+
+bool all_serve(const api::SampleSet& set, const World& world, bool first_leads) {
+  const int wanted = set.spec.effective_partitions();
+  if (!world.runtimes || world.runtimes->replicas != wanted || world.runtimes->ready < wanted) {
+    return false;
+  }
+  for (int partition = 0; partition < wanted; ++partition) {
+    const RuntimeSeen* answer = answer_of(world, partition);
+    if (!answer || is_silent(answer)) return false;
+    if (!answer->status) {  // for a moment only: as it was
+      if (set.status.phase != "Ready") return false;
+      continue;
+    }
+    if (!first_leads && !answer->status->index && !set.spec.no_sync) return false;
+  }
+  return true;
+}
+
+bool warmed_once(const api::SampleSet& set, const World& world,
+                 const api::SampleSetStatus& status) {
+  if (!set.spec.warms_up_by_itself()) return true;
+  if (warm_up_given_up(status, warm_up_of(world, status))) return true;
+  return !status.partitions.empty() && std::ranges::all_of(status.partitions, has_been_warm);
+}
+
+std::string phase_of(const api::SampleSet& set, const World& world, bool first_leads,
+                     const SyncSeen& sync, const api::SampleSetStatus& status) {
+  if (synced(status)) {
+    const bool good =
+        is_bound(world) && all_serve(set, world, first_leads) && warmed_once(set, world, status);
+    return good ? "Ready" : "PartialReady";
+  }
+  if (!is_bound(world)) return "";
+  if (!world.runtimes || world.runtimes->ready == 0) return "Bound";
+  if (sync.state == JobsState::kFailed) return "SyncFailed";
+  const bool asked = std::ranges::any_of(
+      world.answers, [](const RuntimeSeen& answer) { return answer.sync.has_value(); });
+  return asked ? "Syncing" : "Mount";
+}
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each thing that a set waits for, missing at first and there later: it says what is missing, makes
+// nothing that could not work, and goes on by itself.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/sample_set/children.h"
+#include "controllers/sample_set/model.h"
+#include "controllers/sample_set/preparation.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+using std::chrono::seconds;
+
+size_t created(const Plan& plan, ChildKind kind) {
+  size_t count = 0;
+  for (const auto& a : only<CreateChild>(plan)) count += a.kind == kind;
+  return count;
+}
+
+TEST(SampleSetPrerequisites, TheSecret) {
+  for (const bool leading : {false, true}) {
+    Model model(model_set(1, leading));
+    model.set.spec.secret = api::SecretReference{.name = "keys"};
+    const auto later = model.world.secret.value_or(SecretSeen{.exists = true, .version = "s/1"});
+    model.world.secret = SecretSeen{};
+    const auto plan = model.pass();
+    EXPECT_EQ(reason_of(plan), "ErrorSecretNotExist");
+    EXPECT_TRUE(only<CreateChild>(plan).empty());
+    EXPECT_EQ(only<Tell>(plan).size(), 1u);
+    EXPECT_TRUE(only<Tell>(model.pass()).empty());  // once
+    model.world.secret = later;
+    model.settle();
+    EXPECT_EQ(model.set.status.phase, "Ready");
+    EXPECT_EQ(model.broken, "");
+  }
+}
+
+TEST(SampleSetPrerequisites, TheSecretOfTheSource) {
+  Model model(model_set(1, true));
+  model.set.spec.source->secret = api::SecretReference{.name = "source-keys"};
+  model.world.source_secret_missing = true;
+  const auto plan = model.pass();
+  EXPECT_EQ(reason_of(plan), "ErrorSecretNotExist");
+  EXPECT_NE(model.condition("Ready").message.find("source-keys"), std::string::npos);
+  model.world.source_secret_missing = false;
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetPrerequisites, ASecretOfAnotherNamespaceIsRefused) {
+  Model model(model_set());
+  model.set.spec.secret = api::SecretReference{.name = "keys", .ns = "kube-system"};
+  EXPECT_EQ(reason_of(model.pass()), "SecretElsewhere");
+}
+
+TEST(SampleSetPrerequisites, AnEngineThatIsClearFromTheSecret) {
+  Model model(model_set());
+  model.set.spec.secret = api::SecretReference{.name = "keys"};
+  model.put_secret("s/1", {{"bucket", "b"}});
+  EXPECT_EQ(reason_of(model.pass()), "EngineUnclear");
+  model.set.spec.csi = api::Csi{.driver = "other"};
+  EXPECT_EQ(reason_of(model.pass()), "ErrorDriverNotExist");
+  model.set.spec.csi = api::Csi{.driver = "samplefs"};
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.set.status.engine, "samplefs");
+}
+
+TEST(SampleSetPrerequisites, TheCsiDriver) {
+  Model model(model_set(1, true));
+  model.world.drivers->installed.clear();
+  model.settle();
+  EXPECT_EQ(model.condition("CSIDriverMissing").status, "True");
+  EXPECT_NE(model.condition("Ready").message.find("deploy/csi/juicefs.yaml"), std::string::npos);
+  EXPECT_EQ(model.condition("Ready").reason, "CSIDriverMissing");
+  EXPECT_FALSE(model.world.runtimes);
+  EXPECT_TRUE(model.world.claim);  // all that can be there is
+  model.world.drivers->installed.insert(LeadingFace::kDriver);
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("CSIDriverMissing").status, "False");
+}
+
+TEST(SampleSetPrerequisites, TheCsiDriverOnTheNodeOfARuntime) {
+  Model model(model_set(1, true));
+  model.settle();
+  model.others_work = false;
+  model.world.pods[0].phase = api::PodPhase::kPending;
+  model.world.answers.clear();
+  model.world.runtimes->ready = 0;
+  model.world.drivers->on_node.clear();
+  model.pass();
+  EXPECT_EQ(model.condition("CSIDriverMissing").reason, "DriverNotOnNode");
+  model.others_work = true;
+  model.world.pods[0].phase = api::PodPhase::kRunning;
+  model.settle();
+  EXPECT_EQ(model.condition("CSIDriverMissing").status, "False");
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetPrerequisites, ANode) {
+  for (const bool leading : {false, true}) {
+    Model model(model_set(2, leading), 1);
+    model.settle();
+    EXPECT_NE(model.set.status.phase, "Ready");
+    EXPECT_EQ(model.condition("Degraded").reason, "NoNode");
+    EXPECT_NE(model.condition("Degraded").message.find("no node has room"), std::string::npos);
+    model.heal_node("node-9");  // a new one
+    model.settle();
+    EXPECT_EQ(model.set.status.phase, "Ready");
+    EXPECT_EQ(model.condition("Degraded").status, "False");
+  }
+}
+
+TEST(SampleSetPrerequisites, RoomInTheNamespacesQuota) {
+  Model model(model_set());
+  model.world.refusal = Refusal{"ErrorCreatePVC", "exceeded quota: small"};
+  const auto plan = model.pass();
+  EXPECT_EQ(reason_of(plan), "ErrorCreatePVC");
+  EXPECT_EQ(model.condition("Ready").message, "exceeded quota: small");
+  EXPECT_TRUE(plan.again_after);
+  model.world.refusal.reset();  // the next pass tries again
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetPreparation, ComesAfterTheCredentialsAndBeforeTheRuntimes) {
+  Model model(model_set(2, true));
+  const auto first = model.pass();
+  EXPECT_EQ(created(first, ChildKind::kCredentials), 1u);
+  EXPECT_EQ(created(first, ChildKind::kPreparation), 0u);
+  const auto second = model.pass();
+  EXPECT_EQ(created(second, ChildKind::kPreparation), 1u);
+  EXPECT_EQ(created(second, ChildKind::kRuntimes), 0u);
+  EXPECT_EQ(annotation(*model.world.credentials, kCopiedFrom), "s/1");
+  model.settle();
+  EXPECT_TRUE(model.world.runtimes);
+  EXPECT_FALSE(model.world.preparation);  // it is not needed any more
+  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/1");
+}
+
+TEST(SampleSetPreparation, AFailureSaysWhyAndIsTriedAgainLaterEachTime) {
+  Model model(model_set(1, true));
+  model.format_error = "the bucket does not exist";
+  model.settle(6);
+  EXPECT_EQ(model.condition("Ready").reason, "PreparationFailed");
+  EXPECT_NE(model.condition("Ready").message.find("the bucket does not exist"), std::string::npos);
+  EXPECT_FALSE(model.world.runtimes);
+  const auto pod = model.world.preparation->meta.uid;
+  model.settle();
+  EXPECT_EQ(model.world.preparation->meta.uid, pod);
+  model.now += seconds(10);
+  model.settle();
+  EXPECT_NE(model.world.preparation->meta.uid, pod);
+  const auto second = model.world.preparation->meta.uid;
+  model.now += seconds(10);
+  model.settle();
+  EXPECT_EQ(model.world.preparation->meta.uid, second);  // this time it takes 20 s
+  model.format_error.clear();
+  model.now += seconds(10);
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetPreparation, ANewSecretIsTriedAtOnce) {
+  Model model(model_set(1, true));
+  model.format_error = "access denied";
+  model.settle();
+  model.format_error.clear();
+  model.put_secret("s/2", {{"metaurl", "redis://x"}, {"secret-key", "right"}});
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/2");
+}
+
+TEST(SampleSetPreparation, OtherCredentialsAreCopiedBesideRuntimesThatGoOn) {
+  Model model(model_set(2, true));
+  model.settle();
+  const auto runtimes = model.world.runtimes->meta.uid;
+  model.put_secret("s/2", {{"metaurl", "redis://x"}, {"secret-key", "rotated"}});
+  const auto plan = model.pass();
+  ASSERT_EQ(only<UpdateCredentials>(plan).size(), 1u);
+  EXPECT_NE((*only<UpdateCredentials>(plan)[0].data)["secret-key"], nullptr);
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.world.runtimes->meta.uid, runtimes);
+  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/2");
+}
+
+TEST(SampleSetPreparation, ASecretThatGoesLaterLeavesTheCopy) {
+  Model model(model_set(1, true));
+  model.settle();
+  model.world.secret->exists = false;  // its values are the copy's
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Degraded").reason, "SecretGone");
+  EXPECT_TRUE(model.world.credentials);
+}
+
+TEST(SampleSetToken, IsRenewedInTheSecondHalfOfItsLife) {
+  Model model(model_set());
+  EXPECT_TRUE(only<RenewToken>(model.settle()).empty());
+  model.now += std::chrono::hours(25);
+  ASSERT_EQ(only<RenewToken>(model.pass()).size(), 1u);
+  EXPECT_TRUE(only<RenewToken>(model.settle()).empty());
+}
+
+TEST(SampleSetPreparation, AStrangersPodOfThatNameIsLeftAlone) {
+  Model model(model_set(1, true));
+  model.world.preparation =
+      api::Pod{.meta = {.key = {"train", engine::preparation_name(model.set)}, .uid = "theirs"}};
+  const auto plan = model.pass();
+  EXPECT_EQ(reason_of(plan), "NameTaken");
+  EXPECT_EQ(only<Tell>(plan).back().reason, "ErrorPodAlreadyExist");
+  EXPECT_TRUE(only<CreateChild>(plan).empty());
+  EXPECT_TRUE(only<DeleteChild>(plan).empty());
+}
+
+}  // namespace
+}  // namespace paddle::controllers::sample_sets

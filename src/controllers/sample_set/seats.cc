@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/seats.h"
+
+#include <algorithm>
+
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+constexpr std::chrono::seconds kOverdue{5};
+
+// Nobody will confirm the end of this pod: not its kubelet, and it does not answer itself.
+bool is_lost(const api::Pod& pod, const World& world, int partition, WallTime now) {
+  if (pod.node.empty()) return false;
+  const auto host = world.hosts.find(pod.node);
+  if (host != world.hosts.end() && host->second.ready) return false;
+  if (pod.meta.deleted) return now >= *pod.meta.deleted + kOverdue;
+  const RuntimeSeen* answer = answer_of(world, partition);
+  if (answer) return !answer->status && answer->silent_for >= kGiveUp;
+  // It never ran, so there is nobody to ask.
+  return host != world.hosts.end() && host->second.unready_since &&
+         now >= *host->second.unready_since + kGiveUp;
+}
+
+}  // namespace
+
+bool is_bound(const World& world) {
+  return world.volume && world.volume->bound && world.claim && world.claim->bound;
+}
+
+const RuntimeSeen* answer_of(const World& world, int partition) {
+  const auto found = std::ranges::find(world.answers, partition, &RuntimeSeen::partition);
+  return found == world.answers.end() ? nullptr : &*found;
+}
+
+bool is_silent(const RuntimeSeen* answer) {
+  return answer && !answer->status && answer->silent_for >= kSilent;
+}
+
+std::vector<const api::Pod*> seats(const api::SampleSet& set, const World& world) {
+  std::vector<const api::Pod*> found(static_cast<size_t>(set.spec.effective_partitions()));
+  for (size_t i = 0; i < found.size(); ++i) {
+    const std::string name = engine::runtime_pod_name(set, static_cast<int>(i));
+    for (const api::Pod& pod : world.pods) {
+      if (pod.meta.key.name == name && !pod.meta.deleting()) found[i] = &pod;
+    }
+  }
+  return found;
+}
+
+void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, Plan& plan) {
+  if (!world.some_node_ready || !world.runtimes) return;
+  for (int partition = 0; partition < set.spec.effective_partitions(); ++partition) {
+    const std::string name = engine::runtime_pod_name(set, partition);
+    for (const api::Pod& pod : world.pods) {
+      const auto* owner = pod.meta.controller();
+      const bool ours = owner && owner->uid == world.runtimes->meta.uid;
+      if (pod.meta.key.name != name || !ours || !is_lost(pod, world, partition, now)) continue;
+      plan.actions.emplace_back(Tell{true, "RuntimeLost",
+                                     "node " + pod.node + " is lost: " + name +
+                                         " is given up, and its successor goes elsewhere"});
+      plan.actions.emplace_back(ReplaceRuntime{pod.meta.key, pod.meta.uid, true});
+    }
+  }
+}
+
+void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
+                 Plan& plan) {
+  std::map<std::string, std::string> wanted;  // node -> runtime pod
+  int partition = 0;
+  for (const api::Pod* pod : seats(set, world)) {
+    const bool away = is_silent(answer_of(world, partition++));
+    if (pod && !pod->node.empty() && pod->phase == api::PodPhase::kRunning && !away) {
+      wanted[pod->node] = pod->meta.key.name;
+    }
+  }
+  std::vector<std::string> labels{engine::node_label(set)};
+  if (!world.has_namesake) labels.push_back(engine::cache_label(set, engine));
+  for (const auto& [node, pod] : wanted) {
+    const auto there = world.nodes.find(node);
+    for (const auto& label : labels) {
+      if (there != world.nodes.end()) {
+        const auto value = there->second.find(label);
+        if (value != there->second.end() && value->second == pod) continue;
+      }
+      plan.actions.emplace_back(LabelNode{node, label, pod});
+    }
+  }
+  for (const auto& [node, found] : world.nodes) {
+    if (wanted.contains(node)) continue;
+    for (const auto& label : labels) {
+      if (found.contains(label)) plan.actions.emplace_back(LabelNode{node, label, ""});
+    }
+  }
+}
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runtimes of a set by partition: their pods, what they answered, and when one that nobody
+// hears of is given up. Pure.
+//
+//   kSilent   after this long without an answer a runtime counts as away: its node loses its
+//             labels, so that no worker is sent there for data, and the set is Degraded
+//   kGiveUp   after this long, and only when its node is not Ready either, its pod is removed
+//             without waiting for the kubelet: its successor goes where there is room
+//
+// An operator that hears of nobody has lost its own network as likely as not, and the nodes stay
+// Ready: nothing is removed. Nor is anything when no node of the cluster is Ready.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "api/sample_set.h"
+#include "base/clock.h"
+#include "controllers/sample_set/actions.h"
+#include "controllers/sample_set/world.h"
+
+namespace paddle::controllers::sample_sets {
+
+inline constexpr std::chrono::seconds kSilent{10};
+inline constexpr std::chrono::seconds kGiveUp{25};
+
+bool is_bound(const World& world);
+
+const RuntimeSeen* answer_of(const World& world, int partition);
+bool is_silent(const RuntimeSeen* answer);
+
+// Runtime pods of this set by partition, in order; those on their way out are left out.
+std::vector<const api::Pod*> seats(const api::SampleSet& set, const World& world);
+
+// Removes the pods of nodes that are lost.
+void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
+
+// Each partition's node carries the set's labels, and no other node does.
+void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
+                 Plan& plan);
+
+}  // namespace paddle::controllers::sample_sets

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/status.h"
+
+#include <algorithm>
+
+#include "controllers/sample_set/conditions.h"
+#include "controllers/sample_set/figures.h"
+#include "controllers/sample_set/jobs.h"
+#include "controllers/sample_set/phases.h"
+#include "controllers/sample_set/seats.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+// Bytes of the partition and how many of them are cached, as its runtime tells them.
+void read_bytes(const RuntimeSeen& answer, api::PartitionStatus& one) {
+  const auto& status = *answer.status;
+  if (status.part_bytes > 0) {
+    one.total_bytes = status.part_bytes;
+    one.cached_bytes = status.part_cached_bytes;
+    return;
+  }
+  if (answer.warmup && answer.warmup->bytes_total > 0) {
+    one.total_bytes = answer.warmup->bytes_total;
+  } else if (one.warmed.empty() && status.index) {
+    one.total_bytes = status.index->bytes;
+  }
+  one.cached_bytes = std::min(status.cache.bytes, one.total_bytes);
+}
+
+std::vector<api::PartitionStatus> partitions_of(const api::SampleSet& set, const World& world,
+                                                bool first_leads) {
+  std::vector<api::PartitionStatus> all;
+  const auto& before = set.status.partitions;
+  for (const api::Pod* pod : seats(set, world)) {
+    const auto index = static_cast<std::int32_t>(all.size());
+    api::PartitionStatus one{.index = index};
+    if (const auto known = std::ranges::find(before, index, &api::PartitionStatus::index);
+        known != before.end()) {
+      one = *known;
+    }
+    one.node = pod ? pod->node : "";
+    const RuntimeSeen* answer = answer_of(world, index);
+    if (answer && answer->status) {
+      one.ready = first_leads || answer->status->index.has_value();
+      read_bytes(*answer, one);
+    } else if (!answer || is_silent(answer)) {
+      one.ready = false;
+      one.cached_bytes = 0;
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// Some engines count the states of their list; for the others a sync is the next one.
+std::optional<api::IndexStatus> index_of(const api::SampleSet& set, const World& world,
+                                         bool is_synced) {
+  for (const RuntimeSeen& answer : world.answers) {
+    if (!answer.status || !answer.status->index) continue;
+    api::IndexStatus index = set.status.index.value_or(api::IndexStatus{});
+    const auto& seen = *answer.status->index;
+    if (seen.generation > 0) index.generation = seen.generation;
+    if (seen.generation == 0 && is_synced)
+      index.generation = std::max<std::int64_t>(index.generation, 1);
+    index.digest = seen.digest;
+    return index.generation > 0 ? std::optional(index) : set.status.index;
+  }
+  if (is_synced && set.spec.no_sync && !set.status.index) return api::IndexStatus{.generation = 1};
+  return set.status.index;
+}
+
+void read_figures(const World& world, api::SampleSetStatus& status) {
+  // One that does not answer for a moment does not make the sums jump.
+  const bool hiccup = status.cache && std::ranges::any_of(world.answers, [](const auto& answer) {
+                        return !answer.status && !is_silent(&answer);
+                      });
+  const auto figures = cache_figures(world.answers);
+  if (!figures || hiccup) return;
+  const api::Opaque rest = status.cache ? status.cache->rest : api::Opaque{};
+  status.cache = *figures;
+  status.cache->rest = rest;
+}
+
+}  // namespace
+
+api::SampleSetStatus observe(const api::SampleSet& set, const World& world, const Choice& choice,
+                             WallTime now) {
+  const bool first_leads = choice.face && choice.face->first_leads();
+  const auto put = [&](api::SampleSetStatus& status, api::Condition condition) {
+    api::set_condition(status.conditions, std::move(condition), now);
+  };
+  api::SampleSetStatus status = set.status;
+  const SyncSeen sync = sync_of(set, world, first_leads);
+  if (!choice.engine.empty()) status.engine = choice.engine;
+  if (world.volume) status.volume_name = world.volume->meta.key.name;
+  read_figures(world, status);
+  if (world.runtimes) {
+    api::RuntimeStatus runtimes = status.runtime.value_or(api::RuntimeStatus{});
+    runtimes.spec_replicas = set.spec.effective_partitions();
+    runtimes.ready_replicas = world.runtimes->ready;
+    runtimes.runtime_ready =
+        std::to_string(runtimes.ready_replicas) + "/" + std::to_string(runtimes.spec_replicas);
+    status.runtime = runtimes;
+    status.partitions = partitions_of(set, world, first_leads);
+    note_warm(set, world, first_leads, status);
+  }
+  put(status, bound_condition(set, world));
+  put(status, runtime_condition(set, world));
+  if (!synced(status)) put(status, synced_condition(set, sync));
+  status.index = index_of(set, world, synced(status));
+  put(status, degraded_condition(set, world));
+  if (!choice.manifests.csi_driver.empty()) {
+    put(status, driver_condition(set, world, choice.manifests.csi_driver));
+  }
+  status.phase = phase_of(set, world, first_leads, sync, status);
+  name_jobs(set, world, now, status);
+  put(status, warmed_condition(set, world, status));
+  put(status, ready_condition(set, world, choice, sync, status));
+  status.observed_generation = set.meta.generation;
+  return status;
+}
+
+}  // namespace paddle::controllers::sample_sets
