@@ -25,7 +25,16 @@ constexpr const char* kServeExamples = R"(Examples:
       as the operator runs it: a cache of 100 GiB, credentials from a mounted Secret
   paddle-cache serve --source=file:///data/flowers --token-file=$HOME/token \
       --cache=$HOME/.cache/flowers --listen=127.0.0.1:7716
-      a directory of this machine, as much cache as the disk has)";
+      a directory of this machine, as much cache as the disk has
+  paddle-cache serve --engine=juicefs --set=train/imagenet --source=bos://bucket.endpoint/prefix \
+      --data=/mnt/imagenet --volume-secret=/etc/paddle-cache/volume --disk=/cache/0 \
+      --source-secret=/etc/paddle-cache/source --token-file=/etc/paddle-cache/token/token \
+      --tls=/etc/paddle-cache/token --cache=/var/lib/paddle-cache --listen=10.0.0.7:7716
+      beside a JuiceFS volume that is mounted at /mnt/imagenet)";
+
+constexpr const char* kFormatExamples = R"(Examples:
+  paddle-cache format --volume-secret=/etc/paddle-cache/volume
+      makes the JuiceFS volume that the Secret describes, unless it is there already)";
 
 constexpr const char* kRegisterExamples = R"(Examples:
   paddle-cache register --csi-socket=/csi/csi.sock \
@@ -129,25 +138,58 @@ Result<std::string> parsed(CLI::App& app, const std::string& program,
   }
 }
 
-void add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
+void add_juicefs(CLI::App* verb, std::string& volume_secret, std::string& program) {
+  verb->add_option("--volume-secret", volume_secret,
+                   "directory with name, metaurl, storage, bucket, access-key, ...");
+  verb->add_option("--juicefs", program, "the program")->capture_default_str();
+}
+
+CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
   CLI::App* serve = app.add_subcommand("serve", "the Cache Runtime Server: jobs, status, mounts");
   serve->footer(kServeExamples);
-  serve->add_option("--engine", flags.engine, "samplefs")->capture_default_str();
-  serve->add_option("--set", flags.set, "namespace/name of the SampleSet; for logs");
-  serve->add_option("--source", flags.source, "file:///directory or s3://bucket/prefix")
-      ->required();
+  serve->add_option("--engine", flags.engine, "samplefs or juicefs")->capture_default_str();
+  serve->add_option("--set", flags.set, "namespace/name of the SampleSet");
+  serve->add_option("--source", flags.source,
+                    "file:///directory or s3://bucket/prefix; juicefs: what it knows, or none");
   serve->add_option("--source-secret", flags.source_secret,
                     "directory with access-key, secret-key, session-token, endpoint, region");
   serve->add_option("--token-file", flags.token_file, "file with the token that callers must know")
       ->required();
-  serve->add_option("--cache", flags.cache, "directory of the cache, this process's alone")
+  serve->add_option("--tls", flags.tls,
+                    "directory with tls.crt, tls.key and ca.crt; default: in the clear");
+  serve
+      ->add_option("--cache", flags.cache,
+                   "directory of the cache (juicefs: of jobs and lists), this process's alone")
       ->required();
   serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
       ->capture_default_str();
   serve->add_option("--session", flags.session,
                     "directory where the node attaches mounts; empty: none");
+  serve->add_option("--data", flags.data, "juicefs: where the volume is mounted");
+  serve->add_option("--disk", flags.disks, "juicefs: a directory of its cache; repeated for more")
+      ->take_all();
+  add_juicefs(serve, flags.volume_secret, flags.juicefs);
   serve->add_option("--listen", flags.listen, "host:port of the runtime API")->required();
   serve->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
+  return serve;
+}
+
+CLI::App* add_format(CLI::App& app, FormatFlags& flags) {
+  CLI::App* verb = app.add_subcommand("format", "makes a JuiceFS volume unless it is there");
+  verb->footer(kFormatExamples);
+  add_juicefs(verb, flags.volume_secret, flags.juicefs);
+  verb->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
+  return verb;
+}
+
+Result<> check_serve(const ServeFlags& flags) {
+  if (flags.engine == "samplefs") {
+    if (!flags.source.empty()) return Done{};
+    return Error{Code::kInvalid, "--source is required"};
+  }
+  if (flags.engine != "juicefs") return bad("engine", flags.engine, "samplefs or juicefs");
+  if (!flags.data.empty() && !flags.volume_secret.empty()) return Done{};
+  return Error{Code::kInvalid, "--engine=juicefs needs --data and --volume-secret"};
 }
 
 CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
@@ -170,7 +212,7 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   OperatorCommand command;
   OperatorFlags& flags = command.flags;
   std::string controllers = "paddlejob,sampleset,samplejob";
-  std::string etcd, range = "35000,65000", level = "info", ignored;
+  std::string etcd, roots, range = "35000,65000", level = "info", ignored;
   bool zap_devel = false;
 
   CLI::App app("Runs the controllers of PaddleJob, SampleSet and SampleJob.", "paddle-operator");
@@ -189,6 +231,9 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   app.add_option("--initImage", flags.init_image,
                  "image of the init container, with a shell; default: the job's own image");
   app.add_option("--etcd-server", etcd, "comma-separated etcd endpoints for elastic training");
+  app.add_option("--cache-roots", roots,
+                 "comma-separated directories of nodes beneath which caches may be; default: "
+                 "anywhere but the system's own");
   app.add_option("--port-range", range, "host ports, START,END")->capture_default_str();
   app.add_option("--kubeconfig", flags.kubeconfig,
                  "default: KUBECONFIG, the pod's account, ~/.kube");
@@ -204,6 +249,10 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   TRY(flags.port_range, port_range_of(range));
   TRY(flags.log_level, level_of(level));
   flags.etcd_servers = split(etcd);
+  flags.cache_roots = split(roots);
+  for (const auto& root : flags.cache_roots) {
+    if (!root.starts_with('/')) return bad("cache-roots", roots, "a list of absolute directories");
+  }
   flags.development = flags.development || zap_devel;
   if (flags.development) flags.log_level = "debug";
   if (flags.log_encoder != "console" && flags.log_encoder != "json") {
@@ -222,16 +271,22 @@ Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
                "paddle-cache");
   app.footer(kServeExamples);
   app.require_subcommand(1);
-  add_serve(app, command.serve, cache_mib);
+  const CLI::App* serving = add_serve(app, command.serve, cache_mib);
+  const CLI::App* formatting = add_format(app, command.format);
   const CLI::App* registering = add_register(app, command.registration);
 
   TRY(command.text, parsed(app, "paddle-cache", args));
   if (!command.text.empty()) return command;
   if (registering->parsed()) command.verb = CacheVerb::kRegister;
+  if (formatting->parsed()) command.verb = CacheVerb::kFormat;
   if (cache_mib < 0) return bad("cache-mib", std::to_string(cache_mib), "a size of at least 0");
   command.serve.cache_mib = static_cast<std::uint64_t>(cache_mib);
-  if (command.serve.engine != "samplefs") return bad("engine", command.serve.engine, "samplefs");
-  for (const auto& format : {command.serve.log_format, command.registration.log_format}) {
+  if (serving->parsed()) CHECK_DONE(check_serve(command.serve));
+  if (formatting->parsed() && command.format.volume_secret.empty()) {
+    return Error{Code::kInvalid, "--volume-secret is required"};
+  }
+  for (const auto& format :
+       {command.serve.log_format, command.format.log_format, command.registration.log_format}) {
     if (format != "text" && format != "json") return bad("log-format", format, "text or json");
   }
   return command;

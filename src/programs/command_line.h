@@ -24,10 +24,11 @@ struct OperatorFlags {
   std::string init_image{};  // of the init container; empty: the job's own
   std::vector<std::string> etcd_servers{};
   std::pair<int, int> port_range{35000, 65000};
-  std::string kubeconfig{};             // empty: as kube/config.h finds it
-  std::string log_encoder = "console";  // or "json"
-  std::string log_level = "info";       // debug, info, warn or error
-  bool development = false;             // accepted; means the console encoder and debug logs
+  std::vector<std::string> cache_roots{};  // of nodes; empty: anywhere but the system's own
+  std::string kubeconfig{};                // empty: as kube/config.h finds it
+  std::string log_encoder = "console";     // or "json"
+  std::string log_level = "info";          // debug, info, warn or error
+  bool development = false;                // accepted; means the console encoder and debug logs
   bool operator==(const OperatorFlags&) const = default;
 };
 
@@ -40,19 +41,33 @@ struct OperatorCommand {
 // kInvalid with one sentence for a wrong command line.
 Result<OperatorCommand> parse_operator(const std::vector<std::string>& args);
 
-// `paddle-cache serve` (docs/design/0006).
+// `paddle-cache serve` (docs/design/0006, 0010).
 struct ServeFlags {
-  std::string engine = "samplefs";
-  std::string set{};            // namespace/name; in logs only
-  std::string source{};         // uri
-  std::string source_secret{};  // directory with the source's credentials; empty: none
+  std::string engine = "samplefs";  // or "juicefs"
+  std::string set{};                // namespace/name; in logs only
+  std::string source{};             // uri; juicefs: may be empty
+  std::string source_secret{};      // directory with the source's credentials; empty: none
   std::string token_file{};
-  std::string cache{};          // directory
+  std::string cache{};          // directory; juicefs: of its state
   std::uint64_t cache_mib = 0;  // 0: what the disk has
   std::string session{};        // directory where node and runtime meet; empty: serves no mount
   std::string listen{};         // host:port
+  std::string tls{};            // directory with tls.crt, tls.key and ca.crt; empty: in the clear
   std::string log_format = "text";
+  // Of the juicefs engine.
+  std::string data{};                // where the volume is mounted
+  std::string volume_secret{};       // directory
+  std::vector<std::string> disks{};  // directories of the cache, only looked at
+  std::string juicefs = "/usr/local/bin/juicefs";
   bool operator==(const ServeFlags&) const = default;
+};
+
+// `paddle-cache format` (docs/design/0010).
+struct FormatFlags {
+  std::string volume_secret{};
+  std::string juicefs = "/usr/local/bin/juicefs";
+  std::string log_format = "text";
+  bool operator==(const FormatFlags&) const = default;
 };
 
 // `paddle-cache register` (docs/design/0007).
@@ -65,12 +80,13 @@ struct RegisterFlags {
   bool operator==(const RegisterFlags&) const = default;
 };
 
-enum class CacheVerb { kServe, kRegister };
+enum class CacheVerb { kServe, kFormat, kRegister };
 
 struct CacheCommand {
   std::string text{};
   CacheVerb verb = CacheVerb::kServe;
   ServeFlags serve{};
+  FormatFlags format{};
   RegisterFlags registration{};
 };
 

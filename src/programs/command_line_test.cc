@@ -112,6 +112,36 @@ TEST(CacheCommandLine, AWrongOneIsOneSentenceAndHelpHasExamples) {
   EXPECT_EQ(parse_cache({"--version"})->text, std::string("paddle-cache ") + kVersion + "\n");
 }
 
+TEST(CacheCommandLine, TakesWhatTheOperatorWritesForJuicefs) {
+  const auto command =
+      parse_cache({"serve", "--engine=juicefs", "--set=ns/set", "--data=/mnt/set",
+                   "--volume-secret=/v", "--source-secret=/s", "--token-file=/t/token", "--tls=/t",
+                   "--disk=/cache/0", "--disk=/cache/1", "--cache=/state", "--listen=1.2.3.4:5"});
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->serve, (ServeFlags{.engine = "juicefs",
+                                        .set = "ns/set",
+                                        .source_secret = "/s",
+                                        .token_file = "/t/token",
+                                        .cache = "/state",
+                                        .listen = "1.2.3.4:5",
+                                        .tls = "/t",
+                                        .data = "/mnt/set",
+                                        .volume_secret = "/v",
+                                        .disks = {"/cache/0", "/cache/1"}}));
+  EXPECT_TRUE(parse_cache({"serve", "--engine=juicefs", "--token-file=/t", "--cache=/s",
+                           "--listen=:1", "--data=/mnt/set"})
+                  .is(Code::kInvalid));
+}
+
+TEST(CacheCommandLine, TakesWhatThePreparationWrites) {
+  const auto command = parse_cache({"format", "--volume-secret=/v"});
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->verb, CacheVerb::kFormat);
+  EXPECT_EQ(command->format, (FormatFlags{.volume_secret = "/v"}));
+  EXPECT_TRUE(parse_cache({"format"}).is(Code::kInvalid));
+  EXPECT_NE(parse_cache({"format", "--help"})->text.find("Examples:"), std::string::npos);
+}
+
 TEST(CacheCommandLine, TakesWhatTheNodeDaemonSetWrites) {
   const auto command =
       parse_cache({"register", "--csi-socket=/csi/csi.sock", "--kubelet-registration-path=/k/s"});

@@ -2,12 +2,16 @@
 //
 // `paddle-cache serve`: a Cache Runtime Server on one node. SIGTERM ends it within a second or two:
 // jobs are left in the journal for the next process, and mounts as they are. Requests of a mount at
-// work then stay unanswered, and the kernel sends them to the successor again.
+// work then stay unanswered, and the kernel sends them to the successor again. With JuiceFS, whose
+// volumes others mount, a sync that runs is ended, and what has arrived stays.
+//
+// `paddle-cache format`: makes the JuiceFS volume of a Secret unless it is there.
 //
 // `paddle-cache register`: makes a CSI driver known to its node's kubelet. SIGTERM takes that back.
 
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <stop_token>
 #include <thread>
@@ -19,67 +23,123 @@
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "csi/registrar.h"
+#include "engine/juicefs/node/format.h"
+#include "engine/juicefs/node/node_engine.h"
 #include "engine/samplefs/node/node_engine.h"
 #include "fuse/attach.h"
 #include "programs/command_line.h"
+#include "runtime/client.h"
+#include "runtime/identity.h"
 #include "runtime/server/server.h"
 
 namespace paddle {
 namespace {
 
-constexpr std::size_t kLongestToken = 4096;
+constexpr std::size_t kLongestFile = std::size_t{64} << 10;
 constexpr std::chrono::milliseconds kEndLimit{1'500};
+constexpr std::chrono::milliseconds kEndLimitOfJuicefs{4'000};  // its child is asked to end first
 
-// Read for each request, so that it may be rotated; empty when it can not be read.
-std::string read_token(const std::string& path) {
+// Read for each use, so that it may be rotated; empty when it can not be read.
+std::string read_small(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string text(kLongestToken, '\0');
+  std::string text(kLongestFile, '\0');
   const ssize_t got = fd ? ::read(fd.get(), text.data(), text.size()) : 0;
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return text;
 }
 
-Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
+// The one that callers shall know, and beside it the one from before, while there is one.
+std::vector<std::string> read_tokens(const programs::ServeFlags& flags) {
+  const std::string directory = flags.token_file.substr(0, flags.token_file.rfind('/') + 1);
+  return {read_small(flags.token_file), read_small(directory + runtime::kTokenBefore)};
+}
+
+net::ServerTls tls_of(const programs::ServeFlags& flags) {
+  if (flags.tls.empty()) return {};
+  return {.certificate_file = flags.tls + "/" + runtime::kCertificate,
+          .key_file = flags.tls + "/" + runtime::kKey};
+}
+
+// Asks another runtime of the same set, as the operator does.
+Result<std::string> fetch_list(const programs::ServeFlags& flags, const std::string& address,
+                               const std::string& job, std::int32_t partition,
+                               std::stop_token stop) {
+  const std::size_t slash = flags.set.find('/');
+  const auto tokens = read_tokens(flags);
+  runtime::Access access{.token = tokens[0], .token_before = tokens[1]};
+  if (!flags.tls.empty() && slash != flags.set.npos) {
+    access.authority = read_small(flags.tls + "/" + runtime::kAuthority);
+    access.name = runtime::server_name(flags.set.substr(0, slash), flags.set.substr(slash + 1));
+  }
+  return runtime::Client(address, std::move(access)).list(job, partition, std::move(stop));
+}
+
+// Until told to stop; then everything but the engine is gone.
+Result<> serve_with(engine::NodeFace& engine, const programs::ServeFlags& flags, Metrics& metrics,
+                    const std::function<Result<fuse::Negotiated>(fuse::Attachment)>& attacher,
+                    std::chrono::milliseconds end_limit, const sigset_t& ends) {
   TRY(const net::Address address, net::parse_address(flags.listen));
-  if (read_token(flags.token_file).empty()) {
+  TRY(auto journal, runtime::Journal::open(flags.cache + "/jobs"));
+  TRY(auto jobs, runtime::Jobs::start(std::move(journal), engine));
+  std::unique_ptr<fuse::AttachServer> attach;
+  if (!flags.session.empty() && attacher) {
+    TRY(attach, fuse::AttachServer::start(flags.session, attacher));
+  }
+  const runtime::Server::Tokens tokens = [&] { return read_tokens(flags); };
+  TRY(auto server, runtime::Server::start(address, tokens, *jobs, engine, metrics, tls_of(flags)));
+  log::info("ready", {{"set", flags.set}, {"listen", net::to_string(server->address())}});
+
+  int signal = 0;
+  while (sigwait(&ends, &signal) != 0) continue;
+  log::info("told to stop", {{"signal", signal}});
+  std::thread([end_limit] {
+    system_clock().sleep(end_limit, {});
+    std::_Exit(0);  // whatever still holds us up is done again by the next process
+  }).detach();
+  server.reset();
+  attach.reset();
+  jobs.reset();
+  return Done{};
+}
+
+Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
+  CHECK_DONE(net::parse_address(flags.listen));  // before anything is opened
+  if (read_small(flags.token_file).empty()) {
     return Error{Code::kInvalid, "there is no token in '" + flags.token_file +
                                      "'; write one there that callers know too"};
   }
   Metrics metrics;
+  if (flags.engine == "juicefs") {
+    const auto fetch = [&](const std::string& address, const std::string& job,
+                           std::int32_t partition, std::stop_token stop) {
+      return fetch_list(flags, address, job, partition, std::move(stop));
+    };
+    TRY(const auto engine, engine::juicefs::NodeEngine::open({.program = flags.juicefs,
+                                                              .source = flags.source,
+                                                              .source_secret = flags.source_secret,
+                                                              .volume_secret = flags.volume_secret,
+                                                              .data = flags.data,
+                                                              .disks = flags.disks,
+                                                              .state = flags.cache,
+                                                              .fetch = fetch}));
+    return serve_with(*engine, flags, metrics, {}, kEndLimitOfJuicefs, ends);
+  }
   TRY(const auto engine,
       engine::samplefs::NodeEngine::open(
           {.source = {.uri = flags.source, .secret_directory = flags.source_secret},
            .cache = flags.cache,
            .cache_mib = flags.cache_mib},
           metrics));
-  TRY(auto journal, runtime::Journal::open(flags.cache + "/jobs"));
-  TRY(auto jobs, runtime::Jobs::start(std::move(journal), *engine));
-  std::unique_ptr<fuse::AttachServer> attach;
-  if (!flags.session.empty()) {
-    TRY(attach, fuse::AttachServer::start(flags.session, [&](fuse::Attachment attachment) {
-          return engine->attach(std::move(attachment));
-        }));
-  }
-  TRY(auto server,
-      runtime::Server::start(
-          address, [&] { return read_token(flags.token_file); }, *jobs, *engine, metrics));
-  log::info("ready", {{"set", flags.set}, {"listen", net::to_string(server->address())}});
-
-  int signal = 0;
-  while (sigwait(&ends, &signal) != 0) continue;
-  log::info("told to stop", {{"signal", signal}});
-  std::thread([] {
-    system_clock().sleep(kEndLimit, {});
-    std::_Exit(0);  // whatever still holds us up is done again by the next process
-  }).detach();
-  server.reset();
-  attach.reset();
-  jobs.reset();
+  const auto attach = [&](fuse::Attachment attachment) {
+    return engine->attach(std::move(attachment));
+  };
+  CHECK_DONE(serve_with(*engine, flags, metrics, attach, kEndLimit, ends));
   std::_Exit(0);  // not through the engine: it would fail the reads that wait for the source
 }
 
-Result<> register_driver(const programs::RegisterFlags& flags, const sigset_t& ends) {
+// Ends with a signal.
+std::stop_token stop_of(const sigset_t& ends) {
   std::stop_source source;
   std::thread([source, ends]() mutable {
     int signal = 0;
@@ -87,18 +147,42 @@ Result<> register_driver(const programs::RegisterFlags& flags, const sigset_t& e
     log::info("told to stop", {{"signal", signal}});
     source.request_stop();
   }).detach();
+  return source.get_token();
+}
+
+Result<> register_driver(const programs::RegisterFlags& flags, const sigset_t& ends) {
   return csi::run_registrar({.csi_socket = flags.csi_socket,
                              .kubelet_path = flags.kubelet_registration_path,
                              .registry = flags.registry,
                              .name = flags.name},
-                            system_clock(), source.get_token());
+                            system_clock(), stop_of(ends));
+}
+
+const std::string& log_format_of(const programs::CacheCommand& command) {
+  switch (command.verb) {
+    case programs::CacheVerb::kFormat:
+      return command.format.log_format;
+    case programs::CacheVerb::kRegister:
+      return command.registration.log_format;
+    case programs::CacheVerb::kServe:
+      break;
+  }
+  return command.serve.log_format;
 }
 
 Result<> run(const programs::CacheCommand& command, const sigset_t& ends) {
-  const bool registers = command.verb == programs::CacheVerb::kRegister;
-  const auto& format = registers ? command.registration.log_format : command.serve.log_format;
-  if (format == "json") log::set_format(log::Format::kJson);
-  return registers ? register_driver(command.registration, ends) : serve(command.serve, ends);
+  if (log_format_of(command) == "json") log::set_format(log::Format::kJson);
+  switch (command.verb) {
+    case programs::CacheVerb::kFormat:
+      return engine::juicefs::ensure_formatted(
+          {.program = command.format.juicefs, .volume_secret = command.format.volume_secret},
+          stop_of(ends));
+    case programs::CacheVerb::kRegister:
+      return register_driver(command.registration, ends);
+    case programs::CacheVerb::kServe:
+      break;
+  }
+  return serve(command.serve, ends);
 }
 
 }  // namespace

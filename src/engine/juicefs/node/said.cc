@@ -72,6 +72,19 @@ std::string reason_of(std::string line) {
   return line;
 }
 
+// "12 (3.45 MiB), ..." -> 3617587: as near as what it says.
+std::int64_t bytes_in(std::string_view text) {
+  const std::size_t open = text.find('(');
+  if (open == text.npos) return 0;
+  text.remove_prefix(open + 1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end + 1 >= text.data() + text.size()) return 0;
+  const std::size_t unit = std::string_view(" KMGTPE").find(end[1]);
+  if (unit != std::string_view::npos) number *= std::pow(1024.0, static_cast<double>(unit));
+  return number >= 0 && number < 9e18 ? static_cast<std::int64_t>(number) : 0;
+}
+
 std::int64_t whole(std::optional<double> value) {
   if (!value || !std::isfinite(*value) || *value < 0 || *value > 9e18) return 0;
   return static_cast<std::int64_t>(*value);
@@ -150,11 +163,13 @@ std::optional<Progress> sync_outcome(std::string_view log) {
   const std::size_t at = log.rfind("Found: ");
   if (at == log.npos) return std::nullopt;
   const std::string_view line = log.substr(at, log.find('\n', at) - at);
-  const auto count = [&](std::string_view name) {
-    std::int64_t number = 0;
+  const auto after = [&](std::string_view name) {
     const std::size_t found = line.find(name);
-    if (found == line.npos) return number;
-    const std::string_view rest = line.substr(found + name.size());
+    return found == line.npos ? std::string_view() : line.substr(found + name.size());
+  };
+  const auto count = [&](std::string_view name) {
+    const std::string_view rest = after(name);
+    std::int64_t number = 0;
     std::from_chars(rest.data(), rest.data() + rest.size(), number);
     return number;
   };
@@ -162,7 +177,8 @@ std::optional<Progress> sync_outcome(std::string_view log) {
   const std::int64_t found = count("Found: ");
   return Progress{.files_total = found,
                   .files_done = std::max<std::int64_t>(found - failed, 0),
-                  .files_failed = failed};
+                  .files_failed = failed,
+                  .bytes_done = bytes_in(after("copied: "))};
 }
 
 Result<MountConfig> parse_config(std::string_view json) {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The node's face of JuiceFS over the real thing: from an empty Redis to figures that add up.
+#include <filesystem>
+#include <fstream>
+
+#include "test/juicefs/volume_fixture.h"
+
+namespace paddle::test {
+namespace {
+
+using runtime::JobKind;
+using runtime::JobState;
+
+constexpr int kFiles = 210;
+constexpr std::size_t kSize = 40'000;
+constexpr std::int64_t kBytes = static_cast<std::int64_t>(kFiles * kSize);
+
+runtime::JobRequest sync_job(std::int64_t megabits = 0) {
+  runtime::JobRequest request{.kind = JobKind::kSync};
+  request.sync.megabits = megabits;
+  return request;
+}
+
+runtime::JobRequest warmup_job(int partition, int partitions, const std::string& lists_at = {}) {
+  runtime::JobRequest request{.kind = JobKind::kWarmup};
+  request.which.partition = partition;
+  request.which.partitions = partitions;
+  request.which.lists_at = lists_at;
+  return request;
+}
+
+// Without hidden ones: JuiceFS shows files of its own at the root, of which one never ends.
+std::map<std::string, std::string> files_beneath(const std::string& root) {
+  std::map<std::string, std::string> all;
+  for (auto at = std::filesystem::recursive_directory_iterator(root);
+       at != std::filesystem::recursive_directory_iterator(); ++at) {
+    const bool hidden = at->path().filename().string().starts_with('.');
+    if (hidden) at.disable_recursion_pending();
+    if (hidden || !at->is_regular_file()) continue;
+    all[at->path().lexically_relative(root)] = read_file(at->path());
+  }
+  return all;
+}
+
+TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
+  put_source(kFiles, kSize);
+  Ran made = format(path("volume"));
+  ASSERT_EQ(made.exit_code, 0) << made.out << made.err;
+  made = format(path("volume"));  // as a pod that is started again does
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+
+  Runtime& first = add_runtime();
+  Runtime& second = add_runtime();
+  const auto synced = run_job(first, "sync-1", sync_job());
+  ASSERT_EQ(synced.state, JobState::kSucceeded) << synced.error;
+  EXPECT_EQ(synced.files_total, kFiles);
+  EXPECT_EQ(synced.files_done, kFiles);
+  EXPECT_EQ(files_beneath(second.mount), truth_);  // also fills the second node's cache
+
+  // What came in without the mount is in no cache of the node that brought it.
+  const auto before =
+      status_when(first, [](const auto& s) { return s.index && s.index->files > 0; });
+  ASSERT_TRUE(before.index);
+  EXPECT_EQ(before.index->files, kFiles);
+  EXPECT_EQ(before.index->bytes, kBytes);
+  EXPECT_EQ(before.cache.bytes, 0);
+  EXPECT_GT(before.cache.disk_size, 0);
+
+  const auto cleared = run_job(second, "clear-1", {.kind = JobKind::kClear});
+  ASSERT_EQ(cleared.state, JobState::kSucceeded) << cleared.error;
+  EXPECT_EQ(status_when(second, [](const auto& s) { return s.cache.bytes == 0; }).cache.bytes, 0);
+
+  ASSERT_TRUE(client(second).put_job("warm-1", warmup_job(1, 2, first.address)));
+  const auto warm0 = run_job(first, "warm-1", warmup_job(0, 2));
+  ASSERT_EQ(warm0.state, JobState::kSucceeded) << warm0.error;
+  const auto warm1 = wait_for(second, "warm-1");
+  ASSERT_EQ(warm1.state, JobState::kSucceeded) << warm1.error;
+  EXPECT_EQ(warm0.files_done + warm1.files_done, kFiles);
+  EXPECT_EQ(warm0.bytes_done, kBytes / 2);
+  EXPECT_EQ(warm1.bytes_done, kBytes / 2);
+  for (const Runtime* runtime : {&first, &second}) {
+    const auto now = status_when(*runtime, [](const auto& s) {
+      return s.cache.bytes == kBytes / 2 && s.part_cached_bytes == kBytes / 2;
+    });
+    EXPECT_EQ(now.cache.bytes, kBytes / 2);
+    EXPECT_EQ(now.part_bytes, kBytes / 2);
+    EXPECT_EQ(now.part_cached_bytes, kBytes / 2);
+    EXPECT_EQ(now.remark, "");
+  }
+
+  runtime::JobRequest removal{.kind = JobKind::kRemove};
+  removal.which.paths = {"class0", "class1"};
+  removal.which.skip_trash = true;
+  const auto removed = run_job(first, "rmr-1", removal);
+  ASSERT_EQ(removed.state, JobState::kSucceeded) << removed.error;
+  EXPECT_FALSE(std::filesystem::exists(first.mount + "/class0"));
+  const auto after =
+      status_when(first, [](const auto& s) { return s.index && s.index->files == kFiles / 7 * 5; });
+  EXPECT_EQ(after.index->files, kFiles / 7 * 5);
+  EXPECT_EQ(after.index->bytes, kBytes / 7 * 5);
+  EXPECT_EQ(run_job(first, "rmr-2", removal).state, JobState::kFailed);  // nothing of it is left
+
+  expect_no_secret_in_argv();
+}
+
+TEST_F(VolumeTest, ASyncThatIsKilledGoesOnAndFetchesAlmostNothingTwice) {
+  put_source(kFiles, kSize);
+  ASSERT_EQ(format(path("volume")).exit_code, 0);
+  Runtime& node = add_runtime();
+  const std::int64_t begun = proxy_->bytes();
+  ASSERT_TRUE(client(node).put_job("sync-1", sync_job(/*megabits=*/16)));
+  ASSERT_TRUE(eventually([&] { return proxy_->bytes() - begun > kBytes / 3; }));
+  expect_no_secret_in_argv();
+  kill_server(node);
+  const std::int64_t killed = proxy_->bytes();
+  EXPECT_LT(killed - begun, kBytes);  // it was in the middle
+
+  serve(node);  // the journal knows the job
+  const auto report = wait_for(node, "sync-1");
+  ASSERT_EQ(report.state, JobState::kSucceeded) << report.error;
+  const std::int64_t fetched = proxy_->bytes() - begun;
+  EXPECT_GE(fetched, kBytes);
+  EXPECT_LT(fetched, kBytes + kBytes / 20 + 2'000 * kFiles) << "fetched twice";
+  EXPECT_EQ(files_beneath(node.mount), truth_);
+}
+
+TEST_F(VolumeTest, ToldToStopItEndsItsChildAndKeepsTheJob) {
+  put_source(kFiles, kSize);
+  ASSERT_EQ(format(path("volume")).exit_code, 0);
+  Runtime& node = add_runtime();
+  ASSERT_TRUE(client(node).put_job("sync-1", sync_job(/*megabits=*/8)));
+  const std::int64_t begun = proxy_->bytes();
+  ASSERT_TRUE(eventually([&] { return proxy_->bytes() - begun > 200'000; }));
+  EXPECT_EQ(stop_server(node), (Exit{0, 0}));
+  const std::int64_t ended = proxy_->bytes();
+  system_clock().sleep(std::chrono::milliseconds{300}, {});
+  EXPECT_EQ(proxy_->bytes(), ended) << "something still fetches";
+  serve(node);
+  const auto report = client(node).job("sync-1");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(runtime::ended(report->state));
+}
+
+TEST_F(VolumeTest, SaysWhatIsWrongWithoutSayingASecret) {
+  ASSERT_TRUE(write_file(path("volume/secret-key"), "canary-wrong"));
+  const Ran refused = format(path("volume"));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("can not be made"), std::string::npos) << refused.err;
+  EXPECT_EQ(refused.err.find("canary"), std::string::npos) << refused.err;
+
+  std::filesystem::create_directories(path("bare"));
+  std::filesystem::copy(path("volume/name"), path("bare/name"));
+  std::filesystem::copy(path("volume/metaurl"), path("bare/metaurl"));
+  const Ran missing = format(path("bare"));
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("has no storage and bucket"), std::string::npos) << missing.err;
+
+  write_secrets();
+  ASSERT_EQ(format(path("volume")).exit_code, 0);
+  EXPECT_EQ(format(path("bare")).exit_code, 0);  // it exists now
+  put_source(1, 10);
+  ASSERT_TRUE(write_file(path("source/secret-key"), "canary-wrong"));
+  Runtime& node = add_runtime();
+  const auto report = run_job(node, "sync-1", sync_job());
+  EXPECT_EQ(report.state, JobState::kFailed);
+  EXPECT_NE(report.error.find("juicefs sync"), std::string::npos) << report.error;
+
+  runtime::JobRequest odd = sync_job();
+  odd.sync.source = "gopher://somewhere/else";
+  const auto unknown = run_job(node, "sync-2", odd);
+  EXPECT_EQ(unknown.state, JobState::kFailed);
+  EXPECT_NE(unknown.error.find("bos"), std::string::npos) << unknown.error;
+}
+
+}  // namespace
+}  // namespace paddle::test
