@@ -33,14 +33,15 @@ TEST(OperatorCommandLine, TakesEveryFlagOfTheGoOperator) {
   const auto all =
       flags({"--controllers=samplejob,paddlejob", "--metrics-bind-address=0",
              "--scheduling=volcano", "--initImage=busybox:1", "--etcd-server=http://a,http://b",
-             "--port-range=30000,31000", "--kubeconfig=/k", "--zap-encoder=json",
-             "--zap-log-level=error", "--zap-stacktrace-level=panic"});
+             "--port-range=30000,31000", "--cache-roots=/data,/ssd", "--kubeconfig=/k",
+             "--zap-encoder=json", "--zap-log-level=error", "--zap-stacktrace-level=panic"});
   EXPECT_EQ(all.controllers, (std::vector<std::string>{"samplejob", "paddlejob"}));
   EXPECT_EQ(all.metrics_bind_address, "0");
   EXPECT_EQ(all.scheduling, "volcano");
   EXPECT_EQ(all.init_image, "busybox:1");
   EXPECT_EQ(all.etcd_servers.size(), 2u);
   EXPECT_EQ(all.port_range, (std::pair{30000, 31000}));
+  EXPECT_EQ(all.cache_roots, (std::vector<std::string>{"/data", "/ssd"}));
   EXPECT_EQ(all.kubeconfig, "/k");
   EXPECT_EQ(all.log_encoder, "json");
   EXPECT_EQ(all.log_level, "error");
@@ -56,6 +57,7 @@ TEST(OperatorCommandLine, AWrongOneIsOneSentence) {
                                                {"--namespace"},
                                                {"--controllers=paddlejobs"},
                                                {"--controllers="},
+                                               {"--cache-roots=data"},
                                                {"--port-range=1"},
                                                {"--port-range=9,8"},
                                                {"--port-range=0,70000"},

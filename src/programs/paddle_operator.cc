@@ -78,6 +78,10 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
       {.controllers = flags.controllers,
        .ns = flags.ns,
        .runtime_image = variable("RUNTIME_IMAGE", std::string("paddle-cache:v") + kVersion),
+       .juicefs_image =
+           variable("JUICEFS_RUNTIME_IMAGE", std::string("paddle-cache-juicefs:v") + kVersion),
+       .cache_roots = flags.cache_roots,
+       .own_namespace = own_namespace(environment),
        .scheduling = flags.scheduling,
        .init_image = flags.init_image,
        .etcd_server = etcd_server(flags),

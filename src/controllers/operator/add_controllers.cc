@@ -36,10 +36,13 @@ engine::OperatorFaces engines() {
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
-  SampleSetOptions wanted{
-      .ns = options.ns,
-      .setting = {.engines = engines(), .runtime = {.image = options.runtime_image}},
-      .runtime_at = sample_sets::runtimes_over_http()};
+  SampleSetOptions wanted{.ns = options.ns,
+                          .setting = {.engines = engines(),
+                                      .runtime = {.image = options.runtime_image,
+                                                  .cache_roots = options.cache_roots,
+                                                  .operator_namespace = options.own_namespace}},
+                          .runtime_at = sample_sets::runtimes_over_http()};
+  if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
   return manager.add(
       {.name = kSampleSetController, .lease = kSampleSetLease, .workers = options.workers},
       [&](const Surroundings& around) {

@@ -19,7 +19,11 @@ struct OperatorOptions {
   std::vector<std::string> controllers{"paddlejob", "sampleset", "samplejob"};
   std::string ns{};             // empty: all namespaces
   std::string runtime_image{};  // of cache runtimes; needed for SampleSets
-  int workers = 4;              // per controller
+  std::string juicefs_image{};  // of those with JuiceFS; empty: the same
+  // Directories of nodes beneath which caches may be; empty: everywhere but the system's own.
+  std::vector<std::string> cache_roots{};
+  std::string own_namespace = "paddle-system";  // whose pods may ask runtimes
+  int workers = 4;                              // per controller
 
   // PaddleJobs.
   std::string scheduling{};   // "" or "volcano"

@@ -45,8 +45,12 @@ Choice choose(const api::SampleSet& set, const World& world, const Setting& sett
     return {.blocker = {"ErrorDriverNotExist", "this operator has no engine " + *name +
                                                    "; set spec.csi.driver to samplefs"}};
   }
-  auto manifests = face->manifests(set, world.secret ? world.secret->values : engine::Credentials{},
-                                   setting.runtime);
+  engine::RuntimeOptions options = setting.runtime;
+  if (const auto image = setting.images.find(*name); image != setting.images.end()) {
+    options.image = image->second;
+  }
+  auto manifests =
+      face->manifests(set, world.secret ? world.secret->values : engine::Credentials{}, options);
   if (!manifests) {
     return {.engine = *name, .face = face, .blocker = {"SpecRefused", manifests.error().message}};
   }

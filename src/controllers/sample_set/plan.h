@@ -14,7 +14,8 @@
 
 #pragma once
 
-#include <optional>
+#include <map>
+#include <string>
 
 #include "api/sample_set.h"
 #include "base/clock.h"
@@ -27,6 +28,7 @@ namespace paddle::controllers::sample_sets {
 struct Setting {
   engine::OperatorFaces engines{};
   engine::RuntimeOptions runtime{};
+  std::map<std::string, std::string> images{};  // of engines that want another than runtime.image
 };
 
 Plan desired(const api::SampleSet& set, const World& world, const Setting& setting, WallTime now);
