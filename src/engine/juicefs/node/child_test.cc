@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/child.h"
+
+#include <csignal>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace paddle::engine::juicefs {
+namespace {
+
+ChildCommand shell(const std::string& script) {
+  return {.argv = {"/bin/sh", "-c", script}, .env = {"ONLY=this"}};
+}
+
+TEST(Child, SaysWhatItSaidAndHowItEnded) {
+  const auto end = run_child(shell("echo out; echo err >&2; exit 3"), {});
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->exit_code, 3);
+  EXPECT_EQ(end->said, "out\nerr\n");
+  EXPECT_EQ(run_child(shell("kill -9 $$"), {})->exit_code, 128 + SIGKILL);
+}
+
+TEST(Child, HasNoEnvironmentButItsOwn) {
+  ::setenv("CANARY_OF_THE_TEST", "x", 1);
+  const auto end = run_child({.argv = {"/usr/bin/env"}, .env = {"ONLY=this"}}, {});
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->said, "ONLY=this\n");
+}
+
+TEST(Child, KeepsTheEndOfALongStory) {
+  const auto end =
+      run_child(shell("i=0; while [ $i -lt 20000 ]; do echo line$i; i=$((i+1)); done"), {});
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->said.size(), kSaidLimit);
+  EXPECT_TRUE(end->said.ends_with("line19999\n"));
+}
+
+TEST(Child, ThatCanNotBeStartedIsAnError) {
+  EXPECT_TRUE(run_child({.argv = {"/nonexistent/program"}}, {}).is(Code::kUnavailable));
+}
+
+TEST(Child, IsStoppedWithEverythingItStarted) {
+  std::stop_source stop;
+  std::string heard;
+  // It blocks what it is asked, and so do those it started: only a kill ends them.
+  const auto end = run_child(shell("trap '' TERM; sleep 1000 & echo $!; wait"), stop.get_token(),
+                             [&](std::string_view piece) {
+                               heard.append(piece);
+                               if (heard.ends_with('\n')) stop.request_stop();
+                             });
+  EXPECT_TRUE(end.is(Code::kCancelled));
+  const int grandchild = std::atoi(heard.c_str());
+  ASSERT_GT(grandchild, 0);
+  // Its init may take a moment to reap it; killed it is already.
+  const std::string path = "/proc/" + heard.substr(0, heard.size() - 1) + "/cmdline";
+  FILE* file = std::fopen(path.c_str(), "r");
+  if (file != nullptr) {
+    EXPECT_EQ(std::fgetc(file), EOF) << "it still runs";
+    std::fclose(file);
+  }
+}
+
+TEST(Child, StartsWithSignalsAsUsual) {
+  sigset_t all;
+  sigfillset(&all);
+  std::thread([&] {
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    const auto end = run_child(shell("grep SigBlk /proc/self/status"), {});
+    EXPECT_EQ(end->said, "SigBlk:\t0000000000000000\n");
+  }).join();
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs

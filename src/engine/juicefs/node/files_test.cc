@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reads and writes files: lists, Secrets, disks.
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <sys/statvfs.h>
+
+#include "engine/juicefs/node/disks.h"
+#include "engine/juicefs/node/file_list.h"
+#include "engine/juicefs/node/list_store.h"
+#include "engine/juicefs/node/secret_files.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+namespace fs = std::filesystem;
+using Paths = std::vector<std::string>;
+
+class FilesTest : public testing::Test {
+ protected:
+  FilesTest() {
+    char name[] = "/tmp/juicefs-files.XXXXXX";
+    root_ = ::mkdtemp(name);
+  }
+  ~FilesTest() override { fs::remove_all(root_); }
+
+  void put(const std::string& path, const std::string& text = "x") const {
+    fs::create_directories(fs::path(root_ + "/" + path).parent_path());
+    std::ofstream(root_ + "/" + path) << text;
+  }
+  Result<Paths> listed(const Selection& which) const { return list_files(root_, which, {}, {}); }
+
+  std::string root_;
+};
+
+TEST_F(FilesTest, AreListedInTheOrderOfWholePathsWithoutHiddenOnes) {
+  for (const char* path : {"b", "a/2", "a/1", "a.txt", "a/.jfs.1.tmp.5", ".stats", ".trash/x"}) {
+    put(path);
+  }
+  fs::create_symlink("/etc", root_ + "/link");
+  EXPECT_EQ(*listed({}), (Paths{"a.txt", "a/1", "a/2", "b"}));
+  EXPECT_EQ(*listed({.paths = {"b", "/a/", "a/1"}}), (Paths{"a/1", "a/2", "b"}));
+}
+
+TEST_F(FilesTest, AreNotFoundOutsideOrThroughLinks) {
+  put("a");
+  fs::create_symlink("/etc", root_ + "/link");
+  EXPECT_TRUE(listed({.paths = {"nope"}}).is(Code::kNotFound));
+  EXPECT_TRUE(listed({.paths = {"link/passwd"}}).is(Code::kNotFound));
+  EXPECT_TRUE(listed({.paths = {"../etc"}}).is(Code::kInvalid));
+  EXPECT_TRUE(listed({.file = "link/passwd"}).is(Code::kNotFound));
+}
+
+TEST_F(FilesTest, OfAListKeepItsOrder) {
+  put("list.txt", "b\n\n" + root_ + "/a/1\r\n/c\n");
+  EXPECT_EQ(*listed({.file = "list.txt"}), (Paths{"b", "a/1", "c"}));
+  put("bad.txt", "../b\n");
+  EXPECT_TRUE(listed({.file = "bad.txt"}).is(Code::kInvalid));
+}
+
+TEST_F(FilesTest, StopWhenToldTo) {
+  put("a");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(list_files(root_, {}, {}, stop.get_token()).is(Code::kCancelled));
+}
+
+TEST(PartOfList, FollowsTheSampler) {
+  const Paths files{"0", "1", "2", "3", "4"};
+  EXPECT_EQ(part_of_list(files, {.partitions = 2}, 1), (Paths{"1", "3"}));
+  EXPECT_EQ(from_text(to_text(files)), files);
+  EXPECT_EQ(from_text(""), Paths{});
+}
+
+TEST_F(FilesTest, ListsAreThereOnlyWhenAllAre) {
+  const auto store = ListStore::open(root_ + "/lists");
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(store->write("job-1", 0, "a\n"));
+  EXPECT_TRUE(store->read("job-1", 0).is(Code::kNotFound));
+  EXPECT_FALSE(store->whole("job-1"));
+  ASSERT_TRUE(store->write("job-1", 1, ""));
+  ASSERT_TRUE(store->finish("job-1"));
+  const auto again = ListStore::open(root_ + "/lists");
+  EXPECT_EQ(*again->read("job-1", 0), "a\n");
+  EXPECT_EQ(*again->read("job-1", 1), "");
+  EXPECT_TRUE(again->read("job-1", 2).is(Code::kNotFound));
+  EXPECT_TRUE(store->write("../x", 0, "").is(Code::kInvalid));
+}
+
+TEST_F(FilesTest, OldListsAreForgotten) {
+  const auto store = ListStore::open(root_ + "/lists");
+  const auto job = [](std::size_t i) { return "job-" + std::to_string(i); };
+  for (std::size_t i = 0; i < ListStore::kKept + 3; ++i) {
+    ASSERT_TRUE(store->write(job(i), 0, "a\n"));
+    ASSERT_TRUE(store->finish(job(i)));
+    // File times may be too coarse to tell these apart.
+    const std::string mark = root_ + "/lists/" + job(i) + ".whole";
+    fs::last_write_time(mark, fs::last_write_time(mark) - std::chrono::hours(100 - i));
+  }
+  ASSERT_TRUE(store->write("last", 0, "a\n"));
+  ASSERT_TRUE(store->finish("last"));
+  EXPECT_FALSE(fs::exists(root_ + "/lists/" + job(0) + ".0"));
+  EXPECT_TRUE(store->read(job(0), 0).is(Code::kNotFound));
+  EXPECT_TRUE(store->read(job(ListStore::kKept + 2), 0));
+  EXPECT_TRUE(store->read("last", 0));
+}
+
+TEST_F(FilesTest, SecretsAreReadKeyByKey) {
+  put("secret/access-key", " ak\n");
+  put("secret/name", "vol\n");
+  put("secret/empty", "\n");
+  put("secret/..data/x", "hidden");
+  const auto secret = read_secret(root_ + "/secret");
+  ASSERT_TRUE(secret);
+  EXPECT_EQ(*secret, (SecretFiles{{"access-key", "ak"}, {"name", "vol"}}));
+  EXPECT_EQ(secrets_of(*secret), Paths{"ak"});
+  EXPECT_EQ(*read_secret(""), SecretFiles{});
+  EXPECT_EQ(*read_secret(root_ + "/none"), SecretFiles{});
+  EXPECT_TRUE(read_secret(root_ + "/secret/name").is(Code::kUnavailable));
+}
+
+TEST_F(FilesTest, EachDiskIsCountedOnce) {
+  fs::create_directories(root_ + "/a");
+  const DiskSpace once = space_of({root_});
+  struct statvfs seen {};
+  ASSERT_EQ(::statvfs(root_.c_str(), &seen), 0);
+  EXPECT_EQ(once.size, static_cast<std::int64_t>(seen.f_blocks * seen.f_frsize));
+  EXPECT_EQ(space_of({root_, root_ + "/a", root_ + "/none"}).size, once.size);
+  EXPECT_EQ(space_of({}), DiskSpace{});
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs
