@@ -109,7 +109,7 @@ TEST_F(VolumeTest, ASyncThatIsKilledGoesOnAndFetchesAlmostNothingTwice) {
   ASSERT_EQ(format(path("volume")).exit_code, 0);
   Runtime& node = add_runtime();
   const std::int64_t begun = proxy_->bytes();
-  ASSERT_TRUE(client(node).put_job("sync-1", sync_job(/*megabits=*/16)));
+  ASSERT_TRUE(client(node).put_job("sync-1", sync_job(/*megabits=*/100)));
   ASSERT_TRUE(eventually([&] { return proxy_->bytes() - begun > kBytes / 3; }));
   expect_no_secret_in_argv();
   kill_server(node);
@@ -123,6 +123,10 @@ TEST_F(VolumeTest, ASyncThatIsKilledGoesOnAndFetchesAlmostNothingTwice) {
   EXPECT_GE(fetched, kBytes);
   EXPECT_LT(fetched, kBytes + kBytes / 20 + 2'000 * kFiles) << "fetched twice";
   EXPECT_EQ(files_beneath(node.mount), truth_);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           node.mount, std::filesystem::directory_options::skip_permission_denied)) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".jfs.")) << entry.path();
+  }
 }
 
 TEST_F(VolumeTest, ToldToStopItEndsItsChildAndKeepsTheJob) {

@@ -52,9 +52,11 @@ Result<UniqueFd> open_beneath(const std::string& mount, const std::string& path,
 
 class Walk {
  public:
+  // Hidden directories are passed over; hidden files are taken when `hidden` takes their name, and
+  // then no others.
   Walk(const std::string& mount, const std::function<void(std::size_t)>& found,
-       std::stop_token stop)
-      : mount_(mount), found_(found), stop_(std::move(stop)) {}
+       std::stop_token stop, bool (*hidden)(const std::string&) = nullptr)
+      : mount_(mount), found_(found), stop_(std::move(stop)), hidden_(hidden) {}
 
   Result<> from(const std::string& root) {
     std::vector<std::string> open{root};
@@ -94,14 +96,14 @@ class Walk {
       if (!entry && errno != 0) return failed(path);
       if (!entry) return Done{};
       const std::string name = entry->d_name;
-      if (name.starts_with('.')) continue;
+      if (name.starts_with('.') && !(hidden_ && hidden_(name))) continue;
       unsigned char type = entry->d_type;
       if (type == DT_UNKNOWN) type = type_of(::dirfd(listing.get()), name);
       if (name.find('\n') != name.npos) {
         ++unnameable_;
-      } else if (type == DT_DIR) {
+      } else if (type == DT_DIR && !name.starts_with('.')) {
         open.push_back(before + name);
-      } else if (type == DT_REG) {
+      } else if (type == DT_REG && name.starts_with('.') == (hidden_ != nullptr)) {
         add(before + name);
       }
     }
@@ -116,6 +118,7 @@ class Walk {
   const std::string& mount_;
   const std::function<void(std::size_t)>& found_;
   const std::stop_token stop_;
+  bool (*const hidden_)(const std::string&);
   std::vector<std::string> files_{};
   std::size_t unnameable_ = 0;
 };
@@ -169,6 +172,30 @@ Result<std::vector<std::string>> list_files(const std::string& mount, const Sele
     }
   }
   return std::move(walk).in_order();
+}
+
+bool is_leftover_name(const std::string& name) {
+  const std::size_t mark = name.rfind(".tmp.");
+  return name.starts_with(".jfs.") && mark != name.npos && mark + 5 < name.size() &&
+         name.find_first_not_of("0123456789", mark + 5) == name.npos;
+}
+
+Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
+                                                std::stop_token stop) {
+  const std::function<void(std::size_t)> nobody;
+  Walk walk(mount, nobody, std::move(stop), is_leftover_name);
+  CHECK_DONE(walk.from(""));
+  std::vector<std::string> old;
+  for (auto& path : std::move(walk).in_order()) {
+    struct stat seen {};
+    if (::lstat((mount + "/" + path).c_str(), &seen) != 0) continue;
+    const auto written =
+        std::chrono::seconds{seen.st_mtim.tv_sec} + std::chrono::nanoseconds{seen.st_mtim.tv_nsec};
+    if (written < before.time_since_epoch()) {
+      old.push_back(std::move(path));
+    }
+  }
+  return old;
 }
 
 std::vector<std::string> part_of_list(const std::vector<std::string>& files, const Selection& which,

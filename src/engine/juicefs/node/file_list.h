@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "engine/engine.h"
 
@@ -22,7 +23,13 @@ Result<std::vector<std::string>> list_files(const std::string& mount, const Sele
                                             const std::function<void(std::size_t)>& found,
                                             std::stop_token stop);
 
-// Of these, the part that the sampler gives to `partition` of which.partitions. Pure.
+// What a `juicefs sync` that was killed leaves behind: hidden files of its own naming
+// (".jfs.<name>.tmp.<number>") that nobody has written to since `before`.
+Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
+                                                std::stop_token stop);
+bool is_leftover_name(const std::string& name);  // pure
+
+// Of files, the part that the sampler gives to `partition` of which.partitions. Pure.
 std::vector<std::string> part_of_list(const std::vector<std::string>& files, const Selection& which,
                                       std::int32_t partition);
 

@@ -60,6 +60,16 @@ TEST_F(FilesTest, OfAListKeepItsOrder) {
   EXPECT_TRUE(listed({.file = "bad.txt"}).is(Code::kInvalid));
 }
 
+TEST_F(FilesTest, OfAKilledSyncAreFoundByTheirNames) {
+  for (const char* path : {"a/.jfs.1.jpg.tmp.123", "a/1.jpg", ".trash/.jfs.2.tmp.5", ".jfs.x.tmp.9",
+                           "a/.jfs.mine", "a/.jfs.mine.tmp.x1", "jfs.y.tmp.1"}) {
+    put(path);
+  }
+  const WallTime later = system_clock().wall() + std::chrono::hours{1};
+  EXPECT_EQ(*list_leftovers(root_, later, {}), (Paths{".jfs.x.tmp.9", "a/.jfs.1.jpg.tmp.123"}));
+  EXPECT_EQ(*list_leftovers(root_, WallTime{}, {}), Paths{});
+}
+
 TEST_F(FilesTest, StopWhenToldTo) {
   put("a");
   std::stop_source stop;
@@ -87,6 +97,17 @@ TEST_F(FilesTest, ListsAreThereOnlyWhenAllAre) {
   EXPECT_EQ(*again->read("job-1", 1), "");
   EXPECT_TRUE(again->read("job-1", 2).is(Code::kNotFound));
   EXPECT_TRUE(store->write("../x", 0, "").is(Code::kInvalid));
+}
+
+TEST_F(FilesTest, TheStoreRemembersItsPartAndASyncThatDidNotEnd) {
+  const auto store = ListStore::open(root_ + "/lists");
+  EXPECT_EQ(store->part(), "");
+  ASSERT_TRUE(store->write_part("a\nb\n"));
+  EXPECT_EQ(ListStore::open(root_ + "/lists")->part(), "a\nb\n");
+  EXPECT_FALSE(store->begin_sync());
+  EXPECT_TRUE(store->begin_sync());
+  store->end_sync();
+  EXPECT_FALSE(store->begin_sync());
 }
 
 TEST_F(FilesTest, OldListsAreForgotten) {

@@ -18,6 +18,13 @@ namespace paddle::engine::juicefs {
 namespace {
 
 constexpr const char* kWhole = ".whole";
+constexpr const char* kPart = "/part";
+constexpr const char* kSyncing = "/syncing";
+
+std::string read_whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
 
 Error failed(const std::string& doing) {
   return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
@@ -62,12 +69,27 @@ bool ListStore::whole(const std::string& job) const {
 
 Result<std::string> ListStore::read(const std::string& job, std::int32_t partition) const {
   if (!whole(job)) return Error{Code::kNotFound, "there are no lists of '" + job + "' yet"};
-  std::ifstream file(directory_ + "/" + job + "." + std::to_string(partition), std::ios::binary);
-  if (!file) {
+  const std::string path = directory_ + "/" + job + "." + std::to_string(partition);
+  if (::access(path.c_str(), R_OK) != 0) {
     return Error{Code::kNotFound, "'" + job + "' has no partition " + std::to_string(partition)};
   }
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return read_whole(path);
 }
+
+Result<> ListStore::write_part(const std::string& text) const {
+  return write_durably(directory_ + kPart, text);
+}
+
+std::string ListStore::part() const { return read_whole(directory_ + kPart); }
+
+bool ListStore::begin_sync() const {
+  const std::string path = directory_ + kSyncing;
+  if (::access(path.c_str(), F_OK) == 0) return true;
+  (void)!write_durably(path, "");  // without it something may be left behind, that is all
+  return false;
+}
+
+void ListStore::end_sync() const { ::unlink((directory_ + kSyncing).c_str()); }
 
 Result<> ListStore::write(const std::string& job, std::int32_t partition,
                           const std::string& text) const {

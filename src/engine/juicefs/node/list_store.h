@@ -2,7 +2,9 @@
 //
 // Lists of parts, kept next to the journal so that a job that is run again, or a runtime that asks
 // late, gets the same list: <directory>/<job>.<partition>, and <job>.whole when all of them are
-// there. The lists of the last few jobs are kept. Thread-safe: files appear by rename.
+// there. The lists of the last few jobs are kept. "part" is the list that was warmed up last, and
+// "syncing" is there while a sync runs or after one was cut short. Thread-safe: files appear by
+// rename.
 
 #pragma once
 
@@ -25,6 +27,13 @@ class ListStore {
   Result<> write(const std::string& job, std::int32_t partition, const std::string& text) const;
   // All of them are there; older jobs' lists are removed.
   Result<> finish(const std::string& job) const;
+
+  Result<> write_part(const std::string& text) const;
+  std::string part() const;  // empty when there is none
+
+  // True: an earlier sync did not come to its end.
+  bool begin_sync() const;
+  void end_sync() const;
 
  private:
   explicit ListStore(std::string directory) : directory_(std::move(directory)) {}

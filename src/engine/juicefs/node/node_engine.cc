@@ -44,7 +44,9 @@ double errors_of_store(const Control& control) {
 
 Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options) {
   TRY(ListStore lists, ListStore::open(options.state + "/lists"));
-  return std::unique_ptr<NodeEngine>(new NodeEngine(options, std::move(lists)));
+  std::unique_ptr<NodeEngine> engine(new NodeEngine(options, std::move(lists)));
+  engine->figures_.set_part(from_root(from_text(engine->lists_.part())));
+  return engine;
 }
 
 Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
@@ -54,14 +56,35 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
                  "the set has no source to sync from; give one in spec.source.uri or in the "
                  "options of the sync"};
   }
+  const bool cut_short = lists_.begin_sync();
+  const WallTime began = system_clock().wall();
   auto done = run_sync({.program = options_.program,
                         .home = options_.state,
                         .source = source,
                         .source_secret = options_.source_secret,
                         .volume_secret = options_.volume_secret},
-                       task, tell, std::move(stop));
+                       task, tell, stop);
+  if (done && cut_short) remove_leftovers(began, stop);
+  if (done) lists_.end_sync();
   figures_.look_soon();
   return done;
+}
+
+// Nothing of ours writes to them: whoever did died before this sync began.
+void NodeEngine::remove_leftovers(WallTime before, const std::stop_token& stop) const {
+  const auto leftovers = list_leftovers(options_.data, before, stop);
+  if (!leftovers) {
+    return log::warn("can not look for what a killed sync left",
+                     {{"reason", leftovers.error().message}});
+  }
+  for (const auto& path : *leftovers) {
+    if (auto removed = control_.remove(path, /*skip_trash=*/true, {}, stop); !removed) {
+      log::warn("can not remove what a killed sync left", {{"reason", removed.error().message}});
+    }
+  }
+  if (!leftovers->empty()) {
+    log::info("removed what a killed sync left", {{"files", leftovers->size()}});
+  }
 }
 
 Result<std::string> NodeEngine::list_for(const std::string& job, std::int32_t partition) {
@@ -115,6 +138,7 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
   TRY(const std::vector<std::string> files, part_for(which, tell, stop));
   const std::vector<std::string> paths = from_root(files);
   const std::uint16_t threads = threads_of(which);
+  CHECK_DONE(lists_.write_part(to_text(files)));
   figures_.set_part(paths);
 
   // What there is and what is missing of it; a warm-up that is run again has little left to do.

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "engine/engine.h"
 #include "engine/juicefs/node/control.h"
@@ -65,6 +66,8 @@ class NodeEngine final : public NodeFace {
                                           const std::stop_token& stop);
   Result<> make_lists(const Selection& which, const ProgressSink& tell,
                       const std::stop_token& stop);
+
+  void remove_leftovers(WallTime before, const std::stop_token& stop) const;
 
   const NodeOptions options_;
   const ListStore lists_;
