@@ -130,6 +130,7 @@ struct JobsName {
 struct IndexStatus {
   std::int64_t generation = 0;
   std::string digest{};
+  std::string synced_by{};  // id of the sync that made it, where the engine does not count
   Opaque rest{};
   bool operator==(const IndexStatus&) const = default;
 };

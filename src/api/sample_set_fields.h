@@ -148,6 +148,8 @@ void fields(Visit& visit, As<JobsName> auto& s) {
 template <typename Visit>
 void fields(Visit& visit, As<IndexStatus> auto& s) {
   visit("generation", s.generation, {.doc = "Counts syncs."});
+  visit("syncedBy", s.synced_by,
+        {.doc = "Id of the sync that made it, where the engine does not count."});
   visit("digest", s.digest, {});
 }
 

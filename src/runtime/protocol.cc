@@ -300,6 +300,7 @@ Json encode(const StatusReport& report) {
             {"part", {{"bytes", report.part_bytes}, {"cachedBytes", report.part_cached_bytes}}},
             {"mounts", report.mounts},
             {"remark", report.remark},
+            {"syncedBy", report.synced_by},
             {"error", report.error}};
   if (report.index) {
     json["index"] = {{"generation", report.index->generation},
@@ -349,6 +350,7 @@ Result<StatusReport> decode_status_report(const Json& from) {
   read.take("engine", report.engine);
   read.take("mounts", report.mounts);
   read.take("remark", report.remark);
+  read.take("syncedBy", report.synced_by);
   read.take("error", report.error);
   if (const Json* part = read.find("part")) {
     Reader in(*part);

@@ -86,7 +86,8 @@ struct StatusReport {
   std::int64_t mounts = 0;      // sessions being served
   std::int64_t part_bytes = 0;  // of the part that was warmed up last
   std::int64_t part_cached_bytes = 0;
-  std::string remark{};  // what users should know though nothing failed
+  std::string remark{};     // what users should know though nothing failed
+  std::string synced_by{};  // id of the latest sync that succeeded, as long as it is remembered
   std::string error{};
   bool operator==(const StatusReport&) const = default;
 };

@@ -37,6 +37,26 @@ TEST(SampleSetJobs, TheFirstRuntimeSyncsAndHandsOutTheLists) {
   EXPECT_EQ(model.set.status.index->generation, 1);  // counted by us
 }
 
+TEST(SampleSetJobs, ASyncOfSomebodyElseIsANewGenerationAndIsWarmedUpOnce) {
+  Model model(model_set(2, true));
+  model.settle();
+  const std::string first = model.set.status.jobs->warmup;
+  model.synced_by = model.set.status.jobs->sync;  // our own: it has been counted
+  model.settle();
+  EXPECT_EQ(model.set.status.index->generation, 1);
+  model.synced_by = "job-1";
+  model.settle();
+  EXPECT_EQ(model.set.status.index->generation, 2);
+  const std::string second = model.set.status.jobs->warmup;
+  EXPECT_NE(second, first);
+  model.synced_by = "";  // its journal is gone
+  model.settle();
+  model.synced_by = "job-1";
+  model.settle();
+  EXPECT_EQ(model.set.status.index->generation, 2);
+  EXPECT_EQ(model.set.status.jobs->warmup, second);
+}
+
 TEST(SampleSetJobs, TheWarmUpFollowsTheStrategyOfTheSpec) {
   Model model(model_set(1));
   model.set.spec.warmup = api::AutoWarmup{

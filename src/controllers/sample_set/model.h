@@ -57,6 +57,7 @@ class Model {
   bool others_work = true;
   bool gone = false;           // deleted: `set` is the ghost that its volume remembers
   std::string sync_error{};    // the source's answer, when it is one
+  std::string synced_by{};     // what the first runtime says of its latest sync
   std::string warm_error{};    // of every warm-up
   std::string format_error{};  // of the preparation
   std::int64_t part_bytes = 1000;

@@ -112,7 +112,7 @@ void Model::look() {
       continue;
     }
     ++ready;
-    answer.status = runtime::StatusReport{};
+    answer.status = runtime::StatusReport{.synced_by = i == 0 ? synced_by : ""};
     if (indexed_.contains(pod->node)) {
       const bool counts = set.status.engine != "juicefs";
       answer.status->index = runtime::IndexReport{

@@ -53,6 +53,14 @@ std::vector<api::PartitionStatus> partitions_of(const api::SampleSet& set, const
   return all;
 }
 
+// A sync that has not been counted. A runtime that forgets what it did says nothing new.
+void count_sync(const api::SampleSet& set, const std::string& by, api::IndexStatus& index) {
+  const bool first = index.synced_by.empty() && set.status.jobs && by == set.status.jobs->sync;
+  const bool next = !by.empty() && by != index.synced_by && !first;
+  if (index.generation == 0 || next) ++index.generation;
+  if (!by.empty()) index.synced_by = by;
+}
+
 // Some engines count the states of their list; for the others a sync is the next one.
 std::optional<api::IndexStatus> index_of(const api::SampleSet& set, const World& world,
                                          bool is_synced) {
@@ -61,8 +69,7 @@ std::optional<api::IndexStatus> index_of(const api::SampleSet& set, const World&
     api::IndexStatus index = set.status.index.value_or(api::IndexStatus{});
     const auto& seen = *answer.status->index;
     if (seen.generation > 0) index.generation = seen.generation;
-    if (seen.generation == 0 && is_synced)
-      index.generation = std::max<std::int64_t>(index.generation, 1);
+    if (seen.generation == 0 && is_synced) count_sync(set, answer.status->synced_by, index);
     index.digest = seen.digest;
     return index.generation > 0 ? std::optional(index) : set.status.index;
   }

@@ -48,6 +48,15 @@ std::vector<JobReport> JobBook::all() const {
   return reports;
 }
 
+std::string JobBook::latest_success(JobKind kind) const {
+  const Job* latest = nullptr;
+  for (const auto& [id, job] : jobs_) {
+    if (job.report.kind != kind || job.report.state != JobState::kSucceeded) continue;
+    if (!latest || job.number > latest->number) latest = &job;
+  }
+  return latest ? latest->report.id : "";
+}
+
 std::optional<Job> JobBook::start(JobKind kind) {
   Job* first = nullptr;
   for (auto& [id, job] : jobs_) {

@@ -22,6 +22,18 @@ TEST(JobBook, TheSameJobUnderTheSameIdIsOneJob) {
   EXPECT_FALSE(book.start(JobKind::kSync)) << "a finished job does not run again";
 }
 
+TEST(JobBook, RemembersWhichOfAKindSucceededLast) {
+  JobBook book;
+  EXPECT_EQ(book.latest_success(JobKind::kSync), "");
+  for (const char* id : {"z", "a", "m"}) {
+    ASSERT_TRUE(book.put(id, kSync));
+    ASSERT_TRUE(book.start(JobKind::kSync));
+    book.finish(id, id == std::string("m") ? Result<>(Error{Code::kUnavailable, "no"}) : kDone);
+  }
+  EXPECT_EQ(book.latest_success(JobKind::kSync), "a");
+  EXPECT_EQ(book.latest_success(JobKind::kWarmup), "");
+}
+
 TEST(JobBook, AnotherJobUnderAKnownIdIsAConflict) {
   JobBook book;
   ASSERT_TRUE(book.put("a", kSync));

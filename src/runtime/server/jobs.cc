@@ -69,6 +69,11 @@ std::vector<JobReport> Jobs::all() const {
   return book_.all();
 }
 
+std::string Jobs::latest_success(JobKind kind) const {
+  Lock lock(mutex_);
+  return book_.latest_success(kind);
+}
+
 void Jobs::cancel(const std::string& id) {
   Lock lock(mutex_);
   const auto cancelled = book_.cancel(id);

@@ -32,6 +32,7 @@ class Jobs {
   Result<JobReport> put(const std::string& id, const JobRequest& request) EXCLUDES(mutex_);
   std::optional<JobReport> find(const std::string& id) const EXCLUDES(mutex_);
   std::vector<JobReport> all() const EXCLUDES(mutex_);
+  std::string latest_success(JobKind kind) const EXCLUDES(mutex_);
   void cancel(const std::string& id) EXCLUDES(mutex_);
 
  private:

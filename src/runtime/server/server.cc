@@ -99,7 +99,11 @@ net::Reply Server::answer(const net::Ask& ask) {
     return {.body = metrics_.text(engine_.status()),
             .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
-  if (ask.path == "/v1/status") return reply(encode(report_of(engine_.name(), engine_.status())));
+  if (ask.path == "/v1/status") {
+    StatusReport report = report_of(engine_.name(), engine_.status());
+    report.synced_by = jobs_.latest_success(JobKind::kSync);
+    return reply(encode(report));
+  }
   Json list = Json::array();
   for (const JobReport& report : jobs_.all()) list.push_back(encode(report));
   return reply(Json{{"jobs", std::move(list)}});
