@@ -75,12 +75,28 @@ def tutorial(cluster, wanted):
         figures(cluster, total=total, cached=0)
         rows["clear"] = row(cluster)
         expect(avail(cluster) >= before, "clearing gave no space back")
+    with cluster.step("a job with a data gate holds no node while nothing is warm"):
+        pod = jobs.shell_pod("ls /mnt/samples", restartPolicy="Never")
+        cluster.apply([jobs.paddle_job("gated", {"worker": (2, pod)}, sampleSetRef={
+            "name": NAME, "mountPath": "/mnt/samples", "gate": {"warmPercent": 95}})], SYSTEM)
+        cluster.wait("two gated pods", lambda: len(gated(cluster)) == 2)
+        said = cluster.wait("a reason", lambda: jobs.condition(cluster, "gated", "Ready"))
+        cluster.note(said["message"])
+        time.sleep(5)
+        expect(len(gated(cluster)) == 2, "a pod started though nothing is warm")
     with cluster.step("warmup: all of it is cached"):
         cluster.apply([sample_job("warmup", "warmup", warmupOptions={
-            "strategyName": "random", "batchSize": 8})], SYSTEM)
+            "strategyName": "random", "batchSize": 8, "threads": 1})], SYSTEM)
         succeeds(cluster, "warmup")
         figures(cluster, total=total, cached=total)
         rows["warmup"] = row(cluster)
+    with cluster.step("the gate is lifted, and each worker starts beside its part"):
+        cluster.wait_phase("pdj", "gated", "Completed", SYSTEM)
+        places = sample_sets.labelled(cluster, NAME)
+        for worker in (0, 1):
+            node = jobs.pods(cluster, "gated")[f"gated-worker-{worker}"]["spec"]["nodeName"]
+            expect(places.get(node) == worker, f"worker {worker} is on {node}, parts at {places}")
+        jobs.delete(cluster, "gated")
     with cluster.step("the tutorial's table"):
         for after, shown in rows.items():
             cluster.note(f"{after:8} {shown}")
@@ -134,6 +150,12 @@ def cancelled(cluster):
 
 
 # --- what is seen ---------------------------------------------------------------------------------
+
+def gated(cluster):
+    """Pods that wait before the scheduler looks at them."""
+    return [pod for pod in jobs.pods(cluster, "gated").values()
+            if pod["spec"].get("schedulingGates") and not pod["spec"].get("nodeName")]
+
 
 def phase(cluster, name):
     return (cluster.get("samplejob", name, SYSTEM) or {}).get("status", {}).get("phase")
