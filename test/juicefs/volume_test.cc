@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "test/juicefs/bos_server.h"
 #include "test/juicefs/volume_fixture.h"
+#include "test/support/pki.h"
 
 namespace paddle::test {
 namespace {
@@ -144,6 +146,49 @@ TEST_F(VolumeTest, ToldToStopItEndsItsChildAndKeepsTheJob) {
   const auto report = client(node).job("sync-1");
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(runtime::ended(report->state));
+}
+
+// As the tutorial writes it, against a server that answers under the endpoint's name over TLS.
+TEST_F(VolumeTest, BringsSamplesFromBosAnonymousAndSigned) {
+  const auto authority = Authority::create("bos-test");
+  ASSERT_TRUE(authority) << authority.error().message;
+  const auto pair = authority->server({"DNS:localhost"});
+  ASSERT_TRUE(pair) << pair.error().message;
+  ASSERT_TRUE(write_file(path("bos.crt"), pair->certificate));
+  ASSERT_TRUE(write_file(path("bos.key"), pair->key));
+  auto bos = BosServer::start({{"imagenet/demo/a/1.jpg", "one"}, {"imagenet/demo/2.jpg", "second"}},
+                              {.certificate_file = path("bos.crt"), .key_file = path("bos.key")});
+  ASSERT_TRUE(bos) << bos.error().message;
+
+  source_ = "bos://demo.localhost:" + std::to_string((*bos)->port()) + "/imagenet/demo";
+  std::filesystem::remove_all(path("source"));
+  std::filesystem::create_directories(path("source"));
+  ASSERT_TRUE(write_file(path("source/ca.crt"), authority->certificate()));
+  ASSERT_EQ(format(path("volume")).exit_code, 0);
+  Runtime& node = add_runtime();
+  const auto anonymous = run_job(node, "sync-1", sync_job());
+  ASSERT_EQ(anonymous.state, JobState::kSucceeded) << anonymous.error;
+  const std::map<std::string, std::string> samples{{"a/1.jpg", "one"}, {"2.jpg", "second"}};
+  EXPECT_EQ(files_beneath(node.mount), samples);
+  for (const auto& caller : (*bos)->callers()) EXPECT_EQ(caller, "");
+
+  ASSERT_TRUE(write_file(path("source/access-key"), kAccessKey));
+  ASSERT_TRUE(write_file(path("source/secret-key"), kSecretKey));
+  runtime::JobRequest again = sync_job();
+  again.sync.force_update = true;
+  again.sync.destination = "signed";
+  const auto with_keys = run_job(node, "sync-2", again);
+  ASSERT_EQ(with_keys.state, JobState::kSucceeded) << with_keys.error;
+  EXPECT_EQ(files_beneath(node.mount + "/signed"), samples);
+  EXPECT_EQ((*bos)->callers().back(), std::string("bce-auth-v1/") + kAccessKey);
+
+  runtime::JobRequest absent = sync_job();
+  absent.sync.source = "gs://bucket.storage.googleapis.com/p";
+  std::filesystem::remove(path("source/access-key"));
+  std::filesystem::remove(path("source/secret-key"));
+  const auto unbuilt = run_job(node, "sync-3", absent);
+  EXPECT_EQ(unbuilt.state, JobState::kFailed);
+  EXPECT_NE(unbuilt.error.find("built without"), std::string::npos) << unbuilt.error;
 }
 
 TEST_F(VolumeTest, SaysWhatIsWrongWithoutSayingASecret) {

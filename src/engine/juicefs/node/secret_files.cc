@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "engine/juicefs/credentials.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -57,6 +58,9 @@ Result<SecretFiles> read_secret(const std::string& directory) {
     if (got < 0) return unreadable(directory);
     text.resize(static_cast<std::size_t>(got));
     if (auto value = trimmed(text); !value.empty()) files[name] = std::move(value);
+  }
+  if (const auto sealed = files.extract(kSealedFile)) {
+    for (auto& [key, value] : unsealed(sealed.mapped())) files[key] = value;
   }
   return files;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A mounted Secret: a directory with a file for each key. Read anew for each use, so that it may be
-// rotated. Hidden files are kubelet's; values lose the white space at their ends.
+// rotated. Hidden files are kubelet's, and one that is sealed (credentials.h) is opened; values
+// lose the white space at their ends.
 
 #pragma once
 

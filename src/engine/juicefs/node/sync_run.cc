@@ -91,6 +91,12 @@ Result<> run_sync(const SyncPlace& place, const SyncTask& task, const ProgressSi
   if (end.exit_code == 0) return Done{};
   const std::string why = redacted(last_words(end.said), secrets);
   log::warn("juicefs sync ended", {{"exit", end.exit_code}, {"reason", why}});
+  if (why.find("invalid storage: ") != why.npos) {
+    return Error{Code::kInvalid,
+                 "the juicefs program of this image was built without the storage "
+                 "of '" +
+                     place.source + "'; use an image whose juicefs has it"};
+  }
   return Error{Code::kUnavailable, "juicefs sync from '" + place.source + "' failed: " + why};
 }
 
