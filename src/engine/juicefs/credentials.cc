@@ -15,7 +15,7 @@ namespace {
 using api::Json;
 
 constexpr const char* kPasswordVariable = "META_PASSWORD";
-constexpr const char* kOurs = "volume-";  // before keys that are not for the driver
+constexpr const char* kSealed = "password";  // what the driver neither uses nor shows
 // The driver's own, passed on as they are.
 constexpr auto kDrivers =
     std::to_array<std::string_view>({"configs", "encrypt_rsa_key", "passphrase"});
@@ -24,9 +24,6 @@ constexpr auto kHidden = std::to_array<std::string_view>(
     {"storage", "bucket", "access-key", "secret-key", "session-token", "block-size", "capacity",
      "compress", "endpoint", "format-options", "inodes", "region", "shards", "storage-class",
      "trash-days"});
-constexpr auto kOfSources = std::to_array<std::string_view>(
-    {"access-key", "secret-key", "session-token", "endpoint", "region"});
-
 std::string trimmed(const std::string& text) {
   const auto blank = [](unsigned char c) { return c <= ' '; };
   const auto begin = std::find_if_not(text.begin(), text.end(), blank);
@@ -118,37 +115,37 @@ Result<std::map<std::string, std::string>> volume_secret(const Credentials& give
   if (!url->password.empty() && variables.password.empty()) variables.add_password(url->password);
 
   CHECK_DONE(take_password_out_of_bucket(all));
-  std::map<std::string, std::string> made{{"name", all.at("name")},
-                                          {"metaurl", url->bare},
-                                          {std::string(kOurs) + "metaurl", url->whole}};
+  std::map<std::string, std::string> made{{"name", all.at("name")}, {"metaurl", url->bare}};
   if (!variables.text.empty()) made["envs"] = variables.text;
   for (const auto key : kDrivers) {
     if (const auto found = all.find(std::string(key)); found != all.end()) made.insert(*found);
   }
+  Json sealed = {{"metaurl", url->whole}};
   for (const auto key : kHidden) {
     if (const auto found = all.find(std::string(key)); found != all.end()) {
-      made[kOurs + found->first] = found->second;
+      sealed[found->first] = found->second;
     }
   }
+  made[kSealed] = api::dump_json(sealed);
   return made;
 }
 
-std::vector<SecretFile> files_of_runtime() {
+std::vector<SecretFile> files_of_volume() {
   return {{"name", "name"},
-          {std::string(kOurs) + "metaurl", "metaurl"},
+          {kSealed, kSealedFile},
           {"encrypt_rsa_key", "encrypt_rsa_key"},
           {"passphrase", "passphrase"}};
 }
 
-std::vector<SecretFile> files_of_preparation() {
-  auto all = files_of_runtime();
-  for (const auto key : kHidden) all.push_back({kOurs + std::string(key), std::string(key)});
-  return all;
-}
+std::vector<SecretFile> files_of_source() { return {{kSealed, kSealedFile}}; }
 
-std::vector<SecretFile> files_of_source() {
-  std::vector<SecretFile> all;
-  for (const auto key : kOfSources) all.push_back({kOurs + std::string(key), std::string(key)});
+std::map<std::string, std::string> unsealed(const std::string& text) {
+  std::map<std::string, std::string> all;
+  const auto json = api::parse_json(text);
+  if (!json || !json->is_object()) return all;
+  for (const auto& [key, value] : json->items()) {
+    if (value.is_string()) all[key] = value.get<std::string>();
+  }
   return all;
 }
 

@@ -3,10 +3,11 @@
 // The user's Secret as JuiceFS and its CSI driver want it: the data of the copy `<set>-volume`.
 // Pure. Values lose the white space at their ends (`echo x | base64` leaves a newline).
 //
-// The driver writes what it is given into the command line of its mount pods. So it is given as
+// The driver writes what it knows into the command line of its mount pods, and what it does not
+// know into its log, but for a few keys such as `password`, which it never uses. So it is given as
 // little as it needs for a volume that is formatted already: the name, and a metadata URL whose
-// password goes by environment (META_PASSWORD, in `envs`). Everything else is under names that the
-// driver does not know ("volume-access-key"), and only our own pods see it, as files.
+// password goes by environment (META_PASSWORD, in `envs`). Everything else is one JSON object under
+// `password`, and only our own pods open it.
 
 #pragma once
 
@@ -27,11 +28,13 @@ struct SecretFile {
   std::string key{};
   std::string file{};
 };
-// What a runtime needs: the volume's name and the whole metadata URL.
-std::vector<SecretFile> files_of_runtime();
-// What formatting needs as well: where data goes, and the keys for that.
-std::vector<SecretFile> files_of_preparation();
-// Keys of a source that has no Secret of its own.
+// What our pods need of the volume; and for a source that has no Secret of its own.
+std::vector<SecretFile> files_of_volume();
 std::vector<SecretFile> files_of_source();
+
+// The file with everything that the driver is not told, and what is in it: key to value. Nothing
+// when it is not what volume_secret() made.
+inline constexpr const char* kSealedFile = "sealed";
+std::map<std::string, std::string> unsealed(const std::string& text);
 
 }  // namespace paddle::engine::juicefs

@@ -95,7 +95,8 @@ TEST(JuicefsManifests, NothingButTheCopyHoldsASecret) {
     EXPECT_EQ((*each)->dump().find("canary"), std::string::npos);
   }
   const Json& data = (*all.credentials)["data"];
-  EXPECT_EQ(*base64_decode(data["volume-secret-key"].get<std::string>()), "canary-s");
+  EXPECT_NE(base64_decode(data["password"].get<std::string>())->find("canary-s"),
+            std::string::npos);
 }
 
 TEST(JuicefsManifests, ARuntimeIsRootWithoutPrivilege) {
@@ -149,20 +150,13 @@ TEST(JuicefsManifests, TheSourceHasItsOwnSecretOrTheVolumes) {
   EXPECT_EQ(volume_of(pod_of(made(set)), "source-secret")["secret"]["secretName"], "special");
 }
 
-TEST(JuicefsManifests, FormattingSeesTheKeysAndARuntimeDoesNot) {
+TEST(JuicefsManifests, OurPodsSeeWhatTheDriverIsNotTold) {
   const auto all = made(set_named());
-  const auto files = [](const Json& pod) {
-    std::set<std::string> names;
-    for (const Json& item : volume_of(pod, "volume-secret")["secret"]["items"]) {
-      names.insert(item["path"].get<std::string>());
-    }
-    return names;
-  };
   const Json& preparing = (*all.preparation)["spec"];
-  EXPECT_TRUE(files(preparing).contains("secret-key"));
-  EXPECT_TRUE(files(preparing).contains("metaurl"));
-  EXPECT_TRUE(files(pod_of(all)).contains("metaurl"));
-  EXPECT_FALSE(files(pod_of(all)).contains("secret-key"));
+  for (const Json* pod : {&preparing, &pod_of(all)}) {
+    const Json& items = volume_of(*pod, "volume-secret")["secret"]["items"];
+    EXPECT_EQ(items[1], (Json{{"key", "password"}, {"path", "sealed"}}));
+  }
   EXPECT_EQ(preparing["restartPolicy"], "Never");
   EXPECT_TRUE(has_argument(preparing, "format"));
   // It is none of the pods that the Service and the StatefulSet mean.

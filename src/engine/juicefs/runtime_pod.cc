@@ -78,7 +78,7 @@ Mounts runtime_mounts(const api::SampleSet& set, const Tiers& tiers) {
   all.add({{"name", "token"},
            {"secret", {{"secretName", runtime_name(set)}, {"defaultMode", kOwnerOnly}}}},
           kTokenPath, true);
-  all.add_secret("volume-secret", volume_secret_name(set), files_of_runtime(), kVolumePath);
+  all.add_secret("volume-secret", volume_secret_name(set), files_of_volume(), kVolumePath);
   add_source_secret(set, all);
   return all;
 }
@@ -157,7 +157,7 @@ Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
 
 Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& options) {
   Mounts mounts;
-  mounts.add_secret("volume-secret", volume_secret_name(set), files_of_preparation(), kVolumePath);
+  mounts.add_secret("volume-secret", volume_secret_name(set), files_of_volume(), kVolumePath);
   Json command =
       Json::array({options.program, "format", std::string("--volume-secret=") + kVolumePath});
   Json spec =
