@@ -44,8 +44,13 @@ void Figures::set_part(std::vector<std::string> paths) {
   Lock lock(mutex_);
   part_ = std::move(paths);
   ++part_number_;
-  hurry_ = true;
-  wake_.notify_all();
+}
+
+void Figures::note_part(const CacheFigures& seen) {
+  Lock lock(mutex_);
+  status_.part_bytes = seen.bytes;
+  status_.part_cached_bytes = seen.bytes - seen.missing;
+  status_.cached_bytes = std::max(status_.cached_bytes, status_.part_cached_bytes);
 }
 
 void Figures::look_soon() {
@@ -122,15 +127,20 @@ Result<> Figures::look_at_cache(const std::stop_token& end) {
     part = part_;
   }
   TRY(const CacheFigures all, control_.cache(CacheAction::kCheck, {"/"}, kThreads, {}, end));
-  TRY(const CacheFigures own, control_.cache(CacheAction::kCheck, part, kThreads, {}, end));
+  {
+    Lock lock(mutex_);
+    // A file that was written over has blocks that are no longer part of it.
+    const auto cached = std::clamp<std::int64_t>(all.bytes - all.missing, 0, totals_.bytes);
+    status_.cached_bytes = all.missing == 0 ? totals_.bytes : cached;
+    status_.cached_files = all.missing == 0 ? totals_.files : 0;
+  }
+  CacheFigures own = all;
+  if (static_cast<std::int64_t>(part.size()) < all.files) {
+    TRY(own, control_.cache(CacheAction::kCheck, part, kThreads, {}, end));
+  }
   const BootTime ended = system_clock().boot();
   next_check_ = ended + kShareOfTime * (ended - began);
   Lock lock(mutex_);
-  // A file that was written over has blocks that are no longer part of it.
-  status_.cached_bytes = all.missing == 0
-                             ? totals_.bytes
-                             : std::clamp<std::int64_t>(all.bytes - all.missing, 0, totals_.bytes);
-  status_.cached_files = all.missing == 0 ? totals_.files : 0;
   status_.part_bytes = own.bytes;
   status_.part_cached_bytes = own.bytes - own.missing;
   return Done{};

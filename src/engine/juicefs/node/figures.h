@@ -29,8 +29,11 @@ class Figures {
 
   Status status() const EXCLUDES(mutex_);
 
-  // The files of the part that was warmed up last, as the client names them.
+  // The files of the part that was warmed up last, as the client names them; looked at the next
+  // time.
   void set_part(std::vector<std::string> paths) EXCLUDES(mutex_);
+  // What somebody has just seen of that part; shown until it is looked at.
+  void note_part(const CacheFigures& seen) EXCLUDES(mutex_);
   void look_soon() EXCLUDES(mutex_);  // something has changed
 
  private:

@@ -161,6 +161,7 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
     (void)filled;
     TRY(now, control_.cache(CacheAction::kCheck, paths, threads, {}, stop));
   }
+  figures_.note_part(now);
   figures_.look_soon();
 
   progress.bytes_total = now.bytes;
