@@ -22,6 +22,7 @@ def run(cluster):
     with cluster.step("JuiceFS's CSI driver, and samples in a bucket"):
         sample_sets.install_driver(cluster)
         wanted = sample_sets.put_samples(cluster, PREFIX)
+        sample_sets.empty_databases(cluster, 2, 3, 4, 5, 6)
         sample_sets.add_redis_user(cluster, "paddle", password)
     source = sample_sets.source_secret(cluster, "samples-source")
     keys = sample_sets.juicefs.keys(cluster)

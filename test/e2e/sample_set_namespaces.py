@@ -14,6 +14,7 @@ SPACES = ("e2e-here", "e2e-there")
 def run(cluster):
     with cluster.step("JuiceFS's CSI driver; the managers look at every namespace"):
         sample_sets.install_driver(cluster)
+        sample_sets.empty_databases(cluster, 12, 13)
         cluster.kubectl("apply", "-k", TOP / "config/overlays/all-namespaces")
         for name in ("paddle-controller-manager", "paddle-sampleset-manager"):
             cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{name}",
@@ -42,7 +43,7 @@ def twins(cluster):
             wanted[ns] = sample_sets.put_samples(cluster, ns, 20 + 5 * at, seed=10 + at)
             cluster.kubectl("create", "namespace", ns)
             cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
-                           sample_sets.redis_volume(NAME, f"e2e-{ns}", 10 + 2 * at),
+                           sample_sets.s3_volume(cluster, NAME, f"set-{ns}", 12 + at),
                            sample_sets.sample_set(NAME, NAME, ns)], ns)
         for ns in SPACES:
             sample_sets.wait_ready(cluster, NAME, ns)

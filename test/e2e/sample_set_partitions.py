@@ -13,6 +13,7 @@ PREFIX = "parted"
 def run(cluster):
     with cluster.step("JuiceFS's CSI driver, samples, a Ready set of one partition"):
         sample_sets.install_driver(cluster)
+        sample_sets.empty_databases(cluster, 8)
         wanted = sample_sets.put_samples(cluster, PREFIX, 90, seed=2)
         cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
                        sample_sets.s3_volume(cluster, NAME, "e2e-parted", 8),

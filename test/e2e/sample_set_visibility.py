@@ -18,6 +18,7 @@ READ = "cd /data && find . -type f ! -name '.*' | xargs cat | wc -c"
 def run(cluster):
     with cluster.step("JuiceFS's CSI driver, samples, a Ready set"):
         sample_sets.install_driver(cluster)
+        sample_sets.empty_databases(cluster, 14)
         sample_sets.put_samples(cluster, PREFIX, 80, seed=3)
         cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
                        sample_sets.s3_volume(cluster, NAME, "e2e-seen", 14),

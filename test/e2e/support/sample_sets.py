@@ -58,19 +58,25 @@ def put_samples(cluster, prefix, count=60, largest=200_000, seed=1):
     return made
 
 
-def redis(cluster, *words):
-    """What Redis answers; for what users do with redis-cli."""
+def redis(cluster, *commands):
+    """For what users do with redis-cli."""
     outside = urlsplit(juicefs.keys(cluster)["S3_ENDPOINT_OUTSIDE"]).hostname
     with socket.create_connection((outside, 6379), timeout=10) as wire:
-        wire.sendall(f"*{len(words)}\r\n".encode() + b"".join(
-            f"${len(str(each))}\r\n{each}\r\n".encode() for each in words))
-        answer = wire.recv(65536).decode()
-    expect(not answer.startswith("-"), f"Redis refused '{words[0]}': {answer}")
-    return answer
+        for words in commands:
+            wire.sendall(f"*{len(words)}\r\n".encode() + b"".join(
+                f"${len(str(each))}\r\n{each}\r\n".encode() for each in words))
+            answer = wire.recv(65536).decode()
+            expect(answer.startswith("+"), f"Redis refused '{words[0]}': {answer}")
+
+
+def empty_databases(cluster, *numbers):
+    """Redis has sixteen for all scenarios; another may have left a volume there."""
+    for number in numbers:
+        redis(cluster, ("SELECT", number), ("FLUSHDB",))
 
 
 def add_redis_user(cluster, name, password):
-    redis(cluster, "ACL", "SETUSER", name, "on", f">{password}", "~*", "&*", "+@all")
+    redis(cluster, ("ACL", "SETUSER", name, "on", f">{password}", "~*", "&*", "+@all"))
 
 
 # --- what users write -----------------------------------------------------------------------------
