@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "runtime/identity.h"
 #include "source/sigv4.h"
 #include "test/support/components.h"
 #include "test/support/eventually.h"
@@ -84,7 +85,16 @@ void VolumeTest::write_secrets() {
                              {"access-key", kAccessKey},
                              {"secret-key", kSecretKey}});
   write_all(path("source"), {{"access-key", kAccessKey}, {"secret-key", kSecretKey}});
-  ASSERT_TRUE(write_file(path("token"), kVolumeToken));
+  auto identity = runtime::make_identity("test", "samples", {}, system_clock().wall());
+  ASSERT_TRUE(identity) << identity.error().message;
+  (*identity)["token"] = kVolumeToken;
+  write_all(path("identity"), *identity);
+}
+
+runtime::Client VolumeTest::client(const Runtime& runtime) const {
+  return runtime::Client(runtime.address, {.token = kVolumeToken,
+                                           .authority = read_file(path("identity/ca.crt")),
+                                           .name = runtime::server_name("test", "samples")});
 }
 
 void VolumeTest::put_source(int count, std::size_t size) {
@@ -130,15 +140,15 @@ void VolumeTest::unmount(Runtime& runtime) {
 }
 
 void VolumeTest::serve(Runtime& runtime, const std::vector<std::string>& more) {
-  Command command{
-      .argv = {PADDLE_CACHE, "serve", "--engine=juicefs", "--set=test/samples",
-               "--source=" + source_, "--source-secret=" + path("source"),
-               "--volume-secret=" + path("volume"), "--data=" + runtime.mount,
-               "--token-file=" + path("token"), "--disk=" + runtime.directory,
-               "--disk=" + runtime.directory + "/state", "--cache=" + runtime.directory + "/state",
-               "--juicefs=" + juicefs_, "--listen=" + runtime.address},
-      .env = clean_environment(scratch_.path()),
-      .log = runtime.log};
+  Command command{.argv = {PADDLE_CACHE, "serve", "--engine=juicefs", "--set=test/samples",
+                           "--source=" + source_, "--source-secret=" + path("source"),
+                           "--volume-secret=" + path("volume"), "--data=" + runtime.mount,
+                           "--token-file=" + path("identity/token"), "--tls=" + path("identity"),
+                           "--disk=" + runtime.directory, "--disk=" + runtime.directory + "/state",
+                           "--cache=" + runtime.directory + "/state", "--juicefs=" + juicefs_,
+                           "--listen=" + runtime.address},
+                  .env = clean_environment(scratch_.path()),
+                  .log = runtime.log};
   // What a machine's settings would do to a client of S3; none of it may reach one.
   command.env.push_back("AWS_CA_BUNDLE=/nonexistent");
   command.env.push_back("HTTP_PROXY=http://127.0.0.1:1");

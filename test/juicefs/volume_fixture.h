@@ -59,9 +59,7 @@ class VolumeTest : public testing::Test {
   Exit stop_server(Runtime& runtime);  // SIGTERM
   Runtime& add_runtime();              // mounted and serving
 
-  runtime::Client client(const Runtime& runtime) const {
-    return runtime::Client(runtime.address, kVolumeToken);
-  }
+  runtime::Client client(const Runtime& runtime) const;  // over TLS, as the operator's
   runtime::JobReport run_job(const Runtime& runtime, const std::string& id,
                              const runtime::JobRequest& request);
   runtime::JobReport wait_for(const Runtime& runtime, const std::string& id);
