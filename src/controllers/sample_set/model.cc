@@ -18,8 +18,11 @@ namespace {
 using api::Json;
 using runtime::JobState;
 
-Json object_of(const api::SampleSet& set, const char* kind, const std::string& name) {
-  return {{"kind", kind}, {"metadata", engine::metadata(set, "juicefs", set.meta.key.ns, name)}};
+Json object_of(const api::SampleSet& set, const char* kind, const std::string& name,
+               const char* version = "v1") {
+  return {{"apiVersion", version},
+          {"kind", kind},
+          {"metadata", engine::metadata(set, "juicefs", set.meta.key.ns, name)}};
 }
 
 std::string without_attempt(const std::string& id) { return id.substr(0, id.rfind("-r")); }
@@ -28,13 +31,17 @@ std::string without_attempt(const std::string& id) { return id.substr(0, id.rfin
 
 Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
                                                  const engine::Credentials& credentials,
-                                                 const engine::RuntimeOptions&) const {
+                                                 const engine::RuntimeOptions& options) const {
   if (!credentials.contains("metaurl")) return Error{Code::kInvalid, "no metaurl"};
-  Json volume = {{"metadata", engine::metadata(set, name(), {}, engine::handle_of(set))}};
+  Json volume = {{"apiVersion", "v1"},
+                 {"kind", "PersistentVolume"},
+                 {"metadata", engine::metadata(set, name(), {}, engine::handle_of(set))}};
   volume["spec"]["claimRef"] = {{"namespace", set.meta.key.ns}, {"name", set.meta.key.name}};
-  Json runtimes = object_of(set, "StatefulSet", engine::runtime_name(set));
+  Json runtimes = object_of(set, "StatefulSet", engine::runtime_name(set), "apps/v1");
   runtimes["spec"] = {{"replicas", set.spec.effective_partitions()},
-                      {"template", {{"spec", Json::object()}}}};
+                      {"template",
+                       {{"metadata", {{"labels", {{engine::kSetLabel, set.meta.key.name}}}}},
+                        {"spec", Json::object()}}}};
   if (set.spec.tolerations) runtimes["spec"]["template"]["spec"] = *set.spec.tolerations;
   Json copy = object_of(set, "Secret", engine::volume_secret_name(set));
   for (const auto& [key, value] : credentials) copy["data"][key] = base64_encode(value);
@@ -45,7 +52,7 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
       .runtimes = runtimes,
       .credentials = copy,
       .preparation = object_of(set, "Pod", engine::preparation_name(set)),
-      .policy = object_of(set, "NetworkPolicy", engine::runtime_name(set)),
+      .policy = engine::runtime_policy(set, name(), options),
       .csi_driver = kDriver};
 }
 

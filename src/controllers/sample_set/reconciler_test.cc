@@ -12,9 +12,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "base/sync.h"
+#include "controllers/sample_set/model.h"
 #include "engine/names.h"
-#include "engine/samplefs/manifests.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
 
@@ -146,6 +147,11 @@ class RestOfTheCluster {
       }
     }
     for (const Json& set : all(kinds::kStatefulSets)) run(set);
+    for (const Json& pod : all(kinds::kPods)) {  // one that only has to end
+      const bool ends = pod["metadata"]["name"].get<std::string>().ends_with("-format");
+      const bool ended = pod.value("/status/phase"_json_pointer, "") == std::string("Succeeded");
+      if (ends && !ended) set_status(kinds::kPods, pod, {{"phase", "Succeeded"}});
+    }
     server_.collect_dangling();
     for (const Json& pod : all(kinds::kPods)) {  // the kubelet's last word
       if (!pod["metadata"].contains("deletionTimestamp")) continue;
@@ -215,10 +221,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
     SampleSetOptions options{
-        .ns = ns,
-        .setting = {.engines = {std::make_shared<engine::samplefs::SamplefsOperatorFace>()},
-                    .runtime = {.image = "paddle:1"}},
-        .runtime_at = runtimes.at()};
+        .ns = ns, .setting = sample_sets::model_setting(), .runtime_at = runtimes.at()};
     EXPECT_TRUE((*made)->add({.name = kSampleSetController}, [&](const Surroundings& around) {
       return make_sample_set_reconciler(around, options, system_clock());
     }));
@@ -358,6 +361,64 @@ TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheDefinitionOfSampleSets) {
     EXPECT_EQ(volume["metadata"]["ownerReferences"][0]["uid"], (*definition)["metadata"]["uid"]);
     return Done{};
   }));
+}
+
+// Everything that an engine can ask for, each thing appearing when the set has said that it is
+// missing.
+TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
+  const auto reason = [&] {
+    const Json set = *server.get(kinds::kSampleSets, kKey);
+    for (const Json& each : set.value("/status/conditions"_json_pointer, Json::array())) {
+      if (each["type"] == "Ready") return each["reason"].get<std::string>();
+    }
+    return std::string();
+  };
+  const auto secret = [&](const std::string& value) -> Json {
+    return {{"apiVersion", "v1"},
+            {"kind", "Secret"},
+            {"metadata", {{"namespace", kKey.ns}, {"name", "keys"}}},
+            {"data", {{"metaurl", base64_encode(value)}}}};
+  };
+  ASSERT_TRUE(server.create(
+      kinds::kSampleSets,
+      {{"apiVersion", api::SampleSet::kApiVersion},
+       {"kind", api::SampleSet::kKind},
+       {"metadata", {{"namespace", kKey.ns}, {"name", kKey.name}}},
+       {"spec", {{"partitions", 2}, {"noSync", true}, {"secretRef", {{"name", "keys"}}}}}}));
+  auto manager = make(server);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return reason() == "ErrorSecretNotExist"; });
+  ASSERT_TRUE(server.create(kinds::kSecrets, secret("redis://one")));
+  until([&] { return reason() == "CSIDriverMissing"; });
+  EXPECT_EQ(count(kinds::kStatefulSets), 0u);
+  ASSERT_TRUE(server.create(kinds::kCsiDrivers,
+                            {{"apiVersion", kinds::kCsiDrivers.api_version()},
+                             {"kind", kinds::kCsiDrivers.kind},
+                             {"metadata", {{"name", sample_sets::LeadingFace::kDriver}}}}));
+  until([&] { return phase() == "Ready"; });
+  EXPECT_EQ(count(kinds::kNetworkPolicies), 1u);
+  // Runtime 0 was not asked to sync; both warm up.
+  EXPECT_EQ(runtimes.jobs_of("10.0.0.1").size(), 1u);
+  EXPECT_EQ(runtimes.jobs_of("10.0.0.2").size(), 1u);
+
+  // The copy follows, and the volume is prepared with it once more.
+  const ObjectKey copy{kKey.ns, "imagenet-volume"};
+  const auto copied = [&](const char* path) {
+    return server.get(kinds::kSecrets, copy)->value(Json::json_pointer(path), std::string());
+  };
+  EXPECT_EQ(copied("/data/metaurl"), base64_encode("redis://one"));
+  ASSERT_TRUE(server.update(kinds::kSecrets, secret("redis://two")));
+  until([&] { return copied("/data/metaurl") == base64_encode("redis://two"); });
+  until([&] {
+    return copied("/metadata/annotations/batch.paddlepaddle.org~1prepared-with") ==
+           copied("/metadata/annotations/batch.paddlepaddle.org~1copied-from");
+  });
+  ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+  until([&] { return count(kinds::kPersistentVolumes) == 0; });
+  EXPECT_EQ(count(kinds::kSecrets), 1u);  // the user's
+  EXPECT_EQ(count(kinds::kNetworkPolicies), 0u);
+  EXPECT_EQ(count(kinds::kPods), 0u);
 }
 
 }  // namespace
