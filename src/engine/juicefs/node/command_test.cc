@@ -46,6 +46,7 @@ TEST(SourceAccess, AsksAnonymouslyWhereThereAreNoKeys) {
   EXPECT_EQ(source_access("s3://b.s3.amazonaws.com/p", {})->uri,
             "s3://anonymous:@b.s3.amazonaws.com/p");
   EXPECT_TRUE(source_access("minio://h:9000/b", {}).is(Code::kInvalid));
+  EXPECT_EQ(source_access("bos://b.e/p", {{"secret-key", "of Redis"}})->env, Words{});
 }
 
 TEST(SourceAccess, AddsTheEndpointOfTheSecretToAMereBucket) {

@@ -72,7 +72,8 @@ Result<> add_keys(const Parts& parts, const SecretFiles& secret, SourceAccess& a
   const auto* known =
       std::find_if(kVariables.begin(), kVariables.end(),
                    [&](const Variables& each) { return each.scheme == parts.scheme; });
-  if (key.empty() && secret_key.empty()) {
+  // A secret-key alone is nobody's: the password of a volume that keeps its data in Redis, say.
+  if (key.empty()) {
     if (parts.scheme == "minio") {
       return wrong(
           "a minio:// source needs access-key and secret-key in its Secret; a public bucket is "
