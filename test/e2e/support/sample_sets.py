@@ -8,12 +8,13 @@ import base64
 import hashlib
 import json
 import random
+import secrets
 import socket
 from urllib.parse import urlsplit
 
 import jobs
 import juicefs
-from cluster import SYSTEM, TOP, expect
+from cluster import SYSTEM, TOP, Failed, Never, expect
 from s3 import S3
 
 IMAGES = (*juicefs.IMAGES, "paddle-cache-juicefs")
@@ -97,6 +98,8 @@ def redis_volume(name, volume, database, user="", password=""):
 
 
 def s3_volume(cluster, name, volume, database):
+    """In a bucket that nobody has used before: JuiceFS takes no other."""
+    volume = f"{volume}-{secrets.token_hex(3)}"
     keys = juicefs.keys(cluster)
     server = urlsplit(keys["S3_ENDPOINT_OUTSIDE"])
     S3(server.hostname, server.port, keys["AWS_ACCESS_KEY_ID"],
@@ -138,15 +141,18 @@ def condition(cluster, name, kind, ns=SYSTEM):
 def wait_ready(cluster, name, ns=SYSTEM, limit=180, partitions=None):
     def look():
         status = (cluster.get("sampleset", name, ns) or {}).get("status", {})
+        for each in status.get("conditions", []):
+            if each["reason"] == "PreparationFailed":
+                raise Never(each["message"])
         ready = status.get("runtimeStatus", {}).get("runtimeReady")
         if partitions and ready != f"{partitions}/{partitions}":
             return False
         return status.get("phase") == "Ready"
     try:
         cluster.wait(f"SampleSet {name} Ready", look, limit)
-    except Exception as failure:
+    except Failed as failure:
         status = (cluster.get("sampleset", name, ns) or {}).get("status", {})
-        raise type(failure)(f"{failure}\n{json.dumps(status, indent=1)}") from failure
+        raise Failed(f"{failure}\n{json.dumps(status, indent=1)}") from failure
 
 
 def read_all(cluster, job, wanted, ns=SYSTEM, worker=0, limit=120):
@@ -177,11 +183,10 @@ def labelled(cluster, name):
     return found
 
 
-def clients(cluster, name):
-    """Mount pods of a set's volume."""
-    return [each for each in cluster.list("pods", juicefs.SPACE,
-                                          "app.kubernetes.io/name=juicefs-mount")
-            if f"-{name}-" in each["metadata"]["labels"].get("volume-id", "")]
+def clients(cluster, name, ns=SYSTEM):
+    """Mount pods of a set's volume; those of one before it stay for some minutes."""
+    volume = cluster.get("sampleset", name, ns)["status"]["volumeName"]
+    return juicefs.mount_pods(cluster, volume)
 
 
 def gone(cluster, name, ns=SYSTEM, limit=120):
