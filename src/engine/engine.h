@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -53,6 +54,13 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
+// Keys of a source, under the names that its Secret gives them. They are used and nothing else:
+// stored nowhere, said nowhere, and they do not make a task another one.
+struct SourceKeys {
+  std::map<std::string, std::string> values{};
+  bool operator==(const SourceKeys&) const { return true; }
+};
+
 // What a sync brings from where to where. All empty: the set's own source, to the root of the set.
 struct SyncTask {
   std::string source{};       // a URI without credentials; empty: the set's own
@@ -70,6 +78,7 @@ struct SyncTask {
   bool dry = false;
   bool delete_source = false;
   bool delete_destination = false;
+  SourceKeys keys{};  // none: the set's own
   bool operator==(const SyncTask&) const = default;
 };
 

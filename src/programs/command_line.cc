@@ -166,6 +166,7 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
   serve->add_option("--session", flags.session,
                     "directory where the node attaches mounts; empty: none");
   serve->add_option("--data", flags.data, "juicefs: where the volume is mounted");
+  serve->add_option("--sub-dir", flags.sub_dir, "juicefs: the directory of the volume to serve");
   serve->add_option("--disk", flags.disks, "juicefs: a directory of its cache; repeated for more")
       ->take_all();
   add_juicefs(serve, flags.volume_secret, flags.juicefs);

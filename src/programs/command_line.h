@@ -58,6 +58,7 @@ struct ServeFlags {
   std::string data{};                // where the volume is mounted
   std::string volume_secret{};       // directory
   std::vector<std::string> disks{};  // directories of the cache, only looked at
+  std::string sub_dir{};             // of the volume
   std::string juicefs = "/usr/local/bin/juicefs";
   bool operator==(const ServeFlags&) const = default;
 };

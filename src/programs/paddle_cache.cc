@@ -120,6 +120,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
                                                               .source_secret = flags.source_secret,
                                                               .volume_secret = flags.volume_secret,
                                                               .data = flags.data,
+                                                              .sub_dir = flags.sub_dir,
                                                               .disks = flags.disks,
                                                               .state = flags.cache,
                                                               .fetch = fetch}));

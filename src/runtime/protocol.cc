@@ -24,6 +24,7 @@ constexpr std::array kOrders{std::pair{sampler::Order::kSequence, "sequence"},
                              std::pair{sampler::Order::kDistributedBatch, "distributedBatch"}};
 constexpr std::size_t kMostPaths = 10'000;
 constexpr std::int32_t kMostThreads = 1'000;
+constexpr std::size_t kMostKeys = 64;
 constexpr std::int32_t kMostPartitions = 10'000;
 
 Error wrong(const std::string& field, const std::string& wants) {
@@ -140,21 +141,34 @@ bool is_relative(const std::string& path) {
 // ---- a sync ----
 
 Json encode(const engine::SyncTask& task) {
-  return {{"source", task.source},
-          {"destination", task.destination},
-          {"start", task.start},
-          {"end", task.end},
-          {"include", Json(task.include)},
-          {"exclude", Json(task.exclude)},
-          {"threads", task.threads},
-          {"megabits", task.megabits},
-          {"update", task.update},
-          {"forceUpdate", task.force_update},
-          {"perms", task.perms},
-          {"dirs", task.dirs},
-          {"dry", task.dry},
-          {"deleteSource", task.delete_source},
-          {"deleteDestination", task.delete_destination}};
+  Json json{{"source", task.source},
+            {"destination", task.destination},
+            {"start", task.start},
+            {"end", task.end},
+            {"include", Json(task.include)},
+            {"exclude", Json(task.exclude)},
+            {"threads", task.threads},
+            {"megabits", task.megabits},
+            {"update", task.update},
+            {"forceUpdate", task.force_update},
+            {"perms", task.perms},
+            {"dirs", task.dirs},
+            {"dry", task.dry},
+            {"deleteSource", task.delete_source},
+            {"deleteDestination", task.delete_destination}};
+  if (!task.keys.values.empty()) json["keys"] = task.keys.values;
+  return json;
+}
+
+Result<engine::SourceKeys> decode_keys(const Json& from) {
+  engine::SourceKeys keys;
+  if (!from.is_object() || from.size() > kMostKeys)
+    return wrong("keys", "an object of a few texts");
+  for (const auto& [name, value] : from.items()) {
+    if (!value.is_string()) return wrong("keys", "an object of texts");
+    keys.values[name] = value.get<std::string>();
+  }
+  return keys;
 }
 
 Result<engine::SyncTask> decode_sync(const Json& from) {
@@ -176,6 +190,9 @@ Result<engine::SyncTask> decode_sync(const Json& from) {
   read.take("deleteSource", task.delete_source);
   read.take("deleteDestination", task.delete_destination);
   CHECK_DONE(read.done());
+  if (const Json* keys = read.find("keys")) {
+    TRY(task.keys, decode_keys(*keys));
+  }
   if (!task.destination.empty() && !is_relative(task.destination)) {
     return wrong("destination", "a path beneath the root of the set");
   }

@@ -22,7 +22,8 @@ enum class JobKind { kSync, kWarmup, kClear, kRemove };
 std::string to_string(JobKind kind);  // sync, warmup, clear, rmr
 Result<JobKind> parse_job_kind(const std::string& text);
 
-// Credentials are never part of a job: the server has its own.
+// A server has credentials of its own; those of another source come with the job, over TLS, and are
+// kept in memory alone.
 struct JobRequest {
   JobKind kind = JobKind::kSync;
   engine::SyncTask sync{};    // of a sync

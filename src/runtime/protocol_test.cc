@@ -55,6 +55,17 @@ TEST(RuntimeProtocol, RequestsGoThereAndBack) {
   EXPECT_EQ(*decode_job_request(Json{{"kind", "sync"}}), JobRequest{});
 }
 
+TEST(RuntimeProtocol, KeysComeWithASyncAndDoNotMakeItAnother) {
+  JobRequest request{.sync = {.source = "s3://b", .keys = {{{"secret-key", "/+"}}}}};
+  const auto back = decode_job_request(through_text(request));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->sync.keys.values, request.sync.keys.values);
+  request.sync.keys = {};
+  EXPECT_EQ(*back, request);
+  EXPECT_TRUE(decode_job_request(Json{{"kind", "sync"}, {"sync", {{"keys", {{"a", 1}}}}}})
+                  .is(Code::kInvalid));
+}
+
 TEST(RuntimeProtocol, ReportsGoThereAndBack) {
   JobReport report{.id = "a-1.b",
                    .kind = JobKind::kWarmup,

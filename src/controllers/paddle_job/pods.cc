@@ -111,6 +111,8 @@ Json built(const api::PaddleJob& job, const Part& part, int index, const DataSee
     if (part.kind == RoleKind::kWorker) {
       mount_samples(spec, ref, data);
       if (!gated) place_worker(spec, ref, data, index);
+      const std::string place = gated ? "" : must_go_to(ref, data, index);
+      if (!place.empty()) pod["metadata"]["annotations"][kPlacedAnnotation] = place;
     }
     if (gated) add_gate(spec);
   }

@@ -7,6 +7,7 @@
 #include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/rendezvous.h"
 #include "controllers/paddle_job/soonest.h"
+#include "controllers/placement/placement.h"
 
 namespace paddle::controllers {
 namespace {
@@ -90,6 +91,8 @@ Pruned prune(const api::PaddleJob& job, const Sight& sight, WallTime now, const 
       const auto due = pod->meta.created.value_or(WallTime{}) + kLeastLife;
       if (now >= due) pruned.wave.emplace_back(delete_pod(*pod));
       if (now < due) soonest(pruned.again_at, due);
+    } else if (waits_in_vain(*pod, sight.world.data)) {
+      pruned.wave.emplace_back(delete_pod(*pod));
     }
   }
   prune_services(job, sight, pruned.wave);

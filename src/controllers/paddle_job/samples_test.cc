@@ -97,6 +97,29 @@ TEST(JobSamples, J3_ThePlaceCanBePreferredInstead) {
   EXPECT_FALSE(affinity.contains("requiredDuringSchedulingIgnoredDuringExecution"));
 }
 
+TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere) {
+  const auto job = workers(2, kRef);
+  DataSeen data = samples(2);
+  const Json made = manifest(plan_for(job, with(data)), "wad-worker-1");
+  ASSERT_EQ(made["metadata"]["annotations"][kPlacedAnnotation], "imagenet-runtime-1");
+  api::Pod stuck = pending(job, kWorker, 1);
+  stuck.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-1";
+  stuck.unschedulable = "0/3 nodes are available";
+  const auto gone = [&] {
+    return deleted(plan_for(job, with(data, {running(job, kWorker, 0), stuck})));
+  };
+  data.nodes.pop_back();  // the partition's node is lost; it may come back elsewhere
+  EXPECT_TRUE(gone().empty());
+  data.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NoNode"}};
+  EXPECT_EQ(gone(), (std::vector<std::string>{"wad-worker-1"}));
+  const Json again =
+      manifest(plan_for(job, with(data, {running(job, kWorker, 0)})), "wad-worker-1");
+  EXPECT_FALSE(again["spec"].contains("affinity"));
+  EXPECT_FALSE(again["metadata"]["annotations"].contains(kPlacedAnnotation));
+  stuck.meta.annotations.erase(kPlacedAnnotation);  // made again: not taken away once more
+  EXPECT_TRUE(gone().empty());
+}
+
 TEST(JobSamples, J4_OtherContainersAndReadOnlyMountsByField) {
   const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
       "readOnly": true, "containers": ["b"]}, "worker": {"replicas": 1, "template": {"spec":

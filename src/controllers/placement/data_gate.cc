@@ -92,7 +92,7 @@ GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
 }
 
 std::optional<Json> lift_patch(const std::string& uid, const std::vector<std::string>& gates,
-                               const Json& desired_spec) {
+                               const Json& desired_spec, const std::string& must_go_to) {
   const auto ours = std::ranges::find(gates, kDataGate);
   if (ours == gates.end()) return std::nullopt;
   const std::string at = "/spec/schedulingGates/" + std::to_string(ours - gates.begin());
@@ -101,6 +101,11 @@ std::optional<Json> lift_patch(const std::string& uid, const std::vector<std::st
                             Json{{"op", "remove"}, {"path", at}}});
   if (const Json& affinity = api::look(desired_spec, "affinity"); affinity.is_object()) {
     patch.push_back({{"op", "add"}, {"path", "/spec/affinity"}, {"value", affinity}});
+  }
+  if (!must_go_to.empty()) {
+    patch.push_back({{"op", "add"},
+                     {"path", "/metadata/annotations/batch.paddlepaddle.org~1placed-at"},
+                     {"value", must_go_to}});
   }
   return patch;
 }

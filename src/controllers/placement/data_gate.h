@@ -46,9 +46,10 @@ GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
 int warm_percent(const api::PartitionStatus& partition);
 
 // An RFC 6902 patch that takes our gate from the pod seen (its uid and the names of its gates in
-// their order) and gives it the affinity of `desired_spec`. Nothing when the gate is not there any
-// more. A gate of somebody else stays.
+// their order), gives it the affinity of `desired_spec` and notes where it has to go (placement.h).
+// Nothing when the gate is not there any more. A gate of somebody else stays.
 std::optional<api::Json> lift_patch(const std::string& uid, const std::vector<std::string>& gates,
-                                    const api::Json& desired_spec);
+                                    const api::Json& desired_spec,
+                                    const std::string& must_go_to = {});
 
 }  // namespace paddle::controllers

@@ -179,6 +179,25 @@ void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen
   }
 }
 
+std::string must_go_to(const api::SampleSetMount& ref, const DataSeen& seen, int index) {
+  if (!seen.set || ref.affinity == "preferred") return {};
+  const auto mark = mark_of_partition(*seen.set, index, seen.nodes);
+  return mark ? mark->value : std::string();
+}
+
+bool waits_in_vain(const api::Pod& pod, const DataSeen& seen) {
+  const auto placed = pod.meta.annotations.find(kPlacedAnnotation);
+  if (placed == pod.meta.annotations.end() || !seen.set) return false;
+  if (pod.meta.deleting() || !pod.node.empty() || pod.unschedulable.empty()) return false;
+  const auto* degraded = api::find_condition(seen.set->status.conditions, "Degraded");
+  if (!degraded || degraded->status != "True" || degraded->reason != "NoNode") return false;
+  for (int i = 0; i < seen.set->spec.effective_partitions(); ++i) {
+    if (placed->second != engine::runtime_pod_name(*seen.set, i)) continue;
+    return !mark_of_partition(*seen.set, i, seen.nodes);
+  }
+  return true;  // a partition that there is not any more
+}
+
 api::DataVersion data_version(const api::SampleSet& set) {
   api::DataVersion version{.name = set.meta.key.name};
   if (set.status.index) {

@@ -15,6 +15,7 @@
 
 #include "api/json.h"
 #include "api/paddle_job.h"
+#include "api/pod.h"
 #include "api/sample_set.h"
 #include "controllers/placement/affinity.h"
 #include "controllers/placement/waiting.h"
@@ -63,6 +64,14 @@ void mount_samples(api::Json& pod_spec, const api::SampleSetMount& ref, const Da
 // is lifted, any other when it is made.
 void place_worker(api::Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen,
                   int index);
+
+// On a worker's pod: the runtime of the partition whose node it has to go to.
+inline constexpr const char* kPlacedAnnotation = "batch.paddlepaddle.org/placed-at";
+// Its value for worker `index`; empty: it may go anywhere.
+std::string must_go_to(const api::SampleSetMount& ref, const DataSeen& seen, int index);
+// The pod has to go to the node of a partition that no node has, and the set says that none will
+// take it: made again, it may go anywhere.
+bool waits_in_vain(const api::Pod& pod, const DataSeen& seen);
 
 // For status.sampleSet: which state of the data the job starts on.
 api::DataVersion data_version(const api::SampleSet& set);

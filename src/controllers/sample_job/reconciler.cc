@@ -105,7 +105,9 @@ class SampleJobReconciler {
   // A runtime that does not take it is asked again; the others are not held up.
   Result<> put(const PutJob& a, Pass& pass) {
     const auto runtime = runtime_of(a.partition, pass);
-    auto report = runtime ? runtime->put_job(a.id, a.request, pass.call.stop)
+    runtime::JobRequest request = a.request;
+    TRY(request.sync.keys, view_.keys_for(pass.job, *pass.world.set, pass.call));
+    auto report = runtime ? runtime->put_job(a.id, request, pass.call.stop)
                           : Result<runtime::JobReport>(Error{Code::kUnavailable, "it is away"});
     if (report) return Done{};
     pass.in_vain = true;

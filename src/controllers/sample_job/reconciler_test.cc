@@ -42,6 +42,10 @@ class FakeRuntimes {
     };
   }
   // Ids in the order in which they were done, of one runtime.
+  std::map<std::string, std::string> keys() EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    return keys_;
+  }
   std::vector<std::string> done_at(const std::string& address) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     return done_[address];
@@ -103,6 +107,7 @@ class FakeRuntimes {
                                  const runtime::JobRequest& request) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     auto& all = jobs_[address];
+    keys_ = request.sync.keys.values;
     const auto found = std::ranges::find(all, id, &runtime::JobReport::id);
     if (found != all.end()) return *found;
     all.push_back({.id = id, .kind = request.kind, .state = JobState::kRunning});
@@ -111,6 +116,7 @@ class FakeRuntimes {
 
   Mutex mutex_;
   bool held_ GUARDED_BY(mutex_) = false;
+  std::map<std::string, std::string> keys_ GUARDED_BY(mutex_);
   std::map<std::string, std::vector<runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
   std::map<std::string, std::vector<std::string>> done_ GUARDED_BY(mutex_);
 };
@@ -263,6 +269,28 @@ TEST_F(SampleJobReconcilerTest, ADeletedJobIsCancelledByThisOperatorOrTheNext) {
     until([&] { return runtimes.open_at("10.0.0.0") + runtimes.open_at("10.0.0.1") == 0; });
   }
   EXPECT_TRUE(runtimes.done_at("10.0.0.0").empty());
+}
+
+TEST_F(SampleJobReconcilerTest, KeysOfAnotherSourceGoToTheRuntimeAndNowhereElse) {
+  create_set();
+  ASSERT_TRUE(server.create(
+      kinds::kSecrets,
+      {{"apiVersion", "v1"},
+       {"kind", "Secret"},
+       {"metadata", {{"namespace", kSet.ns}, {"name", "other"}}},
+       {"data",
+        {{"access-key", base64_encode("me\n")}, {"secret-key", base64_encode("canary/+\n")}}}}));
+  create_job("from-elsewhere", {{"type", "sync"},
+                                {"secretRef", {{"name", "other"}}},
+                                {"syncOptions", {{"source", "s3://elsewhere/x"}}}});
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return job("from-elsewhere").status.phase == "Succeeded"; });
+  EXPECT_EQ(runtimes.keys(),
+            (std::map<std::string, std::string>{{"access-key", "me"}, {"secret-key", "canary/+"}}));
+  const auto stored = server.get(kinds::kSampleJobs, {kSet.ns, "from-elsewhere"});
+  EXPECT_EQ(stored->dump().find("canary"), std::string::npos);
+  running.request_stop();
 }
 
 TEST_F(SampleJobReconcilerTest, AScheduleMakesAJobThatRuns) {

@@ -178,6 +178,26 @@ void View::forget_access(const ObjectKey& set) {
   known_.erase(set);
 }
 
+Result<engine::SourceKeys> View::keys_for(const api::SampleJob& job, const api::SampleSet& set,
+                                          const kube::Call& call) {
+  engine::SourceKeys keys;
+  if (job.spec.type != "sync" || !job.spec.secret) return keys;
+  const bool of_source = set.spec.source && set.spec.source->secret;
+  const auto& own = of_source ? set.spec.source->secret : set.spec.secret;
+  if (own && own->name == job.spec.secret->name) return keys;
+  TRY(const Json secret,
+      cluster_.get(kinds::kSecrets, {job.meta.key.ns, job.spec.secret->name}, call));
+  const Json& data = api::look(secret, "data");
+  if (!data.is_object()) return keys;
+  for (const auto& [name, value] : data.items()) {
+    std::string text = secret_text(secret, name.c_str());
+    // `echo value | base64` leaves a newline.
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
+    if (!text.empty()) keys.values[name] = std::move(text);
+  }
+  return keys;
+}
+
 bool View::needs_sweep(const ObjectKey& set) {
   Lock lock(mutex_);
   return !swept_.contains(set);

@@ -50,6 +50,9 @@ class View {
   Result<std::optional<runtime::Access>> access_to(const api::SampleSet& set,
                                                    const kube::Call& call);
   void forget_access(const api::ObjectKey& set);
+  // What the job's own Secret holds, for a sync whose set does not have it already.
+  Result<engine::SourceKeys> keys_for(const api::SampleJob& job, const api::SampleSet& set,
+                                      const kube::Call& call);
 
   // Whether the runtimes of a set may know jobs that are gone: after a start, and after a deletion.
   bool needs_sweep(const api::ObjectKey& set);

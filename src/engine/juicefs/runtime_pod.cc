@@ -88,6 +88,10 @@ Json serve_command(const api::SampleSet& set, const Tiers& tiers, const RuntimeO
   argv.push_back("--set=" + to_string(set.meta.key));
   if (set.spec.source) argv.push_back("--source=" + set.spec.source->uri);
   argv.push_back("--data=" + data_path(set));
+  if (set.spec.csi && set.spec.csi->juicefs &&
+      !set.spec.csi->juicefs->sub_dir.value_or("").empty()) {
+    argv.push_back("--sub-dir=" + *set.spec.csi->juicefs->sub_dir);
+  }
   argv.push_back(std::string("--volume-secret=") + kVolumePath);
   argv.push_back(std::string("--source-secret=") + kSourcePath);
   argv.push_back(std::string("--token-file=") + kTokenPath + "/" + kTokenKey);

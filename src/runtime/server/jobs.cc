@@ -49,7 +49,7 @@ Result<JobReport> Jobs::put(const std::string& id, const JobRequest& request) {
   const bool known = book_.find(id) != nullptr;
   TRY(const Job job, book_.put(id, request));
   if (known) return job.report;
-  if (auto written = journal_->write(job); !written) {
+  if (auto written = store(job); !written) {
     (void)book_.cancel(id);  // nobody was promised anything
     return std::move(written).error();
   }
@@ -81,9 +81,14 @@ void Jobs::cancel(const std::string& id) {
   if (cancelled.job) note(*cancelled.job);
 }
 
+Result<> Jobs::store(const Job& job) const {
+  if (!job.request.sync.keys.values.empty()) return Done{};
+  return journal_->write(job);
+}
+
 // A journal that can not be written costs at most a job that is run once more.
 void Jobs::note(const Job& job) const {
-  if (auto written = journal_->write(job); !written) {
+  if (auto written = store(job); !written) {
     log::warn("can not write the journal", {{"reason", written.error().message}});
   }
 }

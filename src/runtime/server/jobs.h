@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the jobs of a book on an engine: one thread per kind, idle ones wait. What put() returns is
-// in the journal: a restart runs it (again). Destruction stops what runs and leaves it in the
-// journal as running, so that the next process runs it again. Thread-safe.
+// in the journal: a restart runs it (again). Not so a job that came with keys of its own: they are
+// written nowhere, so a restart forgets it, and whoever wants it asks again. Destruction stops what
+// runs and leaves it in the journal as running, so that the next process runs it again.
+// Thread-safe.
 
 #pragma once
 
@@ -39,6 +41,7 @@ class Jobs {
   Jobs(std::unique_ptr<Journal> journal, engine::NodeFace& engine);
   void work(JobKind kind, const std::stop_token& end) EXCLUDES(mutex_);
   Result<> carry_out(const Job& job, std::stop_token stop);
+  Result<> store(const Job& job) const REQUIRES(mutex_);
   void note(const Job& job) const REQUIRES(mutex_);
 
   const std::unique_ptr<Journal> journal_;

@@ -98,6 +98,16 @@ TEST_F(JobsTest, ARestartRunsAgainWhatWasRunningAndNothingElse) {
   EXPECT_EQ(engine_.calls(), (std::vector<std::string>{"clear", "sync", "sync", "sync"}));
 }
 
+TEST_F(JobsTest, KeysThatComeWithAJobAreWrittenNowhereAndARestartForgetsIt) {
+  const JobRequest request{.sync = {.keys = {{{"secret-key", "canary"}}}}};
+  ASSERT_TRUE(jobs_->put("a", request));
+  wait_for([&] { return state("a") == JobState::kSucceeded; });
+  EXPECT_TRUE(std::filesystem::is_empty(scratch_.path() + "/jobs"));
+  jobs_.reset();
+  start();
+  EXPECT_FALSE(jobs_->find("a"));
+}
+
 TEST_F(JobsTest, AnIdIsTakenForGood) {
   ASSERT_TRUE(jobs_->put("a", {.kind = JobKind::kSync}));
   EXPECT_TRUE(jobs_->put("a", {.kind = JobKind::kClear}).is(Code::kConflict));

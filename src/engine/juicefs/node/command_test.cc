@@ -77,6 +77,9 @@ TEST(SyncArguments, NameTheVolumeByAVariableAndEndBothWithASlash) {
   ASSERT_TRUE(argv);
   EXPECT_EQ(*argv,
             (Words{"--no-agent", "--no-color", "sync", "bos://b.e/p/", "jfs://PADDLE_VOLUME/"}));
+  const auto within = sync_arguments({.uri = "bos://b.e/p"}, {.destination = "x"}, "/a/b/");
+  EXPECT_EQ(within->back(), "jfs://PADDLE_VOLUME/a/b/x/");
+  EXPECT_EQ(sync_arguments({.uri = "bos://b.e/p"}, {}, "a")->back(), "jfs://PADDLE_VOLUME/a/");
   const auto deeper = sync_arguments({.uri = "bos://b.e/p/"}, {.destination = "/train//x/"});
   EXPECT_EQ((*deeper)[3], "bos://b.e/p/");
   EXPECT_EQ((*deeper)[4], "jfs://PADDLE_VOLUME/train/x/");

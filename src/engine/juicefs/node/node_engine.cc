@@ -62,7 +62,8 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
                         .home = options_.state,
                         .source = source,
                         .source_secret = options_.source_secret,
-                        .volume_secret = options_.volume_secret},
+                        .volume_secret = options_.volume_secret,
+                        .sub_dir = options_.sub_dir},
                        task, tell, stop);
   if (done && cut_short) remove_leftovers(began, stop);
   if (done) lists_.end_sync();

@@ -34,7 +34,8 @@ struct NodeOptions {
   std::string source{};  // of the set; empty: it has none
   std::string source_secret{};
   std::string volume_secret{};
-  std::string data{};                // where the volume is mounted
+  std::string data{};                // where the volume, or its sub_dir, is mounted
+  std::string sub_dir{};             // the set is this directory of the volume; empty: all of it
   std::vector<std::string> disks{};  // directories of the cache, to see how full their disks are
   std::string state{};               // directory; has to be there
   ListFetcher fetch{};

@@ -33,8 +33,12 @@ Result<std::string> path_in_set(const std::string& path) {
   return clean;
 }
 
-Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task) {
-  TRY(const std::string destination, path_in_set(task.destination));
+Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task,
+                                                const std::string& sub_dir) {
+  TRY(const std::string beneath, path_in_set(task.destination));
+  TRY(std::string destination, path_in_set(sub_dir));
+  if (!destination.empty() && !beneath.empty()) destination += '/';
+  destination += beneath;
   std::vector<std::string> argv{"--no-agent", "--no-color", "sync"};
   add_option(argv, "start", task.start);
   add_option(argv, "end", task.end);

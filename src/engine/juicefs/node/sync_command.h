@@ -16,9 +16,10 @@ namespace paddle::engine::juicefs {
 
 inline constexpr const char* kVolumeVariable = "PADDLE_VOLUME";
 
-// Arguments after the program. kInvalid: a path that leaves the set, or an option that can not be
-// said.
-Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task);
+// Arguments after the program; the set is `sub_dir` of the volume. kInvalid: a path that leaves the
+// set, or an option that can not be said.
+Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task,
+                                                const std::string& sub_dir = {});
 
 // "a//b/./c" -> "a/b/c"; kInvalid when it leads out of the set, or has a newline.
 Result<std::string> path_in_set(const std::string& path);

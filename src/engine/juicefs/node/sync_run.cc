@@ -59,13 +59,17 @@ class Follower {
 Result<> run_sync(const SyncPlace& place, const SyncTask& task, const ProgressSink& tell,
                   std::stop_token stop) {
   TRY(const SecretFiles volume, read_secret(place.volume_secret));
-  TRY(const SecretFiles keys, read_secret(place.source_secret));
+  SecretFiles keys = task.keys.values;
+  const bool own = keys.empty();
+  if (own) {
+    TRY(keys, read_secret(place.source_secret));
+  }
   auto url = read_metadata_url(value_of(volume, "metaurl"), {});
   if (!url || value_of(volume, "metaurl").empty()) {
     return Error{Code::kInvalid, "the volume's Secret has no metaurl that can be used"};
   }
   TRY(const SourceAccess access, source_access(place.source, keys));
-  TRY(std::vector<std::string> argv, sync_arguments(access, task));
+  TRY(std::vector<std::string> argv, sync_arguments(access, task, place.sub_dir));
   argv.insert(argv.begin(), place.program);
 
   std::vector<std::string> env = access.env;
@@ -75,7 +79,8 @@ Result<> run_sync(const SyncPlace& place, const SyncTask& task, const ProgressSi
   if (const auto phrase = value_of(volume, "passphrase"); !phrase.empty()) {
     env.push_back("JFS_RSA_PASSPHRASE=" + phrase);
   }
-  if (keys.contains("ca.crt")) env.push_back("SSL_CERT_FILE=" + place.source_secret + "/ca.crt");
+  if (own && keys.contains("ca.crt"))
+    env.push_back("SSL_CERT_FILE=" + place.source_secret + "/ca.crt");
 
   std::vector<std::string> secrets = secrets_of(volume);
   for (auto& each : secrets_of(keys)) secrets.push_back(std::move(each));

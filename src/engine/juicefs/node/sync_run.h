@@ -19,6 +19,7 @@ struct SyncPlace {
   std::string source{};
   std::string source_secret{};  // directories
   std::string volume_secret{};
+  std::string sub_dir{};  // of the volume, which the set is
 };
 
 Result<> run_sync(const SyncPlace& place, const SyncTask& task, const ProgressSink& tell,
