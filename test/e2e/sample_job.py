@@ -34,7 +34,7 @@ def run(cluster):
     with cluster.step("the set is deleted; jobs stay and say what they wait for"):
         sample_sets.delete(cluster, NAME)
         cluster.kubectl("-n", SYSTEM, "delete", "samplejobs", "--all")
-        cluster.kubectl("-n", SYSTEM, "delete", "secret", NAME)
+        cluster.kubectl("-n", SYSTEM, "delete", "secret", NAME, "other-source")
 
 
 def waits(cluster):
@@ -60,8 +60,10 @@ def tutorial(cluster, wanted):
         rows["rmr"] = row(cluster)
         listed(cluster, "after-rmr", ["val"])
     with cluster.step("sync: they are back, and warmed up by themselves"):
-        cluster.apply([sample_job("sync", "sync", secretRef={"name": NAME}, syncOptions={
-            "source": sample_sets.sample_set(NAME, NAME, PREFIX)["spec"]["source"]["uri"]})], SYSTEM)
+        cluster.apply([sample_sets.source_secret(cluster, "other-source"), sample_job(
+            "sync", "sync", secretRef={"name": "other-source"}, syncOptions={
+                "source": sample_sets.sample_set(NAME, NAME, PREFIX)["spec"]["source"]["uri"]})],
+                      SYSTEM)
         succeeds(cluster, "sync")
         figures(cluster, files=len(wanted), total=total, cached=total)
         rows["sync"] = row(cluster)
