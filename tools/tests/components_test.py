@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/components with a package of our own behind a false apt-get: no network, real locks."""
+import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -138,6 +140,48 @@ class Components(unittest.TestCase):
         self.assertEqual(self.call("install", "etcd")[0], 0)
         self.assertEqual(self.downloads(), 2)
         self.assertEqual(self.call("path", "etcd")[0], 0)
+
+
+MVN = """#!/bin/sh
+for each in "$@"; do case $each in -DoutputDirectory=*) to=${each#*=};; */pom.xml) pom=$each;; esac; done
+cp "$pom" "$FAKE/pom.xml"
+printf %s "$JAR" > "$to/one-1.0.jar"
+"""
+
+
+class Maven(unittest.TestCase):
+    """A jar of our own behind a false mvn, with a table of our own."""
+
+    def install(self, jar):
+        """(exit code, output, the jar's directory, what mvn was told)."""
+        with tempfile.TemporaryDirectory() as top:
+            top = Path(top)
+            Components.write(top / "bin/mvn", MVN)
+            shutil.copy(TOOLS / "components", top / "components")
+            digest = hashlib.sha256(b"a jar").hexdigest()
+            (top / "components.toml").write_text(
+                '[jars]\nkind = "maven"\nversion = "1.0"\n'
+                f'artifacts = {{ "a.group:one:1.0" = "{digest}" }}\n')
+            env = {"PATH": f"{top}/bin:/usr/bin:/bin", "FAKE": str(top), "JAR": jar,
+                   "HOME": str(top), "PADDLE_OPERATOR_CACHE": str(top / "cache")}
+            done = subprocess.run([top / "components", "install", "jars"], env=env, text=True,
+                                  check=False, capture_output=True)
+            found = subprocess.run([top / "components", "path", "jars"], env=env, text=True,
+                                   check=False, capture_output=True)
+            jars = Path(found.stdout.strip()) if found.returncode == 0 else None
+            return (done.returncode, done.stdout + done.stderr,
+                    jars and [each.name for each in jars.iterdir()], (top / "pom.xml").read_text())
+
+    def test_jars_are_asked_for_by_name_and_lie_side_by_side(self):
+        code, out, jars, told = self.install("a jar")
+        self.assertEqual((code, jars), (0, ["one-1.0.jar"]), out)
+        self.assertIn("<groupId>a.group</groupId><artifactId>one</artifactId>"
+                      "<version>1.0</version>", told)
+
+    def test_a_jar_with_another_sum_is_refused(self):
+        code, out, jars, _ = self.install("another jar")
+        self.assertEqual((code, jars), (1, None))
+        self.assertIn("one-1.0.jar is not what components.toml says", out)
 
 
 class Bootstrap(unittest.TestCase):

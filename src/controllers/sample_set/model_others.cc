@@ -30,10 +30,10 @@ void Model::follow() {
 }
 
 std::string Model::free_node() const {
-  for (const auto& [name, node] : nodes_) {
+  for (const auto& node : nodes_) {
     const bool taken =
-        std::ranges::any_of(world.pods, [&](const auto& pod) { return pod.node == name; });
-    if (node.ready && !taken) return name;
+        std::ranges::any_of(world.pods, [&](const auto& pod) { return pod.node == node.first; });
+    if (node.second.ready && !taken) return node.first;
   }
   return "";
 }
