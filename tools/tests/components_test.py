@@ -143,7 +143,9 @@ class Components(unittest.TestCase):
 
 
 MVN = """#!/bin/sh
-for each in "$@"; do case $each in -DoutputDirectory=*) to=${each#*=};; */pom.xml) pom=$each;; esac; done
+for each in "$@"; do
+  case $each in -DoutputDirectory=*) to=${each#*=} ;; */pom.xml) pom=$each ;; esac
+done
 cp "$pom" "$FAKE/pom.xml"
 printf %s "$JAR" > "$to/one-1.0.jar"
 """

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples on HDFS and on Ceph: SampleSets become Ready, and jobs read the sources' very bytes.
+
+HDFS is Hadoop's own NameNode and DataNode, its files open to one user only, whom the source's
+Secret names; Ceph is a monitor, an object store and the RADOS gateway. Neither is installed.
+"""
+import hashlib
+import random
+
+import ceph
+import hdfs
+import jobs
+import sample_sets
+from canary import Canary
+from cluster import SYSTEM, expect
+from daemons import HOST, Daemons
+
+WITH = sample_sets.WITH
+IMAGES = sample_sets.IMAGES
+COMPONENTS = (*hdfs.COMPONENTS, *ceph.COMPONENTS)
+OWNER = "trainer"
+
+
+def run(cluster):
+    files = samples()
+    with cluster.step("JuiceFS's CSI driver"):
+        sample_sets.install_driver(cluster)
+    with Daemons(cluster, "hdfs") as daemons:
+        with cluster.step("HDFS, and samples that only one user may read"):
+            hdfs.Hdfs(cluster, daemons).put(files, "/samples", OWNER)
+        is_read(cluster, "from-hdfs", 7, f"hdfs://{HOST}:{hdfs.PORT}/samples",
+                {"access_key": OWNER}, files)
+    with Daemons(cluster, "ceph") as daemons:
+        with cluster.step("Ceph's gateway, and samples in a bucket"):
+            gateway = ceph.Gateway(cluster, daemons)
+            gateway.put("samples", {f"imagenet/{path}": data for path, data in files.items()})
+        access, secret = gateway.keys
+        with Canary(cluster, [secret]):
+            is_read(cluster, "from-ceph", 9, f"minio://{HOST}:{ceph.PORT}/samples/imagenet/",
+                    {"access_key": access, "secret_key": secret}, files)
+
+
+def samples(count=40, largest=200_000):
+    """{path: bytes}; one has several of the sources' blocks."""
+    dice = random.Random(11)
+    made = {f"train/n{number % 5:04}/img_{number:05}.jpg":
+            dice.randbytes(dice.randrange(1, largest)) for number in range(count)}
+    return {**made, "val/large.bin": dice.randbytes(9_000_000)}
+
+
+def is_read(cluster, name, database, uri, keys, files):
+    wanted = {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
+    source = f"{name}-source"
+    with cluster.step(f"{uri}: Ready, with the source's figures"):
+        sample_sets.empty_databases(cluster, database)
+        made = sample_sets.sample_set(name, name, "", source=source)
+        made["spec"]["source"]["uri"] = uri
+        cluster.apply([sample_sets.secret(source, **keys), made,
+                       sample_sets.s3_volume(cluster, name, f"e2e-{name}", database)], SYSTEM)
+        sample_sets.wait_ready(cluster, name)
+        cluster.wait("the figures", lambda: figures(cluster, name) == str(len(wanted)))
+        cluster.note(cluster.kubectl("-n", SYSTEM, "get", "sampleset", name).splitlines()[1])
+    with cluster.step(f"{uri}: a job reads every byte of it"):
+        cluster.apply([sample_sets.reader(f"{name}-job", name)], SYSTEM)
+        sample_sets.read_all(cluster, f"{name}-job", wanted)
+        cluster.wait_phase("pdj", f"{name}-job", "Completed", SYSTEM)
+        jobs.delete(cluster, f"{name}-job")
+    with cluster.step(f"{uri}: deleted; only the user's own Secrets stay"):
+        sample_sets.delete(cluster, name)
+        for each in (name, source):
+            expect(cluster.get("secret", each, SYSTEM), f"the user's Secret {each} is gone")
+            cluster.kubectl("-n", SYSTEM, "delete", "secret", each)
+
+
+def figures(cluster, name):
+    return cluster.get("sampleset", name, SYSTEM)["status"]["cacheStatus"].get("totalFiles")
