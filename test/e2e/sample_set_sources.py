@@ -35,9 +35,12 @@ def run(cluster):
             gateway = ceph.Gateway(cluster, daemons)
             gateway.put("samples", {f"imagenet/{path}": data for path, data in files.items()})
         access, secret = gateway.keys
+        keys = {"access_key": access, "secret_key": secret}
         with Canary(cluster, [secret]):
-            is_read(cluster, "from-ceph", 9, f"minio://{HOST}:{ceph.PORT}/samples/imagenet/",
-                    {"access_key": access, "secret_key": secret}, files)
+            is_read(cluster, "from-ceph", 9, f"minio://{HOST}:{ceph.PORT}/samples/imagenet/", keys,
+                    files)
+            is_read(cluster, "as-from-s3", 0, "s3://samples/imagenet",
+                    {**keys, "endpoint": f"http://{HOST}:{ceph.PORT}"}, files)
 
 
 def samples(count=40, largest=200_000):

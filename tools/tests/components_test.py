@@ -152,27 +152,32 @@ printf %s "$JAR" > "$to/one-1.0.jar"
 
 
 class Maven(unittest.TestCase):
-    """A jar of our own behind a false mvn, with a table of our own."""
+    """A jar of our own behind a false mvn and a false apt-get, with a table of our own."""
 
-    def install(self, jar):
-        """(exit code, output, the jar's directory, what mvn was told)."""
+    def install(self, jar, has_maven=True, apt="exit 1"):
+        """(exit code, output, the jars, what mvn was told)."""
         with tempfile.TemporaryDirectory() as top:
             top = Path(top)
-            Components.write(top / "bin/mvn", MVN)
+            Components.write(top / ("bin" if has_maven else "") / "mvn", MVN)
+            Components.write(top / "bin/apt-get", f"#!/bin/sh\n{apt}\n")
+            for each in ("setpriv", "env", "sh", "cp", "sync"):  # a machine may have its own mvn
+                (top / "bin" / each).symlink_to(shutil.which(each))
             shutil.copy(TOOLS / "components", top / "components")
             digest = hashlib.sha256(b"a jar").hexdigest()
             (top / "components.toml").write_text(
                 '[jars]\nkind = "maven"\nversion = "1.0"\n'
                 f'artifacts = {{ "a.group:one:1.0" = "{digest}" }}\n')
-            env = {"PATH": f"{top}/bin:/usr/bin:/bin", "FAKE": str(top), "JAR": jar,
-                   "HOME": str(top), "PADDLE_OPERATOR_CACHE": str(top / "cache")}
-            done = subprocess.run([top / "components", "install", "jars"], env=env, text=True,
-                                  check=False, capture_output=True)
-            found = subprocess.run([top / "components", "path", "jars"], env=env, text=True,
-                                   check=False, capture_output=True)
-            jars = Path(found.stdout.strip()) if found.returncode == 0 else None
-            return (done.returncode, done.stdout + done.stderr,
-                    jars and [each.name for each in jars.iterdir()], (top / "pom.xml").read_text())
+            env = {"PATH": f"{top}/bin", "FAKE": str(top), "JAR": jar, "HOME": str(top),
+                   "PADDLE_OPERATOR_CACHE": str(top / "cache")}
+            done, found = (subprocess.run([top / "components", verb, "jars"], env=env, text=True,
+                                          check=False, stdout=subprocess.PIPE,
+                                          stderr=subprocess.STDOUT) for verb in ("install", "path"))
+            jars = None
+            if found.returncode == 0:
+                jars = [each.name for each in Path(found.stdout.strip()).iterdir()]
+            told = top / "pom.xml"
+            return (done.returncode, done.stdout, jars,
+                    told.read_text() if told.exists() else "nothing")
 
     def test_jars_are_asked_for_by_name_and_lie_side_by_side(self):
         code, out, jars, told = self.install("a jar")
@@ -184,6 +189,15 @@ class Maven(unittest.TestCase):
         code, out, jars, _ = self.install("another jar")
         self.assertEqual((code, jars), (1, None))
         self.assertIn("one-1.0.jar is not what components.toml says", out)
+
+    def test_a_machine_without_maven_gets_it(self):
+        code, out, jars, _ = self.install("a jar", False, 'cp "$FAKE/mvn" "$FAKE/bin/mvn"')
+        self.assertEqual((code, jars), (0, ["one-1.0.jar"]), out)
+
+    def test_where_maven_can_not_be_installed_one_sentence_says_so(self):
+        code, out, jars, told = self.install("a jar", False)
+        self.assertEqual((code, jars, told), (1, None, "nothing"))
+        self.assertIn("Java and Maven are missing and could not be installed", out)
 
 
 class Bootstrap(unittest.TestCase):

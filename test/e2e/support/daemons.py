@@ -44,7 +44,7 @@ class Daemons:
                 stderr=subprocess.STDOUT)
         self._running.append((name, process, log))
 
-    def call(self, *argv, limit=120):
+    def call(self, *argv, limit=300):
         """What a command prints on the host."""
         return self._cluster.on("host", *argv, limit=limit)
 
