@@ -106,14 +106,14 @@ TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere)
   stuck.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-1";
   stuck.unschedulable = "0/3 nodes are available";
   const auto gone = [&] {
-    return deleted(plan_for(job, with(data, {running(job, kWorker, 0), stuck})));
+    return deleted(plan_for(job, with(data, {pending(job, kWorker, 0), stuck})));
   };
   data.nodes.pop_back();  // the partition's node is lost; it may come back elsewhere
   EXPECT_TRUE(gone().empty());
   data.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NoNode"}};
   EXPECT_EQ(gone(), (std::vector<std::string>{"wad-worker-1"}));
   const Json again =
-      manifest(plan_for(job, with(data, {running(job, kWorker, 0)})), "wad-worker-1");
+      manifest(plan_for(job, with(data, {pending(job, kWorker, 0)})), "wad-worker-1");
   EXPECT_FALSE(again["spec"].contains("affinity"));
   EXPECT_FALSE(again["metadata"]["annotations"].contains(kPlacedAnnotation));
   stuck.meta.annotations.erase(kPlacedAnnotation);  // made again: not taken away once more

@@ -48,4 +48,9 @@ CachedPart::Answer CachedPart::of(const std::shared_ptr<const Index>& index,
   return answer;
 }
 
+void CachedPart::look_again() {
+  Lock lock(mutex_);
+  next_ = {};
+}
+
 }  // namespace paddle::engine::samplefs

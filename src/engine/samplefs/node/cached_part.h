@@ -23,6 +23,8 @@ class CachedPart {
   Answer of(const std::shared_ptr<const ::paddle::samplefs::Index>& index,
             const ::paddle::samplefs::Store& store, const Clock& clock = system_clock())
       EXCLUDES(mutex_);
+  // A job has ended: the next answer is not one from before.
+  void look_again() EXCLUDES(mutex_);
 
  private:
   Mutex mutex_;

@@ -180,6 +180,7 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
   }
   const data::FillProgress fill = filler.progress();
   tell(progress_of(fill));
+  cached_.look_again();
   // A sync has come in between: what it had dropped may have been brought back.
   if (const IndexPtr now = files_->current(); now != index) {
     store_->keep_only(data::all_blocks(*now));
@@ -201,6 +202,7 @@ Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std
     std::set_difference(all.begin(), all.end(), gone.begin(), gone.end(), std::back_inserter(kept));
   }
   store_->keep_only(kept);
+  cached_.look_again();
   tell({.files_total = number(files.size()), .files_done = number(files.size())});
   return Done{};
 }
