@@ -116,6 +116,14 @@ std::string last_words(std::string_view log) {
   return lines.empty() ? "it said nothing" : reason_of(lines.back());
 }
 
+std::optional<std::string> left_out(std::string_view log) {
+  for (const auto& line : lines_of(log)) {
+    if (line.find("<WARNING>") == line.npos || line.find(": skip ") == line.npos) continue;
+    if (line.find("denied") != line.npos) return reason_of(line);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> metrics_address(std::string_view log) {
   constexpr std::string_view kBefore = "metrics listening on \"";
   const std::size_t at = log.find(kBefore);

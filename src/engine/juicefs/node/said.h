@@ -24,6 +24,10 @@ std::string redacted(std::string text, const std::vector<std::string>& secrets);
 // without time, place in its source and colours, on one line, at most 400 characters.
 std::string last_words(std::string_view log);
 
+// The first line that says that something of the source was left out because it may not be read; on
+// one line, as above. Such a sync ends well all the same, with a part of the data.
+std::optional<std::string> left_out(std::string_view log);
+
 // "127.0.0.1:9567" out of the line of its log that says where its metrics are.
 std::optional<std::string> metrics_address(std::string_view log);
 

@@ -27,6 +27,17 @@ TEST(LastWords, AreTheLastErrorOrTheLastLineOtherwise) {
   EXPECT_LE(last_words(std::string(10'000, 'x')).size(), 400u);
 }
 
+TEST(LeftOut, IsWhatASyncSkippedForWantOfRights) {
+  EXPECT_FALSE(
+      left_out("2026/11/16 08:00:00 juicefs[7] <WARNING>: skip x: it is a socket [a.go:1]\n"));
+  const auto found = left_out(
+      "2026/11/16 08:00:00.1 juicefs[7] <INFO>: Syncing from a to b [sync.go:1]\n"
+      "2026/11/16 08:00:00.2 juicefs[7] <WARNING>: skip /samples/: readdir /samples/: permission "
+      "denied [List@hdfs.go:240]\n");
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->find("skip /samples/"), std::string::npos) << *found;
+}
+
 TEST(Redacted, HidesSecretsAsTheyAreAndAsUrlsSpellThem) {
   const std::vector<std::string> secrets{"a/b+c", "a/b+cd", "xy", ""};
   EXPECT_EQ(redacted("key a/b+c url a%2Fb%2Bc longer a/b+cd short xy", secrets),

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTellEvery{1'000};
 constexpr std::chrono::milliseconds kMetricsLimit{2'000};
+constexpr std::size_t kLongestLine = 64 * 1024;
 
 // Follows a sync through its metrics.
 class Follower {
@@ -27,6 +28,7 @@ class Follower {
   Follower(const ProgressSink& tell, std::stop_token stop) : tell_(tell), stop_(std::move(stop)) {}
 
   void heard(std::string_view piece) {
+    note_left_out(piece);
     if (!address_) {
       log_.append(piece);
       address_ = metrics_address(log_);
@@ -42,12 +44,29 @@ class Follower {
   }
 
   Progress last() const { return progress_; }
+  // What the source did not let us read; nothing when it let us read everything.
+  const std::optional<std::string>& left_out_first() const { return left_out_; }
 
  private:
+  // Early lines are not kept to the end: looked at as they come, whole ones only.
+  void note_left_out(std::string_view piece) {
+    if (left_out_) return;
+    line_.append(piece);
+    const std::size_t whole = line_.rfind('\n');
+    if (whole == line_.npos) {
+      if (line_.size() > kLongestLine) line_.clear();
+      return;
+    }
+    left_out_ = left_out(std::string_view(line_).substr(0, whole + 1));
+    line_.erase(0, whole + 1);
+  }
+
   const ProgressSink& tell_;
   const std::stop_token stop_;
   net::HttpClient http_{{.proxy = ""}};
   std::string log_{};
+  std::string line_{};
+  std::optional<std::string> left_out_{};
   std::optional<std::string> address_{};
   BootTime next_{};
   Progress progress_{};
@@ -93,6 +112,11 @@ Result<> run_sync(const SyncPlace& place, const SyncTask& task, const ProgressSi
   progress.bytes_done = std::max(progress.bytes_done, follower.last().bytes_done);
   progress.bytes_total = progress.bytes_done;
   tell(progress);
+  if (const auto& part = follower.left_out_first(); part && end.exit_code == 0) {
+    return Error{Code::kForbidden,
+                 "the source keeps something from us: " + redacted(*part, secrets) +
+                     "; give the user of its Secret the right to read it"};
+  }
   if (end.exit_code == 0) return Done{};
   const std::string why = redacted(last_words(end.said), secrets);
   log::warn("juicefs sync ended", {{"exit", end.exit_code}, {"reason", why}});
