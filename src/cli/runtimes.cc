@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/base64.h"
 #include "cli/fields.h"
 #include "cli/pods.h"
 #include "runtime/client.h"
@@ -24,18 +23,9 @@ Result<runtime::Access> access_to(Session& session, const Json& set) {
       session.client().get(kube::resources::kSecrets, {ns, name + "-runtime"}, session.call());
   if (secret.is(Code::kNotFound)) return runtime::Access{};
   if (!secret) return session.explained(std::move(secret).error());
-  const auto value = [&](const char* key) {
-    const auto text = base64_decode(text_at(*secret, {"data", key}));
-    return text ? *text : std::string{};
-  };
-  runtime::Access access{.token = value(engine::kTokenKey),
-                         .token_before = value(runtime::kTokenBefore)};
   // Runtimes of samplefs answer in the clear.
-  if (text_at(set, {"status", "engine"}) == "juicefs") {
-    access.authority = value(runtime::kAuthority);
-    access.name = runtime::server_name(ns, name);
-  }
-  return access;
+  const bool tls = text_at(set, {"status", "engine"}) == "juicefs";
+  return runtime::access_from(runtime::secret_values(*secret), ns, name, tls);
 }
 
 RuntimeFigures ask(const OwnedPod& pod, const runtime::Access& access,
@@ -45,9 +35,7 @@ RuntimeFigures ask(const OwnedPod& pod, const runtime::Access& access,
     made.error = "it has not started yet";
     return made;
   }
-  const bool six = pod.ip.find(':') != std::string::npos;
-  runtime::Client client((six ? "[" + pod.ip + "]" : pod.ip) + ":" + std::to_string(runtime::kPort),
-                         access, kPatience);
+  runtime::Client client(runtime::address_of(pod.ip), access, kPatience);
   auto report = client.status(stop);
   if (report) {
     made.report = *std::move(report);

@@ -50,6 +50,11 @@ Error error_of(const net::HttpReply& reply) {
 
 }  // namespace
 
+std::string address_of(const std::string& host) {
+  const bool v6 = host.find(':') != std::string::npos;
+  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(kPort);
+}
+
 Client::Client(std::string address, Access access, std::chrono::milliseconds limit)
     : address_(std::move(address)),
       access_(std::move(access)),

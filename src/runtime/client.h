@@ -30,6 +30,9 @@ struct Access {
   std::string name{};          // that the certificate must have: server_name()
 };
 
+// host:port of the runtime at this address; an IPv6 one gets its brackets.
+std::string address_of(const std::string& host);
+
 class Client {
  public:
   // `address` is host:port; an IPv6 host is in brackets.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/identity.h"
 
+#include <nlohmann/json.hpp>
+
+#include "api/look.h"
+#include "base/base64.h"
 #include "tls/certificate.h"
 
 namespace paddle::runtime {
@@ -39,6 +43,27 @@ Result<SecretData> make_identity(const std::string& ns, const std::string& set,
       {kTokenBefore, at(before, engine::kTokenKey)}};
   TRY(made[engine::kTokenKey], tls::random_hex(kTokenBytes));
   return made;
+}
+
+SecretData secret_values(const api::Json& secret) {
+  SecretData values;
+  const api::Json& data = api::look(secret, "data");
+  if (!data.is_object()) return values;
+  for (const auto& [name, value] : data.items()) {
+    if (!value.is_string()) continue;
+    if (auto plain = base64_decode(value.get<std::string>())) values[name] = *std::move(plain);
+  }
+  return values;
+}
+
+Access access_from(const SecretData& data, const std::string& ns, const std::string& set,
+                   bool tls) {
+  Access access{.token = at(data, engine::kTokenKey), .token_before = at(data, kTokenBefore)};
+  if (tls) {
+    access.authority = at(data, kAuthority);
+    access.name = server_name(ns, set);
+  }
+  return access;
 }
 
 WallTime renewal_of(const SecretData& data) {

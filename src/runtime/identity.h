@@ -13,13 +13,18 @@
 #include <map>
 #include <string>
 
+#include "api/json.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "engine/names.h"
+#include "runtime/client.h"
 
 namespace paddle::runtime {
 
 using SecretData = std::map<std::string, std::string>;  // not encoded
+
+// What a Secret holds; a value that is no base64 is left out.
+SecretData secret_values(const api::Json& secret);
 
 // Its keys, beside engine::kTokenKey.
 inline constexpr const char* kTokenBefore = engine::kTokenBeforeKey;
@@ -35,6 +40,10 @@ std::string server_name(const std::string& ns, const std::string& set);
 // `before`: what the Secret holds; empty for the first one.
 Result<SecretData> make_identity(const std::string& ns, const std::string& set,
                                  const SecretData& before, WallTime now);
+
+// How to speak to the runtimes of a set whose Secret this is; `tls`: theirs is an engine that
+// serves it (engine/manifests.h).
+Access access_from(const SecretData& data, const std::string& ns, const std::string& set, bool tls);
 
 // When it is time: in the middle of its life. Long ago when something is missing or can not be
 // read.

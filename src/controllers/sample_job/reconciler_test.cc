@@ -38,6 +38,7 @@ class FakeRuntimes {
   RuntimeAt at() {
     return [this](const std::string& address, const runtime::Access& access) {
       EXPECT_EQ(access.token, "secret");
+      EXPECT_EQ(access.authority, "");  // the engine of this set answers in the clear
       return std::make_unique<One>(*this, address);
     };
   }
@@ -138,7 +139,9 @@ struct SampleJobReconcilerTest : ::testing::Test {
     ASSERT_TRUE(server.update(kinds::kSampleSets, *made, "status"));
     Json secret = {{"apiVersion", "v1"},
                    {"kind", "Secret"},
-                   {"data", {{engine::kTokenKey, base64_encode("secret")}}}};
+                   {"data",
+                    {{engine::kTokenKey, base64_encode("secret")},
+                     {engine::kAuthorityKey, base64_encode("certificates")}}}};
     secret["metadata"] = api::encode_meta(
         {.key = {kSet.ns, engine::runtime_name(set)}, .owners = {engine::owner_reference(set)}});
     ASSERT_TRUE(server.create(kinds::kSecrets, secret));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "engine/names.h"
+#include "runtime/warm_up.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {
@@ -83,18 +83,6 @@ Result<engine::SyncTask> sync_of(const api::SampleJob& job, const api::SampleSet
   return task;
 }
 
-sampler::Strategy strategy_of(const api::Strategy& from) {
-  sampler::Strategy out{.batch_size = from.batch_size.value_or(0),
-                        .ranks = small(from.ranks),
-                        .epoch = from.epoch.value_or(0),
-                        .shuffle = from.shuffle.value_or(false),
-                        .drop_last = from.drop_last.value_or(false)};
-  if (from.name == "random") out.order = sampler::Order::kRandom;
-  if (from.name == "distributedBatch") out.order = sampler::Order::kDistributedBatch;
-  if (from.seed) out.seed = static_cast<std::uint32_t>(*from.seed);
-  return out;
-}
-
 // The contract lets users name directories of the cache on nodes; a cache is cleared by samples.
 Result<std::vector<std::string>> cleared_paths(const api::SampleJob& job,
                                                const api::SampleSet& set) {
@@ -139,10 +127,9 @@ Result<runtime::JobRequest> request_of(const api::SampleJob& job, const api::Sam
       const api::WarmupOptions o = job.spec.warmup.value_or(api::WarmupOptions{});
       request.which.paths = beneath_root(o.paths);
       request.which.file = beneath_root(o.file);
-      request.which.strategy = strategy_of(o.strategy);
+      request.which.strategy = runtime::strategy_of(o.strategy);
       request.which.threads = small(o.threads);
-      request.which.lists_at = engine::runtime_pod_name(set, 0) + "." + engine::service_name(set) +
-                               "." + set.meta.key.ns + ":" + std::to_string(runtime::kPort);
+      request.which.lists_at = runtime::lists_address(set);
       break;
     }
     case JobKind::kClear: {

@@ -33,9 +33,7 @@ class RuntimeOverHttp final : public Runtime {
 
 RuntimeAt runtimes_over_http() {
   return [](const std::string& address, const runtime::Access& access) -> std::unique_ptr<Runtime> {
-    const bool v6 = address.find(':') != std::string::npos;
-    const std::string host = v6 ? "[" + address + "]" : address;
-    return std::make_unique<RuntimeOverHttp>(host + ":" + std::to_string(runtime::kPort), access);
+    return std::make_unique<RuntimeOverHttp>(runtime::address_of(address), access);
   };
 }
 

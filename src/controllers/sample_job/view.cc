@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
-#include "base/base64.h"
 #include "controllers/loop/sources.h"
 #include "controllers/sample_job/plan.h"
 #include "controllers/sample_job/queue.h"
@@ -31,11 +30,6 @@ ObjectKey set_key_of(const api::SampleJob& job) {
 
 bool unfinished(const api::SampleJob& job) {
   return job.spec.schedule.empty() && !finished(job.status.phase) && !job.meta.deleting();
-}
-
-std::string secret_text(const Json& secret, const char* key) {
-  auto plain = base64_decode(api::look_text(api::look(secret, "data"), key));
-  return plain ? *plain : std::string();
 }
 
 }  // namespace
@@ -150,6 +144,13 @@ std::vector<Seat> View::seats(const api::SampleSet& set) const {
   return found;
 }
 
+const engine::OperatorFace* View::face_of(const api::SampleSet& set) const {
+  for (const auto& face : options_.engines) {
+    if (face->name() == set.status.engine) return face.get();
+  }
+  return nullptr;
+}
+
 Result<std::optional<runtime::Access>> View::access_to(const api::SampleSet& set,
                                                        const kube::Call& call) {
   {
@@ -164,10 +165,9 @@ Result<std::optional<runtime::Access>> View::access_to(const api::SampleSet& set
   if (!secret) return std::move(secret).error().in("read the runtimes' secret");
   TRY(const api::Meta meta, api::decode_meta(*secret));
   if (!engine::belongs_to(meta, set)) return std::optional<runtime::Access>{};
-  runtime::Access access{.token = secret_text(*secret, engine::kTokenKey),
-                         .token_before = secret_text(*secret, runtime::kTokenBefore),
-                         .authority = secret_text(*secret, runtime::kAuthority),
-                         .name = runtime::server_name(set.meta.key.ns, set.meta.key.name)};
+  const engine::OperatorFace* face = face_of(set);
+  runtime::Access access = runtime::access_from(runtime::secret_values(*secret), set.meta.key.ns,
+                                                set.meta.key.name, face && face->serves_tls());
   Lock lock(mutex_);
   known_[set.meta.key] = {set.meta.uid, access};
   return std::optional(std::move(access));
@@ -187,10 +187,7 @@ Result<engine::SourceKeys> View::keys_for(const api::SampleJob& job, const api::
   if (own && own->name == job.spec.secret->name) return keys;
   TRY(const Json secret,
       cluster_.get(kinds::kSecrets, {job.meta.key.ns, job.spec.secret->name}, call));
-  const Json& data = api::look(secret, "data");
-  if (!data.is_object()) return keys;
-  for (const auto& [name, value] : data.items()) {
-    std::string text = secret_text(secret, name.c_str());
+  for (auto& [name, text] : runtime::secret_values(secret)) {
     // `echo value | base64` leaves a newline.
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     if (!text.empty()) keys.values[name] = std::move(text);
@@ -251,9 +248,7 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
   }
   if (const auto set = sets_.find(set_key_of(job))) {
     world.set = *set;
-    for (const auto& face : options_.engines) {
-      if (face->name() == set->status.engine) world.one_volume = face->first_leads();
-    }
+    if (const auto* face = face_of(*set)) world.one_volume = face->first_leads();
     world.answers = ask(job, *set, call);
   }
   if (job.spec.secret && job.status.job_name.empty()) {

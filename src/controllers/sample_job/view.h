@@ -61,6 +61,7 @@ class View {
   void acknowledge(const api::Json& stored) const { jobs_.acknowledge(stored); }
 
  private:
+  const engine::OperatorFace* face_of(const api::SampleSet& set) const;
   void listen(WorkQueue& queue);
   std::vector<Sibling> siblings_of(const api::SampleJob& job) const;
   std::vector<Answer> ask(const api::SampleJob& job, const api::SampleSet& set,

@@ -134,14 +134,8 @@ Result<> Hand::give_owner(Json& volume, const kube::Call& call) {
 
 // What was there before stays good until everybody has the new ones.
 Result<> Hand::give_identity(const api::SampleSet& set, Json& secret) {
-  runtime::SecretData before;
-  if (secret.contains("data")) {
-    for (const auto& [key, value] : secret["data"].items()) {
-      if (auto plain = base64_decode(value.get<std::string>())) before[key] = *std::move(plain);
-    }
-  }
-  TRY(const auto made,
-      runtime::make_identity(set.meta.key.ns, set.meta.key.name, before, clock_.wall()));
+  TRY(const auto made, runtime::make_identity(set.meta.key.ns, set.meta.key.name,
+                                              runtime::secret_values(secret), clock_.wall()));
   secret["data"] = Json::object();
   for (const auto& [key, value] : made) secret["data"][key] = base64_encode(value);
   secret["metadata"]["annotations"][kRenewAfter] = rfc3339(runtime::renewal_of(made));

@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "controllers/sample_set/seats.h"
-#include "engine/names.h"
+#include "runtime/warm_up.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -43,29 +43,13 @@ bool may_retry(const api::SampleSet& set, const char* type, const std::string& i
          now - *failed->last_transition >= retry_delay(id);
 }
 
-sampler::Strategy strategy_of(const api::SampleSet& set) {
-  sampler::Strategy strategy;
-  if (!set.spec.warmup) return strategy;
-  const api::Strategy& wanted = set.spec.warmup->strategy;
-  if (wanted.name == "random") strategy.order = sampler::Order::kRandom;
-  if (wanted.name == "distributedBatch") strategy.order = sampler::Order::kDistributedBatch;
-  strategy.batch_size = wanted.batch_size.value_or(0);
-  strategy.ranks = static_cast<std::int32_t>(wanted.ranks.value_or(0));
-  if (wanted.seed) strategy.seed = static_cast<std::uint32_t>(*wanted.seed);
-  strategy.epoch = wanted.epoch.value_or(0);
-  strategy.shuffle = wanted.shuffle.value_or(false);
-  strategy.drop_last = wanted.drop_last.value_or(false);
-  return strategy;
-}
-
 runtime::JobRequest warm_up_request(const api::SampleSet& set, int partition, bool first_leads) {
-  runtime::JobRequest request{.kind = runtime::JobKind::kWarmup,
-                              .which = {.partition = partition,
-                                        .partitions = set.spec.effective_partitions(),
-                                        .strategy = strategy_of(set)}};
+  runtime::JobRequest request{
+      .kind = runtime::JobKind::kWarmup,
+      .which = {.partition = partition, .partitions = set.spec.effective_partitions()}};
+  if (set.spec.warmup) request.which.strategy = runtime::strategy_of(set.spec.warmup->strategy);
   if (first_leads && partition > 0) {
-    request.which.lists_at = engine::runtime_pod_name(set, 0) + "." + engine::service_name(set) +
-                             "." + set.meta.key.ns + ":" + std::to_string(runtime::kPort);
+    request.which.lists_at = runtime::lists_address(set);
   }
   return request;
 }

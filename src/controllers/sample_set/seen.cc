@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
-#include "base/base64.h"
 #include "engine/names.h"
+#include "runtime/identity.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -76,14 +76,7 @@ std::string version_of(const api::Meta& meta) { return meta.uid + "/" + meta.res
 
 Result<SecretText> decode_secret(const Json& object) {
   TRY(const api::Meta meta, api::decode_meta(object));
-  SecretText text{.version = version_of(meta)};
-  const Json& data = api::look(object, "data");
-  if (!data.is_object()) return text;
-  for (const auto& [key, value] : data.items()) {
-    if (!value.is_string()) continue;
-    if (auto plain = base64_decode(value.get<std::string>())) text.values[key] = *std::move(plain);
-  }
-  return text;
+  return SecretText{.version = version_of(meta), .values = runtime::secret_values(object)};
 }
 
 }  // namespace paddle::controllers::sample_sets

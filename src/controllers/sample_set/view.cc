@@ -315,14 +315,8 @@ std::optional<runtime::Access> View::access_to(const api::SampleSet& set) const 
   if (!seen || !engine::belongs_to(seen->meta, set)) return std::nullopt;
   auto text = memory_.latest(key, seen->meta.uid);
   if (!text) return std::nullopt;
-  runtime::Access access{.token = text->values[engine::kTokenKey],
-                         .token_before = text->values[engine::kTokenBeforeKey]};
   const auto* face = find_engine(options_.setting.engines, set.status.engine);
-  if (face && face->serves_tls()) {
-    access.authority = text->values[engine::kAuthorityKey];
-    access.name = runtime::server_name(key.ns, set.meta.key.name);
-  }
-  return access;
+  return runtime::access_from(text->values, key.ns, set.meta.key.name, face && face->serves_tls());
 }
 
 std::vector<api::SampleSet> View::ghosts(const ObjectKey& key, const std::string& living) const {
