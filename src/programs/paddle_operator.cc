@@ -85,7 +85,8 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
        .scheduling = flags.scheduling,
        .init_image = flags.init_image,
        .etcd_server = etcd_server(flags),
-       .port_range = flags.port_range}));
+       .port_range = flags.port_range,
+       .ipv6 = environment.service_host.find(':') != std::string::npos}));
   return manager->run(stop);
 }
 

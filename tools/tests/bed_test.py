@@ -73,13 +73,13 @@ class Configurations(unittest.TestCase):
             pinned = tomllib.load(file)
         wanted = {*up.PROGRAMS, *(name for names in extras.PROGRAMS.values() for name in names)}
         self.assertEqual(wanted - set(pinned), set())
-        self.assertEqual(set(layout.PARTS) - set(extras.START), {"juicefs"})
+        self.assertEqual(set(layout.PARTS) - set(extras.START), {"juicefs", "ipv6"})
 
     def test_no_two_nodes_share_a_control_group_a_subnet_or_a_certificate(self):
         kubelets = [configs.kubelet(self.bed, each) for each in self.bed.node_numbers()]
         for field in ("cgroupRoot", "tlsCertFile"):
             self.assertEqual(len({each[field] for each in kubelets}), 3, field)
-        subnets = {configs.cni(each)["plugins"][0]["ipam"]["ranges"][0][0]["subnet"]
+        subnets = {configs.cni(self.bed, each)["plugins"][0]["ipam"]["ranges"][0][0]["subnet"]
                    for each in self.bed.node_numbers()}
         self.assertEqual(len(subnets), 3)
 
@@ -97,7 +97,17 @@ class Configurations(unittest.TestCase):
     def test_the_server_certificate_names_its_address_outside(self):
         names = pki.identities(self.bed)["apiserver"][2]
         self.assertIn("10.89.7.2", names)
-        self.assertEqual(pki.alternatives(["a.b", "10.0.0.1"]), "DNS:a.b,IP:10.0.0.1")
+        self.assertEqual(pki.alternatives(["a.b", "10.0.0.1", "fd00::1"]),
+                         "DNS:a.b,IP:10.0.0.1,IP:fd00::1")
+
+    def test_with_ipv6_its_addresses_come_first(self):
+        bed = Layout("t", parts={"ipv6": ""})
+        self.assertEqual(bed.node_addresses(2), ["fd00:88::c", "10.88.0.12"])
+        ranges = configs.cni(bed, 2)["plugins"][0]["ipam"]["ranges"]
+        self.assertEqual([each[0]["subnet"] for each in ranges],
+                         ["fd00:245:2::/64", "10.245.2.0/24"])
+        self.assertIn("--advertise-address=fd00:88::1", configs.apiserver(bed))
+        self.assertIn("--advertise-address=10.88.0.1", configs.apiserver(self.bed))
 
     def test_nodes_are_members_of_the_group_that_the_api_server_limits(self):
         name, group, addresses = pki.identities(self.bed)["node2"]

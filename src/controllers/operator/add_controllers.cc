@@ -18,7 +18,8 @@ Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const
       .setting = {.scheduling = options.scheduling,
                   .init_image = options.init_image,
                   .etcd = endpoints,
-                  .host_ports = {options.port_range.first, options.port_range.second}}};
+                  .host_ports = {options.port_range.first, options.port_range.second},
+                  .ipv6 = options.ipv6}};
   if (!endpoints.empty()) {
     wanted.etcd =
         std::make_shared<etcd::Client>(etcd::ClientOptions{.endpoints = endpoints}, clock);

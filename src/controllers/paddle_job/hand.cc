@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/look.h"
 #include "base/match.h"
 #include "controllers/paddle_job/crew.h"
 #include "controllers/paddle_job/names.h"
@@ -205,6 +206,7 @@ void Hand::tell_of(const std::vector<Deed>& deeds, const api::PaddleJob& job, Jo
   std::map<Child, std::vector<std::string>> created, deleted;
   for (const Deed& deed : deeds) {
     if (deed.created) created[deed.created->child].push_back(deed.created->key.name);
+    if (deed.created && deed.created->child == Child::kConfigMap) warn_of_ipv6(*deed.created, job);
     if (!deed.deleted) continue;
     deleted[deed.deleted->child].push_back(deed.deleted->key.name);
     if (deed.deleted->child != Child::kPod) continue;
@@ -216,6 +218,15 @@ void Hand::tell_of(const std::vector<Deed>& deeds, const api::PaddleJob& job, Jo
   for (const auto& [child, names] : deleted) {
     tell(job, EventKind::kNormal, "Deleted", sentence("deleted", child, names));
   }
+}
+
+// Paddle's launcher does not complain: it takes each worker for a job of its own.
+void Hand::warn_of_ipv6(const Create& map, const api::PaddleJob& job) {
+  if (!api::look_text(*map.manifest, "/data/PADDLE_TRAINER_ENDPOINTS").starts_with('[')) return;
+  tell(job, EventKind::kWarning, "IPv6Addresses",
+       "the pods have addresses of IPv6, which paddle.distributed.launch (3.0 and before) can not "
+       "read: each worker would train alone. Give the cluster two families with IPv4 first, or "
+       "start the trainers without it");
 }
 
 void Hand::tell_of(const api::PaddleJobStatus& status, const api::PaddleJob& job) {

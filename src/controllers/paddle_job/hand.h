@@ -47,6 +47,7 @@ class Hand {
   Result<> delete_job(const api::PaddleJob& job, const kube::Call& call);
   void tell_of(const std::vector<Deed>& deeds, const api::PaddleJob& job, JobMemory& memory);
   void tell_of(const api::PaddleJobStatus& status, const api::PaddleJob& job);
+  void warn_of_ipv6(const Create& map, const api::PaddleJob& job);
 
   kube::Cluster& cluster_;
   kube::EventRecorder& events_;

@@ -25,8 +25,8 @@ std::string endpoints_of_first(const api::PaddleJob& job) {
 
 }  // namespace
 
-void tell_launcher(Json& env, const api::PaddleJob& job, RoleKind kind, int index) {
-  if (by_service(job.spec) && !job.spec.ps && kind == RoleKind::kWorker && index == 0) {
+void tell_launcher(Json& env, const api::PaddleJob& job, RoleKind kind, int index, bool ipv6) {
+  if (by_service(job.spec) && !ipv6 && !job.spec.ps && kind == RoleKind::kWorker && index == 0) {
     env.push_back(
         {{"name", kOwnAddress}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}});
     env.push_back({{"name", "PADDLE_TRAINER_ENDPOINTS"}, {"value", endpoints_of_first(job)}});

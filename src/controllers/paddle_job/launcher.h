@@ -6,7 +6,7 @@
 //   intranet: Service, without parameter servers: the launcher whose own address is that of the
 //   first endpoint serves the others, and it compares addresses, not names. So worker 0, and only
 //   it, gets its own address instead of its name there; with the name nobody serves and all wait
-//   for ever.
+//   for ever. Not where addresses are those of IPv6, which the launcher can not read.
 //
 //   intranet: Host: the launcher takes free ports for its own use wherever it finds them;
 //   PORT_RANGE keeps it within the job's block, between the first port and gloo's.
@@ -20,6 +20,7 @@
 namespace paddle::controllers {
 
 // Appends to the training container's list `env`.
-void tell_launcher(api::Json& env, const api::PaddleJob& job, RoleKind kind, int index);
+void tell_launcher(api::Json& env, const api::PaddleJob& job, RoleKind kind, int index,
+                   bool ipv6 = false);
 
 }  // namespace paddle::controllers

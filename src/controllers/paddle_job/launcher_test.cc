@@ -36,6 +36,12 @@ TEST(Launcher, TheFirstWorkerOfAServiceJobKnowsItselfByItsAddress) {
   EXPECT_EQ(told(job, RoleKind::kWorker, 1), "");
 }
 
+TEST(Launcher, AnAddressOfIpv6IsNothingThatItCouldRead) {
+  Json env = Json::array();
+  tell_launcher(env, job_of("Service"), RoleKind::kWorker, 0, true);
+  EXPECT_TRUE(env.empty());
+}
+
 TEST(Launcher, TrainersOfParameterServersKeepTheirNames) {
   auto job = job_of("Service");
   job.spec.ps = api::Role{.replicas = 1};

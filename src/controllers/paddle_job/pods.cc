@@ -45,7 +45,7 @@ void add_env(Json& container, const api::PaddleJob& job, RoleKind kind, int inde
   entries.push_back(env("PADDLE_TRAINER_ID", std::to_string(index)));
   entries.push_back(env("TRAINING_ROLE", training_role(kind)));
   entries.push_back(env("PADDLE_TRAINING_ROLE", old_training_role(kind)));
-  tell_launcher(entries, job, kind, index);
+  tell_launcher(entries, job, kind, index, setting.ipv6);
   if (is_elastic(job.spec, setting.etcd)) {
     for (const auto& [name, value] : elastic_env(job, setting.etcd)) {
       entries.push_back(env(name, value));

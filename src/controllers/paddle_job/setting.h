@@ -17,6 +17,7 @@ struct Setting {
   std::string init_image{};
   EtcdEndpoints etcd{};  // empty: no elastic training
   PortRange host_ports{};
+  bool ipv6 = false;  // pods of this cluster have addresses of IPv6 first
 };
 
 }  // namespace paddle::controllers

@@ -2,8 +2,7 @@
 """What the cluster's programs are told: flags and configuration files. Pure, except write()."""
 import json
 
-from bed.layout import (API_PORT, DNS_READY_PORT, DOMAIN, HOST, PAUSE_IMAGE, PODS, SERVICES,
-                        node_address, node_name, pod_subnet)
+from bed.layout import (API_PORT, DNS_READY_PORT, DOMAIN, HOST, HOST_6, PAUSE_IMAGE, node_name)
 from bed.run import write as write_file
 
 
@@ -25,8 +24,8 @@ def apiserver(layout):
     pki = layout.pki
     return [
         "--etcd-servers=http://10.88.0.1:2379",
-        "--bind-address=0.0.0.0",  # of the cluster's own network
-        f"--advertise-address={HOST}", f"--secure-port={API_PORT}",
+        f"--bind-address={'::' if layout.ipv6 else '0.0.0.0'}",  # of the cluster's own network
+        f"--advertise-address={HOST_6 if layout.ipv6 else HOST}", f"--secure-port={API_PORT}",
         f"--cert-dir={pki}", f"--client-ca-file={pki}/ca.crt",
         f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
         f"--kubelet-client-certificate={pki}/kubelet-client.crt",
@@ -37,7 +36,7 @@ def apiserver(layout):
         f"--service-account-key-file={pki}/accounts.pub",
         f"--service-account-signing-key-file={pki}/accounts.key",
         f"--service-account-issuer=https://kubernetes.default.svc.{DOMAIN}",
-        f"--service-cluster-ip-range={SERVICES}", "--allow-privileged=true",
+        f"--service-cluster-ip-range={','.join(layout.services)}", "--allow-privileged=true",
         # It needs a newer etcd. Promised but not kept, clients try again and again instead of
         # listing.
         "--feature-gates=WatchList=false",
@@ -71,7 +70,8 @@ def scheduler(layout):
 def kubelet_flags(layout, number):
     return [f"--kubeconfig={layout.config}/{node_name(number)}.kubeconfig",
             f"--config={layout.config}/{node_name(number)}.json", "--root-dir=/var/lib/kubelet",
-            f"--hostname-override={node_name(number)}", f"--node-ip={node_address(number)}"]
+            f"--hostname-override={node_name(number)}",
+            f"--node-ip={','.join(layout.node_addresses(number))}"]
 
 
 def kubelet(layout, number):
@@ -92,7 +92,7 @@ def kubelet(layout, number):
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%",
                          "imagefs.available": "1%"},
         "imageGCHighThresholdPercent": 100,  # never: nobody could fetch an image again
-        "address": "0.0.0.0", "port": 10250, "readOnlyPort": 0,
+        "address": "::" if layout.ipv6 else "0.0.0.0", "port": 10250, "readOnlyPort": 0,
         "resolvConf": f"{layout.config}/resolv.conf",
         "clusterDNS": [HOST], "clusterDomain": DOMAIN,
         "volumePluginDir": "/var/lib/kubelet/volumeplugins",
@@ -103,7 +103,7 @@ def kubelet(layout, number):
 
 def proxy_flags(layout, number):
     return [f"--kubeconfig={layout.config}/proxy.kubeconfig", "--proxy-mode=iptables",
-            f"--cluster-cidr={PODS}", f"--hostname-override={node_name(number)}",
+            f"--cluster-cidr={','.join(layout.pods)}", f"--hostname-override={node_name(number)}",
             # Zero: leave alone. These limits belong to the machine.
             "--conntrack-max-per-core=0", "--conntrack-min=0",
             "--conntrack-tcp-timeout-established=0s", "--conntrack-tcp-timeout-close-wait=0s",
@@ -135,13 +135,14 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 """
 
 
-def cni(number):
+def cni(layout, number):
     """Not masqueraded: a server sees the address of the pod that asks, on any node."""
     return {"cniVersion": "0.4.0", "name": "pods", "plugins": [
         {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": False,
          "hairpinMode": True,
-         "ipam": {"type": "host-local", "ranges": [[{"subnet": pod_subnet(number)}]],
-                  "routes": [{"dst": "0.0.0.0/0"}]}},
+         "ipam": {"type": "host-local",
+                  "ranges": [[{"subnet": each}] for each in layout.pod_subnets(number)],
+                  "routes": [{"dst": "0.0.0.0/0"}, *([{"dst": "::/0"}] if layout.ipv6 else [])]}},
         {"type": "portmap", "capabilities": {"portMappings": True}}]}
 
 

@@ -113,7 +113,7 @@ class Host:
         env = environment(PYTHONPATH=str(Path(__file__).resolve().parents[1]))
         with open(layout.logs / f"{name}.log", "ab") as log:
             pid = kernel.spawn(argv, env, keep=[theirs], output=log.fileno(),
-                               before=lambda child: network.connect_node(number, child))
+                               before=lambda child: network.connect_node(layout, number, child))
         os.close(theirs)
         self.nodes[number] = NodeProcess(number, pid, ours)
         self.choose_way_to_services()
@@ -214,7 +214,7 @@ class Host:
 
     def choose_way_to_services(self):
         if self.nodes:
-            network.services_via(min(self.nodes))
+            network.services_via(self.layout, min(self.nodes))
 
     def set_link(self, number, state):
         self.node(number)

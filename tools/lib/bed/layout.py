@@ -13,11 +13,14 @@ HOST = "10.88.0.1"
 BRIDGE_MAC = "02:00:0a:58:00:01"  # fixed: else it changes with the ports, and neighbours lose us
 SERVICES = "10.97.0.0/16"
 PODS = "10.245.0.0/16"
+# With the part ipv6 everything has two addresses, and these come first.
+HOST_6, FIRST_SERVICE_6 = "fd00:88::1", "fd00:97::1"
+SERVICES_6, PODS_6 = "fd00:97::/112", "fd00:245::/32"
 API_PORT, DNS_READY_PORT = 6443, 8181
 DOMAIN = "cluster.local"
 PAUSE_IMAGE = "docker.io/library/pause:3.10"
 BUSYBOX_IMAGE = "docker.io/library/busybox:1.35"
-PARTS = ("redis", "s3", "etcd", "juicefs", "volcano", "kwok")
+PARTS = ("redis", "s3", "etcd", "juicefs", "volcano", "kwok", "ipv6")
 KWOK_NODES = 20
 
 
@@ -80,6 +83,25 @@ class Layout:
     def server(self):
         return f"https://{self.outside_address}:{API_PORT}"
 
+    @property
+    def ipv6(self):
+        return "ipv6" in self.parts
+
+    @property
+    def services(self):
+        return [SERVICES_6, SERVICES] if self.ipv6 else [SERVICES]
+
+    @property
+    def pods(self):
+        return [PODS_6, PODS] if self.ipv6 else [PODS]
+
+    def node_addresses(self, number):
+        """The one that counts first."""
+        return [*([node_address_6(number)] if self.ipv6 else []), node_address(number)]
+
+    def pod_subnets(self, number):
+        return [*([pod_subnet_6(number)] if self.ipv6 else []), pod_subnet(number)]
+
     def node_numbers(self):
         return range(1, self.nodes + 1)
 
@@ -104,6 +126,14 @@ def node_address(number):
 
 def pod_subnet(number):
     return f"10.245.{number}.0/24"
+
+
+def node_address_6(number):
+    return f"fd00:88::{10 + number:x}"
+
+
+def pod_subnet_6(number):
+    return f"fd00:245:{number:x}::/64"
 
 
 def check_name(name):

@@ -4,8 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
-from bed.layout import (BRIDGE_MAC, HOST, SERVICES, Failure, free_outside, node_address, node_name,
-                        pod_subnet)
+from bed.layout import (BRIDGE_MAC, HOST, HOST_6, Failure, free_outside, node_address,
+                        node_address_6, node_name)
 from bed.run import environment, ip, run
 
 BRIDGE_FILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
@@ -64,17 +64,19 @@ def make_host(layout):
     ip("link add br0 type bridge")
     ip(f"link set br0 address {BRIDGE_MAC}")
     ip(f"addr add {HOST}/24 dev br0")
+    if layout.ipv6:
+        ip(f"addr add {HOST_6}/64 dev br0 nodad")
     ip("link set br0 up")
     _forward()
 
 
-def connect_node(number, pid):
+def connect_node(layout, number, pid):
     name = node_name(number)
     cut(name)
     ip(f"link add {name} type veth peer name eth0 netns {pid}")
     ip(f"link set {name} master br0")
     ip(f"link set {name} up")
-    ip(f"route replace {pod_subnet(number)} via {node_address(number)}")
+    _route("replace", layout.pod_subnets(number), layout.node_addresses(number))
 
 
 def disconnect_node(number):
@@ -82,9 +84,9 @@ def disconnect_node(number):
     cut(node_name(number))
 
 
-def services_via(number):
+def services_via(layout, number):
     """kube-proxy of that node stands in for the host, which has none."""
-    ip(f"route replace {SERVICES} via {node_address(number)}")
+    _route("replace", layout.services, layout.node_addresses(number))
 
 
 def set_link(number, state):
@@ -96,17 +98,30 @@ def set_link(number, state):
 def make_node(layout, number):
     ip("link set lo up")
     ip(f"addr add {node_address(number)}/24 dev eth0")
+    if layout.ipv6:
+        ip(f"addr add {node_address_6(number)}/64 dev eth0 nodad")
     ip("link set eth0 up")
-    ip(f"route add default via {HOST}")  # without it no service is reached from the node itself
+    # Without a default no service is reached from the node itself.
+    _route("add", ["default", "default"], [HOST_6, HOST] if layout.ipv6 else [HOST])
     for other in layout.node_numbers():
         if other != number:
-            ip(f"route add {pod_subnet(other)} via {node_address(other)}")
+            _route("add", layout.pod_subnets(other), layout.node_addresses(other))
     _forward()
-    BRIDGE_FILTER.write_text("1")
+    for path in BRIDGE_FILTER.parent.glob("bridge-nf-call-ip*tables"):
+        path.write_text("1")
+
+
+def _route(verb, networks, gateways):
+    for network, gateway in zip(networks, gateways):
+        ip(f"-6 route {verb} {network} via {gateway}" if ":" in gateway else
+           f"route {verb} {network} via {gateway}")
 
 
 def _forward():
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    six = Path("/proc/sys/net/ipv6/conf/all/forwarding")
+    if six.exists():  # a machine may have it switched off
+        six.write_text("1")
     # A connection whose owner was killed holds the namespace, and so its links, until the other end
     # answers or this many tries have failed; the other end may be gone as well.
     Path("/proc/sys/net/ipv4/tcp_orphan_retries").write_text("1")

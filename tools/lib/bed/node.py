@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from bed import configs, kernel, mounts, network
-from bed.layout import API_PORT, HOST, load, node_address, node_name
+from bed.layout import API_PORT, HOST, load, node_name
 from bed.run import Part, answers, environment, how_it_ended, run
 
 SOCKET = Path("/run/containerd/containerd.sock")
@@ -66,7 +66,8 @@ class Node:
         for link, target in {"run": "/run", "lock": "/run/lock"}.items():
             if not (var / link).is_symlink():
                 (var / link).symlink_to(target)
-        (var / "lib/cni/conf/10-pods.conflist").write_text(json.dumps(configs.cni(self.number)))
+        (var / "lib/cni/conf/10-pods.conflist").write_text(
+            json.dumps(configs.cni(self.layout, self.number)))
         kernel.mount(var, "/var", None, kernel.MS_BIND)
         self.know_the_nodes()
         mounts.tmpfs("/run")
@@ -77,8 +78,9 @@ class Node:
         """Pods on the host network take /etc/hosts from the node, and ask it for the node's name."""
         hosts = self.layout.node_state(self.number) / "hosts"
         hosts.write_text("127.0.0.1 localhost\n" + "".join(
-            f"{node_address(each)} {node_name(each)}\n"
-            for each in self.layout.node_numbers()))
+            f"{address} {node_name(each)}\n"
+            for each in self.layout.node_numbers()
+            for address in self.layout.node_addresses(each)))
         kernel.mount(hosts, "/etc/hosts", None, kernel.MS_BIND)
 
     def import_images(self):

@@ -4,7 +4,7 @@ import base64
 import json
 import subprocess
 
-from bed.layout import API_PORT, DOMAIN, HOST, Failure, node_address, node_name
+from bed.layout import API_PORT, DOMAIN, FIRST_SERVICE_6, HOST, HOST_6, Failure, node_name
 from bed.run import environment, write
 
 # The few words without which openssl would take the machine's own configuration.
@@ -27,7 +27,7 @@ def identities(layout):
         "apiserver": ("kube-apiserver", "", [
             "kubernetes", "kubernetes.default", "kubernetes.default.svc",
             f"kubernetes.default.svc.{DOMAIN}", "localhost",
-            "127.0.0.1", "10.97.0.1", HOST, layout.outside_address]),
+            "127.0.0.1", "10.97.0.1", HOST, layout.outside_address, FIRST_SERVICE_6, HOST_6]),
         "kubelet-client": ("kube-apiserver-kubelet-client", "system:masters", []),
         "admin": ("admin", "system:masters", []),
         "bed": ("testbed", "system:masters", []),
@@ -37,7 +37,7 @@ def identities(layout):
     }
     for i in layout.node_numbers():
         found[node_name(i)] = (f"system:node:{node_name(i)}", "system:nodes",
-                               [node_name(i), node_address(i)])
+                               [node_name(i), *layout.node_addresses(i)])
     return found
 
 
@@ -46,7 +46,8 @@ def subject(common_name, organization):
 
 
 def alternatives(names):
-    return ",".join(("IP:" if each[0].isdigit() else "DNS:") + each for each in names)
+    return ",".join(("IP:" if each[0].isdigit() or ":" in each else "DNS:") + each
+                    for each in names)
 
 
 def _openssl(*argv):
