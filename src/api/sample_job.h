@@ -122,6 +122,7 @@ struct JobPartition {
   std::string node{};
   std::string state{};  // Pending, Running, Succeeded, Failed, Cancelled
   std::string message{};
+  std::string cut{};  // of a sync that several runtimes share: which division this is a part of
   std::optional<Work> work{};
   Opaque rest{};
   bool operator==(const JobPartition&) const = default;

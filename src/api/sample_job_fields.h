@@ -179,6 +179,7 @@ void fields(Visit& visit, As<JobPartition> auto& p) {
   visit("node", p.node, {});
   visit("state", p.state, {});
   visit("message", p.message, {});
+  visit("cut", p.cut, {.doc = "Which division of the sync this is a part of."});
   visit("work", p.work, {});
 }
 

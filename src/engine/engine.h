@@ -32,6 +32,7 @@ struct Progress {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_per_second = 0;
   std::optional<std::int64_t> seconds_left{};
+  std::string cut{};  // of a part of a sync: which division it is a part of
   bool operator==(const Progress&) const = default;
 };
 using ProgressSink = std::function<void(const Progress&)>;
@@ -47,6 +48,9 @@ struct Selection {
   sampler::Strategy strategy{};
   std::int32_t threads = 0;  // 0: the engine's own choice
   bool skip_trash = false;   // of remove(): frees the space at once
+  // Of remove(): when it was first asked for, in milliseconds since 1970; what is younger stays. 0:
+  // not known, nothing stays.
+  std::int64_t accepted = 0;
   // Who knows the lists, for an engine whose runtimes can not each derive their own: host:port of
   // the first partition's runtime. Asked under the id of the job.
   std::string lists_at{};
@@ -78,7 +82,15 @@ struct SyncTask {
   bool dry = false;
   bool delete_source = false;
   bool delete_destination = false;
-  SourceKeys keys{};  // none: the set's own
+  // Several runtimes may share a sync, for an engine whose runtimes see one volume: this is `part`
+  // of `parts`. The first part's runtime divides the work and is asked at `lists_at` (host:port)
+  // under the id of the job.
+  std::int32_t part = 0;
+  std::int32_t parts = 1;
+  std::string lists_at{};
+  std::string job{};
+  bool counts = false;  // all parts have been done: nothing is left but to remember it
+  SourceKeys keys{};    // none: the set's own
   bool operator==(const SyncTask&) const = default;
 };
 

@@ -156,6 +156,12 @@ Json encode(const engine::SyncTask& task) {
             {"dry", task.dry},
             {"deleteSource", task.delete_source},
             {"deleteDestination", task.delete_destination}};
+  if (task.parts > 1) {
+    json["part"] = task.part;
+    json["parts"] = task.parts;
+    json["listsAt"] = task.lists_at;
+  }
+  if (task.counts) json["counts"] = true;
   if (!task.keys.values.empty()) json["keys"] = task.keys.values;
   return json;
 }
@@ -189,7 +195,13 @@ Result<engine::SyncTask> decode_sync(const Json& from) {
   read.take("dry", task.dry);
   read.take("deleteSource", task.delete_source);
   read.take("deleteDestination", task.delete_destination);
+  read.take("part", task.part, kMostPartitions - 1);
+  read.take("parts", task.parts, kMostPartitions);
+  read.take("listsAt", task.lists_at);
+  read.take("counts", task.counts);
   CHECK_DONE(read.done());
+  if (task.parts < 1) return wrong("parts", "a number of at least 1");
+  if (task.part >= task.parts) return wrong("part", "less than parts");
   if (const Json* keys = read.find("keys")) {
     TRY(task.keys, decode_keys(*keys));
   }
@@ -208,6 +220,7 @@ void put(Json& json, const engine::Selection& which) {
   json["partitions"] = which.partitions;
   json["threads"] = which.threads;
   json["skipTrash"] = which.skip_trash;
+  if (which.accepted > 0) json["accepted"] = which.accepted;
   json["listsAt"] = which.lists_at;
   json["strategy"] = {{"order", text_of(kOrders, which.strategy.order)},
                       {"batchSize", which.strategy.batch_size},
@@ -247,6 +260,7 @@ Result<engine::Selection> decode_selection(const Json& from) {
   read.take("partitions", which.partitions, kMostPartitions);
   read.take("threads", which.threads, kMostThreads);
   read.take("skipTrash", which.skip_trash);
+  read.take("accepted", which.accepted);
   read.take("listsAt", which.lists_at);
   CHECK_DONE(read.done());
   if (const Json* strategy = read.find("strategy")) {
@@ -296,6 +310,7 @@ Json encode(const JobReport& report) {
             {"bytesDone", report.bytes_done},
             {"bytesPerSecond", report.bytes_per_second},
             {"error", report.error}};
+  if (!report.cut.empty()) json["cut"] = report.cut;
   if (report.seconds_left) json["secondsLeft"] = *report.seconds_left;
   return json;
 }
@@ -356,6 +371,7 @@ Result<JobReport> decode_job_report(const Json& from) {
   read.take("bytesPerSecond", report.bytes_per_second);
   if (read.find("secondsLeft")) read.take("secondsLeft", report.seconds_left.emplace());
   read.take("error", report.error);
+  read.take("cut", report.cut);
   CHECK_DONE(read.done());
   if (!is_job_id(report.id)) return wrong("id", "a job's id");
   return report;

@@ -27,7 +27,7 @@ Result<JobKind> parse_job_kind(const std::string& text);
 struct JobRequest {
   JobKind kind = JobKind::kSync;
   engine::SyncTask sync{};    // of a sync
-  engine::Selection which{};  // of the others; `job` is not said, it is the id
+  engine::Selection which{};  // of the others; `job` of both is not said, it is the id
   bool operator==(const JobRequest&) const = default;
 };
 
@@ -49,6 +49,7 @@ struct JobReport {
   std::int64_t bytes_per_second = 0;
   std::optional<std::int64_t> seconds_left{};
   std::string error{};  // one sentence; no secrets
+  std::string cut{};    // of a part of a sync: parts of one sync say the same
   bool operator==(const JobReport&) const = default;
 };
 
@@ -87,8 +88,9 @@ struct StatusReport {
   std::int64_t mounts = 0;      // sessions being served
   std::int64_t part_bytes = 0;  // of the part that was warmed up last
   std::int64_t part_cached_bytes = 0;
-  std::string remark{};     // what users should know though nothing failed
-  std::string synced_by{};  // id of the latest sync that succeeded, as long as it is remembered
+  std::string remark{};  // what users should know though nothing failed
+  // Id of the latest sync that succeeded, as long as it is remembered; parts of one do not count.
+  std::string synced_by{};
   std::string error{};
   bool operator==(const StatusReport&) const = default;
 };

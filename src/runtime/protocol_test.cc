@@ -32,7 +32,11 @@ TEST(RuntimeProtocol, RequestsGoThereAndBack) {
                       .dirs = true,
                       .dry = true,
                       .delete_source = true,
-                      .delete_destination = true};
+                      .delete_destination = true,
+                      .part = 1,
+                      .parts = 3,
+                      .lists_at = "set-runtime-0.set-runtime-service.ns:7716",
+                      .counts = true};
     } else {
       request.which = {.paths = {"a", "b/c"},
                        .file = "list",
@@ -47,12 +51,21 @@ TEST(RuntimeProtocol, RequestsGoThereAndBack) {
                                     .drop_last = true},
                        .threads = 5,
                        .skip_trash = true,
+                       .accepted = 1'800'000'000'000,
                        .lists_at = "set-runtime-0.set-runtime-service.ns:7716"};
     }
     EXPECT_EQ(*decode_job_request(through_text(request)), request);
   }
   EXPECT_EQ(*decode_job_request(through_text(JobRequest{})), JobRequest{});
   EXPECT_EQ(*decode_job_request(Json{{"kind", "sync"}}), JobRequest{});
+}
+
+TEST(RuntimeProtocol, APartIsOneOfItsParts) {
+  for (const Json& sync : {Json{{"part", 3}, {"parts", 3}}, Json{{"parts", 0}}, Json{{"part", 1}},
+                           Json{{"part", -1}, {"parts", 2}}}) {
+    EXPECT_TRUE(decode_job_request(Json{{"kind", "sync"}, {"sync", sync}}).is(Code::kInvalid))
+        << sync.dump();
+  }
 }
 
 TEST(RuntimeProtocol, KeysComeWithASyncAndDoNotMakeItAnother) {
@@ -78,7 +91,8 @@ TEST(RuntimeProtocol, ReportsGoThereAndBack) {
                    .bytes_done = INT64_MAX,
                    .bytes_per_second = 7,
                    .seconds_left = 0,
-                   .error = "no such bucket"};
+                   .error = "no such bucket",
+                   .cut = "cut-1"};
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
   report.seconds_left.reset();
   EXPECT_EQ(*decode_job_report(through_text(report)), report);

@@ -207,6 +207,18 @@ runtime::JobReport VolumeTest::run_job(const Runtime& runtime, const std::string
   return wait_for(runtime, id);
 }
 
+std::map<std::string, std::string> VolumeTest::files_beneath(const std::string& root) {
+  std::map<std::string, std::string> all;
+  for (auto at = std::filesystem::recursive_directory_iterator(root);
+       at != std::filesystem::recursive_directory_iterator(); ++at) {
+    const bool hidden = at->path().filename().string().starts_with('.');
+    if (hidden) at.disable_recursion_pending();
+    if (hidden || !at->is_regular_file()) continue;
+    all[at->path().lexically_relative(root)] = read_file(at->path());
+  }
+  return all;
+}
+
 std::string VolumeTest::said() const {
   std::string all;
   for (const auto& runtime : runtimes_) all += read_file(runtime->log);

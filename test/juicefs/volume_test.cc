@@ -32,19 +32,6 @@ runtime::JobRequest warmup_job(int partition, int partitions, const std::string&
   return request;
 }
 
-// Without hidden ones: JuiceFS shows files of its own at the root, of which one never ends.
-std::map<std::string, std::string> files_beneath(const std::string& root) {
-  std::map<std::string, std::string> all;
-  for (auto at = std::filesystem::recursive_directory_iterator(root);
-       at != std::filesystem::recursive_directory_iterator(); ++at) {
-    const bool hidden = at->path().filename().string().starts_with('.');
-    if (hidden) at.disable_recursion_pending();
-    if (hidden || !at->is_regular_file()) continue;
-    all[at->path().lexically_relative(root)] = read_file(at->path());
-  }
-  return all;
-}
-
 TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
   put_source(kFiles, kSize);
   Ran made = format(path("volume"));

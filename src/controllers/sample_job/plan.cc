@@ -2,6 +2,7 @@
 #include "controllers/sample_job/plan.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "controllers/sample_job/queue.h"
 #include "controllers/sample_job/request.h"
@@ -26,10 +27,49 @@ struct Hold {
 
 int partitions_of(const api::SampleSet& set) { return set.spec.effective_partitions(); }
 
-// Which runtimes have work to do.
-int targets(const api::SampleJob& job, const World& world) {
+const Answer* answer_of(const World& world, int partition) {
+  const auto found = std::ranges::find(world.answers, partition, &Answer::partition);
+  return found == world.answers.end() ? nullptr : &*found;
+}
+
+bool is_shared(const api::SampleJob& job, const World& world) {
+  return world.one_volume && may_be_shared(job);
+}
+
+// Which runtimes have to be there.
+int needed(const api::SampleJob& job, const World& world) {
   const bool firsts = world.one_volume && (job.spec.type == "sync" || job.spec.type == "rmr");
   return firsts ? 1 : partitions_of(*world.set);
+}
+
+// Which runtimes have work to do: of a sync that they share, those that are there.
+std::vector<int> targets(const api::SampleJob& job, const World& world) {
+  std::vector<int> found;
+  const bool shared = is_shared(job, world);
+  const int count = shared ? partitions_of(*world.set) : needed(job, world);
+  for (int i = 0; i < count; ++i) {
+    const Answer* answer = answer_of(world, i);
+    if (i == 0 || !shared || (answer && answer->error.empty())) found.push_back(i);
+  }
+  return found;
+}
+
+// Of a sync that runtimes share, the next one begins when all parts have ended: it may delete what
+// another one is about to write.
+int sent_at_once(const api::SampleJob& job, const World& world) {
+  const bool one = job.spec.type == "sync" && world.one_volume && partitions_of(*world.set) > 1;
+  return one ? 1 : kSentAtOnce;
+}
+
+// The part of a partition, as the status has divided it.
+Result<runtime::JobRequest> request_for(const api::SampleJob& job, const World& world,
+                                        const api::SampleJobStatus& status, int partition) {
+  if (!is_shared(job, world)) {
+    return request_of(job, *world.set, partition, partitions_of(*world.set));
+  }
+  const auto at = std::ranges::find(status.partitions, partition, &api::JobPartition::index);
+  return shared_request_of(job, *world.set, static_cast<int>(at - status.partitions.begin()),
+                           static_cast<int>(status.partitions.size()));
 }
 
 bool can_work(const api::SampleSet& set) {
@@ -61,9 +101,9 @@ std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& worl
                                            "; see kubectl describe sampleset " + set};
   }
   std::string away;
-  for (int i = 0; i < targets(job, world); ++i) {
-    const auto found = std::ranges::find(world.answers, i, &Answer::partition);
-    if (found != world.answers.end() && found->error.empty()) continue;
+  for (int i = 0; i < needed(job, world); ++i) {
+    const Answer* found = answer_of(world, i);
+    if (found && found->error.empty()) continue;
     away += (away.empty() ? "" : ", ") + std::to_string(i);
   }
   if (!away.empty()) {
@@ -73,7 +113,7 @@ std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& worl
     return Hold{"Terminating",
                 "waiting for " + std::to_string(left) + " older jobs of the set to be cancelled"};
   }
-  if (const int ahead = ahead_of(job, world.siblings); ahead > 0) {
+  if (const int ahead = ahead_of(job, world.siblings, sent_at_once(job, world)); ahead > 0) {
     return Hold{"Queued", std::to_string(ahead) + " jobs of this type come first"};
   }
   return std::nullopt;
@@ -115,6 +155,25 @@ std::string next_id(const api::SampleJob& job, const api::SampleJobStatus& statu
          std::to_string(status.failures);
 }
 
+void begin_as(const std::string& id, const std::vector<int>& partitions,
+              api::SampleJobStatus& status) {
+  status.job_name = id;
+  status.partitions.clear();
+  for (const int i : partitions) {
+    status.partitions.push_back({.index = i, .id = id, .state = kPending});
+  }
+  status.work.reset();
+  status.progress.clear();
+}
+
+// The same attempt once more, from its beginning: "<id>.1", "<id>.2".
+std::string again(const std::string& id) {
+  const std::size_t mark = std::min(id.find('.'), id.size());
+  int times = 0;
+  if (mark < id.size()) std::from_chars(id.data() + mark + 1, id.data() + id.size(), times);
+  return id.substr(0, mark) + "." + std::to_string(times + 1);
+}
+
 seconds pause_after(int failures) {
   return kFirstPause * (1 << std::clamp(failures - 1, 0, kMostDoublings));
 }
@@ -148,13 +207,7 @@ Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJob
   } else if (auto request = request_of(job, *world.set, 0, partitions_of(*world.set)); !request) {
     end(job, status, false, "InvalidSpec", request.error().message, now, plan);
   } else {
-    status.job_name = next_id(job, status);
-    status.partitions.clear();
-    for (int i = 0; i < targets(job, world); ++i) {
-      status.partitions.push_back({.index = i, .id = status.job_name, .state = kPending});
-    }
-    status.work.reset();
-    status.progress.clear();
+    begin_as(next_id(job, status), targets(job, world), status);
     if (!status.start_time) status.start_time = now;
     say(job, status, "Ready", false, "Starting", "the runtimes are being asked", now);
     if (const auto remark = remark_on(job); !remark.empty()) {
@@ -190,15 +243,15 @@ void follow(const api::SampleJob& job, const World& world, api::SampleJobStatus&
       part.message = "the set has fewer partitions now";
       continue;
     }
-    const auto answer = std::ranges::find(world.answers, part.index, &Answer::partition);
-    if (answer == world.answers.end() || !answer->error.empty()) {
-      part.message = answer == world.answers.end() ? "its runtime is away" : answer->error;
+    const Answer* answer = answer_of(world, part.index);
+    if (!answer || !answer->error.empty()) {
+      part.message = answer ? answer->error : "its runtime is away";
       continue;
     }
     part.node = answer->node;
     if (!answer->job) {
       // Never heard of it: not asked yet, or a successor on another node.
-      const auto request = request_of(job, *world.set, part.index, partitions);
+      const auto request = request_for(job, world, status, part.index);
       if (request) plan.actions.emplace_back(PutJob{part.index, part.id, *request});
       part.message.clear();
       continue;
@@ -206,17 +259,56 @@ void follow(const api::SampleJob& job, const World& world, api::SampleJobStatus&
     part.state = state_of(answer->job->state);
     part.message = answer->job->error;
     part.work = work_of(*answer->job);
+    part.cut = answer->job->cut;
   }
   status.work = sum(status.partitions);
   status.progress = progress_text(*status.work);
 }
 
-void conclude(const api::SampleJob& job, api::SampleJobStatus& status, WallTime now, Plan& plan) {
+// What the others have is of no use without the part that failed.
+void give_up_rest(api::SampleJobStatus& status, Plan& plan) {
+  const auto failed = std::ranges::find(status.partitions, kFailed, &api::JobPartition::state);
+  if (failed == status.partitions.end()) return;
+  cancel_rest(status.partitions, plan);
+  for (auto& part : status.partitions) {
+    if (ended(part.state)) continue;
+    part.state = kCancelled;
+    part.message = "cancelled, because partition " + std::to_string(failed->index) + " failed";
+  }
+}
+
+// Under another id; what has been copied is not copied again.
+void divide_again(const api::SampleJob& job, const World& world, const std::string& why,
+                  api::SampleJobStatus& status, WallTime now, Plan& plan) {
+  std::erase_if(plan.actions, [](const Action& a) { return std::holds_alternative<PutJob>(a); });
+  cancel_rest(status.partitions, plan);
+  begin_as(again(status.job_name), targets(job, world), status);
+  say(job, status, "Ready", false, "Starting", "begins once more: " + why, now);
+  plan.again_after = seconds(0);
+}
+
+// A first runtime that lost what it had said divides the sync anew: parts of two divisions need not
+// be all of it.
+bool of_one_division(const api::SampleJobStatus& status) {
+  return std::ranges::all_of(status.partitions, [&](const api::JobPartition& part) {
+    return part.cut == status.partitions[0].cut;
+  });
+}
+
+void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatus& status,
+              WallTime now, Plan& plan) {
   const auto count = [&](const char* state) {
     return std::ranges::count(status.partitions, std::string(state), &api::JobPartition::state);
   };
   const auto all = static_cast<std::ptrdiff_t>(status.partitions.size());
   if (count(kSucceeded) == all && all > 0) {
+    if (all > 1 && world.set && is_shared(job, world)) {
+      if (!of_one_division(status)) {
+        return divide_again(job, world, "the first runtime lost how it was divided", status, now,
+                            plan);
+      }
+      plan.actions.emplace_back(CountSync{status.job_name + "-all"});
+    }
     status.progress = status.work && status.work->bytes_total > 0
                           ? progress_text(*status.work)
                           : (status.progress.empty() ? "100%" : status.progress);
@@ -255,6 +347,8 @@ Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus s
            WallTime now) {
   Plan plan;
   follow(job, world, status, plan);
+  const bool shared = world.set && is_shared(job, world);
+  if (shared) give_up_rest(status, plan);
   const std::string by = terminator_of(job, world.siblings);
   const bool over = std::ranges::all_of(
       status.partitions, [](const api::JobPartition& part) { return ended(part.state); });
@@ -280,7 +374,14 @@ Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus s
       plan.actions.emplace_back(
           Tell{false, event_of(job, "Create") + "Successfully", "the runtimes have been asked"});
     }
-    conclude(job, status, now, plan);
+    const auto past_the_end = [&](const api::JobPartition& part) {
+      return part.index >= partitions_of(*world.set);
+    };
+    if (shared && std::ranges::any_of(status.partitions, past_the_end)) {
+      divide_again(job, world, "the set has fewer partitions now", status, now, plan);
+    } else {
+      conclude(job, world, status, now, plan);
+    }
   }
   if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
   return plan;

@@ -38,6 +38,12 @@ struct CancelJob {
   std::string id{};
   bool operator==(const CancelJob&) const = default;
 };
+// All parts of a sync that several runtimes share have been done: the first one counts it. Unless
+// it could be told, nothing that comes after it in a plan is carried out.
+struct CountSync {
+  std::string id{};
+  bool operator==(const CountSync&) const = default;
+};
 struct SetStatus {
   api::SampleJobStatus status{};
   bool operator==(const SetStatus&) const = default;
@@ -65,8 +71,8 @@ struct Tell {
   std::string message{};
   bool operator==(const Tell&) const = default;
 };
-using Action = std::variant<PutJob, CancelJob, SetStatus, DeleteThis, CreateRun, DeleteRun,
-                            DropFinalizer, Tell>;
+using Action = std::variant<PutJob, CancelJob, CountSync, SetStatus, DeleteThis, CreateRun,
+                            DeleteRun, DropFinalizer, Tell>;
 
 struct Plan {
   std::vector<Action> actions{};

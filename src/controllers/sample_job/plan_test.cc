@@ -50,6 +50,7 @@ struct Model {
   std::vector<std::string> asked{};
   std::vector<std::string> cancelled{};
   std::vector<std::string> told{};
+  std::vector<std::string> counted{};
   bool deleted = false;
 
   Plan pass() {
@@ -66,6 +67,7 @@ struct Model {
       }
       if (const auto* set = std::get_if<SetStatus>(&action)) job.status = set->status;
       if (const auto* tell = std::get_if<Tell>(&action)) told.push_back(tell->reason);
+      if (const auto* count = std::get_if<CountSync>(&action)) counted.push_back(count->id);
       if (std::holds_alternative<DeleteThis>(action)) deleted = true;
     }
     return plan;
@@ -129,8 +131,8 @@ TEST(SampleJobPlan, TheIdIsStoredBeforeAnybodyHearsOfIt) {
   EXPECT_EQ(plan.again_after, 0s);
 }
 
-TEST(SampleJobPlan, OnOneVolumeASyncAndARemovalAreTheFirstRuntimesAffair) {
-  for (const auto& [type, all] : {std::pair{"sync", 1u}, std::pair{"rmr", 1u},
+TEST(SampleJobPlan, OnOneVolumeARemovalIsTheFirstRuntimesAffair) {
+  for (const auto& [type, all] : {std::pair{"sync", 3u}, std::pair{"rmr", 1u},
                                   std::pair{"warmup", 3u}, std::pair{"clear", 3u}}) {
     Model model{.job = job_of(type), .world = world_of(3, true)};
     model.settle();
@@ -139,6 +141,138 @@ TEST(SampleJobPlan, OnOneVolumeASyncAndARemovalAreTheFirstRuntimesAffair) {
     apart.settle();
     EXPECT_EQ(apart.asked.size(), 3u) << type;
   }
+}
+
+// Three runtimes that share a sync.
+Model shared_sync() {
+  Model model{.job = job_of("sync"), .world = world_of(3, true)};
+  model.settle();
+  return model;
+}
+
+void succeed(Model& model, int partition, const std::string& cut) {
+  model.say(partition, JobState::kSucceeded);
+  model.answer(partition).job->cut = cut;
+}
+
+TEST(SampleJobPlan, ASharedSyncIsAskedForInPartsThatAreNeverMixedUp) {
+  const Model model = shared_sync();
+  EXPECT_EQ(model.asked.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    Model other = model;
+    other.answer(i).job.reset();  // it moved to another node
+    const Plan plan = desired(other.job, other.world, kNow);
+    const auto& put = std::get<PutJob>(plan.actions.front());
+    EXPECT_EQ(put.partition, i);
+    EXPECT_EQ(put.request.sync.part, i);
+    EXPECT_EQ(put.request.sync.parts, 3);
+    EXPECT_EQ(put.request.sync.lists_at, "imagenet-runtime-0.imagenet-runtime-service.ns:7716");
+  }
+}
+
+TEST(SampleJobPlan, ASharedSyncCountsOnceWhenAllPartsAreDone) {
+  Model model = shared_sync();
+  succeed(model, 0, "x");
+  succeed(model, 2, "x");
+  model.settle();
+  EXPECT_TRUE(model.counted.empty());
+  EXPECT_EQ(model.job.status.phase, "Pending");
+  succeed(model, 1, "x");
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  EXPECT_EQ(model.counted, std::vector<std::string>{model.job.status.job_name + "-all"});
+  EXPECT_EQ(model.asked.size(), 3u);
+}
+
+TEST(SampleJobPlan, PartsOfTwoDivisionsAreNotAWhole) {
+  Model model = shared_sync();
+  const std::string before = model.job.status.job_name;
+  succeed(model, 0, "y");  // its runtime lost its disk and divided anew
+  succeed(model, 1, "x");
+  succeed(model, 2, "x");
+  model.settle();
+  EXPECT_EQ(model.job.status.job_name, before + ".1");
+  EXPECT_TRUE(model.counted.empty());
+  EXPECT_EQ(model.asked.size(), 6u);
+  for (int i = 0; i < 3; ++i) succeed(model, i, "z");
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  EXPECT_EQ(model.counted, std::vector<std::string>{before + ".1-all"});
+}
+
+TEST(SampleJobPlan, APartThatFailedFailsTheSyncAndIsNamed) {
+  Model model = shared_sync();
+  model.say(0, JobState::kRunning);
+  model.say(1, JobState::kFailed, "no such bucket");
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.cancelled.size(), 2u);
+  EXPECT_NE(model.message("Failed").find("partition 1 on node1: no such bucket"), std::string::npos)
+      << model.message("Failed");
+  EXPECT_TRUE(model.counted.empty());
+}
+
+TEST(SampleJobPlan, ASyncIsSharedByThoseWhoAreThere) {
+  Model model{.job = job_of("sync"), .world = world_of(3, true)};
+  std::erase_if(model.world.answers, [](const Answer& each) { return each.partition == 1; });
+  const Answer last = model.world.answers.back();
+  Plan plan;
+  for (int i = 0; i < 3; ++i) {
+    plan = desired(model.job, model.world, kNow);
+    for (const Action& action : plan.actions) {
+      if (const auto* set = std::get_if<SetStatus>(&action)) model.job.status = set->status;
+      if (const auto* put = std::get_if<PutJob>(&action); put && put->partition == 2) {
+        EXPECT_EQ(put->request.sync.part, 1);
+        EXPECT_EQ(put->request.sync.parts, 2);
+      }
+    }
+  }
+  EXPECT_EQ(model.job.status.partitions.size(), 2u);
+}
+
+TEST(SampleJobPlan, ASyncThatOnlyLooksOrTakesFromTheSourceIsNotShared) {
+  for (const bool dry : {true, false}) {
+    Model model{.job = job_of("sync"), .world = world_of(3, true)};
+    model.job.spec.sync = api::SyncOptions{.dry = dry, .delete_src = !dry};
+    model.settle();
+    EXPECT_EQ(model.asked.size(), 1u);
+    model.say(0, JobState::kSucceeded);
+    model.settle();
+    EXPECT_EQ(model.job.status.phase, "Succeeded");
+    EXPECT_TRUE(model.counted.empty());  // the runtime counts it by itself
+  }
+}
+
+TEST(SampleJobPlan, OfASharedSyncTheNextOneWaitsForTheLastPart) {
+  Model model{.job = job_of("sync"), .world = world_of(3, true)};
+  model.world.siblings = {{.name = "a", .type = "sync", .created = kNow - 1s, .sent = true}};
+  model.settle();
+  EXPECT_EQ(model.reason(), "Queued");
+  model.world = world_of(1, true);
+  model.world.siblings = {{.name = "a", .type = "sync", .created = kNow - 1s, .sent = true}};
+  model.settle();
+  EXPECT_EQ(model.reason(), "Starting");
+}
+
+TEST(SampleJobPlan, ASetWithFewerPartitionsDividesItsSyncAgain) {
+  Model model = shared_sync();
+  const std::string before = model.job.status.job_name;
+  model.world.set->spec.partitions = 2;
+  model.world.answers.pop_back();
+  model.settle();
+  EXPECT_EQ(model.job.status.job_name, before + ".1");
+  EXPECT_EQ(model.job.status.partitions.size(), 2u);
+}
+
+TEST(SampleJobPlan, ARemovalSaysWhenItWasFirstAccepted) {
+  Model model{.job = job_of("rmr"), .world = world_of(2, true)};
+  model.settle();
+  model.now += 1h;
+  model.answer(0).job.reset();  // it moved to another node
+  const Plan plan = desired(model.job, model.world, model.now);
+  const auto& put = std::get<PutJob>(plan.actions.front());
+  EXPECT_EQ(put.request.which.accepted,
+            std::chrono::duration_cast<std::chrono::milliseconds>(kNow.time_since_epoch()).count());
 }
 
 TEST(SampleJobPlan, WaitsForWhatIsMissingAndGoesOnWhenItComes) {

@@ -14,7 +14,7 @@ bool older(const Sibling& sibling, const api::SampleJob& job) {
 
 }  // namespace
 
-int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings) {
+int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings, int at_once) {
   int sent = 0, waiting = 0;
   for (const Sibling& each : siblings) {
     if (each.type != job.spec.type) continue;
@@ -25,7 +25,7 @@ int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings) {
     }
   }
   if (waiting > 0) return waiting + sent;
-  return sent >= kSentAtOnce ? sent : 0;
+  return sent >= at_once ? sent : 0;
 }
 
 std::string terminator_of(const api::SampleJob& job, const std::vector<Sibling>& siblings) {

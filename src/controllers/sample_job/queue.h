@@ -18,8 +18,10 @@ namespace paddle::controllers::sample_jobs {
 
 inline constexpr int kSentAtOnce = 4;
 
-// How many jobs of its kind come before it; 0: it is its turn.
-int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings);
+// How many jobs of its kind come before it; 0: it is its turn. `at_once`: how many of the kind may
+// be with the runtimes.
+int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings,
+             int at_once = kSentAtOnce);
 
 // The job that cancels this one: younger, and it says so. Empty: none.
 std::string terminator_of(const api::SampleJob& job, const std::vector<Sibling>& siblings);

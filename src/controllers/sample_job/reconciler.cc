@@ -80,6 +80,7 @@ class SampleJobReconciler {
     return std::visit(Match{
                           [&](const PutJob& a) { return put(a, pass); },
                           [&](const CancelJob& a) { return cancel(a, pass); },
+                          [&](const CountSync& a) { return count(a, pass); },
                           [&](const sample_jobs::SetStatus& a) { return set_status(a, pass); },
                           [&](const DeleteThis&) { return remove(pass.job, pass.call); },
                           [&](const CreateRun& a) { return create(a, pass); },
@@ -114,6 +115,16 @@ class SampleJobReconciler {
     log::info("a runtime does not take a job", {{"job", to_string(pass.job.meta.key)},
                                                 {"partition", a.partition},
                                                 {"reason", report.error().message}});
+    return Done{};
+  }
+
+  Result<> count(const CountSync& a, Pass& pass) {
+    const auto runtime = runtime_of(0, pass);
+    if (!runtime) return Error{Code::kUnavailable, "the first runtime is away"};
+    runtime::JobRequest request{.kind = runtime::JobKind::kSync};
+    request.sync.counts = true;
+    auto report = runtime->put_job(a.id, request, pass.call.stop);
+    if (!report) return std::move(report).error().in("count a sync");
     return Done{};
   }
 

@@ -149,9 +149,29 @@ Result<runtime::JobRequest> request_of(const api::SampleJob& job, const api::Sam
       }
       if (o.paths.empty()) return Error{Code::kInvalid, "rmrOptions.paths is missing"};
       request.which = {.paths = beneath_root(o.paths), .skip_trash = o.skip_trash};
+      if (job.status.start_time) {
+        request.which.accepted = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                     job.status.start_time->time_since_epoch())
+                                     .count();
+      }
       break;
     }
   }
+  return request;
+}
+
+bool may_be_shared(const api::SampleJob& job) {
+  return job.spec.type == "sync" &&
+         !(job.spec.sync && (job.spec.sync->dry || job.spec.sync->delete_src));
+}
+
+Result<runtime::JobRequest> shared_request_of(const api::SampleJob& job, const api::SampleSet& set,
+                                              int part, int parts) {
+  TRY(runtime::JobRequest request, request_of(job, set, 0, 1));
+  if (parts < 2) return request;
+  request.sync.part = part;
+  request.sync.parts = parts;
+  request.sync.lists_at = runtime::lists_address(set);
   return request;
 }
 

@@ -52,6 +52,7 @@ std::string JobBook::latest_success(JobKind kind) const {
   const Job* latest = nullptr;
   for (const auto& [id, job] : jobs_) {
     if (job.report.kind != kind || job.report.state != JobState::kSucceeded) continue;
+    if (job.request.sync.parts > 1) continue;  // who asked for the parts says when all are done
     if (!latest || job.number > latest->number) latest = &job;
   }
   return latest ? latest->report.id : "";
@@ -83,6 +84,7 @@ void JobBook::told(const std::string& id, const engine::Progress& progress) {
   report.bytes_done = progress.bytes_done;
   report.bytes_per_second = progress.bytes_per_second;
   report.seconds_left = progress.seconds_left;
+  report.cut = progress.cut;
 }
 
 std::optional<Job> JobBook::finish(const std::string& id, const Result<>& outcome) {

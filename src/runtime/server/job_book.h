@@ -40,7 +40,8 @@ class JobBook {
   Result<Job> put(const std::string& id, const JobRequest& request);
   const Job* find(const std::string& id) const;
   std::vector<JobReport> all() const;  // in the order they came
-  // The id of the latest one of that kind that has succeeded; empty: none that is remembered.
+  // The id of the latest one of that kind that has succeeded, parts of one left out; empty: none
+  // that is remembered.
   std::string latest_success(JobKind kind) const;
 
   // The next one of that kind, which runs from now on; nothing when one runs or none waits.

@@ -34,6 +34,20 @@ TEST(JobBook, RemembersWhichOfAKindSucceededLast) {
   EXPECT_EQ(book.latest_success(JobKind::kWarmup), "");
 }
 
+TEST(JobBook, APartOfASyncIsNoSyncThatSucceeded) {
+  JobBook book;
+  JobRequest part = kSync;
+  part.sync.parts = 2;
+  for (const auto& [id, request] : {std::pair{"whole", kSync}, std::pair{"part", part}}) {
+    ASSERT_TRUE(book.put(id, request));
+    ASSERT_TRUE(book.start(JobKind::kSync));
+    book.told(id, {.cut = "c"});
+    book.finish(id, kDone);
+  }
+  EXPECT_EQ(book.latest_success(JobKind::kSync), "whole");
+  EXPECT_EQ(book.find("part")->report.cut, "c");
+}
+
 TEST(JobBook, AnotherJobUnderAKnownIdIsAConflict) {
   JobBook book;
   ASSERT_TRUE(book.put("a", kSync));

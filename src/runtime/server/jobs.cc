@@ -14,6 +14,12 @@ engine::Selection selection_of(const Job& job) {
   return which;
 }
 
+engine::SyncTask task_of(const Job& job) {
+  engine::SyncTask task = job.request.sync;
+  if (task.parts > 1) task.job = job.report.id;
+  return task;
+}
+
 }  // namespace
 
 Jobs::Jobs(std::unique_ptr<Journal> journal, engine::NodeFace& engine)
@@ -132,7 +138,7 @@ Result<> Jobs::carry_out(const Job& job, std::stop_token stop) {
   const engine::Selection which = selection_of(job);
   switch (job.request.kind) {
     case JobKind::kSync:
-      return engine_.sync(job.request.sync, tell, std::move(stop));
+      return engine_.sync(task_of(job), tell, std::move(stop));
     case JobKind::kWarmup:
       return engine_.warm_up(which, tell, std::move(stop));
     case JobKind::kClear:

@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +20,11 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr int kPollMilliseconds = 100;
+constexpr int kPollMilliseconds = 50;
+constexpr int kBackgroundNice = 15;
+// Of ioprio_set(2), which has no header: this process, and the class that gets what is left over.
+constexpr int kIoprioProcess = 1;
+constexpr int kIoprioIdle = 3 << 13;
 constexpr std::chrono::seconds kPatience{2};  // between asking it to end and killing it
 
 Error failed(const std::string& doing) {
@@ -33,9 +39,14 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 // After fork: only calls that are safe there.
-[[noreturn]] void become(char* const* argv, char* const* env, int output, int failure) {
+[[noreturn]] void become(char* const* argv, char* const* env, bool background, int output,
+                         int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (background) {  // as well as it can be had
+    (void)::setpriority(PRIO_PROCESS, 0, kBackgroundNice);
+    (void)::syscall(SYS_ioprio_set, kIoprioProcess, 0, kIoprioIdle);
+  }
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -62,7 +73,15 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  void ask_to_end() const { ::kill(-pid_, SIGTERM); }
+  void ask_to_end() {
+    ::kill(-pid_, SIGTERM);
+    hold(false);
+  }
+  void hold(bool held) {
+    if (held != held_) ::kill(-pid_, held ? SIGSTOP : SIGCONT);
+    held_ = held;
+  }
+  bool held() const { return held_; }
 
   // After the end of its output: its exit code.
   int reap() {
@@ -79,6 +98,7 @@ class Child {
 
  private:
   pid_t pid_;
+  bool held_ = false;
 };
 
 Result<pid_t> start(const ChildCommand& command, UniqueFd& output) {
@@ -95,7 +115,9 @@ Result<pid_t> start(const ChildCommand& command, UniqueFd& output) {
   const auto env = pointers(command.env);
   const pid_t pid = ::fork();
   if (pid < 0) return failed("start '" + command.argv[0] + "'");
-  if (pid == 0) become(argv.data(), env.data(), said_end.get(), failure_end.get());
+  if (pid == 0) {
+    become(argv.data(), env.data(), command.background, said_end.get(), failure_end.get());
+  }
   ::setpgid(pid, pid);
   failure_end.reset();
   int number = 0;
@@ -115,7 +137,7 @@ void keep_end(std::string& said, std::string_view piece) {
 }  // namespace
 
 Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop,
-                           const ChildListener& listener) {
+                           const ChildListener& listener, const ChildGate& gate) {
   UniqueFd output;
   TRY(const pid_t pid, start(command, output));
   Child child(pid);
@@ -130,11 +152,12 @@ Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop,
       child.ask_to_end();
     }
     if (asked && system_clock().boot() > patience) break;  // killed by its owner's end
+    if (gate && !asked) child.hold(!gate());
     pollfd ready{.fd = output.get(), .events = POLLIN, .revents = 0};
     const int seen = ::poll(&ready, 1, kPollMilliseconds);
     if (seen < 0 && errno != EINTR) return failed("wait for '" + command.argv[0] + "'");
     if (seen <= 0) {
-      if (listener) listener({});
+      if (listener && !child.held()) listener({});
       continue;
     }
     const ssize_t got = ::read(output.get(), room.data(), room.size());

@@ -18,6 +18,7 @@ namespace paddle::engine::juicefs {
 struct ChildCommand {
   std::vector<std::string> argv{};  // argv[0] is a path; PATH is not searched
   std::vector<std::string> env{};   // "NAME=value", nothing is added
+  bool background = false;          // whoever else wants the processor or a disk comes first
 };
 
 struct ChildEnd {
@@ -26,11 +27,15 @@ struct ChildEnd {
 };
 inline constexpr std::size_t kSaidLimit = std::size_t{64} << 10;
 
-// What it said since the last call; called on this thread.
+// What it said since the last call; called on this thread, also when it says nothing, but not while
+// it is held.
 using ChildListener = std::function<void(std::string_view piece)>;
+// Whether it may run now; asked often, on this thread. While it may not, all of it is held
+// (SIGSTOP).
+using ChildGate = std::function<bool()>;
 
 // kCancelled after `stop`; kUnavailable when it can not be started. Any exit code is an answer.
 Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop,
-                           const ChildListener& listener = {});
+                           const ChildListener& listener = {}, const ChildGate& gate = {});
 
 }  // namespace paddle::engine::juicefs

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -69,6 +70,38 @@ TEST(Child, StartsWithSignalsAsUsual) {
     const auto end = run_child(shell("grep SigBlk /proc/self/status"), {});
     EXPECT_EQ(end->said, "SigBlk:\t0000000000000000\n");
   }).join();
+}
+
+TEST(Child, InTheBackgroundComesAfterEverybodyElse) {
+  ChildCommand command = shell("cut -d' ' -f19 /proc/self/stat");
+  EXPECT_EQ(run_child(command, {})->said, std::to_string(::getpriority(PRIO_PROCESS, 0)) + "\n");
+  command.background = true;
+  EXPECT_EQ(run_child(command, {})->said, "15\n");
+}
+
+TEST(Child, IsHeldWhileItsGateIsShutAndLosesNothing) {
+  int asked = 0;
+  std::string heard;
+  const auto end = run_child(
+      shell("i=0; while [ $i -lt 20 ]; do echo $i; sleep 0.02; i=$((i+1)); done"), {},
+      [&](std::string_view piece) { heard.append(piece); }, [&] { return ++asked % 3 != 0; });
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_TRUE(heard.starts_with("0\n1\n"));
+  EXPECT_TRUE(heard.ends_with("19\n"));
+}
+
+TEST(Child, EndsAlsoWhileItIsHeld) {
+  std::stop_source stop;
+  bool shut = false;
+  const auto end = run_child(
+      shell("echo ready; sleep 1000"), stop.get_token(),
+      [&](std::string_view piece) { shut |= !piece.empty(); },
+      [&] {
+        if (shut) stop.request_stop();
+        return !shut;
+      });
+  EXPECT_TRUE(end.is(Code::kCancelled));
 }
 
 }  // namespace

@@ -101,11 +101,57 @@ TEST(SyncArguments, PassEveryOptionOn) {
                                                                 .delete_source = true,
                                                                 .delete_destination = true});
   ASSERT_TRUE(argv);
+  EXPECT_EQ(*argv, (Words{"--no-agent",
+                          "--no-color",
+                          "sync",
+                          "--start=a",
+                          "--end=z",
+                          "--include",
+                          "*.jpg",
+                          "--include",
+                          "*/",
+                          "--exclude",
+                          "*",
+                          "--threads=3",
+                          "--bwlimit=8",
+                          "--update",
+                          "--force-update",
+                          "--perms",
+                          "--dirs",
+                          "--dry",
+                          "--delete-src",
+                          "--delete-dst",
+                          "--no-https",
+                          "minio://h/b/",
+                          "jfs://PADDLE_VOLUME/"}));
+}
+
+TEST(SyncArguments, OfAListSayWhatWouldBeCopiedInOrder) {
+  const auto argv = sync_arguments({.uri = "minio://h/b"},
+                                   {.exclude = {"a=b"},
+                                    .threads = 30,
+                                    .force_update = true,
+                                    .delete_source = true,
+                                    .delete_destination = true},
+                                   {}, SyncAction::kList);
+  ASSERT_TRUE(argv);
+  EXPECT_EQ(*argv, (Words{"--no-agent", "--no-color", "--verbose", "sync", "--exclude", "a=b",
+                          "--threads=1", "--force-update", "--dry", "minio://h/b/",
+                          "jfs://PADDLE_VOLUME/"}));
+}
+
+TEST(SyncArguments, OfADeletionCopyNothing) {
+  const auto argv = sync_arguments({.uri = "minio://h/b"},
+                                   {.start = "a",
+                                    .update = true,
+                                    .force_update = true,
+                                    .perms = true,
+                                    .delete_destination = true},
+                                   {}, SyncAction::kDelete);
+  ASSERT_TRUE(argv);
   EXPECT_EQ(*argv,
-            (Words{"--no-agent", "--no-color", "sync", "--start=a", "--end=z", "--include=*.jpg",
-                   "--exclude=*", "--threads=3", "--bwlimit=8", "--update", "--force-update",
-                   "--perms", "--dirs", "--dry", "--delete-src", "--delete-dst", "--no-https",
-                   "minio://h/b/", "jfs://PADDLE_VOLUME/"}));
+            (Words{"--no-agent", "--no-color", "sync", "--start=a", "--existing",
+                   "--ignore-existing", "--delete-dst", "minio://h/b/", "jfs://PADDLE_VOLUME/"}));
 }
 
 TEST(PathInSet, StaysBeneathTheRoot) {

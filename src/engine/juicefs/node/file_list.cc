@@ -180,6 +180,14 @@ bool is_leftover_name(const std::string& name) {
          name.find_first_not_of("0123456789", mark + 5) == name.npos;
 }
 
+std::string file_of_leftover(const std::string& path) {
+  constexpr std::string_view kBefore = ".jfs.";
+  const std::size_t name = path.rfind('/') + 1;  // 0 when there is none
+  const std::size_t mark = path.rfind(".tmp.");
+  if (!is_leftover_name(path.substr(name))) return path;
+  return path.substr(0, name) + path.substr(name + kBefore.size(), mark - name - kBefore.size());
+}
+
 Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
                                                 std::stop_token stop) {
   const std::function<void(std::size_t)> nobody;

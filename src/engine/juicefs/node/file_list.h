@@ -28,6 +28,8 @@ Result<std::vector<std::string>> list_files(const std::string& mount, const Sele
 Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
                                                 std::stop_token stop);
 bool is_leftover_name(const std::string& name);  // pure
+// "a/.jfs.b.jpg.tmp.42" -> "a/b.jpg": what it was going to be. Pure.
+std::string file_of_leftover(const std::string& path);
 
 // Of files, the part that the sampler gives to `partition` of which.partitions. Pure.
 std::vector<std::string> part_of_list(const std::vector<std::string>& files, const Selection& which,

@@ -152,5 +152,31 @@ TEST_F(FilesTest, EachDiskIsCountedOnce) {
   EXPECT_EQ(space_of({}), DiskSpace{});
 }
 
+TEST_F(FilesTest, AListRemembersHowFarItIsAndGoesWithItsJob) {
+  const ListStore lists = *ListStore::open(root_ + "/lists");
+  EXPECT_EQ(lists.done("sync-1"), 0u);
+  ASSERT_TRUE(lists.write("sync-1", 2, "x\n"));
+  ASSERT_TRUE(lists.finish("sync-1"));
+  lists.note_done("sync-1", 17);
+  EXPECT_EQ(lists.done("sync-1"), 17u);
+  for (std::size_t i = 0; i <= ListStore::kKept; ++i) {
+    fs::last_write_time(root_ + "/lists/sync-1.whole", fs::file_time_type::min());
+    const std::string job = "warmup-" + std::to_string(i);
+    ASSERT_TRUE(lists.write(job, 0, "y\n"));
+    ASSERT_TRUE(lists.finish(job));
+    if (!lists.whole("sync-1")) break;
+  }
+  EXPECT_FALSE(lists.whole("sync-1"));
+  for (const auto& entry : fs::directory_iterator(root_ + "/lists")) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("sync-1")) << entry.path();
+  }
+}
+
+TEST(Leftover, SaysWhoseItIs) {
+  EXPECT_EQ(file_of_leftover("a/.jfs.b.jpg.tmp.42"), "a/b.jpg");
+  EXPECT_EQ(file_of_leftover(".jfs.b.tmp.c.tmp.1"), "b.tmp.c");
+  EXPECT_EQ(file_of_leftover("a/b.jpg"), "a/b.jpg");
+}
+
 }  // namespace
 }  // namespace paddle::engine::juicefs

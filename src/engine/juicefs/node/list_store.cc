@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +19,7 @@ namespace paddle::engine::juicefs {
 namespace {
 
 constexpr const char* kWhole = ".whole";
+constexpr const char* kDone = ".done";
 constexpr const char* kPart = "/part";
 constexpr const char* kSyncing = "/syncing";
 
@@ -76,6 +78,19 @@ Result<std::string> ListStore::read(const std::string& job, std::int32_t partiti
   return read_whole(path);
 }
 
+std::size_t ListStore::done(const std::string& job) const {
+  std::size_t pieces = 0;
+  if (!is_id(job)) return 0;
+  const std::string text = read_whole(directory_ + "/" + job + kDone);
+  std::from_chars(text.data(), text.data() + text.size(), pieces);
+  return pieces;
+}
+
+void ListStore::note_done(const std::string& job, std::size_t pieces) const {
+  // Without it a piece is done once more, that is all.
+  if (is_id(job)) (void)!write_durably(directory_ + "/" + job + kDone, std::to_string(pieces));
+}
+
 Result<> ListStore::write_part(const std::string& text) const {
   return write_durably(directory_ + kPart, text);
 }
@@ -121,9 +136,12 @@ void ListStore::forget_old() const {
   for (const auto& [time, job] : jobs) {
     // First the mark: half a set of lists is none.
     fs::remove(directory_ + "/" + job + kWhole, ignored);
-    for (std::int32_t i = 0; fs::remove(directory_ + "/" + job + "." + std::to_string(i), ignored);
-         ++i) {
+    std::vector<fs::path> rest;
+    for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
+      const std::string name = entry.path().filename();
+      if (name.substr(0, name.rfind('.')) == job) rest.push_back(entry.path());
     }
+    for (const auto& each : rest) fs::remove(each, ignored);
   }
 }
 

@@ -2,9 +2,10 @@
 //
 // Lists of parts, kept next to the journal so that a job that is run again, or a runtime that asks
 // late, gets the same list: <directory>/<job>.<partition>, and <job>.whole when all of them are
-// there. The lists of the last few jobs are kept. "part" is the list that was warmed up last, and
-// "syncing" is there while a sync runs or after one was cut short. Thread-safe: files appear by
-// rename.
+// there (of a sync, with all but the first runtime: its own). <job>.done says how many pieces of
+// its own list a runtime has done. The lists of the last few jobs are kept. "part" is the list that
+// was warmed up last, and "syncing" is there while a sync runs or after one was cut short.
+// Thread-safe: files appear by rename.
 
 #pragma once
 
@@ -27,6 +28,9 @@ class ListStore {
   Result<> write(const std::string& job, std::int32_t partition, const std::string& text) const;
   // All of them are there; older jobs' lists are removed.
   Result<> finish(const std::string& job) const;
+
+  std::size_t done(const std::string& job) const;  // 0 when nothing is noted
+  void note_done(const std::string& job, std::size_t pieces) const;
 
   Result<> write_part(const std::string& text) const;
   std::string part() const;  // empty when there is none

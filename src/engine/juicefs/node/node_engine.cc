@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/juicefs/node/file_list.h"
+#include "engine/juicefs/node/pacing.h"
 #include "engine/juicefs/node/rate.h"
+#include "engine/juicefs/node/removal.h"
 #include "engine/juicefs/node/said.h"
 #include "engine/juicefs/node/sync_command.h"
 #include "engine/juicefs/node/sync_run.h"
@@ -56,36 +58,71 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
                  "the set has no source to sync from; give one in spec.source.uri or in the "
                  "options of the sync"};
   }
-  const bool cut_short = lists_.begin_sync();
-  const WallTime began = system_clock().wall();
-  auto done = run_sync({.program = options_.program,
-                        .home = options_.state,
-                        .source = source,
-                        .source_secret = options_.source_secret,
-                        .volume_secret = options_.volume_secret,
-                        .sub_dir = options_.sub_dir},
-                       task, tell, stop);
-  if (done && cut_short) remove_leftovers(began, stop);
-  if (done) lists_.end_sync();
+  if (task.counts) return Done{};
+  const Pacer pacer([this] {
+    const auto stats = control_.stats();
+    return stats ? figure(*stats, "juicefs_blockcache_miss_bytes").value_or(-1) : -1;
+  });
+  auto done = sync_from({.program = options_.program,
+                         .home = options_.state,
+                         .source = source,
+                         .source_secret = options_.source_secret,
+                         .volume_secret = options_.volume_secret,
+                         .sub_dir = options_.sub_dir,
+                         .may_run = [&] { return pacer.runs_now(); }},
+                        task, tell, stop);
   figures_.look_soon();
   return done;
 }
 
+Result<> NodeEngine::sync_from(const SyncPlace& place, const SyncTask& task,
+                               const ProgressSink& tell, const std::stop_token& stop) {
+  const bool cut_short = lists_.begin_sync();
+  const WallTime began = system_clock().wall();
+  SyncPart part{.pieces = {{}}};
+  if (task.parts > 1) {
+    TRY(part, part_of_sync(place, task, lists_, options_.fetch, tell, stop));
+    CHECK_DONE(run_part(place, task, part, lists_, tell, stop));
+  } else {
+    CHECK_DONE(run_sync(place, task, 0, tell, stop));
+  }
+  if (cut_short) {
+    // Other runtimes may be at work on theirs.
+    const std::string before = task.destination.empty() ? "" : task.destination + "/";
+    remove_leftovers(
+        began,
+        [&](const std::string& path) {
+          const std::string file = file_of_leftover(path);
+          if (task.parts <= 1) return true;
+          if (!file.starts_with(before)) return false;
+          return std::ranges::any_of(part.pieces, [&](const KeyRange& piece) {
+            return within(piece, file.substr(before.size()));
+          });
+        },
+        stop);
+  }
+  lists_.end_sync();
+  return Done{};
+}
+
 // Nothing of ours writes to them: whoever did died before this sync began.
-void NodeEngine::remove_leftovers(WallTime before, const std::stop_token& stop) const {
+void NodeEngine::remove_leftovers(WallTime before,
+                                  const std::function<bool(const std::string&)>& ours,
+                                  const std::stop_token& stop) const {
   const auto leftovers = list_leftovers(options_.data, before, stop);
   if (!leftovers) {
     return log::warn("can not look for what a killed sync left",
                      {{"reason", leftovers.error().message}});
   }
+  std::int64_t files = 0;
   for (const auto& path : *leftovers) {
+    if (!ours(path)) continue;
+    ++files;
     if (auto removed = control_.remove(path, /*skip_trash=*/true, {}, stop); !removed) {
       log::warn("can not remove what a killed sync left", {{"reason", removed.error().message}});
     }
   }
-  if (!leftovers->empty()) {
-    log::info("removed what a killed sync left", {{"files", leftovers->size()}});
-  }
+  if (files > 0) log::info("removed what a killed sync left", {{"files", files}});
 }
 
 Result<std::string> NodeEngine::list_for(const std::string& job, std::int32_t partition) {
@@ -211,6 +248,34 @@ Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std
   return Done{};
 }
 
+// How many files are gone.
+Result<std::int64_t> NodeEngine::remove_one(const std::string& path, const Selection& which,
+                                            const Control::Sink& tell,
+                                            const std::stop_token& stop) const {
+  const WallTime limit = removal_limit(which.accepted);
+  OldPaths old{.paths = {path}};
+  // Usually it has only just been asked for, and nothing can be younger.
+  if (which.accepted > 0 && system_clock().wall() > limit) {
+    TRY(old, older_than(options_.data, path, limit, stop));
+  }
+  if (old.younger > 0) {
+    log::info("a removal leaves what came after it", {{"path", path}, {"files", old.younger}});
+  }
+  std::int64_t sum = 0;
+  for (const auto& each : old.paths) {
+    std::int64_t count = 0;
+    const auto counting = [&](std::int64_t files, std::int64_t bytes) {
+      count = files;
+      tell(sum + files, bytes);
+    };
+    auto removed = control_.remove(each, which.skip_trash, counting, stop);
+    if (removed.is(Code::kNotFound) && old.younger > 0) continue;  // gone meanwhile
+    if (!removed) return std::move(removed).error();
+    sum += count;
+  }
+  return sum;
+}
+
 Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
                             std::stop_token stop) {
   if (which.paths.empty()) {
@@ -226,22 +291,20 @@ Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
                    "the root of the set can not be removed; name what is beneath it, or delete "
                    "the SampleSet"};
     }
-    std::int64_t count = 0;
     const auto telling = [&](std::int64_t files, std::int64_t) {
-      count = files;
       tell({.files_done = before + files});
     };
-    auto removed = control_.remove(path, which.skip_trash, telling, stop);
+    auto removed = remove_one(path, which, telling, stop);
     if (removed.is(Code::kNotFound)) {
       missing = Error{Code::kNotFound, "the set has no '" + path + "'; correct the path"};
       continue;
     }
     if (!removed) {
       figures_.look_soon();
-      return removed;
+      return std::move(removed).error();
     }
     removed_one = true;
-    before += count;
+    before += *removed;
   }
   figures_.look_soon();
   // Some that are gone may be the work of an earlier run that was cut short.

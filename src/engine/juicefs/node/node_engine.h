@@ -6,7 +6,7 @@
 // the one that trainers on this node read through. In the state directory:
 //
 //   jobs/     the runtime's journal (runtime/server)
-//   lists/    which files the parts of warm-ups hold (list_store.h)
+//   lists/    which files the parts of warm-ups and syncs hold (list_store.h)
 
 #pragma once
 
@@ -21,13 +21,9 @@
 #include "engine/juicefs/node/control.h"
 #include "engine/juicefs/node/figures.h"
 #include "engine/juicefs/node/list_store.h"
+#include "engine/juicefs/node/shared_sync.h"
 
 namespace paddle::engine::juicefs {
-
-// Asks the runtime at an address for a list (NodeFace::list_for there).
-using ListFetcher =
-    std::function<Result<std::string>(const std::string& address, const std::string& job,
-                                      std::int32_t partition, std::stop_token stop)>;
 
 struct NodeOptions {
   std::string program = "/usr/local/bin/juicefs";
@@ -68,7 +64,13 @@ class NodeEngine final : public NodeFace {
   Result<> make_lists(const Selection& which, const ProgressSink& tell,
                       const std::stop_token& stop);
 
-  void remove_leftovers(WallTime before, const std::stop_token& stop) const;
+  Result<> sync_from(const SyncPlace& place, const SyncTask& task, const ProgressSink& tell,
+                     const std::stop_token& stop);
+  // Those of a sync that was cut short, of files that are `ours`.
+  void remove_leftovers(WallTime before, const std::function<bool(const std::string&)>& ours,
+                        const std::stop_token& stop) const;
+  Result<std::int64_t> remove_one(const std::string& path, const Selection& which,
+                                  const Control::Sink& tell, const std::stop_token& stop) const;
 
   const NodeOptions options_;
   const ListStore lists_;

@@ -189,6 +189,17 @@ std::optional<Progress> sync_outcome(std::string_view log) {
                   .bytes_done = bytes_in(after("copied: "))};
 }
 
+std::optional<std::int64_t> copied_files(std::string_view log) {
+  constexpr std::string_view kBefore = ", copied: ";
+  const std::size_t at = log.rfind(kBefore);
+  if (at == log.npos || log.rfind("Found: ", at) == log.npos) return std::nullopt;
+  const char* const from = log.data() + at + kBefore.size();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(from, log.data() + log.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  return number;
+}
+
 Result<MountConfig> parse_config(std::string_view json) {
   TRY(const api::Json all, api::parse_json(json));
   const auto text = [](const api::Json& from, const char* key) {

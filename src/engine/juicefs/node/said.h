@@ -38,6 +38,8 @@ std::optional<double> figure(std::string_view metrics, std::string_view name);
 // How far a `juicefs sync` is, by its metrics; how it ended, by the last line of its log.
 Progress sync_progress(std::string_view metrics);
 std::optional<Progress> sync_outcome(std::string_view log);
+// By that line, how many it copied, or would have copied.
+std::optional<std::int64_t> copied_files(std::string_view log);
 
 // Of the file `.config` of a mount.
 struct MountConfig {

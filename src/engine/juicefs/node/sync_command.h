@@ -16,10 +16,17 @@ namespace paddle::engine::juicefs {
 
 inline constexpr const char* kVolumeVariable = "PADDLE_VOLUME";
 
+enum class SyncAction {
+  kCopy,    // all that the task says
+  kList,    // says what it would copy, and does nothing
+  kDelete,  // deletes at the destination what the source does not have, and copies nothing
+};
+
 // Arguments after the program; the set is `sub_dir` of the volume. kInvalid: a path that leaves the
 // set, or an option that can not be said.
 Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task,
-                                                const std::string& sub_dir = {});
+                                                const std::string& sub_dir = {},
+                                                SyncAction action = SyncAction::kCopy);
 
 // "a//b/./c" -> "a/b/c"; kInvalid when it leads out of the set, or has a newline.
 Result<std::string> path_in_set(const std::string& path);

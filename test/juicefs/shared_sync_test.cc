@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sync that three runtimes share, over the real thing; what it fetches is counted at the source.
+#include <algorithm>
+#include <filesystem>
+
+#include "test/juicefs/volume_fixture.h"
+
+namespace paddle::test {
+namespace {
+
+using runtime::JobKind;
+using runtime::JobState;
+
+constexpr int kFiles = 300;
+constexpr std::size_t kSize = 160'000;
+constexpr std::int64_t kBytes = static_cast<std::int64_t>(kFiles * kSize);
+constexpr int kParts = 3;
+
+class SharedSyncTest : public VolumeTest {
+ protected:
+  void SetUp() override {
+    VolumeTest::SetUp();
+    put_source(kFiles, kSize);
+    ASSERT_EQ(format(path("volume")).exit_code, 0);
+    for (int i = 0; i < kParts; ++i) add_runtime();
+  }
+
+  runtime::JobRequest part(int number, const engine::SyncTask& task = {}) {
+    runtime::JobRequest request{.kind = JobKind::kSync, .sync = task};
+    request.sync.part = number;
+    request.sync.parts = kParts;
+    request.sync.lists_at = runtimes_[0]->address;
+    return request;
+  }
+  void ask_all(const std::string& id, const engine::SyncTask& task = {}) {
+    // The first one last: the others have to wait for it.
+    for (int i = kParts; i-- > 0;) {
+      const auto put = client(node(i)).put_job(id, part(i, task));
+      ASSERT_TRUE(put) << put.error().message;
+    }
+  }
+  std::vector<runtime::JobReport> all_end(const std::string& id) {
+    std::vector<runtime::JobReport> reports;
+    for (int i = 0; i < kParts; ++i) {
+      reports.push_back(wait_for(node(i), id));
+      EXPECT_EQ(reports.back().state, JobState::kSucceeded) << i << ": " << reports.back().error;
+      EXPECT_EQ(reports.back().cut, reports.front().cut);
+    }
+    return reports;
+  }
+  Runtime& node(int number) { return *runtimes_[static_cast<std::size_t>(number)]; }
+};
+
+TEST_F(SharedSyncTest, EachCopiesItsShareAndTogetherTheyHaveEverything) {
+  const std::int64_t begun = proxy_->bytes();
+  ask_all("sync-1");
+  std::int64_t files = 0, bytes = 0;
+  for (const auto& report : all_end("sync-1")) {
+    EXPECT_GT(report.bytes_done, kBytes * 30 / 100);
+    EXPECT_LT(report.bytes_done, kBytes * 37 / 100);
+    EXPECT_EQ(report.bytes_total, report.bytes_done);
+    files += report.files_done;
+    bytes += report.bytes_done;
+  }
+  EXPECT_EQ(files, kFiles);
+  EXPECT_EQ(bytes, kBytes);
+  EXPECT_EQ(files_beneath(node(1).mount), truth_);
+  EXPECT_LT(proxy_->bytes() - begun, kBytes + kBytes / 20) << "fetched twice";
+  // Only who asked for the parts knows that all are done.
+  EXPECT_EQ(client(node(0)).status()->synced_by, "");
+  runtime::JobRequest counts{.kind = JobKind::kSync};
+  counts.sync.counts = true;
+  EXPECT_EQ(run_job(node(0), "sync-1-all", counts).state, JobState::kSucceeded);
+  EXPECT_EQ(client(node(0)).status()->synced_by, "sync-1-all");
+
+  // Once more: nothing is left to do, and the source is only listed.
+  const std::int64_t again = proxy_->bytes();
+  ask_all("sync-2");
+  for (const auto& report : all_end("sync-2")) EXPECT_EQ(report.bytes_done, 0);
+  EXPECT_LT(proxy_->bytes() - again, kBytes / 20);
+
+  // Another file of the source and one that it does not have: both ends are right afterwards.
+  ASSERT_TRUE(s3_.put("/bucket/train/new.jpg", "new"));
+  truth_["new.jpg"] = "new";
+  ASSERT_TRUE(write_file(node(2).mount + "/class0/extra.jpg", "extra"));
+  ask_all("sync-3", {.delete_destination = true});
+  all_end("sync-3");
+  EXPECT_EQ(files_beneath(node(1).mount), truth_);
+}
+
+TEST_F(SharedSyncTest, KilledRuntimesGoOnWithTheirOwnPartsOnly) {
+  for (const bool force : {false, true}) {
+    const std::string id = force ? "sync-forced" : "sync-1";
+    const std::int64_t begun = proxy_->bytes();
+    ask_all(id, {.threads = 2, .megabits = 120, .force_update = force});
+    for (int i = 0; i < kParts; ++i) {
+      ASSERT_TRUE(eventually([&] { return proxy_->bytes() - begun > kBytes * (i + 1) / 5; }));
+      kill_server(node(i));
+      serve(node(i));
+    }
+    for (const auto& report : all_end(id)) EXPECT_GT(report.bytes_done, 0);
+    const std::int64_t fetched = proxy_->bytes() - begun;
+    EXPECT_GE(fetched, kBytes);
+    // A part of this size is one piece of a forced sync, so a kill may fetch a third of a part
+    // more.
+    EXPECT_LT(fetched, kBytes + (force ? kBytes : kBytes / 20)) << "fetched twice";
+    EXPECT_EQ(files_beneath(node(1).mount), truth_);
+  }
+}
+
+TEST_F(SharedSyncTest, ARuntimeThatMovedIsGivenTheSamePartAgain) {
+  const std::int64_t begun = proxy_->bytes();
+  ask_all("sync-1", {.threads = 2, .megabits = 120});
+  ASSERT_TRUE(eventually([&] { return proxy_->bytes() - begun > kBytes / 3; }));
+  kill_server(node(1));
+  std::filesystem::remove_all(node(1).directory + "/state");
+  std::filesystem::create_directories(node(1).directory + "/state");
+  serve(node(1));
+  EXPECT_TRUE(client(node(1)).job("sync-1").is(Code::kNotFound));
+  ASSERT_TRUE(client(node(1)).put_job("sync-1", part(1, {.threads = 2, .megabits = 120})));
+  all_end("sync-1");
+  EXPECT_LT(proxy_->bytes() - begun, kBytes + kBytes / 20) << "fetched twice";
+  EXPECT_EQ(files_beneath(node(0).mount), truth_);
+}
+
+TEST_F(SharedSyncTest, WhoeverHasNoDivisionWaitsAndCanBeStopped) {
+  ASSERT_TRUE(client(node(1)).put_job("sync-1", part(1)));
+  ASSERT_TRUE(eventually([&] {
+    const auto seen = client(node(1)).job("sync-1");
+    return seen && seen->state == JobState::kRunning;
+  }));
+  ASSERT_TRUE(client(node(1)).cancel("sync-1"));
+  EXPECT_EQ(wait_for(node(1), "sync-1").state, JobState::kCancelled);
+}
+
+TEST_F(SharedSyncTest, ARemovalThatIsRunLateLeavesWhatCameAfterIt) {
+  ask_all("sync-1");
+  all_end("sync-1");
+  system_clock().sleep(std::chrono::milliseconds{2'100}, {});
+  const auto accepted = std::chrono::duration_cast<std::chrono::milliseconds>(
+                            system_clock().wall().time_since_epoch())
+                            .count() -
+                        1'000;
+  // What a later sync brings has the source's time of writing, and is younger all the same.
+  ASSERT_TRUE(s3_.put("/bucket/train/class0/deep/later.jpg", "later"));
+  ask_all("sync-2");
+  all_end("sync-2");
+  runtime::JobRequest removal{.kind = JobKind::kRemove};
+  removal.which.paths = {"class0", "class1"};
+  removal.which.skip_trash = true;
+  removal.which.accepted = accepted;
+  const auto removed = run_job(node(1), "rmr-1", removal);
+  ASSERT_EQ(removed.state, JobState::kSucceeded) << removed.error;
+  std::erase_if(truth_, [](const auto& each) {
+    return each.first.starts_with("class0/") || each.first.starts_with("class1/");
+  });
+  truth_["class0/deep/later.jpg"] = "later";
+  EXPECT_EQ(files_beneath(node(1).mount), truth_);
+  EXPECT_FALSE(std::filesystem::exists(node(1).mount + "/class1"));
+}
+
+}  // namespace
+}  // namespace paddle::test
