@@ -143,6 +143,10 @@ struct PartitionStatus {
   bool ready = false;
   std::string warmed{};     // the automatic warm-up that has ended here ...
   std::string warmed_on{};  // ... and the node on which it did
+  // The life of that node's cache which holds what it brought in, so that a loss is noticed; empty
+  // when nobody is to bring it back: somebody cleared the cache, or it is not known.
+  std::string warmed_in{};
+  std::int64_t warmed_bytes = 0;  // how much of the partition was there when it had ended
   Opaque rest{};
   bool operator==(const PartitionStatus&) const = default;
 };

@@ -162,6 +162,10 @@ void fields(Visit& visit, As<PartitionStatus> auto& s) {
   visit("ready", s.ready, {});
   visit("warmed", s.warmed, {.doc = "The automatic warm-up that ended last on this partition."});
   visit("warmedOn", s.warmed_on, {.doc = "The node on which it did."});
+  visit("warmedIn", s.warmed_in,
+        {.doc = "The life of that node's cache that holds it: in another it is brought in again. "
+                "Empty once somebody has cleared the cache."});
+  visit("warmedBytes", s.warmed_bytes, {.doc = "What was cached of the partition at its end."});
 }
 
 template <typename Visit>

@@ -119,6 +119,9 @@ struct Status {
   // Of the part that was warmed up last: 0 before.
   std::int64_t part_bytes = 0;
   std::int64_t part_cached_bytes = 0;
+  // In which life of the node's cache these figures were seen: another one may have lost what was
+  // there though nobody cleared it. Empty: not known, or this engine's caches outlive it.
+  std::string life{};
   // Something that users should know though nothing failed; one sentence, or empty.
   std::string remark{};
 };

@@ -40,6 +40,8 @@ struct Manifests {
   api::Opaque credentials{};
   // Pod that has to succeed once, after the credentials and before the runtimes.
   api::Opaque preparation{};
+  // The same for a volume that was prepared with other credentials; null: as the first time.
+  api::Opaque preparation_again{};
   api::Opaque policy{};      // NetworkPolicy: who may ask the runtimes
   std::string csi_driver{};  // that nodes must have; empty: none, or our own
   bool operator==(const Manifests&) const = default;
@@ -68,8 +70,24 @@ api::Json runtime_service(const api::SampleSet& set, const std::string& engine);
 // The NetworkPolicy of the runtimes: as well.
 api::Json runtime_policy(const api::SampleSet& set, const std::string& engine,
                          const RuntimeOptions& options);
+// The volume that nodes mount by `csi`, its claim, and the runtimes, a pod like `pod_spec` for each
+// partition: as well.
+api::Json volume_by(const api::SampleSet& set, const std::string& engine, const api::Json& csi);
+api::Json claim_of(const api::SampleSet& set, const std::string& engine);
+api::Json runtimes_like(const api::SampleSet& set, const std::string& engine,
+                        const api::Json& pod_spec);
 // What selects the runtimes' pods.
 std::map<std::string, std::string> runtime_labels(const api::SampleSet& set,
                                                   const std::string& engine);
+
+// Everything a container mounts, with where.
+struct Mounts {
+  api::Opaque volumes{};  // of the pod
+  api::Opaque mounts{};   // of the container
+  void add(const api::Json& volume, const std::string& path);
+  // `how`: other fields of the mount.
+  void add(const api::Json& volume, const std::string& path, const api::Json& how);
+  void add_read_only(const api::Json& volume, const std::string& path);
+};
 
 }  // namespace paddle::engine

@@ -179,6 +179,8 @@ CLI::App* add_format(CLI::App& app, FormatFlags& flags) {
   CLI::App* verb = app.add_subcommand("format", "makes a JuiceFS volume unless it is there");
   verb->footer(kFormatExamples);
   add_juicefs(verb, flags.volume_secret, flags.juicefs);
+  verb->add_flag("--update-keys", flags.update_keys,
+                 "a volume that is there gets the keys of the Secret");
   verb->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
   return verb;
 }

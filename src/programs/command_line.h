@@ -67,6 +67,7 @@ struct ServeFlags {
 struct FormatFlags {
   std::string volume_secret{};
   std::string juicefs = "/usr/local/bin/juicefs";
+  bool update_keys = false;
   std::string log_format = "text";
   bool operator==(const FormatFlags&) const = default;
 };

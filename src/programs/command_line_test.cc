@@ -140,6 +140,7 @@ TEST(CacheCommandLine, TakesWhatThePreparationWrites) {
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_EQ(command->verb, CacheVerb::kFormat);
   EXPECT_EQ(command->format, (FormatFlags{.volume_secret = "/v"}));
+  EXPECT_TRUE(parse_cache({"format", "--volume-secret=/v", "--update-keys"})->format.update_keys);
   EXPECT_TRUE(parse_cache({"format"}).is(Code::kInvalid));
   EXPECT_NE(parse_cache({"format", "--help"})->text.find("Examples:"), std::string::npos);
 }

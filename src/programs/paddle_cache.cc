@@ -175,9 +175,10 @@ Result<> run(const programs::CacheCommand& command, const sigset_t& ends) {
   if (log_format_of(command) == "json") log::set_format(log::Format::kJson);
   switch (command.verb) {
     case programs::CacheVerb::kFormat:
-      return engine::juicefs::ensure_formatted(
-          {.program = command.format.juicefs, .volume_secret = command.format.volume_secret},
-          stop_of(ends));
+      return engine::juicefs::ensure_formatted({.program = command.format.juicefs,
+                                                .volume_secret = command.format.volume_secret,
+                                                .update_keys = command.format.update_keys},
+                                               stop_of(ends));
     case programs::CacheVerb::kRegister:
       return register_driver(command.registration, ends);
     case programs::CacheVerb::kServe:

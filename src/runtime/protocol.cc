@@ -312,6 +312,7 @@ Json encode(const JobReport& report) {
             {"error", report.error}};
   if (!report.cut.empty()) json["cut"] = report.cut;
   if (report.seconds_left) json["secondsLeft"] = *report.seconds_left;
+  if (report.cleared_since) json["clearedSince"] = true;
   return json;
 }
 
@@ -323,7 +324,8 @@ Json encode(const StatusReport& report) {
               {"limit", report.cache.limit},
               {"diskSize", report.cache.disk_size},
               {"diskUsed", report.cache.disk_used},
-              {"diskAvail", report.cache.disk_avail}}},
+              {"diskAvail", report.cache.disk_avail},
+              {"life", report.cache.life}}},
             {"reads",
              {{"fromCache", report.reads.from_cache},
               {"fromMemory", report.reads.from_memory},
@@ -372,6 +374,7 @@ Result<JobReport> decode_job_report(const Json& from) {
   if (read.find("secondsLeft")) read.take("secondsLeft", report.seconds_left.emplace());
   read.take("error", report.error);
   read.take("cut", report.cut);
+  read.take("clearedSince", report.cleared_since);
   CHECK_DONE(read.done());
   if (!is_job_id(report.id)) return wrong("id", "a job's id");
   return report;
@@ -408,6 +411,7 @@ Result<StatusReport> decode_status_report(const Json& from) {
     in.take("diskSize", report.cache.disk_size);
     in.take("diskUsed", report.cache.disk_used);
     in.take("diskAvail", report.cache.disk_avail);
+    in.take("life", report.cache.life);
     CHECK_DONE(in.done());
   }
   if (const Json* reads = read.find("reads")) {

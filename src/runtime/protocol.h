@@ -48,8 +48,9 @@ struct JobReport {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_per_second = 0;
   std::optional<std::int64_t> seconds_left{};
-  std::string error{};  // one sentence; no secrets
-  std::string cut{};    // of a part of a sync: parts of one sync say the same
+  std::string error{};         // one sentence; no secrets
+  std::string cut{};           // of a part of a sync: parts of one sync say the same
+  bool cleared_since = false;  // a job that clears the cache came after it
   bool operator==(const JobReport&) const = default;
 };
 
@@ -68,6 +69,7 @@ struct CacheReport {
   std::int64_t disk_size = 0;
   std::int64_t disk_used = 0;
   std::int64_t disk_avail = 0;
+  std::string life{};  // of what holds it: another one may have lost it (engine.h)
   bool operator==(const CacheReport&) const = default;
 };
 

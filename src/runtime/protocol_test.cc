@@ -92,14 +92,15 @@ TEST(RuntimeProtocol, ReportsGoThereAndBack) {
                    .bytes_per_second = 7,
                    .seconds_left = 0,
                    .error = "no such bucket",
-                   .cut = "cut-1"};
+                   .cut = "cut-1",
+                   .cleared_since = true};
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
   report.seconds_left.reset();
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
 
   StatusReport status{.engine = "samplefs",
                       .index = IndexReport{1, "d", 2, 3},
-                      .cache = {1, 2, 3, 4, 5, 6},
+                      .cache = {1, 2, 3, 4, 5, 6, "life"},
                       .reads = {7, 8, 9, 10},
                       .mounts = 11,
                       .error = "e"};

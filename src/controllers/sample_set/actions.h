@@ -81,6 +81,13 @@ struct PatchRuntimes {
   api::Opaque patch{};
   bool operator==(const PatchRuntimes&) const = default;
 };
+// What we want of the NetworkPolicy, all of it; what others have written beside stays. An RFC 6902
+// patch: what is not wanted any more has to go.
+struct PatchPolicy {
+  api::ObjectKey key{};
+  api::Opaque patch{};
+  bool operator==(const PatchPolicy&) const = default;
+};
 // Its successor follows the present template.
 struct ReplaceRuntime {
   api::ObjectKey key{};
@@ -112,9 +119,9 @@ struct Tell {
   bool operator==(const Tell&) const = default;
 };
 
-using Action =
-    std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials, Annotate,
-                 RenewToken, PatchRuntimes, ReplaceRuntime, PutJob, LabelNode, SetStatus, Tell>;
+using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials,
+                            Annotate, RenewToken, PatchRuntimes, PatchPolicy, ReplaceRuntime,
+                            PutJob, LabelNode, SetStatus, Tell>;
 
 struct Plan {
   std::vector<Action> actions{};

@@ -31,6 +31,12 @@ Json credentials_copy(const Json& wanted, const std::string& version) {
   return object;
 }
 
+Json marked_policy(const Json& policy) {
+  Json out = policy;
+  out["metadata"]["annotations"][kMadeFrom] = stable_hash_hex(policy["spec"].dump());
+  return out;
+}
+
 std::string version_of(const World& world) { return world.secret ? world.secret->version : ""; }
 
 }  // namespace
@@ -111,8 +117,8 @@ void create_missing(const api::SampleSet& set, const World& world, const Choice&
   create(ChildKind::kVolume, world.volume.has_value(), wanted.volume);
   create(ChildKind::kClaim, world.claim.has_value(), wanted.claim);
   create(ChildKind::kService, world.service.has_value(), wanted.service);
-  if (world.can_have_policies) {
-    create(ChildKind::kPolicy, world.policy.has_value(), wanted.policy);
+  if (world.can_have_policies && wanted.policy) {
+    create(ChildKind::kPolicy, world.policy.has_value(), marked_policy(*wanted.policy));
   }
   const auto lacking = lacks_driver(set, world, wanted.csi_driver);
   const bool mountable = wanted.csi_driver.empty() || (world.drivers && lacking != "");
@@ -136,6 +142,28 @@ void renew_token(const api::SampleSet& set, const World& world, WallTime now, Pl
   const auto when = parse_rfc3339(annotation(*world.token, kRenewAfter));
   if (when && now < *when) return;
   plan.actions.emplace_back(RenewToken{world.token->key, world.token->uid});
+}
+
+void update_policy(const api::SampleSet& set, const World& world,
+                   const engine::Manifests& manifests, Plan& plan) {
+  if (!world.policy || !manifests.policy || !engine::belongs_to(*world.policy, set)) return;
+  if (world.policy->deleting()) return;
+  const Json wanted = marked_policy(*manifests.policy);
+  const std::string mark = wanted["metadata"]["annotations"][kMadeFrom];
+  if (annotation(*world.policy, kMadeFrom) == mark) return;
+  Json patch =
+      Json::array({Json{{"op", "test"}, {"path", "/metadata/uid"}, {"value", world.policy->uid}},
+                   Json{{"op", "replace"}, {"path", "/spec"}, {"value", wanted["spec"]}}});
+  if (world.policy->annotations.empty()) {
+    patch.push_back({{"op", "add"},
+                     {"path", "/metadata/annotations"},
+                     {"value", wanted["metadata"]["annotations"]}});
+  } else {
+    patch.push_back({{"op", "add"},
+                     {"path", "/metadata/annotations/batch.paddlepaddle.org~1made-from"},
+                     {"value", mark}});
+  }
+  plan.actions.emplace_back(PatchPolicy{world.policy->key, api::Opaque(std::move(patch))});
 }
 
 void update_runtimes(const api::SampleSet& set, const World& world,

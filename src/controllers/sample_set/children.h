@@ -31,6 +31,10 @@ void update_credentials(const World& world, const Choice& choice, Plan& plan);
 // Tokens and certificates are renewed in the second half of their life.
 void renew_token(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
+// The NetworkPolicy is as it would be made now.
+void update_policy(const api::SampleSet& set, const World& world,
+                   const engine::Manifests& manifests, Plan& plan);
+
 // Number and template of the runtimes; pods of an older template one at a time.
 void update_runtimes(const api::SampleSet& set, const World& world,
                      const engine::Manifests& manifests, Plan& plan);
@@ -38,6 +42,8 @@ void update_runtimes(const api::SampleSet& set, const World& world,
 // The StatefulSet as it is to be created: with the mark of its template on it and on its pods.
 api::Json marked(const api::Json& stateful_set);
 inline constexpr const char* kTemplateAnnotation = "batch.paddlepaddle.org/template";
+// On the NetworkPolicy: what it was made from.
+inline constexpr const char* kMadeFrom = "batch.paddlepaddle.org/made-from";
 // On the copy: "<uid>/<resourceVersion>" of the Secret that it is a copy of.
 inline constexpr const char* kCopiedFrom = "batch.paddlepaddle.org/copied-from";
 // On the Secret with token and certificates: when to make others.

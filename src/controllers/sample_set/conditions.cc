@@ -162,6 +162,10 @@ api::Condition degraded_condition(const api::SampleSet& set, const World& world)
                            "; workers of this partition run anywhere meanwhile");
     }
   }
+  if (const auto refused = world.runtimes ? preparation_error(world) : std::nullopt) {
+    return condition(set, "Degraded", "True", "CredentialsRefused",
+                     "the volume goes on with the credentials that it has: " + *refused);
+  }
   const bool gone = world.secret && !world.secret->exists && synced(set.status);
   if (gone) {
     return condition(set, "Degraded", "True", "SecretGone",

@@ -83,6 +83,11 @@ Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set,
             return done(change(ChildKind::kRuntimes, {set.meta.key.ns, engine::runtime_name(set)},
                                {.body = *a.patch}, "change the runtimes", call));
           },
+          [&](const PatchPolicy& a) {
+            return done(change(ChildKind::kPolicy, a.key,
+                               {.type = kube::PatchType::kJson, .body = *a.patch},
+                               "change the NetworkPolicy", call));
+          },
           [&](const ReplaceRuntime& a) { return done(replace(a, call)); },
           [&](const PutJob& a) { return done(put_job(a, set, world, call)); },
           [&](const LabelNode& a) { return done(label(a, call)); },

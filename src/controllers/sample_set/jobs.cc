@@ -2,7 +2,6 @@
 #include "controllers/sample_set/jobs.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/units.h"
 #include "controllers/sample_set/seats.h"
@@ -14,12 +13,7 @@ namespace {
 using runtime::JobState;
 
 constexpr int kEnoughTries = 3;
-constexpr const char* kAgain = "-r";
-
-std::string uid8(const api::SampleSet& set) { return set.meta.uid.substr(0, 8); }
-
-// Without the number of the attempt.
-std::string base_of(const std::string& warmup) { return warmup.substr(0, warmup.rfind(kAgain)); }
+constexpr std::int64_t kFewer = 10;  // a tenth less is lost, not evicted
 
 std::string how_long(std::int64_t seconds) {
   if (seconds < 120) return std::to_string(seconds) + " s";
@@ -43,15 +37,47 @@ bool may_retry(const api::SampleSet& set, const char* type, const std::string& i
          now - *failed->last_transition >= retry_delay(id);
 }
 
-runtime::JobRequest warm_up_request(const api::SampleSet& set, int partition, bool first_leads) {
+// Whoever is to make its own list is told of no other.
+runtime::JobRequest warm_up_request(const api::SampleSet& set, int partition, bool from_first) {
   runtime::JobRequest request{
       .kind = runtime::JobKind::kWarmup,
       .which = {.partition = partition, .partitions = set.spec.effective_partitions()}};
   if (set.spec.warmup) request.which.strategy = runtime::strategy_of(set.spec.warmup->strategy);
-  if (first_leads && partition > 0) {
-    request.which.lists_at = runtime::lists_address(set);
-  }
+  if (from_first) request.which.lists_at = runtime::lists_address(set);
   return request;
+}
+
+// The report on the warm-up of that id, or null.
+const runtime::JobReport* report_on(const RuntimeSeen* answer, const std::string& id) {
+  return answer && answer->warmup && answer->warmup->id == id ? &*answer->warmup : nullptr;
+}
+
+bool is_through(const runtime::JobReport* report) {
+  return report && (report->state == JobState::kSucceeded || report->state == JobState::kCancelled);
+}
+
+bool has_ended(const api::PartitionStatus& partition, const std::string& warm_up) {
+  return has_been_warm(partition) && partition.warmed == round_of(warm_up);
+}
+
+void forget_warm_up(api::PartitionStatus& partition) {
+  partition.warmed = partition.warmed_on = partition.warmed_in = "";
+  partition.warmed_bytes = 0;
+}
+
+// The client that kept it has started anew and has far less than the warm-up left. Without a
+// change of its life it was evicted or cleared, and after a clear `warmed_in` is empty.
+bool has_lost_it(const api::PartitionStatus& partition, const std::string& life) {
+  return !partition.warmed_in.empty() && !life.empty() && partition.warmed_in != life &&
+         partition.cached_bytes < partition.warmed_bytes - partition.warmed_bytes / kFewer;
+}
+
+// Its runtime would say that it has done that job.
+bool lost_where_it_ended(const World& world, const api::SampleSetStatus& status) {
+  return std::ranges::any_of(status.partitions, [&](const auto& partition) {
+    return !has_ended(partition, status.jobs->warmup) &&
+           is_through(report_on(answer_of(world, partition.index), status.jobs->warmup));
+  });
 }
 
 }  // namespace
@@ -116,14 +142,11 @@ bool has_been_warm(const api::PartitionStatus& partition) {
 
 WarmSeen warm_up_of(const World& world, const api::SampleSetStatus& status) {
   if (!status.jobs || status.jobs->warmup.empty()) return {};
-  const std::string base = base_of(status.jobs->warmup);
   WarmSeen seen{.state = status.partitions.empty() ? JobsState::kRunning : JobsState::kDone};
   for (const auto& partition : status.partitions) {
-    const RuntimeSeen* answer = answer_of(world, partition.index);
-    const runtime::JobReport* report = answer && answer->warmup ? &*answer->warmup : nullptr;
-    if (report && report->id != status.jobs->warmup) report = nullptr;
+    const auto* report = report_on(answer_of(world, partition.index), status.jobs->warmup);
     if (report) seen.work.add(*report);
-    if (has_been_warm(partition) && partition.warmed == base) continue;
+    if (has_ended(partition, status.jobs->warmup)) continue;
     if (report && report->state == JobState::kFailed) {
       seen.error = report->error.empty() ? "no reason was given" : report->error;
     } else if (seen.state != JobsState::kFailed) {
@@ -143,16 +166,27 @@ bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen) 
 void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
                api::SampleSetStatus& status) {
   if (!set.status.jobs || set.status.jobs->warmup.empty()) return;
+  const std::string& id = set.status.jobs->warmup;
   for (auto& partition : status.partitions) {
     const RuntimeSeen* answer = answer_of(world, partition.index);
     if (!answer || !answer->status) continue;
     // A runtime without its list has lost its disk, and the samples with it.
-    if (!first_leads && !answer->status->index) partition.warmed = partition.warmed_on = "";
-    if (!answer->warmup || answer->warmup->id != set.status.jobs->warmup) continue;
-    const JobState state = answer->warmup->state;
-    if (state != JobState::kSucceeded && state != JobState::kCancelled) continue;
-    partition.warmed = base_of(answer->warmup->id);
-    partition.warmed_on = partition.node;
+    if (!first_leads && !answer->status->index) forget_warm_up(partition);
+    const auto* report = report_on(answer, id);
+    const std::string& life = answer->status->cache.life;
+    if (is_through(report) && !has_ended(partition, id)) {
+      partition.warmed = round_of(id);
+      partition.warmed_on = partition.node;
+      partition.warmed_in = report->state == JobState::kSucceeded ? life : "";
+      partition.warmed_bytes = partition.cached_bytes;
+    }
+    if (report && report->cleared_since) partition.warmed_in = "";
+    if (!has_been_warm(partition)) continue;
+    if (has_lost_it(partition, life)) {
+      forget_warm_up(partition);
+    } else if (!partition.warmed_in.empty() && !life.empty()) {
+      partition.warmed_in = life;
+    }
   }
 }
 
@@ -161,22 +195,19 @@ void name_jobs(const api::SampleSet& set, const World& world, WallTime now,
   api::JobsName jobs = status.jobs.value_or(api::JobsName{});
   const bool can_sync = is_bound(world) && world.runtimes && world.runtimes->ready > 0;
   if (!set.spec.no_sync && can_sync && !synced(status)) {
-    if (jobs.sync.empty()) {
-      jobs.sync = "sync-" + uid8(set) + "-0";
-    } else if (status.phase == "SyncFailed" && may_retry(set, "Synced", jobs.sync, now)) {
-      jobs.sync = "sync-" + uid8(set) + "-" + std::to_string(attempt_of(jobs.sync) + 1);
-      status.phase = "Mount";
-    }
+    const bool again = status.phase == "SyncFailed" && may_retry(set, "Synced", jobs.sync, now);
+    if (jobs.sync.empty() || again) jobs.sync = next_sync(set, jobs.sync);
+    if (again) status.phase = "Mount";
   }
   if (synced(status) && set.spec.warms_up_by_itself() && status.index) {
-    const std::string base = "warmup-" + uid8(set) + "-" +
-                             std::to_string(status.index->generation) + "-" +
-                             std::to_string(set.spec.effective_partitions());
-    if (base_of(jobs.warmup) != base) {
-      jobs.warmup = base;
+    const std::string wanted = warm_up_for(set, status.index->generation, jobs.warmup);
+    if (jobs.warmup != wanted) {
+      jobs.warmup = wanted;
+    } else if (lost_where_it_ended(world, status)) {
+      jobs.warmup = after_loss(jobs.warmup);
     } else if (warm_up_of(world, status).state == JobsState::kFailed &&
                may_retry(set, "Warmed", jobs.warmup, now)) {
-      jobs.warmup = base + kAgain + std::to_string(attempt_of(jobs.warmup) + 1);
+      jobs.warmup = after_failure(jobs.warmup);
     }
   }
   if (jobs != api::JobsName{}) status.jobs = jobs;
@@ -186,14 +217,16 @@ void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
               const api::SampleSetStatus& next, Plan& plan) {
   if (!set.status.jobs) return;
   const auto& jobs = *set.status.jobs;
-  const RuntimeSeen* first = answer_of(world, 0);
   const auto needs_warm_up = [&](const RuntimeSeen& answer) {
     const auto at = static_cast<size_t>(answer.partition);
     return !answer.warmup && at < next.partitions.size() &&
-           !(has_been_warm(next.partitions[at]) &&
-             next.partitions[at].warmed == base_of(jobs.warmup));
+           !has_ended(next.partitions[at], jobs.warmup);
   };
-  const bool list_wanted = first_leads && std::ranges::any_of(world.answers, needs_warm_up);
+  // It hands out lists of a warm-up that it does itself. One that is through with it is not asked
+  // again, for somebody may have cleared its cache: then the others make theirs by the same rule.
+  const RuntimeSeen* first = first_leads ? answer_of(world, 0) : nullptr;
+  const bool first_hands_out = first && first->warmup;
+  const bool first_comes_first = first && first->status && needs_warm_up(*first);
   for (const RuntimeSeen& answer : world.answers) {
     if (!answer.status) continue;  // could not be asked: neither can it be told
     const bool leads = first_leads && answer.partition == 0;
@@ -204,32 +237,11 @@ void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
     }
     if (jobs.warmup.empty() || !set.spec.warms_up_by_itself() || !synced(set.status)) continue;
     if (!first_leads && !answer.status->index) continue;
-    // Others ask the first one for their lists, so it has to know of them before.
-    const bool lists_known = !first_leads || leads || (first && first->warmup);
-    const bool asked_for_lists = leads && list_wanted && !answer.warmup;
-    if ((needs_warm_up(answer) && lists_known) || asked_for_lists) {
-      plan.actions.emplace_back(PutJob{answer.partition, jobs.warmup,
-                                       warm_up_request(set, answer.partition, first_leads)});
-    }
+    if (!needs_warm_up(answer) || (first_comes_first && !leads)) continue;
+    plan.actions.emplace_back(
+        PutJob{answer.partition, jobs.warmup,
+               warm_up_request(set, answer.partition, first_hands_out && !leads)});
   }
-}
-
-int attempt_of(const std::string& id) {
-  auto at = id.rfind(kAgain);
-  if (at != std::string::npos) {
-    at += 2;
-  } else if (id.starts_with("sync-")) {
-    at = id.rfind('-') + 1;
-  } else {
-    return 0;
-  }
-  int number = 0;
-  std::from_chars(id.data() + at, id.data() + id.size(), number);
-  return number;
-}
-
-std::chrono::seconds retry_delay(const std::string& id) {
-  return std::chrono::seconds(10) * (1 << std::clamp(attempt_of(id), 0, 6));
 }
 
 }  // namespace paddle::controllers::sample_sets

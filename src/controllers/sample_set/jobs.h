@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two jobs that a SampleSet has its runtimes do by itself: the first sync, and the automatic
-// warm-up. Their ids stand in the status before any runtime hears of them. Pure.
-//
-//   sync-<uid>-<attempt>                        until one has succeeded
-//   warmup-<uid>-<generation>-<partitions>      once for each sync and each re-partitioning
-//   warmup-<uid>-<generation>-<partitions>-r<n> again after a failure, where it has not ended yet
+// warm-up. Their ids (job_ids.h) stand in the status before any runtime hears of them. Pure.
 //
 // What has ended stays ended: status.partitions says which warm-up ended on which node. Whoever
 // clears the cache afterwards finds it cleared, however often runtimes and operators restart; a
-// partition that moves to another node is warmed up there.
+// partition that moves to another node is warmed up there. So is one whose node has lost what it
+// held though nobody cleared it: a tier in memory, when the node or the client has started anew.
 
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "api/sample_set.h"
 #include "base/clock.h"
 #include "controllers/sample_set/actions.h"
+#include "controllers/sample_set/job_ids.h"
 #include "controllers/sample_set/world.h"
 
 namespace paddle::controllers::sample_sets {
@@ -64,7 +61,8 @@ bool has_been_warm(const api::PartitionStatus& partition);
 // Enough tries: a set is not kept from its users by a few files that can not be read.
 bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen);
 
-// Notes which partitions have ended the warm-up that the set's status names.
+// Notes which partitions have ended the warm-up that the set's status names, and which have lost
+// what it brought in.
 void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
                api::SampleSetStatus& status);
 
@@ -75,9 +73,5 @@ void name_jobs(const api::SampleSet& set, const World& world, WallTime now,
 // Each runtime gets the jobs whose ids are stored and that it does not know.
 void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
               const api::SampleSetStatus& next, Plan& plan);
-
-// How long until a failed job is tried again. Grows with each attempt.
-std::chrono::seconds retry_delay(const std::string& id);
-int attempt_of(const std::string& id);
 
 }  // namespace paddle::controllers::sample_sets

@@ -90,6 +90,94 @@ TEST(SampleSetJobs, AClearedCacheStaysClearedAndReadyStays) {
   }
 }
 
+TEST(SampleSetJobs, WhatANodeLosesIsWarmedUpAgainThereAndNowhereElse) {
+  Model model(model_set(3, true));
+  model.settle();
+  const std::string id = model.set.status.jobs->warmup;
+  EXPECT_EQ(model.set.status.partitions[1].warmed_bytes, 1000);
+  model.lose_cache(model.node_of(1));
+  const auto noticed = model.pass();
+  EXPECT_EQ(only<Tell>(noticed).front().reason, "CacheLost");
+  EXPECT_EQ(model.set.status.jobs->warmup, id + "-l1");  // stored before anybody hears of it
+  EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");
+  std::vector<PutJob> puts;
+  for (int i = 0; i < 12; ++i) {
+    for (auto& put : only<PutJob>(model.pass())) puts.push_back(put);
+  }
+  ASSERT_EQ(puts.size(), 1u);
+  EXPECT_EQ(puts[0].partition, 1);
+  EXPECT_EQ(puts[0].id, id + "-l1");
+  EXPECT_TRUE(puts[0].request.which.lists_at.empty());  // the first is through, and is not asked
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Warmed").status, "True");
+  // Once for each loss.
+  model.lose_cache(model.node_of(1));
+  model.settle();
+  EXPECT_EQ(model.set.status.jobs->warmup, id + "-l2");
+  EXPECT_EQ(model.puts_of(id + "-l2"), 1);
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetJobs, ALossDoesNotUndoAClear) {
+  for (const bool seen_before : {true, false}) {
+    Model model(model_set(2, true));
+    model.settle();
+    const std::string id = model.set.status.jobs->warmup;
+    model.clear_cache(1);
+    if (seen_before) model.settle();
+    model.lose_cache(model.node_of(1));
+    model.settle();
+    EXPECT_EQ(model.set.status.jobs->warmup, id);
+    EXPECT_EQ(model.puts_of(id), 2);
+    model.lose_journal(1);  // nobody there remembers the clear any more
+    model.lose_cache(model.node_of(1));
+    model.settle();
+    EXPECT_EQ(model.puts_of(id), 2);
+    EXPECT_EQ(model.set.status.phase, "Ready");
+    EXPECT_EQ(model.broken, "");
+  }
+}
+
+TEST(SampleSetJobs, AClientThatStartsAnewOverAFullCacheIsNoLoss) {
+  Model model(model_set(2, true));
+  model.settle();
+  const std::string id = model.set.status.jobs->warmup;
+  model.others_work = false;
+  model.world.answers[1].status->cache.life = "another";
+  model.world.answers[1].status->part_cached_bytes = 950;  // evicted
+  model.pass();
+  EXPECT_EQ(model.set.status.jobs->warmup, id);
+  EXPECT_EQ(model.set.status.partitions[1].warmed_in, "another");
+  model.world.answers[1].status->part_cached_bytes = 100;  // evicted in this life, or cleared
+  model.pass();
+  EXPECT_EQ(model.set.status.jobs->warmup, id);
+  model.world.answers[1].status->cache.life = "";  // it has not looked yet
+  model.world.answers[1].status->part_cached_bytes = 0;
+  model.pass();
+  EXPECT_EQ(model.set.status.jobs->warmup, id);
+}
+
+TEST(SampleSetJobs, OnlyWhatMovedIsWarmedUpWhenTheFirstRuntimeIsAnother) {
+  Model model(model_set(2, true));
+  model.settle();
+  const std::string id = model.set.status.jobs->warmup;
+  model.clear_cache(0);
+  model.settle();
+  model.lose_journal(0);
+  model.lose_node(model.node_of(1));
+  std::vector<PutJob> puts;
+  for (int i = 0; i < 12; ++i) {
+    for (auto& put : only<PutJob>(model.pass())) puts.push_back(put);
+  }
+  ASSERT_EQ(puts.size(), 1u);
+  EXPECT_EQ(puts[0].partition, 1);
+  EXPECT_EQ(puts[0].id, id);
+  EXPECT_TRUE(puts[0].request.which.lists_at.empty());
+  EXPECT_EQ(model.set.status.partitions[0].cached_bytes, 0);  // still clear
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.broken, "");
+}
+
 TEST(SampleSetJobs, WhatDoesNotFitIsReadyAndSaysSo) {
   Model model(model_set(1, true));
   model.room = 600;
@@ -165,6 +253,45 @@ TEST(SampleSetPartitions, AreAddedWithoutTouchingThoseThatAreThere) {
   EXPECT_EQ(model.world.nodes.size(), 2u);
   EXPECT_EQ(model.set.status.partitions.size(), 2u);
   EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetPartitions, AsManyAsBeforeAreAnotherWarmUpAllTheSame) {
+  Model model(model_set(3, true));
+  model.settle();
+  std::set<std::string> ids{model.set.status.jobs->warmup};
+  for (const int partitions : {2, 3, 2}) {
+    model.repartition(partitions);
+    model.settle();
+    const std::string id = model.set.status.jobs->warmup;
+    EXPECT_TRUE(ids.insert(id).second) << id;
+    EXPECT_EQ(model.puts_of(id), partitions);
+    EXPECT_EQ(model.set.status.phase, "Ready");
+  }
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetIds, FollowFromTheOneBefore) {
+  auto set = model_set(3);
+  const std::string first = warm_up_for(set, 1, "");
+  EXPECT_EQ(first, "warmup-01234567-1-3");
+  EXPECT_EQ(warm_up_for(set, 1, first), first);
+  const std::string lost = after_loss(after_failure(first));
+  EXPECT_EQ(lost, first + "-l1");
+  EXPECT_EQ(after_failure(after_failure(lost)), first + "-l1-r2");
+  EXPECT_EQ(after_loss(first + "-l1-r2"), first + "-l2");
+  EXPECT_EQ(round_of(first + "-l1-r2"), first);
+  EXPECT_EQ(warm_up_for(set, 1, first + "-l1-r2"), first + "-l1-r2");
+  set.spec.partitions = 2;
+  const std::string fewer = warm_up_for(set, 1, lost);
+  EXPECT_EQ(fewer, "warmup-01234567-1-2-v1");
+  EXPECT_EQ(warm_up_for(set, 1, after_loss(fewer)), after_loss(fewer));
+  set.spec.partitions = 3;
+  EXPECT_EQ(warm_up_for(set, 1, after_loss(fewer)), first + "-v2");
+  EXPECT_EQ(warm_up_for(set, 2, first + "-v2"), "warmup-01234567-2-3-v3");
+  EXPECT_EQ(next_sync(set, ""), "sync-01234567-0");
+  EXPECT_EQ(next_sync(set, "sync-01234567-9"), "sync-01234567-10");
+  set.meta.uid = "a-r2-l3b";  // no number at the end of the id
+  EXPECT_EQ(round_of(warm_up_for(set, 1, "")), "warmup-a-r2-l3b-1-3");
 }
 
 TEST(SampleSetLosses, ASilentRuntimeLosesItsLabelAndNothingElse) {

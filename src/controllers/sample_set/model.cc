@@ -9,6 +9,8 @@
 #include "base/match.h"
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/deletion.h"
+#include "controllers/sample_set/job_ids.h"
+#include "controllers/sample_set/seats.h"
 #include "engine/names.h"
 #include "engine/samplefs/manifests.h"
 
@@ -24,8 +26,6 @@ Json object_of(const api::SampleSet& set, const char* kind, const std::string& n
           {"kind", kind},
           {"metadata", engine::metadata(set, "juicefs", set.meta.key.ns, name)}};
 }
-
-std::string without_attempt(const std::string& id) { return id.substr(0, id.rfind("-r")); }
 
 }  // namespace
 
@@ -45,6 +45,8 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
   if (set.spec.tolerations) runtimes["spec"]["template"]["spec"] = *set.spec.tolerations;
   Json copy = object_of(set, "Secret", engine::volume_secret_name(set));
   for (const auto& [key, value] : credentials) copy["data"][key] = base64_encode(value);
+  Json again = object_of(set, "Pod", engine::preparation_name(set));
+  again["spec"]["again"] = true;
   return engine::Manifests{
       .volume = volume,
       .claim = object_of(set, "PersistentVolumeClaim", engine::claim_name(set)),
@@ -52,6 +54,7 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
       .runtimes = runtimes,
       .credentials = copy,
       .preparation = object_of(set, "Pod", engine::preparation_name(set)),
+      .preparation_again = again,
       .policy = engine::runtime_policy(set, name(), options),
       .csi_driver = kDriver};
 }
@@ -143,7 +146,16 @@ void Model::lose_journal(int partition) {
 }
 
 void Model::clear_cache(int partition) {
-  cached_[node_of(partition)] = 0;
+  const api::Pod* pod = pod_of(partition);
+  if (!pod) return;
+  cached_[pod->node] = 0;
+  lives_[pod->meta.uid].cleared = true;
+  look();
+}
+
+void Model::lose_cache(const std::string& node) {
+  cached_[node] = 0;
+  ++client_[node];
   look();
 }
 
@@ -249,6 +261,13 @@ void Model::play(const Action& action) {
                          patch["metadata"]["annotations"][kTemplateAnnotation];
                    }
                  },
+                 [&](const PatchPolicy& a) {
+                   check_ours(world.policy->uid, "change of a policy");
+                   for (const Json& change : *a.patch) {
+                     if (change["op"] != "add") continue;
+                     world.policy->annotations[kMadeFrom] = change["value"];
+                   }
+                 },
                  [&](const ReplaceRuntime& a) {
                    std::erase_if(world.pods,
                                  [&](const auto& pod) { return pod.meta.uid == a.uid; });
@@ -262,11 +281,7 @@ void Model::play(const Action& action) {
                  [&](const SetStatus& a) {
                    set.status = a.status;
                    if (a.status.jobs) stored_.insert({a.status.jobs->sync, a.status.jobs->warmup});
-                   ended_.clear();
-                   for (const auto& each : a.status.partitions) {
-                     if (!each.warmed.empty())
-                       ended_.insert({each.warmed, each.index, each.warmed_on});
-                   }
+                   note_ended();
                  },
                  [&](const Tell&) {},
              },
@@ -278,14 +293,34 @@ void Model::put(const PutJob& a) {
   const api::Pod* pod = pod_of(a.partition);
   if (!pod) return;
   const bool warm = a.request.kind == runtime::JobKind::kWarmup;
-  const bool lists_for_others = set.status.engine == "juicefs" && a.partition == 0;
-  if (warm && !lists_for_others && broken.empty() &&
-      ended_.contains({without_attempt(a.id), a.partition, pod->node})) {
+  const auto what = std::tuple(round_of(a.id), a.partition, pod->node);
+  const bool lost = cached_[pod->node] == 0;
+  if (warm && broken.empty() && ended_.contains(what) && !lost) {
     broken = a.id + " was repeated on " + pod->node + ", where it had ended";
   }
+  if (warm && broken.empty() && cleared_.contains(what)) {
+    broken = a.id + " undid a clear on " + pod->node;
+  }
   ++puts_[a.id];
+  if (warm) lives_[pod->meta.uid].cleared = false;
   lives_[pod->meta.uid].jobs.try_emplace(
       a.id, runtime::JobReport{.id = a.id, .kind = a.request.kind, .state = JobState::kRunning});
+}
+
+void Model::note_ended() {
+  ended_.clear();
+  for (const auto& each : set.status.partitions) {
+    if (each.warmed.empty()) continue;
+    const auto what = std::tuple(each.warmed, each.index, each.warmed_on);
+    ended_.insert(what);
+    std::erase_if(cleared_, [&](const auto& old) {  // it has moved since
+      return std::get<1>(old) == each.index && std::get<2>(old) != each.warmed_on;
+    });
+    const api::Pod* pod = pod_of(each.index);
+    if (!pod || pod->node != each.warmed_on || !world.runtimes) continue;
+    const RuntimeSeen* answer = answer_of(world, each.index);
+    if (answer && answer->warmup && answer->warmup->cleared_since) cleared_.insert(what);
+  }
 }
 
 void Model::create(const CreateChild& a) {

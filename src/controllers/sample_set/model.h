@@ -45,8 +45,9 @@ class Model {
   void silence(int partition, std::chrono::seconds for_how_long);
   void lose_node(const std::string& name);
   void heal_node(const std::string& name);
-  void lose_journal(int partition);  // its pod is made again on the same node
-  void clear_cache(int partition);
+  void lose_journal(int partition);          // its pod is made again on the same node
+  void clear_cache(int partition);           // as a SampleJob does
+  void lose_cache(const std::string& node);  // its client has started anew
   std::string node_of(int partition) const;
   int puts_of(const std::string& id) const;  // how often runtimes were given this job
   const api::Condition& condition(const char* type) const;
@@ -68,12 +69,14 @@ class Model {
   struct Life {  // of one runtime's pod
     std::map<std::string, runtime::JobReport> jobs{};
     std::chrono::seconds silent{};
+    bool cleared = false;  // since its latest warm-up
   };
   api::Meta meta_of(const api::Opaque& object);
   void play(const Action& action);
   void create(const CreateChild& a);
   void put(const PutJob& a);
   void remove(ChildKind kind);
+  void note_ended();
   api::Meta* child(ChildKind kind);
   void check_ours(const std::string& uid, const char* what);
   void follow();
@@ -87,11 +90,14 @@ class Model {
   std::map<std::string, NodeSeen> nodes_{};
   std::map<std::string, Life> lives_{};           // by the pod's uid
   std::map<std::string, std::int64_t> cached_{};  // by node
+  std::map<std::string, int> client_{};           // by node: how often it has started
   std::set<std::string> indexed_{};               // nodes that have the list of samples
   std::set<std::string> made_{};                  // uids of what the operator made
   std::set<std::string> stored_{};                // every id that the status has held
   // Warm-ups that the status says have ended: id, partition and node.
   std::set<std::tuple<std::string, int, std::string>> ended_{};
+  // Of these: where somebody cleared the cache afterwards, and the operator has seen it.
+  std::set<std::tuple<std::string, int, std::string>> cleared_{};
   std::map<std::string, int> puts_{};
   int born_ = 0;
 };

@@ -118,6 +118,9 @@ void Model::look() {
       answer.status->index = runtime::IndexReport{
           .generation = counts ? 1 : 0, .digest = "d", .files = 10, .bytes = part_bytes};
     }
+    if (set.status.engine == "juicefs") {
+      answer.status->cache.life = pod->node + "/" + std::to_string(client_[pod->node]);
+    }
     answer.status->part_bytes = part_bytes;
     answer.status->part_cached_bytes = answer.status->cache.bytes = cached_[pod->node];
     const auto report = [&](const std::string& id) -> std::optional<runtime::JobReport> {
@@ -127,6 +130,7 @@ void Model::look() {
     if (set.status.jobs) {
       answer.sync = report(set.status.jobs->sync);
       answer.warmup = report(set.status.jobs->warmup);
+      if (answer.warmup) answer.warmup->cleared_since = life.cleared;
     }
     world.answers.push_back(std::move(answer));
   }

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 void hurt(Model& model, Random& random) {
   const int partition = static_cast<int>(random.below(3));
   const std::string node = "node-" + std::to_string(random.below(6));
-  switch (random.below(16)) {
+  switch (random.below(18)) {
     case 0:
       return model.silence(partition, seconds(random.below(40)));
     case 1:
@@ -49,6 +49,8 @@ void hurt(Model& model, Random& random) {
       if (random.below(2) == 0) model.world.service.reset();
       if (random.below(2) == 0) model.world.credentials.reset();
       return;
+    case 11:
+      return model.lose_cache(node);
     default:
       return;  // most of the time nothing happens
   }

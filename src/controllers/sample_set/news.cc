@@ -43,6 +43,15 @@ void tell_news(const api::SampleSet& set, const api::SampleSetStatus& next, cons
     if (warmed->reason == "WarmupFailed") tell(true, "ErrorDoWarmupJob", warmed->message);
     if (warmed->reason == "WarmedUp") tell(false, "DoWarmupJobSuccessfully", warmed->message);
   }
+  for (const auto& before : set.status.partitions) {
+    const auto after =
+        std::ranges::find(next.partitions, before.index, &api::PartitionStatus::index);
+    if (!has_been_warm(before) || after == next.partitions.end()) continue;
+    if (after->node != before.node || !after->warmed.empty()) continue;
+    tell(true, "CacheLost",
+         "node " + after->node + " has lost what was cached of partition " +
+             std::to_string(after->index) + "; it is warmed up again");
+  }
   if (synced(next) && !synced(set.status)) {
     tell(false, "DoSyncJobSuccessfully", "the samples are listed");
   }

@@ -54,6 +54,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
     prepare(world, choice.manifests, now, plan);
     renew_token(set, world, now, plan);
     give_up_lost(set, world, now, plan);
+    update_policy(set, world, choice.manifests, plan);
     update_runtimes(set, world, choice.manifests, plan);
     keep_for_users(set, world, plan);
     put_jobs(set, world, first_leads, status, plan);

@@ -54,7 +54,8 @@ void prepare(const World& world, const engine::Manifests& manifests, WallTime no
     return;
   }
   if (!world.preparation) {
-    api::Json pod = *manifests.preparation;
+    const bool again = !annotation(copy, kPreparedWith).empty() && manifests.preparation_again;
+    api::Json pod = again ? *manifests.preparation_again : *manifests.preparation;
     pod["metadata"]["annotations"][kPrepares] = from;
     plan.actions.emplace_back(CreateChild{ChildKind::kPreparation, api::Opaque(std::move(pod))});
     return;

@@ -192,6 +192,46 @@ TEST(SampleSetPreparation, OtherCredentialsAreCopiedBesideRuntimesThatGoOn) {
   EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/2");
 }
 
+TEST(SampleSetPreparation, OtherCredentialsAreWrittenIntoTheVolumeOrTheSetSaysWhyNot) {
+  Model model(model_set(1, true));
+  model.settle();
+  model.format_error = "access denied";
+  model.put_secret("s/2", {{"metaurl", "redis://x"}, {"secret-key", "wrong"}});
+  std::vector<CreateChild> made;
+  for (int i = 0; i < 6; ++i) {
+    for (auto& each : only<CreateChild>(model.pass())) made.push_back(each);
+  }
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ((*made[0].object)["spec"]["again"], true);
+  EXPECT_EQ(model.condition("Degraded").reason, "CredentialsRefused");
+  EXPECT_NE(model.condition("Degraded").message.find("access denied"), std::string::npos);
+  EXPECT_EQ(model.set.status.phase, "Ready");  // it goes on with those that it has
+  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/1");
+  model.format_error.clear();
+  model.put_secret("s/3", {{"metaurl", "redis://x"}, {"secret-key", "right"}});
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/3");
+}
+
+TEST(SampleSetPolicy, FollowsWhatTheOperatorWants) {
+  Model model(model_set(1, true));
+  model.settle();
+  const std::string mark = annotation(*model.world.policy, kMadeFrom);
+  EXPECT_FALSE(mark.empty());
+  model.world.policy->annotations["theirs"] = "stays";
+  model.world.policy->annotations[kMadeFrom] = "of an older operator";
+  const auto changes = only<PatchPolicy>(model.pass());
+  ASSERT_EQ(changes.size(), 1u);
+  const api::Json& patch = *changes[0].patch;
+  EXPECT_EQ(patch[0]["value"], model.world.policy->uid);
+  EXPECT_EQ(patch[1]["path"], "/spec");
+  EXPECT_EQ(patch[2]["path"], "/metadata/annotations/batch.paddlepaddle.org~1made-from");
+  EXPECT_EQ(patch[2]["value"], mark);
+  EXPECT_TRUE(only<PatchPolicy>(model.settle()).empty());
+  EXPECT_EQ(annotation(*model.world.policy, "theirs"), "stays");
+}
+
 TEST(SampleSetPreparation, ASecretThatGoesLaterLeavesTheCopy) {
   Model model(model_set(1, true));
   model.settle();

@@ -402,6 +402,19 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   EXPECT_EQ(runtimes.jobs_of("10.0.0.1").size(), 1u);
   EXPECT_EQ(runtimes.jobs_of("10.0.0.2").size(), 1u);
 
+  // One that an older operator made follows as well; what others have written there stays.
+  const ObjectKey policy{kKey.ns, "imagenet-runtime"};
+  const Json good = *server.get(kinds::kNetworkPolicies, policy);
+  ASSERT_TRUE(server.patch(
+      kinds::kNetworkPolicies, policy,
+      {.body = {{"metadata",
+                 {{"labels", {{"theirs", "stays"}}},
+                  {"annotations", {{"batch.paddlepaddle.org/made-from", "something else"}}}}},
+                {"spec", {{"podSelector", {{"matchLabels", {{"old", "label"}}}}}}}}}));
+  until([&] { return (*server.get(kinds::kNetworkPolicies, policy))["spec"] == good["spec"]; });
+  EXPECT_EQ((*server.get(kinds::kNetworkPolicies, policy))["metadata"]["labels"]["theirs"],
+            "stays");
+
   // The copy follows, and the volume is prepared with it once more.
   const ObjectKey copy{kKey.ns, "imagenet-volume"};
   const auto copied = [&](const char* path) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/juicefs/metadata_url.h"
+#include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -24,12 +25,6 @@ constexpr auto kHidden = std::to_array<std::string_view>(
     {"storage", "bucket", "access-key", "secret-key", "session-token", "block-size", "capacity",
      "compress", "endpoint", "format-options", "inodes", "region", "shards", "storage-class",
      "trash-days"});
-std::string trimmed(const std::string& text) {
-  const auto blank = [](unsigned char c) { return c <= ' '; };
-  const auto begin = std::find_if_not(text.begin(), text.end(), blank);
-  const auto end = std::find_if_not(text.rbegin(), text.rend(), blank).base();
-  return begin < end ? std::string(begin, end) : std::string();
-}
 
 // What JuiceFS takes as the name of a volume.
 bool is_volume_name(const std::string& name) {

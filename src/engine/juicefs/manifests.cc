@@ -37,51 +37,13 @@ Json attributes(const Tiers& tiers, const std::string& mount_options) {
   return all;
 }
 
-Json volume(const api::SampleSet& set, const Json& volume_attributes) {
-  Json made = object("v1", "PersistentVolume", metadata(set, kEngine, {}, handle_of(set)));
-  made["spec"] = {{"accessModes", Json::array({"ReadWriteMany"})},
-                  {"capacity", {{"storage", "10Pi"}}},
-                  {"claimRef",
-                   {{"apiVersion", "v1"},
-                    {"kind", "PersistentVolumeClaim"},
-                    {"namespace", set.meta.key.ns},
-                    {"name", claim_name(set)}}},
-                  {"csi",
-                   {{"driver", kDriver},
-                    {"fsType", kEngine},
-                    {"volumeHandle", handle_of(set)},
-                    {"volumeAttributes", volume_attributes},
-                    {"nodePublishSecretRef",
-                     {{"name", volume_secret_name(set)}, {"namespace", set.meta.key.ns}}}}},
-                  {"persistentVolumeReclaimPolicy", "Retain"},
-                  {"storageClassName", kStorageClass},
-                  {"volumeMode", "Filesystem"}};
-  return made;
-}
-
-Json claim(const api::SampleSet& set) {
-  Json made = object("v1", "PersistentVolumeClaim", named(set, claim_name(set)));
-  made["spec"] = {{"accessModes", Json::array({"ReadWriteMany"})},
-                  {"resources", {{"requests", {{"storage", "10Pi"}}}}},
-                  {"storageClassName", kStorageClass},
-                  {"volumeMode", "Filesystem"},
-                  {"volumeName", handle_of(set)}};
-  return made;
-}
-
-Json runtimes(const api::SampleSet& set, const Tiers& tiers, const RuntimeOptions& options) {
-  const auto labels = runtime_labels(set, kEngine);
-  Json pod_labels = labels;
-  pod_labels[kSetLabel] = set.meta.key.name;
-  Json made = object("apps/v1", "StatefulSet", named(set, runtime_name(set)));
-  made["spec"] = {{"replicas", set.spec.effective_partitions()},
-                  {"serviceName", service_name(set)},
-                  {"podManagementPolicy", "Parallel"},
-                  {"selector", {{"matchLabels", labels}}},
-                  {"template",
-                   {{"metadata", {{"labels", std::move(pod_labels)}}},
-                    {"spec", runtime_pod_spec(set, tiers, options)}}}};
-  return made;
+Json driver_of(const api::SampleSet& set, const Json& volume_attributes) {
+  return {{"driver", kDriver},
+          {"fsType", kEngine},
+          {"volumeHandle", handle_of(set)},
+          {"volumeAttributes", volume_attributes},
+          {"nodePublishSecretRef",
+           {{"name", volume_secret_name(set)}, {"namespace", set.meta.key.ns}}}};
 }
 
 Json credentials_copy(const api::SampleSet& set, const std::map<std::string, std::string>& data) {
@@ -91,9 +53,9 @@ Json credentials_copy(const api::SampleSet& set, const std::map<std::string, std
   return made;
 }
 
-Json preparation(const api::SampleSet& set, const RuntimeOptions& options) {
+Json preparation(const api::SampleSet& set, const RuntimeOptions& options, bool again) {
   Json made = object("v1", "Pod", named(set, preparation_name(set)));
-  made["spec"] = preparation_pod_spec(set, options);
+  made["spec"] = preparation_pod_spec(set, options, again);
   return made;
 }
 
@@ -112,12 +74,13 @@ Result<Manifests> JuicefsOperatorFace::manifests(const api::SampleSet& set,
   TRY(const Tiers tiers, tiers_of(set, options.cache_roots));
   TRY(const std::string mount_text, mount_options(set, tiers));
   TRY(const auto secret, volume_secret(credentials));
-  return Manifests{.volume = volume(set, attributes(tiers, mount_text)),
-                   .claim = claim(set),
+  return Manifests{.volume = volume_by(set, kEngine, driver_of(set, attributes(tiers, mount_text))),
+                   .claim = claim_of(set, kEngine),
                    .service = runtime_service(set, kEngine),
-                   .runtimes = runtimes(set, tiers, options),
+                   .runtimes = runtimes_like(set, kEngine, runtime_pod_spec(set, tiers, options)),
                    .credentials = credentials_copy(set, secret),
-                   .preparation = preparation(set, options),
+                   .preparation = preparation(set, options, false),
+                   .preparation_again = preparation(set, options, true),
                    .policy = runtime_policy(set, kEngine, options),
                    .csi_driver = kDriver};
 }

@@ -161,6 +161,10 @@ TEST(JuicefsManifests, OurPodsSeeWhatTheDriverIsNotTold) {
   EXPECT_TRUE(has_argument(preparing, "format"));
   // It is none of the pods that the Service and the StatefulSet mean.
   EXPECT_FALSE((*all.preparation)["metadata"]["labels"].contains("name"));
+  // The same with other credentials, but that it writes them into the volume.
+  Json again = *all.preparation;
+  again["spec"]["containers"][0]["command"].push_back("--update-keys");
+  EXPECT_EQ(*all.preparation_again, again);
 }
 
 TEST(JuicefsManifests, OnePerNodeWhereTheUserWants) {

@@ -2,46 +2,11 @@
 #include "engine/juicefs/metadata_url.h"
 
 #include <algorithm>
-#include <optional>
+
+#include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-std::optional<std::string> percent_decoded(const std::string& text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size() || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0) return std::nullopt;
-    plain += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-    i += 2;
-  }
-  return plain;
-}
-
-std::string percent_encoded(const std::string& text) {
-  constexpr const char* kDigits = "0123456789ABCDEF";
-  std::string safe;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      safe += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      safe += {'%', kDigits[byte / 16], kDigits[byte % 16]};
-    }
-  }
-  return safe;
-}
 
 // Those whose client takes META_PASSWORD.
 bool takes_a_password(const std::string& scheme) {

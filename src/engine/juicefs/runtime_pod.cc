@@ -19,26 +19,15 @@ constexpr int kOwnerOnly = 0400;
 
 std::string data_path(const api::SampleSet& set) { return "/mnt/" + set.meta.key.name; }
 
-// Everything a container mounts, with where.
-struct Mounts {
-  Json volumes = Json::array();
-  Json mounts = Json::array();
-  void add(Json volume, const std::string& path, bool read_only) {
-    Json mount = {{"name", volume["name"]}, {"mountPath", path}};
-    if (read_only) mount["readOnly"] = true;
-    volumes.push_back(std::move(volume));
-    mounts.push_back(std::move(mount));
+// Some of the copy's keys as files; those that the user does not have are left out.
+void add_secret(const std::string& name, const std::string& secret,
+                const std::vector<SecretFile>& files, const std::string& path, Mounts& all) {
+  Json source = {{"secretName", secret}, {"defaultMode", kOwnerOnly}, {"optional", true}};
+  for (const auto& each : files) {
+    source["items"].push_back(Json{{"key", each.key}, {"path", each.file}});
   }
-  // Some of the copy's keys as files; those that the user does not have are left out.
-  void add_secret(const std::string& name, const std::string& secret,
-                  const std::vector<SecretFile>& files, const std::string& path) {
-    Json source = {{"secretName", secret}, {"defaultMode", kOwnerOnly}, {"optional", true}};
-    for (const auto& each : files) {
-      source["items"].push_back(Json{{"key", each.key}, {"path", each.file}});
-    }
-    add({{"name", name}, {"secret", std::move(source)}}, path, true);
-  }
-};
+  all.add_read_only({{"name", name}, {"secret", std::move(source)}}, path);
+}
 
 bool has_source_secret(const api::SampleSet& set) {
   return set.spec.source && set.spec.source->secret && !set.spec.source->secret->name.empty();
@@ -46,12 +35,13 @@ bool has_source_secret(const api::SampleSet& set) {
 
 void add_source_secret(const api::SampleSet& set, Mounts& all) {
   if (!has_source_secret(set)) {
-    return all.add_secret("source-secret", volume_secret_name(set), files_of_source(), kSourcePath);
+    return add_secret("source-secret", volume_secret_name(set), files_of_source(), kSourcePath,
+                      all);
   }
-  all.add(
+  all.add_read_only(
       {{"name", "source-secret"},
        {"secret", {{"secretName", set.spec.source->secret->name}, {"defaultMode", kOwnerOnly}}}},
-      kSourcePath, true);
+      kSourcePath);
 }
 
 std::vector<std::string> node_directories(const Tiers& tiers) {
@@ -65,20 +55,19 @@ std::vector<std::string> node_directories(const Tiers& tiers) {
 Mounts runtime_mounts(const api::SampleSet& set, const Tiers& tiers) {
   Mounts all;
   all.add({{"name", "data"}, {"persistentVolumeClaim", {{"claimName", claim_name(set)}}}},
-          data_path(set), false);
-  all.mounts.back()["mountPropagation"] = "HostToContainer";
+          data_path(set), {{"mountPropagation", "HostToContainer"}});
   int index = 0;
   for (const auto& path : node_directories(tiers)) {
     const std::string number = std::to_string(index++);
-    all.add({{"name", "cache-" + number},
-             {"hostPath", {{"path", path}, {"type", "DirectoryOrCreate"}}}},
-            "/cache/" + number, true);
+    all.add_read_only({{"name", "cache-" + number},
+                       {"hostPath", {{"path", path}, {"type", "DirectoryOrCreate"}}}},
+                      "/cache/" + number);
   }
-  all.add({{"name", "state"}, {"emptyDir", Json::object()}}, kStatePath, false);
-  all.add({{"name", "token"},
-           {"secret", {{"secretName", runtime_name(set)}, {"defaultMode", kOwnerOnly}}}},
-          kTokenPath, true);
-  all.add_secret("volume-secret", volume_secret_name(set), files_of_volume(), kVolumePath);
+  all.add({{"name", "state"}, {"emptyDir", Json::object()}}, kStatePath);
+  all.add_read_only({{"name", "token"},
+                     {"secret", {{"secretName", runtime_name(set)}, {"defaultMode", kOwnerOnly}}}},
+                    kTokenPath);
+  add_secret("volume-secret", volume_secret_name(set), files_of_volume(), kVolumePath, all);
   add_source_secret(set, all);
   return all;
 }
@@ -144,14 +133,13 @@ Json pod_spec(const api::SampleSet& set, Json the_container, Json volumes) {
 Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
                       const RuntimeOptions& options) {
   Mounts mounts = runtime_mounts(set, tiers);
-  Json runtime =
-      container("runtime", options, serve_command(set, tiers, options), std::move(mounts.mounts));
+  Json runtime = container("runtime", options, serve_command(set, tiers, options), *mounts.mounts);
   runtime["env"] = Json::array(
       {Json{{"name", "POD_IP"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}}});
   runtime["ports"] = Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}});
   runtime["readinessProbe"] = probe("/readyz", 2, 3);
   runtime["livenessProbe"] = probe("/healthz", 10, 6);
-  Json spec = pod_spec(set, std::move(runtime), std::move(mounts.volumes));
+  Json spec = pod_spec(set, std::move(runtime), *mounts.volumes);
   // One runtime of a set per node.
   spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
       Json::array({Json{{"labelSelector", {{"matchLabels", runtime_labels(set, kEngine)}}},
@@ -159,14 +147,14 @@ Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
   return spec;
 }
 
-Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& options) {
+Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& options, bool again) {
   Mounts mounts;
-  mounts.add_secret("volume-secret", volume_secret_name(set), files_of_volume(), kVolumePath);
+  add_secret("volume-secret", volume_secret_name(set), files_of_volume(), kVolumePath, mounts);
   Json command =
       Json::array({options.program, "format", std::string("--volume-secret=") + kVolumePath});
-  Json spec =
-      pod_spec(set, container("format", options, std::move(command), std::move(mounts.mounts)),
-               std::move(mounts.volumes));
+  if (again) command.push_back("--update-keys");
+  Json spec = pod_spec(set, container("format", options, std::move(command), *mounts.mounts),
+                       *mounts.volumes);
   spec["restartPolicy"] = "Never";
   return spec;
 }

@@ -19,6 +19,8 @@ inline constexpr const char* kEngine = "juicefs";
 
 api::Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
                            const RuntimeOptions& options);
-api::Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& options);
+// `again`: with other credentials than before, which the volume is to know.
+api::Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& options,
+                               bool again);
 
 }  // namespace paddle::engine::juicefs

@@ -40,37 +40,26 @@ Json inline_volume(const std::string& name, const Json& attributes) {
   return {{"name", name}, {"csi", {{"driver", kDriver}, {"volumeAttributes", attributes}}}};
 }
 
-// Everything the container mounts, with where.
-struct Mounts {
-  Json volumes = Json::array();
-  Json mounts = Json::array();
-  void add(Json volume, const std::string& path, bool read_only) {
-    Json mount = {{"name", volume["name"]}, {"mountPath", path}};
-    if (read_only) mount["readOnly"] = true;
-    volumes.push_back(std::move(volume));
-    mounts.push_back(std::move(mount));
-  }
-};
-
 Mounts mounts_of(const api::SampleSet& set, const Tier& tier) {
   const std::string handle = handle_of(set);
   Mounts all;
   all.add(inline_volume("cache-0", {{kVolumeAttribute, kCacheVolume},
                                     {kHandleAttribute, handle},
                                     {kPathAttribute, tier.path}}),
-          std::string(kCachePath) + "/0", false);
+          std::string(kCachePath) + "/0");
   all.add(
       inline_volume("session", {{kVolumeAttribute, kSessionVolume}, {kHandleAttribute, handle}}),
-      kSessionPath, false);
-  all.add({{"name", "token"}, {"secret", {{"secretName", runtime_name(set)}}}}, kTokenPath, true);
+      kSessionPath);
+  all.add_read_only({{"name", "token"}, {"secret", {{"secretName", runtime_name(set)}}}},
+                    kTokenPath);
   if (const auto* secret = source_secret(set)) {
-    all.add({{"name", "source-secret"}, {"secret", {{"secretName", secret->name}}}},
-            kSourceSecretPath, true);
+    all.add_read_only({{"name", "source-secret"}, {"secret", {{"secretName", secret->name}}}},
+                      kSourceSecretPath);
   }
   if (const std::string& uri = set.spec.source->uri; uri.starts_with(kFileScheme)) {
     const std::string path = uri.substr(std::string_view(kFileScheme).size());
-    all.add({{"name", "source"}, {"hostPath", {{"path", path}, {"type", "Directory"}}}}, path,
-            true);
+    all.add_read_only({{"name", "source"}, {"hostPath", {{"path", path}, {"type", "Directory"}}}},
+                      path);
   }
   return all;
 }
@@ -117,15 +106,11 @@ Json runtime_container(const api::SampleSet& set, const Tier& tier, const Runtim
       {"volumeMounts", std::move(mounts)}};
 }
 
-Json runtimes(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options) {
-  Mounts mounts = mounts_of(set, tier);
-  const auto labels = runtime_labels(set, kEngine);
-  Json pod_labels = labels;
-  pod_labels[kSetLabel] = set.meta.key.name;
+Json pod_spec(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options) {
+  const Mounts mounts = mounts_of(set, tier);
   Json spec = {{"affinity", affinity(set)},
                {"automountServiceAccountToken", false},
-               {"containers",
-                Json::array({runtime_container(set, tier, options, std::move(mounts.mounts))})},
+               {"containers", Json::array({runtime_container(set, tier, options, *mounts.mounts)})},
                {"enableServiceLinks", false},
                {"securityContext",
                 {{"fsGroup", 65532},
@@ -134,54 +119,17 @@ Json runtimes(const api::SampleSet& set, const Tier& tier, const RuntimeOptions&
                  {"runAsUser", 65532},
                  {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
                {"terminationGracePeriodSeconds", 10},
-               {"volumes", std::move(mounts.volumes)}};
+               {"volumes", *mounts.volumes}};
   if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;
-  return {{"apiVersion", "apps/v1"},
-          {"kind", "StatefulSet"},
-          {"metadata", metadata(set, kEngine, set.meta.key.ns, runtime_name(set))},
-          {"spec",
-           {{"replicas", set.spec.effective_partitions()},
-            {"serviceName", service_name(set)},
-            {"podManagementPolicy", "Parallel"},
-            {"selector", {{"matchLabels", labels}}},
-            {"template", {{"metadata", {{"labels", pod_labels}}}, {"spec", std::move(spec)}}}}}};
+  return spec;
 }
 
-Json capacity() { return {{"storage", "10Pi"}}; }
-
-Json volume(const api::SampleSet& set) {
-  return {{"apiVersion", "v1"},
-          {"kind", "PersistentVolume"},
-          {"metadata", metadata(set, kEngine, {}, handle_of(set))},
-          {"spec",
-           {{"accessModes", Json::array({"ReadWriteMany"})},
-            {"capacity", capacity()},
-            {"claimRef",
-             {{"apiVersion", "v1"},
-              {"kind", "PersistentVolumeClaim"},
-              {"namespace", set.meta.key.ns},
-              {"name", claim_name(set)}}},
-            {"csi",
-             {{"driver", kDriver},
-              {"fsType", kEngine},
-              {"readOnly", true},
-              {"volumeHandle", handle_of(set)},
-              {"volumeAttributes", {{"set", to_string(set.meta.key)}}}}},
-            {"persistentVolumeReclaimPolicy", "Retain"},
-            {"storageClassName", kStorageClass},
-            {"volumeMode", "Filesystem"}}}};
-}
-
-Json claim(const api::SampleSet& set) {
-  return {{"apiVersion", "v1"},
-          {"kind", "PersistentVolumeClaim"},
-          {"metadata", metadata(set, kEngine, set.meta.key.ns, claim_name(set))},
-          {"spec",
-           {{"accessModes", Json::array({"ReadWriteMany"})},
-            {"resources", {{"requests", capacity()}}},
-            {"storageClassName", kStorageClass},
-            {"volumeMode", "Filesystem"},
-            {"volumeName", handle_of(set)}}}};
+Json driver_of(const api::SampleSet& set) {
+  return {{"driver", kDriver},
+          {"fsType", kEngine},
+          {"readOnly", true},
+          {"volumeHandle", handle_of(set)},
+          {"volumeAttributes", {{"set", to_string(set.meta.key)}}}};
 }
 
 }  // namespace
@@ -199,10 +147,10 @@ Result<Manifests> SamplefsOperatorFace::manifests(const api::SampleSet& set, con
                  "the samplefs engine of this version reads s3:// and file:// sources"};
   }
   TRY(const Tier tier, tier_of(set));
-  return Manifests{.volume = volume(set),
-                   .claim = claim(set),
+  return Manifests{.volume = volume_by(set, kEngine, driver_of(set)),
+                   .claim = claim_of(set, kEngine),
                    .service = runtime_service(set, kEngine),
-                   .runtimes = runtimes(set, tier, options)};
+                   .runtimes = runtimes_like(set, kEngine, pod_spec(set, tier, options))};
 }
 
 }  // namespace paddle::engine::samplefs

@@ -58,6 +58,12 @@ std::string JobBook::latest_success(JobKind kind) const {
   return latest ? latest->report.id : "";
 }
 
+bool JobBook::cleared_since(const Job& job) const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& each) {
+    return each.second.report.kind == JobKind::kClear && each.second.number > job.number;
+  });
+}
+
 std::optional<Job> JobBook::start(JobKind kind) {
   Job* first = nullptr;
   for (auto& [id, job] : jobs_) {

@@ -43,6 +43,8 @@ class JobBook {
   // The id of the latest one of that kind that has succeeded, parts of one left out; empty: none
   // that is remembered.
   std::string latest_success(JobKind kind) const;
+  // One that clears the cache came after it, whatever became of that one.
+  bool cleared_since(const Job& job) const;
 
   // The next one of that kind, which runs from now on; nothing when one runs or none waits.
   std::optional<Job> start(JobKind kind);

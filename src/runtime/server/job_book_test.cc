@@ -48,6 +48,19 @@ TEST(JobBook, APartOfASyncIsNoSyncThatSucceeded) {
   EXPECT_EQ(book.find("part")->report.cut, "c");
 }
 
+TEST(JobBook, KnowsWhetherTheCacheWasClearedAfterAJob) {
+  JobBook book;
+  ASSERT_TRUE(book.put("clear-1", {.kind = JobKind::kClear}));
+  ASSERT_TRUE(book.put("warm", kWarmup));
+  ASSERT_TRUE(book.put("sync", kSync));
+  EXPECT_FALSE(book.cleared_since(*book.find("warm")));
+  ASSERT_TRUE(book.put("clear-2", {.kind = JobKind::kClear}));
+  EXPECT_TRUE(book.cleared_since(*book.find("warm")));
+  book.cancel("clear-2");  // it may have begun
+  EXPECT_TRUE(book.cleared_since(*book.find("warm")));
+  EXPECT_FALSE(book.cleared_since(*book.find("clear-2")));
+}
+
 TEST(JobBook, AnotherJobUnderAKnownIdIsAConflict) {
   JobBook book;
   ASSERT_TRUE(book.put("a", kSync));

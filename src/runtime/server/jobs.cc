@@ -67,7 +67,9 @@ std::optional<JobReport> Jobs::find(const std::string& id) const {
   Lock lock(mutex_);
   const Job* job = book_.find(id);
   if (!job) return std::nullopt;
-  return job->report;
+  JobReport report = job->report;
+  report.cleared_since = book_.cleared_since(*job);
+  return report;
 }
 
 std::vector<JobReport> Jobs::all() const {

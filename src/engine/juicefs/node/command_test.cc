@@ -187,6 +187,20 @@ TEST(FormatCommand, HasNoSecretOnItsCommandLine) {
   EXPECT_TRUE(has("SECRET_KEY=s/k+"));
 }
 
+TEST(KeysCommand, HasNoSecretOnItsCommandLine) {
+  const auto command = keys_command(kPlace, {{"name", "vol"},
+                                             {"metaurl", "redis://:pa%2Fss@h:6379/0"},
+                                             {"access-key", "ak"},
+                                             {"secret-key", "s/k+"}});
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->argv,
+            (Words{"/j", "--no-agent", "--no-color", "set-keys", "redis://h:6379/0"}));
+  for (const char* word : {"META_PASSWORD=pa/ss", "ACCESS_KEY=ak", "SECRET_KEY=s/k+"}) {
+    EXPECT_EQ(std::count(command->env.begin(), command->env.end(), word), 1) << word;
+  }
+  EXPECT_TRUE(keys_command(kPlace, {{"name", "vol"}, {"metaurl", "h:6379/0"}})->argv.empty());
+}
+
 TEST(FormatCommand, OnlyAsksWhereItCouldNotMakeAnything) {
   const auto command = format_command(kPlace, {{"name", "vol"}, {"metaurl", "h:6379/0"}});
   ASSERT_TRUE(command);

@@ -51,6 +51,7 @@ void Figures::note_part(const CacheFigures& seen) {
   status_.part_bytes = seen.bytes;
   status_.part_cached_bytes = seen.bytes - seen.missing;
   status_.cached_bytes = std::max(status_.cached_bytes, status_.part_cached_bytes);
+  status_.life = life_;
 }
 
 void Figures::look_soon() {
@@ -90,6 +91,11 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
   if (const auto text = control_.config()) {
     if (auto parsed = parse_config(*text)) config = *std::move(parsed);
   }
+  const std::string life = client_life(stats);
+  {
+    Lock lock(mutex_);
+    life_ = life;
+  }
   TRY(const VolumeTotals quick, control_.totals(false, end));
   if (hurry || quick != seen_.quick) {
     TRY(totals_, control_.totals(true, end));
@@ -106,7 +112,8 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
   }
   Seen now{.blocks = figure(stats, "juicefs_blockcache_blocks").value_or(0),
            .bytes = figure(stats, "juicefs_blockcache_bytes").value_or(0),
-           .quick = quick};
+           .quick = quick,
+           .life = life};
   {
     Lock lock(mutex_);
     now.part = part_number_;
@@ -114,12 +121,12 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
   const bool changed = now != seen_;
   seen_.quick = quick;
   if (!hurry && (!changed || system_clock().boot() < next_check_)) return Done{};
-  CHECK_DONE(look_at_cache(end));
+  CHECK_DONE(look_at_cache(life, end));
   seen_ = now;
   return Done{};
 }
 
-Result<> Figures::look_at_cache(const std::stop_token& end) {
+Result<> Figures::look_at_cache(const std::string& life, const std::stop_token& end) {
   const BootTime began = system_clock().boot();
   std::vector<std::string> part;
   {
@@ -143,6 +150,7 @@ Result<> Figures::look_at_cache(const std::stop_token& end) {
   Lock lock(mutex_);
   status_.part_bytes = own.bytes;
   status_.part_cached_bytes = own.bytes - own.missing;
+  status_.life = life;  // never before what it holds has been seen
   return Done{};
 }
 

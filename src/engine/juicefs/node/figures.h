@@ -43,12 +43,13 @@ class Figures {
     double bytes = -1;
     VolumeTotals quick{};
     std::uint64_t part = 0;
+    std::string life{};
     bool operator==(const Seen&) const = default;
   };
 
   void run(const std::stop_token& end) EXCLUDES(mutex_);
   Result<> look(bool hurry, const std::stop_token& end) EXCLUDES(mutex_);
-  Result<> look_at_cache(const std::stop_token& end) EXCLUDES(mutex_);
+  Result<> look_at_cache(const std::string& life, const std::stop_token& end) EXCLUDES(mutex_);
 
   const Control& control_;
   const std::vector<std::string> disks_;
@@ -58,6 +59,7 @@ class Figures {
   Status status_ GUARDED_BY(mutex_){};
   std::vector<std::string> part_ GUARDED_BY(mutex_){};
   std::uint64_t part_number_ GUARDED_BY(mutex_) = 0;
+  std::string life_ GUARDED_BY(mutex_){};  // of the client that answered last
   bool hurry_ GUARDED_BY(mutex_) = true;
 
   // Of the looking thread alone.

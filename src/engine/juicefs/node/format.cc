@@ -20,6 +20,23 @@ void add_variable(std::vector<std::string>& env, const char* name, const std::st
   if (!value.empty()) env.push_back(std::string(name) + "=" + value);
 }
 
+void add_key_variables(std::vector<std::string>& env, const SecretFiles& secret) {
+  add_variable(env, "ACCESS_KEY", value_of(secret, "access-key"));
+  add_variable(env, "SECRET_KEY", value_of(secret, "secret-key"));
+  add_variable(env, "SESSION_TOKEN", value_of(secret, "session-token"));
+  add_variable(env, "AWS_REGION", value_of(secret, "region"));
+  add_variable(env, "JFS_RSA_PASSPHRASE", value_of(secret, "passphrase"));
+}
+
+// What it said at its end, without secrets.
+std::string why_not(const ChildEnd& end, const SecretFiles& secret) {
+  std::vector<std::string> secrets = secrets_of(secret);
+  if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
+    secrets.push_back(url->password);
+  }
+  return redacted(last_words(end.said), secrets);
+}
+
 }  // namespace
 
 Result<ChildCommand> format_command(const FormatPlace& place, const SecretFiles& secret) {
@@ -36,11 +53,7 @@ Result<ChildCommand> format_command(const FormatPlace& place, const SecretFiles&
     command.argv = {place.program, "--no-agent", "--no-color", "config", url.bare};
     return command;
   }
-  add_variable(command.env, "ACCESS_KEY", value_of(secret, "access-key"));
-  add_variable(command.env, "SECRET_KEY", value_of(secret, "secret-key"));
-  add_variable(command.env, "SESSION_TOKEN", value_of(secret, "session-token"));
-  add_variable(command.env, "AWS_REGION", value_of(secret, "region"));
-  add_variable(command.env, "JFS_RSA_PASSPHRASE", value_of(secret, "passphrase"));
+  add_key_variables(command.env, secret);
   command.argv = {place.program, "--no-agent", "--no-color", "format", "--no-update"};
   for (const auto option : kOptions) {
     const std::string value = value_of(secret, std::string(option));
@@ -54,27 +67,48 @@ Result<ChildCommand> format_command(const FormatPlace& place, const SecretFiles&
   return command;
 }
 
+Result<ChildCommand> keys_command(const FormatPlace& place, const SecretFiles& secret) {
+  ChildCommand command;
+  if (value_of(secret, "access-key").empty() && value_of(secret, "secret-key").empty()) {
+    return command;
+  }
+  TRY(const MetadataUrl url, read_metadata_url(value_of(secret, "metaurl"), {}));
+  command.env = {"PATH=/usr/bin:/bin", "HOME=/tmp"};
+  add_variable(command.env, "META_PASSWORD", url.password);
+  add_key_variables(command.env, secret);
+  command.argv = {place.program, "--no-agent", "--no-color", "set-keys", url.bare};
+  return command;
+}
+
 Result<> ensure_formatted(const FormatPlace& place, std::stop_token stop) {
   TRY(const SecretFiles secret, read_secret(place.volume_secret));
   TRY(const ChildCommand command, format_command(place, secret));
-  TRY(const ChildEnd end, run_child(command, std::move(stop)));
-  if (end.exit_code == 0) {
-    log::info("the volume is there", {{"volume", value_of(secret, "name")}});
+  TRY(const ChildEnd end, run_child(command, stop));
+  const std::string name = "the volume '" + value_of(secret, "name") + "'";
+  if (end.exit_code != 0 && value_of(secret, "storage").empty()) {
+    return Error{Code::kInvalid, name +
+                                     " can not be read, and the Secret has no storage and bucket "
+                                     "to make it with: " +
+                                     why_not(end, secret)};
+  }
+  if (end.exit_code != 0) {
+    return Error{Code::kUnavailable,
+                 name + " can not be made; correct the Secret: " + why_not(end, secret)};
+  }
+  log::info("the volume is there", {{"volume", value_of(secret, "name")}});
+  if (!place.update_keys) return Done{};
+  TRY(const ChildCommand update, keys_command(place, secret));
+  if (update.argv.empty()) return Done{};
+  TRY(const ChildEnd updated, run_child(update, std::move(stop)));
+  if (updated.exit_code == 0) {
+    log::info("the volume has the Secret's keys", {{"volume", value_of(secret, "name")}});
     return Done{};
   }
-  std::vector<std::string> secrets = secrets_of(secret);
-  if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
-    secrets.push_back(url->password);
-  }
-  const std::string why = redacted(last_words(end.said), secrets);
-  if (value_of(secret, "storage").empty()) {
-    return Error{Code::kInvalid, "the volume '" + value_of(secret, "name") +
-                                     "' can not be read, and the Secret has no storage and bucket "
-                                     "to make it with: " +
-                                     why};
-  }
-  return Error{Code::kUnavailable, "the volume '" + value_of(secret, "name") +
-                                       "' can not be made; correct the Secret: " + why};
+  return Error{Code::kUnavailable,
+               name +
+                   " keeps the keys that it has, for those of the Secret do not work; correct "
+                   "the Secret: " +
+                   why_not(updated, secret)};
 }
 
 }  // namespace paddle::engine::juicefs

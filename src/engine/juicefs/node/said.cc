@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json.h"
+#include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -15,22 +16,6 @@ namespace {
 constexpr std::size_t kShortestSecret = 4;
 constexpr std::size_t kLongestReason = 400;
 constexpr std::string_view kByProcess = "/var/lib/jfs/";  // where the driver mounts then
-
-std::string in_a_url(const std::string& text) {
-  constexpr const char* kDigits = "0123456789ABCDEF";
-  std::string safe;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      safe += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    safe += {'%', kDigits[byte / 16], kDigits[byte % 16]};
-  }
-  return safe;
-}
 
 void replace_all(std::string& text, const std::string& what) {
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 3)) {
@@ -97,7 +82,7 @@ std::string redacted(std::string text, const std::vector<std::string>& secrets) 
   for (const auto& secret : secrets) {
     if (secret.size() < kShortestSecret) continue;
     all.push_back(secret);
-    all.push_back(in_a_url(secret));
+    all.push_back(percent_encoded(secret));
   }
   // The longest first: a secret may be part of another.
   std::sort(all.begin(), all.end(),
@@ -151,6 +136,12 @@ std::optional<double> figure(std::string_view metrics, std::string_view name) {
     if (error == std::errc{} && stop == value.data() + value.size()) return number;
   }
   return std::nullopt;
+}
+
+std::string client_life(std::string_view stats) {
+  const auto start = figure(stats, "juicefs_process_start_time_seconds");
+  if (!start || !(*start > 0 && *start < 1e12)) return {};
+  return std::to_string(static_cast<std::int64_t>(*start * 1000));
 }
 
 Progress sync_progress(std::string_view metrics) {

@@ -35,6 +35,9 @@ std::optional<std::string> metrics_address(std::string_view log);
 // not there.
 std::optional<double> figure(std::string_view metrics, std::string_view name);
 
+// Which life of a client its `.stats` are of: when it started. Empty when they do not say.
+std::string client_life(std::string_view stats);
+
 // How far a `juicefs sync` is, by its metrics; how it ended, by the last line of its log.
 Progress sync_progress(std::string_view metrics);
 std::optional<Progress> sync_outcome(std::string_view log);

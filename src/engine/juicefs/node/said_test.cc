@@ -86,6 +86,14 @@ TEST(SyncOutcome, ComesFromTheLastLineOfTheLog) {
   EXPECT_EQ(sync_outcome("nothing of the kind"), std::nullopt);
 }
 
+TEST(ClientLife, IsWhenTheClientStarted) {
+  EXPECT_EQ(client_life("juicefs_uptime 3\njuicefs_process_start_time_seconds 1.78e+09\n"),
+            "1780000000000");
+  EXPECT_EQ(client_life("juicefs_process_start_time_seconds 1780000000.25\n"), "1780000000250");
+  EXPECT_EQ(client_life("juicefs_uptime 3\n"), "");
+  EXPECT_EQ(client_life("juicefs_process_start_time_seconds 1e300\n"), "");
+}
+
 TEST(MountConfig, TellsWhoseClientItIs) {
   const auto pod = parse_config(
       R"({"Format":{"Name":"v","UUID":"u-1"},"Chunk":{"CacheSize":1073741824},

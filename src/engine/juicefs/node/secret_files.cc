@@ -14,6 +14,7 @@
 
 #include "base/unique_fd.h"
 #include "engine/juicefs/credentials.h"
+#include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -30,13 +31,6 @@ struct CloseDirectory {
 Error unreadable(const std::string& directory) {
   return {Code::kUnavailable,
           "the Secret at '" + directory + "' can not be read: " + std::strerror(errno)};
-}
-
-std::string trimmed(const std::string& text) {
-  const auto blank = [](unsigned char c) { return c <= ' '; };
-  const auto begin = std::find_if_not(text.begin(), text.end(), blank);
-  const auto end = std::find_if_not(text.rbegin(), text.rend(), blank).base();
-  return begin < end ? std::string(begin, end) : std::string();
 }
 
 }  // namespace

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How values of Secrets and URLs are spelled. Pure.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace paddle::engine::juicefs {
+
+// Without white space and control characters at its ends: `echo x | base64` leaves a newline.
+std::string trimmed(const std::string& text);
+
+// As a part of a URL spells it: everything but letters, digits and "-._~" as %XX.
+std::string percent_encoded(const std::string& text);
+// Nothing when a '%' is not followed by two hexadecimal digits.
+std::optional<std::string> percent_decoded(const std::string& text);
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/text.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle::engine::juicefs {
+namespace {
+
+TEST(Trimmed, LosesWhatIsBlankAtTheEndsAlone) {
+  EXPECT_EQ(trimmed(" a b\r\n"), "a b");
+  EXPECT_EQ(trimmed(" \n"), "");
+  EXPECT_EQ(trimmed(""), "");
+  EXPECT_EQ(trimmed("\xe7\x8c\xab\n"), "\xe7\x8c\xab");
+}
+
+TEST(Percent, WhatIsEncodedIsDecoded) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(percent_decoded(percent_encoded(all)), all);
+  EXPECT_EQ(percent_encoded("pa/ss+"), "pa%2Fss%2B");
+  EXPECT_EQ(percent_decoded("%2f"), "/");
+  for (const char* broken : {"%", "%2", "a%zz", "%2g"}) {
+    EXPECT_EQ(percent_decoded(broken), std::nullopt) << broken;
+  }
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs
