@@ -46,6 +46,7 @@ struct Release {
   api::ObjectKey key{};
   std::string uid{};
   std::string value{};
+  std::string stamp{};
   bool operator==(const Release&) const = default;
 };
 struct Patch {

@@ -149,7 +149,10 @@ Result<> Hand::replace(const Replace& a, const kube::Call& call) {
 Result<> Hand::release(const Release& a, const kube::Call& call) {
   auto stored = cluster_.patch(
       kinds::kPods, a.key,
-      {.body = {{"metadata", {{"uid", a.uid}, {"annotations", {{kReleaseAnnotation, a.value}}}}}}},
+      {.body = {{"metadata",
+                 {{"uid", a.uid},
+                  {"annotations",
+                   {{kReleaseAnnotation, a.value}, {kReleasedAtAnnotation, a.stamp}}}}}}},
       {}, call);
   if (stored.is(Code::kNotFound)) return Done{};  // the next pass sees
   if (!stored) return std::move(stored).error().in("release pod " + a.key.name);

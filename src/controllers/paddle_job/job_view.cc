@@ -30,7 +30,8 @@ const kube::Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups",
 Result<api::Pod> decode_our_pod(const Json& object) {
   TRY(api::Pod pod, api::decode_pod(object));
   std::erase_if(pod.meta.annotations, [](const auto& entry) {
-    return entry.first != kReleaseAnnotation && entry.first != kEpochAnnotation;
+    return entry.first != kReleaseAnnotation && entry.first != kReleasedAtAnnotation &&
+           entry.first != kEpochAnnotation;
   });
   pod.meta.labels.clear();
   return pod;

@@ -132,6 +132,7 @@ bool ModelCluster::carry_out(const Action& action, const api::PaddleJob& seen) {
             if (found == pods_.end() || found->second.pod.meta.uid != a.uid) return false;
             promise(!finished(job_.status.phase) || lenient_, a.key.name + " let go after the end");
             found->second.pod.meta.annotations[kReleaseAnnotation] = a.value;
+            found->second.pod.meta.annotations[kReleasedAtAnnotation] = a.stamp;
             return true;
           },
           [&](const Patch&) { return true; },

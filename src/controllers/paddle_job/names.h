@@ -40,6 +40,8 @@ inline constexpr const char* kResourceAnnotation = "paddle-resource";
 // Written by the operator when the pod may start; "<epoch>/<pod address>", so that a pod that comes
 // back under another address waits again.
 inline constexpr const char* kReleaseAnnotation = "batch.paddlepaddle.org/release";
+// Beside it: when, and how often (release_stamp.h).
+inline constexpr const char* kReleasedAtAnnotation = "batch.paddlepaddle.org/released-at";
 // On pods and on the ConfigMap: the restart of the job that they belong to; none means 0.
 inline constexpr const char* kEpochAnnotation = "batch.paddlepaddle.org/epoch";
 // On the ConfigMap: what of the spec it was made from (rendezvous.h).

@@ -107,7 +107,9 @@ Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Se
     plan.confirm = !missing.empty() && needs_confirmation(job, sight.world);
     add_wave(plan, std::move(missing));
   }
-  for (Wave& wave : release(job, sight, setting)) add_wave(plan, std::move(wave));
+  Released released = release(job, sight, now, setting);
+  soonest(plan.again_at, released.again_at);
+  for (Wave& wave : released.waves) add_wave(plan, std::move(wave));
   say(job, observe(job, sight, now, setting), plan);
   return plan;
 }

@@ -8,6 +8,8 @@
 namespace paddle::controllers {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr auto kPs = RoleKind::kPs;
 constexpr auto kWorker = RoleKind::kWorker;
 
@@ -39,6 +41,32 @@ TEST(PaddleJobPlan, NobodyIsReleasedBeforeTheLastAddressIsKnown) {
   EXPECT_TRUE(std::holds_alternative<Create>(plan.waves[0][0]));
   EXPECT_EQ(released(plan), (Names{"wad-worker-0", "wad-worker-1"}));
   EXPECT_EQ(only<Release>(plan)[0].value, "0/10.0.1.1");
+}
+
+TEST(PaddleJobPlan, WhoDidNotHearItsReleaseIsToldAgainEverMoreSlowly) {
+  const auto job = workers(1);
+  auto pod = coordinated(job, kWorker, 0);
+  const auto told = only<Release>(plan_for(job, published(job, {pod})));
+  ASSERT_EQ(told.size(), 1u);
+  pod.meta.annotations[kReleaseAnnotation] = told[0].value;
+  pod.meta.annotations[kReleasedAtAnnotation] = told[0].stamp;
+  WallTime now = kNow;
+  for (const int pause : {3, 6, 12, 24, 48, 60, 60}) {
+    const auto early = desired(job, published(job, {pod}), now + 1s, {});
+    EXPECT_EQ(released(early), Names{});
+    EXPECT_EQ(early.again_at, now + std::chrono::seconds{pause});
+    now += std::chrono::seconds{pause};
+    const auto again = only<Release>(desired(job, published(job, {pod}), now, {}));
+    ASSERT_EQ(again.size(), 1u);
+    EXPECT_EQ(again[0].value, told[0].value);
+    EXPECT_NE(again[0].stamp, pod.meta.annotations[kReleasedAtAnnotation]);
+    pod.meta.annotations[kReleasedAtAnnotation] = again[0].stamp;
+  }
+  // A clock that was set back does not silence it.
+  EXPECT_EQ(released(desired(job, published(job, {pod}), kNow, {})), Names{"wad-worker-0"});
+  // It has gone on, or its own init containers are still at work: nothing to say.
+  pod.init_containers[0].state = api::ContainerStatus::State::kTerminated;
+  EXPECT_EQ(released(desired(job, published(job, {pod}), now + 1h, {})), Names{});
 }
 
 TEST(PaddleJobPlan, ServersAreReleasedFirstThenWorkersThenHeterogeneousTrainers) {

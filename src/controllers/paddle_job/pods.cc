@@ -84,6 +84,7 @@ void name_it(Json& pod, const api::PaddleJob& job, RoleKind kind, const std::str
   annotations[kResourceAnnotation] = to_string(kind);
   annotations[kEpochAnnotation] = std::to_string(job.status.epoch);
   annotations.erase(kReleaseAnnotation);
+  annotations.erase(kReleasedAtAnnotation);
   meta["ownerReferences"] = api::encode_meta({.owners = {owner_reference(job)}})["ownerReferences"];
 }
 

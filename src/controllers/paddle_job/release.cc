@@ -6,7 +6,9 @@
 #include "controllers/paddle_job/coordinator.h"
 #include "controllers/paddle_job/elastic.h"
 #include "controllers/paddle_job/pod_facts.h"
+#include "controllers/paddle_job/release_stamp.h"
 #include "controllers/paddle_job/rendezvous.h"
+#include "controllers/paddle_job/soonest.h"
 
 namespace paddle::controllers {
 namespace {
@@ -24,21 +26,36 @@ bool has_started(const api::Pod& pod) {
   return runs(pod) || pod.phase == api::PodPhase::kSucceeded;
 }
 
-Wave release_bench(const api::PaddleJob& job, const Bench& bench) {
+std::string annotation(const api::Pod& pod, const char* name) {
+  const auto found = pod.meta.annotations.find(name);
+  return found == pod.meta.annotations.end() ? "" : found->second;
+}
+
+Wave release_bench(const api::PaddleJob& job, const Bench& bench, WallTime now,
+                   std::optional<WallTime>& again_at) {
   Wave wave;
   for (const api::Pod* pod : bench.seats) {
     if (!waits_for_release(*pod)) continue;
     const std::string value = release_value(job, pod->ip);
-    const auto said = pod->meta.annotations.find(kReleaseAnnotation);
-    if (said != pod->meta.annotations.end() && said->second == value) continue;
-    wave.emplace_back(Release{pod->meta.key, pod->meta.uid, value});
+    if (annotation(*pod, kReleaseAnnotation) != value) {
+      wave.emplace_back(Release{pod->meta.key, pod->meta.uid, value, first_stamp(now)});
+      continue;
+    }
+    if (!coordinating(*pod)) continue;
+    const std::string stamp = annotation(*pod, kReleasedAtAnnotation);
+    if (const WallTime due = tell_again_at(stamp, now); due > now) {
+      soonest(again_at, due);
+    } else {
+      wave.emplace_back(Release{pod->meta.key, pod->meta.uid, value, next_stamp(stamp, now)});
+    }
   }
   return wave;
 }
 
 }  // namespace
 
-std::vector<Wave> release(const api::PaddleJob& job, const Sight& sight, const Setting& setting) {
+Released release(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                 const Setting& setting) {
   if (is_elastic(job.spec, setting.etcd)) return {};
   // A partial list of peers would hang the trainers: nothing until every pod can be reached.
   const Roster& roster = sight.roster;
@@ -48,12 +65,12 @@ std::vector<Wave> release(const api::PaddleJob& job, const Sight& sight, const S
   if (sight.world.rendezvous && epoch_of(sight.world.rendezvous->meta) > job.status.epoch)
     return {};
 
-  std::vector<Wave> waves{publish(job, sight)};
+  Released released{.waves = {publish(job, sight)}};
   for (const Bench& bench : roster.benches) {
-    waves.push_back(release_bench(job, bench));
+    released.waves.push_back(release_bench(job, bench, now, released.again_at));
     if (!every_seat(bench, has_started)) break;
   }
-  return waves;
+  return released;
 }
 
 }  // namespace paddle::controllers
