@@ -58,8 +58,9 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// Keys of a source, under the names that its Secret gives them. They are used and nothing else:
-// stored nowhere, said nowhere, and they do not make a task another one.
+// Keys of a source, under the names that its Secret gives them. They are said nowhere and do not
+// make a task another one. Who needs them after the sync keeps them in a file that only it can
+// read.
 struct SourceKeys {
   std::map<std::string, std::string> values{};
   bool operator==(const SourceKeys&) const { return true; }
@@ -88,7 +89,7 @@ struct SyncTask {
   std::int32_t part = 0;
   std::int32_t parts = 1;
   std::string lists_at{};
-  std::string job{};
+  std::string job{};    // the id it was asked for under
   bool counts = false;  // all parts have been done: nothing is left but to remember it
   SourceKeys keys{};    // none: the set's own
   bool operator==(const SyncTask&) const = default;
@@ -100,6 +101,7 @@ struct Status {
     std::string digest{};
     std::int64_t files = 0;
     std::int64_t bytes = 0;
+    std::int64_t synced = 0;  // the generation that the latest sync made, when it counts
   };
   std::optional<Index> index{};  // absent before the first sync
 
@@ -130,6 +132,9 @@ class NodeFace {
  public:
   virtual ~NodeFace() = default;
   virtual std::string name() const = 0;
+  // Syncs and removals are to be run one after the other, in the order in which they were accepted:
+  // each is quick, and what was accepted last holds.
+  virtual bool changes_in_order() const { return false; }
 
   // The set as its source is now, for all readers from the return on.
   virtual Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) = 0;

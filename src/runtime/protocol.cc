@@ -338,6 +338,7 @@ Json encode(const StatusReport& report) {
             {"error", report.error}};
   if (report.index) {
     json["index"] = {{"generation", report.index->generation},
+                     {"synced", report.index->synced},
                      {"digest", report.index->digest},
                      {"files", report.index->files},
                      {"bytes", report.index->bytes}};
@@ -398,6 +399,7 @@ Result<StatusReport> decode_status_report(const Json& from) {
     Reader in(*index);
     IndexReport& into = report.index.emplace();
     in.take("generation", into.generation);
+    in.take("synced", into.synced);
     in.take("digest", into.digest);
     in.take("files", into.files);
     in.take("bytes", into.bytes);

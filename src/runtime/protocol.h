@@ -59,6 +59,7 @@ struct IndexReport {
   std::string digest{};
   std::int64_t files = 0;
   std::int64_t bytes = 0;
+  std::int64_t synced = 0;  // the generation that the latest sync made; 0: this engine does not say
   bool operator==(const IndexReport&) const = default;
 };
 

@@ -26,21 +26,30 @@ bool parse_hex(std::string_view text, BlockKey& key) {
   return true;
 }
 
-Block block_at(std::string_view path, std::string_view etag, std::uint64_t file_size,
-               std::uint64_t at) {
+Block block_at(const FileVersion& file, std::uint64_t at) {
   const std::uint64_t offset = at - at % kBlockSize;
   // Neither a path nor an etag holds a NUL, so that the three can not run into each other.
   std::string text;
-  text.reserve(path.size() + etag.size() + 2 + sizeof offset);
-  text.append(path).append(1, '\0').append(etag).append(1, '\0');
+  text.reserve(file.path.size() + file.etag.size() + 2 + sizeof offset + sizeof file.origin);
+  text.append(file.path).append(1, '\0').append(file.etag).append(1, '\0');
   text.append(reinterpret_cast<const char*>(&offset), sizeof offset);
+  if (file.origin != 0) {
+    text.append(reinterpret_cast<const char*>(&file.origin), sizeof file.origin);
+  }
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return {.path = path,
-          .etag = etag,
-          .file_size = file_size,
+  return {.path = file.path,
+          .object = file.object,
+          .etag = file.etag,
+          .origin = file.origin,
+          .file_size = file.size,
           .offset = offset,
-          .length = std::min(kBlockSize, file_size - offset),
+          .length = std::min(kBlockSize, file.size - offset),
           .key = {.high = hash.high64, .low = hash.low64}};
+}
+
+Block block_at(std::string_view path, std::string_view etag, std::uint64_t file_size,
+               std::uint64_t at) {
+  return block_at({.path = path, .object = path, .etag = etag, .size = file_size, .origin = 0}, at);
 }
 
 }  // namespace paddle::samplefs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The unit of caching: a whole sample, or one of the equal parts of a large file. A block is named
-// by content: path, etag and where it begins. Pure.
+// by content: path, etag, origin and where it begins. Pure.
 
 #pragma once
 
@@ -12,6 +12,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+
+#include "samplefs/origin.h"
 
 namespace paddle::samplefs {
 
@@ -32,17 +34,30 @@ struct BlockKeyHash {
 std::string hex(const BlockKey& key);  // 32 digits
 bool parse_hex(std::string_view text, BlockKey& key);
 
+// One version of a file. The texts belong to the caller.
+struct FileVersion {
+  std::string_view path{};
+  std::string_view object{};  // what it is called at its source
+  std::string_view etag{};
+  std::uint64_t size = 0;
+  OriginId origin = 0;
+};
+
 // One block of one version of a file. The texts belong to the caller.
 struct Block {
   std::string_view path{};
+  std::string_view object{};
   std::string_view etag{};
+  OriginId origin = 0;
   std::uint64_t file_size = 0;
   std::uint64_t offset = 0;  // of the block in the file; a multiple of kBlockSize
   std::uint64_t length = 0;
   BlockKey key{};
 };
 
-// REQUIRES: at < file_size.
+// REQUIRES: at < size of the file.
+Block block_at(const FileVersion& file, std::uint64_t at);
+// Of the set's own source at the root.
 Block block_at(std::string_view path, std::string_view etag, std::uint64_t file_size,
                std::uint64_t at);
 

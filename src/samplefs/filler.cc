@@ -33,7 +33,7 @@ std::vector<BlockKey> all_blocks(const Index& index) {
     const auto entry = index.at(position);
     const std::string path = index.path_of(position);
     for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
-      keys.push_back(block_at(path, entry.etag, entry.size, at).key);
+      keys.push_back(index.block(entry, path, at).key);
     }
   }
   std::sort(keys.begin(), keys.end());
@@ -95,7 +95,7 @@ Filler::Outcome Filler::fill(Index::Position position, const std::stop_token& st
   const auto entry = index_->at(position);
   const std::string path = index_->path_of(position);
   for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
-    const Block block = block_at(path, entry.etag, entry.size, at);
+    const Block block = index_->block(entry, path, at);
     const auto filled = data_.fill(block, stop);
     if (filled.is(Code::kCancelled)) return Outcome::kStopped;
     if (!filled) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samplefs/index.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -9,8 +10,8 @@ namespace paddle::samplefs {
 IndexNode Index::node(Position position) const {
   IndexNode found;
   if (position >= header_.node_count) return found;
-  std::memcpy(&found, file_.data() + layout_.nodes + std::uint64_t{position} * sizeof found,
-              sizeof found);
+  std::memcpy(&found, file_.data() + layout_.nodes + std::uint64_t{position} * layout_.node_size,
+              layout_.node_size);
   return found;
 }
 
@@ -71,7 +72,8 @@ Index::Entry Index::at(Position position) const {
           .size = found.size,
           .modified = WallTime{std::chrono::microseconds{found.modified_us}},
           .name = name(found),
-          .etag = text(found.text + found.name_size, found.etag_size)};
+          .etag = text(found.text + found.name_size, found.etag_size),
+          .origin = found.origin};
 }
 
 std::string Index::path_of(Position position) const {
@@ -89,6 +91,27 @@ Index::Children Index::children(Position directory) const {
   const IndexNode at = node(directory);
   if (at.first_child > size() || at.child_count > size() - at.first_child) return {};
   return {.first = at.first_child, .count = at.child_count};
+}
+
+const Origin& Index::origin(std::uint32_t number) const {
+  return origins_[number < origins_.size() ? number : 0].origin;
+}
+
+OriginId Index::origin_id(std::uint32_t number) const {
+  return origins_[number < origins_.size() ? number : 0].id;
+}
+
+bool Index::was_made_by(std::string_view job) const {
+  return !job.empty() && std::find(ledger_.begin(), ledger_.end(), job) != ledger_.end();
+}
+
+Block Index::block(const Entry& entry, std::string_view path, std::uint64_t at) const {
+  return block_at({.path = path,
+                   .object = object_of(path, origin(entry.origin).destination),
+                   .etag = entry.etag,
+                   .size = entry.size,
+                   .origin = origin_id(entry.origin)},
+                  at);
 }
 
 std::string Index::digest() const {

@@ -19,8 +19,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "samplefs/block.h"
 #include "samplefs/file_system.h"
 #include "samplefs/index_format.h"
 
@@ -39,6 +41,7 @@ class Index {
     WallTime modified{};
     std::string_view name{};
     std::string_view etag{};
+    std::uint32_t origin = 0;  // number of it, in this generation only
     Attr attr() const {
       return {.id = id, .directory = directory, .size = size, .modified = modified};
     }
@@ -68,13 +71,34 @@ class Index {
   Position size() const { return header_.node_count; }  // files and directories
   std::uint64_t generation() const { return header_.generation; }
   FsTotals totals() const { return {.files = header_.files, .bytes = header_.bytes}; }
+  // The generation that the latest sync made: an earlier one when files were removed since.
+  std::uint64_t synced() const { return header_.synced; }
   std::uint64_t left_out() const { return header_.left_out; }
   std::string digest() const;  // 32 hexadecimal digits
+
+  // Of all files; the first is the set's own source at the root, whether a file is from there or
+  // not.
+  std::uint32_t origins() const { return static_cast<std::uint32_t>(origins_.size()); }
+  const Origin& origin(std::uint32_t number) const;  // REQUIRES: number < origins()
+  OriginId origin_id(std::uint32_t number) const;
+  // Ids of the jobs that made the latest generations, this one's last.
+  const std::vector<std::string>& ledger() const { return ledger_; }
+  bool was_made_by(std::string_view job) const;
+
+  // The block of a file that holds the byte `at`. `path` is the file's and outlives the block.
+  // REQUIRES: at < entry.size.
+  Block block(const Entry& entry, std::string_view path, std::uint64_t at) const;
 
  private:
   explicit Index(std::span<const std::byte> file, bool mapped) : file_(file), mapped_(mapped) {}
 
+  struct KnownOrigin {
+    Origin origin{};
+    OriginId id = 0;
+  };
+
   Result<> check();
+  Result<> read_ends();
   Result<> check_node(Position position, std::uint64_t& files, std::uint64_t& bytes,
                       Position& next_child) const;
   Result<> check_ids() const;
@@ -87,7 +111,9 @@ class Index {
   const std::span<const std::byte> file_;
   const bool mapped_;
   IndexHeader header_{};
-  IndexLayout layout_{0, 0};
+  IndexLayout layout_{};
+  std::vector<KnownOrigin> origins_{1};
+  std::vector<std::string> ledger_{};
 };
 
 }  // namespace paddle::samplefs

@@ -39,19 +39,46 @@ char* IndexBuilder::room_for(std::size_t size) {
   return room;
 }
 
-Result<> IndexBuilder::add(const source::Object& object) {
-  if (!source::is_path(object.path) || !source::is_etag(object.etag) || object.size > INT64_MAX) {
-    return Error{Code::kInvalid, "the listing holds an object that can not be a sample"};
+std::uint32_t IndexBuilder::number_of(const Origin& origin) {
+  // Few; and the one asked for last is asked for again.
+  const auto found = std::find(origins_.rbegin(), origins_.rend(), origin);
+  if (found != origins_.rend()) {
+    return static_cast<std::uint32_t>(origins_.rend() - found - 1);
   }
-  char* text = room_for(object.path.size() + object.etag.size());
-  std::memcpy(text, object.path.data(), object.path.size());
-  std::memcpy(text + object.path.size(), object.etag.data(), object.etag.size());
+  origins_.push_back(origin);
+  return static_cast<std::uint32_t>(origins_.size() - 1);
+}
+
+void IndexBuilder::push(const source::Object& object, std::string_view path, const Origin& origin,
+                        bool kept) {
+  char* text = room_for(path.size() + object.etag.size());
+  std::memcpy(text, path.data(), path.size());
+  std::memcpy(text + path.size(), object.etag.data(), object.etag.size());
   entries_.push_back({.text = text,
                       .size = object.size,
                       .modified_us = object.modified.time_since_epoch().count(),
-                      .path_size = static_cast<std::uint16_t>(object.path.size()),
-                      .etag_size = static_cast<std::uint8_t>(object.etag.size())});
+                      .path_size = static_cast<std::uint16_t>(path.size()),
+                      .etag_size = static_cast<std::uint8_t>(object.etag.size()),
+                      .kept = kept,
+                      .origin = number_of(origin)});
+}
+
+Result<> IndexBuilder::add(const source::Object& object, const Origin& origin) {
+  if (!source::is_path(object.path) || !source::is_etag(object.etag) || object.size > INT64_MAX) {
+    return Error{Code::kInvalid, "the listing holds an object that can not be a sample"};
+  }
+  const std::string path = path_of_object(object.path, origin.destination);
+  if (!source::is_path(path)) {
+    return Error{Code::kInvalid, "a path beneath the destination would be too long"};
+  }
+  ++listed_;
+  push(object, path, origin, false);
   return Done{};
+}
+
+void IndexBuilder::keep(const Index& from, const Index::Entry& entry, std::string_view path) {
+  push({.size = entry.size, .etag = std::string(entry.etag), .modified = entry.modified}, path,
+       from.origin(entry.origin), true);
 }
 
 // Depth first: '/' comes before every other byte, so that what is beneath a directory stands
@@ -60,7 +87,8 @@ bool IndexBuilder::before(const Entry& a, const Entry& b) {
   const auto left = a.path();
   const auto right = b.path();
   const auto [l, r] = std::mismatch(left.begin(), left.end(), right.begin(), right.end());
-  if (l == left.end() && r == right.end()) {  // the same path twice: the latest comes first
+  if (l == left.end() && r == right.end()) {  // the same path: listed ones first, then the latest
+    if (a.kept != b.kept) return b.kept;
     if (a.modified_us != b.modified_us) return a.modified_us > b.modified_us;
     return a.etag() < b.etag();
   }
@@ -69,15 +97,33 @@ bool IndexBuilder::before(const Entry& a, const Entry& b) {
   return rank(*l) < rank(*r);
 }
 
+IndexBuilder::Entry IndexBuilder::winner_of(std::span<const Entry> same_path) const {
+  const Entry& first = same_path.front();
+  if (!newer_wins_ || first.kept) return first;
+  const auto old = std::find_if(same_path.begin(), same_path.end(),
+                                [](const Entry& entry) { return entry.kept; });
+  const bool stays = old != same_path.end() && old->origin != first.origin &&
+                     old->modified_us >= first.modified_us;
+  return stays ? *old : first;
+}
+
 void IndexBuilder::settle() {
   if (!std::is_sorted(entries_.begin(), entries_.end(), before)) {
     std::sort(entries_.begin(), entries_.end(), before);
   }
-  const auto given = entries_.size();
-  entries_.erase(std::unique(entries_.begin(), entries_.end(),
-                             [](const Entry& a, const Entry& b) { return a.path() == b.path(); }),
-                 entries_.end());
   std::size_t kept = 0;
+  for (std::size_t i = 0; i < entries_.size();) {
+    std::size_t end = i;
+    std::size_t listed = 0;
+    while (end < entries_.size() && entries_[end].path() == entries_[i].path()) {
+      listed += entries_[end++].kept ? 0 : 1;
+    }
+    left_out_ += listed > 0 ? listed - 1 : 0;
+    entries_[kept++] = winner_of(std::span(entries_).subspan(i, end - i));
+    i = end;
+  }
+  entries_.resize(kept);
+  kept = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const auto path = entries_[i].path();
     const auto next = i + 1 < entries_.size() ? entries_[i + 1].path() : std::string_view();
@@ -85,8 +131,26 @@ void IndexBuilder::settle() {
         next.size() > path.size() && next.starts_with(path) && next[path.size()] == '/';
     if (!hidden) entries_[kept++] = entries_[i];
   }
+  left_out_ += entries_.size() - kept;
   entries_.resize(kept);
-  left_out_ += given - kept;
+}
+
+IndexBuilder::Table IndexBuilder::table() const {
+  Table table;
+  std::vector<bool> used(origins_.size());
+  for (const Entry& entry : entries_) used[entry.origin] = true;
+  for (std::size_t i = 1; i < origins_.size(); ++i) {
+    if (used[i]) table.origins.push_back(origins_[i]);
+  }
+  std::sort(table.origins.begin(), table.origins.end());
+  for (const Origin& origin : origins_) {
+    const auto at = std::lower_bound(table.origins.begin(), table.origins.end(), origin);
+    const bool listed = origin != Origin{} && at != table.origins.end();
+    table.numbers.push_back(listed ? static_cast<std::uint32_t>(at - table.origins.begin()) + 1
+                                   : 0);
+    table.ids.push_back(id_of(origin));
+  }
+  return table;
 }
 
 Result<IndexBuilder::Shape> IndexBuilder::shape() const {
@@ -108,28 +172,24 @@ Result<IndexBuilder::Shape> IndexBuilder::shape() const {
 // Lays the tree out, breadth first, in a file of the right size.
 class IndexBuilder::Writer {
  public:
-  Writer(std::span<const Entry> entries, Shape shape, std::byte* file)
+  Writer(std::span<const Entry> entries, const Table& table, const IndexHeader& header,
+         std::byte* file)
       : entries_(entries),
-        shape_(shape),
-        layout_(shape.nodes, shape.text_size),
+        table_(table),
+        header_(header),
+        layout_(header),
         file_(file),
         nodes_(reinterpret_cast<IndexNode*>(file + layout_.nodes)),
         ids_(reinterpret_cast<IdSlot*>(file + layout_.ids)),
         texts_(reinterpret_cast<char*>(file + layout_.texts)) {}
 
-  void lay_out(std::uint64_t generation, std::uint64_t left_out) {
-    IndexHeader header;
-    while (!lay_out_nodes(header.salt)) ++header.salt;
-    std::memcpy(header.magic, kIndexMagic, sizeof kIndexMagic);
-    header.version = kIndexVersion;
-    header.node_count = shape_.nodes;
-    header.file_size = layout_.end;
-    header.generation = generation;
-    header.files = entries_.size();
-    for (const Entry& entry : entries_) header.bytes += entry.size;
-    header.left_out = left_out;
-    header.text_size = shape_.text_size;
-    std::memcpy(file_, &header, sizeof header);
+  void lay_out(const std::string& origins, const std::string& ledger) {
+    while (!lay_out_nodes(header_.salt)) ++header_.salt;
+    header_.files = entries_.size();
+    for (const Entry& entry : entries_) header_.bytes += entry.size;
+    std::memcpy(file_ + layout_.origins, origins.data(), origins.size());
+    std::memcpy(file_ + layout_.ledger, ledger.data(), ledger.size());
+    std::memcpy(file_, &header_, sizeof header_);
     seal_index(file_, layout_.end);
   }
 
@@ -193,7 +253,8 @@ class IndexBuilder::Writer {
 
   void add_file(std::uint32_t parent, const Entry& entry, std::string_view name) {
     IndexNode& node = add_node(parent, name);
-    node.id = file_id(entry.path(), entry.etag(), salt_);
+    node.id = file_id(entry.path(), entry.etag(), table_.ids[entry.origin], salt_);
+    node.origin = table_.numbers[entry.origin];
     node.size = entry.size;
     node.modified_us = entry.modified_us;
     node.etag_size = entry.etag_size;
@@ -217,7 +278,8 @@ class IndexBuilder::Writer {
   }
 
   const std::span<const Entry> entries_;
-  const Shape shape_;
+  const Table& table_;
+  IndexHeader header_;
   const IndexLayout layout_;
   std::byte* const file_;
   IndexNode* const nodes_;
@@ -228,11 +290,25 @@ class IndexBuilder::Writer {
   std::uint64_t text_ = 0;
 };
 
-Result<> IndexBuilder::write(const std::string& file, std::uint64_t generation) {
+Result<> IndexBuilder::write(const std::string& file, const Publication& publication) {
   settle();
   TRY(const Shape measured, shape());
-  TRY(NewFile fresh, NewFile::create(file, IndexLayout(measured.nodes, measured.text_size).end));
-  Writer(entries_, measured, fresh.bytes()).lay_out(generation, left_out_);
+  const Table used = table();
+  const std::string origins = encode_origins(used.origins);
+  const std::string ledger = encode_ledger(publication.ledger);
+  IndexHeader header;
+  std::memcpy(header.magic, kIndexMagic, sizeof kIndexMagic);
+  header.version = kIndexVersion;
+  header.node_count = measured.nodes;
+  header.generation = publication.generation;
+  header.synced = publication.synced;
+  header.left_out = left_out_;
+  header.text_size = measured.text_size;
+  header.origins_size = origins.size();
+  header.ledger_size = ledger.size();
+  header.file_size = IndexLayout(header).end;
+  TRY(NewFile fresh, NewFile::create(file, header.file_size));
+  Writer(entries_, used, header, fresh.bytes()).lay_out(origins, ledger);
   return fresh.publish();
 }
 

@@ -2,36 +2,49 @@
 //
 // The index file: one immutable generation of a sample set. All numbers little-endian.
 //
-//   0          128            nodes            ids              texts                     end
-//   +----------+----------------+----------------+-----------------+-----------------------+
-//   | Header   | Node x count   | IdSlot x count | name etag name etag ...                 |
-//   +----------+----------------+----------------+-----------------------------------------+
+//   0          128            nodes            ids              texts     origins    ledger
+//   +----------+----------------+----------------+----------------+----------+----------+
+//   | Header   | Node x count   | IdSlot x count | name etag ...  | Origin.. | id id .. |
+//   +----------+----------------+----------------+----------------+----------+----------+
 //
-//   nodes   breadth first: node 0 is the root, the children of a directory stand together, sorted
-//           by name (bytes), behind their parent. A directory has no etag.
-//   ids     sorted by id, each pointing at its node.
-//   texts   the bytes of each name, then of its etag; a node says where.
+//   nodes    breadth first: node 0 is the root, the children of a directory stand together, sorted
+//            by name (bytes), behind their parent. A directory has no etag.
+//   ids      sorted by id, each pointing at its node.
+//   texts    the bytes of each name, then of its etag; a node says where.
+//   origins  where files came from, besides the set's own source at the root, which has the number
+//            0: three sizes of 16 bits, then uri, server and destination. Sorted, each once, from
+//            number 1 on.
+//   ledger   ids of the jobs that made the latest generations, the last one last: a size of 8 bits
+//            each, then the id.
 //
-// body_hash is XXH3-128 over everything behind the header and is the digest of the generation;
-// header_hash is XXH3-64 over the header before it. An id is XXH3-64 of path and etag, seeded with
-// `salt` (0 unless two ids met). The file is hostile input: see index_reader.cc for what is
-// checked.
+// body_hash is XXH3-128 over everything behind the header and before the ledger, and is the digest
+// of the generation: what there is, not who made it. header_hash is XXH3-64 over the header before
+// it and the ledger. An id is XXH3-64 of path, etag and origin, seeded with `salt` (0 unless two
+// ids met). The file is hostile input: see index_reader.cc for what is checked.
+//
+// Version 1 had nodes without an origin, of 48 bytes, and neither origins nor ledger; such a file
+// is still read, as one whose files are all of the set's own source.
 
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "samplefs/file_system.h"
+#include "samplefs/origin.h"
 
 namespace paddle::samplefs {
 
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr char kIndexMagic[8] = {'P', 'D', 'L', 'I', 'N', 'D', 'E', 'X'};
-inline constexpr std::uint32_t kIndexVersion = 1;
+inline constexpr std::uint32_t kIndexVersion = 2;
+inline constexpr std::uint32_t kFirstIndexVersion = 1;
 
 struct IndexHeader {
   char magic[8] = {};
@@ -44,7 +57,10 @@ struct IndexHeader {
   std::uint64_t bytes = 0;  // of all files
   std::uint64_t left_out = 0;
   std::uint64_t text_size = 0;
-  std::uint64_t reserved[4] = {};
+  std::uint64_t origins_size = 0;
+  std::uint64_t ledger_size = 0;
+  std::uint64_t synced = 0;  // the generation that the latest sync made; in version 1: 0
+  std::uint64_t reserved = 0;
   std::uint64_t body_hash[2] = {};
   std::uint64_t header_hash = 0;
 };
@@ -63,8 +79,12 @@ struct IndexNode {
   std::uint16_t name_size = 0;
   std::uint8_t etag_size = 0;
   NodeKind kind = NodeKind::kFile;
+  std::uint32_t origin = 0;
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(IndexNode) == 48);
+static_assert(sizeof(IndexNode) == 56);
+inline constexpr std::uint64_t kFirstNodeSize = 48;  // of version 1: without what is behind
+static_assert(offsetof(IndexNode, origin) == kFirstNodeSize);
 
 struct IdSlot {
   std::uint64_t id = 0;
@@ -73,23 +93,41 @@ struct IdSlot {
 };
 static_assert(sizeof(IdSlot) == 16);
 
-// Where the parts of an index of that shape begin; count <= 2^32 keeps all sums within 64 bits.
+// Where the parts of an index of that shape begin; count <= 2^32 and sizes that are not larger than
+// a file keep all sums within 64 bits.
 struct IndexLayout {
+  std::uint64_t node_size = 0;
   std::uint64_t nodes = sizeof(IndexHeader);
   std::uint64_t ids = 0;
   std::uint64_t texts = 0;
+  std::uint64_t origins = 0;
+  std::uint64_t ledger = 0;
   std::uint64_t end = 0;
-  IndexLayout(std::uint32_t count, std::uint64_t text_size)
-      : ids(nodes + std::uint64_t{count} * sizeof(IndexNode)),
-        texts(ids + std::uint64_t{count} * sizeof(IdSlot)),
-        end(texts + text_size) {}
+  IndexLayout() = default;
+  explicit IndexLayout(const IndexHeader& header)
+      : node_size(header.version == kFirstIndexVersion ? kFirstNodeSize : sizeof(IndexNode)),
+        ids(nodes + std::uint64_t{header.node_count} * node_size),
+        texts(ids + std::uint64_t{header.node_count} * sizeof(IdSlot)),
+        origins(texts + header.text_size),
+        ledger(origins + header.origins_size),
+        end(ledger + header.ledger_size) {}
 };
 
+// Whether a file of that size has the shape that its header tells.
+bool fits(const IndexHeader& header, std::size_t size);
+
 // Never 0 and never kRootId.
-NodeId file_id(std::string_view path, std::string_view etag, std::uint64_t salt);
+NodeId file_id(std::string_view path, std::string_view etag, OriginId origin, std::uint64_t salt);
 NodeId directory_id(std::string_view path, std::uint64_t salt);
 
-// Fills in the two hashes of a whole index file in memory.
+// The texts of the two last parts.
+std::string encode_origins(const std::vector<Origin>& origins);
+std::string encode_ledger(const std::vector<std::string>& ids);
+// Nothing for what is damaged.
+std::optional<std::vector<Origin>> decode_origins(std::string_view text);
+std::optional<std::vector<std::string>> decode_ledger(std::string_view text);
+
+// Fills in the two hashes of a whole index file in memory; not of one that does not fit.
 void seal_index(std::byte* file, std::size_t size);
 bool index_is_sealed(const std::byte* file, std::size_t size);
 

@@ -16,7 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     paddle::samplefs::IndexHeader header;
     std::memcpy(&header, file.data(), sizeof header);
     std::memcpy(header.magic, paddle::samplefs::kIndexMagic, sizeof header.magic);
-    header.version = paddle::samplefs::kIndexVersion;
+    if (header.version != paddle::samplefs::kFirstIndexVersion) {
+      header.version = paddle::samplefs::kIndexVersion;
+    }
     header.file_size = size;
     std::memcpy(file.data(), &header, sizeof header);
     paddle::samplefs::seal_index(file.data(), file.size());
@@ -28,10 +30,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto entry = tree.at(i);
     if (tree.find(entry.id) != i) std::abort();
     if (tree.resolve(tree.path_of(i)) != i) std::abort();
+    if (!entry.directory) {
+      const std::string path = tree.path_of(i);
+      const auto& origin = tree.origin(entry.origin);
+      const auto object = paddle::samplefs::object_of(path, origin.destination);
+      if (paddle::samplefs::path_of_object(object, origin.destination) != path) std::abort();
+      if (entry.size > 0 && tree.block(entry, path, 0).object != object) std::abort();
+    }
     const auto [first, count] = tree.children(i);
     for (Index::Position child = first; child < first + count; ++child) {
       if (tree.child(i, tree.at(child).name) != child) std::abort();
     }
+  }
+  for (const std::string& job : tree.ledger()) {
+    if (!tree.was_made_by(job)) std::abort();
   }
   return 0;
 }

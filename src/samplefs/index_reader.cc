@@ -3,8 +3,9 @@
 // Checked when opened, node by node: sizes and hashes; that parts are where they must be; that the
 // children of directories, taken in order, are exactly the nodes 1..n, each naming its parent, in
 // strictly rising order of names; that names and etags are within the texts and are valid; that ids
-// rise strictly and point at the node that has them; that the totals add up. Reads after that are
-// bounded once more, so that even a file changed behind our back can not lead outside of it.
+// rise strictly and point at the node that has them; that files are beneath the destination of
+// their origin; that the totals add up. Reads after that are bounded once more, so that even a file
+// changed behind our back can not lead outside of it.
 #include <cerrno>
 #include <cstring>
 
@@ -61,16 +62,17 @@ Result<> Index::check() {
   IndexHeader header;
   std::memcpy(&header, file_.data(), sizeof header);
   if (std::memcmp(header.magic, kIndexMagic, sizeof kIndexMagic) != 0) return invalid("is not one");
-  if (header.version != kIndexVersion) return invalid("has a version that we do not know");
-  if (header.node_count == 0 || header.file_size != file_.size() ||
-      header.text_size > file_.size()) {
+  if (header.version < kFirstIndexVersion || header.version > kIndexVersion) {
+    return invalid("has a version that we do not know");
+  }
+  if (header.file_size != file_.size() || !fits(header, file_.size())) {
     return invalid("is truncated");
   }
-  const IndexLayout layout(header.node_count, header.text_size);
-  if (layout.end != file_.size()) return invalid("is truncated");
   if (!index_is_sealed(file_.data(), file_.size())) return invalid("has been altered");
   header_ = header;
-  layout_ = layout;
+  layout_ = IndexLayout(header);
+  if (header.version == kFirstIndexVersion) header_.synced = header.generation;
+  CHECK_DONE(read_ends());
 
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
@@ -81,6 +83,20 @@ Result<> Index::check() {
   if (next_child != size()) return invalid("has nodes outside of the tree");
   if (files != header_.files || bytes != header_.bytes) return invalid("has wrong totals");
   return check_ids();
+}
+
+// What stands behind the tree.
+Result<> Index::read_ends() {
+  const auto part = [&](std::uint64_t begin, std::uint64_t end) {
+    return std::string_view(reinterpret_cast<const char*>(file_.data() + begin), end - begin);
+  };
+  auto origins = decode_origins(part(layout_.origins, layout_.ledger));
+  auto ledger = decode_ledger(part(layout_.ledger, layout_.end));
+  if (!origins || !ledger) return invalid("has an invalid end");
+  origins_ = {{}};
+  for (Origin& origin : *origins) origins_.push_back({.origin = origin, .id = id_of(origin)});
+  ledger_ = *std::move(ledger);
+  return Done{};
 }
 
 Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_t& bytes,
@@ -100,11 +116,15 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
         !source::is_etag(text(at.text + at.name_size, at.etag_size))) {
       return invalid("has an invalid file");
     }
+    if (at.origin >= origins_.size()) return invalid("has a file from nowhere");
+    if (at.origin != 0 && !is_beneath(path_of(position), origin(at.origin).destination)) {
+      return invalid("has a file outside of its destination");
+    }
     ++files;
     bytes += at.size;
     return Done{};
   }
-  if (at.kind != NodeKind::kDirectory || at.size != 0 || at.etag_size != 0) {
+  if (at.kind != NodeKind::kDirectory || at.size != 0 || at.etag_size != 0 || at.origin != 0) {
     return invalid("has an invalid directory");
   }
   if (at.first_child != next_child || at.child_count > size() - next_child ||

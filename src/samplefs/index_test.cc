@@ -18,6 +18,13 @@ namespace {
 
 using source::Object;
 
+Object object(std::string path, std::uint64_t size = 1, std::string etag = "e") {
+  return {.path = std::move(path),
+          .size = size,
+          .etag = std::move(etag),
+          .modified = WallTime{std::chrono::seconds{1000 + size}}};
+}
+
 class IndexTest : public testing::Test {
  protected:
   std::string file() const { return scratch_.path() + "/index"; }
@@ -32,6 +39,17 @@ class IndexTest : public testing::Test {
     return *index;
   }
 
+  // With two origins and a ledger besides.
+  void build_rich() {
+    IndexBuilder builder;
+    for (const char* path : {"a/b", "d"}) EXPECT_TRUE(builder.add(object(path, 1)));
+    EXPECT_TRUE(builder.add(object("c", 2), {.uri = "s3://x", .destination = "a"}));
+    EXPECT_TRUE(builder.add(object("f", 2), {.uri = "s3://y", .server = "h", .destination = ""}));
+    const auto written =
+        builder.write(file(), {.generation = 7, .synced = 5, .ledger = {"job-1", "job-2"}});
+    EXPECT_TRUE(written) << written.error().message;
+  }
+
   std::string bytes() const {
     std::ifstream in(file(), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -42,13 +60,6 @@ class IndexTest : public testing::Test {
 
   Scratch scratch_;
 };
-
-Object object(std::string path, std::uint64_t size = 1, std::string etag = "e") {
-  return {.path = std::move(path),
-          .size = size,
-          .etag = std::move(etag),
-          .modified = WallTime{std::chrono::seconds{1000 + size}}};
-}
 
 TEST_F(IndexTest, AnEmptySetIsARootDirectory) {
   const auto index = build({});
@@ -164,7 +175,7 @@ TEST_F(IndexTest, AgreesWithAMapOnRandomTrees) {
 }
 
 TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRefused) {
-  build({object("a/b", 1), object("a/c", 2), object("d", 3)});
+  build_rich();
   const std::string good = bytes();
   const auto refused = [](const std::string& file) {
     return Index::over(std::as_bytes(std::span(file))).is(Code::kInvalid);
@@ -187,7 +198,7 @@ TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRefused) {
 
 // Someone who can make the hashes right still can not lead a reader outside of the file.
 TEST_F(IndexTest, ALyingIndexWithRightHashesIsRefusedOrHarmless) {
-  build({object("a/b", 1), object("a/c", 2), object("d", 3)});
+  build_rich();
   const std::string good = bytes();
   int refused = 0;
   for (std::size_t at = 8; at < good.size(); ++at) {
@@ -207,6 +218,68 @@ TEST_F(IndexTest, ALyingIndexWithRightHashesIsRefusedOrHarmless) {
     }
   }
   EXPECT_GT(refused, 500);
+}
+
+TEST_F(IndexTest, KnowsWhereFilesCameFromAndWhichJobsMadeIt) {
+  build_rich();
+  const auto index = *Index::open(file());
+  EXPECT_EQ(index->synced(), 5u);
+  EXPECT_EQ(index->ledger(), (std::vector<std::string>{"job-1", "job-2"}));
+  ASSERT_EQ(index->origins(), 3u);
+  EXPECT_EQ(index->origin(0), Origin{});
+  EXPECT_EQ(index->origin_id(0), 0u);
+  const auto origin_of = [&](const char* path) {
+    return index->origin(index->at(*index->resolve(path)).origin);
+  };
+  EXPECT_EQ(origin_of("d"), Origin{});
+  EXPECT_EQ(origin_of("a/c"), (Origin{.uri = "s3://x", .destination = "a"}));
+  EXPECT_EQ(origin_of("f"), (Origin{.uri = "s3://y", .server = "h"}));
+}
+
+TEST_F(IndexTest, TheSamePathOfAnotherOriginIsAnotherFile) {
+  const auto own = build({object("a")});
+  IndexBuilder builder;
+  ASSERT_TRUE(builder.add(object("a"), {.uri = "s3://x"}));
+  ASSERT_TRUE(builder.write(file(), 8));
+  const auto other = *Index::open(file());
+  EXPECT_NE(other->at(1).id, own->at(1).id);
+  EXPECT_NE(other->digest(), own->digest());
+}
+
+// What programs before this one wrote: nodes without an origin, nothing behind the texts.
+std::string as_version_one(const std::string& file) {
+  IndexHeader header;
+  std::memcpy(&header, file.data(), sizeof header);
+  const IndexLayout from(header);
+  std::string old(sizeof header, '\0');
+  for (std::uint32_t i = 0; i < header.node_count; ++i) {
+    old += file.substr(from.nodes + i * from.node_size, kFirstNodeSize);
+  }
+  old += file.substr(from.ids, from.origins - from.ids);
+  header.version = kFirstIndexVersion;
+  header.synced = header.origins_size = header.ledger_size = 0;
+  header.file_size = old.size();
+  std::memcpy(old.data(), &header, sizeof header);
+  seal_index(reinterpret_cast<std::byte*>(old.data()), old.size());
+  return old;
+}
+
+TEST_F(IndexTest, AFileOfTheFirstVersionIsReadAsBefore) {
+  build({object("a/b", 1), object("a/c", 2), object("d", 3)});
+  const std::string file_now = bytes();
+  const auto now = *Index::over(std::as_bytes(std::span(file_now)));
+  overwrite(as_version_one(file_now));
+  const auto opened = Index::open(file());
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto& old = *opened;
+  EXPECT_EQ(old->size(), now->size());
+  EXPECT_EQ(old->synced(), 7u);
+  EXPECT_TRUE(old->ledger().empty());
+  for (Index::Position i = 0; i < old->size(); ++i) {
+    EXPECT_EQ(old->path_of(i), now->path_of(i));
+    EXPECT_EQ(old->at(i).id, now->at(i).id) << "kernels know files by it";
+    EXPECT_EQ(old->at(i).origin, 0u);
+  }
 }
 
 TEST_F(IndexTest, AFailedWriteLeavesTheOldGeneration) {

@@ -4,6 +4,26 @@
 #include <cstring>
 
 namespace paddle::samplefs {
+namespace {
+
+class OneSource final : public Sources {
+ public:
+  explicit OneSource(source::Source& source) : source_(source) {}
+  Result<> read(const Block& block, std::span<std::byte> into, std::stop_token stop) override {
+    return source_.read(block.object, block.etag, block.offset, into, std::move(stop));
+  }
+
+ private:
+  source::Source& source_;
+};
+
+}  // namespace
+
+ReadThrough::ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes)
+    : only_(std::make_unique<OneSource>(source)),
+      store_(store),
+      sources_(*only_),
+      recent_(recent_bytes) {}
 
 // One download in progress. Finished flights stay findable until their block is, so that nobody
 // downloads it again in between.
@@ -134,7 +154,7 @@ Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Who who,
 Result<Bytes> ReadThrough::download(const Block& block, const std::stop_token& stop) {
   auto bytes = std::make_shared<BlockBytes>(block.length);
   const std::span into(bytes->data.get(), bytes->size);
-  auto done = source_.read(block.path, block.etag, block.offset, into, stop);
+  auto done = sources_.read(block, into, stop);
   if (!done) {
     if (!done.is(Code::kCancelled)) failures_.fetch_add(1, std::memory_order_relaxed);
     return std::move(done).error().in("read " + std::string(block.path));

@@ -8,7 +8,8 @@
 // An answer is whole or an Error. Errors are not remembered. When a background download that
 // readers are waiting for is cancelled or fails, one of them takes over.
 //
-// Thread-safe. The store and the source must outlive it.
+// Thread-safe. The store and the source must outlive it; so must the sources, where a set has
+// several.
 
 #pragma once
 
@@ -39,13 +40,23 @@ struct ReadCounters {
   std::uint64_t failures = 0;  // downloads that failed
 };
 
+// The sources of a set: reads an object of the origin that a block names. Thread-safe.
+class Sources {
+ public:
+  virtual ~Sources() = default;
+  // As source::Source::read().
+  virtual Result<> read(const Block& block, std::span<std::byte> into, std::stop_token stop) = 0;
+};
+
 class ReadThrough {
  public:
   static constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
 
   // Without a store everything comes from the source.
-  ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes = kRecentBytes)
-      : store_(store), source_(source), recent_(recent_bytes) {}
+  ReadThrough(Store* store, Sources& sources, std::size_t recent_bytes = kRecentBytes)
+      : store_(store), sources_(sources), recent_(recent_bytes) {}
+  // Of a set with one source.
+  ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes = kRecentBytes);
 
   // For a reader who waits. REQUIRES: a range within the block.
   Result<> read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
@@ -72,8 +83,9 @@ class ReadThrough {
       EXCLUDES(mutex_);
   Result<Bytes> download(const Block& block, const std::stop_token& stop);
 
+  const std::unique_ptr<Sources> only_;  // when we were given one source
   Store* const store_;
-  source::Source& source_;
+  Sources& sources_;
 
   RecentBlocks recent_;  // self-synchronised
   std::atomic<std::uint64_t> from_cache_ = 0;

@@ -27,7 +27,9 @@ SampleFiles::~SampleFiles() {
 
 void SampleFiles::switch_to(std::shared_ptr<const Index> index) {
   Lock lock(mutex_);
+  if (index->digest() == generations_.back()->digest()) generations_.pop_back();
   generations_.push_back(std::move(index));
+  if (generations_.size() > kGenerations) generations_.erase(generations_.begin());
 }
 
 std::shared_ptr<const Index> SampleFiles::current() const {
@@ -80,7 +82,7 @@ Result<std::size_t> SampleFiles::read(NodeId node, std::uint64_t offset,
   if (entry.size > kBlockSize) plan_ahead(place, entry, offset, size);
   const std::string path = place.index->path_of(place.position);
   for (std::size_t done = 0; done < size;) {
-    const Block block = block_at(path, entry.etag, entry.size, offset + done);
+    const Block block = place.index->block(entry, path, offset + done);
     const std::uint64_t within = offset + done - block.offset;
     const auto part =
         static_cast<std::size_t>(std::min<std::uint64_t>(size - done, block.length - within));
@@ -121,7 +123,7 @@ void SampleFiles::read_ahead(const std::stop_token& stop) {
     }
     const auto entry = next.place.index->at(next.place.position);
     const std::string path = next.place.index->path_of(next.place.position);
-    const auto done = data_.fetch_ahead(block_at(path, entry.etag, entry.size, next.offset), stop);
+    const auto done = data_.fetch_ahead(next.place.index->block(entry, path, next.offset), stop);
     // The reader will ask for itself and be told.
     if (!done) log::debug("reading ahead failed", {{"error", done.error().message}});
   }

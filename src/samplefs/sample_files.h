@@ -3,8 +3,9 @@
 // The file system of a sample set: an index says what there is, a ReadThrough where the bytes are.
 // Lookup, stat and read_directory never leave the node.
 //
-// switch_to() publishes a new generation. Names are then looked up in it; ids of every generation
-// served before stay readable, because open files and cached pages refer to them.
+// switch_to() publishes a new generation. Names are then looked up in it; ids of the last
+// generations served before stay readable, because open files and cached pages refer to them. One
+// that holds the same as the one before takes its place.
 //
 // Thread-safe. The ReadThrough must outlive it. Destruction ends downloads in progress: their
 // readers get kCancelled.
@@ -27,6 +28,8 @@ namespace paddle::samplefs {
 
 class SampleFiles final : public FileSystem {
  public:
+  static constexpr std::size_t kGenerations = 32;
+
   SampleFiles(std::shared_ptr<const Index> index, ReadThrough& data);
   ~SampleFiles() override;
 

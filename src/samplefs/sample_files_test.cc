@@ -147,6 +147,28 @@ TEST_F(SampleFilesTest, OldIdsStayReadableAfterASwitch) {
   EXPECT_TRUE(read(files, old, 0, 10).is(Code::kConflict)) << "never the new bytes";
 }
 
+TEST_F(SampleFilesTest, OnlyTheLastGenerationsAreHeld) {
+  memory_.put("a", "first");
+  sync();
+  ReadThrough data(nullptr, memory_);
+  SampleFiles files(index_, data);
+  const std::weak_ptr<const Index> first = index_;
+  const NodeId old = id(files, "a");
+  for (std::size_t i = 0; i < 2 * SampleFiles::kGenerations; ++i) {
+    sync();
+    files.switch_to(index_);
+  }
+  EXPECT_TRUE(first.expired()) << "the same again takes its place";
+  EXPECT_TRUE(files.stat(old));
+  for (std::size_t i = 0; i < SampleFiles::kGenerations; ++i) {
+    EXPECT_TRUE(files.stat(old)) << i;
+    memory_.put("a", "another");
+    sync();
+    files.switch_to(index_);
+  }
+  EXPECT_TRUE(files.stat(old).is(Code::kNotFound));
+}
+
 TEST_F(SampleFilesTest, AStopEndsReads) {
   memory_.put("a", "bytes");
   sync();

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "source/fake_s3.h"
+#include "source/fake/fake_s3.h"
 
 namespace paddle::source {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "source/directory_source.h"
 #include "source/failing_source.h"
-#include "source/fake_s3.h"
+#include "source/fake/fake_s3.h"
 #include "source/memory_source.h"
 #include "source/s3_source.h"
 

@@ -71,6 +71,10 @@ TEST_F(ServeTest, a_later_sync_shows_what_has_changed_under_a_living_mount) {
   ASSERT_TRUE(write_file(source + "/0.tmp", "another content"));
   std::filesystem::rename(source + "/0.tmp", source + "/0.jpg");
   ASSERT_EQ(run_job("sync-2", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  EXPECT_EQ(list(point_ / "class0"), (std::vector<std::string>{"0.jpg", "5.jpg", "new.jpg"}));
+  const engine::SyncTask mirror{.delete_destination = true};
+  ASSERT_EQ(run_job("sync-3", {.kind = JobKind::kSync, .sync = mirror}).state,
+            JobState::kSucceeded);
   EXPECT_EQ(list(point_ / "class0"), (std::vector<std::string>{"0.jpg", "new.jpg"}));
   EXPECT_EQ(read_all(point_ / "class0/0.jpg").bytes, "another content");
   EXPECT_EQ(read_all(point_ / "class0/new.jpg").bytes, "new");

@@ -2,6 +2,7 @@
 #include "controllers/sample_set/jobs.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/units.h"
 #include "controllers/sample_set/seats.h"
@@ -35,6 +36,23 @@ bool may_retry(const api::SampleSet& set, const char* type, const std::string& i
   const auto* failed = api::find_condition(set.status.conditions, type);
   return failed && failed->status == "False" && failed->last_transition &&
          now - *failed->last_transition >= retry_delay(id);
+}
+
+// The generation that the latest sync made. An engine that also counts removals says which; nothing
+// while nobody says it, for a removal asks for no warm-up.
+std::optional<std::int64_t> synced_generation(const World& world,
+                                              const api::SampleSetStatus& status) {
+  if (!status.index) return std::nullopt;
+  bool says = false;
+  for (const RuntimeSeen& answer : world.answers) {
+    if (!answer.status) continue;
+    if (answer.status->index && answer.status->index->synced > 0) {
+      return answer.status->index->synced;
+    }
+    says = true;
+  }
+  const bool named = status.jobs && !status.jobs->warmup.empty();
+  return says || !named ? std::optional(status.index->generation) : std::nullopt;
 }
 
 // Whoever is to make its own list is told of no other.
@@ -199,8 +217,9 @@ void name_jobs(const api::SampleSet& set, const World& world, WallTime now,
     if (jobs.sync.empty() || again) jobs.sync = next_sync(set, jobs.sync);
     if (again) status.phase = "Mount";
   }
-  if (synced(status) && set.spec.warms_up_by_itself() && status.index) {
-    const std::string wanted = warm_up_for(set, status.index->generation, jobs.warmup);
+  const auto generation = synced_generation(world, status);
+  if (synced(status) && set.spec.warms_up_by_itself() && generation) {
+    const std::string wanted = warm_up_for(set, *generation, jobs.warmup);
     if (jobs.warmup != wanted) {
       jobs.warmup = wanted;
     } else if (lost_where_it_ended(world, status)) {

@@ -62,6 +62,8 @@ class Model {
   std::string warm_error{};    // of every warm-up
   std::string format_error{};  // of the preparation
   std::int64_t part_bytes = 1000;
+  std::int64_t generation = 1;    // of the list, where the engine counts
+  std::int64_t synced = 1;        // the one that the latest sync made
   std::int64_t room = 1'000'000;  // of each node's cache
   std::string broken{};           // the first promise that was not kept
 

@@ -115,8 +115,11 @@ void Model::look() {
     answer.status = runtime::StatusReport{.synced_by = i == 0 ? synced_by : ""};
     if (indexed_.contains(pod->node)) {
       const bool counts = set.status.engine != "juicefs";
-      answer.status->index = runtime::IndexReport{
-          .generation = counts ? 1 : 0, .digest = "d", .files = 10, .bytes = part_bytes};
+      answer.status->index = runtime::IndexReport{.generation = counts ? generation : 0,
+                                                  .digest = "d",
+                                                  .files = 10,
+                                                  .bytes = part_bytes,
+                                                  .synced = counts ? synced : 0};
     }
     if (set.status.engine == "juicefs") {
       answer.status->cache.life = pod->node + "/" + std::to_string(client_[pod->node]);

@@ -283,5 +283,24 @@ TEST(SampleSetPlan, SettlesHoweverManyOfItsThingsVanish) {
   }
 }
 
+TEST(SampleSetPlan, ARemovalAsksForNoWarmUpAndASyncDoes) {
+  Model model(model_set());
+  model.settle();
+  const std::string first = model.set.status.jobs->warmup;
+  model.clear_cache(0);
+  model.generation = 2;  // samples were removed
+  model.settle();
+  EXPECT_EQ(model.set.status.index->generation, 2);
+  EXPECT_EQ(model.set.status.jobs->warmup, first);
+  model.silence(0, std::chrono::seconds(3));
+  model.settle();
+  EXPECT_EQ(model.set.status.jobs->warmup, first) << "and none while nobody says which";
+  model.silence(0, {});
+  model.generation = model.synced = 3;
+  model.settle();
+  EXPECT_NE(model.set.status.jobs->warmup, first);
+  EXPECT_EQ(model.broken, "");
+}
+
 }  // namespace
 }  // namespace paddle::controllers::sample_sets

@@ -13,14 +13,16 @@ namespace paddle::controllers::sample_sets {
 namespace {
 
 // Bytes of the partition and how many of them are cached, as its runtime tells them.
-void read_bytes(const RuntimeSeen& answer, api::PartitionStatus& one) {
+void read_bytes(const RuntimeSeen& answer, int partitions, api::PartitionStatus& one) {
   const auto& status = *answer.status;
   if (status.part_bytes > 0) {
     one.total_bytes = status.part_bytes;
     one.cached_bytes = status.part_cached_bytes;
     return;
   }
-  if (answer.warmup && answer.warmup->bytes_total > 0) {
+  if (partitions == 1 && status.index) {
+    one.total_bytes = status.index->bytes;
+  } else if (answer.warmup && answer.warmup->bytes_total > 0) {
     one.total_bytes = answer.warmup->bytes_total;
   } else if (one.warmed.empty() && status.index) {
     one.total_bytes = status.index->bytes;
@@ -43,7 +45,7 @@ std::vector<api::PartitionStatus> partitions_of(const api::SampleSet& set, const
     const RuntimeSeen* answer = answer_of(world, index);
     if (answer && answer->status) {
       one.ready = first_leads || answer->status->index.has_value();
-      read_bytes(*answer, one);
+      read_bytes(*answer, set.spec.effective_partitions(), one);
     } else if (!answer || is_silent(answer)) {
       one.ready = false;
       one.cached_bytes = 0;

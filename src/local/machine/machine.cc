@@ -34,7 +34,7 @@ kube::Config config_of(const Access& access) {
 
 // Images are named, not pulled: runtimes are our own `paddle-cache`, found by PATH.
 controllers::OperatorOptions our_controllers() {
-  return {.controllers = {"paddlejob", "sampleset"},
+  return {.controllers = {"paddlejob", "sampleset", "samplejob"},
           .runtime_image = std::string("paddle-cache:") + kVersion};
 }
 
@@ -86,7 +86,7 @@ class Machine::Parts {
         return Error{Code::kCancelled, "told to stop during the start"};
       }
     }
-    tell("controllers of PaddleJobs and SampleSets");
+    tell("controllers of PaddleJobs, SampleSets and SampleJobs");
     return Done{};
   }
 

@@ -167,14 +167,14 @@ void Wire::chunk(std::string_view bytes) {
 
 void Wire::end_chunks() { send("0\r\n\r\n"); }
 
-Imposter::Imposter(Script script, std::optional<Tls> tls)
+Imposter::Imposter(Script script, std::optional<Tls> tls, On where)
     : script_(std::move(script)),
       context_(context_of(tls)),
       listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(where == On::kLoopback ? INADDR_LOOPBACK : INADDR_ANY);
   socklen_t size = sizeof address;
   must(bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) == 0, "bind");
   must(listen(listener_.get(), 64) == 0, "listen");

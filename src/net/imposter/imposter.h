@@ -58,7 +58,9 @@ class Imposter {
     std::string client_ca{};  // not empty: a client certificate is demanded
   };
 
-  explicit Imposter(Script script, std::optional<Tls> tls = {});
+  enum class On { kLoopback, kEveryAddress };
+
+  explicit Imposter(Script script, std::optional<Tls> tls = {}, On where = On::kLoopback);
   ~Imposter();
 
   int port() const { return port_; }

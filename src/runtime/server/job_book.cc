@@ -64,16 +64,21 @@ bool JobBook::cleared_since(const Job& job) const {
   });
 }
 
+bool JobBook::waits_for(JobKind kind, JobKind other) const {
+  const auto changes = [](JobKind one) { return one == JobKind::kSync || one == JobKind::kRemove; };
+  return kind == other || (changes_in_order_ && changes(kind) && changes(other));
+}
+
 std::optional<Job> JobBook::start(JobKind kind) {
   Job* first = nullptr;
   for (auto& [id, job] : jobs_) {
-    if (job.request.kind != kind) continue;
+    if (!waits_for(kind, job.request.kind)) continue;
     if (job.report.state == JobState::kRunning) return std::nullopt;
     if (job.report.state == JobState::kQueued && (!first || job.number < first->number)) {
       first = &job;
     }
   }
-  if (!first) return std::nullopt;
+  if (!first || first->request.kind != kind) return std::nullopt;
   first->report.state = JobState::kRunning;
   return *first;
 }

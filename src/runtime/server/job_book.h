@@ -2,9 +2,9 @@
 //
 // Which job runs when, and what is known about each. Pure: no clock, no I/O, not thread-safe.
 //
-// Kinds do not block each other; of one kind one job runs at a time, in the order they came. A job
-// that has ended is remembered among the last kKept ones, so that asking again under its id does
-// not run it again.
+// Kinds do not block each other; of one kind one job runs at a time, in the order they came. When
+// changes are to be in order, syncs and removals are one kind in this. A job that has ended is
+// remembered among the last kKept ones, so that asking again under its id does not run it again.
 
 #pragma once
 
@@ -31,6 +31,8 @@ class JobBook {
  public:
   static constexpr std::size_t kKept = 100;     // that have ended
   static constexpr std::size_t kWaiting = 100;  // that have not
+
+  explicit JobBook(bool changes_in_order = false) : changes_in_order_(changes_in_order) {}
 
   // What an earlier process wrote down; a job that was running is queued again.
   void restore(std::vector<Job> jobs);
@@ -64,7 +66,9 @@ class JobBook {
 
  private:
   void forget_old();
+  bool waits_for(JobKind kind, JobKind other) const;
 
+  bool changes_in_order_;
   std::map<std::string, Job> jobs_{};
   std::uint64_t next_ = 1;
   std::vector<std::string> forgotten_{};

@@ -81,6 +81,24 @@ TEST(JobBook, KindsDoNotBlockEachOtherAndOneKindRunsInOrder) {
   EXPECT_EQ(book.find("z")->report.error, "no such host");
 }
 
+TEST(JobBook, ChangesRunInTheOrderTheyCameWhereThatIsWanted) {
+  const JobRequest remove{.kind = JobKind::kRemove};
+  JobBook book(/*changes_in_order=*/true);
+  ASSERT_TRUE(book.put("z", kSync));
+  ASSERT_TRUE(book.put("r", remove));
+  ASSERT_TRUE(book.put("a", kSync));
+  ASSERT_TRUE(book.put("w", kWarmup));
+  EXPECT_FALSE(book.start(JobKind::kRemove)) << "z came first";
+  EXPECT_EQ(book.start(JobKind::kWarmup)->report.id, "w");
+  EXPECT_EQ(book.start(JobKind::kSync)->report.id, "z");
+  EXPECT_FALSE(book.start(JobKind::kRemove));
+  book.finish("z", kDone);
+  EXPECT_FALSE(book.start(JobKind::kSync)) << "r came before a";
+  EXPECT_EQ(book.start(JobKind::kRemove)->report.id, "r");
+  book.finish("r", kDone);
+  EXPECT_EQ(book.start(JobKind::kSync)->report.id, "a");
+}
+
 TEST(JobBook, ProgressIsOfRunningJobsOnly) {
   JobBook book;
   ASSERT_TRUE(book.put("a", kSync));

@@ -16,14 +16,14 @@ engine::Selection selection_of(const Job& job) {
 
 engine::SyncTask task_of(const Job& job) {
   engine::SyncTask task = job.request.sync;
-  if (task.parts > 1) task.job = job.report.id;
+  task.job = job.report.id;
   return task;
 }
 
 }  // namespace
 
 Jobs::Jobs(std::unique_ptr<Journal> journal, engine::NodeFace& engine)
-    : journal_(std::move(journal)), engine_(engine) {}
+    : journal_(std::move(journal)), engine_(engine), book_(engine.changes_in_order()) {}
 
 Result<std::unique_ptr<Jobs>> Jobs::start(std::unique_ptr<Journal> journal,
                                           engine::NodeFace& engine) {
@@ -87,6 +87,7 @@ void Jobs::cancel(const std::string& id) {
   const auto cancelled = book_.cancel(id);
   if (cancelled.running) running_[id].request_stop();
   if (cancelled.job) note(*cancelled.job);
+  wake_.notify_all();  // another kind may have waited for it
 }
 
 Result<> Jobs::store(const Job& job) const {
@@ -120,6 +121,7 @@ void Jobs::work(JobKind kind, const std::stop_token& end) {
     running_.erase(id);
     if (end.stop_requested() && outcome.is(Code::kCancelled)) return;  // the next process goes on
     if (const auto done = book_.finish(id, outcome)) note(*done);
+    wake_.notify_all();  // another kind may have waited for it
     for (const std::string& old : book_.forgotten()) journal_->remove(old);
     if (outcome) {
       log::info("job succeeded", {{"id", id}, {"kind", to_string(kind)}});

@@ -62,7 +62,8 @@ StatusReport report_of(const std::string& engine, const engine::Status& status) 
     report.index = IndexReport{.generation = status.index->generation,
                                .digest = status.index->digest,
                                .files = status.index->files,
-                               .bytes = status.index->bytes};
+                               .bytes = status.index->bytes,
+                               .synced = status.index->synced};
   }
   return report;
 }

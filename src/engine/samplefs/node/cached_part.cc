@@ -6,7 +6,6 @@
 
 namespace paddle::engine::samplefs {
 
-using ::paddle::samplefs::block_at;
 using ::paddle::samplefs::Index;
 using ::paddle::samplefs::kBlockSize;
 
@@ -30,7 +29,7 @@ CachedPart::Answer CachedPart::of(const std::shared_ptr<const Index>& index,
     const std::string path = index->path_of(position);
     bool whole = true;
     for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
-      const auto block = block_at(path, entry.etag, entry.size, at);
+      const auto block = index->block(entry, path, at);
       if (store.holds(block)) {
         answer.bytes += static_cast<std::int64_t>(block.length);
       } else {

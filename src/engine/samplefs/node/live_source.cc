@@ -42,6 +42,26 @@ Result<std::string> read_key(const std::string& directory, const std::string& na
   return text;
 }
 
+constexpr const char* kAccessKey = "access-key";
+constexpr const char* kSecretKey = "secret-key";
+constexpr const char* kSessionToken = "session-token";
+constexpr const char* kEndpoint = "endpoint";
+constexpr const char* kRegion = "region";
+
+Result<SourceSecret> secret_of(KeyValues keys) {
+  SourceSecret secret{.credentials = {.access_key = std::move(keys[kAccessKey]),
+                                      .secret_key = std::move(keys[kSecretKey]),
+                                      .session_token = std::move(keys[kSessionToken])},
+                      .endpoint = std::move(keys[kEndpoint]),
+                      .region = std::move(keys[kRegion])};
+  if (secret.credentials.access_key.empty() != secret.credentials.secret_key.empty()) {
+    return Error{Code::kInvalid,
+                 "the source's Secret has only one of access-key and secret-key; put in both, or "
+                 "neither for an anonymous source"};
+  }
+  return secret;
+}
+
 bool refused(const Result<>& outcome) {
   return outcome.is(Code::kUnauthorized) || outcome.is(Code::kForbidden);
 }
@@ -56,18 +76,20 @@ bool SourceSecret::operator==(const SourceSecret& other) const {
 }
 
 Result<SourceSecret> read_source_secret(const std::string& directory) {
-  SourceSecret secret;
-  TRY(secret.credentials.access_key, read_key(directory, "access-key"));
-  TRY(secret.credentials.secret_key, read_key(directory, "secret-key"));
-  TRY(secret.credentials.session_token, read_key(directory, "session-token"));
-  TRY(secret.endpoint, read_key(directory, "endpoint"));
-  TRY(secret.region, read_key(directory, "region"));
-  if (secret.credentials.access_key.empty() != secret.credentials.secret_key.empty()) {
-    return Error{Code::kInvalid,
-                 "the source's Secret has only one of access-key and secret-key; put in both, or "
-                 "neither for an anonymous source"};
+  KeyValues keys;
+  for (const char* name : {kAccessKey, kSecretKey, kSessionToken, kEndpoint, kRegion}) {
+    TRY(keys[name], read_key(directory, name));
   }
-  return secret;
+  return secret_of(std::move(keys));
+}
+
+Result<SourceSecret> read_source_secret(const SourceOptions& options) {
+  if (!options.keys.empty()) return secret_of(options.keys);
+  if (options.key_file.empty()) return read_source_secret(options.secret_directory);
+  auto kept = read_key_file(options.key_file);
+  if (kept.is(Code::kNotFound)) return read_source_secret(options.secret_directory);
+  if (!kept) return std::move(kept).error();
+  return secret_of(*std::move(kept));
 }
 
 Error explain(const std::string& uri, const std::string& endpoint, Error error) {
@@ -105,7 +127,7 @@ Error explain(const std::string& uri, const std::string& endpoint, Error error) 
 Result<LiveSource::OpenedPtr> LiveSource::open() const {
   TRY(const source::SourceUri uri, source::parse_source_uri(options_.uri));
   auto opened = std::make_shared<Opened>();
-  TRY(opened->secret, read_source_secret(options_.secret_directory));
+  TRY(opened->secret, read_source_secret(options_));
   auto made = std::visit(
       Match{
           [](const source::DirectoryUri& directory) -> Result<std::unique_ptr<source::Source>> {
@@ -146,7 +168,7 @@ Result<LiveSource::OpenedPtr> LiveSource::current() {
 }
 
 LiveSource::OpenedPtr LiveSource::successor_of(const OpenedPtr& refused_one) {
-  const auto secret = read_source_secret(options_.secret_directory);
+  const auto secret = read_source_secret(options_);
   if (!secret || *secret == refused_one->secret) return nullptr;
   auto opened = open();
   if (!opened) return nullptr;

@@ -4,7 +4,8 @@
 //
 // Credentials are files of a directory (a mounted Secret): access-key, secret-key, session-token,
 // endpoint, region; each may be missing. They are read at each refresh() and after the source has
-// refused them; a call that was refused is made once more when they are others now.
+// refused them; a call that was refused is made once more when they are others now. Keys of the
+// source's own, given or in a file of their own (source_keys.h), take the place of all of them.
 //
 // An error is one sentence with what to do; no secret is in it. Thread-safe.
 
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "base/sync.h"
+#include "engine/samplefs/node/source_keys.h"
 #include "source/s3_source.h"
 #include "source/source.h"
 
@@ -22,6 +24,8 @@ namespace paddle::engine::samplefs {
 struct SourceOptions {
   std::string uri{};
   std::string secret_directory{};  // empty: none
+  std::string key_file{};          // when it is there
+  KeyValues keys{};                // when there are any
 };
 
 // What the files say; pure given them. kInvalid: an access key without a secret key, or the like.
@@ -32,6 +36,7 @@ struct SourceSecret {
   bool operator==(const SourceSecret& other) const;
 };
 Result<SourceSecret> read_source_secret(const std::string& directory);
+Result<SourceSecret> read_source_secret(const SourceOptions& options);
 
 // The sentence for the user: what is wrong with this source and what to do about it. Pure.
 Error explain(const std::string& uri, const std::string& endpoint, Error error);

@@ -13,9 +13,11 @@
 #include "base/log.h"
 #include "engine/samplefs/node/cache_limit.h"
 #include "engine/samplefs/node/selection.h"
+#include "engine/samplefs/node/sync_plan.h"
+#include "samplefs/block_format.h"
 #include "samplefs/filler.h"
+#include "samplefs/merge.h"
 #include "samplefs/store_files.h"
-#include "samplefs/sync.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -24,6 +26,7 @@ namespace data = ::paddle::samplefs;
 
 constexpr std::uint64_t kTellEvery = 1000;  // objects of a listing
 constexpr std::chrono::milliseconds kTellPause{250};
+constexpr std::uint64_t kLongestList = std::uint64_t{256} << 20;
 
 std::int64_t number(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX));
@@ -49,32 +52,25 @@ std::uint64_t taken(const std::string& store) {
   return walked ? bytes : 0;
 }
 
-// The listing of another source, counted as it goes by.
-class CountedListing final : public source::Source {
+// What a listing has given so far.
+class Count {
  public:
-  CountedListing(source::Source& source, const ProgressSink& tell) : source_(source), tell_(tell) {}
-
-  Result<source::Listed> list(const source::ObjectSink& sink, std::stop_token stop) override {
-    Progress progress;
-    auto listed = source_.list(
-        [&](source::Object&& object) -> Result<> {
-          ++progress.files_done;
-          progress.bytes_done += number(object.size);
-          if (static_cast<std::uint64_t>(progress.files_done) % kTellEvery == 0) tell_(progress);
-          return sink(std::move(object));
-        },
-        std::move(stop));
-    tell_(progress);
-    return listed;
+  explicit Count(const ProgressSink& tell) : tell_(tell) {}
+  void add(const source::Object& object) {
+    ++progress_.files_done;
+    progress_.bytes_done += number(object.size);
+    if (static_cast<std::uint64_t>(progress_.files_done) % kTellEvery == 0) tell_(progress_);
   }
-  Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, std::stop_token stop) override {
-    return source_.read(path, etag, offset, into, std::move(stop));
+  // It is over: that is all of it.
+  void finish() {
+    progress_.files_total = progress_.files_done;
+    progress_.bytes_total = progress_.bytes_done;
+    tell_(progress_);
   }
 
  private:
-  source::Source& source_;
   const ProgressSink& tell_;
+  Progress progress_{};
 };
 
 Progress progress_of(const data::FillProgress& fill) {
@@ -96,7 +92,7 @@ std::vector<data::BlockKey> blocks_of(const data::Index& index,
     const auto entry = index.at(position);
     const std::string path = index.path_of(position);
     for (std::uint64_t at = 0; at < entry.size; at += data::kBlockSize) {
-      keys.push_back(data::block_at(path, entry.etag, entry.size, at).key);
+      keys.push_back(index.block(entry, path, at).key);
     }
   }
   std::sort(keys.begin(), keys.end());
@@ -117,7 +113,8 @@ Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options,
   if (!opened) return std::move(opened).error().in("cache '" + options.cache + "'");
   engine->store_ = *std::move(opened);
   TRY(const std::vector<IndexPtr> indices, engine->files_on_disk_.open());
-  engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->source_);
+  for (const IndexPtr& index : indices) engine->origins_.learn(*index);
+  engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->origins_);
   engine->files_ = std::make_unique<data::SampleFiles>(indices.front(), *engine->data_);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
   engine->sessions_ =
@@ -134,31 +131,103 @@ NodeEngine::~NodeEngine() {
   sessions_.reset();
 }
 
-Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
-  if (task != SyncTask{}) {
-    return Error{Code::kInvalid,
-                 "samplefs syncs a set from its own source as a whole in this version; leave the "
-                 "sync options out"};
-  }
+Result<> NodeEngine::publish(const std::string& job, bool is_sync, data::IndexBuilder& next) {
   const IndexPtr before = files_->current();
-  const std::uint64_t generation = before->generation() + 1;
-  CountedListing counted(source_, tell);
-  TRY(const IndexPtr index,
-      data::sync_index(counted, files_on_disk_.file(generation), generation, std::move(stop)));
+  const data::Publication publication = data::next_after(*before, job, is_sync);
+  const std::string file = files_on_disk_.file(publication.generation);
+  CHECK_DONE(next.write(file, publication));
+  TRY(const IndexPtr index, data::Index::open(file));
+  origins_.learn(*index);
   files_->switch_to(index);
-  sessions_->forget(changes_between(*before, *index));
-  store_->keep_only(data::all_blocks(*index));
-  files_on_disk_.prune(generation);
+  if (index->digest() != before->digest()) sessions_->forget(changes_between(*before, *index));
+  before_ = is_sync ? before : nullptr;
+  drop_unneeded_blocks();
+  files_on_disk_.prune(publication.generation);
+  origins_.forget_keys(*index, *before);
+  cached_.look_again();
   const auto totals = index->totals();
-  tell({.files_total = number(totals.files),
-        .files_done = number(totals.files),
-        .bytes_total = number(totals.bytes),
-        .bytes_done = number(totals.bytes)});
-  log::info("new generation", {{"generation", generation},
+  log::info("new generation", {{"generation", publication.generation},
+                               {"job", job},
                                {"files", totals.files},
                                {"bytes", totals.bytes},
                                {"left_out", index->left_out()}});
   return Done{};
+}
+
+void NodeEngine::drop_unneeded_blocks() {
+  std::vector<data::BlockKey> wanted = data::all_blocks(*files_->current());
+  if (before_) {
+    const auto middle = static_cast<std::ptrdiff_t>(wanted.size());
+    const auto old = data::all_blocks(*before_);
+    wanted.insert(wanted.end(), old.begin(), old.end());
+    std::inplace_merge(wanted.begin(), wanted.begin() + middle, wanted.end());
+  }
+  store_->keep_only(wanted);
+}
+
+Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
+  TRY(const data::SyncRules rules, sync_rules(task, origins_.own()));
+  if (files_->current()->was_made_by(task.job)) return Done{};
+  const auto source = origins_.open(rules.origin, task.keys.values);
+  data::IndexBuilder next;
+  Count count(tell);
+  TRY(const source::Listed listed, source->list(
+                                       [&](source::Object&& object) -> Result<> {
+                                         const auto listed_before = next.listed();
+                                         CHECK_DONE(data::add_listed(object, rules, next));
+                                         if (next.listed() > listed_before) count.add(object);
+                                         return Done{};
+                                       },
+                                       stop));
+  next.leave_out(listed.left_out);
+  count.finish();
+  if (task.dry) {
+    log::info("would have synced", {{"job", task.job}, {"files", next.listed()}});
+    return Done{};
+  }
+  Lock lock(changing_);
+  if (stop.stop_requested()) return Error{Code::kCancelled, "the sync was stopped"};
+  if (files_->current()->was_made_by(task.job)) return Done{};
+  // Before anybody can ask for a file of it.
+  CHECK_DONE(origins_.keep_keys(rules.origin, task.keys.values));
+  data::keep_beside(*files_->current(), rules, next);
+  return publish(task.job, true, next);
+}
+
+Result<std::vector<data::Index::Position>> NodeEngine::select(const data::Index& index,
+                                                              const Selection& which) {
+  if (which.file.empty()) return select_files(index, which);
+  const auto found = index.resolve(which.file);
+  if (!found || index.at(*found).directory) {
+    return Error{Code::kNotFound,
+                 "the set has no file '" + which.file + "'; sync it or correct the path"};
+  }
+  const data::Index::Entry entry = index.at(*found);
+  if (entry.size > kLongestList) {
+    return Error{Code::kInvalid, "'" + which.file + "' is too large for a list of paths"};
+  }
+  std::string text(entry.size, '\0');
+  TRY(const std::size_t got, files_->read(entry.id, 0, std::as_writable_bytes(std::span(text))));
+  text.resize(got);
+  return select_listed(index, text, which);
+}
+
+void NodeEngine::make_room_for(const data::Index& index,
+                               const std::vector<data::Index::Position>& files) {
+  const auto stats = store_->stats();
+  std::uint64_t missing = 0;
+  for (const auto position : files) {
+    const data::Index::Entry entry = index.at(position);
+    const std::string path = index.path_of(position);
+    for (std::uint64_t at = 0; at < entry.size; at += data::kBlockSize) {
+      const data::Block block = index.block(entry, path, at);
+      if (!store_->holds(block)) missing += data::stored_size(block) + 4096;
+    }
+  }
+  if (missing == 0 || stats.used + missing <= stats.limit) return;
+  Lock lock(changing_);
+  before_.reset();
+  drop_unneeded_blocks();
 }
 
 Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
@@ -167,8 +236,11 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
   if (index->generation() == 0) {
     return Error{Code::kConflict, "there is nothing to warm up before the first sync"};
   }
-  TRY(std::vector<data::Index::Position> files, select_files(*index, which));
-  data::Filler filler(index, std::move(files), *data_);
+  TRY(std::vector<data::Index::Position> files, select(*index, which));
+  make_room_for(*index, files);
+  data::FillOptions options;
+  if (which.threads > 0) options.workers = which.threads;
+  data::Filler filler(index, std::move(files), *data_, options);
   Result<> done = Done{};
   {
     const std::jthread telling([&](const std::stop_token& end) {
@@ -181,18 +253,20 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
   const data::FillProgress fill = filler.progress();
   tell(progress_of(fill));
   cached_.look_again();
-  // A sync has come in between: what it had dropped may have been brought back.
-  if (const IndexPtr now = files_->current(); now != index) {
-    store_->keep_only(data::all_blocks(*now));
+  if (files_->current() != index) {  // what was dropped meanwhile may have been brought back
+    Lock lock(changing_);
+    drop_unneeded_blocks();
   }
   CHECK_DONE(std::move(done));
   if (fill.files_failed == 0) return Done{};
   return Error{Code::kUnavailable,
                std::to_string(fill.files_failed) + " of " + std::to_string(fill.files_total) +
-                   " files could not be brought into the cache, the first: " + fill.first_error};
+                   " files could not be brought into the cache, the first: " + fill.first_error +
+                   "; a sync takes changed ones, and with delete-dst drops those that are gone"};
 }
 
 Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std::stop_token) {
+  Lock lock(changing_);
   const IndexPtr index = files_->current();
   TRY(const std::vector<data::Index::Position> files, select_files(*index, which));
   std::vector<data::BlockKey> kept;
@@ -201,15 +275,38 @@ Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std
     const auto gone = blocks_of(*index, files);
     std::set_difference(all.begin(), all.end(), gone.begin(), gone.end(), std::back_inserter(kept));
   }
+  before_.reset();
   store_->keep_only(kept);
   cached_.look_again();
   tell({.files_total = number(files.size()), .files_done = number(files.size())});
   return Done{};
 }
 
-Result<> NodeEngine::remove(const Selection&, const ProgressSink&, std::stop_token) {
-  return Error{Code::kInvalid,
-               "samplefs can not hide files of a set yet; remove them at the source and sync"};
+Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
+                            std::stop_token stop) {
+  std::vector<std::string> paths;
+  for (const std::string& given : which.paths) {
+    TRY(paths.emplace_back(), path_in_set(given));
+  }
+  if (paths.empty()) {
+    return Error{Code::kInvalid, "say which paths of the set are to be removed"};
+  }
+  Lock lock(changing_);
+  if (stop.stop_requested()) return Error{Code::kCancelled, "the removal was stopped"};
+  const IndexPtr before = files_->current();
+  if (before->was_made_by(which.job)) return Done{};
+  const auto there = [&](const std::string& path) { return before->resolve(path).has_value(); };
+  if (std::none_of(paths.begin(), paths.end(), there)) {
+    return Error{Code::kNotFound, "the set has no '" + paths.front() + "'; correct the path"};
+  }
+  data::IndexBuilder next;
+  const data::Removed removed = data::keep_all_but(*before, paths, next);
+  CHECK_DONE(publish(which.job, false, next));
+  tell({.files_total = number(removed.files),
+        .files_done = number(removed.files),
+        .bytes_total = number(removed.bytes),
+        .bytes_done = number(removed.bytes)});
+  return Done{};
 }
 
 Status NodeEngine::status() {
@@ -219,7 +316,8 @@ Status NodeEngine::status() {
     status.index = Status::Index{.generation = number(index->generation()),
                                  .digest = index->digest(),
                                  .files = number(index->totals().files),
-                                 .bytes = number(index->totals().bytes)};
+                                 .bytes = number(index->totals().bytes),
+                                 .synced = number(index->synced())};
   }
   const auto cached = cached_.of(index, *store_);
   status.cached_files = cached.files;

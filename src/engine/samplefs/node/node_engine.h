@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// samplefs on one node: source, index, store and mounts as one engine. In the cache directory:
+// samplefs on one node: sources, index, store and mounts as one engine. In the cache directory:
 //
 //   store/               the blocks (samplefs/store.h)
 //   index.<generation>   what there is (index_files.h)
+//   keys/                of sources that jobs brought (source_keys.h)
 //   agreed               what mounts and kernel agreed on (sessions.h)
 //   jobs/                the runtime's journal (runtime/server)
 //
 // It opens without the source: what was indexed and cached before is served at once, and before the
-// first sync a mount shows an empty root. A sync makes a new generation, switches to it and drops
-// blocks that it has no use for. Reads that miss the cache ask the source.
+// first sync a mount shows an empty root. Reads that miss the cache ask the source of their file.
+//
+// A sync or a removal makes the next generation from the one that is current when it publishes
+// (samplefs/merge.h), and writes its id into it: the same job again finds itself there and changes
+// nothing. A generation is published by a rename, so a kill leaves the one before or the new one.
+//
+// A removal drops the blocks that the new generation does not need. A sync keeps those of the
+// generation before as well, for files that are open and have another version at the source now,
+// until somebody else needs the room.
 
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/metrics.h"
 #include "base/result.h"
@@ -22,9 +31,10 @@
 #include "engine/engine.h"
 #include "engine/samplefs/node/cached_part.h"
 #include "engine/samplefs/node/index_files.h"
-#include "engine/samplefs/node/live_source.h"
+#include "engine/samplefs/node/origins.h"
 #include "engine/samplefs/node/sessions.h"
 #include "fuse/attach.h"
+#include "samplefs/index_builder.h"
 #include "samplefs/read_through.h"
 #include "samplefs/sample_files.h"
 #include "samplefs/store.h"
@@ -45,6 +55,7 @@ class NodeEngine final : public NodeFace {
   ~NodeEngine() override;  // ends reads in progress; mounts stay as they are
 
   std::string name() const override { return "samplefs"; }
+  bool changes_in_order() const override { return true; }
   Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) override;
   Result<> warm_up(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
   Result<> clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
@@ -57,16 +68,32 @@ class NodeEngine final : public NodeFace {
 
  private:
   explicit NodeEngine(const NodeOptions& options)
-      : options_(options), files_on_disk_(options.cache), source_(options.source) {}
+      : options_(options),
+        files_on_disk_(options.cache),
+        origins_(options.source, options.cache + "/keys") {}
+
+  // The next generation, for all readers from the return on.
+  Result<> publish(const std::string& job, bool is_sync, ::paddle::samplefs::IndexBuilder& next)
+      REQUIRES(changing_);
+  void drop_unneeded_blocks() REQUIRES(changing_);
+  // What only the generation before still needs goes when it stands in the way.
+  void make_room_for(const ::paddle::samplefs::Index& index,
+                     const std::vector<::paddle::samplefs::Index::Position>& files)
+      EXCLUDES(changing_);
+  Result<std::vector<::paddle::samplefs::Index::Position>> select(
+      const ::paddle::samplefs::Index& index, const Selection& which);
 
   const NodeOptions options_;
   const IndexFiles files_on_disk_;
-  LiveSource source_;
+  Origins origins_;  // self-synchronised
   std::unique_ptr<::paddle::samplefs::Store> store_;
   std::unique_ptr<::paddle::samplefs::ReadThrough> data_;
   std::unique_ptr<::paddle::samplefs::SampleFiles> files_;
   std::unique_ptr<Sessions> sessions_;
   CachedPart cached_;  // self-synchronised
+
+  Mutex changing_;  // held while a generation is made from the current one, and blocks are dropped
+  IndexPtr before_ GUARDED_BY(changing_);  // whose blocks are kept as well
 };
 
 }  // namespace paddle::engine::samplefs

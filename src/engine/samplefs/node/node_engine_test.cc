@@ -85,7 +85,7 @@ TEST_F(NodeEngineTest, SyncThenWarmUpThenARestartWithoutTheSource) {
   EXPECT_EQ(engine_->status().index->generation, 1) << "a failed sync changes nothing";
 }
 
-TEST_F(NodeEngineTest, ASecondSyncKeepsWhatIsTheSameAndDropsTheRest) {
+TEST_F(NodeEngineTest, ASecondSyncKeepsWhatIsTheSameAndWithDeleteDropsTheRest) {
   open();
   sync();
   ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
@@ -93,8 +93,11 @@ TEST_F(NodeEngineTest, ASecondSyncKeepsWhatIsTheSameAndDropsTheRest) {
   put("class/new", "new");
   sync();
   EXPECT_EQ(engine_->status().index->generation, 2);
+  EXPECT_EQ(engine_->status().index->files, 11) << "nothing is removed unasked";
+  EXPECT_EQ(engine_->status().cached_files, 10);
+  ASSERT_TRUE(engine_->sync({.delete_destination = true}, ignore, {}));
+  EXPECT_EQ(engine_->status().index->files, 10);
   EXPECT_EQ(engine_->status().cached_files, 9);
-  sync();
   EXPECT_FALSE(std::filesystem::exists(directory_ + "/cache/index.1"));
   EXPECT_TRUE(std::filesystem::exists(directory_ + "/cache/index.2")) << "for open files";
   open();
@@ -131,13 +134,6 @@ TEST_F(NodeEngineTest, WhatDoesNotFitIsNoErrorAndWhatFailsIs) {
   EXPECT_NE(failed.error().message.find("1 of 10 files"), std::string::npos)
       << failed.error().message;
   EXPECT_EQ(last.files_done, 9);
-}
-
-TEST_F(NodeEngineTest, RemovingFilesIsRefusedWithAWayOut) {
-  open();
-  const auto refused = engine_->remove({.paths = {"class"}}, ignore, {});
-  ASSERT_TRUE(refused.is(Code::kInvalid));
-  EXPECT_NE(refused.error().message.find("sync"), std::string::npos);
 }
 
 TEST_F(NodeEngineTest, OneCacheHasOneOwner) {

@@ -54,6 +54,16 @@ Result<std::map<std::string, Index::Position>> roots_of(const Index& index,
   return roots;
 }
 
+std::vector<Index::Position> part_of(const std::vector<Index::Position>& files,
+                                     const Selection& which) {
+  const auto count = static_cast<std::uint32_t>(files.size());
+  std::vector<Index::Position> part;
+  for (const auto i : sampler::part_of(count, which.partition, which.partitions, which.strategy)) {
+    part.push_back(files[i]);
+  }
+  return part;
+}
+
 }  // namespace
 
 Result<std::vector<Index::Position>> select_files(const Index& index, const Selection& which) {
@@ -64,12 +74,31 @@ Result<std::vector<Index::Position>> select_files(const Index& index, const Sele
     std::set<Index::Position> seen;
     std::erase_if(files, [&](Index::Position at) { return !seen.insert(at).second; });
   }
-  const auto count = static_cast<std::uint32_t>(files.size());
-  std::vector<Index::Position> part;
-  for (const auto i : sampler::part_of(count, which.partition, which.partitions, which.strategy)) {
-    part.push_back(files[i]);
+  return part_of(files, which);
+}
+
+Result<std::vector<Index::Position>> select_listed(const Index& index, std::string_view list,
+                                                   const Selection& which) {
+  std::vector<Index::Position> files;
+  std::set<Index::Position> seen;
+  while (!list.empty()) {
+    std::string_view line = list.substr(0, list.find('\n'));
+    list.remove_prefix(std::min(list.size(), line.size() + 1));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    while (line.starts_with('/')) line.remove_prefix(1);
+    if (line.empty()) continue;
+    const auto position = index.resolve(line);
+    if (!position) {
+      return Error{Code::kNotFound, "the set has no '" + std::string(line.substr(0, 200)) +
+                                        "', which the list names; sync it or correct the list"};
+    }
+    std::vector<Index::Position> beneath;
+    gather(index, *position, beneath);
+    for (const Index::Position at : beneath) {
+      if (seen.insert(at).second) files.push_back(at);
+    }
   }
-  return part;
+  return part_of(files, which);
 }
 
 }  // namespace paddle::engine::samplefs

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -16,5 +17,10 @@ namespace paddle::engine::samplefs {
 // that the set does not have.
 Result<std::vector<::paddle::samplefs::Index::Position>> select_files(
     const ::paddle::samplefs::Index& index, const Selection& which);
+
+// The same of those that `list` names, a path per line, in the order of the lines. Lines that are
+// empty are passed over; "/a" is "a".
+Result<std::vector<::paddle::samplefs::Index::Position>> select_listed(
+    const ::paddle::samplefs::Index& index, std::string_view list, const Selection& which);
 
 }  // namespace paddle::engine::samplefs

@@ -21,9 +21,11 @@ class FakeS3 {
   // True: it has answered.
   using Script = std::function<bool(const net::Seen& request, net::Wire& wire)>;
 
-  explicit FakeS3(S3Credentials credentials = {}, Script script = {});
+  // `where`: on loopback, or on every address of this machine, for pods with networks of their own.
+  explicit FakeS3(S3Credentials credentials = {}, Script script = {},
+                  net::Imposter::On where = net::Imposter::On::kLoopback);
 
-  std::string url() const { return imposter_.url(); }
+  std::string url(const std::string& host = "127.0.0.1") const { return imposter_.url(host); }
   void put(const std::string& key, std::string bytes) EXCLUDES(mutex_);
   void remove(const std::string& key) EXCLUDES(mutex_);
   std::vector<net::Seen> seen() { return imposter_.seen(); }

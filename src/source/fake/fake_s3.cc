@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source/fake_s3.h"
+#include "source/fake/fake_s3.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -45,12 +45,14 @@ void refuse(net::Wire& wire, int status, const std::string& code) {
 
 }  // namespace
 
-FakeS3::FakeS3(S3Credentials credentials, Script script)
+FakeS3::FakeS3(S3Credentials credentials, Script script, net::Imposter::On where)
     : credentials_(std::move(credentials)),
       script_(std::move(script)),
-      imposter_([this](const net::Seen& request, net::Wire& wire) {
-        if (!script_ || !script_(request, wire)) answer(request, wire);
-      }) {}
+      imposter_(
+          [this](const net::Seen& request, net::Wire& wire) {
+            if (!script_ || !script_(request, wire)) answer(request, wire);
+          },
+          {}, where) {}
 
 void FakeS3::put(const std::string& key, std::string bytes) {
   Lock lock(mutex_);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/samplefs/node/source_keys.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+
+namespace paddle::engine::samplefs {
+namespace {
+
+constexpr std::size_t kLongestKeyFile = std::size_t{1} << 20;
+
+Error can_not(const char* what) {
+  return Error{Code::kUnavailable,
+               std::string("can not ") + what + " the keys of a source: " + std::strerror(errno)};
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string encode_keys(const KeyValues& keys) {
+  std::string text;
+  for (const auto& [name, value] : keys) {
+    text.append(name).append(" ").append(std::to_string(value.size())).append("\n");
+    text.append(value).append("\n");
+  }
+  return text;
+}
+
+Result<KeyValues> decode_keys(std::string_view text) {
+  const Error damaged{Code::kInvalid, "the keys of a source are damaged; sync it again"};
+  KeyValues keys;
+  while (!text.empty()) {
+    const std::size_t line = text.find('\n');
+    const std::size_t space = line == text.npos ? line : text.substr(0, line).rfind(' ');
+    if (space == text.npos) return damaged;
+    std::size_t size = 0;
+    const auto [end, failed] = std::from_chars(text.data() + space + 1, text.data() + line, size);
+    if (failed != std::errc{} || end != text.data() + line) return damaged;
+    const std::string name(text.substr(0, space));
+    text.remove_prefix(line + 1);
+    if (text.size() <= size || text[size] != '\n') return damaged;
+    keys[name] = std::string(text.substr(0, size));
+    text.remove_prefix(size + 1);
+  }
+  return keys;
+}
+
+Result<KeyValues> read_key_file(const std::string& file) {
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "a source has no keys of its own"};
+  if (!fd) return can_not("read");
+  std::string text(kLongestKeyFile, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return can_not("read");
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  return decode_keys(std::string_view(text).substr(0, size));
+}
+
+std::string SourceKeyFiles::file(::paddle::samplefs::OriginId origin) const {
+  char name[17];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(origin));
+  return directory_ + "/" + name;
+}
+
+Result<> SourceKeyFiles::write(::paddle::samplefs::OriginId origin, const KeyValues& keys) const {
+  if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) return can_not("keep");
+  const std::string path = file(origin);
+  const std::string early = path + ".tmp";
+  ::unlink(early.c_str());
+  {
+    const UniqueFd fd(
+        ::open(early.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd || !write_all(fd.get(), encode_keys(keys)) || ::fsync(fd.get()) != 0) {
+      return can_not("keep");
+    }
+  }
+  if (::rename(early.c_str(), path.c_str()) != 0) return can_not("keep");
+  const UniqueFd folder(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder || ::fsync(folder.get()) != 0) return can_not("keep");
+  return Done{};
+}
+
+void SourceKeyFiles::remove(::paddle::samplefs::OriginId origin) const {
+  ::unlink(file(origin).c_str());
+}
+
+void SourceKeyFiles::keep_only(const std::set<::paddle::samplefs::OriginId>& origins) const {
+  std::set<std::string> kept;
+  for (const auto origin : origins) kept.insert(file(origin));
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
+    if (!kept.contains(entry.path())) ::unlink(entry.path().c_str());
+  }
+}
+
+}  // namespace paddle::engine::samplefs

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samplefs/merge.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <unordered_set>
+
+namespace paddle::samplefs {
+namespace {
+
+void for_each_file(const Index& index,
+                   const std::function<void(const Index::Entry&, const std::string&)>& visit) {
+  for (Index::Position at = 0; at < index.size(); ++at) {
+    const Index::Entry entry = index.at(at);
+    if (!entry.directory) visit(entry, index.path_of(at));
+  }
+}
+
+}  // namespace
+
+Result<> add_listed(const source::Object& object, const SyncRules& rules, IndexBuilder& next) {
+  if (!rules.keys.takes(object.path)) return Done{};
+  return next.add(object, rules.origin);
+}
+
+void keep_beside(const Index& base, const SyncRules& rules, IndexBuilder& next) {
+  if (rules.newer_only) next.prefer_newer();
+  const std::string& destination = rules.origin.destination;
+  for_each_file(base, [&](const Index::Entry& entry, const std::string& path) {
+    const bool concerned = rules.delete_unlisted && is_beneath(path, destination) &&
+                           rules.keys.takes(object_of(path, destination));
+    if (!concerned) next.keep(base, entry, path);
+  });
+}
+
+Removed keep_all_but(const Index& base, const std::vector<std::string>& paths, IndexBuilder& next) {
+  const std::unordered_set<std::string_view> gone(paths.begin(), paths.end());
+  const auto is_gone = [&](std::string_view path) {
+    for (;;) {
+      if (gone.contains(path)) return true;
+      const std::size_t slash = path.rfind('/');
+      if (slash == std::string_view::npos) return false;
+      path = path.substr(0, slash);
+    }
+  };
+  Removed removed;
+  for_each_file(base, [&](const Index::Entry& entry, const std::string& path) {
+    if (!is_gone(path)) return next.keep(base, entry, path);
+    ++removed.files;
+    removed.bytes += entry.size;
+  });
+  return removed;
+}
+
+Publication next_after(const Index& base, const std::string& job, bool is_sync) {
+  const std::uint64_t generation = base.generation() + 1;
+  Publication publication{.generation = generation,
+                          .synced = is_sync ? generation : base.synced(),
+                          .ledger = base.ledger()};
+  if (!job.empty()) publication.ledger.push_back(job.substr(0, 255));
+  if (publication.ledger.size() > kLedgerSize) {
+    publication.ledger.erase(publication.ledger.begin(), publication.ledger.end() - kLedgerSize);
+  }
+  return publication;
+}
+
+}  // namespace paddle::samplefs

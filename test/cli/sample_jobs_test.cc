@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SampleJobs on one machine: the tutorial's sequence with its table, a second source, schedules,
+// and work that is cancelled.
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "base/base64.h"
+#include "runtime/client.h"
+#include "test/cli/sample_fixture.h"
+#include "test/support/eventually.h"
+
+namespace paddle::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::int64_t kMib = 1 << 20;
+
+class LocalSampleJobs : public SampleJobsTest {
+ protected:
+  // 24 samples of 1 MiB to train on, 8 to check with.
+  void put_samples() {
+    for (int i = 0; i < 24; ++i) put("train/" + std::to_string(i));
+    for (int i = 0; i < 8; ++i) put("val/" + std::to_string(i));
+  }
+  void put(const std::string& path) {
+    s3_.put("set/" + path, path + std::string(kMib - path.size(), 'x'));
+  }
+  double fetched_of(const std::string& path) { return fetched(s3_, "set/" + path, kMib); }
+
+  struct Row {
+    std::string total{};
+    std::string cached{};
+    double avail = 0;
+  };
+  Row ready_row() const {
+    auto cells = row();
+    EXPECT_EQ(cells["PHASE"], "Ready");
+    EXPECT_EQ(cells["RUNTIME"], "1/1");
+    return {cells["TOTAL SIZE"], cells["CACHED SIZE"], bytes_in(cells["AVAIL SPACE"])};
+  }
+  // How the runtime itself calls what a job has become there.
+  std::string state_at_runtime(const std::string& id) const {
+    const auto pod = get("pod", std::string(kSet) + "-runtime-0");
+    const auto held = get("secret", std::string(kSet) + "-runtime");
+    const auto token = base64_decode(held["data"]["token"].get<std::string>());
+    if (!token) return token.error().message;
+    runtime::Client client(runtime::address_of(pod["status"]["podIP"]), *token);
+    const auto report = client.job(id);
+    return report ? to_string(report->state) : report.error().message;
+  }
+};
+
+TEST_F(LocalSampleJobs, TheTutorialsSequenceShowsItsTable) {
+  put_samples();
+  make_set();
+  ASSERT_TRUE(figures(32 * kMib, 32 * kMib));
+  const Row before = ready_row();
+  EXPECT_EQ(before.total, "32 MiB");
+  EXPECT_EQ(before.cached, "32 MiB");
+
+  succeeds("rmr", "rmr", "rmrOptions: {paths: [/train]}");
+  ASSERT_TRUE(figures(8 * kMib, 8 * kMib));
+  const Row removed = ready_row();
+  EXPECT_EQ(removed.total, "8.0 MiB");
+  EXPECT_EQ(removed.cached, "8.0 MiB");
+  EXPECT_NEAR(removed.avail - before.avail, 24 * kMib, 1.6 * kMib);
+  EXPECT_EQ(in_worker("ls /data"), "val\n");
+
+  succeeds("sync", "sync");
+  ASSERT_TRUE(figures(32 * kMib, 32 * kMib)) << "warmed up by itself";
+  const Row synced = ready_row();
+  EXPECT_EQ(synced.total, "32 MiB");
+  EXPECT_EQ(synced.cached, "32 MiB");
+  EXPECT_NEAR(synced.avail, before.avail, 1.6 * kMib);
+  EXPECT_EQ(in_worker("ls /data; ls /data/train | wc -l"), "train\nval\n24\n");
+
+  succeeds("clear", "clear");
+  ASSERT_TRUE(figures(32 * kMib, 0));
+  const Row cleared = ready_row();
+  EXPECT_EQ(cleared.total, "32 MiB");
+  EXPECT_EQ(cleared.cached, "0 B");
+  EXPECT_NEAR(cleared.avail - before.avail, 32 * kMib, 1.6 * kMib);
+
+  succeeds("warmup", "warmup");
+  ASSERT_TRUE(figures(32 * kMib, 32 * kMib));
+  const Row warm = ready_row();
+  EXPECT_EQ(warm.total, "32 MiB");
+  EXPECT_EQ(warm.cached, "32 MiB");
+  EXPECT_NEAR(warm.avail, before.avail, 1.6 * kMib);
+  EXPECT_EQ(get("samplejob", "warmup")["status"]["progress"], "100% 32 MiB/32 MiB");
+
+  EXPECT_EQ(fetched_of("val/3"), 2) << "by the first warm-up, and after clear";
+  EXPECT_EQ(fetched_of("train/3"), 3) << "and after the sync";
+}
+
+TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
+  put("train/0");
+  put("train/1");
+  const source::S3Credentials other_keys{.access_key = "you", .secret_key = "canary-other-77a"};
+  source::FakeS3 other(other_keys, {}, net::Imposter::On::kEveryAddress);
+  other.put("more/a.jpg", "from the other");
+  other.put("more/sub/b.jpg", "as well");
+  other.put("more/c.txt", "not wanted");
+  make_set();
+
+  const std::string second =
+      "secretRef: {name: other}, syncOptions: {source: s3://bucket/more, "
+      "destination: /extra, exclude: \"*.txt\"";
+  apply(job("second", "sync", second + "}"));
+  ASSERT_TRUE(eventually([&] {
+    return message_of("second").find("ErrorSecretNotExist") != std::string::npos;
+  })) << message_of("second");
+  apply(secret("other", other, other_keys));
+  wait_phase("second", "Succeeded");
+  EXPECT_EQ(in_worker("cd /data; find . -type f | sort; cat extra/a.jpg"),
+            "./extra/a.jpg\n./extra/sub/b.jpg\n./train/0\n./train/1\nfrom the other");
+
+  // A restart has the keys in a file of its own, and nothing else has them.
+  succeeds("clear", "clear");
+  for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
+    ::kill(runtime, SIGKILL);
+  }
+  EXPECT_EQ(in_worker("cat /data/extra/sub/b.jpg"), "as well");
+  int held_in = 0;
+  for (const std::string& root : {directory_, disk_}) {
+    for (const auto& each : std::filesystem::recursive_directory_iterator(root)) {
+      if (!each.is_regular_file() || each.path().string().find("/api/") != std::string::npos)
+        continue;
+      if (read_file(each.path()).find(other_keys.secret_key) == std::string::npos) continue;
+      ++held_in;
+      EXPECT_THAT(each.path().string(), HasSubstr("/keys/"));
+      EXPECT_EQ(each.status().permissions(),
+                std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    }
+  }
+  EXPECT_EQ(held_in, 1);
+
+  // What is gone there goes here only when that is asked for.
+  other.remove("more/a.jpg");
+  s3_.remove("set/train/1");
+  succeeds("keeps", "sync", second + "}");
+  EXPECT_EQ(in_worker("cd /data; find . -type f | wc -l"), "4\n");
+  succeeds("drops", "sync", second + ", delete-dst: true}");
+  EXPECT_EQ(in_worker("cd /data; find . -type f | sort"),
+            "./extra/sub/b.jpg\n./train/0\n./train/1\n");
+  succeeds("rmr", "rmr", "rmrOptions: {paths: [extra]}");
+  succeeds("mirror", "sync", "syncOptions: {delete-dst: true}");
+  EXPECT_EQ(in_worker("cd /data; find . -type f | sort"), "./train/0\n");
+
+  apply(job("refused", "sync", "syncOptions: {delete-src: true}"));
+  wait_phase("refused", "Failed");
+  EXPECT_THAT(message_of("refused"), HasSubstr("delete-src"));
+}
+
+TEST_F(LocalSampleJobs, WhoHasTheSetOpenSeesTheNextGenerationAndReadsOnInOldFiles) {
+  s3_.put("set/changes", "before");
+  s3_.put("set/stays", "the same");
+  s3_.put("set/goes", "gone");
+  make_set();
+  apply(
+      "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: reads}, spec: "
+      "{cleanPodPolicy: Never, sampleSetRef: {name: images, mountPath: /data}, worker: {replicas: "
+      "1, template: {spec: {containers: [{name: main, image: x, command: [sh, -c, 'cd /data; exec "
+      "3<changes; ls; until [ -e new ]; do sleep 0.1; done; ls; cat <&3; echo; cat "
+      "changes']}]}}}}}");
+  ASSERT_TRUE(eventually([&] {
+    return ctl({"logs", "reads-worker-0"}).out.find("stays") != std::string::npos;
+  }));
+  succeeds("rmr", "rmr", "rmrOptions: {paths: [goes]}");
+  s3_.remove("set/goes");
+  s3_.put("set/changes", "afterwards");
+  s3_.put("set/new", "new");
+  succeeds("sync", "sync");
+  must({"wait", "pdj/reads", "--for=phase=Completed", "--timeout=60s"});
+  EXPECT_EQ(must({"logs", "reads-worker-0"}),
+            "changes\ngoes\nstays\nchanges\nnew\nstays\nbefore\nafterwards");
+}
+
+TEST_F(LocalSampleJobs, AScheduleRunsAndWorkIsCancelled) {
+  put_samples();
+  make_set("warmup: {enabled: false}, ");
+  apply(job("nightly", "warmup", "schedule: \"* * * * *\", warmupOptions: {paths: [val]}"));
+  const auto cron = [&] {
+    return get("samplejob", "nightly")
+        .value(nlohmann::json::json_pointer("/status/cronJobStatus"), nlohmann::json::object());
+  };
+  ASSERT_TRUE(eventually([&] { return cron().contains("nextScheduleTime"); }));
+
+  close_gate();
+  apply(job("deleted", "warmup", "warmupOptions: {paths: [train]}"));
+  ASSERT_TRUE(eventually([&] { return phase_of("deleted") == "Running" && held() > 0; }));
+  const std::string id = get("samplejob", "deleted")["status"]["jobName"];
+  must({"delete", "samplejob", "deleted"});
+  EXPECT_TRUE(eventually([&] { return state_at_runtime(id) == "cancelled"; }))
+      << state_at_runtime(id);
+  open_gate();
+
+  close_gate();
+  apply(job("older", "warmup", "warmupOptions: {paths: [train]}"));
+  ASSERT_TRUE(eventually([&] { return phase_of("older") == "Running" && held() > 0; }));
+  system_clock().sleep(std::chrono::milliseconds{1100}, {});  // younger by whole seconds
+  apply(job("younger", "warmup", "terminate: true, warmupOptions: {paths: [val/0]}"));
+  wait_phase("older", "Failed");
+  open_gate();
+  wait_phase("younger", "Succeeded");
+  EXPECT_THAT(message_of("older"), HasSubstr("cancelled by samplejob younger"));
+
+  ASSERT_TRUE(eventually([&] { return cron().contains("lastSuccessfulTime"); },
+                         std::chrono::seconds{150}, std::chrono::milliseconds{200}))
+      << cron();
+  const std::string runs = must({"get", "samplejobs", "-o", "name"});
+  EXPECT_THAT(runs, HasSubstr("samplejob.batch.paddlepaddle.org/nightly-"));
+  EXPECT_TRUE(figures(32 * kMib, 8 * kMib));
+  must({"delete", "samplejob", "nightly"});
+  EXPECT_TRUE(eventually([&] {
+    return must({"get", "samplejobs", "-o", "name"}).find("nightly") == std::string::npos;
+  })) << "its runs go with it";
+}
+
+}  // namespace
+}  // namespace paddle::test
