@@ -19,6 +19,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (header.version != paddle::samplefs::kFirstIndexVersion) {
       header.version = paddle::samplefs::kIndexVersion;
     }
+    // A shape that fits, so that the checks behind it are reached.
+    header.node_count = 1 + header.node_count % 8;
+    const bool first = header.version == paddle::samplefs::kFirstIndexVersion;
+    header.origins_size = first ? 0 : header.origins_size % 64;
+    header.ledger_size = first ? 0 : header.ledger_size % 32;
+    header.text_size = 0;
+    const std::uint64_t rest = paddle::samplefs::IndexLayout(header).end;
+    if (size < rest) return 0;
+    header.text_size = size - rest;
     header.file_size = size;
     std::memcpy(file.data(), &header, sizeof header);
     paddle::samplefs::seal_index(file.data(), file.size());
