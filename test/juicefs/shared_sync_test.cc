@@ -2,8 +2,14 @@
 //
 // A sync that three runtimes share, over the real thing; what it fetches is counted at the source.
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
 #include "test/juicefs/volume_fixture.h"
 
 namespace paddle::test {
@@ -132,6 +138,50 @@ TEST_F(SharedSyncTest, WhoeverHasNoDivisionWaitsAndCanBeStopped) {
   }));
   ASSERT_TRUE(client(node(1)).cancel("sync-1"));
   EXPECT_EQ(wait_for(node(1), "sync-1").state, JobState::kCancelled);
+}
+
+// The state of a `juicefs sync` that runs now, as /proc/<pid>/stat has it; 'T' is held.
+char state_of_sync() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string argv = read_file(entry.path().string() + "/cmdline");
+    if (argv.find("jfs://PADDLE_VOLUME/copy/") == argv.npos) continue;
+    const std::string stat = read_file(entry.path().string() + "/stat");
+    const std::size_t name = stat.rfind(')');
+    if (name != stat.npos && name + 2 < stat.size()) return stat[name + 2];
+  }
+  return '-';
+}
+
+// From the object store, each time.
+void read_uncached(const std::string& file) {
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  (void)::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
+  std::vector<char> room(1 << 20);
+  while (fd && ::read(fd.get(), room.data(), room.size()) > 0) {
+  }
+}
+
+TEST_F(SharedSyncTest, ASyncIsHeldWhileReadersMissTheCacheAndEndsAllTheSame) {
+  ask_all("sync-1");
+  all_end("sync-1");
+  std::atomic<bool> reads = true;
+  std::thread reader([&] {
+    for (int pass = 0; reads; ++pass) {
+      for (const auto& [name, bytes] : truth_) {
+        if (reads) read_uncached(node(0).mount + "/" + name);
+      }
+      if (reads) (void)run_job(node(0), "clear-" + std::to_string(pass), {.kind = JobKind::kClear});
+    }
+  });
+  runtime::JobRequest copy{.kind = JobKind::kSync};
+  copy.sync.destination = "copy";
+  copy.sync.megabits = 40;
+  ASSERT_TRUE(client(node(0)).put_job("sync-2", copy));
+  EXPECT_TRUE(eventually([] { return state_of_sync() == 'T'; }));
+  reads = false;
+  reader.join();
+  EXPECT_EQ(wait_for(node(0), "sync-2").state, JobState::kSucceeded);
+  EXPECT_EQ(files_beneath(node(1).mount + "/copy"), truth_);
 }
 
 TEST_F(SharedSyncTest, ARemovalThatIsRunLateLeavesWhatCameAfterIt) {

@@ -265,15 +265,18 @@ void follow(const api::SampleJob& job, const World& world, api::SampleJobStatus&
   status.progress = progress_text(*status.work);
 }
 
-// What the others have is of no use without the part that failed.
+// What the others have is of no use without the part that failed; and they may wait for it.
 void give_up_rest(api::SampleJobStatus& status, Plan& plan) {
-  const auto failed = std::ranges::find(status.partitions, kFailed, &api::JobPartition::state);
+  const auto failed = std::ranges::find_if(status.partitions, [](const api::JobPartition& part) {
+    return part.state == kFailed || part.state == kCancelled;
+  });
   if (failed == status.partitions.end()) return;
   cancel_rest(status.partitions, plan);
   for (auto& part : status.partitions) {
     if (ended(part.state)) continue;
     part.state = kCancelled;
-    part.message = "cancelled, because partition " + std::to_string(failed->index) + " failed";
+    part.message =
+        "cancelled, because partition " + std::to_string(failed->index) + " was not done";
   }
 }
 

@@ -16,7 +16,7 @@ def redis(host, _):
 
 
 def s3(host, _):
-    """Whoever needs the keys reads them in the state directory."""
+    """Whoever needs the keys reads them in the state directory, and who has asked for what."""
     layout = host.layout
     data = layout.state / "s3"
     data.mkdir()
@@ -25,7 +25,8 @@ def s3(host, _):
           f"AWS_SECRET_ACCESS_KEY={keys['ROOT_SECRET_KEY']}\n"
           f"AWS_REGION=us-east-1\nS3_ENDPOINT=http://{HOST}:{S3_PORT}\n"
           f"S3_ENDPOINT_OUTSIDE=http://{layout.outside_address}:{S3_PORT}\n", 0o600)
-    host.start("s3", "--port", f":{S3_PORT}", "--quiet", "--keep-alive", "posix", str(data),
+    host.start("s3", "--port", f":{S3_PORT}", "--quiet", "--keep-alive", "--access-log",
+               str(layout.state / "s3-access.log"), "posix", str(data),
                program="versitygw", env=environment(**keys))
     host.wait("the S3 server", lambda: answers(HOST, S3_PORT))
 
