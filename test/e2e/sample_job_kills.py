@@ -37,24 +37,27 @@ def run(cluster):
         expect(sum(log.gets(sample_sets.BUCKET, PREFIX).values()) == FILES,
                "the first sync did not fetch every file once")
     cluster.note(f"seed {seed}")
-    start = time.monotonic()
-    with sample_jobs.Killer(cluster, NAME, seed) as killer:
-        with cluster.step(f"{COPIES} syncs, and warm-ups and clears among them"):
+    start, killed = time.monotonic(), []
+    with cluster.step(f"{COPIES} syncs, and warm-ups and clears among them"):
+        with sample_jobs.Killer(cluster, NAME, seed, most=10) as killer:
             first = [sample_job(f"sync-{i}", "sync", NAME, syncOptions={
-                "destination": f"/copy-{i}", "threads": 2}) for i in range(COPIES)]
+                "destination": f"/copy-{i}", "threads": 2, "bwlimit": 24}) for i in range(COPIES)]
             first += [sample_job(f"warm-{i}", "warmup", NAME) for i in range(9)]
             first += [sample_job(f"clear-{i}", "clear", NAME) for i in range(6)]
             done(cluster, first)
-        with cluster.step(f"{REMOVED} removals, and again warm-ups and clears"):
+        killed += killer.killed
+    with cluster.step(f"{REMOVED} removals, and again warm-ups and clears"):
+        with sample_jobs.Killer(cluster, NAME, seed + 1, most=4) as killer:
             second = [sample_job(f"rmr-{i}", "rmr", NAME, rmrOptions={
-                "paths": [f"/copy-{i}"], "skip-trash": i % 2 == 0}) for i in range(REMOVED)]
+                "paths": [f"/copy-{i}"], "skip-trash": True}) for i in range(REMOVED)]
             second += [sample_job(f"warm-b{i}", "warmup", NAME) for i in range(7)]
             second += [sample_job(f"clear-b{i}", "clear", NAME) for i in range(6)]
             done(cluster, second)
+        killed += killer.killed
     expect(len(first) + len(second) == 50, "fifty jobs are what is promised")
     cluster.note(f"50 jobs in {time.monotonic() - start:.0f} s; killed: "
-                 + ", ".join(f"{who} at {at} s" for who, at in killer.killed))
-    expect({who for who, _ in killer.killed} == {"operator", 0, 1, 2}, "somebody was never killed")
+                 + ", ".join(f"{who} at {at} s" for who, at in killed))
+    expect({who for who, _ in killed} == {"operator", 0, 1, 2}, "somebody was never killed")
     with cluster.step("every file was fetched once for each sync, or very nearly"):
         counted(cluster, log)
     with cluster.step("a worker reads what is there: all that was brought, nothing that was removed"):
@@ -72,7 +75,7 @@ def run(cluster):
 
 def done(cluster, wave):
     cluster.apply(wave, SYSTEM)
-    found = sample_jobs.all_end(cluster, [each["metadata"]["name"] for each in wave], 240)
+    found = sample_jobs.all_end(cluster, [each["metadata"]["name"] for each in wave], 300)
     failed = {name: each["status"]["conditions"] for name, each in found.items()
               if each["status"]["phase"] != "Succeeded"}
     expect(not failed, f"{len(failed)} jobs failed: {failed}")

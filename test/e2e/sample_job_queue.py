@@ -32,6 +32,7 @@ def run(cluster):
         sample_sets.empty_databases(cluster, DATABASE)
         sample_sets.put_samples(cluster, PREFIX, 300, largest=30_000, seed=11)
         sample_sets.put_samples(cluster, f"{PREFIX}-more", 30, largest=30_000, seed=12)
+        sample_sets.put_samples(cluster, f"{PREFIX}-slow", 12, largest=3_000_000, seed=13)
         cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
                        sample_sets.s3_volume(cluster, NAME, "e2e-queued", DATABASE),
                        sample_sets.sample_set(NAME, NAME, PREFIX, 2)], SYSTEM)
@@ -51,6 +52,10 @@ def run(cluster):
 
 # --- two hundred at once --------------------------------------------------------------------------
 
+def source(prefix):
+    return sample_sets.sample_set(NAME, NAME, prefix)["spec"]["source"]["uri"]
+
+
 def queued():
     """In the order in which they are made: kinds take turns."""
     made = []
@@ -60,8 +65,8 @@ def queued():
                 continue
             options = {}
             if kind == "sync":
-                source = sample_sets.sample_set(NAME, NAME, f"{PREFIX}-more")["spec"]["source"]["uri"]
-                options = {"syncOptions": {"source": source, "destination": "/more"}}
+                options = {"syncOptions": {"source": source(f"{PREFIX}-more"),
+                                           "destination": "/more"}}
             if kind == "rmr":
                 options = {"rmrOptions": {"paths": [f"/val/{3 * number}.jpg"]}}
             made.append(sample_job(f"q-{kind}-{number:03}", kind, NAME, **options))
@@ -143,11 +148,11 @@ def without_runtimes(cluster):
 
 def limits(cluster):
     with cluster.step("activeDeadlineSeconds cancels, backoffLimit tries again, time to live deletes"):
-        nowhere = sample_sets.sample_set(NAME, NAME, "x")["spec"]["source"]["uri"].replace(
-            sample_sets.BUCKET, "no-such-bucket")
+        nowhere = source("x").replace(f"/{sample_sets.BUCKET}/", "/no-such-bucket/")
         cluster.apply([
             sample_job("late", "sync", NAME, activeDeadlineSeconds=6,
-                       syncOptions={"force-update": True, "bwlimit": 1, "destination": "/late"}),
+                       syncOptions={"source": source(f"{PREFIX}-slow"), "bwlimit": 1,
+                                    "destination": "/late"}),
             sample_job("short", "clear", NAME, ttlSecondsAfterFinished=3)], SYSTEM)
         ends(cluster, "late", "Failed")
         expect(condition(cluster, "late", "Failed")["reason"] == "DeadlineExceeded",
@@ -163,7 +168,8 @@ def limits(cluster):
 def schedules(cluster):
     with cluster.step("two minutes of schedules whose runs take longer: Allow, Forbid, Replace"):
         slow = {"schedule": "* * * * *", "syncOptions": {
-            "force-update": True, "bwlimit": 1, "destination": "/slow"}}
+            "source": source(f"{PREFIX}-slow"), "force-update": True, "bwlimit": 1,
+            "destination": "/slow"}}
         cluster.apply([sample_job(policy.lower(), "sync", NAME, concurrencyPolicy=policy, **slow)
                        for policy in ("Allow", "Forbid", "Replace")], SYSTEM)
         cluster.wait("the first runs", lambda: all(runs(cluster, each) for each in (

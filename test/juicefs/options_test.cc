@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every option of a sync in the contract, once: the real `juicefs` takes the command line that is
-// made of it, and does what it says.
+// Every option of the contract, once: the real `juicefs` takes what is made of it, and does what it
+// says.
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -81,6 +82,46 @@ TEST_F(OptionsTest, OfASyncAreTakenByTheRealProgram) {
   EXPECT_EQ(run_job(node, "rest", rest).state, runtime::JobState::kSucceeded);
   EXPECT_EQ(names_beneath(node.mount + "/rest"), (Names{"b/c.jpg", "b/d.txt", "b/e/f.jpg"}));
   expect_no_secret_in_argv();
+}
+
+TEST_F(OptionsTest, OfTheOtherKindsAreTakenByTheRealClient) {
+  for (const char* name : {"a.jpg", "b/c.jpg", "b/d.txt", "b/e/f.jpg"}) put(name, name);
+  ASSERT_EQ(format(path("volume")).exit_code, 0);
+  Runtime& node = add_runtime();
+  ASSERT_EQ(run_job(node, "sync", {.kind = runtime::JobKind::kSync}).state,
+            runtime::JobState::kSucceeded);
+  ASSERT_TRUE(write_file(node.mount + "/.list", "b/d.txt\n/a.jpg\n"));
+
+  struct Other {
+    const char* option;
+    runtime::JobKind kind;
+    engine::Selection which;
+    std::int64_t files;
+  };
+  using runtime::JobKind;
+  const std::vector<Other> cases{
+      {"warmup", JobKind::kWarmup, {}, 4},
+      {"warmup paths", JobKind::kWarmup, {.paths = {"b"}}, 3},
+      {"warmup file", JobKind::kWarmup, {.file = ".list"}, 2},
+      {"warmup threads", JobKind::kWarmup, {.threads = 3}, 4},
+      {"warmup strategy",
+       JobKind::kWarmup,
+       {.partition = 1, .partitions = 2, .strategy = {.order = sampler::Order::kRandom, .seed = 7}},
+       2},
+      {"clear paths", JobKind::kClear, {.paths = {"b/e"}}, 1},
+      {"clear", JobKind::kClear, {}, 5},  // the list as well
+      {"rmr paths", JobKind::kRemove, {.paths = {"b/c.jpg", "b/d.txt"}}, 2},
+      {"rmr skip-trash", JobKind::kRemove, {.paths = {"b"}, .skip_trash = true}, 3},
+  };
+  for (const Other& each : cases) {
+    SCOPED_TRACE(each.option);
+    std::string id = each.option;
+    std::replace(id.begin(), id.end(), ' ', '-');
+    const auto report = run_job(node, id, {.kind = each.kind, .which = each.which});
+    EXPECT_EQ(report.state, runtime::JobState::kSucceeded) << report.error;
+    EXPECT_EQ(report.files_done, each.files);
+  }
+  EXPECT_EQ(names_beneath(node.mount), Names{"a.jpg"});
 }
 
 }  // namespace

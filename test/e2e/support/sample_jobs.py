@@ -39,6 +39,7 @@ def all_end(cluster, names, limit):
     names = set(names)
 
     def look():
+        time.sleep(2)
         found = {each["metadata"]["name"]: each for each in cluster.list("samplejobs", SYSTEM)
                  if each["metadata"]["name"] in names}
         left = [name for name in names
@@ -51,9 +52,10 @@ def all_end(cluster, names, limit):
 
 class Killer:
     """Kills processes of a set's runtimes and of the operator with -9, one after another, at moments
-    that a seed determines. `with Killer(...):` until the end."""
+    that a seed determines. `with Killer(...):` until the end, or until there were so many: kubelet
+    starts a container that ends again and again later each time."""
 
-    def __init__(self, cluster, set_name, seed, most=16):
+    def __init__(self, cluster, set_name, seed, most):
         self._cluster = cluster
         self._set = set_name
         self._dice = random.Random(seed)
@@ -72,11 +74,11 @@ class Killer:
 
     def _run(self):
         begun = time.monotonic()
-        while len(self.killed) < self._most:
+        while not self._end.is_set():
             victims = ["operator", 0, 1, 2]
             self._dice.shuffle(victims)
             for victim in victims:
-                if self._end.wait(self._dice.uniform(2, 9)):
+                if len(self.killed) >= self._most or self._end.wait(self._dice.uniform(2, 9)):
                     return
                 with contextlib.suppress(Failed):
                     if self._kill(victim):

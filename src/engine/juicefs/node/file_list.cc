@@ -63,8 +63,10 @@ class Walk {
     while (!open.empty()) {
       const std::string at = std::move(open.back());
       open.pop_back();
-      TRY(UniqueFd fd, open_beneath(mount_, at, O_RDONLY | O_DIRECTORY));
-      CHECK_DONE(read_directory(std::move(fd), at, open));
+      auto fd = open_beneath(mount_, at, O_RDONLY | O_DIRECTORY);
+      if (fd.is(Code::kNotFound) && at != root) continue;  // removed meanwhile
+      if (!fd) return std::move(fd).error();
+      CHECK_DONE(read_directory(*std::move(fd), at, open));
     }
     return Done{};
   }
@@ -93,7 +95,7 @@ class Walk {
       if (stop_.stop_requested()) return Error{Code::kCancelled, "stopped"};
       errno = 0;
       const dirent* entry = ::readdir(listing.get());
-      if (!entry && errno != 0) return failed(path);
+      if (!entry && errno != 0 && errno != ENOENT) return failed(path);
       if (!entry) return Done{};
       const std::string name = entry->d_name;
       if (name.starts_with('.') && !(hidden_ && hidden_(name))) continue;
