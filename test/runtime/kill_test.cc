@@ -97,6 +97,33 @@ TEST_F(KillTest, a_warm_up_that_was_killed_is_finished_by_the_next) {
   EXPECT_EQ(client_.status()->cache.files, 200);
 }
 
+// What a kill leaves between the publication of a generation and the journal's word that the job
+// has ended.
+TEST_F(KillTest, jobs_that_had_their_effect_before_the_kill_have_it_no_second_time) {
+  const std::string source = file_source(10);
+  start(source);
+  ASSERT_EQ(run_job("s1", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  ASSERT_EQ(run_job("r", {.kind = JobKind::kRemove, .which = {.paths = {"class0"}}}).state,
+            JobState::kSucceeded);
+  EXPECT_EQ(client_.status()->index->files, 8);
+  ASSERT_EQ(run_job("s2", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  const auto before = client_.status()->index;
+  EXPECT_EQ(before->files, 10);
+  kill();
+  for (const char* id : {"s1", "r", "s2"}) {
+    const std::string file = cache_ + "/jobs/" + id + ".json";
+    std::string text = read_file(file);
+    const std::size_t at = text.find("succeeded");
+    ASSERT_NE(at, std::string::npos) << text;
+    ASSERT_TRUE(write_file(file, text.replace(at, 9, "running")));
+  }
+  start(source);
+  for (const char* id : {"s1", "r", "s2"}) {
+    EXPECT_TRUE(eventually([&] { return client_.job(id)->state == JobState::kSucceeded; })) << id;
+  }
+  EXPECT_EQ(client_.status()->index, before);
+}
+
 TEST_F(KillTest, attaching_once_more_to_the_same_runtime_changes_nothing) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   start(file_source(5));
