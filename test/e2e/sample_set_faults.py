@@ -12,21 +12,17 @@ from cluster import SYSTEM, expect
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
 NAME = "tough"
-PREFIX = "tough"
 MANAGER = "control-plane=sampleset-manager"
 
 
 def run(cluster):
-    with cluster.step("JuiceFS's CSI driver, and samples"):
-        sample_sets.install_driver(cluster)
-        sample_sets.empty_databases(cluster, 15)
-        wanted = sample_sets.put_samples(cluster, PREFIX, 150, seed=4)
-        cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
-                       sample_sets.s3_volume(cluster, NAME, "e2e-tough", 15)], SYSTEM)
-    operator_restarts_in_every_phase(cluster)
-    runtime_is_killed(cluster)
-    node_is_killed(cluster, wanted)
-    deleted_under_a_job(cluster)
+    with sample_sets.canary(cluster):
+        with cluster.step("JuiceFS's CSI driver, and samples"):
+            wanted = sample_sets.begin(cluster, NAME, 15, count=150, seed=4, wait=False)
+        operator_restarts_in_every_phase(cluster)
+        runtime_is_killed(cluster)
+        node_is_killed(cluster, wanted)
+        deleted_under_a_job(cluster)
 
 
 def operator_restarts_in_every_phase(cluster):
@@ -44,7 +40,7 @@ def operator_restarts_in_every_phase(cluster):
         watcher = threading.Thread(target=kill_at_every_phase, daemon=True)
         watcher.start()
         try:
-            cluster.apply([sample_sets.sample_set(NAME, NAME, PREFIX, 2)], SYSTEM)
+            cluster.apply([sample_sets.sample_set(NAME, NAME, NAME, 2)], SYSTEM)
             sample_sets.wait_ready(cluster, NAME, partitions=2, limit=300)
         finally:
             end.set()

@@ -20,9 +20,10 @@ def run(cluster):
             cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{name}",
                             "--timeout=60s", limit=90)
     try:
-        wanted = twins(cluster)
-        reads(cluster, wanted)
-        one_goes(cluster, wanted)
+        with sample_sets.canary(cluster):
+            wanted = twins(cluster)
+            reads(cluster, wanted)
+            one_goes(cluster, wanted)
     finally:
         for ns in SPACES:
             cluster.run("-n", ns, "delete", "sampleset", NAME, "--ignore-not-found", limit=120)

@@ -7,18 +7,18 @@ from cluster import SYSTEM, expect
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
 NAME = "parted"
-PREFIX = "parted"
 
 
 def run(cluster):
-    with cluster.step("JuiceFS's CSI driver, samples, a Ready set of one partition"):
-        sample_sets.install_driver(cluster)
-        sample_sets.empty_databases(cluster, 8)
-        wanted = sample_sets.put_samples(cluster, PREFIX, 90, seed=2)
-        cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
-                       sample_sets.s3_volume(cluster, NAME, "e2e-parted", 8),
-                       sample_sets.sample_set(NAME, NAME, PREFIX)], SYSTEM)
-        sample_sets.wait_ready(cluster, NAME, partitions=1)
+    with sample_sets.canary(cluster):
+        with cluster.step("JuiceFS's CSI driver, samples, a Ready set of one partition"):
+            wanted = sample_sets.begin(cluster, NAME, 8, count=90, seed=2)
+        grows_and_shrinks(cluster, wanted)
+        with cluster.step("deleted; nothing is left"):
+            sample_sets.end(cluster, NAME)
+
+
+def grows_and_shrinks(cluster, wanted):
     for partitions in (3, 2):
         with cluster.step(f"{partitions} partitions: as many nodes, each part warm"):
             cluster.kubectl("-n", SYSTEM, "patch", "sampleset", NAME, "--type=merge", "-p",
@@ -38,9 +38,18 @@ def run(cluster):
                 expect(places.get(node) == worker,
                        f"worker {worker} is on {node}, the parts are at {places}")
             jobs.delete(cluster, name)
-    with cluster.step("deleted; nothing is left"):
-        sample_sets.delete(cluster, NAME)
-        cluster.kubectl("-n", SYSTEM, "delete", "secret", NAME)
+    with cluster.step("3 partitions again: another warm-up, and each part warm"):
+        before = warm_up(cluster)
+        cluster.kubectl("-n", SYSTEM, "patch", "sampleset", NAME, "--type=merge", "-p",
+                        '{"spec":{"partitions":3}}')
+        cluster.wait("each part warm", lambda: all_warm(cluster, 3), 90)
+        sample_sets.wait_ready(cluster, NAME, partitions=3)
+        cluster.note(f"{before}, then {warm_up(cluster)}")
+        expect(warm_up(cluster) not in (before, ""), "it is the warm-up of before")
+
+
+def warm_up(cluster):
+    return cluster.get("sampleset", NAME, SYSTEM)["status"]["jobsName"].get("warmupJobName", "")
 
 
 def all_warm(cluster, partitions):

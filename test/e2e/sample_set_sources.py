@@ -19,6 +19,7 @@ WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
 COMPONENTS = (*hdfs.COMPONENTS, *ceph.COMPONENTS)
 OWNER = "trainer"
+STRANGER = "stranger"
 
 
 def run(cluster):
@@ -28,8 +29,9 @@ def run(cluster):
     with Daemons(cluster, "hdfs") as daemons:
         with cluster.step("HDFS, and samples that only one user may read"):
             hdfs.Hdfs(cluster, daemons).put(files, "/samples", OWNER)
-        is_read(cluster, "from-hdfs", 7, f"hdfs://{HOST}:{hdfs.PORT}/samples",
-                {"access_key": OWNER}, files)
+        uri = f"hdfs://{HOST}:{hdfs.PORT}/samples"
+        is_refused(cluster, "from-hdfs", 7, uri, {"access_key": STRANGER})
+        is_read(cluster, "from-hdfs", 7, uri, {"access_key": OWNER}, files)
     with Daemons(cluster, "ceph") as daemons:
         with cluster.step("Ceph's gateway, and samples in a bucket"):
             gateway = ceph.Gateway(cluster, daemons)
@@ -51,16 +53,34 @@ def samples(count=40, largest=200_000):
     return {**made, "val/large.bin": dice.randbytes(9_000_000)}
 
 
+def make(cluster, name, database, uri, keys):
+    """Unless it is there; its source's keys are these in any case."""
+    source = f"{name}-source"
+    objects = [sample_sets.secret(source, **keys)]
+    if not cluster.get("sampleset", name, SYSTEM):
+        sample_sets.empty_databases(cluster, database)
+        made = sample_sets.sample_set(name, name, "", source=source)
+        made["spec"]["source"]["uri"] = uri
+        objects += [made, sample_sets.s3_volume(cluster, name, f"e2e-{name}", database)]
+    cluster.apply(objects, SYSTEM)
+
+
+def is_refused(cluster, name, database, uri, keys):
+    with cluster.step(f"{uri}: somebody who may not read it is told so"):
+        make(cluster, name, database, uri, keys)
+        cluster.wait_phase("sampleset", name, "SyncFailed", SYSTEM, 180)
+        said = sample_sets.condition(cluster, name, "Synced")["message"]
+        cluster.note(said)
+        expect("ermission denied" in said and keys["access_key"] in said,
+               f"it does not say who may not read: {said}")
+
+
 def is_read(cluster, name, database, uri, keys, files):
     wanted = {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
     source = f"{name}-source"
     with cluster.step(f"{uri}: Ready, with the source's figures"):
-        sample_sets.empty_databases(cluster, database)
-        made = sample_sets.sample_set(name, name, "", source=source)
-        made["spec"]["source"]["uri"] = uri
-        cluster.apply([sample_sets.secret(source, **keys), made,
-                       sample_sets.s3_volume(cluster, name, f"e2e-{name}", database)], SYSTEM)
-        sample_sets.wait_ready(cluster, name)
+        make(cluster, name, database, uri, keys)
+        sample_sets.wait_ready(cluster, name, limit=240)
         cluster.wait("the figures", lambda: figures(cluster, name) == str(len(wanted)))
         cluster.note(cluster.kubectl("-n", SYSTEM, "get", "sampleset", name).splitlines()[1])
     with cluster.step(f"{uri}: a job reads every byte of it"):

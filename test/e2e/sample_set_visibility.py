@@ -11,20 +11,18 @@ from juicefs import SHELL, pod
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
 NAME = "seen"
-PREFIX = "seen"
 READ = "cd /data && find . -type f ! -name '.*' | xargs cat | wc -c"
 
 
 def run(cluster):
-    with cluster.step("JuiceFS's CSI driver, samples, a Ready set"):
-        sample_sets.install_driver(cluster)
-        sample_sets.empty_databases(cluster, 14)
-        sample_sets.put_samples(cluster, PREFIX, 80, seed=3)
-        cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
-                       sample_sets.s3_volume(cluster, NAME, "e2e-seen", 14),
-                       sample_sets.sample_set(NAME, NAME, PREFIX)], SYSTEM)
-        sample_sets.wait_ready(cluster, NAME)
-        (node,) = sample_sets.labelled(cluster, NAME)
+    with sample_sets.canary(cluster):
+        with cluster.step("JuiceFS's CSI driver, samples, a Ready set"):
+            sample_sets.begin(cluster, NAME, 14, count=80, seed=3)
+            (node,) = sample_sets.labelled(cluster, NAME)
+        is_seen(cluster, node)
+
+
+def is_seen(cluster, node):
     with cluster.step("warmed up before the trainer: at least 99 % of its reads are local"):
         cluster.apply([trainer("before", node)], SYSTEM)
         cluster.wait_phase("pod", "before", "Running", SYSTEM)
@@ -40,8 +38,7 @@ def run(cluster):
         reads_locally(cluster, "before")
     with cluster.step("deleted; nothing is left"):
         cluster.kubectl("-n", SYSTEM, "delete", "pod", "before")
-        sample_sets.delete(cluster, NAME)
-        cluster.kubectl("-n", SYSTEM, "delete", "secret", NAME)
+        sample_sets.end(cluster, NAME)
 
 
 def trainer(name, node):

@@ -31,7 +31,7 @@ Result<api::Pod> decode_our_pod(const Json& object) {
   TRY(api::Pod pod, api::decode_pod(object));
   std::erase_if(pod.meta.annotations, [](const auto& entry) {
     return entry.first != kReleaseAnnotation && entry.first != kReleasedAtAnnotation &&
-           entry.first != kEpochAnnotation;
+           entry.first != kEpochAnnotation && entry.first != kPlacedAnnotation;
   });
   pod.meta.labels.clear();
   return pod;

@@ -83,6 +83,13 @@ void tolerate(Json& pod_spec, const api::SampleSet& set) {
   }
 }
 
+// Synced, but no node takes one of its partitions: it may be long until it is Ready, and its
+// samples can be read from anywhere.
+bool has_no_node(const api::SampleSet& set) {
+  const auto* degraded = api::find_condition(set.status.conditions, "Degraded");
+  return degraded && degraded->status == "True" && degraded->reason == "NoNode";
+}
+
 std::string engine_of(const api::SampleSet& set) {
   if (!set.status.engine.empty()) return set.status.engine;
   return set.spec.csi && !set.spec.csi->driver.empty() ? set.spec.csi->driver : "juicefs";
@@ -121,7 +128,8 @@ std::optional<Waiting> waits_for_data(const api::ObjectKey& job, const api::Samp
                                          " is being deleted; create it again to start this job"};
   }
   if (ref.gate) return std::nullopt;
-  if (const auto& phase = seen.set->status.phase; phase != "Ready") {
+  const auto& phase = seen.set->status.phase;
+  if (phase != "Ready" && !(phase == "PartialReady" && has_no_node(*seen.set))) {
     return Waiting{"SampleSetNotReady", "waiting for the SampleSet " + ref.name + ", which is " +
                                             (phase.empty() ? "new" : phase) + ", to be Ready"};
   }
@@ -189,8 +197,7 @@ bool waits_in_vain(const api::Pod& pod, const DataSeen& seen) {
   const auto placed = pod.meta.annotations.find(kPlacedAnnotation);
   if (placed == pod.meta.annotations.end() || !seen.set) return false;
   if (pod.meta.deleting() || !pod.node.empty() || pod.unschedulable.empty()) return false;
-  const auto* degraded = api::find_condition(seen.set->status.conditions, "Degraded");
-  if (!degraded || degraded->status != "True" || degraded->reason != "NoNode") return false;
+  if (!has_no_node(*seen.set)) return false;
   for (int i = 0; i < seen.set->spec.effective_partitions(); ++i) {
     if (placed->second != engine::runtime_pod_name(*seen.set, i)) continue;
     return !mark_of_partition(*seen.set, i, seen.nodes);

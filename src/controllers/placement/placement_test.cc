@@ -60,6 +60,18 @@ TEST(WaitsForData, GoesOnOnceTheSetIsReadyAndItsClaimIsThere) {
   EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetMissing");
 }
 
+TEST(WaitsForData, DoesNotWaitForANodeThatASyncedSetMayNeverGet) {
+  auto seen = ready(2);
+  seen.set->status.phase = "PartialReady";
+  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetNotReady");
+  seen.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NodeLost"}};
+  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetNotReady");
+  seen.set->status.conditions[0].reason = "NoNode";
+  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "(goes on)");
+  seen.set->status.phase = "Bound";  // nothing is there to be read
+  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetNotReady");
+}
+
 TEST(WaitsForData, WithAGateTheSetNeedsOnlyToBeThere) {
   auto ref = ref_of();
   ref.gate = api::DataGate{};

@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/match.h"
+#include "base/sync.h"
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/deletion.h"
 #include "controllers/sample_set/job_ids.h"
@@ -59,9 +60,42 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
       .csi_driver = kDriver};
 }
 
+namespace {
+
+// Most passes are about the set of the one before: its objects are the same then.
+class RememberingFace final : public engine::OperatorFace {
+ public:
+  explicit RememberingFace(std::shared_ptr<const engine::OperatorFace> face)
+      : face_(std::move(face)) {}
+  std::string name() const override { return face_->name(); }
+  bool first_leads() const override { return face_->first_leads(); }
+  bool serves_tls() const override { return face_->serves_tls(); }
+  Result<engine::Manifests> manifests(const api::SampleSet& set,
+                                      const engine::Credentials& credentials,
+                                      const engine::RuntimeOptions& options) const override {
+    Lock lock(mutex_);
+    if (set.meta != set_.meta || set.spec != set_.spec || credentials != credentials_) {
+      known_ = face_->manifests(set, credentials, options);
+      set_ = {.meta = set.meta, .spec = set.spec};
+      credentials_ = credentials;
+    }
+    return known_;
+  }
+
+ private:
+  const std::shared_ptr<const engine::OperatorFace> face_;
+  mutable Mutex mutex_;
+  mutable api::SampleSet set_ GUARDED_BY(mutex_){};
+  mutable engine::Credentials credentials_ GUARDED_BY(mutex_){};
+  mutable Result<engine::Manifests> known_ GUARDED_BY(mutex_) = engine::Manifests{};
+};
+
+}  // namespace
+
 Setting model_setting() {
-  return {.engines = {std::make_shared<engine::samplefs::SamplefsOperatorFace>(),
-                      std::make_shared<LeadingFace>()},
+  return {.engines = {std::make_shared<RememberingFace>(
+                          std::make_shared<engine::samplefs::SamplefsOperatorFace>()),
+                      std::make_shared<RememberingFace>(std::make_shared<LeadingFace>())},
           .runtime = {.image = "paddle:1"}};
 }
 
@@ -88,7 +122,7 @@ Model::Model(api::SampleSet start, int nodes) : set(std::move(start)) {
 }
 
 Plan Model::pass() {
-  Plan plan = gone ? ending(set, world) : desired(set, world, model_setting(), now);
+  Plan plan = gone ? ending(set, world) : desired(set, world, setting_, now);
   for (const Action& action : plan.actions) play(action);
   if (others_work) follow();
   return plan;
@@ -101,7 +135,7 @@ Plan Model::settle(int passes) {
 }
 
 void Model::pass_and_die(size_t actions) {
-  const Plan plan = gone ? ending(set, world) : desired(set, world, model_setting(), now);
+  const Plan plan = gone ? ending(set, world) : desired(set, world, setting_, now);
   for (size_t i = 0; i < std::min(actions, plan.actions.size()); ++i) play(plan.actions[i]);
   if (others_work) follow();
 }

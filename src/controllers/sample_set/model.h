@@ -89,6 +89,7 @@ class Model {
   api::Pod* pod_of(int partition);
   const api::Pod* pod_of(int partition) const;
 
+  const Setting setting_ = model_setting();
   std::map<std::string, NodeSeen> nodes_{};
   std::map<std::string, Life> lives_{};           // by the pod's uid
   std::map<std::string, std::int64_t> cached_{};  // by node

@@ -15,6 +15,19 @@ namespace {
 
 using std::chrono::seconds;
 
+// Sanitizers look at each of them for as long as others take for four.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kHistories = 10;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr std::uint64_t kHistories = 10;
+#else
+constexpr std::uint64_t kHistories = 40;
+#endif
+#else
+constexpr std::uint64_t kHistories = 40;
+#endif
+
 void hurt(Model& model, Random& random) {
   const int partition = static_cast<int>(random.below(3));
   const std::string node = "node-" + std::to_string(random.below(6));
@@ -74,7 +87,7 @@ bool settles(Model& model) {
 class SampleSetModel : public ::testing::TestWithParam<bool> {};
 
 TEST_P(SampleSetModel, HurtSetsSettleAndKeepEveryPromise) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < kHistories; ++seed) {
     Random random(seed * 7919 + 1);
     Model model(model_set(static_cast<int>(1 + seed % 3), GetParam()));
     for (int step = 0; step < 120; ++step) {

@@ -182,15 +182,6 @@ TEST(JuicefsManifests, OnePerNodeWhereTheUserWants) {
   EXPECT_EQ(rule["labelSelector"]["matchLabels"]["name"], "imagenet-runtime");
 }
 
-TEST(JuicefsManifests, OnlyTheOperatorAndRuntimesMayAsk) {
-  const auto all = made(set_named(), {.image = "x", .operator_namespace = "ours"});
-  const Json& rule = (*all.policy)["spec"]["ingress"][0];
-  EXPECT_EQ(rule["ports"][0]["port"], 7716);
-  EXPECT_EQ(rule["from"][0]["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"],
-            "ours");
-  EXPECT_EQ(rule["from"][1]["podSelector"]["matchLabels"]["name"], "imagenet-runtime");
-}
-
 TEST(JuicefsManifests, TwoSetsOfOneNameShareNothing) {
   const auto here = made(set_named()), there = made(set_named("other"));
   EXPECT_NE((*here.volume)["metadata"]["name"], (*there.volume)["metadata"]["name"]);
@@ -210,6 +201,57 @@ TEST(JuicefsManifests, SayWhatIsWrongInTheSpec) {
   EXPECT_TRUE(face.manifests(set, kSecret, {}));
   set.spec.cache = api::Cache{.levels = {{.path = "/etc"}}};
   EXPECT_TRUE(face.manifests(set, kSecret, {}).is(Code::kInvalid));
+}
+
+// What a cluster's network makes of a policy: may a pod with these labels, in a namespace with
+// those, speak to a pod of the policy's namespace on that port?
+using Labels = std::map<std::string, std::string>;
+bool chosen(const Json& selector, const Labels& labels) {
+  for (const auto& [key, value] : selector["matchLabels"].items()) {
+    const auto found = labels.find(key);
+    if (found == labels.end() || value != found->second) return false;
+  }
+  return true;
+}
+bool lets_in(const Json& policy, const Labels& to, const Labels& from, const Labels& from_space,
+             bool same_space, int port) {
+  const Json& spec = policy["spec"];
+  if (!chosen(spec["podSelector"], to)) return true;  // it is not about that pod
+  for (const Json& rule : spec["ingress"]) {
+    bool port_matches = false;
+    for (const Json& each : rule["ports"]) port_matches |= each["port"] == port;
+    for (const Json& peer : rule["from"]) {
+      const bool space = peer.contains("namespaceSelector")
+                             ? chosen(peer["namespaceSelector"], from_space)
+                             : same_space;
+      const bool pod = !peer.contains("podSelector") || chosen(peer["podSelector"], from);
+      if (port_matches && space && pod) return true;
+    }
+  }
+  return false;
+}
+
+TEST(JuicefsManifests, ThePolicyLetsInTheOperatorAndTheSetsOwnRuntimesAlone) {
+  const auto all = made(set_named(), {.image = "paddle:1", .operator_namespace = "ops"});
+  const auto labels_of = [](const Json& metadata) { return metadata["labels"].get<Labels>(); };
+  const Labels runtime = labels_of((*all.runtimes)["spec"]["template"]["metadata"]);
+  const Labels preparing = labels_of((*all.preparation)["metadata"]);
+  const int port = pod_of(all)["containers"][0]["ports"][0]["containerPort"];
+  const Labels train{{"kubernetes.io/metadata.name", "train"}};
+  const Labels ops{{"kubernetes.io/metadata.name", "ops"}};
+  const Json& policy = *all.policy;
+  EXPECT_TRUE(lets_in(policy, runtime, {{"control-plane", "x"}}, ops, false, port));
+  EXPECT_TRUE(lets_in(policy, runtime, runtime, train, true, port));
+  EXPECT_FALSE(lets_in(policy, runtime, runtime, train, true, port + 1));
+  EXPECT_FALSE(lets_in(policy, runtime, {{"name", "worker"}}, train, true, port));
+  EXPECT_FALSE(lets_in(policy, runtime, preparing, train, true, port));
+  EXPECT_FALSE(
+      lets_in(policy, runtime, runtime, {{"kubernetes.io/metadata.name", "else"}}, false, port));
+  EXPECT_TRUE(lets_in(policy, preparing, {}, train, true, port));  // nobody speaks to that one
+  auto other = set_named();
+  other.meta.key.name = "coco";
+  const Labels theirs = labels_of((*made(other).runtimes)["spec"]["template"]["metadata"]);
+  EXPECT_FALSE(lets_in(policy, runtime, theirs, train, true, port));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import jobs
 import juicefs
+from canary import Canary
 from cluster import SYSTEM, TOP, Failed, Never, expect
 from s3 import S3
 
@@ -33,6 +34,31 @@ def install_driver(cluster):
     cluster.kubectl("apply", "-f", MANIFEST)
     cluster.wait("the driver on every node",
                  lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
+
+
+def begin(cluster, name, database, prefix=None, count=60, seed=1, largest=200_000, partitions=1,
+          wait=True, **spec):
+    """How most scenarios begin: driver, samples, Secrets and a Ready set on S3; {path: sha256}."""
+    install_driver(cluster)
+    empty_databases(cluster, database)
+    wanted = put_samples(cluster, prefix or name, count, largest, seed)
+    cluster.apply([source_secret(cluster, "samples-source"),
+                   s3_volume(cluster, name, f"e2e-{name}", database)], SYSTEM)
+    if wait:
+        cluster.apply([sample_set(name, name, prefix or name, partitions, **spec)], SYSTEM)
+        wait_ready(cluster, name, partitions=partitions)
+    return wanted
+
+
+def end(cluster, name):
+    """How they end: the set and the user's own Secret."""
+    delete(cluster, name)
+    cluster.kubectl("-n", SYSTEM, "delete", "secret", name)
+
+
+def canary(cluster, *more):
+    """`with canary(cluster):` the keys of the S3 server, and others, are nowhere to be seen."""
+    return Canary(cluster, [juicefs.keys(cluster)["AWS_SECRET_ACCESS_KEY"], *more])
 
 
 def remove_driver(cluster):

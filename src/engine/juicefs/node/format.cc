@@ -95,13 +95,15 @@ Result<> ensure_formatted(const FormatPlace& place, std::stop_token stop) {
     return Error{Code::kUnavailable,
                  name + " can not be made; correct the Secret: " + why_not(end, secret)};
   }
-  log::info("the volume is there", {{"volume", value_of(secret, "name")}});
-  if (!place.update_keys) return Done{};
   TRY(const ChildCommand update, keys_command(place, secret));
-  if (update.argv.empty()) return Done{};
-  TRY(const ChildEnd updated, run_child(update, std::move(stop)));
+  const bool updates = place.update_keys && !update.argv.empty();
+  ChildEnd updated;
+  if (updates) {
+    TRY(updated, run_child(update, std::move(stop)));
+  }
   if (updated.exit_code == 0) {
-    log::info("the volume has the Secret's keys", {{"volume", value_of(secret, "name")}});
+    log::info(updates ? "the volume has the Secret's keys" : "the volume is there",
+              {{"volume", value_of(secret, "name")}});
     return Done{};
   }
   return Error{Code::kUnavailable,
