@@ -189,7 +189,7 @@ def nothing_stays(cluster, volume):
     with cluster.step("minutes after its end no mount pod is left, and its cache is empty"):
         start = time.monotonic()
         cluster.wait("its mount pods are gone", lambda: not juicefs.mount_pods(
-            cluster, volume), 600)
+            cluster, volume), 900)  # a delay of five minutes, and the driver looks every ten
         cluster.wait("its blocks are gone", lambda: not cluster.on(
             HOME, "find", PLACE, "-path", "*/raw/chunks/*", "-type", "f").strip(), 120)
         cluster.note(f"{time.monotonic() - start:.0f} s waited for")

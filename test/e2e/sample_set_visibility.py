@@ -59,7 +59,7 @@ def reads_locally(cluster, name):
 def read(cluster, name):
     """Everything, past the page cache; the local share by the counters of the trainer's mount."""
     drop = cluster.get("pod", name, SYSTEM)["spec"]["nodeName"]
-    cluster.on(drop, "sh", "-c", "sync; echo 3 > /proc/sys/vm/drop_caches")
+    cluster.on(drop, "sh", "-c", "echo 3 > /proc/sys/vm/drop_caches")
     before = counters(cluster, name)
     total = int(shell(cluster, name, READ))
     after = counters(cluster, name)
