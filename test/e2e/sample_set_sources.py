@@ -71,8 +71,8 @@ def is_refused(cluster, name, database, uri, keys):
         cluster.wait_phase("sampleset", name, "SyncFailed", SYSTEM, 180)
         said = sample_sets.condition(cluster, name, "Synced")["message"]
         cluster.note(said)
-        expect("ermission denied" in said and keys["access_key"] in said,
-               f"it does not say who may not read: {said}")
+        expect("permission denied" in said and "of its Secret" in said,
+               f"it does not say what to do: {said}")
 
 
 def is_read(cluster, name, database, uri, keys, files):

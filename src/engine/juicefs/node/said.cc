@@ -200,7 +200,7 @@ Result<MountConfig> parse_config(std::string_view json) {
   };
   if (!all.is_object()) return Error{Code::kInvalid, "the mount's configuration is not an object"};
   MountConfig config;
-  config.mountpoint = text(all, "Mountpoint");
+  if (all.contains("Meta")) config.mountpoint = text(all["Meta"], "MountPoint");
   if (all.contains("Format")) config.volume = text(all["Format"], "UUID");
   if (all.contains("Chunk") && all["Chunk"].is_object() && all["Chunk"].contains("CacheSize") &&
       all["Chunk"]["CacheSize"].is_number_unsigned()) {

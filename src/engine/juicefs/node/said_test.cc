@@ -97,14 +97,14 @@ TEST(ClientLife, IsWhenTheClientStarted) {
 TEST(MountConfig, TellsWhoseClientItIs) {
   const auto pod = parse_config(
       R"({"Format":{"Name":"v","UUID":"u-1"},"Chunk":{"CacheSize":1073741824},
-          "Mountpoint":"/jfs/handle-abcdef"})");
+          "Meta":{"MountPoint":"/jfs/handle-abcdef"},"Mountpoint":""})");
   ASSERT_TRUE(pod);
   EXPECT_EQ(*pod, (MountConfig{
                       .mountpoint = "/jfs/handle-abcdef", .volume = "u-1", .cache_size = 1 << 30}));
-  EXPECT_TRUE(parse_config(R"({"Mountpoint":"/var/lib/jfs/handle"})")->by_process);
+  EXPECT_TRUE(parse_config(R"({"Meta":{"MountPoint":"/var/lib/jfs/handle"}})")->by_process);
   EXPECT_TRUE(parse_config("[]").is(Code::kInvalid));
   EXPECT_TRUE(parse_config("{").is(Code::kInvalid));
-  EXPECT_TRUE(parse_config(R"({"Format":3,"Chunk":[],"Mountpoint":{}})"));
+  EXPECT_TRUE(parse_config(R"({"Format":3,"Chunk":[],"Meta":{"MountPoint":{}}})"));
 }
 
 }  // namespace
