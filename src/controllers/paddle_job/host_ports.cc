@@ -35,6 +35,14 @@ bool overlaps(int block, const std::set<int>& taken) {
   return next != taken.end() && *next < block + kPortsPerJob;
 }
 
+// The ports that Linux gives to outgoing connections unless told otherwise.
+constexpr int kFirstOutgoing = 32768;
+constexpr int kLastOutgoing = 60999;
+
+bool among_outgoing(int block) {
+  return block <= kLastOutgoing && block + kPortsPerJob > kFirstOutgoing;
+}
+
 }  // namespace
 
 bool on_host_network(const api::PaddleJobSpec& spec) { return spec.intranet == "Host"; }
@@ -73,11 +81,18 @@ std::set<int> ports_taken(const std::vector<api::PaddleJob>& jobs, const std::st
 Result<int> choose_ports(const std::string& uid, const PortRange& range,
                          const std::set<int>& taken) {
   const int blocks = (range.last - range.first + 1) / kPortsPerJob;
-  const auto start = blocks > 0 ? stable_hash(uid) % static_cast<std::uint64_t>(blocks) : 0;
+  std::vector<int> calm;
+  std::vector<int> shared;
   for (int i = 0; i < blocks; ++i) {
-    const int at = (static_cast<int>(start) + i) % blocks;
-    const int block = range.first + at * kPortsPerJob;
-    if (!overlaps(block, taken)) return block;
+    const int block = range.first + i * kPortsPerJob;
+    (among_outgoing(block) ? shared : calm).push_back(block);
+  }
+  for (const auto& some : {calm, shared}) {
+    const std::size_t start = some.empty() ? 0 : stable_hash(uid) % some.size();
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const int block = some[(start + i) % some.size()];
+      if (!overlaps(block, taken)) return block;
+    }
   }
   return Error{Code::kUnavailable,
                "all " + std::to_string(std::max(blocks, 0)) + " blocks of " +

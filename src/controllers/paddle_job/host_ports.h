@@ -5,7 +5,9 @@
 // A job has one block of 20 ports in --port-range, the same on every node it comes to. The block is
 // remembered in status.port before any pod is made, so a restarted operator finds it; the search
 // starts at a place given by the job's uid, so that two operators that see the same jobs choose the
-// same. It is free again when the job has ended.
+// same. It is free again when the job has ended. Blocks that Linux does not also use for outgoing
+// connections (32768-60999 unless a node says otherwise) go first: a connection, even one closed a
+// minute ago, keeps Paddle's servers off its port, and the job's others then wait without a word.
 //
 // That two jobs have different blocks is a courtesy; what keeps two pods off one node's ports is
 // that every pod declares all 20 as host ports: the scheduler itself then never puts two workers of

@@ -60,6 +60,18 @@ TEST(HostPorts, EveryBlockIsGivenOnceAndThenASentence) {
   EXPECT_TRUE(choose_ports("uid-7", range, taken));
 }
 
+TEST(HostPorts, PortsOfOutgoingConnectionsAreGivenLast) {
+  const PortRange range{35000, 65000};
+  std::set<int> taken;
+  for (int i = 0; i < 200; ++i) {  // 61000-64999: all that Linux does not use itself
+    const int block = *choose_ports("uid-" + std::to_string(i), range, taken);
+    EXPECT_GE(block, 61000);
+    taken.insert(block);
+  }
+  EXPECT_LT(*choose_ports("uid-200", range, taken), 61000);
+  EXPECT_EQ(*choose_ports("x", {32729, 32788}, {}), 32729) << "32749-32768 shares its last port";
+}
+
 TEST(HostPorts, BlocksOfAnotherRangeAreAvoidedWhereTheyOverlap) {
   const PortRange range{40000, 40039};
   EXPECT_EQ(*choose_ports("x", range, {39990}), 40020);
