@@ -109,6 +109,14 @@ class Configurations(unittest.TestCase):
         self.assertIn("--advertise-address=fd00:88::1", configs.apiserver(bed))
         self.assertIn("--advertise-address=10.88.0.1", configs.apiserver(self.bed))
 
+    def test_what_enforces_policies_neither_routes_nor_serves_services(self):
+        flags = configs.policy_flags(self.bed, 2)
+        for each in ("--run-router=false", "--run-service-proxy=false", "--run-firewall=true",
+                     "--hostname-override=node2", "--enable-ipv6=false"):
+            self.assertIn(each, flags)
+        both = configs.policy_flags(Layout("t", parts={"ipv6": "", "policies": ""}), 1)
+        self.assertIn("--service-cluster-ip-range=10.97.0.0/16,fd00:97::/112", both)
+
     def test_nodes_are_members_of_the_group_that_the_api_server_limits(self):
         name, group, addresses = pki.identities(self.bed)["node2"]
         self.assertEqual((name, group), ("system:node:node2", "system:nodes"))

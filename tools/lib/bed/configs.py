@@ -2,7 +2,8 @@
 """What the cluster's programs are told: flags and configuration files. Pure, except write()."""
 import json
 
-from bed.layout import (API_PORT, DNS_READY_PORT, DOMAIN, HOST, HOST_6, PAUSE_IMAGE, node_name)
+from bed.layout import (API_PORT, DNS_READY_PORT, DOMAIN, HOST, HOST_6, PAUSE_IMAGE, POLICIES_PORT,
+                        node_name)
 from bed.run import write as write_file
 
 
@@ -108,6 +109,15 @@ def proxy_flags(layout, number):
             "--conntrack-max-per-core=0", "--conntrack-min=0",
             "--conntrack-tcp-timeout-established=0s", "--conntrack-tcp-timeout-close-wait=0s",
             "--oom-score-adj=0"]
+
+
+def policy_flags(layout, number):
+    """kube-router as a firewall only: routes and services are others' work here."""
+    return ["--run-firewall=true", "--run-router=false", "--run-service-proxy=false",
+            f"--kubeconfig={layout.config}/bed.kubeconfig",
+            f"--hostname-override={node_name(number)}",
+            f"--service-cluster-ip-range={','.join(reversed(layout.services))}",  # that of IPv4 first
+            f"--enable-ipv6={str(layout.ipv6).lower()}", f"--health-port={POLICIES_PORT}"]
 
 
 def containerd(runc, cni, snapshotter):

@@ -2,7 +2,7 @@
 """The optional parts of a cluster, on its host's address."""
 import secrets
 
-from bed import configs, kwok, mounts, volcano
+from bed import configs, kwok, mounts, policies, volcano
 from bed.layout import HOST
 from bed.run import answers, environment, write
 
@@ -40,7 +40,8 @@ def etcd(host, _):
     host.wait("the elastic jobs' etcd", lambda: answers(HOST, ETCD_PORT))
 
 
-START = {"redis": redis, "s3": s3, "etcd": etcd, "volcano": volcano.start, "kwok": kwok.start}
+START = {"redis": redis, "s3": s3, "etcd": etcd, "volcano": volcano.start, "kwok": kwok.start,
+         "policies": policies.start}
 # Components beyond those of every cluster.
 PROGRAMS = {"redis": ["redis"], "s3": ["versitygw"], "volcano": volcano.PROGRAMS,
-            "kwok": kwok.PROGRAMS}
+            "kwok": kwok.PROGRAMS, "policies": policies.PROGRAMS}

@@ -16,11 +16,11 @@ PODS = "10.245.0.0/16"
 # With the part ipv6 everything has two addresses, and these come first.
 HOST_6, FIRST_SERVICE_6 = "fd00:88::1", "fd00:97::1"
 SERVICES_6, PODS_6 = "fd00:97::/112", "fd00:245::/32"
-API_PORT, DNS_READY_PORT = 6443, 8181
+API_PORT, DNS_READY_PORT, POLICIES_PORT = 6443, 8181, 20244
 DOMAIN = "cluster.local"
 PAUSE_IMAGE = "docker.io/library/pause:3.10"
 BUSYBOX_IMAGE = "docker.io/library/busybox:1.35"
-PARTS = ("redis", "s3", "etcd", "juicefs", "volcano", "kwok", "ipv6")
+PARTS = ("redis", "s3", "etcd", "juicefs", "volcano", "kwok", "ipv6", "policies")
 KWOK_NODES = 20
 
 
@@ -86,6 +86,10 @@ class Layout:
     @property
     def ipv6(self):
         return "ipv6" in self.parts
+
+    @property
+    def policies(self):
+        return "policies" in self.parts
 
     @property
     def services(self):

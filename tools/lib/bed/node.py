@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One node: pid 1 of namespaces of its own, with a /var and a /run of its own on the machine's file
-system. Starts containerd, kubelet and kube-proxy, starts them again when they end, and reaps what
-pods leave behind. Whoever kills it has switched the node off.
+system. Starts containerd, kubelet, kube-proxy and perhaps a firewall, starts them again when they
+end, and reaps what pods leave behind. Whoever kills it has switched the node off.
 
     python3 -m bed.node STATE NUMBER EVENTS    (events: a descriptor, one JSON object a line)
 """
@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from bed import configs, kernel, mounts, network
+from bed.api import Api
 from bed.layout import API_PORT, HOST, load, node_name
 from bed.run import Part, answers, environment, how_it_ended, run
 
@@ -34,6 +35,10 @@ class Node:
                                   *configs.kubelet_flags(layout, number))
         self.proxy = self._part("kube-proxy", programs["kube-proxy"],
                                 *configs.proxy_flags(layout, number))
+        self.firewall = None
+        if layout.policies:
+            self.firewall = self._part("kube-router", programs["kube-router"],
+                                       *configs.policy_flags(layout, number))
 
     def _part(self, name, *argv):
         return Part(f"{self.name}-{name}", argv, self.layout.logs, self._env)
@@ -52,6 +57,11 @@ class Node:
             stale.unlink()
         self.kubelet.start()
         self.proxy.start()
+        if self.firewall:
+            # It would end when it does not find its node.
+            api = Api(self.layout)
+            self.wait(self.kubelet, lambda: api.get(f"/api/v1/nodes/{self.name}"))
+            self.firewall.start()
         self.tell(running=True)
         self.keep_running()
 
@@ -103,7 +113,7 @@ class Node:
             time.sleep(0.03)
 
     def keep_running(self):
-        parts = (self.containerd, self.kubelet, self.proxy)
+        parts = [each for each in (self.containerd, self.kubelet, self.proxy, self.firewall) if each]
         while True:
             pid, status = os.waitpid(-1, 0)
             for part in parts:

@@ -39,7 +39,8 @@ def why_not():
 
 
 def install(layout):
-    if missing := [each for each in ("iptables", "ip", "openssl")
+    if missing := [each for each in ("iptables", "ip", "openssl",
+                                     *(["ipset"] if layout.policies else []))
                    if not shutil.which(each, path=SYSTEM_PATH)]:
         say(f"{', '.join(missing)}: missing")
         _must([TOOLS / "bootstrap"])
