@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster whose network enforces NetworkPolicies: sets work, strangers do not reach their runtimes.
+"""A cluster that enforces NetworkPolicies: sets work, strangers do not reach their runtimes.
 
-The managers look at every namespace, as the operator's own is let in. Each refusal has a counterpart
-that is let through, so that a network that drops everything, or nothing, fails here.
+The managers look at every namespace, as the operator's own is let in. Each refusal has its
+counterpart that is let through: a network that drops everything, or nothing, fails here.
 """
 import subprocess
 
@@ -88,7 +88,8 @@ def people(cluster, runtimes):
                   ("there-beside", THERE): homes[1], ("there-away", THERE): other,
                   ("in-operators-namespace", SYSTEM): other}
         for (name, ns), node in places.items():
-            spec = jobs.shell_pod("exec httpd -f -p 8080", nodeSelector={"kubernetes.io/hostname": node})
+            spec = jobs.shell_pod("exec httpd -f -p 8080",
+                                  nodeSelector={"kubernetes.io/hostname": node})
             cluster.apply([{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
                             "spec": spec}], ns)
         for name, ns in places:
@@ -105,7 +106,7 @@ def expect_reach(cluster, pod, target, wanted, port=PORT):
 
 def refused(cluster, strangers, runtimes):
     outsiders = [each for name, each in strangers.items() if name != "in-operators-namespace"]
-    with cluster.step("pods of the same and of another namespace get no connection to the runtimes"):
+    with cluster.step("pods of this and of another namespace get no connection to runtimes"):
         for pod in outsiders:
             for target in runtimes:
                 expect_reach(cluster, pod, target, reach.CLOSED)
@@ -131,7 +132,8 @@ def let_in(cluster, strangers, runtimes):
             found = reach.from_place(cluster, node, target["status"]["podIP"], PORT)
             expect(found == reach.OPEN, f"its own node finds it {found}")
     pod = strangers["here-away"]
-    labels = cluster.get("networkpolicy", f"{SET}-runtime", HERE)["spec"]["podSelector"]["matchLabels"]
+    policy = cluster.get("networkpolicy", f"{SET}-runtime", HERE)["spec"]
+    labels = policy["podSelector"]["matchLabels"]
     with cluster.step("a pod with the labels of runtimes is let in, in their namespace only"):
         given = [f"{key}={value}" for key, value in labels.items()]
         taken = [f"{key}-" for key in labels]
@@ -146,7 +148,8 @@ def let_in(cluster, strangers, runtimes):
 
 def manager_pod(cluster):
     found = [each for each in cluster.list("pods", SYSTEM, "control-plane=sampleset-manager")
-             if each["status"]["phase"] == "Running" and "deletionTimestamp" not in each["metadata"]]
+             if each["status"]["phase"] == "Running"
+             and "deletionTimestamp" not in each["metadata"]]
     expect(len(found) == 1, f"there are {len(found)} managers of SampleSets")
     return found[0]
 

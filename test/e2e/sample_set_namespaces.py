@@ -29,12 +29,13 @@ def run(cluster):
             cluster.run("-n", ns, "delete", "sampleset", NAME, "--ignore-not-found", limit=120)
             cluster.run("delete", "namespace", ns, "--ignore-not-found", limit=120)
     with cluster.step("the managers look at their own namespace again"):
-        for kind in ("clusterrolebinding", "clusterrole"):
-            for name in ("paddle-manager-role", "paddle-sampleset-role"):
-                cluster.run("delete", kind, name + ("binding" if kind != "clusterrole" else ""),
-                            "--ignore-not-found")
         for file in ("v1/operator.yaml", "extensions/controllers.yaml"):
             cluster.apply(TOP / "deploy" / file)
+        for who in ("manager", "sampleset", "samplejob"):
+            role = cluster.get("clusterrole", f"paddle-{who}-role")
+            binding = cluster.get("clusterrolebinding", f"paddle-{who}-rolebinding")
+            expect(not role.get("rules") and not binding.get("subjects"),
+                   f"{who} still has rights everywhere: {json.dumps([role, binding])}")
 
 
 def twins(cluster):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who reaches whom: connections made from within a pod's network, whatever its image contains.
 
-The network namespaces of pods are files on their node; the one that has the pod's address is entered
-there by a program of the machine.
+The network namespaces of pods are files on their node; the one that has the pod's address is
+entered there by a program of the machine.
 """
 import json
 

@@ -116,7 +116,8 @@ def policy_flags(layout, number):
     return ["--run-firewall=true", "--run-router=false", "--run-service-proxy=false",
             f"--kubeconfig={layout.config}/bed.kubeconfig",
             f"--hostname-override={node_name(number)}",
-            f"--service-cluster-ip-range={','.join(reversed(layout.services))}",  # that of IPv4 first
+            # That of IPv4 first.
+            f"--service-cluster-ip-range={','.join(reversed(layout.services))}",
             f"--enable-ipv6={str(layout.ipv6).lower()}", f"--health-port={POLICIES_PORT}"]
 
 

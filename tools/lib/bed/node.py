@@ -113,7 +113,7 @@ class Node:
             time.sleep(0.03)
 
     def keep_running(self):
-        parts = [each for each in (self.containerd, self.kubelet, self.proxy, self.firewall) if each]
+        parts = [self.containerd, self.kubelet, self.proxy, *([self.firewall] if self.firewall else [])]
         while True:
             pid, status = os.waitpid(-1, 0)
             for part in parts:
