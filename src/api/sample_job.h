@@ -103,37 +103,13 @@ struct CronJobStatus {
   bool operator==(const CronJobStatus&) const = default;
 };
 
-// What is done of what there is to do.
-struct Work {
-  std::int64_t files_total = 0;
-  std::int64_t files_done = 0;
-  std::int64_t files_failed = 0;
-  std::int64_t bytes_total = 0;
-  std::int64_t bytes_done = 0;
-  std::int64_t bytes_per_second = 0;
-  std::int64_t eta_seconds = 0;
-  Opaque rest{};
-  bool operator==(const Work&) const = default;
-};
-
-struct JobPartition {
-  std::int32_t index = 0;
-  std::string id{};  // of the job at the runtime, stored before it is sent
-  std::string node{};
-  std::string state{};  // Pending, Running, Succeeded, Failed, Cancelled
-  std::string message{};
-  std::string cut{};  // of a sync that several runtimes share: which division this is a part of
-  std::optional<Work> work{};
-  Opaque rest{};
-  bool operator==(const JobPartition&) const = default;
-};
-
 struct SampleJobStatus {
   std::string phase{};
   std::string job_name{};
   std::string progress{};  // for the column: "42% 1.7 GiB/4.2 GiB"
   std::optional<Work> work{};
   std::vector<JobPartition> partitions{};
+  std::vector<JobPartition> left{};  // parts of a division that was given up, not yet cancelled
   std::optional<CronJobStatus> cron{};
   std::int32_t failures = 0;
   std::optional<WallTime> start_time{};

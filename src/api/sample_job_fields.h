@@ -162,34 +162,13 @@ void fields(Visit& visit, As<CronJobStatus> auto& s) {
 }
 
 template <typename Visit>
-void fields(Visit& visit, As<Work> auto& w) {
-  visit("filesTotal", w.files_total, {});
-  visit("filesDone", w.files_done, {});
-  visit("filesFailed", w.files_failed, {});
-  visit("bytesTotal", w.bytes_total, {});
-  visit("bytesDone", w.bytes_done, {});
-  visit("bytesPerSecond", w.bytes_per_second, {});
-  visit("etaSeconds", w.eta_seconds, {});
-}
-
-template <typename Visit>
-void fields(Visit& visit, As<JobPartition> auto& p) {
-  visit("index", p.index, {.required = true, .always = true});
-  visit("id", p.id, {.doc = "Id of this partition's work at its runtime."});
-  visit("node", p.node, {});
-  visit("state", p.state, {});
-  visit("message", p.message, {});
-  visit("cut", p.cut, {.doc = "Which division of the sync this is a part of."});
-  visit("work", p.work, {});
-}
-
-template <typename Visit>
 void fields(Visit& visit, As<SampleJobStatus> auto& s) {
   visit("phase", s.phase, {.doc = "Pending, Running, Succeeded or Failed."});
   visit("jobName", s.job_name, {.doc = "Id of the work at the runtimes."});
   visit("progress", s.progress, {.doc = "For people: 42% 1.7 GiB/4.2 GiB."});
   visit("work", s.work, {.doc = "The same for programs."});
   visit("partitions", s.partitions, {.doc = "Each partition.", .list_key = "index"});
+  visit("left", s.left, {.doc = "Parts of a division that was given up, not yet cancelled."});
   visit("cronJobStatus", s.cron, {});
   visit("failures", s.failures, {});
   visit("startTime", s.start_time, {});

@@ -151,11 +151,20 @@ struct PartitionStatus {
   bool operator==(const PartitionStatus&) const = default;
 };
 
+// The first sync, from when it is divided among several runtimes until it has ended.
+struct SharedSync {
+  std::vector<JobPartition> parts{};
+  std::vector<JobPartition> left{};  // of a division that was given up, not yet cancelled
+  Opaque rest{};
+  bool operator==(const SharedSync&) const = default;
+};
+
 struct SampleSetStatus {
   std::string phase{};
   std::optional<CacheStatus> cache{};
   std::optional<RuntimeStatus> runtime{};
   std::optional<JobsName> jobs{};
+  std::optional<SharedSync> sync{};
   std::string engine{};
   std::string volume_name{};  // of the PersistentVolume
   std::optional<IndexStatus> index{};

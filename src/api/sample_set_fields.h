@@ -169,11 +169,18 @@ void fields(Visit& visit, As<PartitionStatus> auto& s) {
 }
 
 template <typename Visit>
+void fields(Visit& visit, As<SharedSync> auto& s) {
+  visit("parts", s.parts, {.doc = "What each runtime copies.", .list_key = "index"});
+  visit("left", s.left, {.doc = "Parts of a division that was given up, not yet cancelled."});
+}
+
+template <typename Visit>
 void fields(Visit& visit, As<SampleSetStatus> auto& s) {
   visit("phase", s.phase, {.doc = "Bound, Mount, Syncing, SyncFailed, PartialReady or Ready."});
   visit("cacheStatus", s.cache, {});
   visit("runtimeStatus", s.runtime, {});
   visit("jobsName", s.jobs, {});
+  visit("sync", s.sync, {.doc = "The first sync, while several runtimes share it."});
   visit("engine", s.engine, {.doc = "The engine, decided once."});
   visit("volumeName", s.volume_name, {.doc = "The PersistentVolume of this set."});
   visit("index", s.index, {.doc = "The file list in use."});

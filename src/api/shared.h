@@ -66,4 +66,32 @@ struct Strategy {
   bool operator==(const Strategy&) const = default;
 };
 
+// What is done of what there is to do.
+struct Work {
+  std::int64_t files_total = 0;
+  std::int64_t files_done = 0;
+  std::int64_t files_failed = 0;
+  std::int64_t bytes_total = 0;
+  std::int64_t bytes_done = 0;
+  std::int64_t bytes_per_second = 0;
+  std::int64_t eta_seconds = 0;
+  Opaque rest{};
+  bool operator==(const Work&) const = default;
+};
+
+// One runtime's part of a job.
+struct JobPartition {
+  std::int32_t index = 0;
+  std::string id{};  // of the job at the runtime, stored before it is sent
+  std::string node{};
+  std::string state{};  // Pending, Running, Succeeded, Failed, Cancelled
+  std::string message{};
+  std::string cut{};  // of a sync that several runtimes share: which division this is a part of
+  std::optional<Work> work{};
+  // Of a sync that several runtimes share: since when its runtime is away, or it has failed.
+  std::optional<WallTime> stalled_since{};
+  Opaque rest{};
+  bool operator==(const JobPartition&) const = default;
+};
+
 }  // namespace paddle::api

@@ -61,4 +61,28 @@ void strategy_fields(Visit& visit, As<Strategy> auto& s) {
   visit("dropLast", s.drop_last, {.doc = "Leave the last incomplete batch out."});
 }
 
+template <typename Visit>
+void fields(Visit& visit, As<Work> auto& w) {
+  visit("filesTotal", w.files_total, {});
+  visit("filesDone", w.files_done, {});
+  visit("filesFailed", w.files_failed, {});
+  visit("bytesTotal", w.bytes_total, {});
+  visit("bytesDone", w.bytes_done, {});
+  visit("bytesPerSecond", w.bytes_per_second, {});
+  visit("etaSeconds", w.eta_seconds, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<JobPartition> auto& p) {
+  visit("index", p.index, {.required = true, .always = true});
+  visit("id", p.id, {.doc = "Id of this partition's work at its runtime."});
+  visit("node", p.node, {});
+  visit("state", p.state, {});
+  visit("message", p.message, {});
+  visit("cut", p.cut, {.doc = "Which division of the sync this is a part of."});
+  visit("work", p.work, {});
+  visit("stalledSince", p.stalled_since,
+        {.doc = "Since when its runtime is away, or it has failed."});
+}
+
 }  // namespace paddle::api

@@ -89,7 +89,9 @@ struct SyncTask {
   std::int32_t part = 0;
   std::int32_t parts = 1;
   std::string lists_at{};
-  std::string job{};    // the id it was asked for under
+  std::string job{};  // the id it was asked for under
+  // The id under which the parts were first asked for, when this one is tried again under another.
+  std::string division{};
   bool counts = false;  // all parts have been done: nothing is left but to remember it
   SourceKeys keys{};    // none: the set's own
   bool operator==(const SyncTask&) const = default;

@@ -160,6 +160,7 @@ Json encode(const engine::SyncTask& task) {
     json["part"] = task.part;
     json["parts"] = task.parts;
     json["listsAt"] = task.lists_at;
+    if (!task.division.empty()) json["division"] = task.division;
   }
   if (task.counts) json["counts"] = true;
   if (!task.keys.values.empty()) json["keys"] = task.keys.values;
@@ -198,8 +199,10 @@ Result<engine::SyncTask> decode_sync(const Json& from) {
   read.take("part", task.part, kMostPartitions - 1);
   read.take("parts", task.parts, kMostPartitions);
   read.take("listsAt", task.lists_at);
+  read.take("division", task.division);
   read.take("counts", task.counts);
   CHECK_DONE(read.done());
+  if (!task.division.empty() && !is_job_id(task.division)) return wrong("division", "an id");
   if (task.parts < 1) return wrong("parts", "a number of at least 1");
   if (task.part >= task.parts) return wrong("part", "less than parts");
   if (const Json* keys = read.find("keys")) {

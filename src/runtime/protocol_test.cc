@@ -36,6 +36,7 @@ TEST(RuntimeProtocol, RequestsGoThereAndBack) {
                       .part = 1,
                       .parts = 3,
                       .lists_at = "set-runtime-0.set-runtime-service.ns:7716",
+                      .division = "sync-1.1",
                       .counts = true};
     } else {
       request.which = {.paths = {"a", "b/c"},
@@ -62,7 +63,7 @@ TEST(RuntimeProtocol, RequestsGoThereAndBack) {
 
 TEST(RuntimeProtocol, APartIsOneOfItsParts) {
   for (const Json& sync : {Json{{"part", 3}, {"parts", 3}}, Json{{"parts", 0}}, Json{{"part", 1}},
-                           Json{{"part", -1}, {"parts", 2}}}) {
+                           Json{{"part", -1}, {"parts", 2}}, Json{{"division", "../x"}}}) {
     EXPECT_TRUE(decode_job_request(Json{{"kind", "sync"}, {"sync", sync}}).is(Code::kInvalid))
         << sync.dump();
   }

@@ -2,16 +2,18 @@
 #include "controllers/sample_job/plan.h"
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 
 #include "controllers/sample_job/queue.h"
 #include "controllers/sample_job/request.h"
 #include "controllers/sample_job/schedule_plan.h"
-#include "controllers/sample_job/tally.h"
+#include "controllers/shared_sync/parts.h"
+#include "runtime/warm_up.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {
 
+using namespace shared_sync;
 using std::chrono::seconds;
 
 constexpr seconds kWaiting{10};    // what is waited for wakes the job; this is for what does not
@@ -27,11 +29,6 @@ struct Hold {
 
 int partitions_of(const api::SampleSet& set) { return set.spec.effective_partitions(); }
 
-const Answer* answer_of(const World& world, int partition) {
-  const auto found = std::ranges::find(world.answers, partition, &Answer::partition);
-  return found == world.answers.end() ? nullptr : &*found;
-}
-
 bool is_shared(const api::SampleJob& job, const World& world) {
   return world.one_volume && may_be_shared(job);
 }
@@ -44,13 +41,9 @@ int needed(const api::SampleJob& job, const World& world) {
 
 // Which runtimes have work to do: of a sync that they share, those that are there.
 std::vector<int> targets(const api::SampleJob& job, const World& world) {
+  if (is_shared(job, world)) return who_shares(world.answers, partitions_of(*world.set));
   std::vector<int> found;
-  const bool shared = is_shared(job, world);
-  const int count = shared ? partitions_of(*world.set) : needed(job, world);
-  for (int i = 0; i < count; ++i) {
-    const Answer* answer = answer_of(world, i);
-    if (i == 0 || !shared || (answer && answer->error.empty())) found.push_back(i);
-  }
+  for (int i = 0; i < needed(job, world); ++i) found.push_back(i);
   return found;
 }
 
@@ -63,19 +56,26 @@ int sent_at_once(const api::SampleJob& job, const World& world) {
 
 // The part of a partition, as the status has divided it.
 Result<runtime::JobRequest> request_for(const api::SampleJob& job, const World& world,
-                                        const api::SampleJobStatus& status, int partition) {
+                                        const api::SampleJobStatus& status,
+                                        const api::JobPartition& part) {
   if (!is_shared(job, world)) {
-    return request_of(job, *world.set, partition, partitions_of(*world.set));
+    return request_of(job, *world.set, part.index, partitions_of(*world.set));
   }
-  const auto at = std::ranges::find(status.partitions, partition, &api::JobPartition::index);
-  return shared_request_of(job, *world.set, static_cast<int>(at - status.partitions.begin()),
-                           static_cast<int>(status.partitions.size()));
+  TRY(runtime::JobRequest request, request_of(job, *world.set, 0, 1));
+  make_part(part, status.partitions, runtime::lists_address(*world.set), request);
+  return request;
 }
 
 bool can_work(const api::SampleSet& set) {
   const std::string& phase = set.status.phase;
   return phase == "Ready" || phase == "PartialReady" || phase == "Syncing" ||
          phase == "SyncFailed" || phase == "Mount";
+}
+
+// Roughly, or each step of a long queue would be a write for everybody in it.
+std::string queued_text(int ahead) {
+  const char* many = ahead >= 100 ? "at least 100" : ahead >= 10 ? "at least 10" : "fewer than 10";
+  return std::string(many) + " jobs of this type come first";
 }
 
 std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& world) {
@@ -100,10 +100,14 @@ std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& worl
                                            (phase.empty() ? "new" : phase) +
                                            "; see kubectl describe sampleset " + set};
   }
+  const auto& first_sync = world.set->status.sync;
+  if (job.spec.type == "sync" && first_sync && world.set->status.phase != "SyncFailed") {
+    return Hold{"WaitingForSampleSet", "waiting for the first sync of the sampleset " + set +
+                                           ", which its runtimes share"};
+  }
   std::string away;
   for (int i = 0; i < needed(job, world); ++i) {
-    const Answer* found = answer_of(world, i);
-    if (found && found->error.empty()) continue;
+    if (is_there(world.answers, i)) continue;
     away += (away.empty() ? "" : ", ") + std::to_string(i);
   }
   if (!away.empty()) {
@@ -114,7 +118,7 @@ std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& worl
                 "waiting for " + std::to_string(left) + " older jobs of the set to be cancelled"};
   }
   if (const int ahead = ahead_of(job, world.siblings, sent_at_once(job, world)); ahead > 0) {
-    return Hold{"Queued", std::to_string(ahead) + " jobs of this type come first"};
+    return Hold{"Queued", queued_text(ahead)};
   }
   return std::nullopt;
 }
@@ -155,23 +159,10 @@ std::string next_id(const api::SampleJob& job, const api::SampleJobStatus& statu
          std::to_string(status.failures);
 }
 
-void begin_as(const std::string& id, const std::vector<int>& partitions,
-              api::SampleJobStatus& status) {
+void begin(const std::string& id, api::SampleJobStatus& status) {
   status.job_name = id;
-  status.partitions.clear();
-  for (const int i : partitions) {
-    status.partitions.push_back({.index = i, .id = id, .state = kPending});
-  }
   status.work.reset();
   status.progress.clear();
-}
-
-// The same attempt once more, from its beginning: "<id>.1", "<id>.2".
-std::string again(const std::string& id) {
-  const std::size_t mark = std::min(id.find('.'), id.size());
-  int times = 0;
-  if (mark < id.size()) std::from_chars(id.data() + mark + 1, id.data() + id.size(), times);
-  return id.substr(0, mark) + "." + std::to_string(times + 1);
 }
 
 seconds pause_after(int failures) {
@@ -207,7 +198,8 @@ Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJob
   } else if (auto request = request_of(job, *world.set, 0, partitions_of(*world.set)); !request) {
     end(job, status, false, "InvalidSpec", request.error().message, now, plan);
   } else {
-    begin_as(next_id(job, status), targets(job, world), status);
+    begin(next_id(job, status), status);
+    status.partitions = begin_as(status.job_name, targets(job, world));
     if (!status.start_time) status.start_time = now;
     say(job, status, "Ready", false, "Starting", "the runtimes are being asked", now);
     if (const auto remark = remark_on(job); !remark.empty()) {
@@ -232,37 +224,35 @@ void cancel_rest(const std::vector<api::JobPartition>& partitions, Plan& plan) {
   }
 }
 
+// Partitions that the set has; as many as there may be while nobody knows.
+int known_partitions(const World& world) {
+  return world.set ? partitions_of(*world.set) : std::numeric_limits<int>::max();
+}
+
 // What the runtimes say goes into the status; who has not heard of its part is asked.
-void follow(const api::SampleJob& job, const World& world, api::SampleJobStatus& status,
-            Plan& plan) {
-  const int partitions = world.set ? partitions_of(*world.set) : 0;
+void follow_parts(const api::SampleJob& job, const World& world, api::SampleJobStatus& status,
+                  WallTime now, Plan& plan) {
+  const bool shared = world.set && is_shared(job, world);
   for (auto& part : status.partitions) {
-    if (ended(part.state)) continue;
-    if (world.set && part.index >= partitions) {
-      part.state = kCancelled;
-      part.message = "the set has fewer partitions now";
-      continue;
-    }
-    const Answer* answer = answer_of(world, part.index);
-    if (!answer || !answer->error.empty()) {
-      part.message = answer ? answer->error : "its runtime is away";
-      continue;
-    }
-    part.node = answer->node;
-    if (!answer->job) {
-      // Never heard of it: not asked yet, or a successor on another node.
-      const auto request = request_for(job, world, status, part.index);
-      if (request) plan.actions.emplace_back(PutJob{part.index, part.id, *request});
-      part.message.clear();
-      continue;
-    }
-    part.state = state_of(answer->job->state);
-    part.message = answer->job->error;
-    part.work = work_of(*answer->job);
-    part.cut = answer->job->cut;
+    if (shared || ended(part.state) || part.index < known_partitions(world)) continue;
+    part.state = kCancelled;
+    part.message = "the set has fewer partitions now";
   }
+  follow(world.answers, known_partitions(world), now, status.partitions,
+         [&](const api::JobPartition& part) {
+           const auto request = request_for(job, world, status, part);
+           if (request) plan.actions.emplace_back(PutJob{part.index, part.id, *request});
+         });
   status.work = sum(status.partitions);
   status.progress = progress_text(*status.work);
+}
+
+// Parts that were given up, and whose runtimes may not know it yet.
+void cancel_left_parts(const World& world, api::SampleJobStatus& status, Plan& plan) {
+  cancel_left(world.answers, world.set ? partitions_of(*world.set) : 0, status.left,
+              [&](const api::JobPartition& part) {
+                plan.actions.emplace_back(CancelJob{part.index, part.id});
+              });
 }
 
 // What the others have is of no use without the part that failed; and they may wait for it.
@@ -281,21 +271,14 @@ void give_up_rest(api::SampleJobStatus& status, Plan& plan) {
 }
 
 // Under another id; what has been copied is not copied again.
-void divide_again(const api::SampleJob& job, const World& world, const std::string& why,
-                  api::SampleJobStatus& status, WallTime now, Plan& plan) {
+void share_again(const api::SampleJob& job, const World& world, const std::string& why,
+                 api::SampleJobStatus& status, WallTime now, Plan& plan) {
   std::erase_if(plan.actions, [](const Action& a) { return std::holds_alternative<PutJob>(a); });
-  cancel_rest(status.partitions, plan);
-  begin_as(again(status.job_name), targets(job, world), status);
+  begin(after(status.job_name), status);
+  divide_again(status.job_name, targets(job, world), status.partitions, status.left);
+  cancel_left_parts(world, status, plan);
   say(job, status, "Ready", false, "Starting", "begins once more: " + why, now);
   plan.again_after = seconds(0);
-}
-
-// A first runtime that lost what it had said divides the sync anew: parts of two divisions need not
-// be all of it.
-bool of_one_division(const api::SampleJobStatus& status) {
-  return std::ranges::all_of(status.partitions, [&](const api::JobPartition& part) {
-    return part.cut == status.partitions[0].cut;
-  });
 }
 
 void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatus& status,
@@ -306,10 +289,6 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
   const auto all = static_cast<std::ptrdiff_t>(status.partitions.size());
   if (count(kSucceeded) == all && all > 0) {
     if (all > 1 && world.set && is_shared(job, world)) {
-      if (!of_one_division(status)) {
-        return divide_again(job, world, "the first runtime lost how it was divided", status, now,
-                            plan);
-      }
       plan.actions.emplace_back(CountSync{status.job_name + "-all"});
     }
     status.progress = status.work && status.work->bytes_total > 0
@@ -349,7 +328,8 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
 Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus status,
            WallTime now) {
   Plan plan;
-  follow(job, world, status, plan);
+  cancel_left_parts(world, status, plan);
+  follow_parts(job, world, status, now, plan);
   const bool shared = world.set && is_shared(job, world);
   if (shared) give_up_rest(status, plan);
   const std::string by = terminator_of(job, world.siblings);
@@ -377,13 +357,12 @@ Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus s
       plan.actions.emplace_back(
           Tell{false, event_of(job, "Create") + "Successfully", "the runtimes have been asked"});
     }
-    const auto past_the_end = [&](const api::JobPartition& part) {
-      return part.index >= partitions_of(*world.set);
-    };
-    if (shared && std::ranges::any_of(status.partitions, past_the_end)) {
-      divide_again(job, world, "the set has fewer partitions now", status, now, plan);
-    } else {
+    const std::string why =
+        shared ? why_again(status.partitions, partitions_of(*world.set), now) : "";
+    if (why.empty()) {
       conclude(job, world, status, now, plan);
+    } else {
+      share_again(job, world, why, status, now, plan);
     }
   }
   if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
@@ -392,14 +371,21 @@ Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus s
 
 // ---- the end ----
 
-Plan after_end(const api::SampleJob& job, WallTime now) {
+Plan after_end(const api::SampleJob& job, const World& world, WallTime now) {
   Plan plan;
+  if (!job.status.left.empty()) {
+    api::SampleJobStatus status = job.status;
+    cancel_left_parts(world, status, plan);
+    if (!status.left.empty()) plan.again_after = kWaiting;
+    if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
+  }
   if (!job.spec.ttl_seconds_after_finished || !job.status.completion_time) return plan;
   const WallTime due = *job.status.completion_time + seconds(*job.spec.ttl_seconds_after_finished);
   if (now >= due) {
     plan.actions.emplace_back(DeleteThis{});
   } else {
-    plan.again_after = due - now;
+    const std::chrono::nanoseconds wait = due - now;
+    plan.again_after = std::min(plan.again_after.value_or(wait), wait);
   }
   return plan;
 }
@@ -429,7 +415,7 @@ Plan desired(const api::SampleJob& job, const World& world, WallTime now) {
   if (!job.spec.schedule.empty()) {
     rest = desired_schedule(job, world, now);
   } else if (finished(job.status.phase) && !begins_again(job)) {
-    rest = after_end(job, now);
+    rest = after_end(job, world, now);
   } else {
     api::SampleJobStatus status = job.status;
     if (begins_again(job)) {  // somebody has changed what it is to do

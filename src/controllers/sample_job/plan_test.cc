@@ -264,6 +264,64 @@ TEST(SampleJobPlan, ASetWithFewerPartitionsDividesItsSyncAgain) {
   EXPECT_EQ(model.job.status.partitions.size(), 2u);
 }
 
+TEST(SampleJobPlan, ARuntimeThatStaysAwayLeavesItsPartToTheOthers) {
+  Model model = shared_sync();
+  const std::string before = model.job.status.job_name;
+  model.say(2, JobState::kRunning);
+  model.settle();
+  succeed(model, 0, "x");
+  succeed(model, 1, "x");
+  model.answer(2) = {.partition = 2, .error = "no answer"};
+  model.settle();
+  EXPECT_EQ(model.job.status.job_name, before);  // it may come back
+  model.now += 60s;
+  model.pass();
+  EXPECT_EQ(model.job.status.job_name, before + ".1");
+  ASSERT_EQ(model.job.status.partitions.size(), 2u);
+  EXPECT_EQ(model.message(), "begins once more: partition 2: no answer");
+  model.settle();
+  EXPECT_TRUE(model.cancelled.empty());
+  for (int i = 0; i < 2; ++i) succeed(model, i, "y");
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  ASSERT_EQ(model.job.status.left.size(), 1u);
+  model.answer(2).error.clear();  // it is back, and would go on
+  model.settle();
+  EXPECT_EQ(model.cancelled, std::vector<std::string>{"2:" + before});
+  EXPECT_TRUE(model.job.status.left.empty());
+}
+
+TEST(SampleJobPlan, ASyncWaitsForTheFirstOneThatItsSetShares) {
+  Model model{.job = job_of("sync"), .world = world_of(3, true)};
+  model.world.set->status.phase = "Syncing";
+  model.world.set->status.sync = api::SharedSync{};
+  model.settle();
+  EXPECT_EQ(model.reason(), "WaitingForSampleSet");
+  EXPECT_TRUE(model.asked.empty());
+  model.world.set->status.sync.reset();
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 3u);
+}
+
+TEST(SampleJobPlan, AStepOfALongQueueIsNoWriteForEverybodyInIt) {
+  Model model{.job = job_of("warmup")};
+  const auto queue = [&](int count) {
+    model.world.siblings.clear();
+    for (int i = 0; i < count; ++i) {
+      model.world.siblings.push_back(
+          {.name = "a", .type = "warmup", .created = kNow - 1s, .sent = i < 4});
+    }
+  };
+  int writes = 0;
+  for (int count = 180; count > 3; --count) {
+    queue(count);
+    if (!model.pass().actions.empty()) ++writes;
+    EXPECT_EQ(model.reason(), "Queued");
+  }
+  EXPECT_EQ(writes, 3);
+  EXPECT_EQ(model.message(), "fewer than 10 jobs of this type come first");
+}
+
 TEST(SampleJobPlan, ARemovalSaysWhenItWasFirstAccepted) {
   Model model{.job = job_of("rmr"), .world = world_of(2, true)};
   model.settle();

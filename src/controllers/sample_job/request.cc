@@ -165,16 +165,6 @@ bool may_be_shared(const api::SampleJob& job) {
          !(job.spec.sync && (job.spec.sync->dry || job.spec.sync->delete_src));
 }
 
-Result<runtime::JobRequest> shared_request_of(const api::SampleJob& job, const api::SampleSet& set,
-                                              int part, int parts) {
-  TRY(runtime::JobRequest request, request_of(job, set, 0, 1));
-  if (parts < 2) return request;
-  request.sync.part = part;
-  request.sync.parts = parts;
-  request.sync.lists_at = runtime::lists_address(set);
-  return request;
-}
-
 std::string remark_on(const api::SampleJob& job) {
   if (job.spec.type == "sync" && job.spec.sync) {
     if (job.spec.sync->http_port) return "syncOptions.http-port has no meaning any more";

@@ -19,10 +19,8 @@ Result<runtime::JobRequest> request_of(const api::SampleJob& job, const api::Sam
                                        int partition, int partitions);
 
 // A sync whose runtimes see one volume: they share it, unless it only looks or takes from the
-// source. One part of so many.
+// source.
 bool may_be_shared(const api::SampleJob& job);
-Result<runtime::JobRequest> shared_request_of(const api::SampleJob& job, const api::SampleSet& set,
-                                              int part, int parts);
 
 // An option that is accepted and changes nothing, in one sentence; empty: all mean something.
 std::string remark_on(const api::SampleJob& job);

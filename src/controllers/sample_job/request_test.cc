@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/sample_job/tally.h"
+#include "controllers/shared_sync/tally.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {
+
+using namespace shared_sync;
 
 api::SampleSet set_of() {
   api::SampleSet set;

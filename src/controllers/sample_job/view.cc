@@ -222,11 +222,14 @@ std::vector<Answer> View::ask(const api::SampleJob& job, const api::SampleSet& s
         std::ranges::find(job.status.partitions, seat.partition, &api::JobPartition::index);
     const bool open = part != job.status.partitions.end() && part->state != "Succeeded" &&
                       part->state != "Failed" && part->state != "Cancelled";
-    if (!job.status.job_name.empty() && open) {
+    const auto left = std::ranges::find(job.status.left, seat.partition, &api::JobPartition::index);
+    const bool gave_up = left != job.status.left.end();
+    if (!job.status.job_name.empty() && (open || gave_up)) {
       answer.error = error;
       if (access) {
-        auto report = options_.runtime_at(seat.address, *access)->job(part->id, call.stop);
-        if (report) answer.job = *std::move(report);
+        const std::string& id = open ? part->id : left->id;
+        auto report = options_.runtime_at(seat.address, *access)->job(id, call.stop);
+        if (report && open) answer.job = *std::move(report);
         if (report.is(Code::kUnauthorized)) forget_access(set.meta.key);
         if (!report && !report.is(Code::kNotFound)) answer.error = report.error().message;
       }
@@ -243,7 +246,9 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
     return world;
   }
   world.siblings = siblings_of(job);
-  if (finished(job.status.phase) && job.status.observed_generation == job.meta.generation) {
+  const bool over =
+      finished(job.status.phase) && job.status.observed_generation == job.meta.generation;
+  if (over && job.status.left.empty()) {
     return world;  // nothing is asked any more
   }
   if (const auto set = sets_.find(set_key_of(job))) {

@@ -10,18 +10,11 @@
 
 #include "api/sample_job.h"
 #include "api/sample_set.h"
-#include "runtime/protocol.h"
+#include "controllers/shared_sync/parts.h"
 
 namespace paddle::controllers::sample_jobs {
 
-// A runtime of the set that runs, and what it knows of the job's present id.
-struct Answer {
-  int partition = 0;
-  std::string node{};
-  std::string error{};                      // why it could not be asked
-  std::optional<runtime::JobReport> job{};  // nothing: never heard of it, or could not be asked
-  bool operator==(const Answer&) const = default;
-};
+using shared_sync::Answer;
 
 // Another job of the same set that has not ended.
 struct Sibling {

@@ -101,6 +101,11 @@ struct PutJob {
   runtime::JobRequest request{};
   bool operator==(const PutJob&) const = default;
 };
+struct CancelJob {
+  int partition = 0;
+  std::string id{};
+  bool operator==(const CancelJob&) const = default;
+};
 // An empty value removes the label.
 struct LabelNode {
   std::string node{};
@@ -121,7 +126,7 @@ struct Tell {
 
 using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials,
                             Annotate, RenewToken, PatchRuntimes, PatchPolicy, ReplaceRuntime,
-                            PutJob, LabelNode, SetStatus, Tell>;
+                            PutJob, CancelJob, LabelNode, SetStatus, Tell>;
 
 struct Plan {
   std::vector<Action> actions{};

@@ -90,6 +90,7 @@ Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set,
           },
           [&](const ReplaceRuntime& a) { return done(replace(a, call)); },
           [&](const PutJob& a) { return done(put_job(a, set, world, call)); },
+          [&](const CancelJob& a) { return done(cancel_job(a, set, world, call)); },
           [&](const LabelNode& a) { return done(label(a, call)); },
           [&](const SetStatus& a) { return done(set_status(a, set, call)); },
           [&](const Tell& a) {
@@ -263,9 +264,20 @@ Result<> Hand::put_job(const PutJob& a, const api::SampleSet& set, const World& 
     return std::move(report).error().in("give runtime " + std::to_string(a.partition) +
                                         " the job " + a.id);
   }
-  if (sync && a.partition == 0) {
+  if (sync && a.partition == 0 && !a.request.sync.counts) {
     tell(set, {false, "CreateSyncJobSuccessfully", "asked the runtimes to sync: " + a.id});
   }
+  return Done{};
+}
+
+Result<> Hand::cancel_job(const CancelJob& a, const api::SampleSet& set, const World& world,
+                          const kube::Call& call) {
+  const auto access = view_.access_to(set);
+  const auto pods = running(set, world.pods);
+  const auto pod = std::ranges::find(pods, a.partition, &RuntimePod::partition);
+  if (!access || pod == pods.end()) return Error{Code::kUnavailable, "a runtime has gone"};
+  auto told = options_.runtime_at(pod->address, *access)->cancel(a.id, call.stop);
+  if (!told) return std::move(told).error().in("cancel the job " + a.id);
   return Done{};
 }
 

@@ -47,6 +47,8 @@ class Hand {
   Result<> replace(const ReplaceRuntime& a, const kube::Call& call);
   Result<> put_job(const PutJob& a, const api::SampleSet& set, const World& world,
                    const kube::Call& call);
+  Result<> cancel_job(const CancelJob& a, const api::SampleSet& set, const World& world,
+                      const kube::Call& call);
   Result<> label(const LabelNode& a, const kube::Call& call);
   Result<> set_status(const SetStatus& a, const api::SampleSet& set, const kube::Call& call);
 

@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kRound = "-v";
 constexpr const char* kLoss = "-l";
 constexpr const char* kFailure = "-r";
+constexpr const char* kPartFailure = ".r";
 
 // "x-r3" is {"x", 3}, and "x" is {"x", 0}.
 struct Counted {
@@ -32,6 +33,10 @@ std::string once_more(const std::string& id, const char* mark) {
   return before.of + mark + std::to_string(before.number + 1);
 }
 
+std::chrono::seconds delay_after(int failures) {
+  return std::chrono::seconds(10) * (1 << std::clamp(failures, 0, 6));
+}
+
 std::string uid8(const api::SampleSet& set) { return set.meta.uid.substr(0, 8); }
 
 }  // namespace
@@ -39,6 +44,16 @@ std::string uid8(const api::SampleSet& set) { return set.meta.uid.substr(0, 8); 
 std::string next_sync(const api::SampleSet& set, const std::string& before) {
   const int attempt = before.empty() ? 0 : attempt_of(before) + 1;
   return "sync-" + uid8(set) + "-" + std::to_string(attempt);
+}
+
+std::string first_division(const std::string& sync) { return sync + ".1"; }
+
+std::string division_of(const std::string& part) { return counted(part, kPartFailure).of; }
+
+std::string part_again(const std::string& part) { return once_more(part, kPartFailure); }
+
+std::chrono::seconds part_delay(const std::string& part) {
+  return delay_after(counted(part, kPartFailure).number);
 }
 
 std::string warm_up_for(const api::SampleSet& set, std::int64_t generation,
@@ -65,8 +80,6 @@ int attempt_of(const std::string& id) {
   return counted(id, id.starts_with("sync-") ? "-" : kFailure).number;
 }
 
-std::chrono::seconds retry_delay(const std::string& id) {
-  return std::chrono::seconds(10) * (1 << std::clamp(attempt_of(id), 0, 6));
-}
+std::chrono::seconds retry_delay(const std::string& id) { return delay_after(attempt_of(id)); }
 
 }  // namespace paddle::controllers::sample_sets

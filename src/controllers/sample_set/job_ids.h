@@ -5,6 +5,8 @@
 // the one it has. Each id follows from the one before, which stands in the status. Pure.
 //
 //   sync-<uid>-<attempt>                       until one has succeeded
+//     .<n>    its n-th division among several runtimes; all parts of one are asked for under it
+//     .r<n>   of a part: again after a failure, by the same division
 //   warmup-<uid>-<generation>-<partitions>     once for each sync and each re-partitioning
 //     -v<n>   the n-th that is another than the one before: 3, 2 and again 3 partitions are three
 //     -l<n>   again where the cache was lost; where it was not, it has ended already
@@ -22,6 +24,12 @@ namespace paddle::controllers::sample_sets {
 
 // The one before, or empty.
 std::string next_sync(const api::SampleSet& set, const std::string& before);
+
+std::string first_division(const std::string& sync);
+std::string division_of(const std::string& part);
+std::string part_again(const std::string& part);
+// How long a part that has failed under this id waits: longer each time.
+std::chrono::seconds part_delay(const std::string& part);
 
 // The same id when neither the list nor the number of partitions is another.
 std::string warm_up_for(const api::SampleSet& set, std::int64_t generation,

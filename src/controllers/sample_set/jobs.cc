@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "base/units.h"
+#include "controllers/sample_set/first_sync.h"
 #include "controllers/sample_set/seats.h"
+#include "controllers/shared_sync/tally.h"
 #include "runtime/warm_up.h"
 
 namespace paddle::controllers::sample_sets {
@@ -112,6 +114,16 @@ void Work::add(const runtime::JobReport& report) {
   seconds_left = std::max(seconds_left, report.seconds_left.value_or(0));
 }
 
+void Work::add(const api::Work& work) {
+  files_total += work.files_total;
+  files_done += work.files_done;
+  files_failed += work.files_failed;
+  bytes_total += work.bytes_total;
+  bytes_done += work.bytes_done;
+  bytes_per_second += work.bytes_per_second;
+  seconds_left = std::max(seconds_left, work.eta_seconds);
+}
+
 std::string to_text(const Work& work) {
   std::string text =
       of_all(with_commas(work.files_done), with_commas(work.files_total), work.files_total > 0) +
@@ -131,7 +143,8 @@ bool synced(const api::SampleSetStatus& status) {
 }
 
 // One failure is enough; done when every runtime that has to is done, and one at least does.
-SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads) {
+SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads,
+                 const std::optional<api::SharedSync>& shared) {
   if (set.spec.no_sync) {
     const bool served = is_bound(world) && world.runtimes && world.runtimes->ready > 0;
     return {.state = served ? JobsState::kDone : JobsState::kNotAsked};
@@ -149,7 +162,13 @@ SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads
       return {.state = JobsState::kFailed, .error = answer.sync->error};
     }
   }
-  if (done > 0 && done == all) seen.state = JobsState::kDone;
+  if (done > 0 && done == all) {
+    seen.state = JobsState::kDone;
+  } else if (shared) {
+    const FirstSyncState now = state_of(*shared);
+    if (now.failed) return {.state = JobsState::kFailed, .error = now.error};
+    seen.work.add(shared_sync::sum(shared->parts));
+  }
   return seen;
 }
 
@@ -208,13 +227,20 @@ void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
   }
 }
 
-void name_jobs(const api::SampleSet& set, const World& world, WallTime now,
+void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, WallTime now,
                api::SampleSetStatus& status) {
   api::JobsName jobs = status.jobs.value_or(api::JobsName{});
   const bool can_sync = is_bound(world) && world.runtimes && world.runtimes->ready > 0;
   if (!set.spec.no_sync && can_sync && !synced(status)) {
-    const bool again = status.phase == "SyncFailed" && may_retry(set, "Synced", jobs.sync, now);
-    if (jobs.sync.empty() || again) jobs.sync = next_sync(set, jobs.sync);
+    // A part alone is tried again by itself, unless it is to be another sync.
+    const bool whole = !status.sync || state_of(*status.sync).begins_anew ||
+                       set.status.observed_generation != set.meta.generation;
+    const bool again =
+        status.phase == "SyncFailed" && whole && may_retry(set, "Synced", jobs.sync, now);
+    if (jobs.sync.empty() || again) {
+      jobs.sync = next_sync(set, jobs.sync);
+      if (first_leads) status.sync = begin_first_sync(set, status.sync, jobs.sync);
+    }
     if (again) status.phase = "Mount";
   }
   const auto generation = synced_generation(world, status);
@@ -250,7 +276,8 @@ void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
     if (!answer.status) continue;  // could not be asked: neither can it be told
     const bool leads = first_leads && answer.partition == 0;
     const bool must_sync = !synced(set.status) || (!first_leads && !answer.status->index);
-    if (!jobs.sync.empty() && !answer.sync && must_sync && (leads || !first_leads)) {
+    const bool alone = !set.status.sync && (leads || !first_leads);
+    if (!jobs.sync.empty() && !answer.sync && must_sync && alone) {
       plan.actions.emplace_back(
           PutJob{answer.partition, jobs.sync, {.kind = runtime::JobKind::kSync}});
     }

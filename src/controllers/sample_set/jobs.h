@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/sample_set.h"
@@ -31,6 +32,7 @@ struct Work {
   std::int64_t bytes_per_second = 0;
   std::int64_t seconds_left = 0;  // 0: not known
   void add(const runtime::JobReport& report);
+  void add(const api::Work& work);
 };
 // "120 of 1,000 files, 1.2 GiB of 12 GiB, 80 MiB/s, 3 min left": as much of it as is known.
 std::string to_text(const Work& work);
@@ -42,8 +44,9 @@ struct SyncSeen {
   std::string error{};
   Work work{};
 };
-// `first_leads`: engine/manifests.h.
-SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads);
+// `first_leads`: engine/manifests.h. `shared`: its parts as they are now, if it has any.
+SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads,
+                 const std::optional<api::SharedSync>& shared);
 
 // The file list was published: said by the status, which remembers it when runtimes are away.
 bool synced(const api::SampleSetStatus& status);
@@ -67,7 +70,7 @@ void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
                api::SampleSetStatus& status);
 
 // Puts the ids of the jobs to come into `status`.
-void name_jobs(const api::SampleSet& set, const World& world, WallTime now,
+void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, WallTime now,
                api::SampleSetStatus& status);
 
 // Each runtime gets the jobs whose ids are stored and that it does not know.

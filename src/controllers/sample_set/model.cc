@@ -307,6 +307,14 @@ void Model::play(const Action& action) {
                                  [&](const auto& pod) { return pod.meta.uid == a.uid; });
                  },
                  [&](const PutJob& a) { put(a); },
+                 [&](const CancelJob& a) {
+                   const api::Pod* pod = pod_of(a.partition);
+                   if (!pod) return;
+                   auto& jobs = lives_[pod->meta.uid].jobs;
+                   const auto job = jobs.find(a.id);
+                   if (job == jobs.end() || runtime::ended(job->second.state)) return;
+                   job->second.state = JobState::kCancelled;
+                 },
                  [&](const LabelNode& a) {
                    world.nodes[a.node][a.label] = a.value;
                    if (a.value.empty()) world.nodes[a.node].erase(a.label);
@@ -315,6 +323,9 @@ void Model::play(const Action& action) {
                  [&](const SetStatus& a) {
                    set.status = a.status;
                    if (a.status.jobs) stored_.insert({a.status.jobs->sync, a.status.jobs->warmup});
+                   for (const auto& part : a.status.sync.value_or(api::SharedSync{}).parts) {
+                     stored_.insert(part.id);
+                   }
                    note_ended();
                  },
                  [&](const Tell&) {},
@@ -337,8 +348,37 @@ void Model::put(const PutJob& a) {
   }
   ++puts_[a.id];
   if (warm) lives_[pod->meta.uid].cleared = false;
-  lives_[pod->meta.uid].jobs.try_emplace(
-      a.id, runtime::JobReport{.id = a.id, .kind = a.request.kind, .state = JobState::kRunning});
+  runtime::JobReport report{.id = a.id, .kind = a.request.kind, .state = JobState::kRunning};
+  if (a.request.sync.parts > 1) put_part(a, report);
+  lives_[pod->meta.uid].jobs.try_emplace(a.id, report);
+}
+
+// The first part's runtime divides when it has not done so in this life; the others are told.
+void Model::put_part(const PutJob& a, runtime::JobReport& report) {
+  const auto& task = a.request.sync;
+  const std::string division = task.division.empty() ? a.id : task.division;
+  if (task.part == 0 && task.division.empty()) {
+    cuts_[division] = "cut-" + std::to_string(puts_[a.id]);
+  }
+  report.cut = cuts_[division];
+  report.files_total = 10;
+  report.bytes_total = 100;
+  for (const auto& part : set.status.sync.value_or(api::SharedSync{}).parts) {
+    if (part.index == a.partition && part.state == "Succeeded" && broken.empty()) {
+      broken = a.id + " was asked for again though it had succeeded";
+    }
+  }
+}
+
+std::set<std::string> Model::jobs_at(int partition) const {
+  std::set<std::string> ids;
+  const api::Pod* pod = pod_of(partition);
+  const auto life = pod ? lives_.find(pod->meta.uid) : lives_.end();
+  if (life == lives_.end()) return ids;
+  for (const auto& [id, job] : life->second.jobs) {
+    if (!runtime::ended(job.state)) ids.insert(id);
+  }
+  return ids;
 }
 
 void Model::note_ended() {

@@ -49,18 +49,21 @@ class Model {
   void clear_cache(int partition);           // as a SampleJob does
   void lose_cache(const std::string& node);  // its client has started anew
   std::string node_of(int partition) const;
-  int puts_of(const std::string& id) const;  // how often runtimes were given this job
+  std::set<std::string> jobs_at(int partition) const;  // that its runtime works on
+  int puts_of(const std::string& id) const;            // how often runtimes were given this job
   const api::Condition& condition(const char* type) const;
 
   api::SampleSet set;
   World world{};
   WallTime now{std::chrono::seconds(1'800'000'000)};
   bool others_work = true;
-  bool gone = false;           // deleted: `set` is the ghost that its volume remembers
-  std::string sync_error{};    // the source's answer, when it is one
-  std::string synced_by{};     // what the first runtime says of its latest sync
-  std::string warm_error{};    // of every warm-up
-  std::string format_error{};  // of the preparation
+  bool gone = false;         // deleted: `set` is the ghost that its volume remembers
+  std::string sync_error{};  // the source's answer, when it is one
+  std::map<int, std::string> part_errors{};  // the same for one runtime's part of a sync
+  std::set<int> slow{};                      // runtimes whose part of a sync does not end
+  std::string synced_by{};                   // what the first runtime says of its latest sync
+  std::string warm_error{};                  // of every warm-up
+  std::string format_error{};                // of the preparation
   std::int64_t part_bytes = 1000;
   std::int64_t generation = 1;    // of the list, where the engine counts
   std::int64_t synced = 1;        // the one that the latest sync made
@@ -77,6 +80,7 @@ class Model {
   void play(const Action& action);
   void create(const CreateChild& a);
   void put(const PutJob& a);
+  void put_part(const PutJob& a, runtime::JobReport& report);
   void remove(ChildKind kind);
   void note_ended();
   api::Meta* child(ChildKind kind);
@@ -102,6 +106,7 @@ class Model {
   // Of these: where somebody cleared the cache afterwards, and the operator has seen it.
   std::set<std::tuple<std::string, int, std::string>> cleared_{};
   std::map<std::string, int> puts_{};
+  std::map<std::string, std::string> cuts_{};  // by division: how the first runtime divided it
   int born_ = 0;
 };
 

@@ -73,11 +73,21 @@ void Model::place_pods() {
 void Model::work() {
   for (const api::Pod& pod : world.pods) {
     Life& life = lives_[pod.meta.uid];
+    const int partition = std::stoi(pod.meta.key.name.substr(pod.meta.key.name.rfind('-') + 1));
     if (pod.node.empty() || !nodes_[pod.node].ready || life.silent.count() > 0) continue;
     for (auto& [id, job] : life.jobs) {
       if (job.state != JobState::kRunning) continue;
       const bool sync = job.kind == runtime::JobKind::kSync;
+      if (sync && slow.contains(partition)) {
+        job.bytes_done = 40;
+        job.bytes_per_second = 2;
+        job.seconds_left = 30;
+        continue;
+      }
       job.error = sync ? sync_error : warm_error;
+      if (!job.cut.empty() && job.error.empty()) job.error = part_errors[partition];
+      job.bytes_done = job.bytes_total;
+      if (!sync_error.empty() && sync) job.cut.clear();  // that is where dividing fails
       job.state = job.error.empty() ? JobState::kSucceeded : JobState::kFailed;
       if (!job.error.empty()) continue;
       if (sync) {
@@ -130,6 +140,9 @@ void Model::look() {
       const auto found = life.jobs.find(id);
       return found == life.jobs.end() ? std::nullopt : std::optional(found->second);
     };
+    for (const auto& part : set.status.sync.value_or(api::SharedSync{}).parts) {
+      if (part.index == i) answer.part = report(part.id);
+    }
     if (set.status.jobs) {
       answer.sync = report(set.status.jobs->sync);
       answer.warmup = report(set.status.jobs->warmup);

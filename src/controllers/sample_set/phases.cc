@@ -42,7 +42,7 @@ std::string phase_of(const api::SampleSet& set, const World& world, bool first_l
   if (!world.runtimes || world.runtimes->ready == 0) return "Bound";
   if (sync.state == JobsState::kFailed) return "SyncFailed";
   const bool asked = std::ranges::any_of(
-      world.answers, [](const RuntimeSeen& answer) { return answer.sync.has_value(); });
+      world.answers, [](const RuntimeSeen& answer) { return answer.sync || answer.part; });
   return asked ? "Syncing" : "Mount";
 }
 

@@ -6,6 +6,7 @@
 #include "controllers/sample_set/blockers.h"
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/deletion.h"
+#include "controllers/sample_set/first_sync.h"
 #include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/news.h"
 #include "controllers/sample_set/preparation.h"
@@ -25,6 +26,7 @@ seconds visit_after(const api::SampleSetStatus& status, const World& world, cons
   if (!choice.blocker.reason.empty()) return seconds(10);
   if (const auto again = preparation_again(world, now)) return *again;
   if (status.phase == "Mount" || status.phase == "Syncing") return seconds(1);
+  if (status.phase == "SyncFailed" && status.sync) return seconds(5);  // parts have their own times
   if (status.phase == "SyncFailed") return retry_delay(status.jobs ? status.jobs->sync : "");
   const auto* warmed = api::find_condition(status.conditions, "Warmed");
   if (warmed && warmed->reason == "WarmingUp") return seconds(2);
@@ -57,6 +59,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
     update_policy(set, world, choice.manifests, plan);
     update_runtimes(set, world, choice.manifests, plan);
     keep_for_users(set, world, plan);
+    put_parts(set, world, status, plan);
     put_jobs(set, world, first_leads, status, plan);
     label_nodes(set, world, choice.engine, plan);
   }

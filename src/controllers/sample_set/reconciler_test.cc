@@ -70,6 +70,7 @@ class FakeRuntimes {
                                        std::stop_token) override {
       return all_.put(address_, id, request);
     }
+    Result<> cancel(const std::string&, std::stop_token) override { return Done{}; }
 
    private:
     FakeRuntimes& all_;

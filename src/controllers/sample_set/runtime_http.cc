@@ -22,6 +22,9 @@ class RuntimeOverHttp final : public Runtime {
                                      std::stop_token stop) override {
     return client_.put_job(id, request, stop);
   }
+  Result<> cancel(const std::string& id, std::stop_token stop) override {
+    return client_.cancel(id, stop);
+  }
 
  private:
   runtime::Client client_;

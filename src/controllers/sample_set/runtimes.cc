@@ -21,10 +21,14 @@ Result<std::optional<runtime::JobReport>> job_if_known(Runtime& runtime, const s
   return std::optional(*std::move(report));
 }
 
-Result<> ask_one(Runtime& runtime, const api::JobsName& jobs, std::stop_token stop,
+Result<> ask_one(Runtime& runtime, const Questions& about, std::stop_token stop,
                  RuntimeSeen& seen) {
-  TRY(seen.sync, job_if_known(runtime, jobs.sync, stop));
-  TRY(seen.warmup, job_if_known(runtime, jobs.warmup, stop));
+  TRY(seen.sync, job_if_known(runtime, about.jobs.sync, stop));
+  const auto part = std::ranges::find(about.parts, seen.partition, &api::JobPartition::index);
+  if (part != about.parts.end()) {
+    TRY(seen.part, job_if_known(runtime, part->id, stop));
+  }
+  TRY(seen.warmup, job_if_known(runtime, about.jobs.warmup, stop));
   TRY(seen.status, runtime.status(stop));
   return Done{};
 }
@@ -44,7 +48,7 @@ std::vector<RuntimePod> running(const api::SampleSet& set, const std::vector<api
 }
 
 std::vector<RuntimeSeen> ask(const RuntimeAt& at, const std::vector<RuntimePod>& pods,
-                             const runtime::Access& access, const api::JobsName& jobs,
+                             const runtime::Access& access, const Questions& about,
                              std::stop_token stop, bool& refused) {
   std::vector<RuntimeSeen> seen(pods.size());
   std::atomic<size_t> next = 0;
@@ -53,7 +57,7 @@ std::vector<RuntimeSeen> ask(const RuntimeAt& at, const std::vector<RuntimePod>&
     for (size_t i = next++; i < pods.size(); i = next++) {
       RuntimeSeen one{.partition = pods[i].partition};
       const auto runtime = at(pods[i].address, access);
-      if (auto done = ask_one(*runtime, jobs, stop, one); !done) {
+      if (auto done = ask_one(*runtime, about, stop, one); !done) {
         if (done.is(Code::kUnauthorized)) unauthorized = true;
         one = {.partition = pods[i].partition,
                .error = "runtime " + std::to_string(pods[i].partition) +

@@ -27,6 +27,7 @@ class Runtime {
   virtual Result<runtime::JobReport> put_job(const std::string& id,
                                              const runtime::JobRequest& request,
                                              std::stop_token stop) = 0;
+  virtual Result<> cancel(const std::string& id, std::stop_token stop) = 0;
 };
 // `address` is that of the pod. Thread-safe.
 using RuntimeAt = std::function<std::unique_ptr<Runtime>(const std::string& address,
@@ -42,9 +43,14 @@ struct RuntimePod {
 // Those that may be asked: running, with an address.
 std::vector<RuntimePod> running(const api::SampleSet& set, const std::vector<api::Pod>& pods);
 
+// What they are asked about, as the status has it.
+struct Questions {
+  api::JobsName jobs{};
+  std::vector<api::JobPartition> parts{};  // of the first sync
+};
 // In the order of `pods`. `refused` becomes true when one did not take the token.
 std::vector<RuntimeSeen> ask(const RuntimeAt& at, const std::vector<RuntimePod>& pods,
-                             const runtime::Access& access, const api::JobsName& jobs,
+                             const runtime::Access& access, const Questions& about,
                              std::stop_token stop, bool& refused);
 
 }  // namespace paddle::controllers::sample_sets

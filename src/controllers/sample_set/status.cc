@@ -5,6 +5,7 @@
 
 #include "controllers/sample_set/conditions.h"
 #include "controllers/sample_set/figures.h"
+#include "controllers/sample_set/first_sync.h"
 #include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/phases.h"
 #include "controllers/sample_set/seats.h"
@@ -100,7 +101,8 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
     api::set_condition(status.conditions, std::move(condition), now);
   };
   api::SampleSetStatus status = set.status;
-  const SyncSeen sync = sync_of(set, world, first_leads);
+  status.sync = follow_first_sync(set, world, now);
+  const SyncSeen sync = sync_of(set, world, first_leads, status.sync);
   if (!choice.engine.empty()) status.engine = choice.engine;
   if (world.volume) status.volume_name = world.volume->meta.key.name;
   read_figures(world, status);
@@ -123,7 +125,8 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
     put(status, driver_condition(set, world, choice.manifests.csi_driver));
   }
   status.phase = phase_of(set, world, first_leads, sync, status);
-  name_jobs(set, world, now, status);
+  if (synced(status)) status.sync.reset();
+  name_jobs(set, world, first_leads, now, status);
   put(status, warmed_condition(set, world, status));
   put(status, ready_condition(set, world, choice, sync, status));
   status.observed_generation = set.meta.generation;

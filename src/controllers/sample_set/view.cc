@@ -295,8 +295,9 @@ void View::ask_runtimes(const api::SampleSet& set, World& world, std::stop_token
   if (!access) return;
   const auto pods = running(set, world.pods);
   bool refused = false;
-  world.answers = ask(options_.runtime_at, pods, *access, set.status.jobs.value_or(api::JobsName{}),
-                      stop, refused);
+  const Questions about{.jobs = set.status.jobs.value_or(api::JobsName{}),
+                        .parts = set.status.sync.value_or(api::SharedSync{}).parts};
+  world.answers = ask(options_.runtime_at, pods, *access, about, stop, refused);
   const BootTime now = clock_.boot();
   for (size_t i = 0; i < pods.size(); ++i) {
     if (world.answers[i].status) {

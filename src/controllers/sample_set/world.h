@@ -58,6 +58,7 @@ struct RuntimeSeen {
   std::chrono::seconds silent_for{};
   std::optional<runtime::StatusReport> status{};
   std::optional<runtime::JobReport> sync{};    // of the id in jobsName.syncJobName
+  std::optional<runtime::JobReport> part{};    // of its id in status.sync
   std::optional<runtime::JobReport> warmup{};  // of the id in jobsName.warmupJobName
   bool operator==(const RuntimeSeen&) const = default;
 };

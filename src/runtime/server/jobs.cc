@@ -16,7 +16,8 @@ engine::Selection selection_of(const Job& job) {
 
 engine::SyncTask task_of(const Job& job) {
   engine::SyncTask task = job.request.sync;
-  task.job = job.report.id;
+  // Lists of a part that is tried again are those of the first time.
+  task.job = task.division.empty() ? job.report.id : task.division;
   return task;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/tally.h"
+#include "controllers/shared_sync/tally.h"
 
 #include <algorithm>
 
 #include "base/units.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::shared_sync {
 namespace {
 
 constexpr int kTold = 3;
@@ -94,4 +94,4 @@ std::string failures_text(const std::vector<api::JobPartition>& partitions) {
   return text;
 }
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::shared_sync

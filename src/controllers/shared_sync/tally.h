@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the partitions of a SampleJob add up to. Pure.
+// What the parts of a job add up to, each by one runtime. Pure.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "api/sample_job.h"
 #include "runtime/protocol.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::shared_sync {
 
 // Of a partition, as status has them.
 inline constexpr const char* kPending = "Pending";
@@ -29,4 +29,4 @@ std::string progress_text(const api::Work& work);
 // "partition 1 on node b: no such bucket; partition 2: ..."; the first few.
 std::string failures_text(const std::vector<api::JobPartition>& partitions);
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::shared_sync

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/first_sync.h"
+
+#include <algorithm>
+
+#include "controllers/sample_set/job_ids.h"
+#include "controllers/sample_set/jobs.h"
+#include "controllers/sample_set/seats.h"
+#include "controllers/shared_sync/parts.h"
+#include "runtime/warm_up.h"
+
+namespace paddle::controllers::sample_sets {
+namespace {
+
+namespace parts = shared_sync;
+
+std::vector<parts::Answer> answers_of(const api::SampleSet& set, const World& world) {
+  std::vector<parts::Answer> all;
+  const auto pods = seats(set, world);
+  for (const RuntimeSeen& seen : world.answers) {
+    parts::Answer answer{.partition = seen.partition};
+    const auto at = static_cast<std::size_t>(seen.partition);
+    if (at < pods.size() && pods[at]) answer.node = pods[at]->node;
+    if (!seen.status) answer.error = seen.error.empty() ? "its runtime is away" : seen.error;
+    answer.job = seen.part;
+    all.push_back(std::move(answer));
+  }
+  return all;
+}
+
+bool was_divided(const api::JobPartition& part) { return !part.cut.empty(); }
+
+bool is_due(const api::JobPartition& part, WallTime now) {
+  return part.state == parts::kFailed && was_divided(part) && part.stalled_since &&
+         now - *part.stalled_since >= part_delay(part.id);
+}
+
+const api::JobPartition* find_part(const std::optional<api::SharedSync>& sync,
+                                   const api::JobPartition& like) {
+  if (!sync) return nullptr;
+  const auto found = std::ranges::find_if(sync->parts, [&](const api::JobPartition& part) {
+    return part.index == like.index && part.id == like.id;
+  });
+  return found == sync->parts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::optional<api::SharedSync> follow_first_sync(const api::SampleSet& set, const World& world,
+                                                 WallTime now) {
+  if (!set.status.sync || synced(set.status)) return std::nullopt;
+  api::SharedSync next = *set.status.sync;
+  const int partitions = set.spec.effective_partitions();
+  const auto answers = answers_of(set, world);
+  parts::cancel_left(answers, partitions, next.left, [](const api::JobPartition&) {});
+  parts::follow(answers, partitions, now, next.parts, [](const api::JobPartition&) {});
+  if (const auto why = parts::why_again(next.parts, partitions, now); !why.empty()) {
+    const std::string id = parts::after(division_of(next.parts.front().id));
+    parts::divide_again(id, parts::who_shares(answers, partitions), next.parts, next.left);
+    return next;
+  }
+  for (auto& part : next.parts) {
+    if (is_due(part, now)) {
+      part = {.index = part.index,
+              .id = part_again(part.id),
+              .node = part.node,
+              .state = parts::kPending,
+              .work = part.work};
+    }
+  }
+  return next;
+}
+
+std::optional<api::SharedSync> begin_first_sync(const api::SampleSet& set,
+                                                const std::optional<api::SharedSync>& before,
+                                                const std::string& id) {
+  api::SharedSync next = before.value_or(api::SharedSync{});
+  std::vector<int> all;
+  for (int i = 0; i < set.spec.effective_partitions(); ++i) all.push_back(i);
+  if (all.size() < 2) return std::nullopt;
+  parts::divide_again(first_division(id), all, next.parts, next.left);
+  return next;
+}
+
+FirstSyncState state_of(const api::SharedSync& sync) {
+  FirstSyncState state;
+  bool goes_on = false;
+  for (const auto& part : sync.parts) {
+    if (part.state == parts::kSucceeded) continue;
+    if (part.state == parts::kFailed && was_divided(part)) {
+      state.failed = true;
+    } else if (parts::ended(part.state)) {
+      state.begins_anew = true;
+    } else {
+      goes_on = goes_on || !part.stalled_since;
+    }
+  }
+  state.failed = state.begins_anew || (state.failed && !goes_on);
+  if (state.failed) state.error = parts::failures_text(sync.parts);
+  return state;
+}
+
+void put_parts(const api::SampleSet& set, const World& world, const api::SampleSetStatus& next,
+               Plan& plan) {
+  if (!set.status.sync || !set.status.jobs || synced(set.status)) return;
+  api::SharedSync stored = *set.status.sync;
+  const auto answers = answers_of(set, world);
+  const int partitions = set.spec.effective_partitions();
+  parts::cancel_left(answers, partitions, stored.left, [&](const api::JobPartition& part) {
+    plan.actions.emplace_back(CancelJob{part.index, part.id});
+  });
+  // What is stored and still wanted.
+  parts::follow(answers, partitions, {}, stored.parts, [&](const api::JobPartition& part) {
+    if (!find_part(next.sync, part)) return;
+    runtime::JobRequest request{.kind = runtime::JobKind::kSync};
+    parts::make_part(part, stored.parts, runtime::lists_address(set), request);
+    if (division_of(part.id) != part.id) request.sync.division = division_of(part.id);
+    plan.actions.emplace_back(PutJob{part.index, part.id, request});
+  });
+  const RuntimeSeen* first = answer_of(world, 0);
+  if (!next.sync || !parts::all_succeeded(next.sync->parts)) return;
+  if (!first || !first->status || first->sync) return;
+  runtime::JobRequest request{.kind = runtime::JobKind::kSync};
+  request.sync.counts = true;
+  plan.actions.emplace_back(PutJob{0, set.status.jobs->sync, request});
+}
+
+}  // namespace paddle::controllers::sample_sets
