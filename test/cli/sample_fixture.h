@@ -28,7 +28,7 @@ class SampleJobsTest : public CliTest {
   void SetUp() override;
 
   // The Secret of the source, and the set, Ready. `more`: fields of its spec, "warmup: {...}, ".
-  void make_set(const std::string& more = "");
+  void make_set(const std::string& more = "", int partitions = 1);
   std::string secret(const std::string& name, const source::FakeS3& server,
                      const source::S3Credentials& keys) const;
   // One document; `more` is a part of its spec: "rmrOptions: {paths: [/a]}".

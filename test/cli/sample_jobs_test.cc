@@ -158,6 +158,49 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   EXPECT_THAT(message_of("refused"), HasSubstr("delete-src"));
 }
 
+// Each runtime has an index and keys of its own: they agree after every change.
+TEST_F(LocalSampleJobs, SourcesAreJoinedInASetOfSeveralPartitions) {
+  for (int i = 0; i < 6; ++i) put("train/" + std::to_string(i));
+  const source::S3Credentials other_keys{.access_key = "you", .secret_key = "canary-other-77a"};
+  source::FakeS3 other(other_keys, {}, net::Imposter::On::kEveryAddress);
+  for (const char* name : {"a", "b", "c"}) other.put(std::string("more/") + name, name);
+  make_set("", 3);
+  EXPECT_EQ(row()["RUNTIME"], "3/3");
+  EXPECT_TRUE(figures(6 * kMib, 6 * kMib));
+  apply(secret("other", other, other_keys));
+
+  const std::string second =
+      "secretRef: {name: other}, syncOptions: {source: s3://bucket/more, destination: /extra";
+  succeeds("second", "sync", second + "}");
+  EXPECT_EQ(get("samplejob", "second")["status"]["partitions"].size(), 3u);
+  EXPECT_TRUE(figures(6 * kMib + 3, 6 * kMib + 3)) << "each partition warmed up its part";
+  EXPECT_EQ(in_worker("cd /data; cat extra/*; ls train | wc -l"), "abc6\n");
+
+  succeeds("clear", "clear");
+  EXPECT_TRUE(figures(6 * kMib + 3, 0));
+  for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
+    ::kill(runtime, SIGKILL);
+  }
+  EXPECT_EQ(in_worker("cat /data/extra/*"), "abc") << "whichever of them is read through";
+  succeeds("warmup", "warmup");
+  EXPECT_TRUE(figures(6 * kMib + 3, 6 * kMib + 3));
+
+  other.remove("more/a");
+  s3_.remove("set/train/1");
+  succeeds("keeps", "sync", second + "}");
+  EXPECT_EQ(in_worker("cd /data; find . -type f | wc -l"), "9\n");
+  succeeds("drops", "sync", second + ", delete-dst: true}");
+  EXPECT_EQ(in_worker("cd /data; ls extra; ls train | wc -l"), "b\nc\n6\n");
+  succeeds("rmr", "rmr", "rmrOptions: {paths: [extra]}");
+  EXPECT_TRUE(figures(6 * kMib, 6 * kMib));
+  succeeds("mirror", "sync", "syncOptions: {delete-dst: true}");
+  EXPECT_EQ(in_worker("cd /data; find . -type f | wc -l"), "5\n");
+  EXPECT_TRUE(figures(5 * kMib, 5 * kMib));
+  const auto status = get("sampleset", kSet)["status"];
+  EXPECT_EQ(status["phase"], "Ready");
+  EXPECT_EQ(status["partitions"].size(), 3u);
+}
+
 TEST_F(LocalSampleJobs, WhoHasTheSetOpenSeesTheNextGenerationAndReadsOnInOldFiles) {
   s3_.put("set/changes", "before");
   s3_.put("set/stays", "the same");

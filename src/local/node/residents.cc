@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/node/residents.h"
 
+#include <charconv>
 #include <filesystem>
 
 #include "base/log.h"
@@ -18,6 +19,16 @@ namespace {
 
 kube::ObjectRef ref_of(const ObjectKey& key, const std::string& uid) {
   return {.api_version = "v1", .kind = "Pod", .key = key, .uid = uid};
+}
+
+// Of a StatefulSet's pod; 0 for any other.
+int ordinal_of(const std::string& pod) {
+  int ordinal = 0;
+  const std::size_t dash = pod.rfind('-');
+  if (dash == pod.npos) return 0;
+  const char* const end = pod.data() + pod.size();
+  const auto read = std::from_chars(pod.data() + dash + 1, end, ordinal);
+  return read.ptr == end && ordinal > 0 ? ordinal : 0;
 }
 
 }  // namespace
@@ -87,11 +98,13 @@ void Residents::run(const AssignedPod& pod, std::map<std::string, int> restarts)
   resident->uid = pod.meta.uid;
   resident->spec = *pod.spec;
   PodWorld world = world_.pod;
-  world.places = {
-      .claim = [this,
-                uid = pod.meta.uid](const ObjectKey& claim) { return place_claim(claim, uid); },
-      .runtime = [this, uid = pod.meta.uid](
-                     const RuntimeVolume& volume) { return world_.samples.place(volume, uid); }};
+  world.places = {.claim = [this, uid = pod.meta.uid](
+                               const ObjectKey& claim) { return place_claim(claim, uid); },
+                  .runtime =
+                      [this, uid = pod.meta.uid,
+                       partition = ordinal_of(pod.meta.key.name)](const RuntimeVolume& volume) {
+                        return world_.samples.place(volume, uid, partition);
+                      }};
   // The runner goes before the resident that owns it, and both before the queue.
   world.report = [this, owner = resident.get()](const PodSpec& spec, const PodState& state) {
     {

@@ -60,8 +60,9 @@ std::string SampleVolumes::record_of(const std::string& handle) const {
   return directory_ + "/caches/" + handle;
 }
 
-Result<std::string> SampleVolumes::session_of(const std::string& handle) {
+Result<std::string> SampleVolumes::session_of(const std::string& handle, int partition) {
   std::string path = directory_ + "/sessions/" + handle;
+  if (partition > 0) path += "/" + std::to_string(partition);
   CHECK_DONE(make_private(path));
   return path;
 }
@@ -84,15 +85,17 @@ Result<std::string> SampleVolumes::mount(const std::string& handle, const std::s
   return mount->point();
 }
 
-Result<std::string> SampleVolumes::place(const RuntimeVolume& volume, const std::string& user) {
+Result<std::string> SampleVolumes::place(const RuntimeVolume& volume, const std::string& user,
+                                         int partition) {
   Lock lock(mutex_);
   users_[volume.handle].insert(user);
-  return volume.session ? session_of(volume.handle) : place_cache(volume);
+  return volume.session ? session_of(volume.handle, partition) : place_cache(volume, partition);
 }
 
 // Recorded before it is made, so that it is found again whatever happens in between.
-Result<std::string> SampleVolumes::place_cache(const RuntimeVolume& volume) {
-  const std::string path = (volume.path.empty() ? cache_root_ : volume.path) + "/" + volume.handle;
+Result<std::string> SampleVolumes::place_cache(const RuntimeVolume& volume, int partition) {
+  std::string path = (volume.path.empty() ? cache_root_ : volume.path) + "/" + volume.handle;
+  if (partition > 0) path += "." + std::to_string(partition);
   const std::string record = record_of(volume.handle);
   if (!lines_of(record).contains(path)) {
     std::error_code error;

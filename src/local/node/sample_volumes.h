@@ -7,6 +7,10 @@
 //   <path>/<handle>                a cache of the runtime's; recorded in
 //   <directory>/caches/<handle>
 //
+// All partitions of a set are on this machine. The runtime of the first serves the mount; that of
+// another, <i>, has its session in <directory>/sessions/<handle>/<i> and its cache in
+// <path>/<handle>.<i>.
+//
 // Each use names its user (a pod's uid); release() ends all uses of one. A mount goes with its last
 // user, caches and session when collect() is told that their volume exists no more and nobody uses
 // them. Only directories that were made or found empty here are ever removed. Thread-safe.
@@ -35,7 +39,8 @@ class SampleVolumes {
   // The path of the mount. kUnavailable until the runtime (called `server` in the sentence) serves.
   Result<std::string> mount(const std::string& handle, const std::string& server,
                             const std::string& user) EXCLUDES(mutex_);
-  Result<std::string> place(const RuntimeVolume& volume, const std::string& user) EXCLUDES(mutex_);
+  Result<std::string> place(const RuntimeVolume& volume, const std::string& user, int partition = 0)
+      EXCLUDES(mutex_);
   void release(const std::string& user) EXCLUDES(mutex_);
 
   void collect(const std::set<std::string>& existing) EXCLUDES(mutex_);
@@ -43,8 +48,8 @@ class SampleVolumes {
   void end() EXCLUDES(mutex_);
 
  private:
-  Result<std::string> place_cache(const RuntimeVolume& volume) REQUIRES(mutex_);
-  Result<std::string> session_of(const std::string& handle);
+  Result<std::string> place_cache(const RuntimeVolume& volume, int partition) REQUIRES(mutex_);
+  Result<std::string> session_of(const std::string& handle, int partition = 0);
   std::string record_of(const std::string& handle) const;
 
   const std::string directory_;

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -58,6 +59,24 @@ TEST_F(SampleVolumesTest, AMountWaitsForItsRuntimeByName) {
   ASSERT_TRUE(waiting.is(Code::kUnavailable));
   EXPECT_NE(waiting.error().message.find("waiting for set-runtime"), std::string::npos);
   EXPECT_FALSE(fs::exists(directory + "/mounts/h"));
+}
+
+TEST_F(SampleVolumesTest, EachPartitionHasADirectoryOfItsOwnAndAllGoTogether) {
+  std::set<std::string> places;
+  for (int partition = 0; partition < 3; ++partition) {
+    for (const bool session : {false, true}) {
+      const auto place = volumes.place({.session = session, .handle = "h"}, "pod", partition);
+      ASSERT_TRUE(place) << place.error().message;
+      std::ofstream(*place + "/file") << "x";
+      places.insert(*place);
+    }
+  }
+  EXPECT_EQ(places.size(), 6u);
+  volumes.collect({"h"});
+  for (const auto& place : places) EXPECT_TRUE(fs::exists(place + "/file")) << place;
+  volumes.release("pod");
+  volumes.collect({});
+  for (const auto& place : places) EXPECT_FALSE(fs::exists(place)) << place;
 }
 
 }  // namespace
