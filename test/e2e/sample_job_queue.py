@@ -107,7 +107,7 @@ def drain(cluster):
         spent = requests(cluster) - before
         cluster.note(f"{time.monotonic() - start:.0f} s, {spent} requests to the API server, "
                      f"{spent / len(wave):.1f} for each job")
-        expect(spent < 40 * len(wave), f"{spent} requests for {len(wave)} jobs")
+        expect(spent < 14 * len(wave), f"{spent} requests for {len(wave)} jobs")
     with cluster.step("each kind in the order in which its jobs were made; none waited for another"):
         for kind, count in KINDS.items():
             times = [(found[f"q-{kind}-{number:03}"]["metadata"]["creationTimestamp"],

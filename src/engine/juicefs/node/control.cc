@@ -20,6 +20,7 @@ constexpr std::size_t kPathsPerMessage = 10'000;
 constexpr std::size_t kLongestFile = std::size_t{4} << 20;
 constexpr std::chrono::milliseconds kShortPause{2};
 constexpr std::chrono::milliseconds kLongPause{200};
+constexpr int kMostAsks = 5;
 const std::string kStopped = "stopped";
 
 Error unavailable(const std::string& mount, const std::string& why) {
@@ -28,8 +29,8 @@ Error unavailable(const std::string& mount, const std::string& why) {
 
 }  // namespace
 
-Result<std::string> Control::ask(const std::string& request, const Sink& tell,
-                                 std::stop_token stop) const {
+Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& tell,
+                                        const std::stop_token& stop) const {
   const UniqueFd fd(::open((mount_ + "/.control").c_str(), O_RDWR | O_CLOEXEC));
   if (!fd) return unavailable(mount_, std::strerror(errno));
   std::size_t written = 0;
@@ -57,12 +58,24 @@ Result<std::string> Control::ask(const std::string& request, const Sink& tell,
     if (tell) tell(static_cast<std::int64_t>(seen.files), static_cast<std::int64_t>(seen.bytes));
     if (stop.stop_requested()) return Error{Code::kCancelled, kStopped};
   }
-  const ControlAnswer& answer = reader.answer();
-  if (answer.error == ENOENT) return Error{Code::kNotFound, "there is no such file"};
-  if (answer.error != 0) {
+  return reader.answer();
+}
+
+// The client works on after it has taken a question, and then and now calls that interrupted
+// though nobody interrupts it.
+Result<std::string> Control::ask(const std::string& request, const Sink& tell,
+                                 const std::stop_token& stop, bool* again) const {
+  for (int asked = 1;; ++asked) {
+    TRY(const ControlAnswer answer, exchange(request, tell, stop));
+    if (answer.error == 0) return answer.data;
+    if (answer.error == EINTR && asked < kMostAsks) {
+      if (again) *again = true;
+      if (!system_clock().sleep(kLongPause, stop)) return Error{Code::kCancelled, kStopped};
+      continue;
+    }
+    if (answer.error == ENOENT) return Error{Code::kNotFound, "there is no such file"};
     return Error{Code::kUnavailable, std::string("JuiceFS says: ") + std::strerror(answer.error)};
   }
-  return answer.data;
 }
 
 Result<CacheFigures> Control::cache(CacheAction action, const std::vector<std::string>& paths,
@@ -85,7 +98,7 @@ Result<CacheFigures> Control::cache(CacheAction action, const std::vector<std::s
 }
 
 Result<VolumeTotals> Control::totals(bool strict, std::stop_token stop) const {
-  TRY(const std::string answer, ask(totals_request(kRootInode, strict), {}, std::move(stop)));
+  TRY(const std::string answer, ask(totals_request(kRootInode, strict), {}, stop));
   return parse_totals(answer);
 }
 
@@ -99,7 +112,9 @@ Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& t
     return unavailable(mount_, std::strerror(errno));
   }
   const std::string name = slash == path.npos ? path : path.substr(slash + 1);
-  auto removed = ask(remove_request(seen.st_ino, name, skip_trash), tell, std::move(stop));
+  bool again = false;
+  auto removed = ask(remove_request(seen.st_ino, name, skip_trash), tell, stop, &again);
+  if (again && removed.is(Code::kNotFound)) return Done{};  // gone the time before
   if (!removed) return std::move(removed).error();
   return Done{};
 }

@@ -39,7 +39,11 @@ class Control {
   Result<std::string> config() const;
 
  private:
-  Result<std::string> ask(const std::string& request, const Sink& tell, std::stop_token stop) const;
+  Result<ControlAnswer> exchange(const std::string& request, const Sink& tell,
+                                 const std::stop_token& stop) const;
+  // `again` becomes true when it had to be asked more than once.
+  Result<std::string> ask(const std::string& request, const Sink& tell, const std::stop_token& stop,
+                          bool* again = nullptr) const;
   Result<std::string> read(const char* file) const;
 
   const std::string mount_;
