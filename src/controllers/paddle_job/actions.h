@@ -74,8 +74,9 @@ struct Plan {
   std::optional<api::PaddleJobStatus> status{};
   // Nothing may be done before the status is stored; there are no waves then.
   bool status_first = false;
-  bool status_is_news = false;  // otherwise it can wait a little
-  std::vector<Wave> waves{};    // one after the other; the status comes after them
+  bool status_is_news = false;    // otherwise it can wait a little
+  bool status_gives_way = false;  // news, but to nobody before jobs that wait for their pods
+  std::vector<Wave> waves{};      // one after the other; the status comes after them
 
   // Look again at this time even if nothing changes.
   std::optional<WallTime> again_at{};

@@ -31,8 +31,11 @@ Wave create_missing(const api::PaddleJob& job, const Sight& sight, const Setting
   return wave;
 }
 
-bool needs_confirmation(const api::PaddleJob& job, const World& world) {
-  return !world.confirmed && (job.status.phase == "Running" || job.status.phase == "Starting");
+bool needs_confirmation(const api::PaddleJob& job, const Sight& sight) {
+  if (sight.world.confirmed) return false;
+  // The phase may be told a little later than the pods are released.
+  return job.status.phase == "Running" || job.status.phase == "Starting" ||
+         has_begun(job, sight.roster, sight.world);
 }
 
 }  // namespace paddle::controllers

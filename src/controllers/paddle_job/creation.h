@@ -15,6 +15,6 @@ Wave create_missing(const api::PaddleJob& job, const Sight& sight, const Setting
 
 // A job that had all its pods is given another one only when the server itself says that one is
 // missing and that the job has not ended: informers see jobs and pods at different times.
-bool needs_confirmation(const api::PaddleJob& job, const World& world);
+bool needs_confirmation(const api::PaddleJob& job, const Sight& sight);
 
 }  // namespace paddle::controllers

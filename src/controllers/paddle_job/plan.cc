@@ -25,6 +25,9 @@ void add_wave(Plan& plan, Wave wave) {
 void say(const api::PaddleJob& job, api::PaddleJobStatus status, Plan& plan) {
   if (status == job.status) return;
   plan.status_is_news = is_news(job.status, status);
+  // Of elastic jobs the first status says that what was left in etcd has been removed.
+  plan.status_gives_way =
+      plan.status_is_news && !job.spec.elastic && only_on_its_way(job.status, status);
   plan.status = std::move(status);
 }
 
@@ -104,7 +107,7 @@ Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Se
   }
   if (held.may_create && !sight.pausing) {
     Wave missing = create_missing(job, sight, setting);
-    plan.confirm = !missing.empty() && needs_confirmation(job, sight.world);
+    plan.confirm = !missing.empty() && needs_confirmation(job, sight);
     add_wave(plan, std::move(missing));
   }
   Released released = release(job, sight, now, setting);

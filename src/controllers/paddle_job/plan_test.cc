@@ -20,6 +20,37 @@ TEST(PaddleJobPlan, CreatesEveryMissingPodInOneWave) {
   EXPECT_EQ(plan.waves.size(), 1u);
 }
 
+TEST(PaddleJobPlan, OnlyNewsOfAJobOnItsWayGivesWay) {
+  auto job = wad();
+  EXPECT_TRUE(plan_for(job, world_of(all_of(job, pending))).status_gives_way);
+  job.status = status_after(job, world_of(all_of(job, pending)));
+  EXPECT_EQ(job.status.phase, "Pending");
+  const auto starting = plan_for(job, published(job, all_of(job, coordinated)));
+  EXPECT_EQ(starting.status->phase, "Starting");
+  EXPECT_TRUE(starting.status_gives_way);
+
+  const auto runs = plan_for(job, published(job, all_of(job, running)));
+  EXPECT_EQ(runs.status->phase, "Running");
+  EXPECT_FALSE(runs.status_gives_way);
+
+  auto changed = job;
+  changed.meta.generation += 1;
+  EXPECT_FALSE(plan_for(changed, published(job, all_of(job, coordinated))).status_gives_way);
+  auto refused = world_of(all_of(job, pending));
+  refused.trouble = Waiting{"Refused", "no"};
+  EXPECT_FALSE(plan_for(job, refused).status_gives_way);
+  const auto elastic = workers(2, R"({"elastic": 1})");
+  EXPECT_FALSE(plan_for(elastic, world_of(all_of(elastic, pending))).status_gives_way);
+}
+
+TEST(PaddleJobPlan, APodOfAJobThatHasBegunIsConfirmedMissingWhateverThePhaseSays) {
+  auto job = workers(2, R"({"intranet": "Service"})");
+  job.status = status_after(job, world_of(all_of(job, pending)));
+  ASSERT_EQ(job.status.phase, "Pending");
+  EXPECT_FALSE(plan_for(job, world_of({pending(job, kWorker, 0)})).confirm);
+  EXPECT_TRUE(plan_for(job, published(job, {running(job, kWorker, 0)})).confirm);
+}
+
 TEST(PaddleJobPlan, ScalingDownBeforeTheStartRemovesTheHighestIndexByUid) {
   const auto job = workers(1);
   const auto plan = plan_for(job, world_of({pending(job, kWorker, 0), pending(job, kWorker, 1)}));

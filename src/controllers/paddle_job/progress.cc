@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <vector>
 
 #include "controllers/paddle_job/conditions.h"
 #include "controllers/paddle_job/pod_facts.h"
@@ -46,6 +47,13 @@ void count_roles(const api::PaddleJob& job, const Roster& roster, api::PaddleJob
 }
 
 auto said(const api::Condition& c) { return std::tie(c.type, c.status, c.reason); }
+
+bool is_early(const std::string& phase) { return phase == "Pending" || phase == "Starting"; }
+
+bool says_on_its_way(const api::Condition& c) {
+  return c.type == "Ready" && c.status == "False" &&
+         (c.reason == "WaitingForPods" || c.reason == "Starting");
+}
 
 }  // namespace
 
@@ -93,6 +101,25 @@ bool is_news(const api::PaddleJobStatus& before, const api::PaddleJobStatus& aft
   return !std::ranges::equal(
       before.conditions, after.conditions,
       [](const api::Condition& a, const api::Condition& b) { return said(a) == said(b); });
+}
+
+bool only_on_its_way(const api::PaddleJobStatus& before, const api::PaddleJobStatus& after) {
+  const auto same = [&](const auto member) { return before.*member == after.*member; };
+  using Status = api::PaddleJobStatus;
+  if (!is_early(after.phase) || !same(&Status::epoch) || !same(&Status::sample_set)) return false;
+  const bool first = before == Status{};
+  if (!first && !(is_early(before.phase) && same(&Status::mode) && same(&Status::port) &&
+                  same(&Status::observed_generation) && same(&Status::selector))) {
+    return false;
+  }
+  const auto others = [](const api::Conditions& list) {
+    std::vector<std::tuple<std::string, std::string, std::string>> found;
+    for (const auto& each : list) {
+      if (!says_on_its_way(each)) found.emplace_back(said(each));
+    }
+    return found;
+  };
+  return others(before.conditions) == others(after.conditions);
 }
 
 }  // namespace paddle::controllers

@@ -35,4 +35,9 @@ api::PaddleJobStatus next_epoch(api::PaddleJobStatus status, const Verdict& verd
 // Users wait for such a change; others (counters, messages) can be told together, a little later.
 bool is_news(const api::PaddleJobStatus& before, const api::PaddleJobStatus& after);
 
+// News of a job that is on its way as it should: pods are waited for, containers start. Nothing in
+// it has to be remembered, and the next news says more: while other jobs wait for their pods, such
+// a status can wait a little.
+bool only_on_its_way(const api::PaddleJobStatus& before, const api::PaddleJobStatus& after);
+
 }  // namespace paddle::controllers

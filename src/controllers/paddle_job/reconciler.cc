@@ -2,6 +2,7 @@
 #include "controllers/paddle_job/reconciler.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/log.h"
 #include "base/sync.h"
@@ -28,6 +29,11 @@ constexpr int kBigJob = 50;
 // Changes of counters and messages are told together.
 constexpr auto kUnsaidWhileRunning = 5s;
 constexpr auto kUnsaidWhileStarting = 15s;
+// With so many jobs in work or in the queue, and for a moment afterwards, making pods goes before
+// telling how it goes.
+constexpr size_t kMany = 4;
+constexpr auto kMoment = 1s;
+constexpr auto kUnsaidInARush = 5s;
 
 // The user can do something about it, and has to know.
 std::optional<Waiting> trouble_of(const Error& error) {
@@ -50,6 +56,8 @@ class PaddleJobReconciler {
       : setting_(options.setting),
         etcd_(options.etcd),
         clock_(clock),
+        queue_(around.queue),
+        events_(around.events),
         view_(around, options.ns, options.setting),
         hand_(around.cluster, around.events, view_) {}
 
@@ -61,6 +69,10 @@ class PaddleJobReconciler {
     }
     Pass pass{.memory = memories_.of(key), .call = {.stop = stop}};
     if (const auto wait = too_soon(*job, pass.memory)) return Outcome{wait};
+    if (many_at_once()) {
+      rush_until_ = clock_.boot() + kMoment;
+      events_.give_way(kMoment);
+    }
     // Two jobs must not choose the same ports at the same time.
     std::optional<Lock> ports;
     if (on_host_network(job->spec) && remembered_port(*job) == 0) ports.emplace(ports_);
@@ -156,14 +168,26 @@ class PaddleJobReconciler {
     return Outcome{again};
   }
 
+  bool many_at_once() const { return queue_.depth() + queue_.running() >= kMany; }
+  bool in_a_rush() const { return clock_.boot() < rush_until_.load(); }
+
+  // How long a status may stay unsaid; nothing: not at all.
+  std::optional<std::chrono::nanoseconds> patience(const api::PaddleJob& job,
+                                                   const Plan& plan) const {
+    if (!plan.status_is_news) {
+      return job.status.phase == "Running" ? kUnsaidWhileRunning : kUnsaidWhileStarting;
+    }
+    if (plan.status_gives_way && in_a_rush()) return kUnsaidInARush;
+    return std::nullopt;
+  }
+
   std::optional<std::chrono::nanoseconds> may_wait(const api::PaddleJob& job, const Plan& plan,
                                                    JobMemory& memory) const {
-    if (plan.status_is_news) return std::nullopt;
+    const auto limit = patience(job, plan);
+    if (!limit) return std::nullopt;
     const BootTime now = clock_.boot();
     if (!memory.unsaid_since) memory.unsaid_since = now;
-    const std::chrono::nanoseconds limit =
-        job.status.phase == "Running" ? kUnsaidWhileRunning : kUnsaidWhileStarting;
-    const auto left = *memory.unsaid_since + limit - now;
+    const auto left = *memory.unsaid_since + *limit - now;
     return left > 0ns ? std::optional(left) : std::nullopt;
   }
 
@@ -220,9 +244,12 @@ class PaddleJobReconciler {
   const Setting setting_;
   const std::shared_ptr<etcd::Store> etcd_;
   const Clock& clock_;
+  const WorkQueue& queue_;
+  kube::EventRecorder& events_;
   JobView view_;
   Hand hand_;
   JobMemories memories_;
+  std::atomic<BootTime> rush_until_{BootTime::min()};
   Mutex ports_;  // held while a job chooses its host ports and stores them
 };
 

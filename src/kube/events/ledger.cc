@@ -7,7 +7,8 @@
 
 namespace paddle::kube {
 
-EventLedger::Verdict EventLedger::note(Happening happening, WallTime wall, BootTime now) {
+EventLedger::Verdict EventLedger::note(Happening happening, WallTime wall, BootTime now,
+                                       bool held) {
   happening.message = clean_text(happening.message, kMaxEventMessage);
   happening.reason = clean_text(happening.reason, kMaxEventReason);
 
@@ -18,7 +19,8 @@ EventLedger::Verdict EventLedger::note(Happening happening, WallTime wall, BootT
     at->second.seen = now;
     return Verdict::kMerged;
   }
-  if (queue_.size() >= limits_.waiting) return Verdict::kFull;
+  if (held && at == events_.end() && join(happening, wall, now)) return Verdict::kMerged;
+  if (waiting() >= limits_.waiting) return Verdict::kFull;
   if (!spend(happening.about, now)) return Verdict::kTooOften;
   if (at != events_.end() && now - at->second.seen > limits_.window) {
     events_.erase(at);
@@ -38,14 +40,16 @@ EventLedger::Verdict EventLedger::note(Happening happening, WallTime wall, BootT
   event.write.last = wall;
   event.seen = now;
   event.waits = true;
-  queue_.push_back(std::move(happening));
+  auto& places = happening.kind == EventKind::kWarning ? warnings_ : queue_;
+  places.push_back({std::move(happening), now});
   return Verdict::kQueued;
 }
 
 std::optional<EventWrite> EventLedger::next() {
-  while (!queue_.empty()) {
-    const auto at = events_.find(queue_.front());
-    queue_.pop_front();
+  while (waiting() > 0) {
+    auto& places = warnings_.empty() ? queue_ : warnings_;
+    const auto at = events_.find(places.front().what);
+    places.pop_front();
     if (at == events_.end() || !at->second.waits) continue;
     at->second.waits = false;
     const EventWrite write = at->second.write;
@@ -53,6 +57,43 @@ std::optional<EventWrite> EventLedger::next() {
     return write;
   }
   return std::nullopt;
+}
+
+std::optional<BootTime> EventLedger::due() const {
+  if (waiting() == 0) return std::nullopt;
+  if (!warnings_.empty() || waiting() > limits_.waiting / 2) return BootTime::min();
+  return queue_.front().since + limits_.held;
+}
+
+// To one of the same object and reason that nobody has seen yet.
+bool EventLedger::join(const Happening& happening, WallTime wall, BootTime now) {
+  if (happening.kind == EventKind::kWarning) return false;
+  const auto alike = [&](const Happening& other) {
+    return other.about == happening.about && other.kind == happening.kind &&
+           other.reason == happening.reason;
+  };
+  Happening prefix = happening;
+  prefix.message.clear();
+  auto at = events_.lower_bound(prefix);
+  for (; at != events_.end() && alike(at->first); ++at) {
+    const Event& event = at->second;
+    const size_t size = at->first.message.size() + 2 + happening.message.size();
+    if (event.waits && event.write.count == 1 && size <= kMaxEventMessage) break;
+  }
+  if (at == events_.end() || !alike(at->first)) return false;
+  const auto place = std::ranges::find(queue_, at->first, &Place::what);
+  if (place == queue_.end()) return false;
+  Happening both = at->first;
+  both.message += "; " + happening.message;
+  if (events_.contains(both)) return false;  // said before, in these very words
+  auto node = events_.extract(at);
+  node.key() = place->what = both;
+  Event& joined = node.mapped();
+  joined.write.what = std::move(both);
+  joined.write.last = wall;
+  joined.seen = now;
+  events_.insert(std::move(node));
+  return true;
 }
 
 void EventLedger::forget(const Happening& what) {

@@ -6,6 +6,10 @@
 // The same object, type, reason and message within `window` is one event with a count. Repeats that
 // come while the event waits to be written cost nothing but the count. Each object may cause
 // `burst` writes at once and one more every `refill`; what exceeds this is dropped and said so.
+//
+// Events can be held back while others need the server more: at most `held` long, never warnings,
+// and not when many wait. Of those that are, one object's with one reason become one event:
+// "created pods a, b; created configmap c".
 
 #pragma once
 
@@ -58,6 +62,7 @@ struct EventLimits {
   std::chrono::seconds refill{300};
   size_t remembered = 4096;  // events, and objects, kept in memory
   size_t waiting = 1024;     // events to be written
+  std::chrono::seconds held{30};
 };
 
 class EventLedger {
@@ -66,18 +71,22 @@ class EventLedger {
 
   enum class Verdict {
     kQueued,    // will be written
-    kMerged,    // counted in one that already waits
+    kMerged,    // counted in one that already waits, or joined to it
     kTooOften,  // dropped: the object has used up its share
     kFull,      // dropped: too many wait
   };
-  Verdict note(Happening happening, WallTime wall, BootTime now);
+  // `held`: events are being held back.
+  Verdict note(Happening happening, WallTime wall, BootTime now, bool held = false);
 
-  // The next event to write, oldest first; it counts as stored from here on.
+  // The next event to write, warnings before others, oldest first; it counts as stored from here
+  // on.
   std::optional<EventWrite> next();
+  // Until when the next one may be held back; nothing when none waits.
+  std::optional<BootTime> due() const;
   // The event could not be written or is gone: the next occurrence makes a new one.
   void forget(const Happening& what);
 
-  size_t waiting() const { return queue_.size(); }
+  size_t waiting() const { return warnings_.size() + queue_.size(); }
   size_t remembered() const { return events_.size() + shares_.size(); }
 
  private:
@@ -86,17 +95,23 @@ class EventLedger {
     BootTime seen{};
     bool waits = false;
   };
+  struct Place {
+    Happening what{};
+    BootTime since{};
+  };
   struct Share {
     double tokens = 0;
     BootTime filled{};
   };
+  bool join(const Happening& happening, WallTime wall, BootTime now);
   bool spend(const ObjectRef& about, BootTime now);
   void prune(BootTime now);
 
   const EventLimits limits_;
   std::map<Happening, Event> events_;
   std::map<ObjectRef, Share> shares_;
-  std::deque<Happening> queue_;
+  std::deque<Place> warnings_;
+  std::deque<Place> queue_;  // the others
 };
 
 }  // namespace paddle::kube

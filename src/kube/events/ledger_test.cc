@@ -109,5 +109,60 @@ TEST(EventLedger, LongMessagesAreCut) {
   EXPECT_EQ(ledger.next()->what.message.size(), 1024u);
 }
 
+TEST(EventLedger, WhatIsHeldBackIsDueInTheEndAndWarningsAtOnce) {
+  EventLedger ledger;
+  EXPECT_FALSE(ledger.due());
+  ledger.note(about("a"), kWall, kNow, true);
+  ledger.note(about("b"), kWall, kNow + seconds{1}, true);
+  EXPECT_EQ(ledger.due(), kNow + EventLimits{}.held);
+  auto warning = about("c");
+  warning.kind = EventKind::kWarning;
+  ledger.note(warning, kWall, kNow + seconds{2}, true);
+  EXPECT_EQ(ledger.due(), BootTime::min());
+  EXPECT_EQ(ledger.next()->what, warning);
+  EXPECT_EQ(ledger.due(), kNow + EventLimits{}.held);
+}
+
+TEST(EventLedger, NothingIsHeldBackWhenManyWait) {
+  EventLedger ledger({.waiting = 10});
+  for (int i = 0; i < 6; ++i) ledger.note(about(std::to_string(i)), kWall, kNow, true);
+  EXPECT_EQ(ledger.due(), BootTime::min());
+}
+
+TEST(EventLedger, OfWhatIsHeldBackOneObjectsWithOneReasonAreOneEvent) {
+  EventLedger ledger;
+  EXPECT_EQ(ledger.note(about("a", "created pods"), kWall, kNow, true), Verdict::kQueued);
+  EXPECT_EQ(ledger.note(about("b", "created pods"), kWall, kNow, true), Verdict::kQueued);
+  EXPECT_EQ(ledger.note(about("a", "created map"), kWall + seconds{1}, kNow, true),
+            Verdict::kMerged);
+  auto other = about("a", "gone");
+  other.reason = "Deleted";
+  EXPECT_EQ(ledger.note(other, kWall, kNow, true), Verdict::kQueued);
+  const auto first = ledger.next();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->what.message, "created pods; created map");
+  EXPECT_EQ(first->count, 1);
+  EXPECT_EQ(first->first, kWall);
+  EXPECT_EQ(first->last, kWall + seconds{1});
+  EXPECT_EQ(ledger.next()->what.message, "created pods");
+  EXPECT_EQ(ledger.next()->what.message, "gone");
+  EXPECT_FALSE(ledger.next());
+}
+
+TEST(EventLedger, AJoinedMessageIsNeverTooLong) {
+  EventLedger ledger({.burst = 1000});
+  for (int i = 0; i < 300; ++i) {
+    ledger.note(about("a", "created " + std::to_string(i)), kWall, kNow, true);
+  }
+  std::string all;
+  while (const auto write = ledger.next()) {
+    EXPECT_LE(write->what.message.size(), 1024u);
+    all += write->what.message + "; ";
+  }
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_NE(all.find("created " + std::to_string(i) + "; "), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace paddle::kube

@@ -11,6 +11,7 @@ namespace {
 constexpr int kAttempts = 4;
 constexpr std::chrono::milliseconds kFirstPause{200};
 constexpr std::chrono::milliseconds kLongestPause{10'000};
+constexpr std::chrono::milliseconds kLookAgain{100};  // may others still go first?
 
 std::string text(const Json& object, const char* field) {
   if (!object.is_object()) return {};
@@ -80,8 +81,9 @@ EventRecorder::~EventRecorder() {
 void EventRecorder::event(const ObjectRef& about, EventKind kind, std::string reason,
                           std::string message) {
   Lock lock(mutex_);
-  switch (ledger_.note({about, kind, std::move(reason), std::move(message)}, clock_.wall(),
-                       clock_.boot())) {
+  const BootTime now = clock_.boot();
+  switch (ledger_.note({about, kind, std::move(reason), std::move(message)}, clock_.wall(), now,
+                       now < others_first_until_)) {
     case EventLedger::Verdict::kQueued:
       work_.notify_one();
       break;
@@ -97,8 +99,21 @@ void EventRecorder::event(const ObjectRef& about, EventKind kind, std::string re
   }
 }
 
+void EventRecorder::give_way(std::chrono::nanoseconds pause) {
+  Lock lock(mutex_);
+  others_first_until_ = std::max(others_first_until_, clock_.boot() + pause);
+}
+
+bool EventRecorder::gives_way() const {
+  const BootTime now = clock_.boot();
+  const auto due = ledger_.due();
+  return due && now < *due && now < others_first_until_;
+}
+
 bool EventRecorder::flush(std::chrono::nanoseconds limit) {
   Lock lock(mutex_);
+  others_first_until_ = BootTime::min();
+  work_.notify_one();
   const BootTime deadline = clock_.boot() + limit;
   while (writing_ || ledger_.waiting() > 0) {
     const BootTime now = clock_.boot();
@@ -115,6 +130,10 @@ void EventRecorder::run(std::stop_token stop) {
       Lock lock(mutex_);
       writing_ = false;
       idle_.notify_all();
+      if (gives_way()) {
+        work_.wait_for(mutex_, stop, kLookAgain);
+        continue;
+      }
       next = ledger_.next();
       if (!next) {
         work_.wait(mutex_, stop);

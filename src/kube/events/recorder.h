@@ -35,11 +35,16 @@ class EventRecorder {
 
   void event(const ObjectRef& about, EventKind kind, std::string reason, std::string message)
       EXCLUDES(mutex_);
+  // For so long others need the server more: events wait, as far as the ledger lets them. They
+  // carry the time at which they happened.
+  void give_way(std::chrono::nanoseconds pause) EXCLUDES(mutex_);
   // Waits until everything told so far is written or given up; false when `limit` passed first.
+  // Gives way to nobody.
   bool flush(std::chrono::nanoseconds limit) EXCLUDES(mutex_);
 
  private:
   void run(std::stop_token stop) EXCLUDES(mutex_);
+  bool gives_way() const REQUIRES(mutex_);
   Result<> write(const EventWrite& write, std::stop_token stop);
 
   Cluster& cluster_;
@@ -56,6 +61,7 @@ class EventRecorder {
   Mutex mutex_;  // not held across a call to the cluster
   EventLedger ledger_ GUARDED_BY(mutex_);
   bool writing_ GUARDED_BY(mutex_) = false;
+  BootTime others_first_until_ GUARDED_BY(mutex_) = BootTime::min();
 
   std::jthread thread_;
 };

@@ -59,6 +59,37 @@ TEST_F(RecorderTest, RepeatsRaiseTheCountOfTheSameEvent) {
   EXPECT_EQ(events[0]["count"], 5);
 }
 
+TEST_F(RecorderTest, GivesWayForAWhileButNotForWarnings) {
+  ManualClock clock;
+  EventRecorder recorder(cluster, "c", clock, metrics);
+  recorder.give_way(std::chrono::seconds{5});
+  recorder.event(kMap, EventKind::kNormal, "R", "can wait");
+  recorder.event(kMap, EventKind::kWarning, "R", "can not");
+  while (events_of(cluster).empty()) system_clock().sleep(std::chrono::milliseconds{1}, {});
+  EXPECT_EQ(events_of(cluster)[0]["message"], "can not");
+  const auto happened = rfc3339(clock.wall());
+  clock.advance(std::chrono::seconds{5});
+  while (events_of(cluster).size() < 2) system_clock().sleep(std::chrono::milliseconds{1}, {});
+  for (const Json& event : events_of(cluster)) EXPECT_EQ(event["firstTimestamp"], happened);
+}
+
+TEST_F(RecorderTest, NobodyIsGivenWayForEver) {
+  ManualClock clock;
+  EventRecorder recorder(cluster, "c", clock, metrics);
+  recorder.give_way(std::chrono::hours{1});
+  recorder.event(kMap, EventKind::kNormal, "R", "m");
+  clock.advance(EventLimits{}.held);
+  while (events_of(cluster).empty()) system_clock().sleep(std::chrono::milliseconds{1}, {});
+}
+
+TEST_F(RecorderTest, ToFlushGivesWayToNobody) {
+  EventRecorder recorder(cluster, "c", system_clock(), metrics);
+  recorder.give_way(std::chrono::hours{1});
+  recorder.event(kMap, EventKind::kNormal, "R", "m");
+  ASSERT_TRUE(recorder.flush(minutes{1}));
+  EXPECT_EQ(events_of(cluster).size(), 1u);
+}
+
 TEST_F(RecorderTest, AnEventThatTheServerHasExpiredIsWrittenAgain) {
   EventRecorder recorder(cluster, "c", system_clock(), metrics);
   recorder.event(kMap, EventKind::kNormal, "R", "m");

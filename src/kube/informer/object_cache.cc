@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "kube/informer/lean.h"
 
 namespace paddle::kube {
 namespace {
@@ -238,7 +239,8 @@ void ObjectCache::begin_list() {
 }
 
 void ObjectCache::list_item(std::string_view text) {
-  const auto object = api::parse_json(text);
+  std::string room;
+  const auto object = api::parse_json(without_managers(text, room));
   auto seen = object ? read(*object) : Result<Sighting>(object.error());
   if (!seen) {  // nothing to remember it by
     unreadable_.Increment();
@@ -269,7 +271,8 @@ void ObjectCache::end_list(const std::string& version) {
 }
 
 Result<std::string> ObjectCache::event(const WatchEvent& event) {
-  TRY(const Json object, api::parse_json(event.object));
+  std::string room;
+  TRY(const Json object, api::parse_json(without_managers(event.object, room)));
   const auto meta = object.find("metadata");
   const std::string* version = object.is_object() && meta != object.end() && meta->is_object()
                                    ? text_of(*meta, "resourceVersion")
