@@ -12,6 +12,7 @@
 #include "controllers/paddle_job/elastic.h"
 #include "kube/client.h"
 #include "kube/config.h"
+#include "kube/leader/pod_identity.h"
 #include "programs/command_line.h"
 
 namespace {
@@ -64,6 +65,7 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
   TRY(kube::Config config, kube::load_config({.path = flags.kubeconfig}, environment));
   log::info("paddle-operator starts", {{"version", kVersion}, {"cluster", config.origin}});
 
+  const auto identity = kube::PodIdentity::claim(variable("POD_NAME", ""), variable("POD_UID", ""));
   Metrics metrics;
   kube::Client client(std::move(config), {.metrics = &metrics});
   TRY(const auto manager,
@@ -71,7 +73,8 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
                                  {.metrics_address = flags.metrics_bind_address,
                                   .health_address = flags.health_probe_bind_address,
                                   .leader_elect = flags.leader_elect,
-                                  .lease_namespace = own_namespace(environment)},
+                                  .lease_namespace = own_namespace(environment),
+                                  .identity = identity ? identity->text() : ""},
                                  metrics));
   CHECK_DONE(controllers::add_controllers(
       *manager,

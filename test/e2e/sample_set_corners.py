@@ -118,9 +118,12 @@ def without_a_node(cluster):
             cluster.wait("the worker runs elsewhere", lambda: (cluster.get(
                 "pod", worker, SYSTEM) or {"spec": {}})["spec"].get("nodeName"), 60)
             expect(not pinned(cluster, worker), "it is still bound to a node")
+            said = cluster.wait("the job says so", lambda: jobs.condition(
+                cluster, "stuck", "DataLocal"), 30)
+            expect(said["status"] == "False" and said["reason"] == "NoNode", json.dumps(said))
+            cluster.note(said["message"])
             cluster.wait_phase("pdj", "stuck", "Completed", SYSTEM, 120)
-            for each in cluster.get("pdj", "stuck", SYSTEM)["status"].get("conditions", []):
-                cluster.note(f"the job: {each['type']} {each['status']} {each.get('message', '')}")
+            expect(jobs.condition(cluster, "stuck", "DataLocal"), "the finished job has forgotten it")
             jobs.delete(cluster, "stuck")
         finally:
             put_back(cluster, number)

@@ -39,7 +39,7 @@ struct ManagerOptions {
   bool leader_elect = false;
   std::string lease_namespace{};  // required with leader_elect
   kube::LeaseTiming lease{};
-  std::string identity{};  // empty: host name and a random part
+  std::string identity{};  // of this process alone; empty: host name and a random part
   // Passes in progress may finish for this long at the end, and are then told to stop.
   std::chrono::milliseconds drain_limit{8'000};
   std::chrono::milliseconds cancel_limit{1'000};

@@ -5,9 +5,12 @@
 
 #include "controllers/paddle_job/objections.h"
 #include "controllers/paddle_job/pod_facts.h"
+#include "controllers/placement/placement.h"
 
 namespace paddle::controllers {
 namespace {
+
+constexpr int kWorkersNamed = 5;
 
 class Conditions {
  public:
@@ -45,6 +48,29 @@ std::optional<Waiting> first_stuck(const Roster& roster) {
   return std::nullopt;
 }
 
+// Workers that may run on any node although a partition is theirs: it had no node when their pods
+// were made, or was lost before they were scheduled (placement.h). Nothing when there is none.
+std::optional<Waiting> away_from_data(const api::PaddleJob& job, const Sight& sight) {
+  const auto& set = sight.world.data.set;
+  const Bench* workers = sight.roster.bench(RoleKind::kWorker);
+  std::string who;
+  int count = 0;
+  const int parts = std::min(set->spec.effective_partitions(),
+                             workers ? static_cast<int>(workers->seats.size()) : 0);
+  for (int i = 0; i < parts; ++i) {
+    const api::Pod* pod = workers->seats[static_cast<size_t>(i)];
+    if (!pod || pod->meta.deleting() || !pod->gates.empty()) continue;
+    if (pod->meta.annotations.contains(kPlacedAnnotation)) continue;
+    if (++count <= kWorkersNamed) who += (who.empty() ? "" : ", ") + std::to_string(i);
+  }
+  if (count == 0) return std::nullopt;
+  if (count > kWorkersNamed) who += " and " + std::to_string(count - kWorkersNamed) + " more";
+  return Waiting{"NoNode", (count == 1 ? "worker " : "workers ") + who +
+                               " may run on any node and read from afar: no node held the "
+                               "partition of the SampleSet " +
+                               job.spec.sample_set->name + " that belongs there"};
+}
+
 Waiting suspended(const World& world) {
   if (world.pods.empty()) return {"Suspended", "the job has no pods"};
   const size_t left = world.pods.size();
@@ -79,6 +105,16 @@ Waiting why_not_ready(const api::PaddleJob& job, const Sight& sight, const std::
   return what_is_missing(job, sight, phase);
 }
 
+// As long as somebody is away from it; a job without a set, or without workers, does not say.
+void say_where_data_is(const api::PaddleJob& job, const Sight& sight, Conditions& conditions) {
+  const auto& ref = job.spec.sample_set;
+  if (!ref || ref->affinity == "preferred") return conditions.drop("DataLocal");
+  if (!sight.world.data.set || sight.world.pods.empty()) return;  // as it was
+  auto away = away_from_data(job, sight);
+  if (!away) return conditions.drop("DataLocal");
+  conditions.say("DataLocal", false, *std::move(away));
+}
+
 }  // namespace
 
 void set_conditions(const api::PaddleJob& job, const Sight& sight, api::PaddleJobStatus& status,
@@ -101,6 +137,7 @@ void set_conditions(const api::PaddleJob& job, const Sight& sight, api::PaddleJo
     } else if (conditions.has("Suspended")) {
       conditions.say("Suspended", false, {"Resumed", "the job goes on"});
     }
+    say_where_data_is(job, sight, conditions);
   }
   const auto texts = doubts_about(job, setting);
   if (texts.empty()) return conditions.drop("Warning");

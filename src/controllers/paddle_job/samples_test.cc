@@ -120,6 +120,29 @@ TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere)
   EXPECT_TRUE(gone().empty());
 }
 
+TEST(JobSamples, J3_AJobSaysWhichWorkersAreAwayFromTheirSamples) {
+  auto job = workers(3, kRef);
+  const DataSeen data = samples(2);
+  const auto about = [&](bool first, bool second, auto make) {
+    std::vector<api::Pod> pods{make(job, kWorker, 0), make(job, kWorker, 1), make(job, kWorker, 2)};
+    if (first) pods[0].meta.annotations[kPlacedAnnotation] = "imagenet-runtime-0";
+    if (second) pods[1].meta.annotations[kPlacedAnnotation] = "imagenet-runtime-1";
+    job.status = status_after(job, with(data, pods));
+    const auto* said = api::find_condition(job.status.conditions, "DataLocal");
+    return said ? said->status + " " + said->reason + " " + said->message : std::string();
+  };
+  EXPECT_EQ(about(true, true, pending), "");  // the third has no partition to be near to
+  EXPECT_TRUE(about(true, false, pending).starts_with("False NoNode worker 1 may run on any node"));
+  EXPECT_NE(about(false, false, running).find("workers 0, 1 may"), std::string::npos);
+  EXPECT_EQ(about(true, true, running), "");  // made again, where they belong
+  EXPECT_NE(about(true, false, running), "");
+  const auto later = status_after(job, with({}, all_of(job, running)));  // the set is gone
+  EXPECT_NE(api::find_condition(later.conditions, "DataLocal"), nullptr);
+  job = workers(3, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+      "affinity": "preferred"}})");
+  EXPECT_EQ(about(false, false, running), "");
+}
+
 TEST(JobSamples, J4_OtherContainersAndReadOnlyMountsByField) {
   const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
       "readOnly": true, "containers": ["b"]}, "worker": {"replicas": 1, "template": {"spec":

@@ -7,6 +7,9 @@
 // *received* it. Receiving comes after the renewal's start, so the holder's trust ends first, by at
 // least the margin, provided that two clocks do not drift apart by more than the margin within one
 // lease. No wall clock takes part.
+//
+// A record with our own name is renewed at once: nobody else alive has it (pod_identity.h), and
+// what a dead one has sent before can at most be a write that was on its way.
 
 #pragma once
 

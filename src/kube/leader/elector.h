@@ -31,7 +31,7 @@ namespace paddle::kube {
 
 struct ElectorOptions {
   ObjectKey lease{};       // one per controller
-  std::string identity{};  // unique per elector: host name and a random part
+  std::string identity{};  // of one living process: elector_identity(), or pod_identity.h
   LeaseTiming timing{};
 };
 

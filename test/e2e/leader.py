@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A manager that is killed leads again at once in its pod; nobody else gets its name or its lease."""
+from subprocess import TimeoutExpired
+
+import install
+import sample_jobs
+from cluster import SYSTEM, Failed, expect
+
+MANAGER, LABEL = install.MANAGERS[0], "control-plane=controller-manager"
+ASIDE = ["/manager", "--leader-elect", f"--namespace={SYSTEM}", "--metrics-bind-address=0",
+         "--health-probe-bind-address=0"]
+
+
+def run(cluster):
+    with cluster.step("each manager holds its lease by the name and uid of its pod"):
+        for label in (LABEL, "control-plane=sampleset-manager", "control-plane=samplejob-manager"):
+            pod = the_pod(cluster, label)
+            cluster.wait(f"{pod['metadata']['name']} leads",
+                         lambda each=pod: lease_of(cluster, each), 60)
+    killed(cluster)
+    beside(cluster)
+    replaced(cluster)
+
+
+def the_pod(cluster, label=LABEL):
+    found = [each for each in cluster.list("pods", SYSTEM, label)
+             if "deletionTimestamp" not in each["metadata"]]
+    expect(len(found) == 1, f"there are {len(found)} pods with {label}")
+    return found[0]
+
+
+def identity(pod):
+    return f"{pod['metadata']['name']}_{pod['metadata']['uid']}"
+
+
+def lease_of(cluster, pod):
+    """The lease that a pod holds, or None."""
+    return next((each for each in cluster.list("leases", SYSTEM)
+                 if each["spec"].get("holderIdentity") == identity(pod)), None)
+
+
+def restarts(pod):
+    return sum(each["restartCount"] for each in pod["status"].get("containerStatuses", []))
+
+
+def killed(cluster):
+    with cluster.step("killed and started again in its pod, it takes its own lease"):
+        pod = the_pod(cluster)
+        before = lease_of(cluster, pod)
+        count = restarts(pod)
+        expect(sample_jobs.kill_on(cluster, pod["spec"]["nodeName"], "environ",
+                                   f"POD_UID={pod['metadata']['uid']}"), "nobody was killed")
+        cluster.wait("another container", lambda: restarts(the_pod(cluster)) > count, 60)
+        cluster.wait("it leads", lambda: "became leader" in log(cluster, pod), 60)
+        after = lease_of(cluster, pod)
+        expect(after, "somebody else holds the lease")
+        same = [each["spec"].get(key) for each in (before, after)
+                for key in ("leaseTransitions", "acquireTime")]
+        expect(same[:2] == same[2:], f"the lease was not renewed but taken over: {same}")
+        started = the_pod(cluster)["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
+        line = next(each for each in log(cluster, pod).splitlines() if "became leader" in each)
+        cluster.note(f"started at {started}; {line[:80]}")
+
+
+def log(cluster, pod):
+    return cluster.kubectl("-n", SYSTEM, "logs", pod["metadata"]["name"])
+
+
+def beside(cluster):
+    with cluster.step("a second process in the same pod does not get the name, nor lead"):
+        pod = the_pod(cluster)
+        before = lease_of(cluster, pod)
+        try:
+            _, out, err = cluster.run("-n", SYSTEM, "exec", pod["metadata"]["name"], "--",
+                                      *ASIDE, limit=25)
+            raise Failed(f"it ended: {out}{err}")
+        except TimeoutExpired as ended:
+            said = "".join(each.decode() if isinstance(each, bytes) else each or ""
+                           for each in (ended.stdout, ended.stderr))
+        finally:
+            sample_jobs.kill_on(cluster, pod["spec"]["nodeName"], "cmdline", ASIDE[-1])
+        expect("paddle-operator starts" in said, f"it did not run: {said}")
+        expect("became leader" not in said, f"it led beside the other: {said}")
+        after = lease_of(cluster, pod)
+        expect(after and after["spec"]["leaseTransitions"] == before["spec"]["leaseTransitions"],
+               "the lease changed hands")
+
+
+def replaced(cluster):
+    with cluster.step("a pod in its place has another name, and gets the lease when it is let go"):
+        pod = the_pod(cluster)
+        before = lease_of(cluster, pod)["spec"].get("leaseTransitions", 0)
+        cluster.kubectl("-n", SYSTEM, "delete", "pod", pod["metadata"]["name"])
+        after = cluster.wait("the next one leads",
+                             lambda: lease_of(cluster, the_pod(cluster)), 90)
+        expect(after["spec"]["leaseTransitions"] > before, "it was not another holder")
