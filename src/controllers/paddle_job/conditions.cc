@@ -65,10 +65,13 @@ std::optional<Waiting> away_from_data(const api::PaddleJob& job, const Sight& si
   }
   if (count == 0) return std::nullopt;
   if (count > kWorkersNamed) who += " and " + std::to_string(count - kWorkersNamed) + " more";
-  return Waiting{"NoNode", (count == 1 ? "worker " : "workers ") + who +
-                               " may run on any node and read from afar: no node held the "
-                               "partition of the SampleSet " +
-                               job.spec.sample_set->name + " that belongs there"};
+  const std::string set_name = job.spec.sample_set->name;
+  if (count == 1) {
+    return Waiting{"NoNode", "worker " + who + " may run on any node and read from afar: its " +
+                                 "partition of the SampleSet " + set_name + " had no node"};
+  }
+  return Waiting{"NoNode", "workers " + who + " may run on any node and read from afar: their " +
+                               "partitions of the SampleSet " + set_name + " had no node"};
 }
 
 Waiting suspended(const World& world) {
