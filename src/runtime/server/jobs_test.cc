@@ -51,6 +51,16 @@ TEST_F(JobsTest, RunsAJobOnTheEngineAndReportsItsProgress) {
   EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
+TEST_F(JobsTest, APartThatIsTriedAgainIsAPartOfTheSameDivision) {
+  engine::SyncTask part{.part = 1, .parts = 3, .lists_at = "first:7716"};
+  ASSERT_TRUE(jobs_->put("sync.1", {.kind = JobKind::kSync, .sync = part}));
+  part.division = "sync.1";
+  ASSERT_TRUE(jobs_->put("sync.1.r1", {.kind = JobKind::kSync, .sync = part}));
+  wait_for([&] { return state("sync.1.r1") == JobState::kSucceeded; });
+  EXPECT_EQ(engine_.calls(),
+            (std::vector<std::string>{"sync part of sync.1", "sync part of sync.1"}));
+}
+
 TEST_F(JobsTest, AFailureKeepsItsSentence) {
   engine_.let_go(Error{Code::kForbidden, "wrong keys: put the right ones into the Secret"});
   ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));

@@ -31,9 +31,9 @@ class Scratch {
 class FakeEngine final : public engine::NodeFace {
  public:
   std::string name() const override { return "fake"; }
-  Result<> sync(const engine::SyncTask&, const engine::ProgressSink& tell,
+  Result<> sync(const engine::SyncTask& task, const engine::ProgressSink& tell,
                 std::stop_token stop) override {
-    return act("sync", tell, std::move(stop));
+    return act(task.parts > 1 ? "sync part of " + task.job : "sync", tell, std::move(stop));
   }
   Result<> warm_up(const engine::Selection& which, const engine::ProgressSink& tell,
                    std::stop_token stop) override {
