@@ -97,6 +97,11 @@ const OwnerReference* Meta::controller() const {
   return nullptr;
 }
 
+std::string annotation(const Meta& meta, const char* name) {
+  const auto found = meta.annotations.find(name);
+  return found == meta.annotations.end() ? "" : found->second;
+}
+
 Result<Meta> decode_meta(const Json& object) {
   if (!object.is_object() || !object.contains("metadata") || !object["metadata"].is_object()) {
     return Error{Code::kInvalid, "metadata is missing"};

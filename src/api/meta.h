@@ -53,6 +53,8 @@ struct Meta {
   const OwnerReference* controller() const;  // the owner with controller: true, or null
 };
 
+std::string annotation(const Meta& meta, const char* name);  // empty: none
+
 // Reads object["metadata"]. kInvalid when a field has the wrong type; unknown fields are passed
 // over (they live on in the object itself: writers edit the object they were given).
 Result<Meta> decode_meta(const Json& object);

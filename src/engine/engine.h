@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -96,6 +97,15 @@ struct SyncTask {
   SourceKeys keys{};    // none: the set's own
   bool operator==(const SyncTask&) const = default;
 };
+
+// Its rules of inclusion, to be followed by those of exclusion. A directory that is left out hides
+// all that is in it: who wants nothing but what is included wants it from every directory. Pure.
+inline std::vector<std::string> inclusions_of(const SyncTask& task) {
+  std::vector<std::string> rules = task.include;
+  const bool nothing_else = std::ranges::find(task.exclude, "*") != task.exclude.end();
+  if (nothing_else && !rules.empty()) rules.emplace_back("*/");
+  return rules;
+}
 
 struct Status {
   struct Index {

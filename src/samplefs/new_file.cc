@@ -32,6 +32,7 @@ Result<NewFile> NewFile::create(const std::string& path, std::size_t size) {
   UniqueFd fd(::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return failed(errno, "create " + temporary);
   NewFile file(path, std::move(fd), nullptr, size);
+  if (size == 0) return file;
   const int refused = ::posix_fallocate(file.fd_.get(), 0, static_cast<off_t>(size));
   if (refused != 0)
     return failed(refused, "reserve " + std::to_string(size) + " bytes for " + path);
@@ -42,7 +43,7 @@ Result<NewFile> NewFile::create(const std::string& path, std::size_t size) {
 }
 
 Result<> NewFile::publish() {
-  if (::msync(bytes_, size_, MS_SYNC) != 0) return failed(errno, "write " + path_);
+  if (bytes_ && ::msync(bytes_, size_, MS_SYNC) != 0) return failed(errno, "write " + path_);
   if (::fsync(fd_.get()) != 0) return failed(errno, "sync " + path_);
   if (std::rename(temporary().c_str(), path_.c_str()) != 0)
     return failed(errno, "publish " + path_);

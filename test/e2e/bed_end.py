@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from cluster import TOOLS, expect
+from cluster import expect, testbed
 
 BRINGS_CLUSTERS = True
 BASE = Path("/tmp/paddle-testbed")
@@ -23,18 +23,11 @@ def run(stage):
         crashes(second)
     finally:
         for name in (FIRST, SECOND):
-            bed(name, "down")
-
-
-def bed(name, *args):
-    done = subprocess.run([TOOLS / "testbed", "--name", name, *args], check=False, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
-    expect(done.returncode == 0, f"testbed {' '.join(args)}: {done.stdout}{done.stderr}")
-    return done.stdout
+            testbed(name, "down")
 
 
 def up(stage, name, *args):
-    stage.note(bed(name, "up", *args).splitlines()[-1])
+    stage.note(testbed(name, "up", *args).splitlines()[-1])
     return stage.cluster(name)
 
 
@@ -105,7 +98,7 @@ def ends(cluster):
         link = f"ptb{outside(cluster)}"
         expect(traces(FIRST) and link in links(), "this test sees no traces of a running cluster")
         start = time.monotonic()
-        bed(FIRST, "down")
+        testbed(FIRST, "down")
         cluster.note(f"down took {time.monotonic() - start:.1f} s")
         expect(gone(FIRST, link)() and not control_groups(FIRST), f"left: {traces(FIRST)}")
         expect(not list(BASE.glob(f"{FIRST}*")), "there are files left")
@@ -123,5 +116,5 @@ def crashes(cluster):
             cluster.wait(f"the end, but there is {traces(SECOND)[:3]}", gone(SECOND, link), 20)
         with cluster.step("and the next one starts where it was"):
             cluster = up(cluster, SECOND, "--nodes", "2")
-    bed(SECOND, "down")
+    testbed(SECOND, "down")
     expect(not control_groups(SECOND) and not list(BASE.glob(f"{SECOND}*")), "something is left")

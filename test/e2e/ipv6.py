@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster whose pods and services have addresses of IPv6 first: everything runs, workers meet."""
-import subprocess
-
 import install
 import jobs
-from cluster import SYSTEM, TOOLS, expect
+from cluster import SYSTEM, expect, testbed
 from paddle_pod import training_pod
 
 BRINGS_CLUSTERS = True
@@ -40,8 +38,8 @@ time.sleep(5)
 def run(stage):
     try:
         with stage.step("a cluster with IPv6"):
-            bed("down")
-            bed("up", "--with", "ipv6")
+            testbed(NAME, "down")
+            testbed(NAME, "up", "--with", "ipv6")
         cluster = stage.cluster(NAME)
         for node in cluster.list("nodes"):
             first = next(each["address"] for each in node["status"]["addresses"]
@@ -52,13 +50,7 @@ def run(stage):
         for intranet in ("PodIP", "Service", "Host"):
             meets(cluster, intranet)
     finally:
-        bed("down")
-
-
-def bed(*args):
-    done = subprocess.run([TOOLS / "testbed", "--name", NAME, *args], check=False, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
-    expect(done.returncode == 0, f"testbed {' '.join(args)}: {done.stdout}{done.stderr}")
+        testbed(NAME, "down")
 
 
 def meets(cluster, intranet):

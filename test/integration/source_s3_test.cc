@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "samplefs/filler.h"
+#include "samplefs/listed_index.h"
 #include "samplefs/sample_files.h"
-#include "samplefs/sync.h"
 #include "source/s3_source.h"
 #include "test/support/s3_gateway.h"
 #include "test/support/scratch_dir.h"

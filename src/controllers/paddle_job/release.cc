@@ -26,23 +26,18 @@ bool has_started(const api::Pod& pod) {
   return runs(pod) || pod.phase == api::PodPhase::kSucceeded;
 }
 
-std::string annotation(const api::Pod& pod, const char* name) {
-  const auto found = pod.meta.annotations.find(name);
-  return found == pod.meta.annotations.end() ? "" : found->second;
-}
-
 Wave release_bench(const api::PaddleJob& job, const Bench& bench, WallTime now,
                    std::optional<WallTime>& again_at) {
   Wave wave;
   for (const api::Pod* pod : bench.seats) {
     if (!waits_for_release(*pod)) continue;
     const std::string value = release_value(job, pod->ip);
-    if (annotation(*pod, kReleaseAnnotation) != value) {
+    if (annotation(pod->meta, kReleaseAnnotation) != value) {
       wave.emplace_back(Release{pod->meta.key, pod->meta.uid, value, first_stamp(now)});
       continue;
     }
     if (!coordinating(*pod)) continue;
-    const std::string stamp = annotation(*pod, kReleasedAtAnnotation);
+    const std::string stamp = annotation(pod->meta, kReleasedAtAnnotation);
     if (const WallTime due = tell_again_at(stamp, now); due > now) {
       soonest(again_at, due);
     } else {

@@ -41,11 +41,6 @@ std::string version_of(const World& world) { return world.secret ? world.secret-
 
 }  // namespace
 
-std::string annotation(const api::Meta& meta, const char* name) {
-  const auto found = meta.annotations.find(name);
-  return found == meta.annotations.end() ? "" : found->second;
-}
-
 Json data_of(const Json& secret) {
   Json data = secret.contains("data") ? secret["data"] : Json::object();
   if (!secret.contains("stringData")) return data;

@@ -49,7 +49,6 @@ inline constexpr const char* kCopiedFrom = "batch.paddlepaddle.org/copied-from";
 // On the Secret with token and certificates: when to make others.
 inline constexpr const char* kRenewAfter = "batch.paddlepaddle.org/renew-after";
 
-std::string annotation(const api::Meta& meta, const char* name);  // empty: none
 std::string event_name(ChildKind kind);
 // What a Secret holds, all of it as `data`.
 api::Json data_of(const api::Json& secret);

@@ -38,6 +38,16 @@ def component(name):
     return done.stdout.strip()
 
 
+def testbed(name, *args, limit=300):
+    """What tools/testbed says about the cluster of that name, which need not be up."""
+    done = subprocess.run([TOOLS / "testbed", "--name", name, *map(str, args)], text=True,
+                          check=False, capture_output=True, timeout=limit,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise Failed(f"testbed {' '.join(map(str, args))}: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
 class Stage:
     """Where a scenario is seen: its steps are counted and told."""
 
@@ -74,12 +84,7 @@ class Cluster(Stage):
     # --- the bed ----------------------------------------------------------------------------------
 
     def testbed(self, *args, limit=120):
-        done = subprocess.run([TOOLS / "testbed", "--name", self.name, *map(str, args)], text=True,
-                              check=False, capture_output=True, timeout=limit,
-                              stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise Failed(f"testbed {' '.join(map(str, args))}: {done.stderr.strip()[-2000:]}")
-        return done.stdout
+        return testbed(self.name, *args, limit=limit)
 
     def on(self, place, *argv, limit=60):
         """What a command prints on a node, or on the cluster's host."""

@@ -28,6 +28,14 @@ void add_key_variables(std::vector<std::string>& env, const SecretFiles& secret)
   add_variable(env, "JFS_RSA_PASSPHRASE", value_of(secret, "passphrase"));
 }
 
+// About a volume; the password of its metadata goes by environment.
+ChildCommand command_on(const FormatPlace& place, const MetadataUrl& url) {
+  ChildCommand command{.argv = {place.program, "--no-agent", "--no-color"},
+                       .env = {"PATH=/usr/bin:/bin", "HOME=/tmp"}};
+  add_variable(command.env, "META_PASSWORD", url.password);
+  return command;
+}
+
 // What it said at its end, without secrets.
 std::string why_not(const ChildEnd& end, const SecretFiles& secret) {
   std::vector<std::string> secrets = secrets_of(secret);
@@ -45,16 +53,14 @@ Result<ChildCommand> format_command(const FormatPlace& place, const SecretFiles&
                                      "' has no name and metaurl; it has to name a volume"};
   }
   TRY(const MetadataUrl url, read_metadata_url(value_of(secret, "metaurl"), {}));
-  ChildCommand command;
-  command.env = {"PATH=/usr/bin:/bin", "HOME=/tmp"};
-  add_variable(command.env, "META_PASSWORD", url.password);
+  ChildCommand command = command_on(place, url);
   // Without a storage JuiceFS would take a directory of this very pod: then only ask.
   if (value_of(secret, "storage").empty() || value_of(secret, "bucket").empty()) {
-    command.argv = {place.program, "--no-agent", "--no-color", "config", url.bare};
+    command.argv.insert(command.argv.end(), {"config", url.bare});
     return command;
   }
   add_key_variables(command.env, secret);
-  command.argv = {place.program, "--no-agent", "--no-color", "format", "--no-update"};
+  command.argv.insert(command.argv.end(), {"format", "--no-update"});
   for (const auto option : kOptions) {
     const std::string value = value_of(secret, std::string(option));
     if (!value.empty()) command.argv.push_back("--" + std::string(option) + "=" + value);
@@ -68,15 +74,13 @@ Result<ChildCommand> format_command(const FormatPlace& place, const SecretFiles&
 }
 
 Result<ChildCommand> keys_command(const FormatPlace& place, const SecretFiles& secret) {
-  ChildCommand command;
   if (value_of(secret, "access-key").empty() && value_of(secret, "secret-key").empty()) {
-    return command;
+    return ChildCommand{};
   }
   TRY(const MetadataUrl url, read_metadata_url(value_of(secret, "metaurl"), {}));
-  command.env = {"PATH=/usr/bin:/bin", "HOME=/tmp"};
-  add_variable(command.env, "META_PASSWORD", url.password);
+  ChildCommand command = command_on(place, url);
   add_key_variables(command.env, secret);
-  command.argv = {place.program, "--no-agent", "--no-color", "set-keys", url.bare};
+  command.argv.insert(command.argv.end(), {"set-keys", url.bare});
   return command;
 }
 

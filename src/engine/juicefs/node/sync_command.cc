@@ -55,11 +55,7 @@ Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, cons
       argv.push_back(each);
     }
   };
-  add_rules("--include", task.include);
-  // A directory that is left out hides all that is in it: who wants nothing but what is included
-  // wants it from every directory.
-  const bool nothing_else = std::ranges::find(task.exclude, "*") != task.exclude.end();
-  if (nothing_else && !task.include.empty()) add_rules("--include", {"*/"});
+  add_rules("--include", inclusions_of(task));
   add_rules("--exclude", task.exclude);
   if (lists) {
     add_option(argv, "threads", "1");  // said in the order of the keys

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generations of an index on disk: `index.<generation>`, each written whole (samplefs/sync.h). The
-// latest and the one before are kept: a mount may still hold names of that one. Not thread-safe.
+// Generations of an index on disk: `index.<generation>`, each written whole
+// (samplefs/index_builder.h). The latest and the one before are kept: a mount may still hold names
+// of that one. Not thread-safe.
 
 #pragma once
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "samplefs/new_file.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -21,16 +22,6 @@ constexpr std::size_t kLongestKeyFile = std::size_t{1} << 20;
 Error can_not(const char* what) {
   return Error{Code::kUnavailable,
                std::string("can not ") + what + " the keys of a source: " + std::strerror(errno)};
-}
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(fd, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return true;
 }
 
 }  // namespace
@@ -87,20 +78,11 @@ std::string SourceKeyFiles::file(::paddle::samplefs::OriginId origin) const {
 
 Result<> SourceKeyFiles::write(::paddle::samplefs::OriginId origin, const KeyValues& keys) const {
   if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) return can_not("keep");
-  const std::string path = file(origin);
-  const std::string early = path + ".tmp";
-  ::unlink(early.c_str());
-  {
-    const UniqueFd fd(
-        ::open(early.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!fd || !write_all(fd.get(), encode_keys(keys)) || ::fsync(fd.get()) != 0) {
-      return can_not("keep");
-    }
-  }
-  if (::rename(early.c_str(), path.c_str()) != 0) return can_not("keep");
-  const UniqueFd folder(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder || ::fsync(folder.get()) != 0) return can_not("keep");
-  return Done{};
+  const std::string text = encode_keys(keys);
+  auto made = ::paddle::samplefs::NewFile::create(file(origin), text.size());
+  if (!made) return std::move(made).error().in("keep the keys of a source");
+  std::memcpy(made->bytes(), text.data(), text.size());
+  return made->publish();
 }
 
 void SourceKeyFiles::remove(::paddle::samplefs::OriginId origin) const {

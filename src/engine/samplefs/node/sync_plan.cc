@@ -80,17 +80,13 @@ Result<::paddle::samplefs::SyncRules> sync_rules(const SyncTask& task, const Own
   if (task.perms) return refuse("perms", "where every file may be read and none written");
   if (task.dirs) return refuse("dirs", "where directories are there as long as files are in them");
   TRY(Origin origin, origin_of(task, own));
-  ::paddle::samplefs::SyncRules rules{.origin = std::move(origin),
-                                      .keys = {.start = task.start,
-                                               .end = task.end,
-                                               .include = task.include,
-                                               .exclude = task.exclude},
-                                      .newer_only = task.update && !task.force_update,
-                                      .delete_unlisted = task.delete_destination};
-  // As with JuiceFS: who wants nothing but what is included wants it from every directory.
-  const bool nothing_else = std::ranges::find(task.exclude, "*") != task.exclude.end();
-  if (nothing_else && !task.include.empty()) rules.keys.include.emplace_back("*/");
-  return rules;
+  return ::paddle::samplefs::SyncRules{.origin = std::move(origin),
+                                       .keys = {.start = task.start,
+                                                .end = task.end,
+                                                .include = inclusions_of(task),
+                                                .exclude = task.exclude},
+                                       .newer_only = task.update && !task.force_update,
+                                       .delete_unlisted = task.delete_destination};
 }
 
 }  // namespace paddle::engine::samplefs

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/samplefs/node/source_keys.h"
+#include "samplefs/scratch.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -125,6 +126,21 @@ TEST(SourceKeys, AnyBytesComeBackAndDamageIsSeen) {
   }
   EXPECT_TRUE(decode_keys("a 5\nb\n").is(Code::kInvalid));
   EXPECT_TRUE(decode_keys("a x\nb\n").is(Code::kInvalid));
+}
+
+TEST(SourceKeys, AreKeptForTheirOwnerAloneAndMayBeNone) {
+  const ::paddle::samplefs::Scratch scratch;
+  const SourceKeyFiles files(scratch.path() + "/keys");
+  const ::paddle::samplefs::OriginId one{1};
+  for (const KeyValues& keys : {KeyValues{{"secret-key", "s"}}, KeyValues{}}) {
+    const auto written = files.write(one, keys);
+    ASSERT_TRUE(written) << written.error().message;
+    EXPECT_EQ(*read_key_file(files.file(one)), keys);
+    EXPECT_EQ(std::filesystem::status(files.file(one)).permissions(),
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  }
+  files.remove(one);
+  EXPECT_TRUE(read_key_file(files.file(one)).is(Code::kNotFound));
 }
 
 }  // namespace
