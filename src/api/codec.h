@@ -43,9 +43,14 @@ inline constexpr bool kIsInteger =
     std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
 using TextMap = std::map<std::string, std::string>;
 template <typename T>
+inline constexpr bool kIsMap = false;  // of structs, by name
+template <typename T>
+inline constexpr bool kIsMap<std::map<std::string, T>> = !std::is_same_v<T, std::string>;
+template <typename T>
 inline constexpr bool kIsStruct =
     std::is_class_v<T> && !std::is_same_v<T, std::string> && !std::is_same_v<T, Opaque> &&
-    !std::is_same_v<T, WallTime> && !std::is_same_v<T, TextMap> && !kIsOptional<T> && !kIsList<T>;
+    !std::is_same_v<T, WallTime> && !std::is_same_v<T, TextMap> && !kIsOptional<T> && !kIsList<T> &&
+    !kIsMap<T>;
 
 // Where we are, as a chain on the stack; becomes text only when something is wrong.
 struct Path {
@@ -133,6 +138,16 @@ Result<> read_list(const Json& from, std::vector<T>& to, const Path& at) {
   return Done{};
 }
 
+template <typename T>
+Result<> read_map(const Json& from, std::map<std::string, T>& to, const Path& at) {
+  if (!from.is_object()) return trouble(at, from, "an object");
+  to.clear();
+  for (const auto& [key, value] : from.items()) {
+    CHECK_DONE(read(value, to[key], Path{&at, key.c_str()}));
+  }
+  return Done{};
+}
+
 Result<> read_texts(const Json& from, TextMap& to, const Path& at);
 Result<> read_time(const Json& from, WallTime& to, const Path& at);
 
@@ -159,6 +174,8 @@ Result<> read(const Json& from, T& to, const Path& at) {
     return read(from, to.emplace(), at);
   } else if constexpr (kIsList<T>) {
     return read_list(from, to, at);
+  } else if constexpr (kIsMap<T>) {
+    return read_map(from, to, at);
   } else {
     if (!from.is_object()) return trouble(at, from, "an object");
     Decoder decode(from, at);
@@ -197,6 +214,10 @@ Json write(const T& value) {
   } else if constexpr (kIsList<T>) {
     Json out = Json::array();
     for (const auto& item : value) out.push_back(write(item));
+    return out;
+  } else if constexpr (kIsMap<T>) {
+    Json out = Json::object();
+    for (const auto& [key, item] : value) out[key] = write(item);
     return out;
   } else if constexpr (std::is_same_v<T, Opaque>) {
     return value ? *value : Json();

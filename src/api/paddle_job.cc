@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/paddle_job.h"
 
+#include <algorithm>
+
 #include "api/object_codec.h"
 #include "api/paddle_job_fields.h"
 
@@ -11,6 +13,14 @@ Result<PaddleJob> decode_paddle_job(const Json& object) {
 }
 Json encode(const PaddleJob& job) { return codec::write_object(job); }
 Json encode(const PaddleJobStatus& status) { return codec::write(status); }
+
+std::string task_type(const std::string& name) {
+  std::string type = name.substr(0, name.find('-'));
+  for (char& c : type) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return type;
+}
 
 CleanPolicy effective_clean_policy(const PaddleJobSpec& spec) {
   const std::string& text = spec.clean_pod_policy;
@@ -29,8 +39,18 @@ std::vector<std::string> warnings(const PaddleJob& job) {
   if (spec.clean_pod_policy == "Nerver") {
     said.push_back("cleanPodPolicy Nerver acts as Never; please write Never");
   }
-  if (spec.with_gloo.value_or(0) > 0 && !spec.ps) {
+  const bool serves =
+      spec.ps || std::ranges::any_of(spec.tasks, [&](const Task& task) {
+        return (spec.mode.empty() || spec.mode == "PS") && task_type(task.name) == "PS";
+      });
+  if (spec.with_gloo.value_or(0) > 0 && !serves) {
     said.push_back("withGloo has no effect without a ps role");
+  }
+  if (spec.tasks.empty() && !spec.mode.empty()) {
+    said.push_back("mode is for tasks; with ps, worker and heter it follows from the roles");
+  }
+  if (spec.tasks.empty() && spec.start_in_order) {
+    said.push_back("startInOrder is for tasks; ps, worker and heter always start in this order");
   }
   return said;
 }

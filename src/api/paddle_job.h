@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,12 @@ struct Role {
   Opaque pod_template{};                   // a PodTemplateSpec, untouched
   Opaque rest{};
   bool operator==(const Role&) const = default;
+};
+
+// A role by a name of the user's own; see PaddleJobSpec::tasks.
+struct Task : Role {
+  std::string name{};
+  bool operator==(const Task&) const = default;
 };
 
 struct SchedulingPolicy {
@@ -60,8 +67,13 @@ struct PaddleJobSpec {
   std::optional<Role> ps{};
   std::optional<Role> worker{};
   std::optional<Role> heter{};
-  std::string clean_pod_policy{};  // as written; ask effective_clean_policy()
-  std::string intranet{};          // "PodIP" (also when empty), "Service" or "Host"
+  // The other way to write a job, instead of ps, worker and heter: what a task is follows from the
+  // mode and from its name up to the first dash.
+  std::string mode{};  // empty: as the roles or tasks are
+  std::vector<Task> tasks{};
+  std::optional<std::int32_t> start_in_order{};  // 1: a task starts when all before it run
+  std::string clean_pod_policy{};                // as written; ask effective_clean_policy()
+  std::string intranet{};                        // "PodIP" (also when empty), "Service" or "Host"
   std::optional<std::int32_t> with_gloo{};
   std::optional<std::int32_t> elastic{};  // any value, even 0, turns it on
   std::optional<SchedulingPolicy> scheduling_policy{};
@@ -102,6 +114,7 @@ struct PaddleJobStatus {
   std::optional<RoleStatus> ps{};
   std::optional<RoleStatus> worker{};
   std::optional<RoleStatus> heter{};
+  std::map<std::string, RoleStatus> tasks{};  // by name
   std::string elastic{};
   std::optional<WallTime> start_time{};
   std::optional<WallTime> completion_time{};
@@ -135,6 +148,9 @@ Result<PaddleJob> decode_paddle_job(const Json& object);
 // decode then encode is the identity.
 Json encode(const PaddleJob& job);
 Json encode(const PaddleJobStatus& status);
+
+// ps-1 -> PS, gpu -> GPU.
+std::string task_type(const std::string& name);
 
 enum class CleanPolicy { kAlways, kNever, kOnFailure, kOnCompletion };
 // "" is OnCompletion; the misspelt OnFailed and Nerver of old examples act as Never.

@@ -17,6 +17,8 @@ inline constexpr int kMaxReplicas = 10'000;
 inline constexpr const char* kCleanPolicies[] = {
     "", "Always", "Never", "OnFailure", "OnCompletion", "OnFailed", "Nerver"};
 inline constexpr const char* kIntranets[] = {"", "PodIP", "Service", "Host"};
+inline constexpr const char* kModes[] = {"", "PS", "Collective", "Single", "Custom"};
+inline constexpr int kMaxTasks = 32;
 inline constexpr const char* kAffinities[] = {"required", "preferred"};
 
 template <typename Visit>
@@ -50,6 +52,22 @@ inline Rules rules(Tag<Role>) {
        "replicas must not exceed limits"},
   };
 }
+
+template <typename Visit>
+void fields(Visit& visit, As<Task> auto& t) {
+  visit("name", t.name,
+        {.doc = "What comes before the first dash says what the task is: ps, heter, driver; "
+                "others train.",
+         .min_length = 1,
+         .max_length = 40,
+         .pattern = kDns1123,
+         .required = true});
+  using Base =
+      std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(t)>>, const Role, Role>;
+  fields(visit, static_cast<Base&>(t));
+}
+
+inline Rules rules(Tag<Task>) { return rules(Tag<Role>{}); }
 
 template <typename Visit>
 void fields(Visit& visit, As<SchedulingPolicy> auto& p) {
@@ -103,6 +121,15 @@ void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
   visit("ps", s.ps, {.doc = "Parameter servers; their presence makes it a PS job."});
   visit("worker", s.worker, {.doc = "Trainers."});
   visit("heter", s.heter, {.doc = "Heterogeneous trainers."});
+  visit("mode", s.mode,
+        {.doc = "PS, Collective, Single or Custom, for tasks; as the tasks are when absent.",
+         .one_of = kModes});
+  visit("tasks", s.tasks,
+        {.doc = "Instead of ps, worker and heter: tasks in the order of ranks.",
+         .max_items = kMaxTasks,
+         .list_key = "name"});
+  visit("startInOrder", s.start_in_order,
+        {.doc = "1: a task starts when all pods of those before it run."});
   visit("cleanPodPolicy", s.clean_pod_policy,
         {.doc = "Which finished jobs lose their pods: Always, Never, OnFailure, OnCompletion (when "
                 "absent). OnFailed and Nerver are accepted and act as Never.",
@@ -133,12 +160,17 @@ inline Rules rules(Tag<PaddleJobSpec>) {
   const auto runs = [](const char* role) {
     return both({has(self(role)), less(lit(0), self(std::string(role) + ".replicas"))});
   };
+  const Expr tasks = both({has(self("tasks")), less(lit(0), size(self("tasks")))});
+  const Expr idle = all_of(self("tasks"), at_most(element("replicas"), lit(0)));
   return {
-      {either({has(self("ps")), has(self("worker")), has(self("heter"))}),
+      {either({has(self("ps")), has(self("worker")), has(self("heter")), tasks}),
        "at least one of ps, worker and heter is needed"},
-      {either({runs("ps"), runs("worker"), runs("heter")}),
+      {either({runs("ps"), runs("worker"), runs("heter"), both({tasks, negate(idle)})}),
        "at least one role needs replicas greater than 0"},
-      {implies(has(self("elastic")), has(self("worker"))), "elastic needs a worker role"},
+      {implies(has(self("elastic")), either({has(self("worker")), tasks})),
+       "elastic needs a worker role"},
+      {implies(tasks, negate(either({has(self("ps")), has(self("worker")), has(self("heter"))}))),
+       "tasks go alone: write either tasks, or ps, worker and heter"},
   };
 }
 
@@ -165,10 +197,11 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("phase", s.phase,
         {.doc = "Pending, Starting, Running, Restarting, Suspended, Completed, Failed or "
                 "Terminating."});
-  visit("mode", s.mode, {.doc = "PS, Collective or Single."});
+  visit("mode", s.mode, {.doc = "PS, Collective, Single or Custom."});
   visit("ps", s.ps, {});
   visit("worker", s.worker, {});
   visit("heter", s.heter, {});
+  visit("tasks", s.tasks, {});
   visit("elastic", s.elastic, {});
   visit("startTime", s.start_time, {.doc = "When all pods first ran."});
   visit("completionTime", s.completion_time, {.doc = "When the job completed or failed."});

@@ -66,6 +66,10 @@ template <typename T>
 struct Inner<std::vector<T>> {
   using Type = T;
 };
+template <typename T>
+struct Inner<std::map<std::string, T>> {
+  using Type = T;
+};
 
 template <typename T>
 Json schema_of(const Field& field, RuleBook& book) {
@@ -77,6 +81,9 @@ Json schema_of(const Field& field, RuleBook& book) {
     out = {{"type", "array"}, {"items", schema_of<typename Inner<T>::Type>(field, book)}};
     add_list_limits(out, field);
     return out;
+  } else if constexpr (codec::kIsMap<T>) {
+    return {{"type", "object"},
+            {"additionalProperties", schema_of<typename Inner<T>::Type>({}, book)}};
   } else if constexpr (std::is_same_v<T, Opaque>) {
     return foreign_schema(field.foreign);
   } else if constexpr (std::is_same_v<T, std::string>) {

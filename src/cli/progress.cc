@@ -32,11 +32,18 @@ std::string sample_set_line(const Json& set) {
 
 std::string paddle_job_line(const Json& job) {
   std::int64_t wanted = 0, running = 0, ended = 0;
+  const auto count = [&](const Json* status) {
+    if (!status) return;
+    running += number_at(*status, {"running"});
+    ended += number_at(*status, {"succeeded"}) + number_at(*status, {"failed"});
+  };
   for (const char* role : {"ps", "worker", "heter"}) {
     wanted += number_at(job, {"spec", role, "replicas"});
-    running += number_at(job, {"status", role, "running"});
-    ended +=
-        number_at(job, {"status", role, "succeeded"}) + number_at(job, {"status", role, "failed"});
+    count(find_at(job, {"status", role}));
+  }
+  for (const Json& task : list_at(job, {"spec", "tasks"})) {
+    wanted += number_at(task, {"replicas"});
+    count(find_at(job, {"status", "tasks", text_at(task, {"name"}).c_str()}));
   }
   std::string line = phase_of(job) + ", " + std::to_string(running) + " of " +
                      std::to_string(wanted) + " pods running";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deploy/examples and deploy/elastic: our validation finds no fault in them, and each job is
-// planned to its last pod. api_corpus_test shows them to a real API server.
+// deploy/examples, deploy/elastic and deploy/heter: our validation finds no fault in them, and each
+// job is planned to its last pod. api_corpus_test shows them to a real API server.
 #include <filesystem>
 #include <map>
 
@@ -22,7 +22,7 @@ using controllers::Create;
 
 std::vector<cli::Document> examples() {
   std::vector<cli::Document> all;
-  for (const char* folder : {"examples", "elastic"}) {
+  for (const char* folder : {"examples", "elastic", "heter"}) {
     auto read = cli::read_documents(std::string(PADDLE_SOURCE_DIR) + "/deploy/" + folder);
     EXPECT_TRUE(read) << read.error().message;
     if (!read) continue;
@@ -52,7 +52,8 @@ TEST(Examples, AreTheOnesThatUsersKnow) {
   std::string names;
   for (const auto& [name, job] : jobs()) names += name + " ";
   EXPECT_EQ(names,
-            "deepfm ps-demo resnet resnet-elastic simple wide-ande-deep wide-ande-deep-podip "
+            "collective-resnet deepfm ps-deepfm ps-demo resnet resnet-elastic simple "
+            "wide-ande-deep wide-ande-deep-podip "
             "wide-ande-deep-service wide-ande-deep-volcano ");
 }
 
@@ -68,7 +69,7 @@ TEST(Examples, AreGoodAndNothingInThemIsProbablyNotMeant) {
       ADD_FAILURE() << one.where << ": " << problem.path << ": " << problem.message;
     }
   }
-  EXPECT_EQ(ours, 11);
+  EXPECT_EQ(ours, 13);
   for (const auto& [name, job] : jobs()) {
     for (const auto& warning : api::warnings(job)) ADD_FAILURE() << name << ": " << warning;
   }
@@ -97,6 +98,7 @@ int pods_of(const api::PaddleJob& job) {
   for (const auto* role : {&job.spec.ps, &job.spec.worker, &job.spec.heter}) {
     if (*role) sum += (*role)->replicas;
   }
+  for (const api::Task& task : job.spec.tasks) sum += task.replicas;
   return sum;
 }
 

@@ -80,7 +80,7 @@ class Training : public testing::Test {
       controllers::Addresses addresses;
       for (const auto& part : controllers::parts_of(job.spec)) {
         for (int i = 0; i < part.replicas; ++i) {
-          addresses[part.kind].push_back(address(part.kind, i));
+          addresses[part.name].push_back(address(part.kind, i));
         }
       }
       for (const auto& [name, value] : controllers::rendezvous_data(job, addresses)) {

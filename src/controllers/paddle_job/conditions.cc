@@ -52,13 +52,12 @@ std::optional<Waiting> first_stuck(const Roster& roster) {
 // were made, or was lost before they were scheduled (placement.h). Nothing when there is none.
 std::optional<Waiting> away_from_data(const api::PaddleJob& job, const Sight& sight) {
   const auto& set = sight.world.data.set;
-  const Bench* workers = sight.roster.bench(RoleKind::kWorker);
+  const auto workers = seats_of(sight.roster, RoleKind::kWorker);
   std::string who;
   int count = 0;
-  const int parts = std::min(set->spec.effective_partitions(),
-                             workers ? static_cast<int>(workers->seats.size()) : 0);
+  const int parts = std::min(set->spec.effective_partitions(), static_cast<int>(workers.size()));
   for (int i = 0; i < parts; ++i) {
-    const api::Pod* pod = workers->seats[static_cast<size_t>(i)];
+    const api::Pod* pod = workers[static_cast<size_t>(i)];
     if (!pod || pod->meta.deleting() || !pod->gates.empty()) continue;
     if (pod->meta.annotations.contains(kPlacedAnnotation)) continue;
     if (++count <= kWorkersNamed) who += (who.empty() ? "" : ", ") + std::to_string(i);

@@ -42,7 +42,7 @@ TEST(Contract, B1_ServiceModeUsesOnePortEverywhereAndItsServicesCoverIt) {
   const auto data = data_of(job);
   const std::string port = data.at("PADDLE_PORT");
   EXPECT_EQ(data.at("PADDLE_PSERVERS_IP_PORT_LIST"), "wad-ps-0:" + port + ",wad-ps-1:" + port);
-  const Json ports = service_for(job, kPs, 0)["spec"]["ports"];
+  const Json ports = service_for(job, parts_of(job.spec).front(), 0)["spec"]["ports"];
   ASSERT_EQ(ports.size(), 20u);
   EXPECT_EQ(std::to_string(ports[0]["port"].get<int>()), port);
   EXPECT_EQ(ports[19]["port"].get<int>(), std::stoi(port) + 19);
@@ -486,7 +486,8 @@ TEST(Contract, B22_AClusterWithoutVolcanoIsACondition) {
 
 TEST(Contract, B24_EverythingIsLabelledAndServicesGoWithTheirPods) {
   auto job = workers(1, R"({"intranet": "Service"})");
-  EXPECT_EQ(service_for(job, kWorker, 0)["metadata"]["labels"][kJobNameLabel], "wad");
+  EXPECT_EQ(service_for(job, parts_of(job.spec).front(), 0)["metadata"]["labels"][kJobNameLabel],
+            "wad");
   EXPECT_EQ(rendezvous_map(job, {})["metadata"]["labels"][kJobNameLabel], "wad");
   auto world = world_of({pending(job, kWorker, 0)});
   world.services = {{.meta = {.key = {"t", "wad-worker-0"}, .uid = "a"}},

@@ -17,11 +17,10 @@ Wave create_missing(const api::PaddleJob& job, const Sight& sight, const Setting
 
   Wave wave;
   for (const Bench& bench : sight.roster.benches) {
-    const RoleKind kind = bench.part.kind;
     for (int i = 0; i < bench.part.replicas; ++i) {
-      const api::ObjectKey key{job.meta.key.ns, pod_name(job, kind, i)};
+      const api::ObjectKey key{job.meta.key.ns, pod_name(job, bench.part, i)};
       if (by_service(job.spec) && !services.contains(key.name)) {
-        wave.emplace_back(Create{Child::kService, key, service_for(job, kind, i)});
+        wave.emplace_back(Create{Child::kService, key, service_for(job, bench.part, i)});
       }
       if (sight.roster.names_in_use.contains(key.name)) continue;
       wave.emplace_back(

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "controllers/paddle_job/parts.h"
+
 namespace paddle::controllers {
 namespace {
 
@@ -22,7 +24,18 @@ std::string host_and_port(const std::string& endpoint) {
   return scheme == std::string::npos ? endpoint : endpoint.substr(scheme + 3);
 }
 
-int replicas(const api::PaddleJobSpec& spec) { return spec.worker ? spec.worker->replicas : 0; }
+// The trainers that come and go; null: there are none, or of several tasks.
+std::optional<Part> trainers(const api::PaddleJobSpec& spec) {
+  std::optional<Part> found;
+  for (Part& part : parts_of(spec)) {
+    if (part.kind != RoleKind::kWorker) continue;
+    if (found) return std::nullopt;
+    found = std::move(part);
+  }
+  return found;
+}
+
+int replicas(const api::PaddleJobSpec& spec) { return replicas_of(spec, RoleKind::kWorker); }
 
 std::string to_text(const Range& range) {
   return std::to_string(range.least) + ":" + std::to_string(range.most);
@@ -40,13 +53,13 @@ std::string etcd_server_of(const std::string& flag, const char* service_host,
 }
 
 bool is_elastic(const api::PaddleJobSpec& spec, const EtcdEndpoints& etcd) {
-  return spec.elastic && spec.worker && !spec.ps && !etcd.empty();
+  return spec.elastic && !etcd.empty() && trainers(spec) && !has_servers(spec);
 }
 
 std::string why_not_elastic(const api::PaddleJobSpec& spec, const EtcdEndpoints& etcd) {
   if (!spec.elastic || is_elastic(spec, etcd)) return {};
-  if (!spec.worker) return "elastic needs a worker role";
-  if (spec.ps)
+  if (!trainers(spec)) return "elastic needs a worker role, or one task that trains";
+  if (has_servers(spec))
     return "a job with parameter servers does not change its size while it trains; "
            "elastic is ignored";
   return "elastic needs an etcd: start the operator with --etcd-server=HOST:PORT; until then a "
@@ -56,17 +69,18 @@ std::string why_not_elastic(const api::PaddleJobSpec& spec, const EtcdEndpoints&
 Range elastic_range(const api::PaddleJobSpec& spec) {
   const int now = std::max(replicas(spec), 1);
   Range range{.least = 1, .most = kNoLimit};
-  if (!spec.worker) return range;
-  if (const int least = spec.worker->requests.value_or(0); least > 0) range.least = least;
-  if (const int most = spec.worker->limits.value_or(0); most > 0) range.most = most;
+  const auto part = trainers(spec);
+  if (!part) return range;
+  if (const int least = part->least.value_or(0); least > 0) range.least = least;
+  if (const int most = part->most.value_or(0); most > 0) range.most = most;
   range.least = std::min(range.least, now);
   range.most = std::max({range.most, now, range.least});
   return range;
 }
 
 std::string elastic_np(const api::PaddleJobSpec& spec) {
-  const bool ranged =
-      spec.worker && (spec.worker->requests.value_or(0) > 0 || spec.worker->limits.value_or(0) > 0);
+  const auto part = trainers(spec);
+  const bool ranged = part && (part->least.value_or(0) > 0 || part->most.value_or(0) > 0);
   return ranged ? to_text(elastic_range(spec)) : std::to_string(replicas(spec));
 }
 

@@ -54,10 +54,10 @@ void lift_gates(const api::PaddleJob& job, const Sight& sight, const Setting& se
       if (!pod || !is_gated(*pod)) continue;
       const auto spec =
           placed_spec(job, bench.part, static_cast<int>(i), sight.world.data, setting);
-      const std::string place =
-          bench.part.kind == RoleKind::kWorker
-              ? must_go_to(*job.spec.sample_set, sight.world.data, static_cast<int>(i))
-              : std::string();
+      const std::string place = bench.part.kind == RoleKind::kWorker
+                                    ? must_go_to(*job.spec.sample_set, sight.world.data,
+                                                 bench.part.first.of_kind + static_cast<int>(i))
+                                    : std::string();
       if (auto patch = lift_patch(pod->meta.uid, pod->gates, spec, place)) {
         held.wave.emplace_back(Patch{Child::kPod, pod->meta.key, std::move(*patch), true});
       }

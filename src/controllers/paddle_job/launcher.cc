@@ -17,16 +17,21 @@ constexpr const char* kOwnAddress = "PADDLE_OWN_IP";
 std::string endpoints_of_first(const api::PaddleJob& job) {
   const std::string port = ":" + std::to_string(port_of(job));
   std::string out = "$(" + std::string(kOwnAddress) + ")" + port;
-  for (int i = 1; i < replicas_of(job.spec, RoleKind::kWorker); ++i) {
-    out += "," + pod_name(job, RoleKind::kWorker, i) + port;
+  for (const Part& part : parts_of(job.spec)) {
+    if (part.kind != RoleKind::kWorker) continue;
+    for (int i = part.first.of_kind == 0 ? 1 : 0; i < part.replicas; ++i) {
+      out += "," + pod_name(job, part, i) + port;
+    }
   }
   return out;
 }
 
 }  // namespace
 
-void tell_launcher(Json& env, const api::PaddleJob& job, RoleKind kind, int index, bool ipv6) {
-  if (by_service(job.spec) && !ipv6 && !job.spec.ps && kind == RoleKind::kWorker && index == 0) {
+void tell_launcher(Json& env, const api::PaddleJob& job, const Part& part, int index, bool ipv6) {
+  const bool rank_0 = part.kind == RoleKind::kWorker && part.first.of_kind + index == 0 &&
+                      !has_servers(job.spec) && !each_for_itself(job.spec);
+  if (by_service(job.spec) && !ipv6 && rank_0) {
     env.push_back(
         {{"name", kOwnAddress}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}});
     env.push_back({{"name", "PADDLE_TRAINER_ENDPOINTS"}, {"value", endpoints_of_first(job)}});

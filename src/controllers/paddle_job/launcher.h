@@ -15,12 +15,12 @@
 
 #include "api/json.h"
 #include "api/paddle_job.h"
-#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/parts.h"
 
 namespace paddle::controllers {
 
 // Appends to the training container's list `env`.
-void tell_launcher(api::Json& env, const api::PaddleJob& job, RoleKind kind, int index,
+void tell_launcher(api::Json& env, const api::PaddleJob& job, const Part& part, int index,
                    bool ipv6 = false);
 
 }  // namespace paddle::controllers

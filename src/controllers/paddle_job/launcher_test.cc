@@ -20,7 +20,9 @@ api::PaddleJob job_of(const std::string& intranet) {
 
 std::string told(const api::PaddleJob& job, RoleKind kind, int index) {
   Json env = Json::array();
-  tell_launcher(env, job, kind, index);
+  for (const Part& part : parts_of(job.spec)) {
+    if (part.kind == kind) tell_launcher(env, job, part, index);
+  }
   std::string out;
   for (const Json& one : env) {
     out += one.value("name", "") + "=" + one.value("value", "(address)") + " ";
@@ -38,7 +40,8 @@ TEST(Launcher, TheFirstWorkerOfAServiceJobKnowsItselfByItsAddress) {
 
 TEST(Launcher, AnAddressOfIpv6IsNothingThatItCouldRead) {
   Json env = Json::array();
-  tell_launcher(env, job_of("Service"), RoleKind::kWorker, 0, true);
+  const auto job = job_of("Service");
+  tell_launcher(env, job, parts_of(job.spec).front(), 0, true);
   EXPECT_TRUE(env.empty());
 }
 
@@ -47,6 +50,22 @@ TEST(Launcher, TrainersOfParameterServersKeepTheirNames) {
   job.spec.ps = api::Role{.replicas = 1};
   EXPECT_EQ(told(job, RoleKind::kWorker, 0), "");
   EXPECT_EQ(told(job, RoleKind::kPs, 0), "");
+}
+
+TEST(Launcher, TheFirstOfAllTasksKnowsItselfAndTheOthersByTheirNames) {
+  auto job = job_of("Service");
+  job.spec.worker.reset();
+  job.spec.tasks = {{api::Role{.replicas = 1}, "gpu-1"}, {api::Role{.replicas = 2}, "xpu"}};
+  const auto parts = parts_of(job.spec);
+  Json env = Json::array();
+  tell_launcher(env, job, parts[1], 0);
+  EXPECT_TRUE(env.empty());
+  tell_launcher(env, job, parts[0], 0);
+  EXPECT_EQ(env[1]["value"], "$(PADDLE_OWN_IP):36000,r-xpu-0:36000,r-xpu-1:36000");
+  job.spec.mode = "Single";
+  env = Json::array();
+  tell_launcher(env, job, parts_of(job.spec)[0], 0);
+  EXPECT_TRUE(env.empty());
 }
 
 TEST(Launcher, OnTheHostNetworkItStaysWithinTheJobsPorts) {

@@ -13,30 +13,23 @@
 
 namespace paddle::controllers {
 
-enum class RoleKind { kPs, kWorker, kHeter };
-// In the order in which ranks, lists and starts go.
+// What the pods of a part are for.
+enum class RoleKind { kPs, kWorker, kHeter, kDriver };
+// The roles of a spec, in the order in which ranks, lists and starts go. (Only tasks drive.)
 inline constexpr std::array kRoles{RoleKind::kPs, RoleKind::kWorker, RoleKind::kHeter};
 
-std::string to_string(RoleKind kind);  // ps, worker, heter
-// TRAINING_ROLE, as Paddle reads it: PSERVER, TRAINER, HETER_TRAINER.
-std::string training_role(RoleKind kind);
-// PADDLE_TRAINING_ROLE, as the Go operator had it: PSERVER, TRAINER, HETER.
-std::string old_training_role(RoleKind kind);
-const std::optional<api::Role>& role_of(const api::PaddleJobSpec& spec, RoleKind kind);
-std::optional<api::RoleStatus>& status_of(api::PaddleJobStatus& status, RoleKind kind);
-int replicas_of(const api::PaddleJobSpec& spec, RoleKind kind);  // 0 when the role is absent
-int total_replicas(const api::PaddleJobSpec& spec);
-
-std::string pod_name(const api::PaddleJob& job, RoleKind kind, int index);
-
-// PS when there is a ps role; else Collective with more than one worker; else Single.
-std::string mode_of(const api::PaddleJobSpec& spec);
+std::string to_string(RoleKind kind);  // ps, worker, heter, driver
+std::optional<api::RoleStatus>& status_of(api::PaddleJobStatus& status, RoleKind role);
+std::string pod_name(const api::PaddleJob& job, RoleKind role, int index);
 
 inline constexpr const char* kFinalizer = "finalizers.paddlepaddle.org";
 inline constexpr const char* kResNameLabel = "paddle-res-name";
 inline constexpr const char* kResTypeLabel = "paddle-res-type";
 inline constexpr const char* kJobNameLabel = "batch.paddlepaddle.org/job-name";
 inline constexpr const char* kResourceAnnotation = "paddle-resource";
+// Of tasks besides, as in the heter branch of the Go operator.
+inline constexpr const char* kPodKeyLabel = "paddle-pod-key";
+inline constexpr const char* kTaskName = "paddle-task-name";  // label and annotation
 // Written by the operator when the pod may start; "<epoch>/<pod address>", so that a pod that comes
 // back under another address waits again.
 inline constexpr const char* kReleaseAnnotation = "batch.paddlepaddle.org/release";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -27,8 +28,8 @@ bool has_containers(const Part& part) {
 std::string about_parts(const std::vector<Part>& parts) {
   int total = 0;
   for (const Part& part : parts) {
-    const std::string name = to_string(part.kind);
-    if (part.replicas < 0) return name + ".replicas must not be negative";
+    const std::string name = is_task(part) ? "task " + part.name : part.name;
+    if (part.replicas < 0) return name + " must not have negative replicas";
     if (part.replicas > 0 && !has_containers(part)) {
       return name + " needs a template with at least one container";
     }
@@ -42,7 +43,7 @@ std::string about_parts(const std::vector<Part>& parts) {
 std::string about_name(const api::PaddleJob& job, const std::vector<Part>& parts) {
   const std::string& name = job.meta.key.name;
   for (const Part& part : parts) {
-    const auto longest = pod_name(job, part.kind, std::max(part.replicas - 1, 0));
+    const auto longest = pod_name(job, part, std::max(part.replicas - 1, 0));
     if (longest.size() > kMaxLabel) {
       return "the name of the job is too long: the pod " + longest + " would have " +
              std::to_string(longest.size()) + " characters, and 63 are allowed";
@@ -53,6 +54,29 @@ std::string about_name(const api::PaddleJob& job, const std::vector<Part>& parts
   }
   if (by_service(job.spec) && !name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))) {
     return "with intranet Service the name of the job has to begin with a letter";
+  }
+  return {};
+}
+
+// The API server says so itself, where it knows rules.
+std::string about_tasks(const api::PaddleJobSpec& spec) {
+  constexpr std::array kModes{"", "PS", "Collective", "Single", "Custom"};
+  if (std::ranges::none_of(kModes, [&](const char* one) { return spec.mode == one; })) {
+    return "mode is " + spec.mode + "; it can be PS, Collective, Single or Custom";
+  }
+  if (spec.tasks.empty()) return {};
+  if (spec.ps || spec.worker || spec.heter) {
+    return "tasks go alone: write either tasks, or ps, worker and heter";
+  }
+  std::set<std::string> names;
+  for (const api::Task& task : spec.tasks) {
+    const bool plain = std::ranges::all_of(task.name, [](char c) {
+      return c == '-' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    });
+    if (!plain || api::task_type(task.name).empty()) {
+      return "a task needs a name of lower-case letters, digits and dashes";
+    }
+    if (!names.insert(task.name).second) return "two tasks are called " + task.name;
   }
   return {};
 }
@@ -75,8 +99,8 @@ std::string about_choices(const api::PaddleJobSpec& spec) {
 
 std::optional<Waiting> objection_to(const api::PaddleJob& job) {
   const auto parts = parts_of(job.spec);
-  for (const std::string& text :
-       {about_parts(parts), about_name(job, parts), about_choices(job.spec)}) {
+  for (const std::string& text : {about_tasks(job.spec), about_parts(parts), about_name(job, parts),
+                                  about_choices(job.spec)}) {
     if (!text.empty()) return Waiting{"InvalidSpec", text};
   }
   if (job.spec.sample_set) return data_out_of_reach(job.meta.key, *job.spec.sample_set);

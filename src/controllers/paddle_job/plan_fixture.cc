@@ -16,10 +16,16 @@ api::PaddleJob job_with(const std::string& spec, const std::string& name) {
                    {"generation", 1},
                    {"creationTimestamp", rfc3339(kNow)}}}};
   object["spec"] = Json::parse(spec);
-  for (const char* role : {"ps", "worker", "heter"}) {
-    if (!object["spec"].contains(role) || object["spec"][role].contains("template")) continue;
-    object["spec"][role]["template"] = {
+  const auto complete = [](Json& role) {
+    if (role.contains("template")) return;
+    role["template"] = {
         {"spec", {{"containers", Json::array({Json{{"name", "c"}, {"image", "i"}}})}}}};
+  };
+  for (const char* role : {"ps", "worker", "heter"}) {
+    if (object["spec"].contains(role)) complete(object["spec"][role]);
+  }
+  if (object["spec"].contains("tasks")) {
+    for (Json& task : object["spec"]["tasks"]) complete(task);
   }
   auto job = api::decode_paddle_job(object);
   EXPECT_TRUE(job) << job.error().message;

@@ -63,6 +63,8 @@ bool ended(const api::Pod& pod) {
 
 bool runs(const api::Pod& pod) { return pod.phase == PodPhase::kRunning && pod.all_ready(); }
 
+bool has_started(const api::Pod& pod) { return runs(pod) || pod.phase == PodPhase::kSucceeded; }
+
 bool coordinating(const api::Pod& pod) {
   return std::ranges::any_of(pod.init_containers, [](const api::ContainerStatus& c) {
     return c.name == kCoordinator && c.state == State::kRunning;

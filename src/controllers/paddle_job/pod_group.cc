@@ -18,19 +18,18 @@ const api::SchedulingPolicy& policy_of(const api::PaddleJobSpec& spec) {
   return spec.scheduling_policy ? *spec.scheduling_policy : none;
 }
 
-std::string scheduler_of(const api::Role& role) {
-  return role.pod_template ? api::look_text(*role.pod_template, "/spec/schedulerName")
+std::string scheduler_of(const Part& part) {
+  return part.pod_template ? api::look_text(*part.pod_template, "/spec/schedulerName")
                            : std::string();
 }
 
 Result<Json> resources_of_all_pods(const api::PaddleJobSpec& spec) {
   api::Quantities sum;
-  for (const RoleKind kind : kRoles) {
-    const auto& role = role_of(spec, kind);
-    if (!role || !role->pod_template) continue;
-    auto one = api::requests_of_pod(api::look(*role->pod_template, "spec"));
-    if (!one) return std::move(one).error().in(to_string(kind) + " template");
-    for (auto& [name, quantity] : *one) quantity = quantity.times(role->replicas);
+  for (const Part& part : parts_of(spec)) {
+    if (!part.pod_template) continue;
+    auto one = api::requests_of_pod(api::look(*part.pod_template, "spec"));
+    if (!one) return std::move(one).error().in(part.name + " template");
+    for (auto& [name, quantity] : *one) quantity = quantity.times(part.replicas);
     api::add(sum, *one);
   }
   return api::encode(sum);
@@ -79,9 +78,8 @@ api::OwnerReference owner_of_group(const api::PaddleJob& job) {
 }  // namespace
 
 bool uses_pod_group(const api::PaddleJobSpec& spec, const std::string& scheduling) {
-  return scheduling == kVolcano && std::ranges::all_of(kRoles, [&](RoleKind kind) {
-           const auto& role = role_of(spec, kind);
-           const std::string scheduler = role ? scheduler_of(*role) : std::string();
+  return scheduling == kVolcano && std::ranges::all_of(parts_of(spec), [&](const Part& part) {
+           const std::string scheduler = scheduler_of(part);
            return scheduler.empty() || scheduler == kVolcano;
          });
 }
@@ -150,11 +148,11 @@ Waiting volcano_is_missing() {
           "(scheduling.volcano.sh/v1beta1); install Volcano or take the flag away"};
 }
 
-void join_pod_group(Json& pod, const api::PaddleJob& job, RoleKind kind) {
+void join_pod_group(Json& pod, const api::PaddleJob& job, const Part& part) {
   pod["spec"]["schedulerName"] = kVolcano;
   Json& annotations = pod["metadata"]["annotations"];
   annotations["scheduling.k8s.io/group-name"] = job.meta.key.name;
-  annotations["volcano.sh/task-spec"] = to_string(kind);
+  annotations["volcano.sh/task-spec"] = is_task(part) ? part.type : part.name;
   annotations["volcano.sh/job-name"] = job.meta.key.name;
   annotations["volcano.sh/job-version"] = std::to_string(job.status.epoch);
   annotations["volcano.sh/queue-name"] = policy_of(job.spec).queue;

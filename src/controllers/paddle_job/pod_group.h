@@ -19,7 +19,7 @@
 #include "api/json.h"
 #include "api/paddle_job.h"
 #include "base/result.h"
-#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/parts.h"
 #include "controllers/placement/waiting.h"
 
 namespace paddle::controllers {
@@ -53,6 +53,6 @@ std::optional<Waiting> waits_for_pod_group(const api::PaddleJob& job,
 Waiting volcano_is_missing();
 
 // schedulerName and annotations of one pod.
-void join_pod_group(api::Json& pod, const api::PaddleJob& job, RoleKind kind);
+void join_pod_group(api::Json& pod, const api::PaddleJob& job, const Part& part);
 
 }  // namespace paddle::controllers

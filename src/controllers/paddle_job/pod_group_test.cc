@@ -164,7 +164,7 @@ TEST(PodGroup, PodsCarryWhatVolcanoReads) {
   auto job = wide_and_deep();
   job.status.epoch = 2;
   Json pod = Json::parse(R"({"metadata":{"annotations":{"mine":"1"}},"spec":{"containers":[]}})");
-  join_pod_group(pod, job, RoleKind::kWorker);
+  join_pod_group(pod, job, parts_of(job.spec)[1]);
   EXPECT_EQ(pod["spec"]["schedulerName"], "volcano");
   EXPECT_EQ(pod["metadata"]["annotations"], Json::parse(R"({"mine":"1",
       "scheduling.k8s.io/group-name":"wad","volcano.sh/task-spec":"worker",

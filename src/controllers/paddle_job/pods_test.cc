@@ -143,9 +143,9 @@ TEST(PodFor, SurvivesATemplateWithoutContainers) {
 }
 
 TEST(Rendezvous, FollowsTheContractsVector) {
-  const auto data = rendezvous_data(
-      wad(R"({"withGloo": 1})"),
-      {{RoleKind::kPs, {"10.0.0.1", "10.0.0.2"}}, {RoleKind::kWorker, {"10.0.0.3", "10.0.0.4"}}});
+  const auto data =
+      rendezvous_data(wad(R"({"withGloo": 1})"),
+                      {{"ps", {"10.0.0.1", "10.0.0.2"}}, {"worker", {"10.0.0.3", "10.0.0.4"}}});
   const std::map<std::string, std::string> expected{
       {"TRAINER_PORTS_NUM", "20"},
       {"PADDLE_PORT", "36000"},
@@ -176,7 +176,7 @@ TEST(Rendezvous, HeterogeneousTrainersAreNamedForTheGoOperatorAndForPaddle) {
   const auto job = job_with(R"({"ps": {"replicas": 1}, "worker": {"replicas": 1},
       "heter": {"replicas": 1, "template": {"spec": {"containers": [
         {"name": "c", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}}})");
-  const auto data = rendezvous_data(job, {{RoleKind::kHeter, {"10.0.0.9"}}});
+  const auto data = rendezvous_data(job, {{"heter", {"10.0.0.9"}}});
   EXPECT_EQ(data.at("PADDLE_HETER_ENDPOINTS"), "10.0.0.9:36000");
   EXPECT_EQ(data.at("PADDLE_HETER_TRAINER_IP_PORT_LIST"), "10.0.0.9:36000");
   EXPECT_EQ(data.at("PADDLE_HETER_TRAINER_DEVICE"), "gpu");

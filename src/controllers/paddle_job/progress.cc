@@ -12,10 +12,6 @@
 namespace paddle::controllers {
 namespace {
 
-bool has_started(const api::Pod& pod) {
-  return runs(pod) || pod.phase == api::PodPhase::kSucceeded;
-}
-
 std::string phase_of(const api::PaddleJob& job, const Sight& sight) {
   const std::string& last = job.status.phase;
   if (finished(last)) return last;
@@ -34,16 +30,20 @@ std::string phase_of(const api::PaddleJob& job, const Sight& sight) {
   return any_pod(roster, coordinating) ? "Starting" : "Pending";
 }
 
-void count_roles(const api::PaddleJob& job, const Roster& roster, api::PaddleJobStatus& status) {
-  for (const RoleKind kind : kRoles) {
-    const Bench* bench = roster.bench(kind);
-    if (!role_of(job.spec, kind)) {
-      status_of(status, kind).reset();
-    } else if (bench) {
-      status_of(status, kind) = count(*bench);
+void count_pods(const Roster& roster, api::PaddleJobStatus& status) {
+  for (const RoleKind role : kRoles) status_of(status, role).reset();
+  status.tasks.clear();
+  std::size_t workers = 0;
+  for (const Bench& bench : roster.benches) {
+    api::RoleStatus seen = count(bench);
+    if (bench.part.kind == RoleKind::kWorker) workers += seen.refs.size();
+    if (is_task(bench.part)) {
+      status.tasks[bench.part.name] = std::move(seen);
+    } else {
+      status_of(status, bench.part.kind) = std::move(seen);
     }
   }
-  status.replicas = static_cast<std::int32_t>(status.worker ? status.worker->refs.size() : 0);
+  status.replicas = static_cast<std::int32_t>(workers);
 }
 
 auto said(const api::Condition& c) { return std::tie(c.type, c.status, c.reason); }
@@ -70,7 +70,7 @@ api::PaddleJobStatus observe(const api::PaddleJob& job, const Sight& sight, Wall
   status.selector = std::string(kJobNameLabel) + "=" + job.meta.key.name + "," + kResTypeLabel +
                     "=" + to_string(RoleKind::kWorker);
   // The last figures of a finished job stay, whoever cleans its pods.
-  if (!was_finished) count_roles(job, sight.roster, status);
+  if (!was_finished) count_pods(sight.roster, status);
   if (status.phase == "Running" && !status.start_time) status.start_time = now;
   if (finished(status.phase) && !status.completion_time) status.completion_time = now;
   const auto& set = sight.world.data.set;

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kLookAtOverdue{5};
 std::set<std::string> seat_names(const api::PaddleJob& job, const Roster& roster) {
   std::set<std::string> names;
   for (const Bench& bench : roster.benches) {
-    for (int i = 0; i < bench.part.replicas; ++i) names.insert(pod_name(job, bench.part.kind, i));
+    for (int i = 0; i < bench.part.replicas; ++i) names.insert(pod_name(job, bench.part, i));
   }
   return names;
 }

@@ -22,10 +22,6 @@ Wave publish(const api::PaddleJob& job, const Sight& sight) {
   return {Replace{job.meta.key, std::move(map)}};
 }
 
-bool has_started(const api::Pod& pod) {
-  return runs(pod) || pod.phase == api::PodPhase::kSucceeded;
-}
-
 Wave release_bench(const api::PaddleJob& job, const Bench& bench, WallTime now,
                    std::optional<WallTime>& again_at) {
   Wave wave;
@@ -47,6 +43,22 @@ Wave release_bench(const api::PaddleJob& job, const Bench& bench, WallTime now,
   return wave;
 }
 
+// Whom nobody else has to wait for goes together. Tasks that are not to start in order go at once,
+// but for servers: who calls them before they listen may give up.
+bool may_follow(const api::PaddleJob& job, const Roster& roster, const Bench& bench) {
+  const bool in_order = job.spec.tasks.empty() || job.spec.start_in_order.value_or(0) == 1;
+  for (const Bench& other : roster.benches) {
+    if (&other == &bench) {
+      if (in_order) return true;
+      continue;
+    }
+    const bool first =
+        in_order || (other.part.kind == RoleKind::kPs && bench.part.kind != RoleKind::kPs);
+    if (first && !every_seat(other, has_started)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Released release(const api::PaddleJob& job, const Sight& sight, WallTime now,
@@ -62,8 +74,8 @@ Released release(const api::PaddleJob& job, const Sight& sight, WallTime now,
 
   Released released{.waves = {publish(job, sight)}};
   for (const Bench& bench : roster.benches) {
+    if (!may_follow(job, roster, bench)) continue;
     released.waves.push_back(release_bench(job, bench, now, released.again_at));
-    if (!every_seat(bench, has_started)) break;
   }
   return released;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/paddle_job/rendezvous.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
@@ -21,9 +23,9 @@ std::string joined(const std::vector<std::string>& addresses, Each each) {
 }
 
 // What Paddle wants to know of heterogeneous trainers: "gpu" or "cpu".
-std::string device_of(const api::Role& role) {
-  if (!role.pod_template) return "cpu";
-  const api::Json& containers = api::look(*role.pod_template, "/spec/containers");
+std::string device_of(const Part& part) {
+  if (!part.pod_template) return "cpu";
+  const api::Json& containers = api::look(*part.pod_template, "/spec/containers");
   if (!containers.is_array()) return "cpu";
   for (const auto& container : containers) {
     for (const char* kind : {"/resources/limits", "/resources/requests"}) {
@@ -38,6 +40,55 @@ std::string device_of(const api::Role& role) {
 }
 
 using Data = std::map<std::string, std::string>;
+
+// The addresses of a job's parts, by what they are.
+class Peers {
+ public:
+  Peers(std::vector<Part> parts, const Addresses& addresses)
+      : parts_(std::move(parts)), addresses_(addresses) {}
+
+  const Part* first(RoleKind kind) const {  // null: there is none
+    const auto found = std::ranges::find(parts_, kind, &Part::kind);
+    return found == parts_.end() ? nullptr : &*found;
+  }
+  std::vector<std::string> of(RoleKind kind) const {
+    std::vector<std::string> all;
+    for (const Part& part : parts_) {
+      if (part.kind == kind) add(part, all);
+    }
+    return all;
+  }
+  std::map<std::string, std::vector<std::string>> by_type() const {  // of tasks
+    std::map<std::string, std::vector<std::string>> all;
+    for (const Part& part : parts_) {
+      if (is_task(part)) add(part, all[part.type]);
+    }
+    return all;
+  }
+  std::string types() const {  // one for each pod
+    std::string out;
+    for (const Part& part : parts_) {
+      for (int i = 0; i < part.replicas; ++i) out += (out.empty() ? "" : ",") + part.type;
+    }
+    return out;
+  }
+
+ private:
+  void add(const Part& part, std::vector<std::string>& all) const {
+    const auto found = addresses_.find(part.name);
+    if (found == addresses_.end()) return;
+    all.insert(all.end(), found->second.begin(), found->second.end());
+  }
+
+  const std::vector<Part> parts_;
+  const Addresses& addresses_;
+};
+
+void tell_hosts_of_tasks(const Peers& peers, Data& data) {
+  for (const auto& [type, some] : peers.by_type()) {
+    data["PADDLE_" + type + "_HOST"] = joined(some, [](const auto& a) { return a; });
+  }
+}
 
 void tell_of_workers(const std::vector<std::string>& workers, int port, Data& data) {
   data["PADDLE_TRAINERS"] = joined(workers, [](const auto& a) { return a; });
@@ -59,10 +110,10 @@ int port_of(const api::PaddleJob& job) {
 Addresses addresses(const api::PaddleJob& job, const Roster& roster) {
   Addresses out;
   for (const Bench& bench : roster.benches) {
-    auto& list = out[bench.part.kind];
+    auto& list = out[bench.part.name];
     for (size_t i = 0; i < bench.seats.size(); ++i) {
       const api::Pod* pod = bench.seats[i];
-      list.push_back(by_service(job.spec) ? pod_name(job, bench.part.kind, static_cast<int>(i))
+      list.push_back(by_service(job.spec) ? pod_name(job, bench.part, static_cast<int>(i))
                                           : (pod ? pod->ip : std::string()));
     }
   }
@@ -76,29 +127,40 @@ std::string endpoint(const std::string& address, int port) {
 
 Data rendezvous_data(const api::PaddleJob& job, const Addresses& addresses) {
   const int port = port_of(job);
-  const auto of = [&](RoleKind kind) -> std::vector<std::string> {
-    const auto found = addresses.find(kind);
-    return found == addresses.end() ? std::vector<std::string>{} : found->second;
-  };
-  const auto endpoints = [&](RoleKind kind) {
-    return joined(of(kind), [&](const auto& a) { return endpoint(a, port); });
-  };
   Data data{
       {"TRAINER_PORTS_NUM", std::to_string(kPortsPerJob)},
       {"PADDLE_PORT", std::to_string(port)},
       {"PADDLE_JOB_ID", job.meta.key.ns + "-" + job.meta.key.name},
   };
-  if (job.spec.ps) data["PADDLE_PSERVERS_IP_PORT_LIST"] = endpoints(RoleKind::kPs);
-  if (job.spec.worker) {
-    data["PADDLE_TRAINER_ENDPOINTS"] = endpoints(RoleKind::kWorker);
-    tell_of_workers(of(RoleKind::kWorker), port, data);
+  const Peers peers(parts_of(job.spec), addresses);
+  if (each_for_itself(job.spec)) {
+    if (mode_of(job.spec) == "Custom") tell_hosts_of_tasks(peers, data);
+    return data;
   }
-  if (job.spec.heter) {
-    data["PADDLE_HETER_ENDPOINTS"] = endpoints(RoleKind::kHeter);
-    data["PADDLE_HETER_TRAINER_IP_PORT_LIST"] = endpoints(RoleKind::kHeter);
-    data["PADDLE_HETER_TRAINER_DEVICE"] = device_of(*job.spec.heter);
+  const auto endpoints = [&](const std::vector<std::string>& some) {
+    return joined(some, [&](const auto& a) { return endpoint(a, port); });
+  };
+  if (peers.first(RoleKind::kPs)) {
+    data["PADDLE_PSERVERS_IP_PORT_LIST"] = endpoints(peers.of(RoleKind::kPs));
   }
-  if (const auto servers = of(RoleKind::kPs);
+  if (peers.first(RoleKind::kWorker)) {
+    data["PADDLE_TRAINER_ENDPOINTS"] = endpoints(peers.of(RoleKind::kWorker));
+    tell_of_workers(peers.of(RoleKind::kWorker), port, data);
+  }
+  if (const Part* heter = peers.first(RoleKind::kHeter)) {
+    data["PADDLE_HETER_ENDPOINTS"] = endpoints(peers.of(RoleKind::kHeter));
+    data["PADDLE_HETER_TRAINER_IP_PORT_LIST"] = endpoints(peers.of(RoleKind::kHeter));
+    data["PADDLE_HETER_TRAINER_DEVICE"] = device_of(*heter);
+  }
+  if (mode_of(job.spec) == "Collective") {
+    if (!job.spec.tasks.empty()) data["PADDLE_TRAINERS_TYPES"] = peers.types();
+  } else {
+    for (const auto& [type, some] : peers.by_type()) {
+      if (type == "PS" || type == "HETER" || type == "TRAINER") continue;  // as above
+      data["PADDLE_" + type + "_ENDPOINTS"] = endpoints(some);
+    }
+  }
+  if (const auto servers = peers.of(RoleKind::kPs);
       job.spec.with_gloo.value_or(0) > 0 && !servers.empty()) {
     data["PADDLE_WITH_GLOO"] = std::to_string(*job.spec.with_gloo);
     data["PADDLE_GLOO_RENDEZVOUS"] = "3";  // an HTTP store
@@ -109,9 +171,10 @@ Data rendezvous_data(const api::PaddleJob& job, const Addresses& addresses) {
 
 Data peers_in(const Data& data) {
   Data peers;
-  for (const char* key :
-       {"PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_HETER_ENDPOINTS"}) {
-    if (const auto found = data.find(key); found != data.end()) peers.insert(*found);
+  for (const auto& [key, value] : data) {
+    for (const char* list : {"_IP_PORT_LIST", "_ENDPOINTS", "_HOST"}) {
+      if (key.ends_with(list)) peers[key] = value;
+    }
   }
   return peers;
 }
@@ -120,11 +183,11 @@ Data peers_in(const Data& data) {
 std::string shape_of(const api::PaddleJob& job) {
   std::string shape = job.spec.intranet.empty() ? "PodIP" : job.spec.intranet;
   shape += ":" + std::to_string(port_of(job));
-  for (const RoleKind kind : kRoles) {
-    if (!role_of(job.spec, kind)) continue;
-    shape += "," + to_string(kind) + "=" + std::to_string(replicas_of(job.spec, kind));
+  for (const Part& part : parts_of(job.spec)) {
+    shape += "," + part.name + "=" + std::to_string(part.replicas);
   }
-  if (const int gloo = job.spec.with_gloo.value_or(0); gloo > 0 && job.spec.ps) {
+  if (!job.spec.tasks.empty()) shape += ",mode=" + mode_of(job.spec);
+  if (const int gloo = job.spec.with_gloo.value_or(0); gloo > 0 && has_servers(job.spec)) {
     shape += ",gloo=" + std::to_string(gloo);
   }
   return shape;

@@ -24,8 +24,8 @@ bool by_service(const api::PaddleJobSpec& spec);  // intranet: Service
 // First of the job's ports: the same in every list, in PADDLE_PORT and in Services.
 int port_of(const api::PaddleJob& job);
 
-// How peers call each pod, by part and index. Complete: one for each replica.
-using Addresses = std::map<RoleKind, std::vector<std::string>>;
+// How peers call each pod, by name of the part and index. Complete: one for each replica.
+using Addresses = std::map<std::string, std::vector<std::string>>;
 Addresses addresses(const api::PaddleJob& job, const Roster& roster);
 
 // "10.0.0.1:36000", "[fd00::1]:36000".

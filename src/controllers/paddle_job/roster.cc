@@ -48,11 +48,6 @@ void each_seat(const Roster& roster, Each each) {
 
 }  // namespace
 
-const Bench* Roster::bench(RoleKind kind) const {
-  const auto found = std::ranges::find(benches, kind, [](const Bench& b) { return b.part.kind; });
-  return found == benches.end() ? nullptr : &*found;
-}
-
 Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods) {
   Roster roster;
   std::map<std::string, const api::Pod*> present;
@@ -70,7 +65,7 @@ Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods) {
   for (Part& part : parts_of(job.spec)) {
     Bench& bench = roster.benches.emplace_back();
     for (int index = 0; index < part.replicas; ++index) {
-      auto seated = present.extract(pod_name(job, part.kind, index));
+      auto seated = present.extract(pod_name(job, part, index));
       bench.seats.push_back(seated ? seated.mapped() : nullptr);
     }
     bench.part = std::move(part);
@@ -83,6 +78,14 @@ Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods) {
 int seats(const Roster& roster) {
   int all = 0;
   each_seat(roster, [&](const api::Pod*) { ++all; });
+  return all;
+}
+
+std::vector<const api::Pod*> seats_of(const Roster& roster, RoleKind kind) {
+  std::vector<const api::Pod*> all;
+  for (const Bench& bench : roster.benches) {
+    if (bench.part.kind == kind) all.insert(all.end(), bench.seats.begin(), bench.seats.end());
+  }
   return all;
 }
 
@@ -127,9 +130,13 @@ api::RoleStatus count(const Bench& bench) {
 
 bool work_done(const Roster& roster) {
   const auto succeeded = [](const api::Pod& pod) { return pod.phase == PodPhase::kSucceeded; };
-  const Bench* workers = roster.bench(RoleKind::kWorker);
-  if (!workers || workers->seats.empty()) return seats(roster) > 0 && every_seat(roster, succeeded);
-  return every_seat(*workers, succeeded);
+  bool any = false;
+  for (const Bench& bench : roster.benches) {
+    if (bench.part.kind != RoleKind::kWorker || bench.seats.empty()) continue;
+    if (!every_seat(bench, succeeded)) return false;
+    any = true;
+  }
+  return any || (seats(roster) > 0 && every_seat(roster, succeeded));
 }
 
 }  // namespace paddle::controllers

@@ -28,12 +28,12 @@ struct Roster {
   std::vector<const api::Pod*> old{};      // of earlier epochs
   std::set<std::string> names_in_use{};    // of all of them
   bool from_the_future = false;            // a pod is of a later epoch: our view of the job is old
-
-  const Bench* bench(RoleKind kind) const;  // null: the job has no such part
 };
 Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods);
 
 int seats(const Roster& roster);  // in all
+// Of all parts of this kind, in the order of ranks; null: empty.
+std::vector<const api::Pod*> seats_of(const Roster& roster, RoleKind kind);
 int empty_seats(const Roster& roster);
 // Seats whose pod is not there, is on its way out, or has no address yet.
 int without_address(const Roster& roster);

@@ -8,9 +8,9 @@
 
 namespace paddle::controllers {
 
-api::Json service_for(const api::PaddleJob& job, RoleKind kind, int index) {
+api::Json service_for(const api::PaddleJob& job, const Part& part, int index) {
   using api::Json;
-  const std::string name = pod_name(job, kind, index);
+  const std::string name = pod_name(job, part, index);
   const int first = port_of(job);
   Json ports = Json::array();
   for (int i = 0; i < kPortsPerJob; ++i) {
@@ -23,7 +23,7 @@ api::Json service_for(const api::PaddleJob& job, RoleKind kind, int index) {
           {"kind", "Service"},
           {"metadata", api::encode_meta({.key = {job.meta.key.ns, name},
                                          .labels = {{kResNameLabel, name},
-                                                    {kResTypeLabel, to_string(kind)},
+                                                    {kResTypeLabel, to_string(part.kind)},
                                                     {kJobNameLabel, job.meta.key.name}},
                                          .owners = {owner_reference(job)}})},
           {"spec",

@@ -7,10 +7,10 @@
 
 #include "api/json.h"
 #include "api/paddle_job.h"
-#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/parts.h"
 
 namespace paddle::controllers {
 
-api::Json service_for(const api::PaddleJob& job, RoleKind kind, int index);
+api::Json service_for(const api::PaddleJob& job, const Part& part, int index);
 
 }  // namespace paddle::controllers

@@ -29,7 +29,7 @@ Findings look_at(const api::PaddleJob& job, const Roster& roster) {
       const api::Pod* pod = bench.seats[i];
       if (!pod) {
         if (found.missing.empty()) {
-          found.missing = pod_name(job, bench.part.kind, static_cast<int>(i));
+          found.missing = pod_name(job, bench.part, static_cast<int>(i));
         }
       } else if (failed_by_disruption(*pod)) {
         note(found.failed_disruption, pod);
