@@ -15,7 +15,7 @@
 
 namespace paddle::controllers {
 
-inline constexpr std::chrono::seconds kFirstTellingAgain{3};
+inline constexpr std::chrono::seconds kFirstTellingAgain{5};
 inline constexpr std::chrono::seconds kSlowestTellingAgain{60};
 
 std::string first_stamp(WallTime now);
