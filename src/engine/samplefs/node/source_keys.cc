@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/samplefs/node/source_keys.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -81,7 +82,7 @@ Result<> SourceKeyFiles::write(::paddle::samplefs::OriginId origin, const KeyVal
   const std::string text = encode_keys(keys);
   auto made = ::paddle::samplefs::NewFile::create(file(origin), text.size());
   if (!made) return std::move(made).error().in("keep the keys of a source");
-  std::memcpy(made->bytes(), text.data(), text.size());
+  std::ranges::copy(std::as_bytes(std::span(text)), made->bytes());
   return made->publish();
 }
 
