@@ -88,7 +88,9 @@ struct PaddleJobFaults : ::testing::Test {
     const auto of = [&](const char* job) {
       return "batch.paddlepaddle.org/job-name=" + prefix + job;
     };
-    EXPECT_TRUE(eventually([&] { return count(kinds::kPods, of("-ps")) == 2; }));  // no servers
+    EXPECT_TRUE(eventually([&] { return count(kinds::kPods, of("-ps")) == 2; }))  // no servers
+        << plane->kubectl({"get", "pdj,pods", "-o", "yaml", "-l", of("-ps")}).out
+        << plane->kubectl({"get", "pdj", prefix + "-ps", "-o", "yaml"}).out;
     EXPECT_EQ(count(kinds::kPods, of("-svc")), 3u);
     EXPECT_EQ(count(kinds::kServices, of("-svc")), 3u);
     EXPECT_EQ(count(kinds::kPods, of("-host")), 2u);

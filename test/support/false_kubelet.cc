@@ -48,7 +48,14 @@ void FalseKubelet::look() {
 
 void FalseKubelet::tend(const Json& object) {
   const auto decoded = api::decode_pod(object);
-  if (!decoded || decoded->meta.deleting()) return;
+  if (!decoded) return;
+  // Of a pod whose deletion was asked for by somebody who was killed before the answer the API
+  // server may keep the mark and not finish: the collector of pods does.
+  if (decoded->meta.deleting()) {
+    (void)server_.remove(kinds::kPods, decoded->meta.key,
+                         {.uid = decoded->meta.uid, .grace_seconds = 0});
+    return;
+  }
   const api::Pod& pod = *decoded;
   const std::string& name = pod.meta.key.name;
   if (pod.ip.empty()) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for scheduler and kubelets where only an API server is: gives each new pod an address,
-// starts those whose coordinator is released, and ends those that run as it is told to. Works on
-// any Cluster, the real one included, with a thread of its own for as long as it lives.
+// starts those whose coordinator is released, ends those that run as it is told to, and removes
+// those that are being deleted. Works on any Cluster, the real one included, with a thread of its
+// own for as long as it lives.
 
 #pragma once
 
