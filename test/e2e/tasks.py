@@ -22,6 +22,12 @@ def job_of(name, tasks, command, **spec):
     return job
 
 
+def last_report(cluster, pod):
+    done = [each for each in jobs.reports(cluster, pod) if each.get("event") == "done"]
+    expect(done, f"{pod} does not say that it is done")
+    return done[-1]
+
+
 def run(cluster):
     with cluster.step("the training image on every node"):
         cluster.load("paddle-e2e")
@@ -40,11 +46,9 @@ def with_servers(cluster):
         expect(status["mode"] == "PS", f"its mode is {status['mode']}")
         expect(status["tasks"]["trainer"].get("succeeded") == 2, f"counted: {status['tasks']}")
         for rank in (0, 1):
-            done = [each for each in jobs.reports(cluster, f"{name}-trainer-{rank}")
-                    if each.get("event") == "done"]
-            expect(done and done[-1]["servers"] == 2 and done[-1]["ranks"] == 2,
-                   f"trainer {rank} says {done}")
-            expect(done[-1]["last"] < done[-1]["first"], f"the loss did not fall: {done[-1]}")
+            done = last_report(cluster, f"{name}-trainer-{rank}")
+            expect(done["servers"] == 2 and done["ranks"] == 2, f"trainer {rank} says {done}")
+            expect(done["last"] < done["first"], f"the loss did not fall: {done}")
         jobs.delete(cluster, name)
 
 
@@ -58,11 +62,9 @@ def two_devices(cluster):
         expect(types == "GPU,XPU,XPU", f"types are {types}")
         weights = set()
         for rank, pod in enumerate(("gpu-1-0", "xpu-22-0", "xpu-22-1")):
-            done = [each for each in jobs.reports(cluster, f"{name}-{pod}")
-                    if each.get("event") == "done"]
-            expect(done and done[-1]["ranks"] == 3 and done[-1]["rank"] == rank,
-                   f"{pod} says {done}")
-            weights.add(str(done[-1]["weights"]))
+            done = last_report(cluster, f"{name}-{pod}")
+            expect(done["ranks"] == 3 and done["rank"] == rank, f"{pod} says {done}")
+            weights.add(str(done["weights"]))
         expect(len(weights) == 1, f"weights differ: {weights}")
         jobs.delete(cluster, name)
 

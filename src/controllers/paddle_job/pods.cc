@@ -108,8 +108,8 @@ Json built(const api::PaddleJob& job, const Part& part, int index, const DataSee
            const Setting& setting, bool gated) {
   const bool has_template = part.pod_template && part.pod_template->is_object();
   Json pod = has_template ? *part.pod_template : Json::object();
-  const std::string name = pod_name(job, part, index);
   name_it(pod, job, part, index);
+  const std::string name = pod["metadata"]["name"];
 
   Json& spec = object_in(pod, "spec");
   Json& containers = list_in(spec, "containers");

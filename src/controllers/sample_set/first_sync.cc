@@ -78,7 +78,7 @@ std::optional<api::SharedSync> begin_first_sync(const api::SampleSet& set,
   std::vector<int> all;
   for (int i = 0; i < set.spec.effective_partitions(); ++i) all.push_back(i);
   if (all.size() < 2) return std::nullopt;
-  parts::divide_again(first_division(id), all, next.parts, next.left);
+  parts::divide_again(parts::after(id), all, next.parts, next.left);
   return next;
 }
 

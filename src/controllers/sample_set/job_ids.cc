@@ -46,8 +46,6 @@ std::string next_sync(const api::SampleSet& set, const std::string& before) {
   return "sync-" + uid8(set) + "-" + std::to_string(attempt);
 }
 
-std::string first_division(const std::string& sync) { return sync + ".1"; }
-
 std::string division_of(const std::string& part) { return counted(part, kPartFailure).of; }
 
 std::string part_again(const std::string& part) { return once_more(part, kPartFailure); }

@@ -25,7 +25,7 @@ namespace paddle::controllers::sample_sets {
 // The one before, or empty.
 std::string next_sync(const api::SampleSet& set, const std::string& before);
 
-std::string first_division(const std::string& sync);
+// Of a part that was tried again, the division that it is of; else its own id.
 std::string division_of(const std::string& part);
 std::string part_again(const std::string& part);
 // How long a part that has failed under this id waits: longer each time.

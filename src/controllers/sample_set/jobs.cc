@@ -103,15 +103,10 @@ bool lost_where_it_ended(const World& world, const api::SampleSetStatus& status)
 }  // namespace
 
 void Work::add(const runtime::JobReport& report) {
-  files_total += report.files_total;
-  files_done += report.files_done;
-  files_failed += report.files_failed;
+  api::Work work = shared_sync::work_of(report);
+  if (ended(report.state)) work.eta_seconds = 0;
+  add(work);
   files_no_room += report.files_no_room;
-  bytes_total += report.bytes_total;
-  bytes_done += report.bytes_done;
-  if (ended(report.state)) return;
-  bytes_per_second += report.bytes_per_second;
-  seconds_left = std::max(seconds_left, report.seconds_left.value_or(0));
 }
 
 void Work::add(const api::Work& work) {
