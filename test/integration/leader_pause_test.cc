@@ -16,6 +16,7 @@
 #include "test/integration/tcp_gate.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"
+#include "test/support/process.h"
 
 namespace paddle::test {
 namespace {
@@ -57,7 +58,7 @@ struct LeaderPause : ::testing::Test {
   void TearDown() override {
     for (const auto& probe : probes) {
       if (probe.pid == 0) continue;
-      ::kill(probe.pid, SIGCONT);
+      thaw(probe.pid);
       kill_and_reap(probe.pid);
     }
     if (HasFailure() && plane) {
@@ -117,10 +118,10 @@ TEST_F(LeaderPause, AStoppedLeaderWritesNothingAfterItsLease) {
     const Probe& leader = first_leads ? probes[0] : probes[1];
     const Probe& other = first_leads ? probes[1] : probes[0];
     ASSERT_TRUE(goes_on(leader.name, "update", 40)) << "the leader does not write";
-    ASSERT_EQ(::kill(leader.pid, SIGSTOP), 0);
+    ASSERT_TRUE(freeze(leader.pid));
     ASSERT_TRUE(holds(other.name)) << "nobody took over, round " << round;
     ASSERT_TRUE(goes_on(other.name, "update", 40));
-    ASSERT_EQ(::kill(leader.pid, SIGCONT), 0);
+    thaw(leader.pid);
     ASSERT_TRUE(goes_on(leader.name, "get", 3)) << "the old leader did not wake up";
   }
   const auto& lines = audit->lines();
@@ -154,9 +155,9 @@ TEST_F(LeaderPause, ALeaderThatIsCutOffWritesNothingAfterItsLease) {
     ASSERT_TRUE(goes_on("probe-b", "update", 40));
     gate.open();
     ASSERT_TRUE(goes_on("probe-a", "get", 3)) << "it did not come back";
-    ASSERT_EQ(::kill(probes[1].pid, SIGSTOP), 0);  // so that a leads again
+    ASSERT_TRUE(freeze(probes[1].pid));  // so that a leads again
     ASSERT_TRUE(holds("probe-a"));
-    ASSERT_EQ(::kill(probes[1].pid, SIGCONT), 0);
+    thaw(probes[1].pid);
   }
   for (const auto& sentence : late_writes(audit->lines(), seconds{3})) {
     ADD_FAILURE() << sentence;

@@ -127,7 +127,7 @@ TEST_F(SourceTest, a_reader_that_waits_for_the_source_survives_the_end_of_its_ru
   // fork of this process, with the reader's file) does not wait for that very runtime.
   EXPECT_EQ(read_all(point_ / "c0/0").bytes, truth_.at("c0/0"));
   const FuseControl control;
-  gateway_.pause();
+  ASSERT_TRUE(gateway_.pause());
   Content content;
   std::jthread reader([&] { content = read_all(point_ / "c1/1"); });
   EXPECT_TRUE(eventually([&] { return control.waiting(mounted_->device) > 0; }));

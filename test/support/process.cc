@@ -144,6 +144,17 @@ void kill_and_reap(pid_t child) {
   }
 }
 
+bool freeze(pid_t child) {
+  if (::kill(child, SIGSTOP) != 0) return false;
+  siginfo_t seen{};
+  while (::waitid(P_PID, static_cast<id_t>(child), &seen, WSTOPPED | WEXITED | WNOWAIT) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return seen.si_code == CLD_STOPPED;
+}
+
+void thaw(pid_t child) { ::kill(child, SIGCONT); }
+
 bool alive(pid_t process) {
   const std::string stat = read_file("/proc/" + std::to_string(process) + "/stat");
   const size_t name_end = stat.rfind(") ");  // the name itself may contain anything

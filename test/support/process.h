@@ -48,6 +48,11 @@ std::optional<Exit> poll_exit(pid_t child);
 // Kills the child's whole process group and reaps the child.
 void kill_and_reap(pid_t child);
 
+// Returns when every thread of the child has stopped: after a bare kill() they run on until one of
+// them has looked, which on busy cores is time enough to answer a request. False when it ended.
+bool freeze(pid_t child);
+void thaw(pid_t child);
+
 // False for a zombie too: it runs no more, only its parent (perhaps init) has not looked yet.
 bool alive(pid_t process);
 

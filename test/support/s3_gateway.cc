@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/support/s3_gateway.h"
 
-#include <csignal>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -39,8 +38,8 @@ void S3Gateway::stop() {
   server_ = 0;
 }
 
-void S3Gateway::pause() { ::kill(server_, SIGSTOP); }
-void S3Gateway::resume() { ::kill(server_, SIGCONT); }
+bool S3Gateway::pause() { return freeze(server_); }
+void S3Gateway::resume() { thaw(server_); }
 
 bool S3Gateway::put(const std::string& path, const std::string& bytes) {
   const WallTime now = system_clock().wall();

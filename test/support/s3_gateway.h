@@ -23,7 +23,7 @@ class S3Gateway {
   Result<> start();  // returns when the bucket is there; kNotFound when it is not installed
   void stop();       // kills it; what was put stays for the next start()
 
-  void pause();  // it keeps its connections and says nothing more
+  bool pause();  // it keeps its connections and says nothing more
   void resume();
 
   std::string endpoint() const { return "http://127.0.0.1:" + std::to_string(port_->number()); }
