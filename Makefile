@@ -13,7 +13,7 @@ help: ## list the targets
 build: ## the programs, optimized, in build/bin
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target all_programs
 
-check: ## inner loop: format, layers, clocks, sizes, unit tests
+check: ## inner loop: format, layers, clocks, sizes, words, links, unit tests
 	@tools/bootstrap && tools/run_tests check
 
 test: ## everything: unit and integration tests, sanitizers, fuzzers, real components

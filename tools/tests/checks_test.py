@@ -143,6 +143,37 @@ class Words(Tree):
             "docs/a.md": "todo lists, a/work/tree, $HOME/root/x, chroot/root/\n"}), [])
 
 
+class Links(Tree):
+    FILES = {"src/net/b.h": "", "docs/design/0001-why.md": "# Why\n", "deploy/a.yaml": "",
+             "docs/en/a.md": "# A page\n\n## Two words, `code`\n\n## 第一个 作业\n"}
+
+    def of(self, text, name="docs/en/b.md"):
+        return self.problems("check_links", {**self.FILES, name: text})
+
+    def test_what_is_there_is_good(self):
+        self.assertEqual(self.of(
+            "[a](a.md) [b](a.md#two-words-code) [c](#own) [d](../../deploy) [e](a.md#第一个-作业)\n"
+            "# Own\n`deploy/a.yaml` `docs/design/0001` `src/*/b.h` `net/b` `kubectl -f deploy/a.yaml`\n"
+            "`build/bin/x` `host:port/x` `and/or` [w](https://example.com/x#y)\n"
+            "    kubectl apply -k deploy\n"), [])
+
+    def test_a_file_that_is_not_there_is_found(self):
+        self.assert_one(self.of("one\n[a](c.md)\n"), "docs/en/b.md:2", "docs/en/c.md")
+
+    def test_a_heading_that_is_not_there_is_found(self):
+        self.assert_one(self.of("[a](a.md#three)\n"), "a.md#three", "no such heading")
+        self.assert_one(self.of("[a](#b)\n"), "no such heading")
+        self.assert_one(self.of("[a](#b)\n\n    # b\n"), "no such heading")
+
+    def test_a_path_in_code_that_is_not_there_is_found(self):
+        for text in ("`deploy/b.yaml`", "`kubectl apply -f deploy/b.yaml`", "`src/*/c.h`", "`net/c.h`",
+                     "    kubectl apply -k deploy/b", "```\ncat src/x\n```"):
+            self.assert_one(self.of(text + "\n"), "is not in this repository")
+
+    def test_a_ratio_is_no_path(self):
+        self.assertEqual(self.of("`net/juicefs`\n", "bench/b.md"), [])
+
+
 class CodeOnly(unittest.TestCase):
     def test_lines_stay_where_they_are(self):
         text = 'a /* x\n y */ b\n"s\\"" c // d\n'
