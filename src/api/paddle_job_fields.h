@@ -37,7 +37,7 @@ void fields(Visit& visit, As<Role> auto& r) {
          .min = 0,
          .max = kMaxReplicas});
   visit("template", r.pod_template,
-        {.doc = "The pod to run; its first container is the training container.",
+        {.doc = "The pod to run; its container named paddle, or else the first, trains.",
          .foreign = Foreign::kPodTemplate});
 }
 

@@ -50,10 +50,11 @@ void fields(Visit& visit, As<SyncOptions> auto& o) {
   visit("delete-dst", o.delete_dst, {.doc = "Delete at the destination what the source lacks."});
   visit("exclude", o.exclude, {.doc = "Leave these out.", .max_length = kMaxPath});
   visit("include", o.include, {.doc = "Copy these.", .max_length = kMaxPath});
-  visit("manager", o.manager, {.doc = "Accepted and ignored.", .max_length = kMaxName});
+  visit("manager", o.manager,
+        {.doc = "Refused: the runtimes share the work themselves.", .max_length = kMaxName});
   visit("worker", o.worker, {.doc = "Accepted and ignored.", .max_length = kMaxPath});
   visit("bwlimit", o.bwlimit, {.doc = "Mbit/s of the whole job; 0 means no limit.", .min = 0});
-  visit("no-https", o.no_https, {.doc = "Use plain HTTP."});
+  visit("no-https", o.no_https, {.doc = "Accepted and ignored: the endpoint's own scheme counts."});
 }
 
 inline Rules rules(Tag<SyncOptions>) {
@@ -108,7 +109,9 @@ inline Rules rules(Tag<RmrOptions>) { return path_rules(); }
 
 template <typename Visit>
 void fields(Visit& visit, As<ClearOptions> auto& o) {
-  path_list(visit, o.paths, "Cache directories to clear; all of this set's when absent.");
+  path_list(visit, o.paths,
+            "Paths in the data set whose samples leave the caches; all of it when absent. A cache "
+            "directory means all.");
 }
 inline Rules rules(Tag<ClearOptions>) { return path_rules(); }
 

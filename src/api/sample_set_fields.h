@@ -79,7 +79,10 @@ inline Rules rules(Tag<CacheLevel>) {
 template <typename Visit>
 void fields(Visit& visit, As<Cache> auto& c) {
   visit("levels", c.levels,
-        {.doc = "Storage tiers, the first to be filled first.", .min_items = 1, .max_items = 16});
+        {.doc = "Directories of the cache on each node; an engine may share the sum of sizes out "
+                "among them.",
+         .min_items = 1,
+         .max_items = 16});
 }
 
 template <typename Visit>

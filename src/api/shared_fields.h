@@ -42,8 +42,7 @@ template <typename Visit>
 void fields(Visit& visit, As<SecretReference> auto& r) {
   visit("name", r.name, {.doc = "Name of the Secret.", .max_length = kMaxName});
   visit("namespace", r.ns,
-        {.doc = "Namespace of the Secret; the object's own when absent. Another one needs a grant.",
-         .max_length = 63});
+        {.doc = "Namespace of the Secret; only the object's own works.", .max_length = 63});
 }
 
 // The keys stand beside others in the struct that has the strategy, as in the Go operator's YAML.
