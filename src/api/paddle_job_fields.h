@@ -9,6 +9,7 @@
 #include "api/field.h"
 #include "api/names.h"
 #include "api/paddle_job.h"
+#include "api/paddle_job_choices.h"
 #include "api/shared_fields.h"
 
 namespace paddle::api {
@@ -16,8 +17,6 @@ namespace paddle::api {
 inline constexpr int kMaxReplicas = 10'000;
 inline constexpr const char* kCleanPolicies[] = {
     "", "Always", "Never", "OnFailure", "OnCompletion", "OnFailed", "Nerver"};
-inline constexpr const char* kIntranets[] = {"", "PodIP", "Service", "Host"};
-inline constexpr const char* kModes[] = {"", "PS", "Collective", "Single", "Custom"};
 inline constexpr int kMaxTasks = 32;
 inline constexpr const char* kAffinities[] = {"required", "preferred"};
 

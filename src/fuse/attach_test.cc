@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/scratch.h"
 #include "base/sync.h"
 #include "fuse/attach_message.h"
 
@@ -28,14 +29,9 @@ class AttachTest : public testing::Test {
  protected:
   AttachTest() {
     log::set_level(log::Level::kError);
-    char name[] = "/tmp/attach.XXXXXX";
-    directory_ = ::mkdtemp(name);
     channel_ = UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC));
   }
-  ~AttachTest() override {
-    std::filesystem::remove_all(directory_);
-    log::set_level(log::Level::kInfo);
-  }
+  ~AttachTest() override { log::set_level(log::Level::kInfo); }
 
   // Keeps what it gets, and agrees.
   AttachServer::Handler keeping() {
@@ -67,7 +63,8 @@ class AttachTest : public testing::Test {
     return std::string(room, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   }
 
-  std::string directory_;
+  const Scratch scratch_{};
+  const std::string directory_ = scratch_.path();
   UniqueFd channel_;
   Mutex mutex_;
   std::vector<Attachment> kept_ GUARDED_BY(mutex_);

@@ -9,10 +9,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "base/scratch.h"
 #include "samplefs/filler.h"
 #include "samplefs/listed_index.h"
 #include "samplefs/sample_files.h"
-#include "samplefs/scratch.h"
 #include "source/memory_source.h"
 
 namespace paddle::samplefs {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
 #include "samplefs/listed_index.h"
-#include "samplefs/scratch.h"
 #include "source/failing_source.h"
 #include "source/memory_source.h"
 

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
 #include "samplefs/index_builder.h"
-#include "samplefs/scratch.h"
 
 namespace paddle::samplefs {
 namespace {

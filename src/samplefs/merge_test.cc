@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "samplefs/scratch.h"
+#include "base/scratch.h"
 
 namespace paddle::samplefs {
 namespace {

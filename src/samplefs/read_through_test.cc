@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "samplefs/scratch.h"
+#include "base/scratch.h"
 #include "source/failing_source.h"
 #include "source/memory_source.h"
 

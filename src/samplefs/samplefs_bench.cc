@@ -13,12 +13,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/scratch.h"
 #include "samplefs/block_format.h"
 #include "samplefs/file_io.h"
 #include "samplefs/filler.h"
 #include "samplefs/index_builder.h"
 #include "samplefs/sample_files.h"
-#include "samplefs/scratch.h"
 #include "samplefs/store_files.h"
 #include "source/memory_source.h"
 

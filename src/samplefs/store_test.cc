@@ -10,8 +10,8 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "base/scratch.h"
 #include "samplefs/block_format.h"
-#include "samplefs/scratch.h"
 #include "samplefs/store_files.h"
 
 namespace paddle::samplefs {

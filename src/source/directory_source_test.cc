@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/scratch.h"
+
 namespace paddle::source {
 namespace {
 
@@ -17,14 +19,11 @@ namespace fs = std::filesystem;
 class DirectorySourceTest : public testing::Test {
  protected:
   DirectorySourceTest() {
-    char name[] = "/tmp/directory_source_XXXXXX";
-    top_ = ::mkdtemp(name);
     fs::create_directories(top_ / "root/sub");
     write("outside", "secret");
     write("root/sub/file", "inside");
     source_ = *DirectorySource::open(top_ / "root");
   }
-  ~DirectorySourceTest() override { fs::remove_all(top_); }
 
   void write(const std::string& path, const std::string& bytes) {
     std::ofstream(top_ / path, std::ios::binary) << bytes;
@@ -48,7 +47,8 @@ class DirectorySourceTest : public testing::Test {
     return source_->read(path, etag, 0, std::as_writable_bytes(std::span(into)), {});
   }
 
-  fs::path top_;
+  const Scratch scratch_{};
+  const fs::path top_ = scratch_.path();
   std::unique_ptr<DirectorySource> source_;
   std::uint64_t left_out_ = 0;
 };

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
 #include "source/directory_source.h"
 #include "source/failing_source.h"
 #include "source/fake/fake_s3.h"
@@ -51,12 +52,7 @@ class FailingStage : public MemoryStage {
 
 class DirectoryStage : public Stage {
  public:
-  DirectoryStage() {
-    char name[] = "/tmp/source_suite_XXXXXX";
-    root_ = ::mkdtemp(name);
-    source_ = *DirectorySource::open(root_);
-  }
-  ~DirectoryStage() override { fs::remove_all(root_); }
+  DirectoryStage() { source_ = *DirectorySource::open(root_); }
   Source& source() override { return *source_; }
   void put(const std::string& path, const std::string& bytes) override {
     const fs::path file = root_ / path;
@@ -68,7 +64,8 @@ class DirectoryStage : public Stage {
   void remove(const std::string& path) override { fs::remove(root_ / path); }
 
  private:
-  fs::path root_;
+  const Scratch scratch_{};
+  const fs::path root_ = scratch_.path();
   std::unique_ptr<DirectorySource> source_;
 };
 

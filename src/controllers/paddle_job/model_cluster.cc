@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
@@ -17,8 +18,22 @@ namespace {
 using State = api::ContainerStatus::State;
 constexpr size_t kRemembered = 4;
 
-bool is_role(const api::Pod& pod, RoleKind kind) {
-  return pod.meta.key.name.find("-" + to_string(kind) + "-") != std::string::npos;
+// The list of peers that a pod of this kind reads its own address in.
+const char* list_of(RoleKind kind) {
+  switch (kind) {
+    case RoleKind::kPs:
+      return "PADDLE_PSERVERS_IP_PORT_LIST";
+    case RoleKind::kHeter:
+      return "PADDLE_HETER_TRAINER_IP_PORT_LIST";
+    default:
+      return "PADDLE_TRAINER_ENDPOINTS";
+  }
+}
+
+// Whether nobody of `later` may start before all of `first` have, as users were told.
+bool goes_before(const api::PaddleJobSpec& spec, const Part& first, const Part& later) {
+  if (spec.tasks.empty() || spec.start_in_order == 1) return first.place < later.place;
+  return first.kind == RoleKind::kPs && later.kind != RoleKind::kPs;
 }
 
 bool program_runs(const api::Pod& pod) {
@@ -154,27 +169,28 @@ bool ModelCluster::start(Held& held) {
   api::Pod& pod = held.pod;
   const std::string name = pod.meta.key.name;
   const std::int64_t epoch = epoch_of(pod.meta);
+  const Part part = part_of(held);
   if (!held.elastic) {
     promise(map_.has_value(), name + " would show CreateContainerConfigError");
     if (!map_) return false;
     promise(epoch_of(map_->meta) == epoch, name + " started with the peers of another epoch");
     held.told = map_->data;
-    const auto& list = map_->data[is_role(pod, RoleKind::kPs) ? "PADDLE_PSERVERS_IP_PORT_LIST"
-                                                              : "PADDLE_TRAINER_ENDPOINTS"];
+    const auto& list = map_->data[list_of(part.kind)];
     const std::string host = job_.spec.intranet == "Service" ? name : pod.ip;
-    promise(list.find(host + ":" + map_->data["PADDLE_PORT"]) != std::string::npos,
+    promise(each_for_itself(job_.spec) ||
+                list.find(host + ":" + map_->data["PADDLE_PORT"]) != std::string::npos,
             name + " is not in the list of its peers");
     for (const auto& [other_name, other] : pods_) {
       if (&other == &held) continue;
       promise(!program_runs(other.pod) || other.told == held.told,
               name + " and " + other_name + " were told different things");
-      promise(!is_role(pod, RoleKind::kWorker) || !is_role(other.pod, RoleKind::kPs) ||
-                  other.once_ran || other.pod.meta.deleting() || servers_ran_.contains(epoch),
+      promise(!goes_before(job_.spec, part_of(other), part) || other.once_ran ||
+                  other.pod.meta.deleting() || went_before_.contains({epoch, part.place}),
               name + " started before " + other_name);
     }
   }
   held.once_ran = true;
-  if (is_role(pod, RoleKind::kWorker)) servers_ran_.insert(epoch);
+  went_before_.insert({epoch, part.place});
   pod.phase = api::PodPhase::kRunning;
   pod.init_containers = {{.name = kCoordinator, .ready = true, .state = State::kTerminated}};
   pod.containers = {{.name = "c", .ready = true, .state = State::kRunning}};
@@ -198,7 +214,8 @@ bool ModelCluster::step(Held& held, Random& random) {
     return true;
   }
   if (program_runs(pod)) {
-    if (!programs_end_ || !is_role(pod, RoleKind::kWorker)) return false;
+    const RoleKind kind = part_of(held).kind;
+    if (!programs_end_ || kind == RoleKind::kPs || kind == RoleKind::kHeter) return false;
     pod.phase = api::PodPhase::kSucceeded;
     pod.containers = {{.name = "c", .state = State::kTerminated, .ended = now_}};
     return true;
@@ -226,11 +243,26 @@ bool ModelCluster::progress(Random& random) {
   return false;
 }
 
-// A server that ran is being made again: from here on workers may be ahead of it.
+// One that ran is being made again: from here on those behind it may be ahead of it.
 void ModelCluster::lose(const Held& held) {
-  if (held.once_ran && is_role(held.pod, RoleKind::kPs)) {
-    servers_ran_.insert(epoch_of(held.pod.meta));
+  if (!held.once_ran) return;
+  const Part lost = part_of(held);
+  for (const Part& part : parts_of(job_.spec)) {
+    if (goes_before(job_.spec, lost, part)) {
+      went_before_.insert({epoch_of(held.pod.meta), part.place});
+    }
   }
+}
+
+// By name, also after its part became smaller.
+Part ModelCluster::part_of(const Held& held) const {
+  const std::string& name = held.pod.meta.key.name;
+  const std::string without_index = name.substr(0, name.rfind('-'));
+  for (const Part& part : parts_of(job_.spec)) {
+    if (without_index == job_.meta.key.name + "-" + part.name) return part;
+  }
+  ADD_FAILURE() << name << " is of no part";
+  return {};
 }
 
 ModelCluster::Held* ModelCluster::pick(Random& random, bool only_running) {

@@ -7,7 +7,7 @@
 //
 //   a program starts with the environment of its own epoch, with its own address in the lists
 //   all programs that run at the same time were told the same
-//   servers start before workers (unless a server that ran is made again)
+//   servers start before workers, tasks in order if so wished (unless one that ran is made again)
 //   nobody is let go after the job has ended
 
 #pragma once
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "controllers/paddle_job/parts.h"
 #include "controllers/paddle_job/plan.h"
 
 namespace paddle::controllers {
@@ -72,6 +73,7 @@ class ModelCluster {
   bool start(Held& held);
   void promise(bool kept, const std::string& text);
   void lose(const Held& held);
+  Part part_of(const Held& held) const;
   Held* pick(Random& random, bool only_running);
 
   api::PaddleJob job_{};
@@ -80,8 +82,9 @@ class ModelCluster {
   std::optional<RendezvousMap> map_{};
   std::deque<api::PaddleJob> old_jobs_{};
   std::deque<World> old_worlds_{};
-  size_t since_own_write_ = 0;            // changes since the operator's last one
-  std::set<std::int64_t> servers_ran_{};  // epochs in which all servers once ran
+  size_t since_own_write_ = 0;  // changes since the operator's last one
+  // By epoch and place: parts whose predecessors all once ran.
+  std::set<std::pair<std::int64_t, int>> went_before_{};
   bool lenient_ = false;
   WallTime now_{};
   int version_ = 1;

@@ -31,6 +31,15 @@ const Shape kShapes[] = {
     {"patient", R"({"backoffLimit": 4, "disruptionLimit": 9, "worker": {"replicas": 2}})"},
     {"elastic", R"({"elastic": 1, "worker": {"replicas": 3, "requests": 1, "limits": 4}})"},
     {"cleaning", R"({"cleanPodPolicy": "Always", "worker": {"replicas": 2}})"},
+    {"heter", R"({"ps": {"replicas": 1}, "worker": {"replicas": 2}, "heter": {"replicas": 2}})"},
+    {"tasks", R"({"mode": "PS", "withGloo": 1, "tasks": [{"name": "trainer", "replicas": 2},
+        {"name": "ps-1", "replicas": 1}, {"name": "ps", "replicas": 1}]})"},
+    {"devices", R"({"mode": "Collective", "tasks": [{"name": "gpu-1", "replicas": 1},
+        {"name": "xpu-22", "replicas": 2}]})"},
+    {"in_order", R"({"mode": "PS", "startInOrder": 1, "tasks": [{"name": "ps", "replicas": 1},
+        {"name": "heter", "replicas": 1}, {"name": "trainer", "replicas": 2}]})"},
+    {"alone", R"({"mode": "Custom", "tasks": [{"name": "a", "replicas": 1},
+        {"name": "b", "replicas": 2}]})"},
     {"keeping", R"({"cleanPodPolicy": "Never", "ps": {"replicas": 1}, "worker": {"replicas": 2}})"},
 };
 
@@ -82,7 +91,9 @@ void hurt(ModelCluster& cluster, Random& random) {
       return cluster.move_one(random);
     case 4:
       return cluster.edit([&](api::PaddleJobSpec& spec) {
-        if (spec.worker) spec.worker->replicas = static_cast<int>(1 + random.below(4));
+        const int wished = static_cast<int>(1 + random.below(4));
+        if (spec.worker) spec.worker->replicas = wished;
+        if (!spec.tasks.empty()) spec.tasks[random.below(spec.tasks.size())].replicas = wished;
       });
     case 5:
       return cluster.edit([&](api::PaddleJobSpec& spec) { spec.suspend = !spec.suspend; });

@@ -2,13 +2,13 @@
 #include "controllers/paddle_job/objections.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
+#include "api/paddle_job_choices.h"
 #include "controllers/paddle_job/elastic.h"
 #include "controllers/paddle_job/parts.h"
 #include "controllers/paddle_job/rendezvous.h"
@@ -60,8 +60,7 @@ std::string about_name(const api::PaddleJob& job, const std::vector<Part>& parts
 
 // The API server says so itself, where it knows rules.
 std::string about_tasks(const api::PaddleJobSpec& spec) {
-  constexpr std::array kModes{"", "PS", "Collective", "Single", "Custom"};
-  if (std::ranges::none_of(kModes, [&](const char* one) { return spec.mode == one; })) {
+  if (!api::is_choice(api::kModes, spec.mode)) {
     return "mode is " + spec.mode + "; it can be PS, Collective, Single or Custom";
   }
   if (spec.tasks.empty()) return {};
@@ -82,8 +81,7 @@ std::string about_tasks(const api::PaddleJobSpec& spec) {
 }
 
 std::string about_choices(const api::PaddleJobSpec& spec) {
-  constexpr std::array kIntranets{"", "PodIP", "Service", "Host"};
-  if (std::ranges::none_of(kIntranets, [&](const char* one) { return spec.intranet == one; })) {
+  if (!api::is_choice(api::kIntranets, spec.intranet)) {
     return "intranet is " + spec.intranet + "; it can be PodIP, Service or Host";
   }
   if (!spec.sample_set) return {};

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "local/api_server/scratch.h"
+#include "base/scratch.h"
 
 namespace paddle::local {
 namespace {

@@ -13,8 +13,8 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "base/scratch.h"
 #include "base/unique_fd.h"
-#include "local/api_server/scratch.h"
 #include "local/api_server/server.h"
 
 namespace paddle::local {

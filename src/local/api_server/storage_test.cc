@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include "base/scratch.h"
 #include "local/api_server/data_directory.h"
-#include "local/api_server/scratch.h"
 
 namespace paddle::local {
 namespace {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/scratch.h"
 #include "local/machine/machine.h"
 
 namespace paddle::local {
@@ -16,15 +17,9 @@ namespace {
 
 class HomeTest : public testing::Test {
  protected:
-  HomeTest() {
-    char name[] = "/tmp/paddle-home-XXXXXX";
-    top_ = ::mkdtemp(name);
-    home_ = {.directory = top_ + "/a/b"};
-  }
-  ~HomeTest() override { std::filesystem::remove_all(top_); }
-
-  std::string top_{};
-  Home home_{};
+  const Scratch scratch_{};
+  const std::string top_ = scratch_.path();
+  Home home_{.directory = top_ + "/a/b"};
 };
 
 TEST_F(HomeTest, IsMadePrivateWithItsParents) {

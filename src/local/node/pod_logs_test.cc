@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "local/api_server/scratch.h"
+#include "base/scratch.h"
 #include "local/node/pod_files.h"
 
 namespace paddle::local {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "local/api_server/scratch.h"
+#include "base/scratch.h"
 
 namespace paddle::local {
 namespace {

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/scratch.h"
 #include "base/unique_fd.h"
 #include "net/http_client.h"
 #include "net/server/http_server.h"
@@ -20,12 +21,7 @@ constexpr const char* kName = "imagenet-runtime.train";
 
 class TlsServer : public testing::Test {
  protected:
-  TlsServer() {
-    std::string pattern = testing::TempDir() + "/tls-XXXXXX";
-    directory_ = ::mkdtemp(pattern.data());
-    renew();
-  }
-  ~TlsServer() override { std::filesystem::remove_all(directory_); }
+  TlsServer() { renew(); }
 
   void renew() {
     const auto now = system_clock().wall();
@@ -70,7 +66,8 @@ class TlsServer : public testing::Test {
     return fd;
   }
 
-  std::string directory_;
+  const Scratch scratch_{};
+  const std::string directory_ = scratch_.path();
   std::string ca_;
 };
 

@@ -7,7 +7,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "runtime/server/scratch.h"
+#include "base/scratch.h"
+#include "runtime/server/fake_engine.h"
 
 namespace paddle::runtime {
 namespace {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
-#include "runtime/server/scratch.h"
+#include "base/scratch.h"
 
 namespace paddle::runtime {
 namespace {

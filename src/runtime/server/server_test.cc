@@ -9,10 +9,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/scratch.h"
 #include "net/http_client.h"
 #include "runtime/client.h"
 #include "runtime/identity.h"
-#include "runtime/server/scratch.h"
+#include "runtime/server/fake_engine.h"
 
 namespace paddle::runtime {
 namespace {

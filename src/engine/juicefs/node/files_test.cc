@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/statvfs.h>
 
+#include "base/scratch.h"
 #include "engine/juicefs/node/disks.h"
 #include "engine/juicefs/node/file_list.h"
 #include "engine/juicefs/node/list_store.h"
@@ -20,19 +21,14 @@ using Paths = std::vector<std::string>;
 
 class FilesTest : public testing::Test {
  protected:
-  FilesTest() {
-    char name[] = "/tmp/juicefs-files.XXXXXX";
-    root_ = ::mkdtemp(name);
-  }
-  ~FilesTest() override { fs::remove_all(root_); }
-
   void put(const std::string& path, const std::string& text = "x") const {
     fs::create_directories(fs::path(root_ + "/" + path).parent_path());
     std::ofstream(root_ + "/" + path) << text;
   }
   Result<Paths> listed(const Selection& which) const { return list_files(root_, which, {}, {}); }
 
-  std::string root_;
+  const Scratch scratch_{};
+  const std::string root_ = scratch_.path();
 };
 
 TEST_F(FilesTest, AreListedInTheOrderOfWholePathsWithoutHiddenOnes) {

@@ -8,17 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
+
 namespace paddle::engine::juicefs {
 namespace {
 
 class Removal : public testing::Test {
  protected:
-  Removal() {
-    char name[] = "/tmp/juicefs-removal.XXXXXX";
-    root_ = ::mkdtemp(name);
-  }
-  ~Removal() override { std::filesystem::remove_all(root_); }
-
   void write(const std::string& path) {
     const std::string whole = root_ + "/" + path;
     std::filesystem::create_directories(std::filesystem::path(whole).parent_path());
@@ -38,7 +34,8 @@ class Removal : public testing::Test {
     return *std::move(found);
   }
 
-  std::string root_;
+  const Scratch scratch_{};
+  const std::string root_ = scratch_.path();
 };
 
 using OldWords = std::vector<std::string>;

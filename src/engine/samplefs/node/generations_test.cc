@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/scratch.h"
 #include "engine/samplefs/node/node_engine.h"
 #include "source/fake/fake_s3.h"
 
@@ -24,8 +25,6 @@ class GenerationsTest : public testing::Test {
  protected:
   GenerationsTest() {
     log::set_level(log::Level::kError);
-    char name[] = "/tmp/generations.XXXXXX";
-    directory_ = ::mkdtemp(name);
     fs::create_directory(directory_ + "/cache");
     options_ = {.source = {.uri = "file://" + directory_ + "/source"},
                 .cache = directory_ + "/cache",
@@ -35,7 +34,6 @@ class GenerationsTest : public testing::Test {
   }
   ~GenerationsTest() override {
     engine_.reset();
-    fs::remove_all(directory_);
     log::set_level(log::Level::kInfo);
   }
   void put(const std::string& path, const std::string& bytes) {
@@ -81,7 +79,8 @@ class GenerationsTest : public testing::Test {
     return count;
   }
 
-  std::string directory_;
+  const Scratch scratch_{};
+  const std::string directory_ = scratch_.path();
   NodeOptions options_;
   Metrics metrics_;
   std::unique_ptr<NodeEngine> engine_;

@@ -7,20 +7,18 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
+
 namespace paddle::engine::samplefs {
 namespace {
 
 class LiveSourceTest : public testing::Test {
  protected:
-  LiveSourceTest() {
-    char name[] = "/tmp/live.XXXXXX";
-    directory_ = ::mkdtemp(name);
-  }
-  ~LiveSourceTest() override { std::filesystem::remove_all(directory_); }
   void put(const std::string& name, const std::string& text) {
     std::ofstream(directory_ + "/" + name) << text;
   }
-  std::string directory_;
+  const Scratch scratch_{};
+  const std::string directory_ = scratch_.path();
 };
 
 Result<source::Listed> list(LiveSource& source) {

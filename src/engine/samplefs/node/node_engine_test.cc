@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/log.h"
+#include "base/scratch.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -18,8 +19,6 @@ class NodeEngineTest : public testing::Test {
  protected:
   NodeEngineTest() {
     log::set_level(log::Level::kError);
-    char name[] = "/tmp/engine.XXXXXX";
-    directory_ = ::mkdtemp(name);
     std::filesystem::create_directories(directory_ + "/source/class");
     std::filesystem::create_directory(directory_ + "/cache");
     options_ = {.source = {.uri = "file://" + directory_ + "/source"},
@@ -29,7 +28,6 @@ class NodeEngineTest : public testing::Test {
   }
   ~NodeEngineTest() override {
     engine_.reset();
-    std::filesystem::remove_all(directory_);
     log::set_level(log::Level::kInfo);
   }
   void put(const std::string& path, const std::string& bytes) {
@@ -46,7 +44,8 @@ class NodeEngineTest : public testing::Test {
     ASSERT_TRUE(done) << done.error().message;
   }
 
-  std::string directory_;
+  const Scratch scratch_{};
+  const std::string directory_ = scratch_.path();
   NodeOptions options_;
   Metrics metrics_;
   std::unique_ptr<NodeEngine> engine_;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
 #include "engine/samplefs/node/cache_limit.h"
 #include "engine/samplefs/node/changes.h"
 #include "engine/samplefs/node/selection.h"
@@ -41,16 +42,13 @@ TEST(CacheLimit, WithoutAWishLeavesATenthOfWhatIsFreeOrOurs) {
 
 std::shared_ptr<const Index> index_of(const std::vector<std::string>& paths,
                                       const std::string& etag = "e") {
-  char name[] = "/tmp/plan.XXXXXX";
-  const std::string directory = ::mkdtemp(name);
+  const Scratch scratch;
   ::paddle::samplefs::IndexBuilder builder;
   for (const std::string& path : paths) {
     EXPECT_TRUE(builder.add({.path = path, .size = 1, .etag = etag}));
   }
-  EXPECT_TRUE(builder.write(directory + "/index", 1));
-  auto index = *Index::open(directory + "/index");
-  std::filesystem::remove_all(directory);
-  return index;
+  EXPECT_TRUE(builder.write(scratch.path() + "/index", 1));
+  return *Index::open(scratch.path() + "/index");
 }
 
 std::vector<std::string> selected(const Index& index, const Selection& which) {

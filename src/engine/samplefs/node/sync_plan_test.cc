@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
 #include "engine/samplefs/node/source_keys.h"
-#include "samplefs/scratch.h"
 
 namespace paddle::engine::samplefs {
 namespace {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a directory of one test, and an engine that does as it is told.
+// For tests: an engine that does as it is told.
 
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,19 +11,6 @@
 #include "engine/engine.h"
 
 namespace paddle::runtime {
-
-class Scratch {
- public:
-  Scratch() {
-    char name[] = "/tmp/runtime.XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Each call waits until it is let go or stopped, and is written down.
 class FakeEngine final : public engine::NodeFace {

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A directory for one unit test of this folder, removed at its end.
+// A private directory for one unit test, removed at its end. (Integration tests, which may be
+// killed, have test/support/scratch_dir.h.)
 
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include <stdlib.h>
 
-namespace paddle::local {
+namespace paddle {
 
 class Scratch {
  public:
   Scratch() {
-    std::string pattern = std::filesystem::temp_directory_path() / "paddle-api-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
+    std::string pattern = std::filesystem::temp_directory_path() / "paddle-test-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+    path_ = pattern;
   }
   ~Scratch() {
     std::error_code ignored;
@@ -29,4 +32,4 @@ class Scratch {
   std::string path_{};
 };
 
-}  // namespace paddle::local
+}  // namespace paddle
