@@ -64,7 +64,7 @@ class AttachTest : public testing::Test {
   }
 
   const Scratch scratch_{};
-  const std::string directory_ = scratch_.path();
+  std::string directory_ = scratch_.path();
   UniqueFd channel_;
   Mutex mutex_;
   std::vector<Attachment> kept_ GUARDED_BY(mutex_);

@@ -175,10 +175,11 @@ bool ModelCluster::start(Held& held) {
     if (!map_) return false;
     promise(epoch_of(map_->meta) == epoch, name + " started with the peers of another epoch");
     held.told = map_->data;
-    const auto& list = map_->data[list_of(part.kind)];
     const std::string host = job_.spec.intranet == "Service" ? name : pod.ip;
+    const std::string self = host + ":" + map_->data.at("PADDLE_PORT");
+    const auto list = map_->data.find(list_of(part.kind));
     promise(each_for_itself(job_.spec) ||
-                list.find(host + ":" + map_->data["PADDLE_PORT"]) != std::string::npos,
+                (list != map_->data.end() && list->second.find(self) != std::string::npos),
             name + " is not in the list of its peers");
     for (const auto& [other_name, other] : pods_) {
       if (&other == &held) continue;

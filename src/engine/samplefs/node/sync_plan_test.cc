@@ -129,7 +129,7 @@ TEST(SourceKeys, AnyBytesComeBackAndDamageIsSeen) {
 }
 
 TEST(SourceKeys, AreKeptForTheirOwnerAloneAndMayBeNone) {
-  const ::paddle::samplefs::Scratch scratch;
+  const Scratch scratch;
   const SourceKeyFiles files(scratch.path() + "/keys");
   const ::paddle::samplefs::OriginId one{1};
   for (const KeyValues& keys : {KeyValues{{"secret-key", "s"}}, KeyValues{}}) {
