@@ -106,4 +106,7 @@ def gives_up_waiting(cluster):
         cluster.apply([reader(name, {"warmPercent": 90, "timeoutSeconds": 4})], SYSTEM)
         cluster.wait("two gated pods", lambda: len(gated(cluster, name)) == 2)
         cluster.wait_phase("pdj", name, "Completed", SYSTEM)
+        cold = jobs.condition(cluster, name, "DataWarm")
+        expect(cold and cold["status"] == "False" and cold["reason"] == "DataGateTimedOut",
+               f"it does not say that it was started without its data: {cold}")
         jobs.delete(cluster, name)

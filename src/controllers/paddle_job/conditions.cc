@@ -117,6 +117,13 @@ void say_where_data_is(const api::PaddleJob& job, const Sight& sight, Conditions
   conditions.say("DataLocal", false, *std::move(away));
 }
 
+// Of a job that was started before its samples were there, until other pods wait for them.
+void say_how_warm_data_is(const api::PaddleJob& job, const Sight& sight, Conditions& conditions) {
+  const auto& ref = job.spec.sample_set;
+  if (sight.cold) return conditions.say("DataWarm", false, *sight.cold);
+  if (!ref || !ref->gate || any_pod(sight.roster, waits_at_data_gate)) conditions.drop("DataWarm");
+}
+
 }  // namespace
 
 void set_conditions(const api::PaddleJob& job, const Sight& sight, api::PaddleJobStatus& status,
@@ -140,6 +147,7 @@ void set_conditions(const api::PaddleJob& job, const Sight& sight, api::PaddleJo
       conditions.say("Suspended", false, {"Resumed", "the job goes on"});
     }
     say_where_data_is(job, sight, conditions);
+    say_how_warm_data_is(job, sight, conditions);
   }
   const auto texts = doubts_about(job, setting);
   if (texts.empty()) return conditions.drop("Warning");

@@ -244,6 +244,10 @@ void Hand::tell_of(const api::PaddleJobStatus& status, const api::PaddleJob& job
     tell(job, wanted ? EventKind::kNormal : EventKind::kWarning, "Restarting",
          "the job begins anew: " + message);
   }
+  const auto* cold = api::find_condition(status.conditions, "DataWarm");
+  if (cold && !api::find_condition(job.status.conditions, "DataWarm")) {
+    tell(job, EventKind::kWarning, cold->reason.c_str(), cold->message);
+  }
 }
 
 }  // namespace paddle::controllers

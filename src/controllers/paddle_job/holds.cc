@@ -7,6 +7,7 @@
 
 #include "controllers/paddle_job/elastic.h"
 #include "controllers/paddle_job/owner.h"
+#include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/pods.h"
 #include "controllers/paddle_job/pruning.h"
 #include "controllers/paddle_job/soonest.h"
@@ -43,15 +44,11 @@ void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
   if (auto waiting = waits_for_pod_group(job, seen)) hold(held, std::move(*waiting));
 }
 
-bool is_gated(const api::Pod& pod) {
-  return !pod.meta.deleting() && std::ranges::find(pod.gates, kDataGate) != pod.gates.end();
-}
-
 void lift_gates(const api::PaddleJob& job, const Sight& sight, const Setting& setting, Held& held) {
   for (const Bench& bench : sight.roster.benches) {
     for (size_t i = 0; i < bench.seats.size(); ++i) {
       const api::Pod* pod = bench.seats[i];
-      if (!pod || !is_gated(*pod)) continue;
+      if (!pod || !waits_at_data_gate(*pod)) continue;
       const auto spec =
           placed_spec(job, bench.part, static_cast<int>(i), sight.world.data, setting);
       const std::string place = bench.part.kind == RoleKind::kWorker
@@ -71,14 +68,17 @@ void hold_for_gate(const api::PaddleJob& job, const Sight& sight, WallTime now,
   if (is_elastic(job.spec, setting.etcd)) question.least = elastic_range(job.spec).least;
   bool any = false;
   for (const api::Pod* pod : all_seated(sight.roster)) {
-    if (!is_gated(*pod)) continue;
+    if (!waits_at_data_gate(*pod)) continue;
     any = true;
     const WallTime born = pod->meta.created.value_or(now);
     question.since = question.since ? std::min(*question.since, born) : born;
   }
   if (!any) return;
   const GateAnswer answer = decide_gate(*job.spec.sample_set, sight.world.data, question, now);
-  if (answer.lift) return lift_gates(job, sight, setting, held);
+  if (answer.lift) {
+    if (!answer.waiting.reason.empty()) held.cold = answer.waiting;
+    return lift_gates(job, sight, setting, held);
+  }
   if (!held.why) held.why = answer.waiting;
   soonest(held.again_at, now + std::min(answer.ask_again_in.value_or(kLookAtGate), kLookAtGate));
 }

@@ -99,6 +99,11 @@ Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Se
 
   Held held = what_holds(job, sight, now, setting);
   sight.held = held.why;
+  sight.cold = held.cold;
+  // Said before it is done: afterwards no pod shows it any more.
+  if (held.cold && !api::find_condition(job.status.conditions, "DataWarm")) {
+    return only(observe(job, sight, now, setting));
+  }
   soonest(plan.again_at, held.again_at);
   add_wave(plan, std::move(held.wave));
   if (const auto resumes = resumes_at(job); resumes && now < *resumes) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "controllers/paddle_job/names.h"
+#include "controllers/placement/data_gate.h"
 
 namespace paddle::controllers {
 namespace {
@@ -77,6 +78,10 @@ bool waits_for_release(const api::Pod& pod) {
   return !ended(pod) && std::ranges::none_of(pod.containers, [](const api::ContainerStatus& c) {
     return c.state == State::kRunning;
   });
+}
+
+bool waits_at_data_gate(const api::Pod& pod) {
+  return !pod.meta.deleting() && std::ranges::find(pod.gates, kDataGate) != pod.gates.end();
 }
 
 bool failed(const api::Pod& pod) { return pod.phase == PodPhase::kFailed; }

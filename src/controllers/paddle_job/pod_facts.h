@@ -25,6 +25,8 @@ bool was_released(const api::Pod& pod);  // by a release of any value
 // No container of the user's runs: a release would let it go on.
 bool waits_for_release(const api::Pod& pod);
 
+bool waits_at_data_gate(const api::Pod& pod);
+
 bool failed(const api::Pod& pod);
 // Evicted, preempted, refused or lost by its node: nothing the user's program did.
 bool failed_by_disruption(const api::Pod& pod);

@@ -23,6 +23,7 @@ struct Sight {
   const World& world;
   Verdict verdict{};
   std::optional<Waiting> held{};  // what keeps pods from being made
+  std::optional<Waiting> cold{};  // what pods that start now have to do without
   bool pausing = false;           // before the pods of a restart are made
 };
 

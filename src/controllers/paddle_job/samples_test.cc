@@ -210,11 +210,35 @@ TEST(JobGate, TheGatesOfAJobAreLiftedTogetherAndThePlaceIsSettledThen) {
 }
 
 TEST(JobGate, TheyAreLiftedInAnyCaseWhenTheTimeIsUp) {
-  const auto job = wad(kGated);
+  auto job = wad(kGated);
   const auto pods = all_of(job, gated);
   const auto late = *pods[0].meta.created + seconds{600};
   EXPECT_TRUE(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late - seconds{1})).empty());
+  const auto said = plan_for(job, with(samples(2, 5), pods), {}, late);
+  ASSERT_TRUE(said.status_first) << "said before it is done, whoever is killed in between";
+  EXPECT_TRUE(said.waves.empty());
+  job.status = *said.status;
   EXPECT_EQ(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late)).size(), 4u);
+}
+
+TEST(JobGate, AJobThatWasStartedColdSaysSoUntilOtherPodsWait) {
+  auto job = wad(kGated);
+  const auto pods = all_of(job, gated);
+  const auto late = *pods[0].meta.created + seconds{600};
+  const auto cold_of = [](const api::PaddleJobStatus& status) {
+    const auto* found = api::find_condition(status.conditions, "DataWarm");
+    return found ? found->reason + ": " + found->message : "";
+  };
+  job.status = *plan_for(job, with(samples(2, 5), pods), {}, late).status;
+  EXPECT_EQ(cold_of(job.status),
+            "DataGateTimedOut: started after 600 s although it was waiting for the SampleSet "
+            "imagenet: 0 of 2 partitions are 80 % warm, partition 0 is at 5 %");
+  const auto lifted = plan_for(job, with(samples(2, 90), all_of(job, running)), {}, late);
+  ASSERT_TRUE(lifted.status);
+  EXPECT_EQ(cold_of(*lifted.status), cold_of(job.status)) << "its first samples came from afar";
+  const auto again = plan_for(job, with(samples(2, 5), pods), {}, late - seconds{9});
+  ASSERT_TRUE(again.status);
+  EXPECT_EQ(cold_of(*again.status), "");
 }
 
 }  // namespace
