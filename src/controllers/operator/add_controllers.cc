@@ -7,9 +7,12 @@
 #include "engine/juicefs/manifests.h"
 #include "engine/samplefs/manifests.h"
 #include "etcd/client.h"
+#include "runtime/remote.h"
 
 namespace paddle::controllers {
 namespace {
+
+constexpr std::chrono::seconds kRuntimeLimit{4};  // of one call
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
@@ -42,7 +45,7 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
                                       .runtime = {.image = options.runtime_image,
                                                   .cache_roots = options.cache_roots,
                                                   .operator_namespace = options.own_namespace}},
-                          .runtime_at = sample_sets::runtimes_over_http()};
+                          .runtime_at = runtime::remotes_over_http(kRuntimeLimit)};
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
   return manager.add(
       {.name = kSampleSetController, .lease = kSampleSetLease, .workers = options.workers},
@@ -53,7 +56,9 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
 
 Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   const sample_jobs::SampleJobOptions wanted{
-      .ns = options.ns, .engines = engines(), .runtime_at = sample_jobs::runtimes_over_http()};
+      .ns = options.ns,
+      .engines = engines(),
+      .runtime_at = runtime::remotes_over_http(kRuntimeLimit)};
   return manager.add(
       {.name = kSampleJobController, .lease = kSampleJobLease, .workers = options.workers},
       [&](const Surroundings& around) {

@@ -6,15 +6,15 @@
 
 #include <string>
 
-#include "controllers/sample_job/runtimes.h"
 #include "engine/manifests.h"
+#include "runtime/remote.h"
 
 namespace paddle::controllers::sample_jobs {
 
 struct SampleJobOptions {
   std::string ns{};  // empty: all namespaces
   engine::OperatorFaces engines{};
-  RuntimeAt runtime_at{};
+  runtime::RemoteAt runtime_at{};
 };
 
 }  // namespace paddle::controllers::sample_jobs

@@ -93,7 +93,7 @@ class SampleJobReconciler {
                       action);
   }
 
-  std::unique_ptr<Runtime> runtime_of(int partition, Pass& pass) {
+  std::unique_ptr<runtime::Remote> runtime_of(int partition, Pass& pass) {
     if (!pass.world.set) return nullptr;
     const auto access = view_.access_to(*pass.world.set, pass.call);
     if (!access || !*access) return nullptr;

@@ -35,7 +35,7 @@ void until(const Condition& condition) {
 // Each takes jobs in turn and does the first that is open when it is asked about; says what it did.
 class FakeRuntimes {
  public:
-  RuntimeAt at() {
+  runtime::RemoteAt at() {
     return [this](const std::string& address, const runtime::Access& access) {
       EXPECT_EQ(access.token, "secret");
       EXPECT_EQ(access.authority, "");  // the engine of this set answers in the clear
@@ -63,9 +63,12 @@ class FakeRuntimes {
   }
 
  private:
-  class One final : public Runtime {
+  class One final : public runtime::Remote {
    public:
     One(FakeRuntimes& all, std::string address) : all_(all), address_(std::move(address)) {}
+    Result<runtime::StatusReport> status(std::stop_token) override {
+      return Error{Code::kUnavailable, "jobs do not ask for it"};
+    }
     Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
       return all_.job(address_, id);
     }

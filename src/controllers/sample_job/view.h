@@ -18,9 +18,9 @@
 #include "base/sync.h"
 #include "controllers/loop/manager.h"
 #include "controllers/sample_job/options.h"
-#include "controllers/sample_job/runtimes.h"
 #include "controllers/sample_job/world.h"
 #include "kube/informer/store.h"
+#include "runtime/remote.h"
 
 namespace paddle::controllers::sample_jobs {
 

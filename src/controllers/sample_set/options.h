@@ -14,7 +14,7 @@ namespace paddle::controllers {
 struct SampleSetOptions {
   std::string ns{};  // empty: all namespaces
   sample_sets::Setting setting{};
-  sample_sets::RuntimeAt runtime_at{};
+  runtime::RemoteAt runtime_at{};
 };
 
 }  // namespace paddle::controllers

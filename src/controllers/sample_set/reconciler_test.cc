@@ -38,9 +38,9 @@ void until(const Condition& condition) {
 // Takes jobs as a runtime does; each is done when asked about the second time.
 class FakeRuntimes {
  public:
-  sample_sets::RuntimeAt at() {
+  runtime::RemoteAt at() {
     return [this](const std::string& address,
-                  const runtime::Access& access) -> std::unique_ptr<sample_sets::Runtime> {
+                  const runtime::Access& access) -> std::unique_ptr<runtime::Remote> {
       return std::make_unique<One>(*this, address, access.token);
     };
   }
@@ -56,7 +56,7 @@ class FakeRuntimes {
   }
 
  private:
-  class One final : public sample_sets::Runtime {
+  class One final : public runtime::Remote {
    public:
     One(FakeRuntimes& all, std::string address, std::string token)
         : all_(all), address_(std::move(address)), token_(std::move(token)) {}
@@ -65,6 +65,9 @@ class FakeRuntimes {
     }
     Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
       return all_.job(address_, id);
+    }
+    Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override {
+      return Error{Code::kUnavailable, "sets do not ask for them"};
     }
     Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
                                        std::stop_token) override {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kAtOnce = 16;
 
-Result<std::optional<runtime::JobReport>> job_if_known(Runtime& runtime, const std::string& id,
+Result<std::optional<runtime::JobReport>> job_if_known(runtime::Remote& runtime,
+                                                       const std::string& id,
                                                        std::stop_token stop) {
   if (id.empty()) return std::optional<runtime::JobReport>{};
   auto report = runtime.job(id, stop);
@@ -21,7 +22,7 @@ Result<std::optional<runtime::JobReport>> job_if_known(Runtime& runtime, const s
   return std::optional(*std::move(report));
 }
 
-Result<> ask_one(Runtime& runtime, const Questions& about, std::stop_token stop,
+Result<> ask_one(runtime::Remote& runtime, const Questions& about, std::stop_token stop,
                  RuntimeSeen& seen) {
   TRY(seen.sync, job_if_known(runtime, about.jobs.sync, stop));
   const auto part = std::ranges::find(about.parts, seen.partition, &api::JobPartition::index);
@@ -47,7 +48,7 @@ std::vector<RuntimePod> running(const api::SampleSet& set, const std::vector<api
   return found;
 }
 
-std::vector<RuntimeSeen> ask(const RuntimeAt& at, const std::vector<RuntimePod>& pods,
+std::vector<RuntimeSeen> ask(const runtime::RemoteAt& at, const std::vector<RuntimePod>& pods,
                              const runtime::Access& access, const Questions& about,
                              std::stop_token stop, bool& refused) {
   std::vector<RuntimeSeen> seen(pods.size());

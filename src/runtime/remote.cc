@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/remote.h"
+
+namespace paddle::runtime {
+namespace {
+
+class RemoteOverHttp final : public Remote {
+ public:
+  RemoteOverHttp(const std::string& address, const Access& access, std::chrono::milliseconds limit)
+      : client_(address_of(address), access, limit) {}
+
+  Result<StatusReport> status(std::stop_token stop) override { return client_.status(stop); }
+  Result<JobReport> job(const std::string& id, std::stop_token stop) override {
+    return client_.job(id, stop);
+  }
+  Result<std::vector<JobReport>> jobs(std::stop_token stop) override { return client_.jobs(stop); }
+  Result<JobReport> put_job(const std::string& id, const JobRequest& request,
+                            std::stop_token stop) override {
+    return client_.put_job(id, request, stop);
+  }
+  Result<> cancel(const std::string& id, std::stop_token stop) override {
+    return client_.cancel(id, stop);
+  }
+
+ private:
+  Client client_;
+};
+
+}  // namespace
+
+RemoteAt remotes_over_http(std::chrono::milliseconds limit) {
+  return [limit](const std::string& address, const Access& access) -> std::unique_ptr<Remote> {
+    return std::make_unique<RemoteOverHttp>(address, access, limit);
+  };
+}
+
+}  // namespace paddle::runtime
