@@ -21,7 +21,9 @@ void fields(Visit& visit, As<SampleSource> auto& s) {
         {.doc = "Where the samples are: NAME://BUCKET[.ENDPOINT][/PREFIX].",
          .min_length = 10,
          .max_length = kMaxPath});
-  visit("secretRef", s.secret, {.doc = "Credentials of the source; spec.secretRef when absent."});
+  visit("secretRef", s.secret,
+        {.doc = "Credentials of the source; spec.secretRef when absent, none at all when it is "
+                "called none."});
 }
 
 template <typename Visit>

@@ -52,6 +52,10 @@ struct SecretReference {
   bool operator==(const SecretReference&) const = default;
 };
 
+// `none` is the name that published examples give where a source needs no keys: such a Secret is
+// used when it is there, and nobody waits for it.
+inline bool may_be_missing(const SecretReference& secret) { return secret.name == "none"; }
+
 // Which files warm up first and on which partition: the order of Paddle's samplers.
 inline constexpr const char* kStrategies[] = {"sequence", "random", "distributedBatch"};
 

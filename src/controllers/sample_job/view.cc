@@ -185,9 +185,10 @@ Result<engine::SourceKeys> View::keys_for(const api::SampleJob& job, const api::
   const bool of_source = set.spec.source && set.spec.source->secret;
   const auto& own = of_source ? set.spec.source->secret : set.spec.secret;
   if (own && own->name == job.spec.secret->name) return keys;
-  TRY(const Json secret,
-      cluster_.get(kinds::kSecrets, {job.meta.key.ns, job.spec.secret->name}, call));
-  for (auto& [name, text] : runtime::secret_values(secret)) {
+  auto secret = cluster_.get(kinds::kSecrets, {job.meta.key.ns, job.spec.secret->name}, call);
+  if (secret.is(Code::kNotFound) && may_be_missing(*job.spec.secret)) return keys;
+  if (!secret) return std::move(secret).error();
+  for (auto& [name, text] : runtime::secret_values(*secret)) {
     // `echo value | base64` leaves a newline.
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     if (!text.empty()) keys.values[name] = std::move(text);
@@ -260,7 +261,7 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
     const ObjectKey key{job.meta.key.ns, job.spec.secret->name};
     auto secret = cluster_.get(kinds::kSecrets, key, call);
     if (!secret && !secret.is(Code::kNotFound)) return std::move(secret).error();
-    world.secret_exists = static_cast<bool>(secret);
+    world.secret_exists = secret || may_be_missing(*job.spec.secret);
   }
   return world;
 }

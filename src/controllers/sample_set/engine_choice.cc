@@ -5,8 +5,9 @@ namespace paddle::controllers::sample_sets {
 
 const api::SecretReference* credentials_of(const api::SampleSet& set) {
   if (set.spec.secret) return &*set.spec.secret;
-  if (set.spec.source && set.spec.source->secret) return &*set.spec.source->secret;
-  return nullptr;
+  const auto* of_source =
+      set.spec.source && set.spec.source->secret ? &*set.spec.source->secret : nullptr;
+  return of_source && !may_be_missing(*of_source) ? of_source : nullptr;
 }
 
 Result<std::string> choose_engine(const api::SampleSet& set,

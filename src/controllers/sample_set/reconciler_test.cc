@@ -203,13 +203,12 @@ struct SampleSetReconcilerTest : ::testing::Test {
           kinds::kNodes, {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", node}}}}));
     }
   }
-  void create_set() {
-    ASSERT_TRUE(
-        server.create(kinds::kSampleSets,
-                      {{"apiVersion", api::SampleSet::kApiVersion},
-                       {"kind", api::SampleSet::kKind},
-                       {"metadata", {{"namespace", kKey.ns}, {"name", kKey.name}}},
-                       {"spec", {{"partitions", 2}, {"source", {{"uri", "s3://b/images"}}}}}}));
+  void create_set(const Json& source = {{"uri", "s3://b/images"}}) {
+    ASSERT_TRUE(server.create(kinds::kSampleSets,
+                              {{"apiVersion", api::SampleSet::kApiVersion},
+                               {"kind", api::SampleSet::kKind},
+                               {"metadata", {{"namespace", kKey.ns}, {"name", kKey.name}}},
+                               {"spec", {{"partitions", 2}, {"source", source}}}}));
   }
   void remove_volumes() {
     std::vector<std::string> names;
@@ -369,6 +368,15 @@ TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheDefinitionOfSampleSets) {
 
 // Everything that an engine can ask for, each thing appearing when the set has said that it is
 // missing.
+TEST_F(SampleSetReconcilerTest, ASourceWithoutKeysMaySayNone) {
+  create_set({{"uri", "s3://b/images"}, {"secretRef", {{"name", "none"}}}});
+  auto manager = make(server);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
+}
+
 TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   const auto reason = [&] {
     const Json set = *server.get(kinds::kSampleSets, kKey);

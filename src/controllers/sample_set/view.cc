@@ -244,7 +244,7 @@ Result<> View::see_secrets(const api::SampleSet& set, World& world, const kube::
       if (text) world.secret->values = text->values;
     }
   }
-  if (set.spec.source && set.spec.source->secret) {
+  if (set.spec.source && set.spec.source->secret && !may_be_missing(*set.spec.source->secret)) {
     world.source_secret_missing = !secrets_.find({ns, set.spec.source->secret->name});
   }
   return Done{};

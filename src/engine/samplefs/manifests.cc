@@ -53,7 +53,9 @@ Mounts mounts_of(const api::SampleSet& set, const Tier& tier) {
   all.add_read_only({{"name", "token"}, {"secret", {{"secretName", runtime_name(set)}}}},
                     kTokenPath);
   if (const auto* secret = source_secret(set)) {
-    all.add_read_only({{"name", "source-secret"}, {"secret", {{"secretName", secret->name}}}},
+    Json source = {{"secretName", secret->name}};
+    if (may_be_missing(*secret)) source["optional"] = true;
+    all.add_read_only({{"name", "source-secret"}, {"secret", std::move(source)}},
                       kSourceSecretPath);
   }
   if (const std::string& uri = set.spec.source->uri; uri.starts_with(kFileScheme)) {

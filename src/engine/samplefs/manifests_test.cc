@@ -79,6 +79,9 @@ TEST(SamplefsManifests, CredentialsAreAMountedSecretOnly) {
   set.spec.source->secret = api::SecretReference{.name = "special"};
   EXPECT_EQ(pod_of(made(set))["volumes"].back()["secret"]["secretName"], "special");
   EXPECT_TRUE(has_argument(pod_of(made(set)), "--source-secret=/etc/paddle-cache/source"));
+  EXPECT_FALSE(pod_of(made(set))["volumes"].back()["secret"].contains("optional"));
+  set.spec.source->secret = api::SecretReference{.name = "none"};
+  EXPECT_TRUE(pod_of(made(set))["volumes"].back()["secret"]["optional"]);
 }
 
 TEST(SamplefsManifests, TheCacheIsTheOneLevelOfTheSpec) {
