@@ -192,6 +192,19 @@ api::Condition driver_condition(const api::SampleSet& set, const World& world,
                        " yet; let the driver's DaemonSet run there (tolerations, node selector)");
 }
 
+std::optional<api::Condition> shared_condition(const api::SampleSet& set, const World& world) {
+  if (world.sharers.empty() || set.status.engine != "juicefs") return std::nullopt;
+  return condition(
+      set, "VolumeShared", "True", "FilesMix",
+      "the SampleSet " + world.sharers.front() +
+          (world.sharers.size() > 1
+               ? " and " + std::to_string(world.sharers.size() - 1) + " more sync"
+               : " syncs") +
+          " into the same volume: each shows the files of all, and what one removes is "
+          "gone for all; make the set anew with a sub-dir of its own in "
+          "csi.juiceFSMountOptions, or with another secret");
+}
+
 api::Condition ready_condition(const api::SampleSet& set, const World& world, const Choice& choice,
                                const SyncSeen& sync, const api::SampleSetStatus& status) {
   const auto no = [&](std::string reason, std::string message) {

@@ -14,6 +14,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/sample_set.h"
@@ -33,6 +34,8 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
 api::Condition degraded_condition(const api::SampleSet& set, const World& world);
 api::Condition driver_condition(const api::SampleSet& set, const World& world,
                                 const std::string& driver);
+// Only while it is so.
+std::optional<api::Condition> shared_condition(const api::SampleSet& set, const World& world);
 // Reads the others in `status`.
 api::Condition ready_condition(const api::SampleSet& set, const World& world, const Choice& choice,
                                const SyncSeen& sync, const api::SampleSetStatus& status);

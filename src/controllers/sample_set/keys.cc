@@ -52,6 +52,26 @@ std::vector<ObjectKey> sets_with_pods_on(const kube::Store<api::Pod>& pods,
   return keys;
 }
 
+namespace {
+
+std::string place_in_volume(const api::SampleSet& set) {
+  const auto options = set.spec.csi ? set.spec.csi->juicefs : std::nullopt;
+  std::string place = options ? options->sub_dir.value_or("") : "";
+  while (place.starts_with('/')) place.erase(0, 1);
+  while (place.ends_with('/')) place.pop_back();
+  return place;
+}
+
+}  // namespace
+
+bool sync_into_one_place(const api::SampleSet& one, const api::SampleSet& other) {
+  if (one.meta.key.ns != other.meta.key.ns || one.meta.key.name == other.meta.key.name)
+    return false;
+  if (one.spec.no_sync || other.spec.no_sync || other.meta.deleting()) return false;
+  return one.spec.secret && other.spec.secret && one.spec.secret->name == other.spec.secret->name &&
+         place_in_volume(one) == place_in_volume(other);
+}
+
 std::vector<std::string> secrets_named_by(const api::SampleSet& set) {
   std::vector<std::string> names;
   if (set.spec.secret)

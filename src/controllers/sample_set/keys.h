@@ -36,5 +36,7 @@ std::vector<api::ObjectKey> sets_with_pods_on(const kube::Store<api::Pod>& pods,
                                               const std::string& node);
 // "<namespace>/<name>" of each Secret that the spec names.
 std::vector<std::string> secrets_named_by(const api::SampleSet& set);
+// Whether the files of both end up together: one Secret is one volume.
+bool sync_into_one_place(const api::SampleSet& one, const api::SampleSet& other);
 
 }  // namespace paddle::controllers::sample_sets

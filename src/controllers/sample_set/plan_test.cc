@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/sample_set/children.h"
+#include "controllers/sample_set/conditions.h"
 #include "controllers/sample_set/deletion.h"
 #include "controllers/sample_set/jobs.h"
+#include "controllers/sample_set/keys.h"
 #include "controllers/sample_set/model.h"
 #include "engine/names.h"
 
@@ -156,6 +158,40 @@ TEST(SampleSetPlan, ANamesakeElsewhereKeepsTheSharedNodeLabelAway) {
   EXPECT_EQ(
       model.world.nodes["node-0"],
       (std::map<std::string, std::string>{{engine::node_label(model.set), "imagenet-runtime-0"}}));
+}
+
+TEST(SampleSetPlan, SetsThatSyncIntoOnePlaceOfOneVolumeSaySo) {
+  Model model(model_set());
+  model.world.sharers = {"coco", "places"};
+  model.set.status.engine = "juicefs";
+  const auto shared = shared_condition(model.set, model.world);
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->status + " " + shared->reason, "True FilesMix");
+  EXPECT_TRUE(
+      shared->message.starts_with("the SampleSet coco and 1 more sync into the same volume"))
+      << shared->message;
+  model.world.sharers.clear();
+  EXPECT_FALSE(shared_condition(model.set, model.world));
+}
+
+TEST(SampleSetPlan, WhichSetsThoseAre) {
+  auto one = model_set();
+  auto other = one;
+  other.meta.key.name = "coco";
+  EXPECT_FALSE(sync_into_one_place(one, other)) << "without a Secret there is no volume";
+  one.spec.secret = other.spec.secret = api::SecretReference{.name = "data-center"};
+  EXPECT_FALSE(sync_into_one_place(one, one));
+  EXPECT_TRUE(sync_into_one_place(one, other));
+  other.spec.csi = api::Csi{.juicefs = api::JuiceFSMountOptions{.sub_dir = "/"}};
+  EXPECT_TRUE(sync_into_one_place(one, other));
+  other.spec.csi->juicefs->sub_dir = "coco";
+  EXPECT_FALSE(sync_into_one_place(one, other));
+  other.spec.csi.reset();
+  other.spec.no_sync = true;
+  EXPECT_FALSE(sync_into_one_place(one, other)) << "it only reads what is there";
+  other.spec.no_sync = false;
+  other.meta.key.ns = "elsewhere";
+  EXPECT_FALSE(sync_into_one_place(one, other)) << "another Secret";
 }
 
 TEST(SampleSetPlan, EndsInOrderAndLeavesNothing) {

@@ -184,6 +184,12 @@ void View::see_users(const api::SampleSet& set, World& world) const {
   const auto namesakes = sets_.list(kByName, set.meta.key.name);
   world.has_namesake = std::ranges::any_of(
       namesakes, [&](const auto& other) { return other->meta.key.ns != set.meta.key.ns; });
+  if (!set.spec.secret) return;
+  const ObjectKey secret{set.meta.key.ns, set.spec.secret->name};
+  for (const auto& other : sets_.list(kBySecret, to_string(secret))) {
+    if (sync_into_one_place(set, *other)) world.sharers.push_back(other->meta.key.name);
+  }
+  std::ranges::sort(world.sharers);
 }
 
 void View::see_nodes(const api::SampleSet& set, World& world) const {

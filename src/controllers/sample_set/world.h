@@ -104,8 +104,9 @@ struct World {
   std::map<std::string, NodeSeen> hosts{};  // of the runtimes; one that is gone is not here
   bool some_node_ready = true;              // any of the cluster's
   std::vector<User> users{};
-  bool has_namesake = false;  // a set of the same name in another namespace
-  bool forced = false;        // ends although somebody uses it
+  bool has_namesake = false;           // a set of the same name in another namespace
+  std::vector<std::string> sharers{};  // sets that sync into the same place of the same volume
+  bool forced = false;                 // ends although somebody uses it
   std::optional<Refusal> refusal{};
 };
 
