@@ -8,6 +8,7 @@ import subprocess
 
 import install
 import jobs
+import juicefs
 import reach
 import sample_jobs
 import sample_sets
@@ -62,7 +63,7 @@ def rolled_out(cluster, manager):
 
 def ready(cluster):
     with cluster.step("a SampleSet of two partitions becomes Ready with its policy in force"):
-        sample_sets.empty_databases(cluster, 3)
+        juicefs.empty_databases(cluster, 3)
         wanted = sample_sets.put_samples(cluster, SET, 40, seed=77)
         for ns in (HERE, THERE):
             cluster.kubectl("create", "namespace", ns)

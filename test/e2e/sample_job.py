@@ -7,6 +7,7 @@ import json
 import time
 
 import jobs
+import juicefs
 import runtime_api
 import sample_sets
 from cluster import SYSTEM, expect
@@ -42,6 +43,7 @@ def waits(cluster):
         cluster.apply([sample_job("early", "warmup")], SYSTEM)
         cluster.wait("it says what it waits for",
                      lambda: reason(cluster, "early") == "ErrorSampleSetNotExist")
+        juicefs.empty_databases(cluster, 10, 11)
         cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
                        sample_sets.redis_volume(NAME, NAME, 10),
                        sample_sets.sample_set(NAME, NAME, PREFIX, 2)], SYSTEM)

@@ -7,6 +7,7 @@ import secrets
 import time
 
 import jobs
+import juicefs
 import sample_jobs
 import sample_sets
 from access_log import AccessLog
@@ -27,7 +28,7 @@ def run(cluster):
     seed = secrets.randbelow(1_000_000)
     with cluster.step("JuiceFS's CSI driver, samples, a Ready set of three partitions"):
         sample_sets.install_driver(cluster)
-        sample_sets.empty_databases(cluster, DATABASE)
+        juicefs.empty_databases(cluster, DATABASE)
         log = AccessLog(cluster)
         wanted = sample_sets.put_samples(cluster, PREFIX, FILES, largest=150_000, seed=seed)
         cluster.apply([sample_sets.source_secret(cluster, "samples-source"),

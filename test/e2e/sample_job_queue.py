@@ -7,6 +7,7 @@ to live, and what schedules do when the last run still runs.
 import json
 import time
 
+import juicefs
 import sample_jobs
 import sample_sets
 from cluster import SYSTEM, expect
@@ -45,7 +46,7 @@ for each in pathlib.Path("/proc").glob("[0-9]*"):
 def run(cluster):
     with cluster.step("JuiceFS's CSI driver, samples, a Ready set of two partitions"):
         sample_sets.install_driver(cluster)
-        sample_sets.empty_databases(cluster, DATABASE)
+        juicefs.empty_databases(cluster, DATABASE)
         sample_sets.put_samples(cluster, PREFIX, 300, largest=30_000, seed=11)
         sample_sets.put_samples(cluster, f"{PREFIX}-more", 30, largest=30_000, seed=12)
         sample_sets.put_samples(cluster, f"{PREFIX}-slow", 12, largest=3_000_000, seed=13)

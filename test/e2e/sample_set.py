@@ -8,6 +8,7 @@ import json
 import secrets
 
 import jobs
+import juicefs
 import sample_sets
 from canary import Canary
 from cluster import SYSTEM, expect
@@ -22,7 +23,7 @@ def run(cluster):
     with cluster.step("JuiceFS's CSI driver, and samples in a bucket"):
         sample_sets.install_driver(cluster)
         wanted = sample_sets.put_samples(cluster, PREFIX)
-        sample_sets.empty_databases(cluster, 2, 3, 4, 5, 6)
+        juicefs.empty_databases(cluster, 2, 3, 4, 5, 6)
         sample_sets.add_redis_user(cluster, "paddle", password)
     source = sample_sets.source_secret(cluster, "samples-source")
     keys = sample_sets.juicefs.keys(cluster)

@@ -30,7 +30,7 @@ def run(cluster):
 
 def is_ready(cluster):
     with cluster.step("a set: Ready, and its conditions say for whom a warm-up is none"):
-        sample_sets.empty_databases(cluster, 5)
+        juicefs.empty_databases(cluster, 5)
         sample_sets.put_samples(cluster, NAME, 30, seed=31)
         cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
                        sample_sets.s3_volume(cluster, NAME, f"e2e-{NAME}", 5),

@@ -138,7 +138,7 @@ def changed_keys(cluster, password, changed):
     """Of a volume that keeps its data in Redis, as a user whose password changes."""
     name = "rekeyed"
     with cluster.step("changed keys that do not work: the set says so, and goes on with the old"):
-        sample_sets.empty_databases(cluster, 2, 3)
+        juicefs.empty_databases(cluster, 2, 3)
         sample_sets.add_redis_user(cluster, "keeper", password)
         sample_sets.put_samples(cluster, name, 40, seed=22)
         cluster.apply([volume_of(name, password), sample_sets.sample_set(name, name, name)], SYSTEM)
@@ -153,7 +153,7 @@ def changed_keys(cluster, password, changed):
         cluster.wait("the condition is gone", lambda: not refused(cluster, name), 120)
         cluster.wait("the volume is prepared", lambda: prepared(cluster, name), 60)
         time.sleep(15)  # clients look for changes with each heartbeat
-        sample_sets.redis(cluster, ("ACL", "SETUSER", "keeper", f"<{password}"))
+        juicefs.redis(cluster, ("ACL", "SETUSER", "keeper", f"<{password}"))
         runtime_api.run_job(cluster, name, "e2e-clear", {"kind": "clear"})
         runtime_api.run_job(cluster, name, "e2e-warm", {"kind": "warmup"})
         cluster.wait("all of it is cached again", lambda: whole(cluster, name), 60)
@@ -169,7 +169,7 @@ def volume_of(name, password):
 
 def one_volume_for_two(cluster):
     with cluster.step("two sets in one volume, each in a directory of its own: files do not mix"):
-        sample_sets.empty_databases(cluster, 4)
+        juicefs.empty_databases(cluster, 4)
         shared = sample_sets.s3_volume(cluster, "shared", "e2e-shared", 4)
         wanted = {}
         for at, name in enumerate(("upper", "lower")):

@@ -6,6 +6,7 @@ Counted at the S3 server: what is fetched twice is less than one file in twenty.
 import json
 
 import jobs
+import juicefs
 import sample_jobs
 import sample_sets
 from access_log import AccessLog
@@ -31,7 +32,7 @@ def run(cluster):
 
 def begin(cluster, name, partitions):
     """The set is applied; the log of what is fetched from now on."""
-    sample_sets.empty_databases(cluster, DATABASE)
+    juicefs.empty_databases(cluster, DATABASE)
     log = AccessLog(cluster)
     cluster.apply([sample_sets.s3_volume(cluster, name, f"e2e-{name}", DATABASE),
                    sample_sets.sample_set(name, name, PREFIX, partitions)], SYSTEM)

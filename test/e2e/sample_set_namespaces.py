@@ -2,6 +2,7 @@
 """Two SampleSets of one name in two namespaces: each has its own volume, nodes and bytes."""
 import json
 
+import juicefs
 import sample_sets
 from cluster import SYSTEM, TOP, expect
 
@@ -14,7 +15,7 @@ SPACES = ("e2e-here", "e2e-there")
 def run(cluster):
     with cluster.step("JuiceFS's CSI driver; the managers look at every namespace"):
         sample_sets.install_driver(cluster)
-        sample_sets.empty_databases(cluster, 12, 13)
+        juicefs.empty_databases(cluster, 12, 13)
         cluster.kubectl("apply", "-k", TOP / "config/overlays/all-namespaces")
         for name in ("paddle-controller-manager", "paddle-sampleset-manager"):
             cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{name}",

@@ -10,6 +10,7 @@ import random
 import ceph
 import hdfs
 import jobs
+import juicefs
 import sample_sets
 from canary import Canary
 from cluster import SYSTEM, expect
@@ -58,7 +59,7 @@ def make(cluster, name, database, uri, keys):
     source = f"{name}-source"
     objects = [sample_sets.secret(source, **keys)]
     if not cluster.get("sampleset", name, SYSTEM):
-        sample_sets.empty_databases(cluster, database)
+        juicefs.empty_databases(cluster, database)
         made = sample_sets.sample_set(name, name, "", source=source)
         made["spec"]["source"]["uri"] = uri
         objects += [made, sample_sets.s3_volume(cluster, name, f"e2e-{name}", database)]

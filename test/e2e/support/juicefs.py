@@ -4,6 +4,7 @@
 The volume's metadata is in the cluster's Redis, its data on the cluster's S3 server. Keys are read
 where the cluster keeps them and go into the Secret only.
 """
+import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,9 +23,27 @@ def keys(cluster):
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
 
+def redis(cluster, *commands):
+    """For what users do with redis-cli."""
+    outside = urlsplit(keys(cluster)["S3_ENDPOINT_OUTSIDE"]).hostname
+    with socket.create_connection((outside, 6379), timeout=10) as wire:
+        for words in commands:
+            wire.sendall(f"*{len(words)}\r\n".encode() + b"".join(
+                f"${len(str(each))}\r\n{each}\r\n".encode() for each in words))
+            answer = wire.recv(65536).decode()
+            expect(answer.startswith("+"), f"Redis refused '{words[0]}': {answer}")
+
+
+def empty_databases(cluster, *numbers):
+    """Redis has sixteen for all scenarios; another may have left a volume there."""
+    for number in numbers:
+        redis(cluster, ("SELECT", number), ("FLUSHDB",))
+
+
 def volume(cluster, name, database, cache, ns="default"):
     """Secret, volume and claim; the bucket is made. `database` is a number of Redis that nobody
-    else uses."""
+    else uses now: it is emptied."""
+    empty_databases(cluster, database)
     s3 = keys(cluster)
     server = urlsplit(s3["S3_ENDPOINT_OUTSIDE"])
     S3(server.hostname, server.port, s3["AWS_ACCESS_KEY_ID"],

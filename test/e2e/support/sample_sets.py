@@ -9,7 +9,6 @@ import hashlib
 import json
 import random
 import secrets
-import socket
 from urllib.parse import urlsplit
 
 import jobs
@@ -40,7 +39,7 @@ def begin(cluster, name, database, prefix=None, count=60, seed=1, largest=200_00
           wait=True, **spec):
     """How most scenarios begin: driver, samples, Secrets and a Ready set on S3; {path: sha256}."""
     install_driver(cluster)
-    empty_databases(cluster, database)
+    juicefs.empty_databases(cluster, database)
     wanted = put_samples(cluster, prefix or name, count, largest, seed)
     cluster.apply([source_secret(cluster, "samples-source"),
                    s3_volume(cluster, name, f"e2e-{name}", database)], SYSTEM)
@@ -85,25 +84,8 @@ def put_samples(cluster, prefix, count=60, largest=200_000, seed=1):
     return made
 
 
-def redis(cluster, *commands):
-    """For what users do with redis-cli."""
-    outside = urlsplit(juicefs.keys(cluster)["S3_ENDPOINT_OUTSIDE"]).hostname
-    with socket.create_connection((outside, 6379), timeout=10) as wire:
-        for words in commands:
-            wire.sendall(f"*{len(words)}\r\n".encode() + b"".join(
-                f"${len(str(each))}\r\n{each}\r\n".encode() for each in words))
-            answer = wire.recv(65536).decode()
-            expect(answer.startswith("+"), f"Redis refused '{words[0]}': {answer}")
-
-
-def empty_databases(cluster, *numbers):
-    """Redis has sixteen for all scenarios; another may have left a volume there."""
-    for number in numbers:
-        redis(cluster, ("SELECT", number), ("FLUSHDB",))
-
-
 def add_redis_user(cluster, name, password):
-    redis(cluster, ("ACL", "SETUSER", name, "on", f">{password}", "~*", "&*", "+@all"))
+    juicefs.redis(cluster, ("ACL", "SETUSER", name, "on", f">{password}", "~*", "&*", "+@all"))
 
 
 # --- what users write -----------------------------------------------------------------------------

@@ -163,7 +163,7 @@ def close_all_but(wanted):
                 os.close(each)
 
 
-def end(name, limit=60):
+def end(name, limit=240):
     """Ends a cluster, or sweeps up after one that was killed. True when there was something."""
     there = Layout(name).state.exists()
     deadline = time.monotonic() + limit
