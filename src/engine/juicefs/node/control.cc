@@ -31,7 +31,7 @@ Error unavailable(const std::string& mount, const std::string& why) {
 
 Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& tell,
                                         const std::stop_token& stop) const {
-  const UniqueFd fd(::open((mount_ + "/.control").c_str(), O_RDWR | O_CLOEXEC));
+  const UniqueFd fd(::open((mount_ + "/.control").c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!fd) return unavailable(mount_, std::strerror(errno));
   std::size_t written = 0;
   while (written < request.size()) {
