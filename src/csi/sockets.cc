@@ -3,24 +3,12 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 namespace paddle::csi {
-
-SocketDir::SocketDir() {
-  char name[] = "/tmp/csi-test-XXXXXX";
-  if (::mkdtemp(name) == nullptr) std::abort();
-  path_ = name;
-}
-
-SocketDir::~SocketDir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 MuteSocket::MuteSocket(const std::string& path)
     : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

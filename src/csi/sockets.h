@@ -6,17 +6,17 @@
 
 #include <string>
 
+#include "base/scratch.h"
+
 namespace paddle::csi {
 
 class SocketDir {
  public:
-  SocketDir();
-  ~SocketDir();
-  const std::string& path() const { return path_; }
-  std::string at(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return scratch_.path(); }
+  std::string at(const std::string& name) const { return path() + "/" + name; }
 
  private:
-  std::string path_;
+  const Scratch scratch_{};
 };
 
 // A socket that is bound and listens, but never answers; for the lifetime of the object.

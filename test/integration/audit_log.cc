@@ -55,7 +55,7 @@ std::vector<std::string> late_writes(std::vector<AuditLine> lines,
     if (line.resource == "leases" && holder != line.agent && line.code == 409) continue;
     if (in_time && holder == line.agent) continue;
     // Paused between head and body: the fence withholds the body, and the server writes nothing.
-    if (line.code == 500) continue;
+    if (line.code == 500 && !line.verb.starts_with("delete")) continue;
     late.push_back(line.agent + " " + line.verb + " " + line.uri + " received " +
                    rfc3339_micro(line.received) + ", holder " + holder + ", last renewal " +
                    rfc3339_micro(renewed[line.agent]) + ", answer " + std::to_string(line.code));

@@ -12,7 +12,9 @@
 namespace paddle::controllers {
 namespace {
 
-constexpr std::chrono::seconds kRuntimeLimit{4};  // of one call
+// Of one call to a runtime.
+constexpr std::chrono::seconds kSampleSetAsks{4};
+constexpr std::chrono::seconds kSampleJobAsks{5};
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
@@ -45,7 +47,7 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
                                       .runtime = {.image = options.runtime_image,
                                                   .cache_roots = options.cache_roots,
                                                   .operator_namespace = options.own_namespace}},
-                          .runtime_at = runtime::remotes_over_http(kRuntimeLimit)};
+                          .runtime_at = runtime::remotes_over_http(kSampleSetAsks)};
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
   return manager.add(
       {.name = kSampleSetController, .lease = kSampleSetLease, .workers = options.workers},
@@ -58,7 +60,7 @@ Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const
   const sample_jobs::SampleJobOptions wanted{
       .ns = options.ns,
       .engines = engines(),
-      .runtime_at = runtime::remotes_over_http(kRuntimeLimit)};
+      .runtime_at = runtime::remotes_over_http(kSampleJobAsks)};
   return manager.add(
       {.name = kSampleJobController, .lease = kSampleJobLease, .workers = options.workers},
       [&](const Surroundings& around) {

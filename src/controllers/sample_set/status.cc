@@ -124,10 +124,11 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
   if (!choice.manifests.csi_driver.empty()) {
     put(status, driver_condition(set, world, choice.manifests.csi_driver));
   }
-  std::erase_if(status.conditions, [&](const auto& each) {
-    return each.type == "VolumeShared" && world.sharers.empty();
-  });
-  if (auto shared = shared_condition(set, world)) put(status, *std::move(shared));
+  if (auto shared = shared_condition(set, world)) {
+    put(status, *std::move(shared));
+  } else {
+    std::erase_if(status.conditions, [](const auto& each) { return each.type == "VolumeShared"; });
+  }
   status.phase = phase_of(set, world, first_leads, sync, status);
   if (synced(status)) status.sync.reset();
   name_jobs(set, world, first_leads, now, status);
