@@ -26,9 +26,8 @@ def run(cluster):
         expect(juicefs.checksum(cluster, "here", "first")
                == juicefs.checksum(cluster, "there", "first"), "the pods read different bytes")
         expect(not juicefs.mount_pods(cluster, NAME), "there is a mount pod")
-        for node in ("node1", "node2"):
-            size = cluster.on(node, "du", "-sm", CACHE).split()[0]
-            expect(int(size) >= 30, f"{node} has only {size} MiB in {CACHE}")
+        for node, reader in (("node1", "here"), ("node2", "there")):
+            juicefs.wait_cached(cluster, node, CACHE, reader, "first", 30)
     with cluster.step("the pods leave, the mounts with them"):
         cluster.kubectl("delete", "pod", "here", "there")
         for node in ("node1", "node2"):

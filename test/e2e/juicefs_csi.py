@@ -56,15 +56,14 @@ def share(cluster):
         sums = {each: juicefs.checksum(cluster, each, "first") for each in ("a", "b", "c")}
         expect(len(set(sums.values())) == 1, f"the pods read different bytes: {sums}")
     with cluster.step("one mount pod per node, shared; the cache is the node's own"):
-        for node, count in (("node1", 2), ("node2", 1)):
+        for node, reader, count in (("node1", "a", 2), ("node2", "c", 1)):
             found = juicefs.mount_pods(cluster, NAME, node)
             expect(len(found) == 1, f"{node} has {len(found)} mount pods of the volume")
             expect(len(juicefs.references(found[0])) == count,
                    f"{node}: {juicefs.references(found[0])} should be {count} pods")
             wanted = found[0]["spec"]["containers"][0]["resources"]["requests"]
             expect(wanted["cpu"] == "50m", f"a mount pod asks for {wanted}")
-            size = cluster.on(node, "du", "-sm", CACHE).split()[0]
-            expect(int(size) >= 60, f"{node} has only {size} MiB in {CACHE}")
+            juicefs.wait_cached(cluster, node, CACHE, reader, "first", 60)
         expect(not juicefs.mount_pods(cluster, NAME, "node3"), "node3 has a mount pod for nobody")
         expect(not Path(CACHE).exists(), f"{CACHE} appeared on the machine itself")
 

@@ -147,6 +147,18 @@ def checksum(cluster, pod_name, file):
     return cluster.kubectl("exec", pod_name, "--", "sha256sum", f"/data/{file}").split()[0]
 
 
+def wait_cached(cluster, node, folder, pod_name, file, mebibytes):
+    """Waits until a node's cache holds that much of what the pod reads. JuiceFS writes its cache
+    behind the reads and leaves out what the disk is too slow for, so the file is read again, past
+    the kernel's pages."""
+    def held():
+        cluster.kubectl("exec", pod_name, "--", "dd", f"if=/data/{file}", "of=/dev/null",
+                        "bs=1048576", "iflag=direct")
+        return int(cluster.on(node, "du", "-sm", folder).split()[0]) >= mebibytes
+
+    cluster.wait(f"{mebibytes} MiB in {folder} of {node}", held)
+
+
 def driver_pod(cluster, node):
     found = [each for each in cluster.list("pods", SPACE, "app=juicefs-csi-node")
              if each["spec"].get("nodeName") == node and "deletionTimestamp" not in each["metadata"]]
