@@ -42,7 +42,7 @@ def run(cluster):
 def in_memory(cluster):
     """The volume's name."""
     with cluster.step("a set whose cache is in memory and smaller than the samples: Ready"):
-        put_memory(cluster)
+        sample_sets.put_disk(cluster, HOME, PLACE, 256)
         sample_sets.begin(cluster, NAME, 1, count=70, largest=1_500_000, seed=21,
                           nodeAffinity=PINNED,
                           cache={"levels": [{"mediumType": "MEM", "path": f"{PLACE}/{NAME}",
@@ -199,10 +199,6 @@ def nothing_stays(cluster, volume):
 
 
 # --- nodes ----------------------------------------------------------------------------------------
-
-def put_memory(cluster):
-    cluster.on(HOME, "sh", "-c", f"mkdir -p {PLACE} && mount -t tmpfs -o size=256m tmpfs {PLACE}")
-
 
 def put_back(cluster, number):
     cluster.testbed("node-start", number)

@@ -84,6 +84,12 @@ def put_samples(cluster, prefix, count=60, largest=200_000, seed=1):
     return made
 
 
+def put_disk(cluster, node, place, mebibytes):
+    """A file system in memory that this node has for itself, until it reboots."""
+    cluster.on(node, "sh", "-c", f"mkdir -p {place} && "
+               f"mount -t tmpfs -o size={mebibytes}m tmpfs {place}")
+
+
 def add_redis_user(cluster, name, password):
     juicefs.redis(cluster, ("ACL", "SETUSER", name, "on", f">{password}", "~*", "&*", "+@all"))
 
