@@ -190,14 +190,15 @@ Schedule::Missed Schedule::missed(WallTime since, WallTime now, const Zone& zone
     seen.latest = due;
     if (++seen.count < kMany) continue;
     // Too many to count one by one: look back from now instead.
-    for (auto span = std::chrono::minutes(1); now - span > *seen.latest; span *= 2) {
-      auto found = next(now - span, zone);
-      if (!found || *found > now) continue;
+    for (auto span = std::chrono::minutes(1);; span *= 2) {
+      const WallTime from = std::max(now - span, *seen.latest);
+      auto found = next(from, zone);
+      const bool hit = found && *found <= now;
       while (found && *found <= now) {
         seen.latest = found;
         found = next(*found, zone);
       }
-      break;
+      if (hit || from == *seen.latest) break;
     }
     break;
   }

@@ -131,6 +131,10 @@ TEST(Schedule, MissedTimesAreCountedAndOnlyTheLatestMatters) {
   missed = hourly.missed(at("2020-01-01T00:00"), at("2026-11-16T06:16"), zone);
   EXPECT_EQ(missed.count, Schedule::kMany);
   EXPECT_EQ(shown(missed.latest), "2026-11-16T06:00");
+  // Far more than it counts, and none of late.
+  const auto by_day = *Schedule::parse("*/5 9-17 * * *");
+  missed = by_day.missed(at("2026-11-15T17:55"), at("2026-11-16T19:00"), zone);
+  EXPECT_EQ(shown(missed.latest), "2026-11-16T17:55");
   // A clock that was set back has missed nothing.
   EXPECT_EQ(hourly.missed(at("2026-11-16T09:00"), at("2026-11-16T06:00"), zone).count, 0);
 }
