@@ -112,6 +112,7 @@ struct SampleJobStatus {
   std::vector<JobPartition> left{};  // parts of a division that was given up, not yet cancelled
   std::optional<CronJobStatus> cron{};
   std::int32_t failures = 0;
+  std::optional<WallTime> last_failure{};
   std::optional<WallTime> start_time{};
   std::optional<WallTime> completion_time{};
   std::int64_t observed_generation = 0;

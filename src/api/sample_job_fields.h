@@ -174,6 +174,7 @@ void fields(Visit& visit, As<SampleJobStatus> auto& s) {
   visit("left", s.left, {.doc = "Parts of a division that was given up, not yet cancelled."});
   visit("cronJobStatus", s.cron, {});
   visit("failures", s.failures, {});
+  visit("lastFailureTime", s.last_failure, {});
   visit("startTime", s.start_time, {});
   visit("completionTime", s.completion_time, {});
   visit("observedGeneration", s.observed_generation,

@@ -113,6 +113,9 @@ std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& worl
   if (!away.empty()) {
     return Hold{"WaitingForRuntimes", "waiting for the runtimes of partition " + away};
   }
+  if (const auto by = waits_for_terminator(job, world.siblings); !by.empty()) {
+    return Hold{"Terminating", "waiting for samplejob " + by + " to cancel older jobs of the set"};
+  }
   if (const int left = left_to_cancel(job, world.siblings); left > 0) {
     return Hold{"Terminating",
                 "waiting for " + std::to_string(left) + " older jobs of the set to be cancelled"};
@@ -169,23 +172,45 @@ seconds pause_after(int failures) {
   return kFirstPause * (1 << std::clamp(failures - 1, 0, kMostDoublings));
 }
 
-// A failed attempt pauses; nothing: it may begin.
+// After a failed attempt there is a pause; nothing: it may begin.
 std::optional<seconds> pausing(const api::SampleJobStatus& status, WallTime now) {
-  if (status.failures == 0) return std::nullopt;
-  const auto* ready = api::find_condition(status.conditions, "Ready");
-  if (!ready || ready->reason != "Retrying" || !ready->last_transition) return std::nullopt;
-  const auto since = now - *ready->last_transition;
+  if (status.failures == 0 || !status.last_failure) return std::nullopt;
+  const auto since = now - *status.last_failure;
   const auto pause = pause_after(status.failures);
   if (since < seconds(0) || since >= pause) return std::nullopt;
   return std::chrono::ceil<seconds>(pause - since);
+}
+
+// When its time is up, if it has begun and has a limit.
+std::optional<WallTime> deadline_of(const api::SampleJob& job, const api::SampleJobStatus& status) {
+  if (!job.spec.active_deadline_seconds || !status.start_time) return std::nullopt;
+  return *status.start_time + seconds(*job.spec.active_deadline_seconds);
+}
+
+void end_late(const api::SampleJob& job, api::SampleJobStatus& status, WallTime now, Plan& plan) {
+  end(job, status, false, "DeadlineExceeded",
+      "ran longer than activeDeadlineSeconds allows; cancelled", now, plan);
+}
+
+// Parts that were given up, and whose runtimes may not know it yet.
+void cancel_left_parts(const World& world, api::SampleJobStatus& status, Plan& plan) {
+  cancel_left(world.answers, world.set ? partitions_of(*world.set) : 0, status.left,
+              [&](const api::JobPartition& part) {
+                plan.actions.emplace_back(CancelJob{part.index, part.id});
+              });
 }
 
 Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJobStatus status,
                    WallTime now) {
   Plan plan;
   status.phase = kPending;
+  if (job.spec.suspend) status.start_time.reset();  // resumed, it has all of its time again
+  cancel_left_parts(world, status, plan);
+  const auto deadline = deadline_of(job, status);
   if (const auto by = terminator_of(job, world.siblings); !by.empty()) {
     end(job, status, false, "Terminated", "cancelled by samplejob " + by, now, plan);
+  } else if (deadline && now >= *deadline) {
+    end_late(job, status, now, plan);
   } else if (const auto hold = what_is_missing(job, world)) {
     const auto* before = api::find_condition(job.status.conditions, "Ready");
     say(job, status, "Ready", false, hold->reason, hold->message, now);
@@ -194,6 +219,11 @@ Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJob
     }
     plan.again_after = kWaiting;
   } else if (const auto pause = pausing(status, now)) {
+    const auto* ready = api::find_condition(status.conditions, "Ready");
+    if (!ready || ready->reason != "Retrying") {
+      say(job, status, "Ready", false, "Retrying",
+          "attempt " + std::to_string(status.failures) + " failed", now);
+    }
     plan.again_after = *pause;
   } else if (auto request = request_of(job, *world.set, 0, partitions_of(*world.set)); !request) {
     end(job, status, false, "InvalidSpec", request.error().message, now, plan);
@@ -207,20 +237,27 @@ Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJob
     }
     plan.again_after = seconds(0);  // stored first; then the runtimes are asked
   }
+  if (plan.again_after && deadline && !finished(status.phase)) {
+    plan.again_after = std::min<std::chrono::nanoseconds>(*plan.again_after, *deadline - now);
+  }
   if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
   return plan;
 }
 
 // ---- following ----
 
-bool time_is_up(const api::SampleJob& job, WallTime now) {
-  return job.spec.active_deadline_seconds && job.status.start_time &&
-         now >= *job.status.start_time + seconds(*job.spec.active_deadline_seconds);
-}
-
-void cancel_rest(const std::vector<api::JobPartition>& partitions, Plan& plan) {
-  for (const auto& each : partitions) {
-    if (!ended(each.state)) plan.actions.emplace_back(CancelJob{each.index, each.id});
+// What has not ended is cancelled: where its runtime is there, at once; else when it is back.
+void cancel_rest(const World& world, const std::string& why, api::SampleJobStatus& status,
+                 Plan& plan) {
+  for (auto& each : status.partitions) {
+    if (ended(each.state)) continue;
+    if (is_there(world.answers, each.index)) {
+      plan.actions.emplace_back(CancelJob{each.index, each.id});
+    } else if (world.set) {
+      status.left.push_back({.index = each.index, .id = each.id});
+    }
+    each.state = kCancelled;
+    if (!why.empty()) each.message = why;
   }
 }
 
@@ -247,27 +284,15 @@ void follow_parts(const api::SampleJob& job, const World& world, api::SampleJobS
   status.progress = progress_text(*status.work);
 }
 
-// Parts that were given up, and whose runtimes may not know it yet.
-void cancel_left_parts(const World& world, api::SampleJobStatus& status, Plan& plan) {
-  cancel_left(world.answers, world.set ? partitions_of(*world.set) : 0, status.left,
-              [&](const api::JobPartition& part) {
-                plan.actions.emplace_back(CancelJob{part.index, part.id});
-              });
-}
-
 // What the others have is of no use without the part that failed; and they may wait for it.
-void give_up_rest(api::SampleJobStatus& status, Plan& plan) {
+void give_up_rest(const World& world, api::SampleJobStatus& status, Plan& plan) {
   const auto failed = std::ranges::find_if(status.partitions, [](const api::JobPartition& part) {
     return part.state == kFailed || part.state == kCancelled;
   });
   if (failed == status.partitions.end()) return;
-  cancel_rest(status.partitions, plan);
-  for (auto& part : status.partitions) {
-    if (ended(part.state)) continue;
-    part.state = kCancelled;
-    part.message =
-        "cancelled, because partition " + std::to_string(failed->index) + " was not done";
-  }
+  cancel_rest(world,
+              "cancelled, because partition " + std::to_string(failed->index) + " was not done",
+              status, plan);
 }
 
 // Under another id; what has been copied is not copied again.
@@ -279,6 +304,22 @@ void share_again(const api::SampleJob& job, const World& world, const std::strin
   cancel_left_parts(world, status, plan);
   say(job, status, "Ready", false, "Starting", "begins once more: " + why, now);
   plan.again_after = seconds(0);
+}
+
+// How many quarters of the bytes are there; 0 while nobody knows how many there are.
+std::int64_t quarters(const std::optional<api::Work>& work) {
+  return work && work->bytes_total > 0
+             ? work->bytes_done / std::max<std::int64_t>(1, work->bytes_total / 4)
+             : 0;
+}
+
+std::string done_text(const api::SampleJobStatus& status) {
+  const std::size_t parts = status.partitions.size();
+  std::string text = parts == 1 ? "done" : "done on all " + std::to_string(parts) + " partitions";
+  if (const std::string what = status.work ? amount_text(*status.work) : ""; !what.empty()) {
+    text += ": " + what;
+  }
+  return text;
 }
 
 void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatus& status,
@@ -294,8 +335,7 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
     status.progress = status.work && status.work->bytes_total > 0
                           ? progress_text(*status.work)
                           : (status.progress.empty() ? "100%" : status.progress);
-    return end(job, status, true, "Succeeded",
-               all == 1 ? "done" : "done on all " + std::to_string(all) + " partitions", now, plan);
+    return end(job, status, true, "Succeeded", done_text(status), now, plan);
   }
   if (count(kSucceeded) + count(kFailed) + count(kCancelled) == all && all > 0) {
     const std::string why = failures_text(status.partitions);
@@ -305,6 +345,7 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
     }
     status.phase = kPending;
     status.job_name.clear();
+    status.last_failure = now;
     say(job, status, "Ready", false, "Retrying",
         "attempt " + std::to_string(status.failures) + " failed: " + why, now);
     plan.again_after = pause_after(status.failures);
@@ -322,6 +363,10 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
   }
   say(job, status, "Ready", status.phase == kRunning,
       status.phase == kRunning ? "Running" : "Starting", text, now);
+  if (const auto now_there = quarters(status.work);
+      now_there > quarters(job.status.work) && now_there < 4) {
+    plan.actions.emplace_back(Tell{false, "Progress", text});
+  }
   plan.again_after = kFollowing;
 }
 
@@ -331,24 +376,23 @@ Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus s
   cancel_left_parts(world, status, plan);
   follow_parts(job, world, status, now, plan);
   const bool shared = world.set && is_shared(job, world);
-  if (shared) give_up_rest(status, plan);
+  if (shared) give_up_rest(world, status, plan);
   const std::string by = terminator_of(job, world.siblings);
   const bool over = std::ranges::all_of(
       status.partitions, [](const api::JobPartition& part) { return ended(part.state); });
-  if (!over && (time_is_up(job, now) || !by.empty() || job.spec.suspend)) {
+  const auto deadline = deadline_of(job, status);
+  const bool late = deadline && now >= *deadline;
+  if (!over && (late || !by.empty() || job.spec.suspend)) {
     std::erase_if(plan.actions, [](const Action& a) { return std::holds_alternative<PutJob>(a); });
-    cancel_rest(status.partitions, plan);
-    for (auto& part : status.partitions) {
-      if (!ended(part.state)) part.state = kCancelled;
-    }
+    cancel_rest(world, "", status, plan);
     if (!by.empty()) {
       end(job, status, false, "Terminated", "cancelled by samplejob " + by, now, plan);
-    } else if (time_is_up(job, now)) {
-      end(job, status, false, "DeadlineExceeded",
-          "ran longer than activeDeadlineSeconds allows; cancelled", now, plan);
+    } else if (late) {
+      end_late(job, status, now, plan);
     } else {
       status.phase = kPending;
       status.job_name.clear();
+      status.start_time.reset();
       say(job, status, "Ready", false, "Suspended",
           "spec.suspend is true; set it to false to begin again", now);
     }
@@ -390,11 +434,11 @@ Plan after_end(const api::SampleJob& job, const World& world, WallTime now) {
   return plan;
 }
 
+}  // namespace
+
 bool begins_again(const api::SampleJob& job) {
   return job.status.phase == kFailed && job.status.observed_generation != job.meta.generation;
 }
-
-}  // namespace
 
 bool finished(const std::string& phase) { return phase == kSucceeded || phase == kFailed; }
 
@@ -419,10 +463,11 @@ Plan desired(const api::SampleJob& job, const World& world, WallTime now) {
   } else {
     api::SampleJobStatus status = job.status;
     if (begins_again(job)) {  // somebody has changed what it is to do
-      status = {.conditions = job.status.conditions};
+      status = {.left = job.status.left, .conditions = job.status.conditions};
       std::erase_if(status.conditions, [](const api::Condition& c) { return c.type == "Failed"; });
     }
-    status.observed_generation = job.meta.generation;
+    // What runs was asked for by the spec of then.
+    if (status.job_name.empty()) status.observed_generation = job.meta.generation;
     rest = status.job_name.empty() ? wait_or_begin(job, world, std::move(status), now)
                                    : go_on(job, world, std::move(status), now);
   }

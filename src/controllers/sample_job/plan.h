@@ -83,6 +83,7 @@ struct Plan {
 Plan desired(const api::SampleJob& job, const World& world, WallTime now);
 
 bool finished(const std::string& phase);              // Succeeded or Failed
+bool begins_again(const api::SampleJob& job);         // it failed, and its spec is another now
 std::string finalizer_of(const api::SampleJob& job);  // paddlepaddle.org/samplejob-<name>
 
 // The ids that this job may have given to runtimes begin with this, and no other job's do.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_job/plan.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "controllers/sample_job/queue.h"
@@ -117,8 +119,8 @@ TEST(SampleJobPlan, AWarmUpGoesThroughItsPhasesOnEveryPartition) {
   EXPECT_EQ(model.job.status.phase, "Succeeded");
   EXPECT_EQ(model.job.status.completion_time, kNow);
   EXPECT_EQ(model.asked.size(), 2u);
-  EXPECT_EQ(model.told,
-            (std::vector<std::string>{"CreateWarmupJobSuccessfully", "DoWarmupJobSuccessfully"}));
+  EXPECT_EQ(model.told, (std::vector<std::string>{"CreateWarmupJobSuccessfully", "Progress",
+                                                  "DoWarmupJobSuccessfully"}));
   EXPECT_EQ(model.reason("Complete"), "Succeeded");
 }
 
@@ -417,6 +419,39 @@ TEST(SampleJobPlan, BackoffLimitRepeatsUnderAnotherIdAfterAPause) {
   EXPECT_EQ(model.job.status.failures, 2);
 }
 
+TEST(SampleJobPlan, EachPauseCountsFromTheFailureBeforeIt) {
+  Model model;
+  model.job.spec.backoff_limit = 20;
+  model.world.set.reset();
+  model.settle();
+  model.now += 600s;  // it has waited for its set
+  model.world = world_of(2);
+  model.settle();
+  const auto fails = [&] {
+    model.say(0, JobState::kFailed, "no such bucket");
+    model.say(1, JobState::kFailed, "no such bucket");
+    model.settle();
+    EXPECT_EQ(model.reason(), "Retrying");
+  };
+  fails();
+  EXPECT_EQ(model.pass().again_after, 5s);
+  model.now += 5s;
+  model.settle();
+  ASSERT_EQ(model.asked.size(), 4u);
+  fails();
+  EXPECT_EQ(model.pass().again_after, 10s);
+  // What it waits for in between does not make the pause forgotten.
+  model.job.spec.suspend = true;
+  model.settle();
+  model.job.spec.suspend = false;
+  model.settle();
+  EXPECT_EQ(model.reason(), "Retrying");
+  EXPECT_EQ(model.asked.size(), 4u);
+  model.now += 10s;
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 6u);
+}
+
 TEST(SampleJobPlan, AChangedSpecGivesAFailedJobAnotherChanceAndASucceededOneNone) {
   Model model;
   model.settle();
@@ -453,6 +488,131 @@ TEST(SampleJobPlan, TheDeadlineCancelsWhatRuns) {
   EXPECT_EQ(model.job.status.phase, "Failed");
   EXPECT_EQ(model.reason("Failed"), "DeadlineExceeded");
   EXPECT_EQ(model.cancelled, (std::vector<std::string>{"0:" + model.job.status.job_name}));
+}
+
+TEST(SampleJobPlan, TheDeadlineHoldsWhileAFailedAttemptWaits) {
+  Model model;
+  model.job.spec.active_deadline_seconds = 60;
+  model.job.spec.backoff_limit = 20;
+  model.settle();
+  model.say(0, JobState::kFailed, "cut");
+  model.say(1, JobState::kFailed, "cut");
+  model.settle();
+  model.world.set.reset();
+  model.now += 55s;
+  EXPECT_EQ(model.pass().again_after, 5s);
+  model.now += 5s;
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.reason("Failed"), "DeadlineExceeded");
+}
+
+TEST(SampleJobPlan, AResumedJobHasAllOfItsTimeAgain) {
+  Model model;
+  model.job.spec.active_deadline_seconds = 60;
+  model.settle();
+  model.job.spec.suspend = true;
+  model.settle();
+  model.now += 3600s;
+  model.job.spec.suspend = false;
+  model.job.meta.generation = 2;
+  model.settle();
+  EXPECT_EQ(model.asked.size(), 4u);
+  EXPECT_EQ(model.job.status.start_time, model.now);
+}
+
+TEST(SampleJobPlan, WhatCanNotBeCancelledNowIsCancelledWhenItsRuntimeIsBack) {
+  for (const bool suspended : {false, true}) {
+    Model model;
+    model.job.spec.active_deadline_seconds = 60;
+    model.settle();
+    const std::string id = model.job.status.job_name;
+    const Answer away = model.world.answers.back();
+    model.world.answers.pop_back();
+    model.job.spec.suspend = suspended;
+    model.now += suspended ? 1s : 60s;
+    model.settle();
+    EXPECT_EQ(model.cancelled, (std::vector<std::string>{"0:" + id}));
+    ASSERT_EQ(model.job.status.left.size(), 1u);
+    EXPECT_EQ(model.job.status.left[0].id, id);
+    model.world.answers.push_back(away);
+    model.settle();
+    EXPECT_EQ(model.cancelled, (std::vector<std::string>{"0:" + id, "1:" + id}));
+    EXPECT_TRUE(model.job.status.left.empty());
+  }
+}
+
+TEST(SampleJobPlan, WhatRunsIsWhatTheSpecOfThenAskedFor) {
+  Model model;
+  model.settle();
+  model.job.meta.generation = 2;
+  model.settle();
+  EXPECT_EQ(model.job.status.observed_generation, 1);
+  model.say(0, JobState::kFailed, "cut");
+  model.say(1, JobState::kFailed, "cut");
+  for (int i = 0; i < 3; ++i) model.pass();
+  EXPECT_EQ(model.job.status.observed_generation, 2) << "it begins again with what it says now";
+}
+
+TEST(SampleJobPlan, QuartersOfTheBytesAreEvents) {
+  Model model;
+  model.settle();
+  for (int i = 0; i < 2; ++i) {
+    model.say(i, JobState::kRunning);
+    model.answer(i).job->bytes_total = 100;
+  }
+  for (const int done : {10, 30, 40, 60, 100}) {
+    for (int i = 0; i < 2; ++i) model.answer(i).job->bytes_done = done;
+    model.settle();
+  }
+  EXPECT_EQ(std::ranges::count(model.told, "Progress"), 2);
+  for (int i = 0; i < 2; ++i) {
+    model.answer(i).job->files_done = 600;
+    model.say(i, JobState::kSucceeded);
+  }
+  model.settle();
+  EXPECT_EQ(model.message("Complete"), "done on all 2 partitions: 1,200 files, 200 B");
+}
+
+TEST(SampleJobPlan, OfOneSecondATerminatorCancelsWhatWasSentAndTheRestWaitsForIt) {
+  const auto of = [](const char* name, bool terminate) {
+    Model model;
+    model.job.meta.key.name = name;
+    model.job.spec.terminate = terminate;
+    return model;
+  };
+  const auto sibling = [](const char* name, bool terminate, bool sent) {
+    return Sibling{
+        .name = name, .type = "warmup", .created = kNow, .sent = sent, .terminate = terminate};
+  };
+  for (const char* stop : {"a-stop", "z-stop"}) {
+    Model reload = of("reload", false);
+    reload.world.siblings = {sibling(stop, true, false)};
+    reload.settle();
+    EXPECT_EQ(reload.reason(), "Terminating");
+    EXPECT_TRUE(reload.asked.empty());
+    reload.world.siblings = {sibling(stop, true, true)};
+    reload.settle();
+    EXPECT_EQ(reload.asked.size(), 2u);
+
+    Model runs = of("runs", false);
+    runs.settle();
+    runs.world.siblings = {sibling(stop, true, false)};
+    runs.settle();
+    EXPECT_EQ(runs.message("Failed"), "cancelled by samplejob " + std::string(stop));
+
+    Model terminator = of(stop, true);
+    terminator.world.siblings = {sibling("reload", false, false), sibling("runs", false, true)};
+    terminator.settle();
+    EXPECT_EQ(terminator.message(), "waiting for 1 older jobs of the set to be cancelled");
+    terminator.world.siblings.pop_back();
+    terminator.settle();
+    EXPECT_EQ(terminator.asked.size(), 2u);
+  }
+  Model first = of("a-stop", true);
+  first.world.siblings = {sibling("z-stop", true, false)};
+  first.settle();
+  EXPECT_EQ(first.message("Failed"), "cancelled by samplejob z-stop");
 }
 
 TEST(SampleJobPlan, AYoungerJobThatTerminatesCancelsTheOlderAndWaitsForIt) {

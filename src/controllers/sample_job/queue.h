@@ -23,10 +23,13 @@ inline constexpr int kSentAtOnce = 4;
 int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings,
              int at_once = kSentAtOnce);
 
-// The job that cancels this one: younger, and it says so. Empty: none.
+// The job that cancels this one: younger, and it says so. Empty: none. Times are whole seconds: of
+// jobs of one second it cancels those that runtimes have been asked for, and the others wait until
+// it has begun.
 std::string terminator_of(const api::SampleJob& job, const std::vector<Sibling>& siblings);
+std::string waits_for_terminator(const api::SampleJob& job, const std::vector<Sibling>& siblings);
 
-// Older jobs that have not ended: a job that cancels them waits for it.
+// Jobs that it cancels and that have not ended: it waits for them.
 int left_to_cancel(const api::SampleJob& job, const std::vector<Sibling>& siblings);
 
 }  // namespace paddle::controllers::sample_jobs

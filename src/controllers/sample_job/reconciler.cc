@@ -2,6 +2,7 @@
 #include "controllers/sample_job/reconciler.h"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -55,18 +56,34 @@ class SampleJobReconciler {
     kube::Call call{};
     bool stored = false;   // the status has changed: decide again at once
     bool in_vain = false;  // a runtime could not be told
+    bool asked = false;    // a runtime has been told to do something
+    // What became of requests that it makes no sense to repeat as they are.
+    std::map<int, Answer> refused{};
   };
 
   Result<Outcome> drive(const ObjectKey& key, const kube::Call& call) {
     Outcome outcome;
+    std::map<int, Answer> refused;
     for (int round = 0; round < kRounds; ++round) {
       const auto job = view_.find(key);
       if (!job) return Outcome{};
       Pass pass{.job = *job, .call = call};
       TRY(pass.world, view_.world_of(*job, call));
+      for (Answer& answer : pass.world.answers) {
+        if (refused.contains(answer.partition)) answer = refused[answer.partition];
+      }
       const Plan plan = desired(*job, pass.world, clock_.wall());
       for (const Action& action : plan.actions) CHECK_DONE(carry_out(action, pass));
       outcome = {.again_after = plan.again_after};
+      // Deleted meanwhile: whoever has swept up may have come before our request.
+      const auto still = view_.find(key);
+      if (pass.asked && (!still || still->meta.uid != job->meta.uid)) {
+        view_.sweep_again(set_key_of(*job));
+      }
+      if (!pass.refused.empty()) {
+        refused = std::move(pass.refused);
+        continue;  // so that the status says it
+      }
       if (pass.in_vain) return Outcome{.again_after = kAskAgain};
       // An id that has been stored may be used now.
       if (!pass.stored || plan.again_after != std::chrono::nanoseconds(0)) return outcome;
@@ -103,14 +120,34 @@ class SampleJobReconciler {
     return nullptr;
   }
 
-  // A runtime that does not take it is asked again; the others are not held up.
+  // A runtime that can not take it now is asked again; the others are not held up. One that says
+  // that the request itself is wrong would say so again.
   Result<> put(const PutJob& a, Pass& pass) {
-    const auto runtime = runtime_of(a.partition, pass);
+    const Answer* seen = shared_sync::answer_of(pass.world.answers, a.partition);
+    Answer answer{.partition = a.partition, .node = seen ? seen->node : ""};
     runtime::JobRequest request = a.request;
-    TRY(request.sync.keys, view_.keys_for(pass.job, *pass.world.set, pass.call));
+    auto keys = view_.keys_for(pass.job, *pass.world.set, pass.call);
+    if (keys.is(Code::kNotFound)) {
+      answer.error = "waiting for the secret " + pass.job.spec.secret->name +
+                     "; create it in the namespace " + pass.job.meta.key.ns;
+      pass.refused[a.partition] = std::move(answer);
+      return Done{};
+    }
+    if (!keys) return std::move(keys).error().in("read the secret of the source");
+    request.sync.keys = *std::move(keys);
+    const auto runtime = runtime_of(a.partition, pass);
+    pass.asked = true;
     auto report = runtime ? runtime->put_job(a.id, request, pass.call.stop)
                           : Result<runtime::JobReport>(Error{Code::kUnavailable, "it is away"});
     if (report) return Done{};
+    if (report.is(Code::kInvalid) || report.is(Code::kConflict)) {
+      answer.job = runtime::JobReport{.id = a.id,
+                                      .kind = request.kind,
+                                      .state = runtime::JobState::kFailed,
+                                      .error = report.error().message};
+      pass.refused[a.partition] = std::move(answer);
+      return Done{};
+    }
     pass.in_vain = true;
     log::info("a runtime does not take a job", {{"job", to_string(pass.job.meta.key)},
                                                 {"partition", a.partition},
@@ -225,6 +262,13 @@ class SampleJobReconciler {
         if (has_owner) continue;
         log::info("cancels what nobody wants any more", {{"id", job.id}, {"set", to_string(key)}});
         CHECK_DONE(runtime->cancel(job.id, call.stop));
+        events_.event({.api_version = api::SampleSet::kApiVersion,
+                       .kind = api::SampleSet::kKind,
+                       .key = key,
+                       .uid = set->meta.uid},
+                      kube::EventKind::kNormal, "CancelJobSuccessfully",
+                      "cancelled " + to_string(job.kind) + " " + job.id + " at partition " +
+                          std::to_string(seat.partition) + ": its samplejob was deleted");
       }
     }
     if (!all) return Outcome{.again_after = kSweepAgain};

@@ -61,6 +61,11 @@ class FakeRuntimes {
     Lock lock(mutex_);
     held_ = held;
   }
+  // Answers requests of this kind like this.
+  void refuse(runtime::JobKind kind, Error why) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    refusals_.emplace(kind, std::move(why));
+  }
 
  private:
   class One final : public runtime::Remote {
@@ -111,6 +116,9 @@ class FakeRuntimes {
                                  const runtime::JobRequest& request) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     auto& all = jobs_[address];
+    if (const auto refusal = refusals_.find(request.kind); refusal != refusals_.end()) {
+      return refusal->second;
+    }
     keys_ = request.sync.keys.values;
     const auto found = std::ranges::find(all, id, &runtime::JobReport::id);
     if (found != all.end()) return *found;
@@ -120,6 +128,7 @@ class FakeRuntimes {
 
   Mutex mutex_;
   bool held_ GUARDED_BY(mutex_) = false;
+  std::map<runtime::JobKind, Error> refusals_ GUARDED_BY(mutex_);
   std::map<std::string, std::string> keys_ GUARDED_BY(mutex_);
   std::map<std::string, std::vector<runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
   std::map<std::string, std::vector<std::string>> done_ GUARDED_BY(mutex_);
@@ -251,6 +260,55 @@ TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
     ASSERT_NE(place, jobs.end());
     EXPECT_NEAR(static_cast<double>(place - jobs.begin()), static_cast<double>(i), 8) << done[i];
   }
+  running.request_stop();
+}
+
+TEST_F(SampleJobReconcilerTest, ARequestThatRuntimesCallWrongFailsWithTheirWords) {
+  runtimes.refuse(runtime::JobKind::kWarmup, {Code::kInvalid, "ranks is too large"});
+  create_set();
+  create_job("wrong", {{"type", "warmup"}});
+  create_job("right", {{"type", "clear"}});
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return finished(job("wrong").status.phase) && finished(job("right").status.phase); });
+  EXPECT_EQ(job("right").status.phase, "Succeeded");
+  EXPECT_EQ(job("wrong").status.phase, "Failed");
+  const auto wrong = job("wrong");
+  const auto* failed = api::find_condition(wrong.status.conditions, "Failed");
+  ASSERT_TRUE(failed);
+  EXPECT_NE(failed->message.find("ranks is too large"), std::string::npos) << failed->message;
+  running.request_stop();
+}
+
+TEST_F(SampleJobReconcilerTest, ASecretThatGoesAwayIsNamedAndWaitedFor) {
+  create_set();
+  const Json secret = {{"apiVersion", "v1"},
+                       {"kind", "Secret"},
+                       {"metadata", {{"namespace", kSet.ns}, {"name", "keys"}}},
+                       {"data", {{"access-key", base64_encode("me")}}}};
+  ASSERT_TRUE(server.create(kinds::kSecrets, secret));
+  create_job("copy", {{"type", "sync"}, {"secretRef", {{"name", "keys"}}}});
+  {  // A request for it has been stored by an operator that is gone, and so is its Secret.
+    auto stored = server.get(kinds::kSampleJobs, {kSet.ns, "copy"});
+    ASSERT_TRUE(stored);
+    auto known = *api::decode_sample_job(*stored);
+    const std::string id = id_prefix(known.meta) + "1-0";
+    known.status = {.phase = "Pending", .job_name = id};
+    for (int i = 0; i < 2; ++i) {
+      known.status.partitions.push_back({.index = i, .id = id, .state = "Pending"});
+    }
+    ASSERT_TRUE(server.update(kinds::kSampleJobs, api::encode(known), "status"));
+    ASSERT_TRUE(server.remove(kinds::kSecrets, {kSet.ns, "keys"}, {}));
+  }
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] {
+    const auto now = job("copy");
+    const auto* ready = api::find_condition(now.status.conditions, "Ready");
+    return ready && ready->message.find("waiting for the secret keys") != std::string::npos;
+  });
+  ASSERT_TRUE(server.create(kinds::kSecrets, secret));
+  until([&] { return job("copy").status.phase == "Succeeded"; });
   running.request_stop();
 }
 

@@ -11,11 +11,19 @@ namespace {
 
 using runtime::JobKind;
 
-// Users write "/train" and "train/" and mean the same.
-std::string beneath_root(std::string path) {
-  while (path.starts_with('/')) path.erase(0, 1);
-  while (path.ends_with('/')) path.pop_back();
-  return path;
+// Users write "/train", "train/" and "./train" and mean the same.
+std::string beneath_root(const std::string& path) {
+  std::string clean;
+  std::istringstream names(path);
+  for (std::string each; std::getline(names, each, '/');) {
+    if (each.empty() || each == ".") continue;
+    clean += (clean.empty() ? "" : "/") + each;
+  }
+  return clean;
+}
+
+bool is_at_or_in(const std::string& path, const std::string& directory) {
+  return path == directory || path.starts_with(directory + "/");
 }
 
 // The whole set, when one of them is its root.
@@ -57,7 +65,7 @@ Result<engine::SyncTask> sync_of(const api::SampleJob& job, const api::SampleSet
   }
   // Patterns have been globs since JuiceFS 1.0: a regular expression would silently match nothing.
   for (const std::string& pattern : {o.include, o.exclude}) {
-    if (pattern.find_first_of("^$|()+\\") != pattern.npos) {
+    if (pattern.find_first_of("^$|(){}+\\") != pattern.npos || pattern.find(".*") == 0) {
       return Error{Code::kInvalid, "'" + pattern +
                                        "' looks like a regular expression; include and "
                                        "exclude take globs such as '*.jpg', separated by commas"};
@@ -100,7 +108,7 @@ Result<std::vector<std::string>> cleared_paths(const api::SampleJob& job,
   }
   std::vector<std::string> out;
   for (const std::string& path : job.spec.clear->paths) {
-    const bool is_root = path.starts_with("/cache") || path.starts_with("/dev/shm") ||
+    const bool is_root = is_at_or_in(path, "/cache") || is_at_or_in(path, "/dev/shm") ||
                          std::ranges::any_of(roots, [&](const std::string& root) {
                            return beneath_root(path) == beneath_root(root);
                          });

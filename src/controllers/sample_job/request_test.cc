@@ -109,6 +109,45 @@ TEST(SampleJobRequest, AClearOfACacheDirectoryIsAClearOfTheSet) {
   EXPECT_EQ(request->which.partitions, 1);
 }
 
+TEST(SampleJobRequest, PathsMeanTheSameHoweverTheyAreWritten) {
+  auto job = job_of("warmup");
+  job.spec.warmup = api::WarmupOptions{.paths = {"./train", "val//x/"}, .file = "./list.txt"};
+  auto request = request_of(job, set_of(), 0, 1);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train", "val/x"}));
+  EXPECT_EQ(request->which.file, "list.txt");
+  job.spec.warmup = api::WarmupOptions{.paths = {"train", "."}};
+  request = request_of(job, set_of(), 0, 1);
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->which.paths.empty()) << "that is the whole set";
+  job = job_of("rmr");
+  job.spec.rmr = api::RmrOptions{.paths = {"/./"}};
+  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+}
+
+TEST(SampleJobRequest, SamplesWhoseNameBeginsLikeACacheAreSamples) {
+  auto job = job_of("clear");
+  job.spec.clear = api::ClearOptions{.paths = {"/cached_train", "/cache-val"}};
+  auto request = request_of(job, set_of(), 0, 1);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->which.paths, (std::vector<std::string>{"cached_train", "cache-val"}));
+  job.spec.clear = api::ClearOptions{.paths = {"/cache/ssd-a"}};
+  request = request_of(job, set_of(), 0, 1);
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->which.paths.empty());
+}
+
+TEST(SampleJobRequest, RegularExpressionsAreToldFromGlobs) {
+  for (const char* pattern : {"/2017-[0-9]{2}/", ".*jpg", "\\.tmp$", "a|b"}) {
+    auto job = job_of("sync");
+    job.spec.sync = api::SyncOptions{.exclude = pattern};
+    EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid)) << pattern;
+  }
+  auto job = job_of("sync");
+  job.spec.sync = api::SyncOptions{.exclude = "*.tmp,2017-[0-9][0-9],._*"};
+  EXPECT_TRUE(request_of(job, set_of(), 0, 1));
+}
+
 TEST(SampleJobTally, ProgressIsReadable) {
   EXPECT_EQ(progress_text({}), "");
   EXPECT_EQ(progress_text({.files_done = 1200}), "1,200 files");

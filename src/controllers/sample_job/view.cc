@@ -24,18 +24,19 @@ constexpr const char* kByOwner = "owner";
 
 std::string text_of(const ObjectKey& key) { return key.ns + "/" + key.name; }
 
-ObjectKey set_key_of(const api::SampleJob& job) {
-  return {job.meta.key.ns, job.spec.sample_set ? job.spec.sample_set->name : ""};
-}
-
 bool unfinished(const api::SampleJob& job) {
   return job.spec.schedule.empty() && !finished(job.status.phase) && !job.meta.deleting();
 }
 
 }  // namespace
 
+ObjectKey set_key_of(const api::SampleJob& job) {
+  return {job.meta.key.ns, job.spec.sample_set ? job.spec.sample_set->name : ""};
+}
+
 View::View(const Surroundings& around, const SampleJobOptions& options)
     : cluster_(around.cluster),
+      queue_(around.queue),
       options_(options),
       jobs_(around.informers.of<api::SampleJob>(kinds::kSampleJobs, {.ns = options.ns},
                                                 {"sample-job", api::decode_sample_job})),
@@ -58,7 +59,7 @@ View::View(const Surroundings& around, const SampleJobOptions& options)
     if (label != pod.meta.labels.end()) keys.push_back(pod.meta.key.ns + "/" + label->second);
     return keys;
   });
-  listen(around.queue);
+  listen(queue_);
 }
 
 void View::listen(WorkQueue& queue) {
@@ -94,12 +95,7 @@ void View::listen(WorkQueue& queue) {
     if (!news) return;
     const ObjectKey set = set_key_of(after ? *after : *before);
     for (const ObjectKey& key : concerned(set)) queue.add(key);
-    if (after) return;
-    {
-      Lock lock(mutex_);
-      swept_.erase(set);
-    }
-    queue.add({set.ns, kSetKey + set.name});
+    if (!after) sweep_again(set);
   });
   watches(sets_, queue, [concerned](const api::SampleSet& set) {
     auto keys = concerned(set.meta.key);
@@ -206,13 +202,21 @@ void View::swept(const ObjectKey& set) {
   swept_.insert(set);
 }
 
+void View::sweep_again(const ObjectKey& set) {
+  {
+    Lock lock(mutex_);
+    swept_.erase(set);
+  }
+  queue_.add({set.ns, kSetKey + set.name});
+}
+
 // Before it is sent, a runtime that runs will do; afterwards each is asked about the job.
 std::vector<Answer> View::ask(const api::SampleJob& job, const api::SampleSet& set,
                               const kube::Call& call) {
   std::vector<Answer> answers;
   std::optional<runtime::Access> access;
   std::string error;
-  if (!job.status.job_name.empty()) {
+  if (!job.status.job_name.empty() || !job.status.left.empty()) {
     auto read = access_to(set, call);
     if (read) access = *read;
     error = !read ? read.error().message : (access ? "" : "its set has no secret for runtimes");
@@ -225,7 +229,7 @@ std::vector<Answer> View::ask(const api::SampleJob& job, const api::SampleSet& s
                       part->state != "Failed" && part->state != "Cancelled";
     const auto left = std::ranges::find(job.status.left, seat.partition, &api::JobPartition::index);
     const bool gave_up = left != job.status.left.end();
-    if (!job.status.job_name.empty() && (open || gave_up)) {
+    if ((!job.status.job_name.empty() && open) || gave_up) {
       answer.error = error;
       if (access) {
         const std::string& id = open ? part->id : left->id;
@@ -247,9 +251,7 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
     return world;
   }
   world.siblings = siblings_of(job);
-  const bool over =
-      finished(job.status.phase) && job.status.observed_generation == job.meta.generation;
-  if (over && job.status.left.empty()) {
+  if (finished(job.status.phase) && !begins_again(job) && job.status.left.empty()) {
     return world;  // nothing is asked any more
   }
   if (const auto set = sets_.find(set_key_of(job))) {
@@ -257,7 +259,7 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
     if (const auto* face = face_of(*set)) world.one_volume = face->first_leads();
     world.answers = ask(job, *set, call);
   }
-  if (job.spec.secret && job.status.job_name.empty()) {
+  if (job.spec.secret && (job.status.job_name.empty() || begins_again(job))) {
     const ObjectKey key{job.meta.key.ns, job.spec.secret->name};
     auto secret = cluster_.get(kinds::kSecrets, key, call);
     if (!secret && !secret.is(Code::kNotFound)) return std::move(secret).error();

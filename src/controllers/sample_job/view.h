@@ -26,6 +26,8 @@ namespace paddle::controllers::sample_jobs {
 
 inline constexpr const char* kSetKey = "set/";
 
+api::ObjectKey set_key_of(const api::SampleJob& job);
+
 // A runtime that may be asked.
 struct Seat {
   int partition = 0;
@@ -57,6 +59,7 @@ class View {
   // Whether the runtimes of a set may know jobs that are gone: after a start, and after a deletion.
   bool needs_sweep(const api::ObjectKey& set);
   void swept(const api::ObjectKey& set);
+  void sweep_again(const api::ObjectKey& set);
 
   void acknowledge(const api::Json& stored) const { jobs_.acknowledge(stored); }
 
@@ -68,6 +71,7 @@ class View {
                           const kube::Call& call);
 
   kube::Cluster& cluster_;
+  WorkQueue& queue_;
   const SampleJobOptions options_;
   kube::Store<api::SampleJob> jobs_;
   kube::Store<api::SampleSet> sets_;

@@ -76,6 +76,16 @@ std::string progress_text(const api::Work& work) {
   return work.files_done > 0 ? with_commas(work.files_done) + " files" : "";
 }
 
+std::string amount_text(const api::Work& work) {
+  std::string text;
+  if (work.files_done > 0) text = with_commas(work.files_done) + " files";
+  if (work.bytes_done > 0) text += (text.empty() ? "" : ", ") + human_size(work.bytes_done);
+  if (work.files_failed > 0) {
+    text += (text.empty() ? "" : ", ") + with_commas(work.files_failed) + " failed";
+  }
+  return text;
+}
+
 std::string failures_text(const std::vector<api::JobPartition>& partitions) {
   std::string text;
   int told = 0, more = 0;

@@ -26,6 +26,8 @@ api::Work work_of(const runtime::JobReport& report);
 api::Work sum(const std::vector<api::JobPartition>& partitions);
 // "42% 1.7 GiB/4.2 GiB"; files when no bytes are known, "" when nothing is.
 std::string progress_text(const api::Work& work);
+// "128,660 files, 4.2 GiB", with those that failed; "" when nothing is known.
+std::string amount_text(const api::Work& work);
 // "partition 1 on node b: no such bucket; partition 2: ..."; the first few.
 std::string failures_text(const std::vector<api::JobPartition>& partitions);
 
