@@ -68,17 +68,28 @@ def count_cases(program):
     return max(1, sum(line.startswith("  ") for line in done.stdout.splitlines()))
 
 
-def run_all(tally, top, preset, programs, limit, env=None, prefix=(), jobs=CORES):
+def run_all(tally, top, preset, programs, limit, env=None, prefix=(), jobs=CORES, look_alone=False):
+    """look_alone: what failed beside others is run again by itself, to say whether it needs company
+    to fail. It has failed all the same."""
     logs = Path(top) / "build" / "logs" / preset
     logs.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        for done in [pool.submit(run_one, tally, logs, preset, each, limit, env or {}, prefix)
-                     for each in programs]:
-            done.result()
+        runs = [pool.submit(run_one, tally, logs, preset, each, limit, env or {}, prefix)
+                for each in programs]
+        failed = [(each, case) for each, done in zip(programs, runs) for case in done.result()]
+    if not look_alone:
+        return
+    for program, case in failed:
+        log = logs / f"{program.name}-alone.log"
+        code, _ = children.run([*prefix, program.path, f"--gtest_filter={case}"], log, limit,
+                               env=children.test_environment(**(env or {})))
+        tally.note(f"{preset}/{program.name} {case}",
+                   "passes by itself: it fails beside others only" if code == 0
+                   else "fails by itself too")
 
 
 def run_one(tally, logs, preset, program, limit, env, prefix):
-    """Counts every test case of one program."""
+    """Counts every test case of one program; the names of those that failed."""
     log = logs / f"{program.name}.log"
     report = logs / f"{program.name}.json"
     report.unlink(missing_ok=True)
@@ -92,7 +103,7 @@ def run_one(tally, logs, preset, program, limit, env, prefix):
         tally.passes(finished)
         tally.fails(name, f"{children.how_it_ended(code, limit)} after {finished} good tests",
                     children.tail(log), children.command_line(argv, env))
-        return
+        return []
     failed = [case for case in cases if case[1] == "failed"]
     skipped = [case for case in cases if case[1] == "skipped"]
     good = len(cases) - len(failed) - len(skipped)
@@ -106,6 +117,7 @@ def run_one(tally, logs, preset, program, limit, env, prefix):
         tally.fails(name, f"all tests pass, but {children.how_it_ended(code, limit)}",
                     children.tail(log), children.command_line(argv, env))
     tally.say(f"   {name}: {good} passed, {len(failed)} failed, {len(skipped)} skipped, {took:.1f} s")
+    return [case for case, _, _ in failed]
 
 
 def read_report(path):

@@ -21,6 +21,7 @@ class Tally:
         self._start = time.monotonic()
         self.passed = 0
         self.failures = []  # (name, one line)
+        self.notes = {}     # of failures, by name
         self.skips = []     # (name, how many, reason, whether a component is missing)
 
     def say(self, text):
@@ -39,6 +40,11 @@ class Tally:
                 print(f"    {line}")
             if reproduce:
                 print(f"    reproduce: {reproduce}", flush=True)
+
+    def note(self, name, text):
+        """What else is known about a failure; it stays one."""
+        with self._lock:
+            self.notes[name] = text
 
     def skip(self, name, reason, count=1, missing=False):
         with self._lock:
@@ -66,7 +72,8 @@ class Tally:
         if self.failures:
             self.say("failed:")
             for name, reason in self.failures:
-                self.say(f"  {name}: {reason}")
+                more = f" ({self.notes[name]})" if name in self.notes else ""
+                self.say(f"  {name}: {reason}{more}")
         lost = ci and any(missing for _, _, _, missing in self.skips)
         if lost:
             self.say("this is CI (CI=true): a missing component counts as a failed run")

@@ -81,6 +81,35 @@ class Runner(unittest.TestCase):
         self.assertEqual(code, 1)
 
 
+class Alone(unittest.TestCase):
+    def look(self, alone):
+        """A program that fails beside others, and ends with this code by itself."""
+        with tempfile.TemporaryDirectory() as top:
+            document = Path(top) / "cases.json"
+            document.write_text(json.dumps({"testsuites": [{"name": "S", "testsuite": [PASS, FAIL]}]}))
+            program = Path(top) / "x_test"
+            program.write_text(f'#!/bin/sh\ncase $1 in\n--gtest_filter=S.Bad) exit {alone} ;;\nesac\n'
+                               f'cp "{document}" "${{1#--gtest_output=json:}}"; exit 1\n')
+            program.chmod(0o755)
+            tally, out = Tally(), io.StringIO()
+            with contextlib.redirect_stdout(out):
+                programs.run_all(tally, top, "dev", [programs.Program("x_test", str(program))], 60,
+                                 look_alone=True)
+                code = tally.finish(ci=False)
+            return code, out.getvalue()
+
+    def test_a_failure_that_needs_company_is_a_failure_and_says_so(self):
+        code, out = self.look(alone=0)
+        self.assertEqual(code, 1)
+        self.assertIn("it fails beside others only", out)
+        self.assertEqual(out.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
+
+    def test_one_that_needs_none_says_that(self):
+        code, out = self.look(alone=1)
+        self.assertEqual(code, 1)
+        self.assertIn("fails by itself too", out)
+
+
 class Verdict(unittest.TestCase):
     def finish(self, ci, **skip):
         tally = Tally()
