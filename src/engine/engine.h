@@ -52,6 +52,8 @@ struct Selection {
   // Of remove(): when it was first asked for, in milliseconds since 1970; what is younger stays. 0:
   // not known, nothing stays.
   std::int64_t accepted = 0;
+  // Of remove(): it may have had its effect before, so what is not there is no error.
+  bool again = false;
   // Who knows the lists, for an engine whose runtimes can not each derive their own: host:port of
   // the first partition's runtime. Asked under the id of the job.
   std::string lists_at{};

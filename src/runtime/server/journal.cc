@@ -53,6 +53,7 @@ Result<Job> decode_job(const std::string& text) {
   job.number = json["number"].get<std::uint64_t>();
   TRY(job.request, decode_job_request(json["request"]));
   TRY(job.report, decode_job_report(json["report"]));
+  job.cancelled = json.contains("cancelled") && json["cancelled"] == true;
   return job;
 }
 
@@ -93,8 +94,10 @@ Result<std::vector<Job>> Journal::load() const {
 Result<> Journal::write(const Job& job) const {
   const std::string name = job.report.id + std::string(kSuffix);
   const std::string early = name + ".tmp";
-  const std::string text = api::dump_json(Json{
-      {"number", job.number}, {"request", encode(job.request)}, {"report", encode(job.report)}});
+  Json record{
+      {"number", job.number}, {"request", encode(job.request)}, {"report", encode(job.report)}};
+  if (job.cancelled) record["cancelled"] = true;
+  const std::string text = api::dump_json(record);
   const auto fail = [&] {
     const int number = errno;
     ::unlinkat(directory_.get(), early.c_str(), 0);

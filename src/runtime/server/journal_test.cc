@@ -44,6 +44,13 @@ TEST_F(JournalTest, WhatIsWrittenIsThereForTheNext) {
   EXPECT_EQ(open()->load()->size(), 1u);
 }
 
+TEST_F(JournalTest, KnowsWhatWasAskedToEnd) {
+  auto cancelled = job("a", 1);
+  cancelled.cancelled = true;
+  ASSERT_TRUE(open()->write(cancelled));
+  EXPECT_EQ(*open()->load(), std::vector<Job>{cancelled});
+}
+
 TEST_F(JournalTest, FilesAreNobodyElses) {
   ASSERT_TRUE(open()->write(job("a", 1)));
   struct stat seen {};
