@@ -43,7 +43,7 @@ std::string why_not(const ChildEnd& end, const SecretFiles& secret) {
   if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
     secrets.push_back(url->password);
   }
-  return redacted(last_words(end.said), secrets);
+  return last_words(end.said, secrets);
 }
 
 }  // namespace
