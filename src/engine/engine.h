@@ -119,9 +119,9 @@ struct Status {
   };
   std::optional<Index> index{};  // absent before the first sync
 
-  std::int64_t cached_files = 0;  // of the index, whole
-  std::int64_t cached_bytes = 0;  // of the index
-  std::int64_t limit = 0;         // what the cache may take
+  std::optional<std::int64_t> cached_files{};  // of the index, whole; absent: not known
+  std::int64_t cached_bytes = 0;               // of the index
+  std::int64_t limit = 0;                      // what the cache may take
   std::int64_t disk_size = 0;
   std::int64_t disk_used = 0;
   std::int64_t disk_avail = 0;
