@@ -76,6 +76,8 @@ TEST_F(JournalTest, DamagedAndForeignFilesAreLeftOut) {
   const auto loaded = open()->load();
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(*loaded, std::vector<Job>{job("good", 1)});
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/half.json.tmp")) << "of a killed process";
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/half.json"));
 }
 
 TEST_F(JournalTest, ADirectoryThatCanNotBeIsAnError) {
