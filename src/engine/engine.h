@@ -52,6 +52,8 @@ struct Selection {
   // Of remove(): when it was first asked for, in milliseconds since 1970; what is younger stays. 0:
   // not known, nothing stays.
   std::int64_t accepted = 0;
+  // Of remove(): it may have had its effect before, so what is not there is no error.
+  bool again = false;
   // Who knows the lists, for an engine whose runtimes can not each derive their own: host:port of
   // the first partition's runtime. Asked under the id of the job.
   std::string lists_at{};
@@ -117,9 +119,9 @@ struct Status {
   };
   std::optional<Index> index{};  // absent before the first sync
 
-  std::int64_t cached_files = 0;  // of the index, whole
-  std::int64_t cached_bytes = 0;  // of the index
-  std::int64_t limit = 0;         // what the cache may take
+  std::optional<std::int64_t> cached_files{};  // of the index, whole; absent: not known
+  std::int64_t cached_bytes = 0;               // of the index
+  std::int64_t limit = 0;                      // what the cache may take
   std::int64_t disk_size = 0;
   std::int64_t disk_used = 0;
   std::int64_t disk_avail = 0;

@@ -68,8 +68,9 @@ Result<std::string> fetch_list(const programs::ServeFlags& flags, const std::str
   const std::size_t slash = flags.set.find('/');
   const auto tokens = read_tokens(flags);
   runtime::Access access{.token = tokens[0], .token_before = tokens[1]};
-  if (!flags.tls.empty() && slash != flags.set.npos) {
-    access.authority = read_small(flags.tls + "/" + runtime::kAuthority);
+  access.tls = !flags.tls.empty();
+  if (access.tls) access.authority = read_small(flags.tls + "/" + runtime::kAuthority);
+  if (access.tls && slash != flags.set.npos) {
     access.name = runtime::server_name(flags.set.substr(0, slash), flags.set.substr(slash + 1));
   }
   return runtime::Client(address, std::move(access)).list(job, partition, std::move(stop));

@@ -67,6 +67,13 @@ Client::Client(std::string address, std::string token, std::chrono::milliseconds
 Result<net::HttpReply> Client::send(net::HttpRequest request, const net::BodySink* sink,
                                     std::stop_token stop) {
   const std::string doing = "runtime at " + address_;
+  // Without an authority nobody could be known, and a token is for nobody else to hear.
+  if (access_.tls && access_.authority.empty()) {
+    return Error{Code::kUnavailable,
+                 "the authority of its certificate is not known (yet), and nothing is said to it "
+                 "in the clear"}
+        .in(doing);
+  }
   request.url = (access_.authority.empty() ? "http://" : "https://") + address_ + request.url;
   request.idempotent = true;
   if (!request.body.empty()) request.headers.emplace_back("Content-Type", "application/json");

@@ -26,8 +26,9 @@ namespace paddle::runtime {
 struct Access {
   std::string token{};
   std::string token_before{};  // tried when the first is refused; empty: none
-  std::string authority{};     // PEM; empty: without TLS
+  std::string authority{};     // PEM
   std::string name{};          // that the certificate must have: server_name()
+  bool tls = false;            // never without it; an authority is such a wish too
 };
 
 // host:port of the runtime at this address; an IPv6 one gets its brackets.

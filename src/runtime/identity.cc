@@ -62,6 +62,7 @@ Access access_from(const SecretData& data, const std::string& ns, const std::str
   if (tls) {
     access.authority = at(data, kAuthority);
     access.name = server_name(ns, set);
+    access.tls = true;
   }
   return access;
 }

@@ -46,6 +46,18 @@ TEST(RuntimeIdentity, KeepsTheOneBeforeAndNoneOlder) {
   EXPECT_EQ(third.at(kAuthority).find(first.at(kAuthority)), std::string::npos);
 }
 
+TEST(RuntimeIdentity, WithoutItsAuthorityNobodyIsSpokenToInTheClear) {
+  const auto whole = *make_identity("train", "imagenet", {}, kNow);
+  EXPECT_TRUE(access_from(whole, "train", "imagenet", true).tls);
+  EXPECT_FALSE(access_from(whole, "train", "imagenet", false).tls);
+  auto damaged = whole;
+  damaged.erase(kAuthority);
+  const Access access = access_from(damaged, "train", "imagenet", true);
+  const auto asked = Client("127.0.0.1:1", access).status();
+  ASSERT_TRUE(asked.is(Code::kUnavailable));
+  EXPECT_NE(asked.error().message.find("in the clear"), std::string::npos) << asked.error().message;
+}
+
 TEST(RuntimeIdentity, NamesMayBeAsLongAsTheyCan) {
   EXPECT_TRUE(make_identity(std::string(63, 'n'), std::string(44, 's'), {}, kNow));
 }

@@ -224,6 +224,7 @@ void put(Json& json, const engine::Selection& which) {
   json["threads"] = which.threads;
   json["skipTrash"] = which.skip_trash;
   if (which.accepted > 0) json["accepted"] = which.accepted;
+  if (which.again) json["again"] = true;
   json["listsAt"] = which.lists_at;
   json["strategy"] = {{"order", text_of(kOrders, which.strategy.order)},
                       {"batchSize", which.strategy.batch_size},
@@ -264,6 +265,7 @@ Result<engine::Selection> decode_selection(const Json& from) {
   read.take("threads", which.threads, kMostThreads);
   read.take("skipTrash", which.skip_trash);
   read.take("accepted", which.accepted);
+  read.take("again", which.again);
   read.take("listsAt", which.lists_at);
   CHECK_DONE(read.done());
   if (const Json* strategy = read.find("strategy")) {

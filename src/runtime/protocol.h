@@ -64,7 +64,7 @@ struct IndexReport {
 };
 
 struct CacheReport {
-  std::int64_t files = 0;  // of the current index, in the cache as a whole
+  std::int64_t files = 0;  // of the current index, in the cache as a whole; 0 also: not known
   std::int64_t bytes = 0;  // of the current index, in the cache
   std::int64_t limit = 0;  // what the cache may take in all
   std::int64_t disk_size = 0;

@@ -53,6 +53,7 @@ TEST(RuntimeProtocol, RequestsGoThereAndBack) {
                        .threads = 5,
                        .skip_trash = true,
                        .accepted = 1'800'000'000'000,
+                       .again = true,
                        .lists_at = "set-runtime-0.set-runtime-service.ns:7716"};
     }
     EXPECT_EQ(*decode_job_request(through_text(request)), request);

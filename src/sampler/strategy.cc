@@ -29,6 +29,11 @@ std::vector<std::uint32_t> list_of(std::uint64_t size, std::uint32_t count,
   return list;
 }
 
+// Paddle numbers the ranks of one worker in a row, and worker i is placed at partition i.
+std::uint64_t partition_of(std::uint64_t rank, std::uint64_t ranks, std::uint64_t partitions) {
+  return ranks % partitions == 0 ? rank / (ranks / partitions) : rank % partitions;
+}
+
 // Where in the list each rank finds its samples.
 struct Blocks {
   std::uint64_t ranks = 1;
@@ -57,7 +62,8 @@ std::vector<std::uint32_t> dealt_in_batches(std::uint32_t count, std::uint64_t p
   std::vector<std::uint32_t> part;
   for (std::uint64_t from = 0; from < read; from += blocks.batch) {
     const std::uint64_t to = std::min(from + blocks.batch, read);
-    for (std::uint64_t rank = partition; rank < ranks; rank += partitions) {
+    for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+      if (partition_of(rank, ranks, partitions) != partition) continue;
       for (std::uint64_t nth = from; nth < to; ++nth) {
         const std::uint32_t sample = list[blocks.place(rank, nth)];
         if (!taken[sample]) part.push_back(sample);
@@ -83,7 +89,7 @@ std::vector<std::uint32_t> part_of(std::uint32_t count, std::int32_t partition,
   const auto list = list_of(count, count, strategy);
   std::vector<std::uint32_t> part;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i % ranks % step == own) part.push_back(list[i]);
+    if (partition_of(i % ranks, ranks, step) == own) part.push_back(list[i]);
   }
   return part;
 }

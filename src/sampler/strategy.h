@@ -36,9 +36,10 @@ struct Strategy {
 };
 
 // Positions of `count` samples that belong to `partition` of `partitions`, each once, in the order
-// in which its trainers read them first. With more ranks than partitions, rank r reads from
-// partition r mod partitions. Every sample that some rank reads is in some partition; what
-// drop_last leaves out is in none.
+// in which its trainers read them first. With more ranks than partitions, ranks next to each other
+// read from one partition when each can have as many of them (they are those of one worker, which
+// is placed at its partition); otherwise rank r reads from partition r mod partitions. Every sample
+// that some rank reads is in some partition; what drop_last leaves out is in none.
 std::vector<std::uint32_t> part_of(std::uint32_t count, std::int32_t partition,
                                    std::int32_t partitions, const Strategy& strategy);
 

@@ -98,8 +98,26 @@ TEST(Strategy, MoreRanksThanSamplesReadTheFirstOnesAgain) {
 
 TEST(Strategy, RanksOfAPartitionTakeTurnsByBatch) {
   const Strategy four{.order = Order::kDistributedBatch, .batch_size = 2, .ranks = 4};
-  EXPECT_EQ(part_of(16, 0, 2, four), (Part{0, 1, 4, 5, 8, 9, 12, 13}));  // ranks 0 and 2
-  EXPECT_EQ(part_of(16, 1, 2, four), (Part{2, 3, 6, 7, 10, 11, 14, 15}));
+  EXPECT_EQ(part_of(16, 0, 2, four), (Part{0, 1, 2, 3, 8, 9, 10, 11}));  // ranks 0 and 1
+  EXPECT_EQ(part_of(16, 1, 2, four), (Part{4, 5, 6, 7, 12, 13, 14, 15}));
+  const Strategy three{.order = Order::kDistributedBatch, .batch_size = 2, .ranks = 3};
+  EXPECT_EQ(part_of(12, 0, 2, three), (Part{0, 1, 4, 5, 6, 7, 10, 11}));  // ranks 0 and 2
+}
+
+// Two workers of two cards: ranks 0 and 1 are the first worker's, which is at partition 0.
+TEST(Strategy, APartitionHoldsWhatTheRanksOfItsWorkerRead) {
+  for (const Order order : {Order::kSequence, Order::kRandom, Order::kDistributedBatch}) {
+    const Strategy four{.order = order, .batch_size = 3, .ranks = 4, .epoch = 2};
+    for (const std::int32_t worker : {0, 1}) {
+      std::set<std::uint32_t> read;
+      for (const std::int32_t rank : {2 * worker, 2 * worker + 1}) {
+        const Part part = part_of(101, rank, 4, four);
+        read.insert(part.begin(), part.end());
+      }
+      const Part held = part_of(101, worker, 2, four);
+      EXPECT_EQ(std::set(held.begin(), held.end()), read);
+    }
+  }
 }
 
 TEST(Strategy, PartitionsWithoutARankHoldNothing) {

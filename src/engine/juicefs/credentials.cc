@@ -86,13 +86,22 @@ Result<> check(const Credentials& all) {
 Result<> take_password_out_of_bucket(Credentials& all) {
   const auto bucket = all.find("bucket");
   if (bucket == all.end()) return Done{};
-  if (!bucket->second.starts_with("redis://") && !bucket->second.starts_with("rediss://")) {
-    return Done{};
+  const std::string& given = bucket->second;
+  const std::size_t mark = given.find("://");
+  const auto storage = all.find("storage");
+  const bool redis = given.starts_with("redis://") || given.starts_with("rediss://") ||
+                     (mark == given.npos && storage != all.end() && storage->second == "redis");
+  if (!redis) {
+    if (!holds_password(mark == given.npos ? given : given.substr(mark + 3))) return Done{};
+    return wrong(
+        "has a 'bucket' with a password, which would be on command lines; put user and password "
+        "into access-key and secret-key");
   }
   const auto url = read_metadata_url(bucket->second, {});
   if (!url) return wrong("has a 'bucket' that is no URL such as redis://host:6379/1");
+  if (url->password.empty()) return Done{};
   bucket->second = url->bare;
-  if (!url->password.empty()) all.emplace("secret-key", url->password);
+  all.emplace("secret-key", url->password);
   return Done{};
 }
 

@@ -78,6 +78,23 @@ TEST(JuicefsCredentials, APasswordInABucketBecomesItsKey) {
   EXPECT_EQ(ours.at("secret-key"), "secret");
 }
 
+TEST(JuicefsCredentials, ABucketShowsNoPassword) {
+  const auto short_form = made(with({{"bucket", ":secret@host:6379/1"}}));
+  EXPECT_EQ(unsealed(short_form.at("password")).at("bucket"), "redis://host:6379/1");
+  EXPECT_EQ(unsealed(short_form.at("password")).at("secret-key"), "secret");
+  for (const char* bucket : {"u:canary@(h:3306)/db", "mysql://u:canary@(h:3306)/db",
+                             "postgres://u:can/ary@h/db", "https://ak:canary@b.host"}) {
+    const auto refused = volume_secret(with({{"storage", "mysql"}, {"bucket", bucket}}));
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << bucket;
+    EXPECT_EQ(refused.error().message.find("canary"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("secret-key"), std::string::npos);
+  }
+  for (const char* bucket : {"(h:3306)/db", "https://b.host:9000/a@b", "user@host:/path"}) {
+    const auto data = made(with({{"storage", "other"}, {"bucket", bucket}}));
+    EXPECT_EQ(unsealed(data.at("password")).at("bucket"), bucket);
+  }
+}
+
 TEST(JuicefsCredentials, SayWhatIsMissing) {
   const auto says = [](const Credentials& given) {
     const auto data = volume_secret(given);
@@ -114,15 +131,24 @@ TEST(JuicefsMetadataUrl, IsReadAsJuicefsReadsIt) {
       {"redis://u:@host", "redis://u:@host", ""},
       {"mysql://u:p@(host:3306)/db", "mysql://u@(host:3306)/db", "p"},
       {"postgres://u:p@host/db", "postgres://u@host/db", "p"},
-      {"redis://:p%zz@host", "redis://:p%zz@host", ""},
       {"tikv://a:1,b:2/x", "tikv://a:1,b:2/x", ""},
-      {"etcd://u:p@host/x", "etcd://u:p@host/x", ""},
+      {"tikv://a:1,b:2/x@y", "tikv://a:1,b:2/x@y", ""},
+      {"etcd://u@host:2379/x", "etcd://u@host:2379/x", ""},
   };
   for (const auto& row : rows) {
     const auto url = read_metadata_url(row.given, "");
     ASSERT_TRUE(url) << row.given;
     EXPECT_EQ(url->bare, row.bare);
     EXPECT_EQ(url->password, row.password) << row.given;
+  }
+}
+
+TEST(JuicefsMetadataUrl, WithAPasswordThatWouldBeOnACommandLineIsRefused) {
+  for (const char* given :
+       {"redis://:canary%zz@host", "etcd://u:canary@host/x", "etcd://u:canary/x@host/x"}) {
+    const auto url = read_metadata_url(given, "");
+    ASSERT_TRUE(url.is(Code::kInvalid)) << given;
+    EXPECT_EQ(url.error().message.find("canary"), std::string::npos);
   }
 }
 

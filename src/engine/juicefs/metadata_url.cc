@@ -23,7 +23,13 @@ Result<MetadataUrl> read_metadata_url(std::string url, const std::string& passwo
   }
   MetadataUrl read{.bare = url, .whole = url};
   const std::size_t head = url.find("://") + 3;
-  if (!takes_a_password(url.substr(0, head - 3))) return read;
+  if (!takes_a_password(url.substr(0, head - 3))) {
+    if (!holds_password(url.substr(head))) return read;
+    return Error{
+        Code::kInvalid,
+        "metaurl holds a password that JuiceFS takes only on its command line, where every "
+        "process can read it; use redis, mysql or postgres, or a user without a password"};
+  }
   const std::size_t at = url.rfind('@');
   const std::string userinfo = at == url.npos || at < head ? "" : url.substr(head, at - head);
   const std::size_t colon = userinfo.find(':');
@@ -31,8 +37,11 @@ Result<MetadataUrl> read_metadata_url(std::string url, const std::string& passwo
   const std::string rest = userinfo.empty() ? url.substr(head) : url.substr(at + 1);
   if (colon != userinfo.npos && colon + 1 < userinfo.size()) {
     const auto decoded = percent_decoded(userinfo.substr(colon + 1));
-    // JuiceFS would not read it either way.
-    if (!decoded || user.find(':') != user.npos) return read;
+    if (!decoded) {
+      return Error{Code::kInvalid,
+                   "metaurl has a password with a '%' that is not followed by two hexadecimal "
+                   "digits; write it as %25"};
+    }
     read.password = *decoded;
     read.bare = url.substr(0, head) + user + (user.empty() ? "" : "@") + rest;
   } else if (!password.empty()) {

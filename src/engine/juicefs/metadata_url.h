@@ -13,11 +13,12 @@ namespace paddle::engine::juicefs {
 struct MetadataUrl {
   std::string bare{};      // without the password, for command lines
   std::string whole{};     // with it
-  std::string password{};  // decoded; empty: none, or none that can be told apart
+  std::string password{};  // decoded; empty: none
 };
 
 // `password`: from the environment that the user gives, when the URL has none.
-// kInvalid: what is wrong, without repeating it.
+// kInvalid: what is wrong, without repeating it; also a password that could not be left out of a
+// command line.
 Result<MetadataUrl> read_metadata_url(std::string url, const std::string& password);
 
 }  // namespace paddle::engine::juicefs

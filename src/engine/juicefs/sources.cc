@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "engine/juicefs/text.h"
+
 namespace paddle::engine::juicefs {
 namespace {
 
@@ -43,7 +45,9 @@ Result<> check_source(const std::string& uri) {
   const std::string rest = uri.substr(mark + 3);
   const std::string authority = rest.substr(0, rest.find('/'));
   if (authority.empty()) return wrong("names no bucket or host after '" + scheme + "://'");
-  if (authority.find('@') != authority.npos && authority.find(':') < authority.find('@')) {
+  const bool userinfo =
+      authority.find('@') != authority.npos && authority.find(':') < authority.find('@');
+  if (userinfo || holds_password(rest)) {
     return wrong("holds credentials; put them into the Secret as access-key and secret-key");
   }
   const auto odd = [](unsigned char c) { return c <= ' ' || c == 0x7f; };

@@ -10,7 +10,8 @@ TEST(JuicefsSources, TakesWhatJuicefsTakes) {
   for (const char* uri :
        {"bos://paddleflow-public.hkg.bcebos.com/imagenet/demo", "s3://bucket.s3.amazonaws.com/a",
         "minio://10.0.0.1:9000/bucket/prefix/", "hdfs://name:8020/data", "ceph://pool/x",
-        "gs://bucket", "redis://host:6379/1", "nfs://host/export", "hdfs://user@name:8020/data"}) {
+        "gs://bucket", "redis://host:6379/1", "nfs://host/export", "hdfs://user@name:8020/data",
+        "minio://10.0.0.1:9000/bucket/v@1/"}) {
     EXPECT_TRUE(check_source(uri)) << uri;
   }
 }
@@ -28,9 +29,12 @@ TEST(JuicefsSources, RefusesTheRestWithTheList) {
 }
 
 TEST(JuicefsSources, RefusesCredentialsInTheUriAndDoesNotRepeatThem) {
-  const auto checked = check_source("s3://canary-key:canary-secret@bucket.host/x");
-  ASSERT_TRUE(checked.is(Code::kInvalid));
-  EXPECT_EQ(checked.error().message.find("canary"), std::string::npos);
+  for (const char* uri : {"s3://canary-key:canary-secret@bucket.host/x",
+                          "s3://canary-key:canary/secret@bucket.host/x"}) {
+    const auto checked = check_source(uri);
+    ASSERT_TRUE(checked.is(Code::kInvalid)) << uri;
+    EXPECT_EQ(checked.error().message.find("canary"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -21,6 +21,22 @@ std::string trimmed(const std::string& text) {
   return begin < end ? std::string(begin, end) : std::string();
 }
 
+bool holds_password(std::string_view address) {
+  const std::size_t at = address.find('@');
+  if (at == address.npos) return false;
+  const std::size_t slash = address.find('/');
+  const std::string_view before = address.substr(0, std::min(at, slash));
+  std::size_t colon = before.find(':', before.starts_with('[') ? before.find(']') : 0);
+  if (colon == before.npos) return false;
+  if (at < slash) return colon + 1 < at;
+  // "host:9000/a@b" or "user:wo/rd@host"
+  for (; colon != before.npos; colon = before.find(':', colon + 1)) {
+    const std::size_t end = before.find_first_not_of("0123456789", colon + 1);
+    if (end != before.npos && before[end] != ',' && before[end] != ')') return true;
+  }
+  return false;
+}
+
 std::optional<std::string> percent_decoded(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {

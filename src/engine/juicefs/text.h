@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace paddle::engine::juicefs {
 
@@ -16,5 +17,9 @@ std::string trimmed(const std::string& text);
 std::string percent_encoded(const std::string& text);
 // Nothing when a '%' is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(const std::string& text);
+
+// "user:word@host/path", without "name://": whether there is a word before the host. Words with a
+// '/' are seen too; a port before an '@' of a path is no word.
+bool holds_password(std::string_view address);
 
 }  // namespace paddle::engine::juicefs

@@ -24,5 +24,17 @@ TEST(Percent, WhatIsEncodedIsDecoded) {
   }
 }
 
+TEST(HoldsPassword, SeesAWordBeforeTheHostAndNoPort) {
+  for (const char* address :
+       {"u:p@host", ":p@host/x", "AK:a/b@bucket.host/x", "u:p@(host:3306)/db", "AK:12x/b@bucket"}) {
+    EXPECT_TRUE(holds_password(address)) << address;
+  }
+  for (const char* address :
+       {"host", "u@host", "u:@host", "host:9000/bucket/a@b", "nn1:8020,nn2:8020/a@b",
+        "[::1]:9000/a@b", "(host:3306)/d@b", "host:/export/a@b", "u@host:22/x", "bucket/a:b@c"}) {
+    EXPECT_FALSE(holds_password(address)) << address;
+  }
+}
+
 }  // namespace
 }  // namespace paddle::engine::juicefs

@@ -50,9 +50,13 @@ class FakeEngine final : public engine::NodeFace {
     Lock lock(mutex_);
     held_ = true;
   }
+  void be_deaf() EXCLUDES(mutex_) {  // until let go, to being stopped
+    Lock lock(mutex_);
+    deaf_ = true;
+  }
   void let_go(Result<> outcome = Done{}) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    held_ = false;
+    held_ = deaf_ = false;
     outcome_ = std::move(outcome);
     changed_.notify_all();
   }
@@ -68,8 +72,8 @@ class FakeEngine final : public engine::NodeFace {
     Lock lock(mutex_);
     calls_.push_back(what);
     while (held_) {
-      if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
-      changed_.wait(mutex_, stop);
+      if (stop.stop_requested() && !deaf_) return Error{Code::kCancelled, "stopped"};
+      changed_.wait(mutex_, deaf_ ? std::stop_token() : stop);
     }
     return outcome_;
   }
@@ -77,6 +81,7 @@ class FakeEngine final : public engine::NodeFace {
   mutable Mutex mutex_;
   CondVar changed_;
   bool held_ GUARDED_BY(mutex_) = false;
+  bool deaf_ GUARDED_BY(mutex_) = false;
   Result<> outcome_ GUARDED_BY(mutex_) = Done{};
   std::vector<std::string> calls_ GUARDED_BY(mutex_);
 };

@@ -5,11 +5,24 @@
 #include <utility>
 
 namespace paddle::runtime {
+namespace {
+
+bool same(const JobRequest& one, JobRequest other) {
+  other.which.again = one.which.again;
+  return one == other;
+}
+
+}  // namespace
 
 void JobBook::restore(std::vector<Job> jobs) {
   for (Job& job : jobs) {
     if (job.report.state == JobState::kRunning) {
       job.report = {.id = job.report.id, .kind = job.request.kind};
+      job.request.which.again = true;
+      if (job.cancelled) {
+        job.report.state = JobState::kCancelled;
+        job.report.error = "stopped";
+      }
     }
     next_ = std::max(next_, job.number + 1);
     const std::string id = job.report.id;
@@ -20,7 +33,7 @@ void JobBook::restore(std::vector<Job> jobs) {
 
 Result<Job> JobBook::put(const std::string& id, const JobRequest& request) {
   if (const auto known = jobs_.find(id); known != jobs_.end()) {
-    if (known->second.request == request) return known->second;
+    if (same(known->second.request, request)) return known->second;
     return Error{Code::kConflict, "another job has the id " + id + "; choose a new one"};
   }
   const auto waiting = std::count_if(jobs_.begin(), jobs_.end(), [](const auto& each) {
@@ -53,6 +66,7 @@ std::string JobBook::latest_success(JobKind kind) const {
   for (const auto& [id, job] : jobs_) {
     if (job.report.kind != kind || job.report.state != JobState::kSucceeded) continue;
     if (job.request.sync.parts > 1) continue;  // who asked for the parts says when all are done
+    if (job.request.sync.dry) continue;
     if (!latest || job.number > latest->number) latest = &job;
   }
   return latest ? latest->report.id : "";
@@ -118,7 +132,10 @@ JobBook::Cancelled JobBook::cancel(const std::string& id) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return {};
   JobReport& report = found->second.report;
-  if (report.state == JobState::kRunning) return {.running = true};
+  if (report.state == JobState::kRunning) {
+    found->second.cancelled = true;
+    return {.running = true};
+  }
   if (report.state != JobState::kQueued) return {};
   report.state = JobState::kCancelled;
   Job job = found->second;

@@ -24,6 +24,7 @@ struct Job {
   std::uint64_t number = 0;  // the order in which they came
   JobRequest request{};
   JobReport report{};
+  bool cancelled = false;  // asked to end while it ran
   bool operator==(const Job&) const = default;
 };
 
@@ -34,16 +35,19 @@ class JobBook {
 
   explicit JobBook(bool changes_in_order = false) : changes_in_order_(changes_in_order) {}
 
-  // What an earlier process wrote down; a job that was running is queued again.
+  // What an earlier process wrote down; a job that was running is queued again, unless it had been
+  // asked to end.
   void restore(std::vector<Job> jobs);
 
-  // A new job is queued; the same under the same id is the one that is known. kConflict: another
-  // job has that id. kThrottled: too many wait.
+  // A new job is queued; the same under the same id is the one that is known, whether or not it is
+  // asked for `again`. kConflict: another job has that id. kThrottled: too many wait.
   Result<Job> put(const std::string& id, const JobRequest& request);
+  // As if it had never been put; for one that nobody has been promised yet.
+  void withdraw(const std::string& id) { jobs_.erase(id); }
   const Job* find(const std::string& id) const;
   std::vector<JobReport> all() const;  // in the order they came
-  // The id of the latest one of that kind that has succeeded, parts of one left out; empty: none
-  // that is remembered.
+  // The id of the latest one of that kind that has succeeded, parts of one and those that changed
+  // nothing (dry) left out; empty: none that is remembered.
   std::string latest_success(JobKind kind) const;
   // One that clears the cache came after it, whatever became of that one.
   bool cleared_since(const Job& job) const;
@@ -54,7 +58,8 @@ class JobBook {
   void told(const std::string& id, const engine::Progress& progress);
   std::optional<Job> finish(const std::string& id, const Result<>& outcome);
 
-  // A queued job is cancelled (and returned); true in `running`: whoever runs it has to stop it.
+  // A queued job is cancelled (and returned); true in `running`: whoever runs it has to stop it,
+  // and it is marked, so that no later process runs it.
   struct Cancelled {
     bool running = false;
     std::optional<Job> job{};

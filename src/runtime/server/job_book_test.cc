@@ -48,6 +48,38 @@ TEST(JobBook, APartOfASyncIsNoSyncThatSucceeded) {
   EXPECT_EQ(book.find("part")->report.cut, "c");
 }
 
+TEST(JobBook, ASyncThatOnlySaysWhatItWouldDoIsNoSyncThatSucceeded) {
+  JobBook book;
+  JobRequest dry = kSync;
+  dry.sync.dry = true;
+  for (const auto& [id, request] : {std::pair{"real", kSync}, std::pair{"dry", dry}}) {
+    ASSERT_TRUE(book.put(id, request));
+    ASSERT_TRUE(book.start(JobKind::kSync));
+    book.finish(id, kDone);
+  }
+  EXPECT_EQ(book.latest_success(JobKind::kSync), "real");
+}
+
+TEST(JobBook, WhatIsWithdrawnWasNeverThere) {
+  JobBook book;
+  ASSERT_TRUE(book.put("a", kSync));
+  book.withdraw("a");
+  EXPECT_EQ(book.find("a"), nullptr);
+  EXPECT_FALSE(book.start(JobKind::kSync));
+  EXPECT_EQ(book.put("a", kWarmup)->report.state, JobState::kQueued);
+}
+
+TEST(JobBook, AJobThatIsAskedForAgainIsTheSameJob) {
+  JobBook book;
+  JobRequest request{.kind = JobKind::kRemove, .which = {.paths = {"x"}}};
+  ASSERT_TRUE(book.put("r", request));
+  request.which.again = true;
+  ASSERT_TRUE(book.put("r", request));
+  EXPECT_FALSE(book.start(JobKind::kRemove)->request.which.again) << "as it was accepted";
+  request.which.paths = {"y"};
+  EXPECT_TRUE(book.put("r", request).is(Code::kConflict));
+}
+
 TEST(JobBook, KnowsWhetherTheCacheWasClearedAfterAJob) {
   JobBook book;
   ASSERT_TRUE(book.put("clear-1", {.kind = JobKind::kClear}));
@@ -143,6 +175,36 @@ TEST(JobBook, ARestartQueuesWhatWasRunningAndKeepsTheOrder) {
   EXPECT_EQ(book.start(JobKind::kSync)->report.id, "early");
   EXPECT_FALSE(book.start(JobKind::kWarmup));
   EXPECT_GT(book.put("new", kWarmup)->number, 5u);
+}
+
+TEST(JobBook, WhatWasFoundRunningRunsAgainAndKnowsIt) {
+  const JobRequest removal{.kind = JobKind::kRemove, .which = {.paths = {"x"}}};
+  const auto found = [&](const std::string& id, JobState state, std::uint64_t number) {
+    return Job{.number = number,
+               .request = removal,
+               .report = {.id = id, .kind = JobKind::kRemove, .state = state}};
+  };
+  JobBook book;
+  book.restore({found("ran", JobState::kRunning, 1), found("waited", JobState::kQueued, 2)});
+  ASSERT_TRUE(book.put("ran", removal)) << "the same job to whoever asked for it";
+  EXPECT_TRUE(book.start(JobKind::kRemove)->request.which.again);
+  book.finish("ran", kDone);
+  EXPECT_FALSE(book.start(JobKind::kRemove)->request.which.again);
+}
+
+TEST(JobBook, WhatWasCancelledWhileItRanIsNotRunAgain) {
+  JobBook book;
+  ASSERT_TRUE(book.put("a", kSync));
+  book.start(JobKind::kSync);
+  ASSERT_TRUE(book.cancel("a").running);
+  const Job written = *book.find("a");
+  EXPECT_TRUE(written.cancelled);
+  EXPECT_EQ(written.report.state, JobState::kRunning) << "until it has stopped";
+
+  JobBook next;
+  next.restore({written});
+  EXPECT_EQ(next.find("a")->report.state, JobState::kCancelled);
+  EXPECT_FALSE(next.start(JobKind::kSync));
 }
 
 TEST(JobBook, ForgetsTheOldestThatEnded) {

@@ -57,7 +57,7 @@ Result<JobReport> Jobs::put(const std::string& id, const JobRequest& request) {
   TRY(const Job job, book_.put(id, request));
   if (known) return job.report;
   if (auto written = store(job); !written) {
-    (void)book_.cancel(id);  // nobody was promised anything
+    book_.withdraw(id);  // nobody was promised anything
     return std::move(written).error();
   }
   wake_.notify_all();
@@ -86,7 +86,10 @@ std::string Jobs::latest_success(JobKind kind) const {
 void Jobs::cancel(const std::string& id) {
   Lock lock(mutex_);
   const auto cancelled = book_.cancel(id);
-  if (cancelled.running) running_[id].request_stop();
+  if (cancelled.running) {
+    running_[id].request_stop();
+    note(*book_.find(id));
+  }
   if (cancelled.job) note(*cancelled.job);
   wake_.notify_all();  // another kind may have waited for it
 }
@@ -120,7 +123,10 @@ void Jobs::work(JobKind kind, const std::stop_token& end) {
     const auto outcome = carry_out(*job, stop);
     Lock lock(mutex_);
     running_.erase(id);
-    if (end.stop_requested() && outcome.is(Code::kCancelled)) return;  // the next process goes on
+    const Job* known = book_.find(id);
+    if (end.stop_requested() && outcome.is(Code::kCancelled) && !(known && known->cancelled)) {
+      return;  // the next process goes on
+    }
     if (const auto done = book_.finish(id, outcome)) note(*done);
     wake_.notify_all();  // another kind may have waited for it
     for (const std::string& old : book_.forgotten()) journal_->remove(old);

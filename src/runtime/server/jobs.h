@@ -3,7 +3,8 @@
 // Runs the jobs of a book on an engine: one thread per kind, idle ones wait. What put() returns is
 // in the journal: a restart runs it (again). Not so a job that came with keys of its own: they are
 // written nowhere, so a restart forgets it, and whoever wants it asks again. Destruction stops what
-// runs and leaves it in the journal as running, so that the next process runs it again.
+// runs and leaves it in the journal as running, so that the next process runs it again; a job that
+// was cancelled is in the journal as such at once, and no process runs it again.
 // Thread-safe.
 
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/server/jobs.h"
 
+#include <filesystem>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -107,6 +108,48 @@ TEST_F(JobsTest, ARestartRunsAgainWhatWasRunningAndNothingElse) {
   wait_for([&] { return state("s2") == JobState::kSucceeded; });
   EXPECT_EQ(state("s1"), JobState::kSucceeded);
   EXPECT_EQ(engine_.calls(), (std::vector<std::string>{"clear", "sync", "sync", "sync"}));
+}
+
+TEST_F(JobsTest, AJobThatCanNotBeWrittenDownIsNotRememberedAndMayBePutLater) {
+  const std::string in_the_way = scratch_.path() + "/jobs/w.json.tmp";
+  std::filesystem::create_directory(in_the_way);
+  EXPECT_TRUE(jobs_->put("w", {.kind = JobKind::kWarmup}).is(Code::kUnavailable));
+  EXPECT_FALSE(jobs_->find("w"));
+  std::filesystem::remove(in_the_way);
+  ASSERT_TRUE(jobs_->put("w", {.kind = JobKind::kWarmup}));
+  wait_for([&] { return state("w") == JobState::kSucceeded; });
+  EXPECT_EQ(engine_.calls().size(), 1u);
+}
+
+TEST_F(JobsTest, ACancellationOutlivesAKill) {
+  engine_.hold();
+  ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));
+  wait_for([&] { return engine_.calls().size() == 1; });
+  engine_.be_deaf();
+  jobs_->cancel("s");
+  const std::string copy = scratch_.path() + "/as-it-was";  // the journal that a kill leaves
+  std::filesystem::copy(scratch_.path() + "/jobs", copy);
+  engine_.let_go();
+  wait_for([&] { return state("s") == JobState::kSucceeded; });
+
+  jobs_ = *Jobs::start(*Journal::open(copy), engine_);
+  EXPECT_EQ(state("s"), JobState::kCancelled);
+  EXPECT_EQ(engine_.calls().size(), 1u);
+}
+
+TEST_F(JobsTest, AJobThatIsCancelledWhileTheProcessEndsIsNotRunByTheNext) {
+  engine_.hold();
+  ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));
+  wait_for([&] { return engine_.calls().size() == 1; });
+  engine_.be_deaf();
+  jobs_->cancel("s");
+  std::jthread hears([&] { engine_.let_go(Error{Code::kCancelled, "stopped"}); });
+  jobs_.reset();
+  hears.join();
+  engine_.let_go();
+  start();
+  EXPECT_EQ(state("s"), JobState::kCancelled);
+  EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
 TEST_F(JobsTest, KeysThatComeWithAJobAreWrittenNowhereAndARestartForgetsIt) {

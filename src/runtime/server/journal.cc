@@ -18,6 +18,7 @@ namespace {
 using api::Json;
 
 constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kEarly = ".json.tmp";
 constexpr std::size_t kLongest = std::size_t{8} << 20;
 
 Error failed(const std::string& doing) {
@@ -53,6 +54,7 @@ Result<Job> decode_job(const std::string& text) {
   job.number = json["number"].get<std::uint64_t>();
   TRY(job.request, decode_job_request(json["request"]));
   TRY(job.report, decode_job_report(json["report"]));
+  job.cancelled = json.contains("cancelled") && json["cancelled"] == true;
   return job;
 }
 
@@ -75,6 +77,10 @@ Result<std::vector<Job>> Journal::load() const {
   std::vector<Job> jobs;
   while (const dirent* entry = ::readdir(listing.get())) {
     const std::string name = entry->d_name;
+    if (name.ends_with(kEarly) && is_job_id(name.substr(0, name.size() - kEarly.size()))) {
+      ::unlinkat(directory_.get(), name.c_str(), 0);
+      continue;
+    }
     if (!name.ends_with(kSuffix)) continue;
     const std::string id = name.substr(0, name.size() - kSuffix.size());
     if (!is_job_id(id)) continue;
@@ -92,9 +98,11 @@ Result<std::vector<Job>> Journal::load() const {
 
 Result<> Journal::write(const Job& job) const {
   const std::string name = job.report.id + std::string(kSuffix);
-  const std::string early = name + ".tmp";
-  const std::string text = api::dump_json(Json{
-      {"number", job.number}, {"request", encode(job.request)}, {"report", encode(job.report)}});
+  const std::string early = job.report.id + std::string(kEarly);
+  Json record{
+      {"number", job.number}, {"request", encode(job.request)}, {"report", encode(job.report)}};
+  if (job.cancelled) record["cancelled"] = true;
+  const std::string text = api::dump_json(record);
   const auto fail = [&] {
     const int number = errno;
     ::unlinkat(directory_.get(), early.c_str(), 0);

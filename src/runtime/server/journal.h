@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Jobs on disk: one file per job, `<id>.json`, 0600 in a directory of 0700, replaced whole (written
-// beside, synced, renamed). What is damaged or not ours is left alone and said once. One writer.
+// beside, synced, renamed). What is damaged or not ours is left alone and said once; what was cut
+// short while it was written is removed. One writer.
 
 #pragma once
 

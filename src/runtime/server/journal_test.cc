@@ -44,6 +44,13 @@ TEST_F(JournalTest, WhatIsWrittenIsThereForTheNext) {
   EXPECT_EQ(open()->load()->size(), 1u);
 }
 
+TEST_F(JournalTest, KnowsWhatWasAskedToEnd) {
+  auto cancelled = job("a", 1);
+  cancelled.cancelled = true;
+  ASSERT_TRUE(open()->write(cancelled));
+  EXPECT_EQ(*open()->load(), std::vector<Job>{cancelled});
+}
+
 TEST_F(JournalTest, FilesAreNobodyElses) {
   ASSERT_TRUE(open()->write(job("a", 1)));
   struct stat seen {};
@@ -69,6 +76,8 @@ TEST_F(JournalTest, DamagedAndForeignFilesAreLeftOut) {
   const auto loaded = open()->load();
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(*loaded, std::vector<Job>{job("good", 1)});
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/half.json.tmp")) << "of a killed process";
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/half.json"));
 }
 
 TEST_F(JournalTest, ADirectoryThatCanNotBeIsAnError) {

@@ -10,13 +10,18 @@ void StatusMetrics::gauge(const std::string& name, const std::string& help, std:
 void StatusMetrics::counter(const std::string& name, const std::string& help, const Labels& labels,
                             std::int64_t value) {
   auto& counter = metrics_.counter(name, help, labels);
-  const double more = static_cast<double>(value) - counter.Value();
-  if (more > 0) counter.Increment(more);
+  std::int64_t& told = told_[{name, labels}];
+  // Less than before is all new: whoever counts was started again.
+  const std::int64_t more = value >= told ? value - told : value;
+  told = value;
+  if (more > 0) counter.Increment(static_cast<double>(more));
 }
 
 std::string StatusMetrics::text(const engine::Status& status) {
   Lock lock(mutex_);  // of two at once none counts twice
-  gauge("paddle_cache_files", "files of the set in the cache", status.cached_files);
+  if (status.cached_files) {
+    gauge("paddle_cache_files", "files of the set in the cache", *status.cached_files);
+  }
   gauge("paddle_cache_bytes", "bytes of the set in the cache", status.cached_bytes);
   gauge("paddle_cache_limit_bytes", "what the cache may take", status.limit);
   gauge("paddle_cache_mounts", "mounts being served", status.mounts);

@@ -30,10 +30,11 @@ class StatusMetrics {
  private:
   void gauge(const std::string& name, const std::string& help, std::int64_t value);
   void counter(const std::string& name, const std::string& help, const Labels& labels,
-               std::int64_t value);
+               std::int64_t value) REQUIRES(mutex_);
 
   Metrics& metrics_;
   Mutex mutex_;
+  std::map<std::pair<std::string, Labels>, std::int64_t> told_ GUARDED_BY(mutex_);
 };
 
 }  // namespace paddle::runtime

@@ -43,7 +43,7 @@ int status_of(Code code) {
 
 StatusReport report_of(const std::string& engine, const engine::Status& status) {
   StatusReport report{.engine = engine,
-                      .cache = {.files = status.cached_files,
+                      .cache = {.files = status.cached_files.value_or(0),
                                 .bytes = status.cached_bytes,
                                 .limit = status.limit,
                                 .disk_size = status.disk_size,

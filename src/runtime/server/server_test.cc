@@ -131,6 +131,19 @@ TEST_F(RuntimeServerTest, StatusIsTheEngines) {
   EXPECT_NE(ask("GET", "/metrics").body.find("{from=\"cache\"} 5"), text.npos) << "not doubled";
 }
 
+TEST(StatusMetrics, CountOnWhenWhoeverCountsBeginsAgain) {
+  Metrics metrics;
+  StatusMetrics shown(metrics);
+  engine::Status status;
+  for (const std::int64_t seen : {100, 100, 40, 70}) {
+    status.from_cache = seen;
+    (void)shown.text(status);
+  }
+  const std::string text = shown.text(status);
+  EXPECT_NE(text.find("paddle_cache_read_bytes_total{from=\"cache\"} 170"), text.npos) << text;
+  EXPECT_EQ(text.find("paddle_cache_files"), text.npos) << "nobody has counted them";
+}
+
 TEST_F(RuntimeServerTest, HandsListsOut) {
   EXPECT_EQ(*client().list("listed", 7), "part 7\n");
   EXPECT_TRUE(client().list("other", 0).is(Code::kNotFound));

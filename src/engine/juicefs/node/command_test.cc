@@ -187,6 +187,15 @@ TEST(FormatCommand, HasNoSecretOnItsCommandLine) {
   EXPECT_TRUE(has("SECRET_KEY=s/k+"));
 }
 
+TEST(FormatCommand, RefusesABucketWithAPassword) {
+  const auto command = format_command(kPlace, {{"name", "vol"},
+                                               {"metaurl", "redis://h:6379/0"},
+                                               {"storage", "mysql"},
+                                               {"bucket", "mysql://u:canary@(h:3306)/db"}});
+  ASSERT_TRUE(command.is(Code::kInvalid));
+  EXPECT_EQ(command.error().message.find("canary"), std::string::npos);
+}
+
 TEST(KeysCommand, HasNoSecretOnItsCommandLine) {
   const auto command = keys_command(kPlace, {{"name", "vol"},
                                              {"metaurl", "redis://:pa%2Fss@h:6379/0"},

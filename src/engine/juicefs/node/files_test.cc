@@ -168,6 +168,44 @@ TEST_F(FilesTest, AListRemembersHowFarItIsAndGoesWithItsJob) {
   }
 }
 
+TEST_F(FilesTest, WhatAJobLeftHalfDoneIsRemovedAndWhatIsAtWorkStays) {
+  const ListStore lists = *ListStore::open(root_ + "/lists");
+  ASSERT_TRUE(lists.write("gave-up", 0, "x\n"));
+  ASSERT_TRUE(lists.write("sync.1", 0, "x\n"));
+  ASSERT_TRUE(lists.finish("sync.1"));
+  fs::last_write_time(root_ + "/lists/sync.1.whole", fs::file_time_type::min());
+  auto at_work = lists.hold("sync.1");
+  const auto another = lists.hold("half");
+  ASSERT_TRUE(lists.write("half", 0, "x\n"));
+  for (std::size_t i = 0; i <= ListStore::kKept; ++i) {
+    ASSERT_TRUE(lists.finish("warmup-" + std::to_string(i)));
+  }
+  EXPECT_FALSE(fs::exists(root_ + "/lists/gave-up.0"));
+  EXPECT_TRUE(fs::exists(root_ + "/lists/half.0"));
+  EXPECT_TRUE(lists.whole("sync.1"));
+  at_work.reset();
+  ASSERT_TRUE(lists.finish("last"));
+  EXPECT_FALSE(lists.whole("sync.1"));
+  EXPECT_FALSE(fs::exists(root_ + "/lists/sync.1.0"));
+}
+
+TEST_F(FilesTest, WhatCouldNotBeWrittenLeavesNothing) {
+  const std::string directory = root_ + "/lists";
+  const ListStore lists = *ListStore::open(directory);
+  fs::create_directories(directory + "/job.0/in-the-way");
+  EXPECT_TRUE(lists.write("job", 0, "x\n").is(Code::kUnavailable));
+  EXPECT_FALSE(fs::exists(directory + "/job.0~"));
+  put("lists/killed.0~", "half");
+  put("lists/killed.1", "x\n");
+  put("lists/part", "a\n");
+  put("lists/syncing", "");
+  const ListStore next = *ListStore::open(directory);
+  EXPECT_FALSE(fs::exists(directory + "/killed.0~"));
+  EXPECT_FALSE(fs::exists(directory + "/killed.1"));
+  EXPECT_EQ(next.part(), "a\n");
+  EXPECT_TRUE(next.begin_sync());
+}
+
 TEST(Leftover, SaysWhoseItIs) {
   EXPECT_EQ(file_of_leftover("a/.jfs.b.jpg.tmp.42"), "a/b.jpg");
   EXPECT_EQ(file_of_leftover(".jfs.b.tmp.c.tmp.1"), "b.tmp.c");

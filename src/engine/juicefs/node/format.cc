@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "engine/juicefs/metadata_url.h"
 #include "engine/juicefs/node/said.h"
+#include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -42,7 +43,7 @@ std::string why_not(const ChildEnd& end, const SecretFiles& secret) {
   if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
     secrets.push_back(url->password);
   }
-  return redacted(last_words(end.said), secrets);
+  return last_words(end.said, secrets);
 }
 
 }  // namespace
@@ -58,6 +59,13 @@ Result<ChildCommand> format_command(const FormatPlace& place, const SecretFiles&
   if (value_of(secret, "storage").empty() || value_of(secret, "bucket").empty()) {
     command.argv.insert(command.argv.end(), {"config", url.bare});
     return command;
+  }
+  const std::string bucket = value_of(secret, "bucket");
+  const std::size_t mark = bucket.find("://");
+  if (holds_password(mark == bucket.npos ? bucket : bucket.substr(mark + 3))) {
+    return Error{Code::kInvalid,
+                 "the bucket in the Secret holds a password, which would be on a command line; put "
+                 "user and password into access-key and secret-key"};
   }
   add_key_variables(command.env, secret);
   command.argv.insert(command.argv.end(), {"format", "--no-update"});

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <vector>
 
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
+constexpr const char* kEarly = "~";  // not yet whole
 constexpr const char* kWhole = ".whole";
 constexpr const char* kDone = ".done";
 constexpr const char* kPart = "/part";
@@ -39,7 +41,13 @@ bool is_id(const std::string& job) {
 }
 
 Result<> write_durably(const std::string& path, const std::string& text) {
-  const std::string early = path + "~";
+  const std::string early = path + kEarly;
+  const auto give_up = [&] {
+    const int number = errno;
+    ::unlink(early.c_str());  // on a full disk it would be in the way of others
+    errno = number;
+    return failed("write a list");
+  };
   const UniqueFd fd(
       ::open(early.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return failed("write a list");
@@ -47,11 +55,11 @@ Result<> write_durably(const std::string& path, const std::string& text) {
   while (written < text.size()) {
     const ssize_t n = ::write(fd.get(), text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return failed("write a list");
+    if (n < 0) return give_up();
     written += static_cast<std::size_t>(n);
   }
   if (::fsync(fd.get()) != 0 || ::rename(early.c_str(), path.c_str()) != 0) {
-    return failed("write a list");
+    return give_up();
   }
   return Done{};
 }
@@ -62,7 +70,15 @@ Result<ListStore> ListStore::open(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return failed("make the directory of lists '" + directory + "'");
   }
-  return ListStore(directory);
+  std::error_code ignored;
+  std::vector<std::filesystem::path> early;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (entry.path().native().ends_with(kEarly)) early.push_back(entry.path());
+  }
+  for (const auto& each : early) std::filesystem::remove(each, ignored);
+  ListStore store(directory);
+  store.forget_old();
+  return store;
 }
 
 bool ListStore::whole(const std::string& job) const {
@@ -121,27 +137,41 @@ Result<> ListStore::finish(const std::string& job) const {
   return Done{};
 }
 
+std::shared_ptr<void> ListStore::hold(const std::string& job) const {
+  Lock lock(at_work_->mutex);
+  at_work_->jobs.insert(job);
+  return {nullptr, [all = at_work_, job](void*) {
+            Lock done(all->mutex);
+            all->jobs.extract(job);
+          }};
+}
+
 void ListStore::forget_old() const {
   namespace fs = std::filesystem;
   std::error_code ignored;
+  std::set<std::string> held;
+  {
+    Lock lock(at_work_->mutex);
+    held = {at_work_->jobs.begin(), at_work_->jobs.end()};
+  }
+  std::map<std::string, std::vector<fs::path>> files;  // of each job
   std::vector<std::pair<fs::file_time_type, std::string>> jobs;
   for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
     const std::string name = entry.path().filename();
-    if (!name.ends_with(kWhole)) continue;
-    jobs.emplace_back(entry.last_write_time(ignored), name.substr(0, name.rfind(kWhole)));
+    const std::size_t dot = name.rfind('.');
+    if (dot == name.npos) continue;
+    const std::string job = name.substr(0, dot);
+    files[job].push_back(entry.path());
+    if (name.ends_with(kWhole)) jobs.emplace_back(entry.last_write_time(ignored), job);
   }
-  if (jobs.size() <= kKept) return;
   std::sort(jobs.begin(), jobs.end());
-  jobs.resize(jobs.size() - kKept);
-  for (const auto& [time, job] : jobs) {
+  jobs.erase(jobs.begin(), jobs.end() - static_cast<std::ptrdiff_t>(std::min(jobs.size(), kKept)));
+  for (const auto& [time, job] : jobs) files.erase(job);
+  for (const auto& [job, all] : files) {
+    if (held.contains(job)) continue;
     // First the mark: half a set of lists is none.
     fs::remove(directory_ + "/" + job + kWhole, ignored);
-    std::vector<fs::path> rest;
-    for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
-      const std::string name = entry.path().filename();
-      if (name.substr(0, name.rfind('.')) == job) rest.push_back(entry.path());
-    }
-    for (const auto& each : rest) fs::remove(each, ignored);
+    for (const auto& each : all) fs::remove(each, ignored);
   }
 }
 

@@ -9,8 +9,8 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <stop_token>
-#include <thread>
 
 #include "base/clock.h"
 
@@ -29,20 +29,26 @@ bool runs_now(double share, std::chrono::milliseconds since);
 class Pacer {
  public:
   // `misses` says how many bytes readers did not find in the cache so far; below zero: not known.
-  // It may take long; it is called on a thread of its own.
+  // It may take long, even for ever: it is called on a thread of its own, which nobody waits for,
+  // so it has to own whatever it needs.
   explicit Pacer(std::function<double()> misses);
   ~Pacer();
+  Pacer(const Pacer&) = delete;
+  Pacer& operator=(const Pacer&) = delete;
 
   bool runs_now() const;  // any thread
-  double share() const { return share_; }
+  double share() const { return look_->share; }
 
  private:
-  void look(const std::stop_token& end);
+  struct Look {
+    std::function<double()> misses{};
+    std::atomic<double> share{1};
+    std::stop_source end{};
+  };
+  static void run(Look& look);
 
-  const std::function<double()> misses_;
+  const std::shared_ptr<Look> look_;
   const BootTime began_;
-  std::atomic<double> share_{1};
-  std::jthread thread_;  // last: uses everything above
 };
 
 }  // namespace paddle::engine::juicefs

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/node/pacing.h"
 
+#include <future>
+
 #include <gtest/gtest.h>
 
 namespace paddle::engine::juicefs {
@@ -44,6 +46,21 @@ TEST(Pacing, WithAllOfTheTimeItAlwaysRuns) {
   for (int at = 0; at < 2'000; at += 7) EXPECT_TRUE(runs_now(1, milliseconds(at)));
   EXPECT_TRUE(runs_now(0.5, milliseconds(1'499)));
   EXPECT_FALSE(runs_now(0.5, milliseconds(1'500)));
+}
+
+TEST(Pacing, NobodyWaitsForAMountThatHangs) {
+  std::promise<void> answers;
+  const auto asked = std::make_shared<std::promise<void>>();
+  {
+    const Pacer pacer([asked, answer = answers.get_future().share()] {
+      asked->set_value();
+      answer.wait();
+      return -1.0;
+    });
+    asked->get_future().wait();
+    EXPECT_TRUE(pacer.runs_now());
+  }
+  answers.set_value();
 }
 
 }  // namespace

@@ -46,13 +46,14 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 // "2026/01/02 03:04:05.678901 juicefs[42] <FATAL>: reason [format.go:1]" -> "reason"
-std::string reason_of(std::string line) {
+std::string reason_of(std::string line, const std::vector<std::string>& secrets) {
   if (const auto mark = line.find(">: "); mark != line.npos) line.erase(0, mark + 3);
   if (const auto place = line.rfind(" [");
       place != line.npos && line.ends_with(']') && line.find(".go:", place) != line.npos) {
     line.erase(place);
   }
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+  line = redacted(std::move(line), secrets);  // before it is cut: half a secret is not known as one
   if (line.size() > kLongestReason) line.resize(kLongestReason);
   return line;
 }
@@ -91,20 +92,20 @@ std::string redacted(std::string text, const std::vector<std::string>& secrets) 
   return text;
 }
 
-std::string last_words(std::string_view log) {
+std::string last_words(std::string_view log, const std::vector<std::string>& secrets) {
   const auto lines = lines_of(log);
   for (const char* level : {"<FATAL>", "<ERROR>"}) {
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-      if (line->find(level) != line->npos) return reason_of(*line);
+      if (line->find(level) != line->npos) return reason_of(*line, secrets);
     }
   }
-  return lines.empty() ? "it said nothing" : reason_of(lines.back());
+  return lines.empty() ? "it said nothing" : reason_of(lines.back(), secrets);
 }
 
-std::optional<std::string> left_out(std::string_view log) {
+std::optional<std::string> left_out(std::string_view log, const std::vector<std::string>& secrets) {
   for (const auto& line : lines_of(log)) {
     if (line.find("<WARNING>") == line.npos || line.find(": skip ") == line.npos) continue;
-    if (line.find("denied") != line.npos) return reason_of(line);
+    if (line.find("denied") != line.npos) return reason_of(line, secrets);
   }
   return std::nullopt;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What JuiceFS says, read: the reason in its log, the figures in its metrics, its configuration.
-// Pure. Texts of a foreign program are data: nothing in them is ever repeated before redacted().
+// Pure. Texts of a foreign program are data: nothing in them is ever repeated before it is
+// redacted.
 
 #pragma once
 
@@ -21,12 +22,12 @@ namespace paddle::engine::juicefs {
 std::string redacted(std::string text, const std::vector<std::string>& secrets);
 
 // Why it gave up, from its log: the last fatal line, else the last error, else the last line;
-// without time, place in its source and colours, on one line, at most 400 characters.
-std::string last_words(std::string_view log);
+// without time, place in its source, colours and secrets, on one line, at most 400 characters.
+std::string last_words(std::string_view log, const std::vector<std::string>& secrets);
 
 // The first line that says that something of the source was left out because it may not be read; on
 // one line, as above. Such a sync ends well all the same, with a part of the data.
-std::optional<std::string> left_out(std::string_view log);
+std::optional<std::string> left_out(std::string_view log, const std::vector<std::string>& secrets);
 
 // "127.0.0.1:9567" out of the line of its log that says where its metrics are.
 std::optional<std::string> metrics_address(std::string_view log);

@@ -17,23 +17,33 @@ constexpr const char* kLog =
     "goodbye\n";
 
 TEST(LastWords, AreTheFatalLineWithoutItsOrnaments) {
-  EXPECT_EQ(last_words(kLog), "no [such] bucket");
+  EXPECT_EQ(last_words(kLog, {}), "no [such] bucket");
 }
 
 TEST(LastWords, AreTheLastErrorOrTheLastLineOtherwise) {
-  EXPECT_EQ(last_words("x <ERROR>: one [a@b.go:1]\ny <ERROR>: two [a@b.go:2]\nz\n"), "two");
-  EXPECT_EQ(last_words("one\ntwo\r\n"), "two");
-  EXPECT_EQ(last_words(""), "it said nothing");
-  EXPECT_LE(last_words(std::string(10'000, 'x')).size(), 400u);
+  EXPECT_EQ(last_words("x <ERROR>: one [a@b.go:1]\ny <ERROR>: two [a@b.go:2]\nz\n", {}), "two");
+  EXPECT_EQ(last_words("one\ntwo\r\n", {}), "two");
+  EXPECT_EQ(last_words("", {}), "it said nothing");
+  EXPECT_LE(last_words(std::string(10'000, 'x'), {}).size(), 400u);
+}
+
+TEST(LastWords, HideASecretThatLiesAcrossTheirEnd) {
+  const std::string said = std::string(390, 'x') + "canary/secret+key and more";
+  const std::string words = last_words(said, {"canary/secret+key"});
+  EXPECT_EQ(words.find("canary"), std::string::npos) << words;
+  const auto left = left_out("<WARNING>: skip x: denied " + said, {"canary/secret+key"});
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->find("canary"), std::string::npos) << *left;
 }
 
 TEST(LeftOut, IsWhatASyncSkippedForWantOfRights) {
   EXPECT_FALSE(
-      left_out("2026/11/16 08:00:00 juicefs[7] <WARNING>: skip x: it is a socket [a.go:1]\n"));
+      left_out("2026/11/16 08:00:00 juicefs[7] <WARNING>: skip x: it is a socket [a.go:1]\n", {}));
   const auto found = left_out(
       "2026/11/16 08:00:00.1 juicefs[7] <INFO>: Syncing from a to b [sync.go:1]\n"
       "2026/11/16 08:00:00.2 juicefs[7] <WARNING>: skip /samples/: readdir /samples/: permission "
-      "denied [List@hdfs.go:240]\n");
+      "denied [List@hdfs.go:240]\n",
+      {});
   ASSERT_TRUE(found);
   EXPECT_NE(found->find("skip /samples/"), std::string::npos) << *found;
 }

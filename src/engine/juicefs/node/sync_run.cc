@@ -128,19 +128,18 @@ Result<ChildEnd> carry_out(const SyncPlace& place, const Prepared& made, const C
   Lines lines;
   const auto listen = [&](std::string_view piece) {
     lines.add(piece, [&](std::string_view line) {
-      if (!kept_from_us) kept_from_us = left_out(line);
+      if (!kept_from_us) kept_from_us = left_out(line, made.secrets);
     });
     if (heard) heard(piece);
   };
   TRY(ChildEnd end, run_child(made.command, std::move(stop), listen, place.may_run));
   if (ended) ended(end);
   if (kept_from_us && end.exit_code == 0) {
-    return Error{Code::kForbidden,
-                 "the source keeps something from us: " + redacted(*kept_from_us, made.secrets) +
-                     "; give the user of its Secret the right to read it"};
+    return Error{Code::kForbidden, "the source keeps something from us: " + *kept_from_us +
+                                       "; give the user of its Secret the right to read it"};
   }
   if (end.exit_code == 0) return end;
-  const std::string why = redacted(last_words(end.said), made.secrets);
+  const std::string why = last_words(end.said, made.secrets);
   log::warn("juicefs sync ended", {{"exit", end.exit_code}, {"reason", why}});
   if (why.find("invalid storage: ") != why.npos) {
     return Error{Code::kInvalid,
