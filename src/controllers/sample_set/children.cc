@@ -37,6 +37,14 @@ Json marked_policy(const Json& policy) {
   return out;
 }
 
+// A claim that has lost its volume takes none but one that names it by its uid.
+api::Opaque volume_for(const engine::Manifests& wanted, const World& world) {
+  if (!wanted.volume || !world.claim || world.claim->meta.deleting()) return wanted.volume;
+  Json volume = *wanted.volume;
+  volume["spec"]["claimRef"]["uid"] = world.claim->meta.uid;
+  return api::Opaque(std::move(volume));
+}
+
 std::string version_of(const World& world) { return world.secret ? world.secret->version : ""; }
 
 }  // namespace
@@ -109,7 +117,7 @@ void create_missing(const api::SampleSet& set, const World& world, const Choice&
     create(ChildKind::kCredentials, world.credentials.has_value(),
            credentials_copy(*wanted.credentials, version_of(world)));
   }
-  create(ChildKind::kVolume, world.volume.has_value(), wanted.volume);
+  create(ChildKind::kVolume, world.volume.has_value(), volume_for(wanted, world));
   create(ChildKind::kClaim, world.claim.has_value(), wanted.claim);
   create(ChildKind::kService, world.service.has_value(), wanted.service);
   if (world.can_have_policies && wanted.policy) {
@@ -120,6 +128,19 @@ void create_missing(const api::SampleSet& set, const World& world, const Choice&
   if (!world.runtimes && mountable && is_prepared(world, wanted)) {
     create(ChildKind::kRuntimes, false, api::Opaque(marked(*wanted.runtimes)));
   }
+}
+
+void free_volume(const api::SampleSet& set, const World& world, Plan& plan) {
+  if (!world.volume || !world.claim) return;
+  const VolumeSeen& volume = *world.volume;
+  const api::Meta& claim = world.claim->meta;
+  for (const api::Meta* meta : {&volume.meta, &claim}) {
+    if (!engine::belongs_to(*meta, set) || meta->deleting()) return;
+  }
+  // One that is bound has its volume: what we see of that is behind.
+  if (volume.claim_uid.empty() || volume.claim_uid == claim.uid || world.claim->bound) return;
+  plan.actions.emplace_back(
+      FreeVolume{volume.meta.key, volume.meta.uid, volume.meta.resource_version});
 }
 
 void update_credentials(const World& world, const Choice& choice, Plan& plan) {

@@ -25,6 +25,9 @@ std::optional<Stranger> stranger_among(const api::SampleSet& set, const World& w
 void create_missing(const api::SampleSet& set, const World& world, const Choice& choice,
                     Plan& plan);
 
+// A claim that was made again gets the volume of the one before, which kept it for that one.
+void free_volume(const api::SampleSet& set, const World& world, Plan& plan);
+
 // The copy of the user's credentials is as the user's Secret is now.
 void update_credentials(const World& world, const Choice& choice, Plan& plan);
 

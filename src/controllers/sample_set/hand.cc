@@ -78,6 +78,7 @@ Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set,
           [&](const SetOwners& a) { return done(set_owners(a, call)); },
           [&](const UpdateCredentials& a) { return done(update_credentials(a, call)); },
           [&](const Annotate& a) { return done(annotate(a, call)); },
+          [&](const FreeVolume& a) { return done(free(a, call)); },
           [&](const RenewToken& a) { return done(renew(a, set, call)); },
           [&](const PatchRuntimes& a) {
             return done(change(ChildKind::kRuntimes, {set.meta.key.ns, engine::runtime_name(set)},
@@ -211,6 +212,13 @@ Result<> Hand::annotate(const Annotate& a, const kube::Call& call) {
   }
   const kube::Patch patch{.body = {{"metadata", {{"uid", a.uid}, {"annotations", annotations}}}}};
   return change(a.kind, a.key, patch, "annotate " + event_name(a.kind) + " " + a.key.name, call);
+}
+
+Result<> Hand::free(const FreeVolume& a, const kube::Call& call) {
+  const kube::Patch patch{
+      .body = {{"metadata", {{"uid", a.uid}, {"resourceVersion", a.resource_version}}},
+               {"spec", {{"claimRef", {{"uid", nullptr}, {"resourceVersion", nullptr}}}}}}};
+  return change(ChildKind::kVolume, a.key, patch, "free PV " + a.key.name, call);
 }
 
 // Keys that the user has taken out go as well, so the whole is read and written back.

@@ -43,6 +43,7 @@ class Hand {
   Result<> set_owners(const SetOwners& a, const kube::Call& call);
   Result<> update_credentials(const UpdateCredentials& a, const kube::Call& call);
   Result<> annotate(const Annotate& a, const kube::Call& call);
+  Result<> free(const FreeVolume& a, const kube::Call& call);
   Result<> renew(const RenewToken& a, const api::SampleSet& set, const kube::Call& call);
   Result<> replace(const ReplaceRuntime& a, const kube::Call& call);
   Result<> put_job(const PutJob& a, const api::SampleSet& set, const World& world,

@@ -280,6 +280,15 @@ void Model::play(const Action& action) {
                      if (value.empty()) meta->annotations.erase(name);
                    }
                  },
+                 [&](const FreeVolume& a) {
+                   check_ours(a.uid, "release");
+                   if (world.claim && world.claim->bound && broken.empty()) {
+                     broken = "a volume was taken from a claim that is bound";
+                   }
+                   if (world.volume && world.volume->meta.uid == a.uid) {
+                     world.volume->claim_uid.clear();
+                   }
+                 },
                  [&](const RenewToken& a) {
                    check_ours(a.uid, "renewal");
                    world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
@@ -409,7 +418,10 @@ void Model::create(const CreateChild& a) {
       world.credentials = meta;
       break;
     case ChildKind::kVolume:
-      world.volume = VolumeSeen{.meta = meta, .claim = set.meta.key};
+      world.volume = VolumeSeen{
+          .meta = meta,
+          .claim = set.meta.key,
+          .claim_uid = a.object->value("/spec/claimRef/uid"_json_pointer, std::string())};
       break;
     case ChildKind::kClaim:
       world.claim = VolumeSeen{.meta = meta};

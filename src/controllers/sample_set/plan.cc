@@ -53,6 +53,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
     const bool first_leads = choice.face->first_leads();
     update_credentials(world, choice, plan);
     create_missing(set, world, choice, plan);
+    free_volume(set, world, plan);
     prepare(world, choice.manifests, now, plan);
     renew_token(set, world, now, plan);
     give_up_lost(set, world, now, plan);

@@ -319,6 +319,46 @@ TEST(SampleSetPlan, SettlesHoweverManyOfItsThingsVanish) {
   }
 }
 
+// Its volume is kept for the one before, by its uid.
+TEST(SampleSetPlan, AClaimThatIsMadeAgainIsBoundAgain) {
+  Model model(model_set());
+  model.settle();
+  model.world.volume->meta.resource_version = "7";
+  model.world.claim.reset();
+  EXPECT_TRUE(only<FreeVolume>(model.pass()).empty());  // it is made in this pass
+  EXPECT_FALSE(model.world.volume->bound);
+  const auto freed = only<FreeVolume>(model.pass());
+  ASSERT_EQ(freed.size(), 1u);
+  EXPECT_EQ(freed[0].uid, model.world.volume->meta.uid);
+  EXPECT_EQ(freed[0].resource_version, "7");
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.condition("Bound").status, "True");
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetPlan, NobodyElsesClaimIsGivenTheVolume) {
+  Model model(model_set());
+  model.settle();
+  model.others_work = false;
+  model.world.claim->bound = false;
+  model.world.claim->meta.uid = "theirs";
+  model.world.claim->meta.owners.clear();
+  model.world.claim->meta.annotations.clear();
+  EXPECT_TRUE(only<FreeVolume>(model.pass()).empty());
+}
+
+TEST(SampleSetPlan, AVolumeThatIsMadeAgainNamesTheClaimThatLostIt) {
+  Model model(model_set());
+  model.settle();
+  model.world.volume.reset();
+  const auto made = only<CreateChild>(model.pass());
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ((*made[0].object)["spec"]["claimRef"]["uid"], model.world.claim->meta.uid);
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
 TEST(SampleSetPlan, ARemovalAsksForNoWarmUpAndASyncDoes) {
   Model model(model_set());
   model.settle();

@@ -144,12 +144,7 @@ class RestOfTheCluster {
     (void)server_.patch(resource, key, {.body = {{"status", status}}}, "status");
   }
   void look() {
-    for (const auto& resource : {kinds::kPersistentVolumes, kinds::kClaims}) {
-      for (const Json& object : all(resource)) {
-        if (object.contains("status") && object["status"].value("phase", "") == "Bound") continue;
-        set_status(resource, object, {{"phase", "Bound"}});
-      }
-    }
+    for (const Json& volume : all(kinds::kPersistentVolumes)) bind(volume);
     for (const Json& set : all(kinds::kStatefulSets)) run(set);
     for (const Json& pod : all(kinds::kPods)) {  // one that only has to end
       const bool ends = pod["metadata"]["name"].get<std::string>().ends_with("-format");
@@ -162,6 +157,25 @@ class RestOfTheCluster {
       (void)server_.remove(kinds::kPods, {pod["metadata"]["namespace"], pod["metadata"]["name"]},
                            {.grace_seconds = 0});
     }
+  }
+  // A volume is for the claim that it has been bound to, and for no namesake of that one.
+  void bind(const Json& volume) {
+    const Json ref = volume.value("/spec/claimRef"_json_pointer, Json::object());
+    const auto claim =
+        server_.get(kinds::kClaims, {ref.value("namespace", ""), ref.value("name", "")});
+    const std::string uid = claim ? (*claim)["metadata"]["uid"].get<std::string>() : "";
+    const bool fits = claim && (ref.value("uid", "").empty() || ref.value("uid", "") == uid);
+    const std::string phase = volume.value("/status/phase"_json_pointer, std::string());
+    if (!fits && phase == "Bound") {
+      set_status(kinds::kPersistentVolumes, volume, {{"phase", "Released"}});
+    }
+    if (!fits || (phase == "Bound" && claim->value("/status/phase"_json_pointer, "") == phase)) {
+      return;
+    }
+    (void)server_.patch(kinds::kPersistentVolumes, {"", volume["metadata"]["name"]},
+                        {.body = {{"spec", {{"claimRef", {{"uid", uid}}}}}}});
+    set_status(kinds::kPersistentVolumes, volume, {{"phase", "Bound"}});
+    set_status(kinds::kClaims, *claim, {{"phase", "Bound"}});
   }
   void run(const Json& set) {
     const int wanted = set["spec"]["replicas"];

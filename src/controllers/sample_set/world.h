@@ -24,7 +24,8 @@ namespace paddle::controllers::sample_sets {
 struct VolumeSeen {
   api::Meta meta{};
   bool bound = false;
-  api::ObjectKey claim{};  // of a volume: the claim that it is for
+  api::ObjectKey claim{};   // of a volume: the claim that it is for
+  std::string claim_uid{};  // as well, once a claim has been bound to it
   bool operator==(const VolumeSeen&) const = default;
 };
 
