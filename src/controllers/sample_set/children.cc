@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/children.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
 #include "base/stable_hash.h"
+#include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/preparation.h"
 #include "controllers/sample_set/seats.h"
 #include "engine/names.h"
@@ -200,13 +203,42 @@ void update_runtimes(const api::SampleSet& set, const World& world,
     plan.actions.emplace_back(PatchRuntimes{world.runtimes->meta.uid, api::Opaque(patch)});
     return;  // its pods are looked at when the change has been seen
   }
-  const bool all_ready = world.runtimes->ready >= set.spec.effective_partitions();
-  for (const api::Pod* pod : seats(set, world)) {
-    if (!pod || annotation(pod->meta, kTemplateAnnotation) == mark) continue;
-    if (!all_ready && pod->all_ready()) continue;  // the others first
+  const auto pods = seats(set, world);
+  const auto is_old = [&](const api::Pod* pod) {
+    return pod && annotation(pod->meta, kTemplateAnnotation) != mark;
+  };
+  const auto replace = [&](const api::Pod* pod) {
     plan.actions.emplace_back(ReplaceRuntime{pod->meta.key, pod->meta.uid});
+  };
+  if (!synced(set.status)) {
+    for (const api::Pod* pod : pods) {
+      if (is_old(pod)) replace(pod);
+    }
     return;
   }
+  const auto without_node = std::ranges::count_if(
+      pods, [](const api::Pod* pod) { return pod && !pod->unschedulable.empty(); });
+  const bool settled = world.runtimes->ready + without_node >= set.spec.effective_partitions();
+  for (const bool serving : {false, true}) {
+    for (const api::Pod* pod : pods) {
+      if (!is_old(pod) || pod->all_ready() != serving) continue;
+      if (serving && !settled) continue;
+      return replace(pod);
+    }
+  }
+}
+
+std::set<int> made_anew(const api::SampleSet& set, const World& world,
+                        const engine::Manifests& manifests) {
+  std::set<int> found;
+  if (!manifests.runtimes) return found;
+  const std::string mark = mark_of((*manifests.runtimes)["spec"]["template"]);
+  const auto pods = seats(set, world);
+  for (int i = 0; i < static_cast<int>(pods.size()); ++i) {
+    const api::Pod* pod = pods[static_cast<size_t>(i)];
+    if (pod && annotation(pod->meta, kTemplateAnnotation) == mark) found.insert(i);
+  }
+  return found;
 }
 
 }  // namespace paddle::controllers::sample_sets

@@ -254,7 +254,7 @@ void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, 
 }
 
 void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
-              const api::SampleSetStatus& next, Plan& plan) {
+              const std::set<int>& may_sync, const api::SampleSetStatus& next, Plan& plan) {
   if (!set.status.jobs) return;
   const auto& jobs = *set.status.jobs;
   const auto needs_warm_up = [&](const RuntimeSeen& answer) {
@@ -270,7 +270,8 @@ void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
   for (const RuntimeSeen& answer : world.answers) {
     if (!answer.status) continue;  // could not be asked: neither can it be told
     const bool leads = first_leads && answer.partition == 0;
-    const bool must_sync = !synced(set.status) || (!first_leads && !answer.status->index);
+    const bool must_sync = synced(set.status) ? !first_leads && !answer.status->index
+                                              : may_sync.contains(answer.partition);
     const bool alone = !set.status.sync && (leads || !first_leads);
     if (!jobs.sync.empty() && !answer.sync && must_sync && alone) {
       plan.actions.emplace_back(

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "api/sample_set.h"
@@ -73,8 +74,9 @@ void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
 void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, WallTime now,
                api::SampleSetStatus& status);
 
-// Each runtime gets the jobs whose ids are stored and that it does not know.
+// Each runtime gets the jobs whose ids are stored and that it does not know; the first sync only
+// one of those that `may_sync` (made_anew() of children.h).
 void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
-              const api::SampleSetStatus& next, Plan& plan);
+              const std::set<int>& may_sync, const api::SampleSetStatus& next, Plan& plan);
 
 }  // namespace paddle::controllers::sample_sets

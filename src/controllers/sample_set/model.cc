@@ -39,11 +39,13 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
                  {"metadata", engine::metadata(set, name(), {}, engine::handle_of(set))}};
   volume["spec"]["claimRef"] = {{"namespace", set.meta.key.ns}, {"name", set.meta.key.name}};
   Json runtimes = object_of(set, "StatefulSet", engine::runtime_name(set), "apps/v1");
-  runtimes["spec"] = {{"replicas", set.spec.effective_partitions()},
-                      {"template",
-                       {{"metadata", {{"labels", {{engine::kSetLabel, set.meta.key.name}}}}},
-                        {"spec", Json::object()}}}};
-  if (set.spec.tolerations) runtimes["spec"]["template"]["spec"] = *set.spec.tolerations;
+  Json pod = Json::object();
+  if (set.spec.source) pod["source"] = set.spec.source->uri;
+  if (set.spec.tolerations) pod["tolerations"] = *set.spec.tolerations;
+  runtimes["spec"] = {
+      {"replicas", set.spec.effective_partitions()},
+      {"template",
+       {{"metadata", {{"labels", {{engine::kSetLabel, set.meta.key.name}}}}}, {"spec", pod}}}};
   Json copy = object_of(set, "Secret", engine::volume_secret_name(set));
   for (const auto& [key, value] : credentials) copy["data"][key] = base64_encode(value);
   Json again = object_of(set, "Pod", engine::preparation_name(set));

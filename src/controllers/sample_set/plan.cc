@@ -60,8 +60,9 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
     update_policy(set, world, choice.manifests, plan);
     update_runtimes(set, world, choice.manifests, plan);
     keep_for_users(set, world, plan);
-    put_parts(set, world, status, plan);
-    put_jobs(set, world, first_leads, status, plan);
+    const auto may_sync = made_anew(set, world, choice.manifests);
+    put_parts(set, world, may_sync, status, plan);
+    put_jobs(set, world, first_leads, may_sync, status, plan);
     label_nodes(set, world, choice.engine, plan);
   }
   // Last: a figure that is written is one that the actions before it have made true.

@@ -139,6 +139,45 @@ TEST(SampleSetPlan, AnotherTemplateReplacesRuntimesOneAtATime) {
   EXPECT_TRUE(only<ReplaceRuntime>(model.settle()).empty());
 }
 
+TEST(SampleSetPlan, ARuntimeThatNoNodeTakesHoldsUpNoOther) {
+  Model model(model_set(3), 3);
+  model.settle();
+  model.lose_node(model.node_of(2));
+  model.settle();
+  EXPECT_EQ(model.condition("Degraded").reason, "NoNode");
+  for (api::Pod& pod : model.world.pods) {
+    if (!pod.node.empty()) {
+      pod.containers = {{.ready = true, .state = api::ContainerStatus::State::kRunning}};
+    }
+  }
+  model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
+  EXPECT_EQ(only<PatchRuntimes>(model.pass()).size(), 1u);
+  std::vector<std::string> order;
+  for (int i = 0; i < 6; ++i) {
+    const auto replaced = only<ReplaceRuntime>(model.pass());
+    ASSERT_LE(replaced.size(), 1u);
+    for (const auto& each : replaced) order.push_back(each.key.name);
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"imagenet-runtime-2", "imagenet-runtime-0",
+                                             "imagenet-runtime-1"}));
+}
+
+TEST(SampleSetPlan, OneThatServesIsReplacedWhenNoOtherIsOnItsWay) {
+  Model model(model_set(2));
+  model.settle();
+  model.others_work = false;
+  model.world.pods[0].containers = {
+      {.ready = true, .state = api::ContainerStatus::State::kRunning}};
+  model.world.runtimes->ready = 1;
+  model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
+  model.pass();
+  model.world.pods[1].meta.annotations[kTemplateAnnotation] =
+      annotation(model.world.runtimes->meta, kTemplateAnnotation);
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());
+  model.world.runtimes->ready = 2;
+  EXPECT_EQ(only<ReplaceRuntime>(model.pass()).size(), 1u);
+}
+
 TEST(SampleSetPlan, TouchesNothingOfAStranger) {
   Model model(model_set());
   model.world.claim = VolumeSeen{.meta = {.key = {"train", "imagenet"}, .uid = "theirs"}};
