@@ -199,6 +199,42 @@ TEST(SampleSetPlan, ANamesakeElsewhereKeepsTheSharedNodeLabelAway) {
       (std::map<std::string, std::string>{{engine::node_label(model.set), "imagenet-runtime-0"}}));
 }
 
+TEST(SampleSetPlan, ANamesakeThatAppearsLaterTakesTheSharedLabelAway) {
+  Model model(model_set(2));
+  model.settle();
+  const std::string shared = engine::cache_label(model.set, "samplefs");
+  const std::string own = engine::node_label(model.set);
+  model.world.nodes["theirs"][shared] = "imagenet-runtime-0";
+  model.world.has_namesake = true;
+  EXPECT_TRUE(model.settle().actions.empty());
+  for (const char* node : {"node-0", "node-1"}) {
+    EXPECT_FALSE(model.world.nodes[node].contains(shared));
+    EXPECT_TRUE(model.world.nodes[node].contains(own));
+  }
+  EXPECT_TRUE(model.world.nodes["theirs"].contains(shared));
+  model.world.nodes.erase("theirs");
+  model.world.has_namesake = false;
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_TRUE(model.world.nodes["node-0"].contains(shared));
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetPlan, TheEndOfANamesakeTakesItsOwnLabelsAlong) {
+  Model model(model_set());
+  model.settle();
+  const std::string shared = engine::cache_label(model.set, "samplefs");
+  model.world.nodes["theirs"][shared] = "imagenet-runtime-0";
+  model.world.has_namesake = true;
+  model.gone = true;
+  const auto labels = only<LabelNode>(model.pass());
+  ASSERT_EQ(labels.size(), 2u);
+  EXPECT_EQ(labels[0], (LabelNode{"node-0", shared, ""}));  // while the other says that it is ours
+  EXPECT_EQ(labels[1], (LabelNode{"node-0", engine::node_label(model.set), ""}));
+  model.settle();
+  EXPECT_EQ(model.world.nodes.size(), 1u);
+  EXPECT_TRUE(model.world.nodes.contains("theirs"));
+}
+
 TEST(SampleSetPlan, SetsThatSyncIntoOnePlaceOfOneVolumeSaySo) {
   Model model(model_set());
   model.world.sharers = {"coco", "places"};

@@ -87,7 +87,14 @@ void label_nodes(const api::SampleSet& set, const World& world, const std::strin
       plan.actions.emplace_back(LabelNode{node, label, pod});
     }
   }
+  const std::string shared = engine::cache_label(set, engine);
   for (const auto& [node, found] : world.nodes) {
+    // Ours, and by now perhaps a namesake's: it says nothing any more.
+    const bool ours = found.contains(engine::node_label(set));
+    if (world.has_namesake && ours && found.contains(shared)) {
+      plan.actions.emplace_back(LabelNode{node, shared, ""});
+      continue;  // the other says whose this one is
+    }
     if (wanted.contains(node)) continue;
     for (const auto& label : labels) {
       if (found.contains(label)) plan.actions.emplace_back(LabelNode{node, label, ""});

@@ -38,7 +38,8 @@ std::vector<const api::Pod*> seats(const api::SampleSet& set, const World& world
 // Removes the pods of nodes that are lost.
 void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
-// Each partition's node carries the set's labels, and no other node does.
+// Each partition's node carries the set's labels, and no other node does. The label that the set
+// would share with a namesake goes while there is one.
 void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
                  Plan& plan);
 
