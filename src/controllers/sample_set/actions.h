@@ -43,6 +43,7 @@ struct DeleteChild {
   ChildKind kind{};
   api::ObjectKey key{};
   std::string uid{};
+  bool at_once = false;  // without waiting for a kubelet that nobody hears of
   bool operator==(const DeleteChild&) const = default;
 };
 // Whoever owns a child keeps it alive.

@@ -183,7 +183,9 @@ Result<Hand::Carried> Hand::create(const CreateChild& a, const api::SampleSet& s
 }
 
 Result<> Hand::remove(const DeleteChild& a, const api::SampleSet& set, const kube::Call& call) {
-  const auto removed = cluster_.remove(resource_of(a.kind), a.key, {.uid = a.uid}, call);
+  kube::DeleteOptions options{.uid = a.uid};
+  if (a.at_once) options.grace_seconds = 0;
+  const auto removed = cluster_.remove(resource_of(a.kind), a.key, options, call);
   if (removed || is_gone(removed)) return Done{};
   tell(set, {true, "ErrorDelete" + event_name(a.kind), removed.error().message});
   return Error(removed.error()).in("delete " + event_name(a.kind) + " " + a.key.name);

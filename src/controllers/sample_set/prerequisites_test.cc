@@ -242,6 +242,42 @@ TEST(SampleSetPreparation, ASecretThatGoesLaterLeavesTheCopy) {
   EXPECT_TRUE(model.world.credentials);
 }
 
+TEST(SampleSetPreparation, IsMadeAgainWhenItsNodeIsLost) {
+  for (const bool leaving : {false, true}) {
+    Model model(model_set(1, true));
+    while (!model.world.preparation) {
+      model.others_work = false;
+      model.pass();
+    }
+    api::Pod& pod = *model.world.preparation;
+    const std::string uid = pod.meta.uid;
+    pod.node = "node-5";
+    pod.phase = api::PodPhase::kRunning;
+    model.world.hosts["node-5"] = NodeSeen{.ready = false, .unready_since = model.now};
+    if (leaving) pod.meta.deleted = model.now;
+    EXPECT_TRUE(only<DeleteChild>(model.pass()).empty());
+    model.now += seconds(leaving ? 5 : 25);
+    const auto gone = only<DeleteChild>(model.pass());
+    ASSERT_EQ(gone.size(), 1u);
+    EXPECT_EQ(gone[0].uid, uid);
+    EXPECT_TRUE(gone[0].at_once);
+    model.others_work = true;
+    model.settle();
+    EXPECT_EQ(model.set.status.phase, "Ready");
+  }
+}
+
+TEST(SampleSetPreparation, IsNotGivenUpWhenNoNodeIsReady) {
+  Model model(model_set(1, true));
+  model.others_work = false;
+  while (!model.world.preparation) model.pass();
+  model.world.preparation->node = "node-5";
+  model.world.hosts["node-5"] = NodeSeen{.ready = false, .unready_since = model.now};
+  model.world.some_node_ready = false;
+  model.now += seconds(60);
+  EXPECT_TRUE(only<DeleteChild>(model.pass()).empty());
+}
+
 TEST(SampleSetToken, IsRenewedInTheSecondHalfOfItsLife) {
   Model model(model_set());
   EXPECT_TRUE(only<RenewToken>(model.settle()).empty());

@@ -10,20 +10,28 @@ namespace {
 
 constexpr std::chrono::seconds kOverdue{5};
 
-// Nobody will confirm the end of this pod: not its kubelet, and it does not answer itself.
-bool is_lost(const api::Pod& pod, const World& world, int partition, WallTime now) {
-  if (pod.node.empty()) return false;
+bool is_on_ready_node(const api::Pod& pod, const World& world) {
   const auto host = world.hosts.find(pod.node);
-  if (host != world.hosts.end() && host->second.ready) return false;
-  if (pod.meta.deleted) return now >= *pod.meta.deleted + kOverdue;
+  return host != world.hosts.end() && host->second.ready;
+}
+
+// Nobody will confirm the end of this pod: not its kubelet, and it does not answer itself.
+bool runtime_is_lost(const api::Pod& pod, const World& world, int partition, WallTime now) {
   const RuntimeSeen* answer = answer_of(world, partition);
-  if (answer) return !answer->status && answer->silent_for >= kGiveUp;
-  // It never ran, so there is nobody to ask.
-  return host != world.hosts.end() && host->second.unready_since &&
-         now >= *host->second.unready_since + kGiveUp;
+  if (pod.meta.deleted || !answer) return is_lost(pod, world, now);  // or it never ran
+  if (pod.node.empty() || is_on_ready_node(pod, world)) return false;
+  return !answer->status && answer->silent_for >= kGiveUp;
 }
 
 }  // namespace
+
+bool is_lost(const api::Pod& pod, const World& world, WallTime now) {
+  if (pod.node.empty() || !world.some_node_ready || is_on_ready_node(pod, world)) return false;
+  if (pod.meta.deleted) return now >= *pod.meta.deleted + kOverdue;
+  const auto host = world.hosts.find(pod.node);
+  return host != world.hosts.end() && host->second.unready_since &&
+         now >= *host->second.unready_since + kGiveUp;
+}
 
 bool is_bound(const World& world) {
   return world.volume && world.volume->bound && world.claim && world.claim->bound;
@@ -56,7 +64,8 @@ void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, P
     for (const api::Pod& pod : world.pods) {
       const auto* owner = pod.meta.controller();
       const bool ours = owner && owner->uid == world.runtimes->meta.uid;
-      if (pod.meta.key.name != name || !ours || !is_lost(pod, world, partition, now)) continue;
+      if (pod.meta.key.name != name || !ours || !runtime_is_lost(pod, world, partition, now))
+        continue;
       plan.actions.emplace_back(Tell{true, "RuntimeLost",
                                      "node " + pod.node + " is lost: " + name +
                                          " is given up, and its successor goes elsewhere"});
