@@ -189,6 +189,13 @@ WarmSeen warm_up_of(const World& world, const api::SampleSetStatus& status) {
   return seen;
 }
 
+bool is_warming_up(const World& world, const api::SampleSetStatus& status) {
+  return std::ranges::any_of(world.answers, [&](const RuntimeSeen& answer) {
+    const auto* report = status.jobs ? report_on(&answer, status.jobs->warmup) : nullptr;
+    return report && !ended(report->state);
+  });
+}
+
 bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen) {
   if (!status.jobs || status.jobs->warmup.empty()) return false;
   const int failures = attempt_of(status.jobs->warmup) + (seen.state == JobsState::kFailed ? 1 : 0);

@@ -60,6 +60,9 @@ struct WarmSeen {
 // `status` is the one to come: with its partitions and the id of the warm-up.
 WarmSeen warm_up_of(const World& world, const api::SampleSetStatus& status);
 
+// A runtime has said that it is at it.
+bool is_warming_up(const World& world, const api::SampleSetStatus& status);
+
 // The warm-up that has ended is of this set and happened on the node where the partition is now.
 bool has_been_warm(const api::PartitionStatus& partition);
 // Enough tries: a set is not kept from its users by a few files that can not be read.

@@ -242,6 +242,70 @@ TEST(SampleSetPreparation, ASecretThatGoesLaterLeavesTheCopy) {
   EXPECT_TRUE(model.world.credentials);
 }
 
+TEST(SampleSetPreparation, SoDoesTheSecretOfTheSource) {
+  Model model(model_set(1, true));
+  model.set.spec.source->secret = api::SecretReference{.name = "source-keys"};
+  model.settle();
+  model.world.source_secret_missing = true;
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Degraded").reason, "SecretGone");
+  EXPECT_TRUE(model.condition("Degraded").message.starts_with("the secret source-keys is gone"));
+  model.world.secret->exists = false;
+  model.settle();
+  EXPECT_TRUE(
+      model.condition("Degraded").message.starts_with("the secrets keys and source-keys are gone"));
+}
+
+// The engine can make nothing of it, but what is there is looked after.
+TEST(SampleSetSecret, ABadEditLeavesTheRuntimesInGoodHands) {
+  Model model(model_set(2, true));
+  model.settle();
+  model.put_secret("s/2", {{"metaurl-with-a-typo", "redis://x"}});
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Ready").status, "True");
+  EXPECT_EQ(model.condition("Degraded").reason, "SpecRefused");
+  EXPECT_NE(model.condition("Degraded").message.find("no metaurl"), std::string::npos);
+  EXPECT_EQ(annotation(*model.world.credentials, kCopiedFrom), "s/1");
+
+  model.others_work = false;
+  const std::string silent = model.node_of(0);
+  model.silence(0, seconds(10));
+  model.pass();
+  EXPECT_FALSE(model.world.nodes.contains(silent));
+  EXPECT_EQ(model.condition("Degraded").reason, "RuntimeSilent");
+  model.silence(0, seconds(0));
+  model.others_work = true;
+
+  const std::string lost = model.node_of(1);
+  model.lose_node(lost);
+  model.settle();
+  EXPECT_NE(model.node_of(1), lost);
+  EXPECT_EQ(model.set.status.phase, "Ready") << "and is warmed up there";
+  model.now += std::chrono::hours(25);
+  EXPECT_EQ(only<RenewToken>(model.pass()).size(), 1u);
+  model.put_secret("s/3", {{"metaurl", "redis://x"}});
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+  EXPECT_EQ(model.broken, "");
+}
+
+// Before the first sync has ended there is no serving without it, but runtimes are there.
+TEST(SampleSetSecret, OneThatGoesInTheMiddleLeavesTheRuntimesInGoodHands) {
+  Model model(model_set(2, true));
+  model.slow = {0, 1};
+  model.settle();
+  model.world.secret->exists = false;
+  model.settle();
+  EXPECT_EQ(model.condition("Ready").reason, "ErrorSecretNotExist");
+  model.others_work = false;
+  const std::string silent = model.node_of(1);
+  model.silence(1, seconds(10));
+  model.pass();
+  EXPECT_FALSE(model.world.nodes.contains(silent));
+}
+
 TEST(SampleSetPreparation, IsMadeAgainWhenItsNodeIsLost) {
   for (const bool leaving : {false, true}) {
     Model model(model_set(1, true));

@@ -2,6 +2,7 @@
 #include "controllers/sample_set/seats.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/names.h"
 
@@ -77,12 +78,14 @@ void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, P
 void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
                  Plan& plan) {
   std::map<std::string, std::string> wanted;  // node -> runtime pod
+  std::set<std::string> kept;                 // nodes of these, and of those that hesitate
   int partition = 0;
   for (const api::Pod* pod : seats(set, world)) {
-    const bool away = is_silent(answer_of(world, partition++));
-    if (pod && !pod->node.empty() && pod->phase == api::PodPhase::kRunning && !away) {
-      wanted[pod->node] = pod->meta.key.name;
-    }
+    const RuntimeSeen* answer = answer_of(world, partition++);
+    if (!pod || pod->node.empty() || pod->phase != api::PodPhase::kRunning) continue;
+    if (is_silent(answer)) continue;
+    kept.insert(pod->node);
+    if (answer && answer->status) wanted[pod->node] = pod->meta.key.name;
   }
   std::vector<std::string> labels{engine::node_label(set)};
   if (!world.has_namesake) labels.push_back(engine::cache_label(set, engine));
@@ -104,7 +107,7 @@ void label_nodes(const api::SampleSet& set, const World& world, const std::strin
       plan.actions.emplace_back(LabelNode{node, shared, ""});
       continue;  // the other says whose this one is
     }
-    if (wanted.contains(node)) continue;
+    if (kept.contains(node)) continue;
     for (const auto& label : labels) {
       if (found.contains(label)) plan.actions.emplace_back(LabelNode{node, label, ""});
     }

@@ -42,7 +42,8 @@ bool is_lost(const api::Pod& pod, const World& world, WallTime now);
 void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
 // Each partition's node carries the set's labels, and no other node does. The label that the set
-// would share with a namesake goes while there is one.
+// would share with a namesake goes while there is one. A runtime that hesitates keeps what it has:
+// an operator that has just begun does not know yet for how long it has been silent.
 void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
                  Plan& plan);
 
