@@ -125,6 +125,10 @@ std::string secrets_gone(const api::SampleSet& set, const World& world) {
 std::vector<Trouble> troubles_of_service(const api::SampleSet& set, const World& world,
                                          const Blocker& blocker) {
   std::vector<Trouble> found;
+  if (!world.refused.empty()) {
+    found.push_back({"ActionRefused", "the operator is refused something: " + world.refused +
+                                          "; it goes on trying"});
+  }
   if (const auto refused = world.runtimes ? preparation_error(world) : std::nullopt) {
     found.push_back(
         {"CredentialsRefused", "the volume goes on with the credentials that it has: " + *refused});

@@ -28,11 +28,6 @@ bool is_gone(const Result<Json>& result) {
   return result.is(Code::kNotFound) || result.is(Code::kConflict);
 }
 
-// It will be refused again until somebody does something; the rest heals by itself.
-bool is_refusal(const Error& error) {
-  return error.code == Code::kForbidden || error.code == Code::kInvalid;
-}
-
 void show_stranger(ChildKind kind, const api::Meta& meta, World& world) {
   switch (kind) {
     case ChildKind::kToken:
@@ -63,6 +58,10 @@ void show_stranger(ChildKind kind, const api::Meta& meta, World& world) {
 }
 
 }  // namespace
+
+bool is_refusal(const Error& error) {
+  return error.code == Code::kForbidden || error.code == Code::kInvalid;
+}
 
 Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set, World& world,
                                       const kube::Call& call) {
@@ -257,8 +256,8 @@ Result<> Hand::replace(const ReplaceRuntime& a, const kube::Call& call) {
   kube::DeleteOptions options{.uid = a.uid};
   if (a.at_once) options.grace_seconds = 0;
   auto removed = cluster_.remove(kinds::kPods, a.key, options, call);
-  if (is_gone(removed)) return Done{};
-  return removed;
+  if (removed || is_gone(removed)) return Done{};
+  return std::move(removed).error().in("replace pod " + a.key.name);
 }
 
 Result<> Hand::put_job(const PutJob& a, const api::SampleSet& set, const World& world,

@@ -18,6 +18,9 @@
 
 namespace paddle::controllers::sample_sets {
 
+// It will be refused again until somebody does something; the rest heals by itself.
+bool is_refusal(const Error& error);
+
 class Hand {
  public:
   Hand(kube::Cluster& cluster, kube::EventRecorder& events, View& view,

@@ -239,7 +239,8 @@ struct SampleSetReconcilerTest : ::testing::Test {
     EXPECT_TRUE(made);
     SampleSetOptions options{
         .ns = ns, .setting = sample_sets::model_setting(), .runtime_at = runtimes.at()};
-    EXPECT_TRUE((*made)->add({.name = kSampleSetController}, [&](const Surroundings& around) {
+    const ControllerSpec spec{.name = kSampleSetController, .limits = {.longest_pause = 100ms}};
+    EXPECT_TRUE((*made)->add(spec, [&](const Surroundings& around) {
       return make_sample_set_reconciler(around, options, system_clock());
     }));
     return *std::move(made);
@@ -297,6 +298,53 @@ TEST_F(SampleSetReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
   kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
   live(failing);
   EXPECT_GT(failing.injected(), 5u);
+}
+
+// The rest goes on, and the status says what does not.
+TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
+  for (const Code code : {Code::kForbidden, Code::kInvalid}) {
+    const auto policy = [code](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+      const bool labels = request.verb == kube::Verb::kPatch && request.resource == kinds::kNodes;
+      return labels ? std::optional(kube::Fault{.code = code}) : std::nullopt;
+    };
+    kube::FailingCluster strict(server, policy);
+    const auto degraded = [&]() -> Json {
+      const auto set = server.get(kinds::kSampleSets, kKey);
+      if (!set) return {};
+      for (const Json& each : set->value("/status/conditions"_json_pointer, Json::array())) {
+        if (each["type"] == "Degraded") return each;
+      }
+      return {};
+    };
+    create_set();
+    auto manager = make(strict);
+    RestOfTheCluster rest(server);
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    until([&] { return phase() == "Ready" && degraded().value("reason", "") == "ActionRefused"; });
+    EXPECT_NE(degraded()["message"].get<std::string>().find("label node"), std::string::npos);
+    strict.set_policy(kube::faults::none());
+    until([&] { return degraded().value("status", "") == "False"; });
+    ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+    until([&] { return count(kinds::kPersistentVolumes) == 0; });
+    running.request_stop();
+  }
+}
+
+TEST_F(SampleSetReconcilerTest, BindsAClaimThatSomebodyDeleted) {
+  create_set();
+  auto manager = make(server);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return phase() == "Ready"; });
+  const std::string before = (*server.get(kinds::kClaims, kKey))["metadata"]["uid"];
+  ASSERT_TRUE(server.remove(kinds::kClaims, kKey));
+  until([&] {
+    const auto claim = server.get(kinds::kClaims, kKey);
+    return claim && (*claim)["metadata"]["uid"] != before &&
+           claim->value("/status/phase"_json_pointer, "") == std::string("Bound");
+  });
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
 }
 
 TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {

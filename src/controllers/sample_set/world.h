@@ -109,6 +109,7 @@ struct World {
   std::vector<std::string> sharers{};  // sets that sync into the same place of the same volume
   bool forced = false;                 // ends although somebody uses it
   std::optional<Refusal> refusal{};
+  std::string refused{};  // in the same way, what is done to objects that are there; empty: nothing
 };
 
 }  // namespace paddle::controllers::sample_sets
