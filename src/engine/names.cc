@@ -4,8 +4,23 @@
 #include "base/stable_hash.h"
 
 namespace paddle::engine {
+namespace {
+
+constexpr std::size_t kLongestLabel = 63;
+
+std::string uid8(const api::SampleSet& set) { return set.meta.uid.substr(0, 8); }
+
+}  // namespace
+
 std::string handle_of(const api::SampleSet& set) {
-  return set.meta.key.ns + "-" + set.meta.key.name + "-" + set.meta.uid.substr(0, 8);
+  return set.meta.key.ns + "-" + set.meta.key.name + "-" + uid8(set);
+}
+
+std::string short_handle_of(const api::SampleSet& set) {
+  const std::string whole = handle_of(set);
+  if (whole.size() <= kLongestLabel) return whole;
+  const std::string tail = "-" + stable_hash_hex(whole) + "-" + uid8(set);
+  return whole.substr(0, kLongestLabel - tail.size()) + tail;
 }
 
 std::string claim_name(const api::SampleSet& set) { return set.meta.key.name; }

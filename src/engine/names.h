@@ -14,8 +14,11 @@
 namespace paddle::engine {
 
 // Cluster-wide and never used again: "<ns>-<set>-<first 8 of the uid>". Name of the
-// PersistentVolume, volumeHandle, and name of the set's directories on nodes.
+// PersistentVolume and of the set's directories on nodes.
 std::string handle_of(const api::SampleSet& set);
+// The same where it may be a label's value, which has at most 63 characters; else its beginning, a
+// hash of it and the uid. For a driver that labels its pods with the volumeHandle.
+std::string short_handle_of(const api::SampleSet& set);
 
 std::string claim_name(const api::SampleSet& set);    // <set>
 std::string runtime_name(const api::SampleSet& set);  // <set>-runtime: StatefulSet, and the Secret

@@ -15,6 +15,8 @@ namespace {
 // Of one call to a runtime.
 constexpr std::chrono::seconds kSampleSetAsks{4};
 constexpr std::chrono::seconds kSampleJobAsks{5};
+// Runtimes that fall silent are to be noticed within 15 s, also while something else fails.
+constexpr std::chrono::seconds kSampleSetPause{5};
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
@@ -49,11 +51,13 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
                                                   .operator_namespace = options.own_namespace}},
                           .runtime_at = runtime::remotes_over_http(kSampleSetAsks)};
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
-  return manager.add(
-      {.name = kSampleSetController, .lease = kSampleSetLease, .workers = options.workers},
-      [&](const Surroundings& around) {
-        return make_sample_set_reconciler(around, wanted, clock);
-      });
+  return manager.add({.name = kSampleSetController,
+                      .lease = kSampleSetLease,
+                      .workers = options.workers,
+                      .limits = {.longest_pause = kSampleSetPause}},
+                     [&](const Surroundings& around) {
+                       return make_sample_set_reconciler(around, wanted, clock);
+                     });
 }
 
 Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {

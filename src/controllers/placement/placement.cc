@@ -148,15 +148,15 @@ std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partiti
                                           const std::vector<NodeSeen>& nodes) {
   if (partition < 0 || partition >= set.spec.effective_partitions()) return std::nullopt;
   const std::string value = engine::runtime_pod_name(set, partition);
-  for (const std::string& label :
-       {engine::node_label(set), engine::cache_label(set, engine_of(set))}) {
-    const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSeen& node) {
-      const auto found = node.meta.labels.find(label);
-      return found != node.meta.labels.end() && found->second == value;
-    });
-    if (somewhere) return NodeMark{label, value};
-  }
-  return std::nullopt;
+  const std::string own = engine::node_label(set);
+  const bool has_own = std::ranges::any_of(
+      nodes, [&](const NodeSeen& node) { return node.meta.labels.contains(own); });
+  const std::string label = has_own ? own : engine::cache_label(set, engine_of(set));
+  const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSeen& node) {
+    const auto found = node.meta.labels.find(label);
+    return found != node.meta.labels.end() && found->second == value;
+  });
+  return somewhere ? std::optional(NodeMark{label, value}) : std::nullopt;
 }
 
 void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen) {

@@ -51,8 +51,9 @@ std::optional<Waiting> waits_for_data(const api::ObjectKey& job, const api::Samp
 std::optional<Waiting> data_out_of_reach(const api::ObjectKey& job, const api::SampleSetMount& ref);
 
 // How nodes are told apart by their labels: the node of this partition of the set. Nothing when no
-// node carries such a label or there is no such partition. The label with the hash wins over the
-// contract's paddlepaddle.org/<engine>-<set>, which two sets of one name share.
+// node carries such a label or there is no such partition. The contract's
+// paddlepaddle.org/<engine>-<set>, which two sets of one name share, counts only while no node has
+// the set's label with the hash.
 std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partition,
                                           const std::vector<NodeSeen>& nodes);
 

@@ -108,6 +108,16 @@ TEST(PartitionMark, IsTheContractsLabelWhereNodesHaveOnlyThat) {
   EXPECT_EQ(mark_of_partition(set, 0, {}), std::nullopt);
 }
 
+// Its value is the same for a namesake's runtimes: workers would be pinned to the wrong samples.
+TEST(PartitionMark, IsNotTheContractsLabelOnceAnyNodeHasTheOther) {
+  auto seen = ready(2);
+  seen.nodes.pop_back();
+  seen.nodes.push_back(
+      node_of("theirs", "paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-1"));
+  EXPECT_TRUE(mark_of_partition(*seen.set, 0, seen.nodes));
+  EXPECT_EQ(mark_of_partition(*seen.set, 1, seen.nodes), std::nullopt);
+}
+
 TEST(PartitionMark, APartitionThatWasScaledAwayHasNone) {
   auto seen = ready(2);
   seen.set->spec.partitions = 1;

@@ -43,6 +43,7 @@ struct DeleteChild {
   ChildKind kind{};
   api::ObjectKey key{};
   std::string uid{};
+  bool at_once = false;  // without waiting for a kubelet that nobody hears of
   bool operator==(const DeleteChild&) const = default;
 };
 // Whoever owns a child keeps it alive.
@@ -68,6 +69,14 @@ struct Annotate {
   std::string uid{};
   std::map<std::string, std::string> annotations{};
   bool operator==(const Annotate&) const = default;
+};
+// It was bound to a claim that is gone, and may be bound to the one of that name that is there now.
+// Only in the version that was looked at: it may have been bound since.
+struct FreeVolume {
+  api::ObjectKey key{};
+  std::string uid{};
+  std::string resource_version{};
+  bool operator==(const FreeVolume&) const = default;
 };
 // Another token and other certificates for the runtimes; the present token stays good for a while.
 struct RenewToken {
@@ -125,8 +134,8 @@ struct Tell {
 };
 
 using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials,
-                            Annotate, RenewToken, PatchRuntimes, PatchPolicy, ReplaceRuntime,
-                            PutJob, CancelJob, LabelNode, SetStatus, Tell>;
+                            Annotate, FreeVolume, RenewToken, PatchRuntimes, PatchPolicy,
+                            ReplaceRuntime, PutJob, CancelJob, LabelNode, SetStatus, Tell>;
 
 struct Plan {
   std::vector<Action> actions{};

@@ -36,7 +36,9 @@ Blocker secrets_blocker(const api::SampleSet& set, const World& world) {
 
 Choice choose(const api::SampleSet& set, const World& world, const Setting& setting) {
   if (auto blocker = secrets_blocker(set, world); !blocker.reason.empty()) {
-    return {.blocker = std::move(blocker)};
+    return {.engine = set.status.engine,
+            .face = find_engine(setting.engines, set.status.engine),
+            .blocker = std::move(blocker)};
   }
   const auto name = choose_engine(set, world.secret);
   if (!name) return {.blocker = {"EngineUnclear", name.error().message}};
@@ -52,7 +54,7 @@ Choice choose(const api::SampleSet& set, const World& world, const Setting& sett
   auto manifests =
       face->manifests(set, world.secret ? world.secret->values : engine::Credentials{}, options);
   if (!manifests) {
-    return {.engine = *name, .face = face, .blocker = {"SpecRefused", manifests.error().message}};
+    return {.engine = *name, .face = face, .blocker = {kSpecRefused, manifests.error().message}};
   }
   Choice choice{.engine = *name, .face = face, .manifests = *std::move(manifests)};
   if (const auto stranger = stranger_among(set, world)) {

@@ -13,12 +13,14 @@
 namespace paddle::controllers::sample_sets {
 
 // Why nothing moves; an empty reason means that nothing holds the set up.
+inline constexpr const char* kSpecRefused = "SpecRefused";  // the engine can not do it
 struct Blocker {
   std::string reason{};   // CamelCase, for the condition
   std::string message{};  // one sentence with the next step
   std::string event{};    // the event's reason; empty: as the condition's
 };
 
+// Of a set whose engine has been decided engine and face are known, whatever stands in the way.
 struct Choice {
   std::string engine{};
   const engine::OperatorFace* face = nullptr;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/children.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
 #include "base/stable_hash.h"
+#include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/preparation.h"
 #include "controllers/sample_set/seats.h"
 #include "engine/names.h"
@@ -35,6 +38,14 @@ Json marked_policy(const Json& policy) {
   Json out = policy;
   out["metadata"]["annotations"][kMadeFrom] = stable_hash_hex(policy["spec"].dump());
   return out;
+}
+
+// A claim that has lost its volume takes none but one that names it by its uid.
+api::Opaque volume_for(const engine::Manifests& wanted, const World& world) {
+  if (!wanted.volume || !world.claim || world.claim->meta.deleting()) return wanted.volume;
+  Json volume = *wanted.volume;
+  volume["spec"]["claimRef"]["uid"] = world.claim->meta.uid;
+  return api::Opaque(std::move(volume));
 }
 
 std::string version_of(const World& world) { return world.secret ? world.secret->version : ""; }
@@ -109,7 +120,7 @@ void create_missing(const api::SampleSet& set, const World& world, const Choice&
     create(ChildKind::kCredentials, world.credentials.has_value(),
            credentials_copy(*wanted.credentials, version_of(world)));
   }
-  create(ChildKind::kVolume, world.volume.has_value(), wanted.volume);
+  create(ChildKind::kVolume, world.volume.has_value(), volume_for(wanted, world));
   create(ChildKind::kClaim, world.claim.has_value(), wanted.claim);
   create(ChildKind::kService, world.service.has_value(), wanted.service);
   if (world.can_have_policies && wanted.policy) {
@@ -120,6 +131,19 @@ void create_missing(const api::SampleSet& set, const World& world, const Choice&
   if (!world.runtimes && mountable && is_prepared(world, wanted)) {
     create(ChildKind::kRuntimes, false, api::Opaque(marked(*wanted.runtimes)));
   }
+}
+
+void free_volume(const api::SampleSet& set, const World& world, Plan& plan) {
+  if (!world.volume || !world.claim) return;
+  const VolumeSeen& volume = *world.volume;
+  const api::Meta& claim = world.claim->meta;
+  for (const api::Meta* meta : {&volume.meta, &claim}) {
+    if (!engine::belongs_to(*meta, set) || meta->deleting()) return;
+  }
+  // One that is bound has its volume: what we see of that is behind.
+  if (volume.claim_uid.empty() || volume.claim_uid == claim.uid || world.claim->bound) return;
+  plan.actions.emplace_back(
+      FreeVolume{volume.meta.key, volume.meta.uid, volume.meta.resource_version});
 }
 
 void update_credentials(const World& world, const Choice& choice, Plan& plan) {
@@ -179,13 +203,42 @@ void update_runtimes(const api::SampleSet& set, const World& world,
     plan.actions.emplace_back(PatchRuntimes{world.runtimes->meta.uid, api::Opaque(patch)});
     return;  // its pods are looked at when the change has been seen
   }
-  const bool all_ready = world.runtimes->ready >= set.spec.effective_partitions();
-  for (const api::Pod* pod : seats(set, world)) {
-    if (!pod || annotation(pod->meta, kTemplateAnnotation) == mark) continue;
-    if (!all_ready && pod->all_ready()) continue;  // the others first
+  const auto pods = seats(set, world);
+  const auto is_old = [&](const api::Pod* pod) {
+    return pod && annotation(pod->meta, kTemplateAnnotation) != mark;
+  };
+  const auto replace = [&](const api::Pod* pod) {
     plan.actions.emplace_back(ReplaceRuntime{pod->meta.key, pod->meta.uid});
+  };
+  if (!synced(set.status)) {
+    for (const api::Pod* pod : pods) {
+      if (is_old(pod)) replace(pod);
+    }
     return;
   }
+  const auto without_node = std::ranges::count_if(
+      pods, [](const api::Pod* pod) { return pod && !pod->unschedulable.empty(); });
+  const bool settled = world.runtimes->ready + without_node >= set.spec.effective_partitions();
+  for (const bool serving : {false, true}) {
+    for (const api::Pod* pod : pods) {
+      if (!is_old(pod) || pod->all_ready() != serving) continue;
+      if (serving && !settled) continue;
+      return replace(pod);
+    }
+  }
+}
+
+std::set<int> made_anew(const api::SampleSet& set, const World& world,
+                        const engine::Manifests& manifests) {
+  std::set<int> found;
+  if (!manifests.runtimes) return found;
+  const std::string mark = mark_of((*manifests.runtimes)["spec"]["template"]);
+  const auto pods = seats(set, world);
+  for (int i = 0; i < static_cast<int>(pods.size()); ++i) {
+    const api::Pod* pod = pods[static_cast<size_t>(i)];
+    if (pod && annotation(pod->meta, kTemplateAnnotation) == mark) found.insert(i);
+  }
+  return found;
 }
 
 }  // namespace paddle::controllers::sample_sets

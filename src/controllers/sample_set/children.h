@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "controllers/sample_set/blockers.h"
@@ -25,6 +26,9 @@ std::optional<Stranger> stranger_among(const api::SampleSet& set, const World& w
 void create_missing(const api::SampleSet& set, const World& world, const Choice& choice,
                     Plan& plan);
 
+// A claim that was made again gets the volume of the one before, which kept it for that one.
+void free_volume(const api::SampleSet& set, const World& world, Plan& plan);
+
 // The copy of the user's credentials is as the user's Secret is now.
 void update_credentials(const World& world, const Choice& choice, Plan& plan);
 
@@ -35,12 +39,18 @@ void renew_token(const api::SampleSet& set, const World& world, WallTime now, Pl
 void update_policy(const api::SampleSet& set, const World& world,
                    const engine::Manifests& manifests, Plan& plan);
 
-// Number and template of the runtimes; pods of an older template one at a time.
+// Number and template of the runtimes. Pods of an older template are replaced one at a time, those
+// that serve last, and only while no other is on its way; one that no node takes holds up nobody.
+// Before the first sync has ended nobody reads: all at once.
 void update_runtimes(const api::SampleSet& set, const World& world,
                      const engine::Manifests& manifests, Plan& plan);
 
 // The StatefulSet as it is to be created: with the mark of its template on it and on its pods.
 api::Json marked(const api::Json& stateful_set);
+// Of the partitions' pods, those that were made from the present template. What the source is
+// stands in it: no other runtime is asked for the first sync.
+std::set<int> made_anew(const api::SampleSet& set, const World& world,
+                        const engine::Manifests& manifests);
 inline constexpr const char* kTemplateAnnotation = "batch.paddlepaddle.org/template";
 // On the NetworkPolicy: what it was made from.
 inline constexpr const char* kMadeFrom = "batch.paddlepaddle.org/made-from";

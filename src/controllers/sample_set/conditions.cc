@@ -68,6 +68,83 @@ std::string percent(const Coverage& of) {
   return std::to_string(of.total > 0 ? 100 * of.cached / of.total : 0) + " %";
 }
 
+constexpr const char* kRuntimeSilent = "RuntimeSilent";
+constexpr const char* kNodeLost = "NodeLost";
+constexpr std::size_t kMostTroubles = 20;
+
+struct Trouble {
+  std::string reason{};
+  std::string message{};
+};
+
+std::string text_of(const std::vector<Trouble>& troubles) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(troubles.size(), kMostTroubles); ++i) {
+    text += (i > 0 ? "; " : "") + troubles[i].message;
+  }
+  if (troubles.size() <= kMostTroubles) return text;
+  return text + "; and " + std::to_string(troubles.size() - kMostTroubles) + " more";
+}
+
+std::vector<Trouble> troubles_of_runtimes(const api::SampleSet& set, const World& world) {
+  std::vector<Trouble> found;
+  int partition = 0;
+  for (const api::Pod* pod : seats(set, world)) {
+    const RuntimeSeen* answer = answer_of(world, partition);
+    const std::string name = "runtime " + std::to_string(partition++);
+    if (is_silent(answer)) {
+      const auto host = pod ? world.hosts.find(pod->node) : world.hosts.end();
+      const bool node_lost = pod && (host == world.hosts.end() || !host->second.ready);
+      found.push_back({node_lost ? kNodeLost : kRuntimeSilent,
+                       name + " has not answered for more than " + std::to_string(kSilent.count()) +
+                           " s" + (pod ? " on node " + pod->node : "") +
+                           (node_lost ? ", which is not Ready" : "") +
+                           "; workers are not sent there, and read from the others or the source"});
+    } else if (pod && !pod->unschedulable.empty()) {
+      found.push_back({"NoNode", "no node can take " + name + ": " + pod->unschedulable +
+                                     "; workers of this partition run anywhere meanwhile"});
+    }
+  }
+  return found;
+}
+
+// "the secret a is", "the secrets a and b are": that a set which serves was made with.
+std::string secrets_gone(const api::SampleSet& set, const World& world) {
+  const std::string own = world.secret && !world.secret->exists ? credentials_of(set)->name : "";
+  std::string source;
+  if (world.source_secret_missing && set.spec.source && set.spec.source->secret) {
+    source = set.spec.source->secret->name;
+  }
+  if (source.empty() || own.empty() || source == own) {
+    const std::string& one = own.empty() ? source : own;
+    return one.empty() ? "" : "the secret " + one + " is";
+  }
+  return "the secrets " + own + " and " + source + " are";
+}
+
+std::vector<Trouble> troubles_of_service(const api::SampleSet& set, const World& world,
+                                         const Blocker& blocker) {
+  std::vector<Trouble> found;
+  if (!world.refused.empty()) {
+    found.push_back({"ActionRefused", "the operator is refused something: " + world.refused +
+                                          "; it goes on trying"});
+  }
+  if (const auto refused = world.runtimes ? preparation_error(world) : std::nullopt) {
+    found.push_back(
+        {"CredentialsRefused", "the volume goes on with the credentials that it has: " + *refused});
+  }
+  if (synced(set.status) && blocker.reason == kSpecRefused) {
+    found.push_back({kSpecRefused, "the set goes on as it is: " + blocker.message});
+  }
+  const std::string gone = synced(set.status) ? secrets_gone(set, world) : "";
+  if (!gone.empty()) {
+    found.push_back({"SecretGone", gone +
+                                       " gone; the volume keeps the credentials that it has, and "
+                                       "a source that needs keys can not be read any more"});
+  }
+  return found;
+}
+
 }  // namespace
 
 api::Condition bound_condition(const api::SampleSet& set, const World& world) {
@@ -117,9 +194,13 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
   };
   const Coverage covered = coverage_of(status);
   const bool full = covered.total > 0 && covered.cached >= covered.total;
-  const WarmSeen seen = warm_up_of(world, status);
+  WarmSeen seen = warm_up_of(world, status);
+  const bool off = !set.spec.warms_up_by_itself();
+  // Nobody is asked any more; whoever was may still be at it.
+  if (off && seen.state != JobsState::kDone) {
+    seen.state = is_warming_up(world, status) ? JobsState::kRunning : JobsState::kNotAsked;
+  }
   if (seen.state == JobsState::kNotAsked) {
-    const bool off = !set.spec.warms_up_by_itself();
     if (full) return say("True", "WarmedUp", "every sample is in the cache");
     return say(off ? "False" : "Unknown", off ? "SwitchedOff" : "NotAsked",
                off ? "the automatic warm-up is switched off; " + percent(covered) +
@@ -142,35 +223,24 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
                  " of " + human_size(covered.total));
 }
 
-api::Condition degraded_condition(const api::SampleSet& set, const World& world) {
-  int partition = 0;
-  for (const api::Pod* pod : seats(set, world)) {
-    const RuntimeSeen* answer = answer_of(world, partition);
-    const std::string name = "runtime " + std::to_string(partition++);
-    if (is_silent(answer)) {
-      const auto host = pod ? world.hosts.find(pod->node) : world.hosts.end();
-      const bool node_lost = pod && (host == world.hosts.end() || !host->second.ready);
-      return condition(set, "Degraded", "True", node_lost ? "NodeLost" : "RuntimeSilent",
-                       name + " has not answered for more than " + std::to_string(kSilent.count()) +
-                           " s" + (pod ? " on node " + pod->node : "") +
-                           (node_lost ? ", which is not Ready" : "") +
-                           "; workers are not sent there, and read from the others or the source");
-    }
-    if (pod && !pod->unschedulable.empty()) {
-      return condition(set, "Degraded", "True", "NoNode",
-                       "no node can take " + name + ": " + pod->unschedulable +
-                           "; workers of this partition run anywhere meanwhile");
-    }
+api::Condition degraded_condition(const api::SampleSet& set, const World& world,
+                                  const Blocker& blocker) {
+  auto troubles = troubles_of_runtimes(set, world);
+  for (auto& each : troubles_of_service(set, world, blocker)) troubles.push_back(std::move(each));
+  if (!troubles.empty()) {
+    // Workers are released by this word.
+    const auto no_node = std::ranges::find(troubles, "NoNode", &Trouble::reason);
+    const auto& first = no_node == troubles.end() ? troubles.front() : *no_node;
+    return condition(set, "Degraded", "True", first.reason, text_of(troubles));
   }
-  if (const auto refused = world.runtimes ? preparation_error(world) : std::nullopt) {
-    return condition(set, "Degraded", "True", "CredentialsRefused",
-                     "the volume goes on with the credentials that it has: " + *refused);
-  }
-  const bool gone = world.secret && !world.secret->exists && synced(set.status);
-  if (gone) {
-    return condition(set, "Degraded", "True", "SecretGone",
-                     "the secret " + credentials_of(set)->name +
-                         " is gone; the volume keeps the credentials that it has");
+  // An operator that has just begun does not know yet for how long somebody has been silent.
+  const auto* before = api::find_condition(set.status.conditions, "Degraded");
+  const bool was_away = before && before->status == "True" &&
+                        (before->reason == kRuntimeSilent || before->reason == kNodeLost);
+  const bool hesitates = std::ranges::any_of(
+      world.answers, [](const RuntimeSeen& answer) { return !answer.status.has_value(); });
+  if (was_away && hesitates) {
+    return condition(set, "Degraded", "True", before->reason, before->message);
   }
   return condition(set, "Degraded", "False", "AllWell", "nothing is amiss");
 }
@@ -210,7 +280,11 @@ api::Condition ready_condition(const api::SampleSet& set, const World& world, co
   const auto no = [&](std::string reason, std::string message) {
     return condition(set, "Ready", "False", std::move(reason), std::move(message));
   };
-  if (!choice.blocker.reason.empty()) return no(choice.blocker.reason, choice.blocker.message);
+  // What can not be made of a changed Secret does not end what is there: Degraded says it.
+  const bool goes_on = choice.blocker.reason == kSpecRefused && status.phase == "Ready";
+  if (!choice.blocker.reason.empty() && !goes_on) {
+    return no(choice.blocker.reason, choice.blocker.message);
+  }
   if (status.phase == "Ready") {
     return condition(set, "Ready", "True", "Ready", "every runtime serves the samples");
   }

@@ -8,7 +8,8 @@
 //   Warmed            every sample is in the cache: Unknown while a warm-up goes on, False with
 //   what
 //                     is missing. Follows the figures, so it also tells of a cache that was cleared
-//   Degraded          a runtime is away or has no node; reading works without it, slower
+//   Degraded          a runtime is away or has no node: reading works without it, slower; or the
+//                     set serves, but something of it can not be kept up. The message has it all
 //   CSIDriverMissing  only of engines that another project's driver mounts
 //   Ready             all of them in one: what is being waited for
 
@@ -31,7 +32,10 @@ api::Condition synced_condition(const api::SampleSet& set, const SyncSeen& sync)
 // `status` is the one to come.
 api::Condition warmed_condition(const api::SampleSet& set, const World& world,
                                 const api::SampleSetStatus& status);
-api::Condition degraded_condition(const api::SampleSet& set, const World& world);
+// `blocker`: what stands in the way of changes; a set that serves goes on. Its reason is NoNode
+// when any partition has none, whatever else is amiss, for that releases workers.
+api::Condition degraded_condition(const api::SampleSet& set, const World& world,
+                                  const Blocker& blocker);
 api::Condition driver_condition(const api::SampleSet& set, const World& world,
                                 const std::string& driver);
 // Only while it is so.

@@ -92,11 +92,14 @@ Plan ending(const api::SampleSet& ghost, const World& world) {
   }
   Plan plan;
   for (const auto& [node, labels] : world.nodes) {
+    // The hashed label is ours alone and says whether the shared one, which may be a namesake's by
+    // now, is ours: so it goes last.
+    const std::string own = engine::node_label(ghost);
     for (const auto& [label, value] : labels) {
-      // The shared label may be a namesake's by now; the hashed one is ours alone.
-      if (label != engine::node_label(ghost) && world.has_namesake) continue;
+      if (label == own || (world.has_namesake && !labels.contains(own))) continue;
       plan.actions.emplace_back(LabelNode{node, label, ""});
     }
+    if (labels.contains(own)) plan.actions.emplace_back(LabelNode{node, own, ""});
   }
   const bool pods_left = std::ranges::any_of(world.pods, [&](const api::Pod& pod) {
     return pod.meta.key.name.starts_with(engine::runtime_name(ghost) + "-");

@@ -100,8 +100,8 @@ FirstSyncState state_of(const api::SharedSync& sync) {
   return state;
 }
 
-void put_parts(const api::SampleSet& set, const World& world, const api::SampleSetStatus& next,
-               Plan& plan) {
+void put_parts(const api::SampleSet& set, const World& world, const std::set<int>& may_sync,
+               const api::SampleSetStatus& next, Plan& plan) {
   if (!set.status.sync || !set.status.jobs || synced(set.status)) return;
   api::SharedSync stored = *set.status.sync;
   const auto answers = answers_of(set, world);
@@ -111,7 +111,7 @@ void put_parts(const api::SampleSet& set, const World& world, const api::SampleS
   });
   // What is stored and still wanted.
   parts::follow(answers, partitions, {}, stored.parts, [&](const api::JobPartition& part) {
-    if (!find_part(next.sync, part)) return;
+    if (!find_part(next.sync, part) || !may_sync.contains(part.index)) return;
     runtime::JobRequest request{.kind = runtime::JobKind::kSync};
     parts::make_part(part, stored.parts, runtime::lists_address(set), request);
     if (division_of(part.id) != part.id) request.sync.division = division_of(part.id);
@@ -119,7 +119,7 @@ void put_parts(const api::SampleSet& set, const World& world, const api::SampleS
   });
   const RuntimeSeen* first = answer_of(world, 0);
   if (!next.sync || !parts::all_succeeded(next.sync->parts)) return;
-  if (!first || !first->status || first->sync) return;
+  if (!first || !first->status || first->sync || !may_sync.contains(0)) return;
   runtime::JobRequest request{.kind = runtime::JobKind::kSync};
   request.sync.counts = true;
   plan.actions.emplace_back(PutJob{0, set.status.jobs->sync, request});

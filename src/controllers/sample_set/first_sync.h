@@ -13,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "api/sample_set.h"
 #include "base/clock.h"
@@ -38,8 +39,9 @@ struct FirstSyncState {
 };
 FirstSyncState state_of(const api::SharedSync& sync);
 
-// Each runtime gets its part when it does not know it; what was given up is cancelled.
-void put_parts(const api::SampleSet& set, const World& world, const api::SampleSetStatus& next,
-               Plan& plan);
+// Each runtime gets its part when it does not know it and is one of those that `may_sync`
+// (made_anew() of children.h); what was given up is cancelled.
+void put_parts(const api::SampleSet& set, const World& world, const std::set<int>& may_sync,
+               const api::SampleSetStatus& next, Plan& plan);
 
 }  // namespace paddle::controllers::sample_sets

@@ -4,10 +4,14 @@
 
 #include "controllers/sample_set/first_sync.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "controllers/sample_set/children.h"
 #include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/model.h"
+#include "engine/names.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -136,6 +140,62 @@ TEST(SampleSetFirstSync, ASpecThatChangesAfterAFailureIsAnotherSync) {
   model.settle();
   EXPECT_NE(model.set.status.jobs->sync, sync);
   EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+// What the source is stands in the pods' template: one of the old would copy from the old source.
+TEST(SampleSetFirstSync, ACorrectedSourceIsReadByNobodyWhoKnowsTheOld) {
+  for (const int nodes : {2, 3}) {  // with two, one runtime has none
+    Model model(model_set(3, true), nodes);
+    model.sync_error = "no such bucket";
+    model.settle();
+    EXPECT_EQ(model.set.status.phase, "SyncFailed");
+    std::set<std::string> old;
+    for (api::Pod& pod : model.world.pods) {
+      old.insert(pod.meta.uid);
+      if (!pod.node.empty()) {
+        pod.containers = {{.ready = true, .state = api::ContainerStatus::State::kRunning}};
+      }
+    }
+    model.sync_error.clear();
+    model.set.spec.source->uri = "s3://right/images";
+    ++model.set.meta.generation;
+    model.pass();
+    model.others_work = false;
+    const auto plan = model.pass();
+    EXPECT_EQ(only<ReplaceRuntime>(plan).size(), 3u) << "all at once: nobody reads yet";
+    EXPECT_TRUE(only<PutJob>(plan).empty());
+    model.others_work = true;
+    for (int i = 0; i < 8; ++i) {
+      for (const auto& put : only<PutJob>(model.pass())) {
+        const auto pod = std::ranges::find_if(model.world.pods, [&](const api::Pod& each) {
+          return each.meta.key.name == engine::runtime_pod_name(model.set, put.partition);
+        });
+        ASSERT_NE(pod, model.world.pods.end());
+        EXPECT_FALSE(old.contains(pod->meta.uid));
+      }
+    }
+    wait(model, seconds(60));
+    model.settle();
+    EXPECT_EQ(model.condition("Synced").status, "True") << nodes;
+    EXPECT_EQ(model.broken, "");
+  }
+}
+
+TEST(SampleSetFirstSync, IsPutToNoRuntimeOfAnOlderTemplate) {
+  for (const bool leading : {false, true}) {
+    for (const int partitions : {1, 2}) {
+      Model model(model_set(partitions, leading));
+      while (!model.set.status.jobs) model.pass();
+      model.others_work = false;
+      for (api::Pod& pod : model.world.pods) pod.meta.annotations[kTemplateAnnotation] = "old";
+      const auto plan = model.pass();
+      EXPECT_TRUE(only<PutJob>(plan).empty());
+      EXPECT_EQ(only<ReplaceRuntime>(plan).size(), static_cast<size_t>(partitions));
+      model.others_work = true;
+      model.settle(32);
+      EXPECT_EQ(model.set.status.phase, "Ready");
+    }
+  }
 }
 
 TEST(SampleSetFirstSync, ARuntimeThatIsLateHasItsPartWhenItComes) {

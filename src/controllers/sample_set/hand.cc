@@ -28,11 +28,6 @@ bool is_gone(const Result<Json>& result) {
   return result.is(Code::kNotFound) || result.is(Code::kConflict);
 }
 
-// It will be refused again until somebody does something; the rest heals by itself.
-bool is_refusal(const Error& error) {
-  return error.code == Code::kForbidden || error.code == Code::kInvalid;
-}
-
 void show_stranger(ChildKind kind, const api::Meta& meta, World& world) {
   switch (kind) {
     case ChildKind::kToken:
@@ -64,6 +59,10 @@ void show_stranger(ChildKind kind, const api::Meta& meta, World& world) {
 
 }  // namespace
 
+bool is_refusal(const Error& error) {
+  return error.code == Code::kForbidden || error.code == Code::kInvalid;
+}
+
 Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set, World& world,
                                       const kube::Call& call) {
   const auto done = [](Result<> result) -> Result<Carried> {
@@ -78,6 +77,7 @@ Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set,
           [&](const SetOwners& a) { return done(set_owners(a, call)); },
           [&](const UpdateCredentials& a) { return done(update_credentials(a, call)); },
           [&](const Annotate& a) { return done(annotate(a, call)); },
+          [&](const FreeVolume& a) { return done(free(a, call)); },
           [&](const RenewToken& a) { return done(renew(a, set, call)); },
           [&](const PatchRuntimes& a) {
             return done(change(ChildKind::kRuntimes, {set.meta.key.ns, engine::runtime_name(set)},
@@ -182,7 +182,9 @@ Result<Hand::Carried> Hand::create(const CreateChild& a, const api::SampleSet& s
 }
 
 Result<> Hand::remove(const DeleteChild& a, const api::SampleSet& set, const kube::Call& call) {
-  const auto removed = cluster_.remove(resource_of(a.kind), a.key, {.uid = a.uid}, call);
+  kube::DeleteOptions options{.uid = a.uid};
+  if (a.at_once) options.grace_seconds = 0;
+  const auto removed = cluster_.remove(resource_of(a.kind), a.key, options, call);
   if (removed || is_gone(removed)) return Done{};
   tell(set, {true, "ErrorDelete" + event_name(a.kind), removed.error().message});
   return Error(removed.error()).in("delete " + event_name(a.kind) + " " + a.key.name);
@@ -211,6 +213,13 @@ Result<> Hand::annotate(const Annotate& a, const kube::Call& call) {
   }
   const kube::Patch patch{.body = {{"metadata", {{"uid", a.uid}, {"annotations", annotations}}}}};
   return change(a.kind, a.key, patch, "annotate " + event_name(a.kind) + " " + a.key.name, call);
+}
+
+Result<> Hand::free(const FreeVolume& a, const kube::Call& call) {
+  const kube::Patch patch{
+      .body = {{"metadata", {{"uid", a.uid}, {"resourceVersion", a.resource_version}}},
+               {"spec", {{"claimRef", {{"uid", nullptr}, {"resourceVersion", nullptr}}}}}}};
+  return change(ChildKind::kVolume, a.key, patch, "free PV " + a.key.name, call);
 }
 
 // Keys that the user has taken out go as well, so the whole is read and written back.
@@ -247,8 +256,8 @@ Result<> Hand::replace(const ReplaceRuntime& a, const kube::Call& call) {
   kube::DeleteOptions options{.uid = a.uid};
   if (a.at_once) options.grace_seconds = 0;
   auto removed = cluster_.remove(kinds::kPods, a.key, options, call);
-  if (is_gone(removed)) return Done{};
-  return removed;
+  if (removed || is_gone(removed)) return Done{};
+  return std::move(removed).error().in("replace pod " + a.key.name);
 }
 
 Result<> Hand::put_job(const PutJob& a, const api::SampleSet& set, const World& world,

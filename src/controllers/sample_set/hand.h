@@ -18,6 +18,9 @@
 
 namespace paddle::controllers::sample_sets {
 
+// It will be refused again until somebody does something; the rest heals by itself.
+bool is_refusal(const Error& error);
+
 class Hand {
  public:
   Hand(kube::Cluster& cluster, kube::EventRecorder& events, View& view,
@@ -43,6 +46,7 @@ class Hand {
   Result<> set_owners(const SetOwners& a, const kube::Call& call);
   Result<> update_credentials(const UpdateCredentials& a, const kube::Call& call);
   Result<> annotate(const Annotate& a, const kube::Call& call);
+  Result<> free(const FreeVolume& a, const kube::Call& call);
   Result<> renew(const RenewToken& a, const api::SampleSet& set, const kube::Call& call);
   Result<> replace(const ReplaceRuntime& a, const kube::Call& call);
   Result<> put_job(const PutJob& a, const api::SampleSet& set, const World& world,

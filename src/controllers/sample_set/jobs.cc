@@ -189,6 +189,13 @@ WarmSeen warm_up_of(const World& world, const api::SampleSetStatus& status) {
   return seen;
 }
 
+bool is_warming_up(const World& world, const api::SampleSetStatus& status) {
+  return std::ranges::any_of(world.answers, [&](const RuntimeSeen& answer) {
+    const auto* report = status.jobs ? report_on(&answer, status.jobs->warmup) : nullptr;
+    return report && !ended(report->state);
+  });
+}
+
 bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen) {
   if (!status.jobs || status.jobs->warmup.empty()) return false;
   const int failures = attempt_of(status.jobs->warmup) + (seen.state == JobsState::kFailed ? 1 : 0);
@@ -254,7 +261,7 @@ void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, 
 }
 
 void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
-              const api::SampleSetStatus& next, Plan& plan) {
+              const std::set<int>& may_sync, const api::SampleSetStatus& next, Plan& plan) {
   if (!set.status.jobs) return;
   const auto& jobs = *set.status.jobs;
   const auto needs_warm_up = [&](const RuntimeSeen& answer) {
@@ -270,7 +277,8 @@ void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
   for (const RuntimeSeen& answer : world.answers) {
     if (!answer.status) continue;  // could not be asked: neither can it be told
     const bool leads = first_leads && answer.partition == 0;
-    const bool must_sync = !synced(set.status) || (!first_leads && !answer.status->index);
+    const bool must_sync = synced(set.status) ? !first_leads && !answer.status->index
+                                              : may_sync.contains(answer.partition);
     const bool alone = !set.status.sync && (leads || !first_leads);
     if (!jobs.sync.empty() && !answer.sync && must_sync && alone) {
       plan.actions.emplace_back(

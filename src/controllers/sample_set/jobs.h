@@ -11,6 +11,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "api/sample_set.h"
@@ -59,6 +60,9 @@ struct WarmSeen {
 // `status` is the one to come: with its partitions and the id of the warm-up.
 WarmSeen warm_up_of(const World& world, const api::SampleSetStatus& status);
 
+// A runtime has said that it is at it.
+bool is_warming_up(const World& world, const api::SampleSetStatus& status);
+
 // The warm-up that has ended is of this set and happened on the node where the partition is now.
 bool has_been_warm(const api::PartitionStatus& partition);
 // Enough tries: a set is not kept from its users by a few files that can not be read.
@@ -73,8 +77,9 @@ void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
 void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, WallTime now,
                api::SampleSetStatus& status);
 
-// Each runtime gets the jobs whose ids are stored and that it does not know.
+// Each runtime gets the jobs whose ids are stored and that it does not know; the first sync only
+// one of those that `may_sync` (made_anew() of children.h).
 void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
-              const api::SampleSetStatus& next, Plan& plan);
+              const std::set<int>& may_sync, const api::SampleSetStatus& next, Plan& plan);
 
 }  // namespace paddle::controllers::sample_sets

@@ -222,6 +222,29 @@ TEST(SampleSetJobs, SwitchedOffThereIsNoWarmUpAndReadyDoesNotWait) {
   EXPECT_TRUE(model.set.status.jobs->warmup.empty());
 }
 
+TEST(SampleSetJobs, SwitchedOffLaterItSaysSoOnceNobodyIsAtItAnyMore) {
+  Model model(model_set(2, true));
+  model.settle();
+  model.lose_cache(model.node_of(1));
+  model.pass();
+  EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");  // named, and not asked for yet
+  model.set.spec.warmup = api::AutoWarmup{.enabled = false};
+  ++model.set.meta.generation;
+  model.settle();
+  EXPECT_EQ(model.condition("Warmed").reason, "SwitchedOff");
+  EXPECT_NE(model.condition("Warmed").message.find("50 %"), std::string::npos);
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  model.others_work = false;
+  model.world.answers[1].warmup = runtime::JobReport{.id = model.set.status.jobs->warmup,
+                                                     .kind = runtime::JobKind::kWarmup,
+                                                     .state = runtime::JobState::kRunning};
+  model.pass();
+  EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");  // it was asked in time
+  model.world.answers[1].warmup->state = runtime::JobState::kFailed;
+  model.pass();
+  EXPECT_EQ(model.condition("Warmed").reason, "SwitchedOff");  // and is not asked again
+}
+
 TEST(SampleSetJobs, WithoutASyncTheSamplesAreWarmedUpAllTheSame) {
   Model model(model_set(2, true));
   model.set.spec.no_sync = true;
@@ -321,6 +344,70 @@ TEST(SampleSetLosses, ASilentRuntimeLosesItsLabelAndNothingElse) {
   EXPECT_TRUE(model.world.nodes.contains(node));
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.condition("Degraded").status, "False");
+}
+
+// As an operator sees it that has just begun: for how long nobody knows.
+TEST(SampleSetLosses, AnotherOperatorGivesNoLabelToWhomItHasNotHeard) {
+  Model model(model_set(2, true));
+  model.settle();
+  const auto node = model.node_of(1);
+  model.others_work = false;
+  model.silence(1, kSilent);
+  model.pass();
+  EXPECT_FALSE(model.world.nodes.contains(node));
+  model.silence(1, seconds(1));
+  EXPECT_TRUE(only<LabelNode>(model.pass()).empty());
+  EXPECT_EQ(model.condition("Degraded").reason, "RuntimeSilent");
+  model.silence(0, seconds(1));  // which was well, and keeps its label
+  EXPECT_TRUE(only<LabelNode>(model.pass()).empty());
+  EXPECT_TRUE(model.world.nodes.contains(model.node_of(0)));
+  for (const int partition : {0, 1}) model.silence(partition, seconds(0));
+  EXPECT_EQ(only<LabelNode>(model.pass()).size(), 2u);
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+}
+
+TEST(SampleSetLosses, AreAllNamedAndNoNodeIsTheReasonThatCounts) {
+  Model model(model_set(3, true), 3);
+  model.settle();
+  model.lose_node(model.node_of(1));
+  model.settle();
+  model.others_work = false;
+  model.silence(0, kSilent);
+  model.pass();
+  const auto& degraded = model.condition("Degraded");
+  EXPECT_EQ(degraded.reason, "NoNode");  // by this word workers are released
+  EXPECT_NE(degraded.message.find("runtime 0 has not answered"), std::string::npos);
+  EXPECT_NE(degraded.message.find("no node can take runtime 1"), std::string::npos);
+  EXPECT_EQ(degraded.message.find("runtime 2"), std::string::npos);
+}
+
+TEST(SampleSetLosses, AreLookedForAtTheSamePaceWhateverElseIsWaitedFor) {
+  const auto pace = [](Model& model) { return *model.pass().again_after; };
+  {
+    Model model(model_set(1));
+    model.sync_error = "no such bucket";
+    for (int i = 0; i < 12; ++i) {
+      model.settle(6);
+      model.now += seconds(1000);
+    }
+    model.settle(6);
+    EXPECT_GT(retry_delay(model.set.status.jobs->sync), seconds(100));
+    EXPECT_EQ(model.set.status.phase, "SyncFailed");
+    EXPECT_EQ(pace(model), seconds(5));
+  }
+  Model model(model_set(1, true));
+  model.settle();
+  model.format_error = "access denied";
+  model.put_secret("s/2", {{"metaurl", "redis://x"}, {"secret-key", "wrong"}});
+  model.settle();
+  EXPECT_EQ(model.condition("Degraded").reason, "CredentialsRefused");
+  EXPECT_LE(pace(model), seconds(5));
+  model.put_secret("s/3", {{"no", "metaurl"}});
+  model.settle();
+  EXPECT_EQ(pace(model), seconds(5));
+  model.others_work = false;
+  model.silence(0, seconds(1));
+  EXPECT_EQ(pace(model), seconds(2));
 }
 
 TEST(SampleSetLosses, ALostNodesPartitionMovesAndIsWarmedUpThere) {

@@ -39,11 +39,13 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
                  {"metadata", engine::metadata(set, name(), {}, engine::handle_of(set))}};
   volume["spec"]["claimRef"] = {{"namespace", set.meta.key.ns}, {"name", set.meta.key.name}};
   Json runtimes = object_of(set, "StatefulSet", engine::runtime_name(set), "apps/v1");
-  runtimes["spec"] = {{"replicas", set.spec.effective_partitions()},
-                      {"template",
-                       {{"metadata", {{"labels", {{engine::kSetLabel, set.meta.key.name}}}}},
-                        {"spec", Json::object()}}}};
-  if (set.spec.tolerations) runtimes["spec"]["template"]["spec"] = *set.spec.tolerations;
+  Json pod = Json::object();
+  if (set.spec.source) pod["source"] = set.spec.source->uri;
+  if (set.spec.tolerations) pod["tolerations"] = *set.spec.tolerations;
+  runtimes["spec"] = {
+      {"replicas", set.spec.effective_partitions()},
+      {"template",
+       {{"metadata", {{"labels", {{engine::kSetLabel, set.meta.key.name}}}}}, {"spec", pod}}}};
   Json copy = object_of(set, "Secret", engine::volume_secret_name(set));
   for (const auto& [key, value] : credentials) copy["data"][key] = base64_encode(value);
   Json again = object_of(set, "Pod", engine::preparation_name(set));
@@ -280,6 +282,15 @@ void Model::play(const Action& action) {
                      if (value.empty()) meta->annotations.erase(name);
                    }
                  },
+                 [&](const FreeVolume& a) {
+                   check_ours(a.uid, "release");
+                   if (world.claim && world.claim->bound && broken.empty()) {
+                     broken = "a volume was taken from a claim that is bound";
+                   }
+                   if (world.volume && world.volume->meta.uid == a.uid) {
+                     world.volume->claim_uid.clear();
+                   }
+                 },
                  [&](const RenewToken& a) {
                    check_ours(a.uid, "renewal");
                    world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
@@ -409,7 +420,10 @@ void Model::create(const CreateChild& a) {
       world.credentials = meta;
       break;
     case ChildKind::kVolume:
-      world.volume = VolumeSeen{.meta = meta, .claim = set.meta.key};
+      world.volume = VolumeSeen{
+          .meta = meta,
+          .claim = set.meta.key,
+          .claim_uid = a.object->value("/spec/claimRef/uid"_json_pointer, std::string())};
       break;
     case ChildKind::kClaim:
       world.claim = VolumeSeen{.meta = meta};

@@ -86,6 +86,7 @@ class Model {
   api::Meta* child(ChildKind kind);
   void check_ours(const std::string& uid, const char* what);
   void follow();
+  void bind();
   void place_pods();
   void work();
   void look();
@@ -99,6 +100,7 @@ class Model {
   std::map<std::string, std::int64_t> cached_{};  // by node
   std::map<std::string, int> client_{};           // by node: how often it has started
   std::set<std::string> indexed_{};               // nodes that have the list of samples
+  std::set<std::string> bound_{};                 // uids of claims that have had a volume
   std::set<std::string> made_{};                  // uids of what the operator made
   std::set<std::string> stored_{};                // every id that the status has held
   // Warm-ups that the status says have ended: id, partition and node.

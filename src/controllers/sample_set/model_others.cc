@@ -14,8 +14,21 @@ namespace paddle::controllers::sample_sets {
 
 using runtime::JobState;
 
+// A claim that has been bound takes no volume but its own, and a volume keeps its claim's uid.
+void Model::bind() {
+  const std::string claim = world.claim ? world.claim->meta.uid : "";
+  const bool fits = world.volume && world.claim &&
+                    (world.volume->claim_uid == claim ||
+                     (world.volume->claim_uid.empty() && !bound_.contains(claim)));
+  if (world.volume) world.volume->bound = fits;
+  if (world.claim) world.claim->bound = fits;
+  if (!fits) return;
+  world.volume->claim_uid = claim;
+  bound_.insert(claim);
+}
+
 void Model::follow() {
-  if (world.volume && world.claim) world.volume->bound = world.claim->bound = true;
+  bind();
   if (world.preparation && world.preparation->phase == api::PodPhase::kPending) {
     api::Pod& pod = *world.preparation;
     pod.phase = format_error.empty() ? api::PodPhase::kSucceeded : api::PodPhase::kFailed;

@@ -19,9 +19,11 @@ namespace {
 
 using std::chrono::seconds;
 
-// Changes wake us; these are the times for what nobody tells of. A runtime that falls silent is to
-// be noticed within 15 s, so it is asked often; its figures come along.
-seconds visit_after(const api::SampleSetStatus& status, const World& world, const Choice& choice,
+constexpr seconds kAskAll{5};
+constexpr seconds kAskQuiet{2};
+
+// Changes wake us; these are the times for what nobody tells of.
+seconds retry_after(const api::SampleSetStatus& status, const World& world, const Choice& choice,
                     WallTime now) {
   if (!choice.blocker.reason.empty()) return seconds(10);
   if (const auto again = preparation_again(world, now)) return *again;
@@ -30,10 +32,18 @@ seconds visit_after(const api::SampleSetStatus& status, const World& world, cons
   if (status.phase == "SyncFailed") return retry_delay(status.jobs ? status.jobs->sync : "");
   const auto* warmed = api::find_condition(status.conditions, "Warmed");
   if (warmed && warmed->reason == "WarmingUp") return seconds(2);
+  return kAskAll;
+}
+
+// A runtime that falls silent is to be noticed within 15 s, whatever else is waited for, so it is
+// asked often; its figures come along.
+seconds visit_after(const api::SampleSetStatus& status, const World& world, const Choice& choice,
+                    WallTime now) {
+  const seconds retry = retry_after(status, world, choice, now);
+  if (!world.runtimes) return retry;
   const bool quiet = std::ranges::any_of(
       world.answers, [](const RuntimeSeen& answer) { return !answer.status.has_value(); });
-  if (quiet) return seconds(2);
-  return seconds(5);
+  return std::min(retry, quiet ? kAskQuiet : kAskAll);
 }
 
 }  // namespace
@@ -50,18 +60,24 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
   plan.again_after = visit_after(status, world, choice, now);
   tell_news(set, status, choice, plan);
   if (choice.blocker.reason.empty()) {
-    const bool first_leads = choice.face->first_leads();
     update_credentials(world, choice, plan);
     create_missing(set, world, choice, plan);
+    free_volume(set, world, plan);
     prepare(world, choice.manifests, now, plan);
-    renew_token(set, world, now, plan);
-    give_up_lost(set, world, now, plan);
     update_policy(set, world, choice.manifests, plan);
     update_runtimes(set, world, choice.manifests, plan);
-    keep_for_users(set, world, plan);
-    put_parts(set, world, status, plan);
-    put_jobs(set, world, first_leads, status, plan);
+  }
+  // Whatever stands in the way of other objects, those that run are looked after.
+  const bool runs = world.runtimes && engine::belongs_to(world.runtimes->meta, set);
+  if (choice.face && (runs || choice.blocker.reason.empty())) {
+    const bool first_leads = choice.face->first_leads();
+    const auto may_sync = made_anew(set, world, choice.manifests);
+    renew_token(set, world, now, plan);
+    give_up_lost(set, world, now, plan);
     label_nodes(set, world, choice.engine, plan);
+    keep_for_users(set, world, plan);
+    put_parts(set, world, may_sync, status, plan);
+    put_jobs(set, world, first_leads, may_sync, status, plan);
   }
   // Last: a figure that is written is one that the actions before it have made true.
   if (status != set.status) plan.actions.emplace_back(SetStatus{status});

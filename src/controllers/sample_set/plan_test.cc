@@ -139,6 +139,45 @@ TEST(SampleSetPlan, AnotherTemplateReplacesRuntimesOneAtATime) {
   EXPECT_TRUE(only<ReplaceRuntime>(model.settle()).empty());
 }
 
+TEST(SampleSetPlan, ARuntimeThatNoNodeTakesHoldsUpNoOther) {
+  Model model(model_set(3), 3);
+  model.settle();
+  model.lose_node(model.node_of(2));
+  model.settle();
+  EXPECT_EQ(model.condition("Degraded").reason, "NoNode");
+  for (api::Pod& pod : model.world.pods) {
+    if (!pod.node.empty()) {
+      pod.containers = {{.ready = true, .state = api::ContainerStatus::State::kRunning}};
+    }
+  }
+  model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
+  EXPECT_EQ(only<PatchRuntimes>(model.pass()).size(), 1u);
+  std::vector<std::string> order;
+  for (int i = 0; i < 6; ++i) {
+    const auto replaced = only<ReplaceRuntime>(model.pass());
+    ASSERT_LE(replaced.size(), 1u);
+    for (const auto& each : replaced) order.push_back(each.key.name);
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"imagenet-runtime-2", "imagenet-runtime-0",
+                                             "imagenet-runtime-1"}));
+}
+
+TEST(SampleSetPlan, OneThatServesIsReplacedWhenNoOtherIsOnItsWay) {
+  Model model(model_set(2));
+  model.settle();
+  model.others_work = false;
+  model.world.pods[0].containers = {
+      {.ready = true, .state = api::ContainerStatus::State::kRunning}};
+  model.world.runtimes->ready = 1;
+  model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
+  model.pass();
+  model.world.pods[1].meta.annotations[kTemplateAnnotation] =
+      annotation(model.world.runtimes->meta, kTemplateAnnotation);
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());
+  model.world.runtimes->ready = 2;
+  EXPECT_EQ(only<ReplaceRuntime>(model.pass()).size(), 1u);
+}
+
 TEST(SampleSetPlan, TouchesNothingOfAStranger) {
   Model model(model_set());
   model.world.claim = VolumeSeen{.meta = {.key = {"train", "imagenet"}, .uid = "theirs"}};
@@ -158,6 +197,42 @@ TEST(SampleSetPlan, ANamesakeElsewhereKeepsTheSharedNodeLabelAway) {
   EXPECT_EQ(
       model.world.nodes["node-0"],
       (std::map<std::string, std::string>{{engine::node_label(model.set), "imagenet-runtime-0"}}));
+}
+
+TEST(SampleSetPlan, ANamesakeThatAppearsLaterTakesTheSharedLabelAway) {
+  Model model(model_set(2));
+  model.settle();
+  const std::string shared = engine::cache_label(model.set, "samplefs");
+  const std::string own = engine::node_label(model.set);
+  model.world.nodes["theirs"][shared] = "imagenet-runtime-0";
+  model.world.has_namesake = true;
+  EXPECT_TRUE(model.settle().actions.empty());
+  for (const char* node : {"node-0", "node-1"}) {
+    EXPECT_FALSE(model.world.nodes[node].contains(shared));
+    EXPECT_TRUE(model.world.nodes[node].contains(own));
+  }
+  EXPECT_TRUE(model.world.nodes["theirs"].contains(shared));
+  model.world.nodes.erase("theirs");
+  model.world.has_namesake = false;
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_TRUE(model.world.nodes["node-0"].contains(shared));
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetPlan, TheEndOfANamesakeTakesItsOwnLabelsAlong) {
+  Model model(model_set());
+  model.settle();
+  const std::string shared = engine::cache_label(model.set, "samplefs");
+  model.world.nodes["theirs"][shared] = "imagenet-runtime-0";
+  model.world.has_namesake = true;
+  model.gone = true;
+  const auto labels = only<LabelNode>(model.pass());
+  ASSERT_EQ(labels.size(), 2u);
+  EXPECT_EQ(labels[0], (LabelNode{"node-0", shared, ""}));  // while the other says that it is ours
+  EXPECT_EQ(labels[1], (LabelNode{"node-0", engine::node_label(model.set), ""}));
+  model.settle();
+  EXPECT_EQ(model.world.nodes.size(), 1u);
+  EXPECT_TRUE(model.world.nodes.contains("theirs"));
 }
 
 TEST(SampleSetPlan, SetsThatSyncIntoOnePlaceOfOneVolumeSaySo) {
@@ -317,6 +392,46 @@ TEST(SampleSetPlan, SettlesHoweverManyOfItsThingsVanish) {
     EXPECT_TRUE(model.settle().actions.empty()) << gone;
     EXPECT_EQ(model.set.status.phase, "Ready") << gone;
   }
+}
+
+// Its volume is kept for the one before, by its uid.
+TEST(SampleSetPlan, AClaimThatIsMadeAgainIsBoundAgain) {
+  Model model(model_set());
+  model.settle();
+  model.world.volume->meta.resource_version = "7";
+  model.world.claim.reset();
+  EXPECT_TRUE(only<FreeVolume>(model.pass()).empty());  // it is made in this pass
+  EXPECT_FALSE(model.world.volume->bound);
+  const auto freed = only<FreeVolume>(model.pass());
+  ASSERT_EQ(freed.size(), 1u);
+  EXPECT_EQ(freed[0].uid, model.world.volume->meta.uid);
+  EXPECT_EQ(freed[0].resource_version, "7");
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.condition("Bound").status, "True");
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.broken, "");
+}
+
+TEST(SampleSetPlan, NobodyElsesClaimIsGivenTheVolume) {
+  Model model(model_set());
+  model.settle();
+  model.others_work = false;
+  model.world.claim->bound = false;
+  model.world.claim->meta.uid = "theirs";
+  model.world.claim->meta.owners.clear();
+  model.world.claim->meta.annotations.clear();
+  EXPECT_TRUE(only<FreeVolume>(model.pass()).empty());
+}
+
+TEST(SampleSetPlan, AVolumeThatIsMadeAgainNamesTheClaimThatLostIt) {
+  Model model(model_set());
+  model.settle();
+  model.world.volume.reset();
+  const auto made = only<CreateChild>(model.pass());
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ((*made[0].object)["spec"]["claimRef"]["uid"], model.world.claim->meta.uid);
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.set.status.phase, "Ready");
 }
 
 TEST(SampleSetPlan, ARemovalAsksForNoWarmUpAndASyncDoes) {

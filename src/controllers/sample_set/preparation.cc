@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/sample_set/children.h"
+#include "controllers/sample_set/seats.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -35,6 +36,12 @@ void remove(const World& world, Plan& plan) {
   plan.actions.emplace_back(DeleteChild{ChildKind::kPreparation, pod.key, pod.uid});
 }
 
+// Nobody will say how it ended, or that it has gone.
+bool is_given_up(const api::Pod& pod, const World& world, WallTime now) {
+  const bool told = pod.phase == api::PodPhase::kSucceeded || pod.phase == api::PodPhase::kFailed;
+  return (pod.meta.deleting() || !told) && is_lost(pod, world, now);
+}
+
 }  // namespace
 
 bool is_prepared(const World& world, const engine::Manifests& manifests) {
@@ -48,6 +55,11 @@ void prepare(const World& world, const engine::Manifests& manifests, WallTime no
   if (!manifests.preparation || !world.credentials || world.credentials->deleting()) return;
   const api::Meta& copy = *world.credentials;
   const std::string from = annotation(copy, kCopiedFrom);
+  if (world.preparation && is_given_up(*world.preparation, world, now)) {
+    const api::Meta& pod = world.preparation->meta;
+    plan.actions.emplace_back(DeleteChild{ChildKind::kPreparation, pod.key, pod.uid, true});
+    return;
+  }
   if (world.secret && world.secret->exists && world.secret->version != from) return;
   if (is_prepared(world, manifests)) {
     if (world.preparation) remove(world, plan);

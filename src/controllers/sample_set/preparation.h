@@ -5,7 +5,8 @@
 //
 // Done is said on the copy of the credentials, with which it was done: other credentials are
 // another preparation (engine/manifests.h), beside runtimes that go on. A pod that failed is looked
-// at for a while, then made again, later each time; at once when the user changes the Secret.
+// at for a while, then made again, later each time; at once when the user changes the Secret, or
+// when its node is lost (seats.h).
 
 #pragma once
 

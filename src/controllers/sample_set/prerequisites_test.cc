@@ -242,6 +242,106 @@ TEST(SampleSetPreparation, ASecretThatGoesLaterLeavesTheCopy) {
   EXPECT_TRUE(model.world.credentials);
 }
 
+TEST(SampleSetPreparation, SoDoesTheSecretOfTheSource) {
+  Model model(model_set(1, true));
+  model.set.spec.source->secret = api::SecretReference{.name = "source-keys"};
+  model.settle();
+  model.world.source_secret_missing = true;
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Degraded").reason, "SecretGone");
+  EXPECT_TRUE(model.condition("Degraded").message.starts_with("the secret source-keys is gone"));
+  model.world.secret->exists = false;
+  model.settle();
+  EXPECT_TRUE(
+      model.condition("Degraded").message.starts_with("the secrets keys and source-keys are gone"));
+}
+
+// The engine can make nothing of it, but what is there is looked after.
+TEST(SampleSetSecret, ABadEditLeavesTheRuntimesInGoodHands) {
+  Model model(model_set(2, true));
+  model.settle();
+  model.put_secret("s/2", {{"metaurl-with-a-typo", "redis://x"}});
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(model.condition("Ready").status, "True");
+  EXPECT_EQ(model.condition("Degraded").reason, "SpecRefused");
+  EXPECT_NE(model.condition("Degraded").message.find("no metaurl"), std::string::npos);
+  EXPECT_EQ(annotation(*model.world.credentials, kCopiedFrom), "s/1");
+
+  model.others_work = false;
+  const std::string silent = model.node_of(0);
+  model.silence(0, seconds(10));
+  model.pass();
+  EXPECT_FALSE(model.world.nodes.contains(silent));
+  EXPECT_EQ(model.condition("Degraded").reason, "RuntimeSilent");
+  model.silence(0, seconds(0));
+  model.others_work = true;
+
+  const std::string lost = model.node_of(1);
+  model.lose_node(lost);
+  model.settle();
+  EXPECT_NE(model.node_of(1), lost);
+  EXPECT_EQ(model.set.status.phase, "Ready") << "and is warmed up there";
+  model.now += std::chrono::hours(25);
+  EXPECT_EQ(only<RenewToken>(model.pass()).size(), 1u);
+  model.put_secret("s/3", {{"metaurl", "redis://x"}});
+  EXPECT_TRUE(model.settle().actions.empty());
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+  EXPECT_EQ(model.broken, "");
+}
+
+// Before the first sync has ended there is no serving without it, but runtimes are there.
+TEST(SampleSetSecret, OneThatGoesInTheMiddleLeavesTheRuntimesInGoodHands) {
+  Model model(model_set(2, true));
+  model.slow = {0, 1};
+  model.settle();
+  model.world.secret->exists = false;
+  model.settle();
+  EXPECT_EQ(model.condition("Ready").reason, "ErrorSecretNotExist");
+  model.others_work = false;
+  const std::string silent = model.node_of(1);
+  model.silence(1, seconds(10));
+  model.pass();
+  EXPECT_FALSE(model.world.nodes.contains(silent));
+}
+
+TEST(SampleSetPreparation, IsMadeAgainWhenItsNodeIsLost) {
+  for (const bool leaving : {false, true}) {
+    Model model(model_set(1, true));
+    while (!model.world.preparation) {
+      model.others_work = false;
+      model.pass();
+    }
+    api::Pod& pod = *model.world.preparation;
+    const std::string uid = pod.meta.uid;
+    pod.node = "node-5";
+    pod.phase = api::PodPhase::kRunning;
+    model.world.hosts["node-5"] = NodeSeen{.ready = false, .unready_since = model.now};
+    if (leaving) pod.meta.deleted = model.now;
+    EXPECT_TRUE(only<DeleteChild>(model.pass()).empty());
+    model.now += seconds(leaving ? 5 : 25);
+    const auto gone = only<DeleteChild>(model.pass());
+    ASSERT_EQ(gone.size(), 1u);
+    EXPECT_EQ(gone[0].uid, uid);
+    EXPECT_TRUE(gone[0].at_once);
+    model.others_work = true;
+    model.settle();
+    EXPECT_EQ(model.set.status.phase, "Ready");
+  }
+}
+
+TEST(SampleSetPreparation, IsNotGivenUpWhenNoNodeIsReady) {
+  Model model(model_set(1, true));
+  model.others_work = false;
+  while (!model.world.preparation) model.pass();
+  model.world.preparation->node = "node-5";
+  model.world.hosts["node-5"] = NodeSeen{.ready = false, .unready_since = model.now};
+  model.world.some_node_ready = false;
+  model.now += seconds(60);
+  EXPECT_TRUE(only<DeleteChild>(model.pass()).empty());
+}
+
 TEST(SampleSetToken, IsRenewedInTheSecondHalfOfItsLife) {
   Model model(model_set());
   EXPECT_TRUE(only<RenewToken>(model.settle()).empty());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/reconciler.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "controllers/sample_set/deletion.h"
@@ -53,15 +56,55 @@ class SampleSetReconciler {
     // A second round when something of ours could not be made: it says so in the status.
     for (int round = 0; round < 2; ++round) {
       const Plan plan = desired(set, *seen, options_.setting, clock_.wall());
-      bool again = false;
-      for (const Action& action : plan.actions) {
-        TRY(const auto carried, hand_.carry_out(action, set, *seen, call));
-        again = carried == Hand::Carried::kSeeAgain;
-        if (again) break;
-      }
-      if (!again) return Outcome{.again_after = plan.again_after};
+      std::optional<Error> failed;
+      TRY(const auto carried, carry_out(plan, set, *seen, failed, call));
+      if (carried == Hand::Carried::kSeeAgain) continue;
+      if (!seen->refused.empty()) CHECK_DONE(say_refused(plan, set, *seen, call));
+      // Nobody comes back to a set by itself after that one.
+      if (failed && failed->code != Code::kInvalid) return *std::move(failed);
+      return Outcome{.again_after = plan.again_after};
     }
     return Error{Code::kConflict, "names are taken"};
+  }
+
+  // `failed`: the first error that nothing else had to wait for.
+  Result<Hand::Carried> carry_out(const Plan& plan, api::SampleSet& set, World& world,
+                                  std::optional<Error>& failed, const kube::Call& call) {
+    for (const Action& action : plan.actions) {
+      // It would say that all is well.
+      if (std::holds_alternative<SetStatus>(action) && !world.refused.empty()) continue;
+      auto carried = hand_.carry_out(action, set, world, call);
+      if (carried) {
+        if (*carried == Hand::Carried::kSeeAgain) return carried;
+        continue;
+      }
+      Error error = std::move(carried).error();
+      if (error.code == Code::kCancelled || !stands_alone(action)) return error;
+      if (is_refusal(error) && world.refused.empty()) world.refused = error.message;
+      if (!failed) failed = std::move(error);
+    }
+    return Hand::Carried::kDone;
+  }
+
+  // What rests on others, or others on it, ends the pass.
+  static bool stands_alone(const Action& action) {
+    return std::holds_alternative<LabelNode>(action) || std::holds_alternative<PutJob>(action) ||
+           std::holds_alternative<CancelJob>(action) ||
+           std::holds_alternative<ReplaceRuntime>(action) ||
+           std::holds_alternative<SetOwners>(action);
+  }
+
+  // The status as it is with that, and what is new in it.
+  Result<> say_refused(const Plan& before, api::SampleSet& set, World& world,
+                       const kube::Call& call) {
+    const Plan plan = desired(set, world, options_.setting, clock_.wall());
+    for (const Action& action : plan.actions) {
+      const bool says =
+          std::holds_alternative<SetStatus>(action) || std::holds_alternative<Tell>(action);
+      if (!says || std::ranges::find(before.actions, action) != before.actions.end()) continue;
+      CHECK_DONE(hand_.carry_out(action, set, world, call));
+    }
+    return Done{};
   }
 
   Result<Outcome> end_ghosts(const ObjectKey& key, const std::string& living,

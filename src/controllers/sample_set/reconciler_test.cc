@@ -144,12 +144,7 @@ class RestOfTheCluster {
     (void)server_.patch(resource, key, {.body = {{"status", status}}}, "status");
   }
   void look() {
-    for (const auto& resource : {kinds::kPersistentVolumes, kinds::kClaims}) {
-      for (const Json& object : all(resource)) {
-        if (object.contains("status") && object["status"].value("phase", "") == "Bound") continue;
-        set_status(resource, object, {{"phase", "Bound"}});
-      }
-    }
+    for (const Json& volume : all(kinds::kPersistentVolumes)) bind(volume);
     for (const Json& set : all(kinds::kStatefulSets)) run(set);
     for (const Json& pod : all(kinds::kPods)) {  // one that only has to end
       const bool ends = pod["metadata"]["name"].get<std::string>().ends_with("-format");
@@ -162,6 +157,25 @@ class RestOfTheCluster {
       (void)server_.remove(kinds::kPods, {pod["metadata"]["namespace"], pod["metadata"]["name"]},
                            {.grace_seconds = 0});
     }
+  }
+  // A volume is for the claim that it has been bound to, and for no namesake of that one.
+  void bind(const Json& volume) {
+    const Json ref = volume.value("/spec/claimRef"_json_pointer, Json::object());
+    const auto claim =
+        server_.get(kinds::kClaims, {ref.value("namespace", ""), ref.value("name", "")});
+    const std::string uid = claim ? (*claim)["metadata"]["uid"].get<std::string>() : "";
+    const bool fits = claim && (ref.value("uid", "").empty() || ref.value("uid", "") == uid);
+    const std::string phase = volume.value("/status/phase"_json_pointer, std::string());
+    if (!fits && phase == "Bound") {
+      set_status(kinds::kPersistentVolumes, volume, {{"phase", "Released"}});
+    }
+    if (!fits || (phase == "Bound" && claim->value("/status/phase"_json_pointer, "") == phase)) {
+      return;
+    }
+    (void)server_.patch(kinds::kPersistentVolumes, {"", volume["metadata"]["name"]},
+                        {.body = {{"spec", {{"claimRef", {{"uid", uid}}}}}}});
+    set_status(kinds::kPersistentVolumes, volume, {{"phase", "Bound"}});
+    set_status(kinds::kClaims, *claim, {{"phase", "Bound"}});
   }
   void run(const Json& set) {
     const int wanted = set["spec"]["replicas"];
@@ -225,7 +239,8 @@ struct SampleSetReconcilerTest : ::testing::Test {
     EXPECT_TRUE(made);
     SampleSetOptions options{
         .ns = ns, .setting = sample_sets::model_setting(), .runtime_at = runtimes.at()};
-    EXPECT_TRUE((*made)->add({.name = kSampleSetController}, [&](const Surroundings& around) {
+    const ControllerSpec spec{.name = kSampleSetController, .limits = {.longest_pause = 100ms}};
+    EXPECT_TRUE((*made)->add(spec, [&](const Surroundings& around) {
       return make_sample_set_reconciler(around, options, system_clock());
     }));
     return *std::move(made);
@@ -283,6 +298,53 @@ TEST_F(SampleSetReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
   kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
   live(failing);
   EXPECT_GT(failing.injected(), 5u);
+}
+
+// The rest goes on, and the status says what does not.
+TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
+  for (const Code code : {Code::kForbidden, Code::kInvalid}) {
+    const auto policy = [code](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+      const bool labels = request.verb == kube::Verb::kPatch && request.resource == kinds::kNodes;
+      return labels ? std::optional(kube::Fault{.code = code}) : std::nullopt;
+    };
+    kube::FailingCluster strict(server, policy);
+    const auto degraded = [&]() -> Json {
+      const auto set = server.get(kinds::kSampleSets, kKey);
+      if (!set) return {};
+      for (const Json& each : set->value("/status/conditions"_json_pointer, Json::array())) {
+        if (each["type"] == "Degraded") return each;
+      }
+      return {};
+    };
+    create_set();
+    auto manager = make(strict);
+    RestOfTheCluster rest(server);
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    until([&] { return phase() == "Ready" && degraded().value("reason", "") == "ActionRefused"; });
+    EXPECT_NE(degraded()["message"].get<std::string>().find("label node"), std::string::npos);
+    strict.set_policy(kube::faults::none());
+    until([&] { return degraded().value("status", "") == "False"; });
+    ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+    until([&] { return count(kinds::kPersistentVolumes) == 0; });
+    running.request_stop();
+  }
+}
+
+TEST_F(SampleSetReconcilerTest, BindsAClaimThatSomebodyDeleted) {
+  create_set();
+  auto manager = make(server);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return phase() == "Ready"; });
+  const std::string before = (*server.get(kinds::kClaims, kKey))["metadata"]["uid"];
+  ASSERT_TRUE(server.remove(kinds::kClaims, kKey));
+  until([&] {
+    const auto claim = server.get(kinds::kClaims, kKey);
+    return claim && (*claim)["metadata"]["uid"] != before &&
+           claim->value("/status/phase"_json_pointer, "") == std::string("Bound");
+  });
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
 }
 
 TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {

@@ -2,6 +2,7 @@
 #include "controllers/sample_set/seats.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/names.h"
 
@@ -10,20 +11,28 @@ namespace {
 
 constexpr std::chrono::seconds kOverdue{5};
 
-// Nobody will confirm the end of this pod: not its kubelet, and it does not answer itself.
-bool is_lost(const api::Pod& pod, const World& world, int partition, WallTime now) {
-  if (pod.node.empty()) return false;
+bool is_on_ready_node(const api::Pod& pod, const World& world) {
   const auto host = world.hosts.find(pod.node);
-  if (host != world.hosts.end() && host->second.ready) return false;
-  if (pod.meta.deleted) return now >= *pod.meta.deleted + kOverdue;
+  return host != world.hosts.end() && host->second.ready;
+}
+
+// Nobody will confirm the end of this pod: not its kubelet, and it does not answer itself.
+bool runtime_is_lost(const api::Pod& pod, const World& world, int partition, WallTime now) {
   const RuntimeSeen* answer = answer_of(world, partition);
-  if (answer) return !answer->status && answer->silent_for >= kGiveUp;
-  // It never ran, so there is nobody to ask.
-  return host != world.hosts.end() && host->second.unready_since &&
-         now >= *host->second.unready_since + kGiveUp;
+  if (pod.meta.deleted || !answer) return is_lost(pod, world, now);  // or it never ran
+  if (pod.node.empty() || is_on_ready_node(pod, world)) return false;
+  return !answer->status && answer->silent_for >= kGiveUp;
 }
 
 }  // namespace
+
+bool is_lost(const api::Pod& pod, const World& world, WallTime now) {
+  if (pod.node.empty() || !world.some_node_ready || is_on_ready_node(pod, world)) return false;
+  if (pod.meta.deleted) return now >= *pod.meta.deleted + kOverdue;
+  const auto host = world.hosts.find(pod.node);
+  return host != world.hosts.end() && host->second.unready_since &&
+         now >= *host->second.unready_since + kGiveUp;
+}
 
 bool is_bound(const World& world) {
   return world.volume && world.volume->bound && world.claim && world.claim->bound;
@@ -56,7 +65,8 @@ void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, P
     for (const api::Pod& pod : world.pods) {
       const auto* owner = pod.meta.controller();
       const bool ours = owner && owner->uid == world.runtimes->meta.uid;
-      if (pod.meta.key.name != name || !ours || !is_lost(pod, world, partition, now)) continue;
+      if (pod.meta.key.name != name || !ours || !runtime_is_lost(pod, world, partition, now))
+        continue;
       plan.actions.emplace_back(Tell{true, "RuntimeLost",
                                      "node " + pod.node + " is lost: " + name +
                                          " is given up, and its successor goes elsewhere"});
@@ -68,12 +78,14 @@ void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, P
 void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
                  Plan& plan) {
   std::map<std::string, std::string> wanted;  // node -> runtime pod
+  std::set<std::string> kept;                 // nodes of these, and of those that hesitate
   int partition = 0;
   for (const api::Pod* pod : seats(set, world)) {
-    const bool away = is_silent(answer_of(world, partition++));
-    if (pod && !pod->node.empty() && pod->phase == api::PodPhase::kRunning && !away) {
-      wanted[pod->node] = pod->meta.key.name;
-    }
+    const RuntimeSeen* answer = answer_of(world, partition++);
+    if (!pod || pod->node.empty() || pod->phase != api::PodPhase::kRunning) continue;
+    if (is_silent(answer)) continue;
+    kept.insert(pod->node);
+    if (answer && answer->status) wanted[pod->node] = pod->meta.key.name;
   }
   std::vector<std::string> labels{engine::node_label(set)};
   if (!world.has_namesake) labels.push_back(engine::cache_label(set, engine));
@@ -87,8 +99,15 @@ void label_nodes(const api::SampleSet& set, const World& world, const std::strin
       plan.actions.emplace_back(LabelNode{node, label, pod});
     }
   }
+  const std::string shared = engine::cache_label(set, engine);
   for (const auto& [node, found] : world.nodes) {
-    if (wanted.contains(node)) continue;
+    // Ours, and by now perhaps a namesake's: it says nothing any more.
+    const bool ours = found.contains(engine::node_label(set));
+    if (world.has_namesake && ours && found.contains(shared)) {
+      plan.actions.emplace_back(LabelNode{node, shared, ""});
+      continue;  // the other says whose this one is
+    }
+    if (kept.contains(node)) continue;
     for (const auto& label : labels) {
       if (found.contains(label)) plan.actions.emplace_back(LabelNode{node, label, ""});
     }

@@ -35,10 +35,15 @@ bool is_silent(const RuntimeSeen* answer);
 // Runtime pods of this set by partition, in order; those on their way out are left out.
 std::vector<const api::Pod*> seats(const api::SampleSet& set, const World& world);
 
+// Of a pod that is not asked: its node has not been Ready for kGiveUp, or nobody confirms its end.
+bool is_lost(const api::Pod& pod, const World& world, WallTime now);
+
 // Removes the pods of nodes that are lost.
 void give_up_lost(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
-// Each partition's node carries the set's labels, and no other node does.
+// Each partition's node carries the set's labels, and no other node does. The label that the set
+// would share with a namesake goes while there is one. A runtime that hesitates keeps what it has:
+// an operator that has just begun does not know yet for how long it has been silent.
 void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
                  Plan& plan);
 

@@ -35,6 +35,7 @@ Result<VolumeSeen> decode_volume(const Json& object) {
   seen.bound = api::look_text(object, "/status/phase") == "Bound";
   seen.claim = {api::look_text(object, "/spec/claimRef/namespace"),
                 api::look_text(object, "/spec/claimRef/name")};
+  seen.claim_uid = api::look_text(object, "/spec/claimRef/uid");
   return seen;
 }
 

@@ -120,7 +120,7 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
   put(status, runtime_condition(set, world));
   if (!synced(status)) put(status, synced_condition(set, sync));
   status.index = index_of(set, world, synced(status));
-  put(status, degraded_condition(set, world));
+  put(status, degraded_condition(set, world, choice.blocker));
   if (!choice.manifests.csi_driver.empty()) {
     put(status, driver_condition(set, world, choice.manifests.csi_driver));
   }

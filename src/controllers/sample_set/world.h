@@ -24,7 +24,8 @@ namespace paddle::controllers::sample_sets {
 struct VolumeSeen {
   api::Meta meta{};
   bool bound = false;
-  api::ObjectKey claim{};  // of a volume: the claim that it is for
+  api::ObjectKey claim{};   // of a volume: the claim that it is for
+  std::string claim_uid{};  // as well, once a claim has been bound to it
   bool operator==(const VolumeSeen&) const = default;
 };
 
@@ -108,6 +109,7 @@ struct World {
   std::vector<std::string> sharers{};  // sets that sync into the same place of the same volume
   bool forced = false;                 // ends although somebody uses it
   std::optional<Refusal> refusal{};
+  std::string refused{};  // in the same way, what is done to objects that are there; empty: nothing
 };
 
 }  // namespace paddle::controllers::sample_sets

@@ -37,10 +37,11 @@ Json attributes(const Tiers& tiers, const std::string& mount_options) {
   return all;
 }
 
+// The driver puts the handle into a label of its mount pods.
 Json driver_of(const api::SampleSet& set, const Json& volume_attributes) {
   return {{"driver", kDriver},
           {"fsType", kEngine},
-          {"volumeHandle", handle_of(set)},
+          {"volumeHandle", short_handle_of(set)},
           {"volumeAttributes", volume_attributes},
           {"nodePublishSecretRef",
            {{"name", volume_secret_name(set)}, {"namespace", set.meta.key.ns}}}};

@@ -88,6 +88,28 @@ TEST(JuicefsManifests, TheVolumeIsTheDriversAndKnowsOnlyTheCopyOfTheSecret) {
   EXPECT_EQ(spec["persistentVolumeReclaimPolicy"], "Retain");
 }
 
+// JuiceFS's driver labels its mount pods with it: a longer one would never be mounted.
+TEST(JuicefsManifests, TheHandleOfTheVolumeFitsIntoALabel) {
+  auto set = set_named("paddle-system");
+  const auto handle_at = [&](std::size_t length) {
+    set.meta.key.name = std::string(length, 'n');
+    return (*made(set).volume)["spec"]["csi"]["volumeHandle"].get<std::string>();
+  };
+  EXPECT_EQ(handle_at(40), handle_of(set));  // as it always was
+  EXPECT_EQ(handle_of(set).size(), 63u);
+  const std::string first = handle_at(41);
+  for (const std::size_t length : {41u, 42u, 43u, 44u}) {
+    const std::string handle = handle_at(length);
+    EXPECT_EQ(handle.size(), 63u);
+    EXPECT_TRUE(handle.starts_with("paddle-system-nnn")) << handle;
+    EXPECT_TRUE(handle.ends_with("-01234567")) << handle;
+    EXPECT_EQ(handle, handle_at(length));
+    if (length > 41) EXPECT_NE(handle, first);  // whose name begins alike
+    EXPECT_EQ((*made(set).volume)["metadata"]["name"], handle_of(set));
+    EXPECT_EQ((*made(set).claim)["spec"]["volumeName"], handle_of(set));
+  }
+}
+
 TEST(JuicefsManifests, NothingButTheCopyHoldsASecret) {
   const auto all = made(set_named());
   for (const auto* each :
@@ -148,7 +170,8 @@ TEST(JuicefsManifests, TheSourceHasItsOwnSecretOrTheVolumes) {
             "imagenet-volume");
   set.spec.source->secret = api::SecretReference{.name = "special"};
   EXPECT_EQ(volume_of(pod_of(made(set)), "source-secret")["secret"]["secretName"], "special");
-  EXPECT_FALSE(volume_of(pod_of(made(set)), "source-secret")["secret"].contains("optional"));
+  EXPECT_TRUE(volume_of(pod_of(made(set)), "source-secret")["secret"]["optional"])
+      << "a runtime starts anew when the Secret has gone since";
   set.spec.source->secret = api::SecretReference{.name = "none"};  // as published examples have it
   EXPECT_TRUE(volume_of(pod_of(made(set)), "source-secret")["secret"]["optional"]);
 }

@@ -38,9 +38,10 @@ void add_source_secret(const api::SampleSet& set, Mounts& all) {
     return add_secret("source-secret", volume_secret_name(set), files_of_source(), kSourcePath,
                       all);
   }
-  const auto& named = *set.spec.source->secret;
-  Json source = {{"secretName", named.name}, {"defaultMode", kOwnerOnly}};
-  if (may_be_missing(named)) source["optional"] = true;
+  // A set waits for it before its first sync; afterwards a runtime may start anew without it.
+  Json source = {{"secretName", set.spec.source->secret->name},
+                 {"defaultMode", kOwnerOnly},
+                 {"optional", true}};
   all.add_read_only({{"name", "source-secret"}, {"secret", std::move(source)}}, kSourcePath);
 }
 
