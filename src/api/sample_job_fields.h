@@ -54,7 +54,8 @@ void fields(Visit& visit, As<SyncOptions> auto& o) {
         {.doc = "Refused: the runtimes share the work themselves.", .max_length = kMaxName});
   visit("worker", o.worker, {.doc = "Accepted and ignored.", .max_length = kMaxPath});
   visit("bwlimit", o.bwlimit, {.doc = "Mbit/s of the whole job; 0 means no limit.", .min = 0});
-  visit("no-https", o.no_https, {.doc = "Accepted and ignored: the endpoint's own scheme counts."});
+  visit("no-https", o.no_https,
+        {.doc = "Speak to the source in the clear. samplefs: an endpoint's own scheme counts."});
 }
 
 inline Rules rules(Tag<SyncOptions>) {

@@ -86,6 +86,7 @@ struct SyncTask {
   bool dry = false;
   bool delete_source = false;
   bool delete_destination = false;
+  bool no_https = false;  // the source is spoken to in the clear
   // Several runtimes may share a sync, for an engine whose runtimes see one volume: this is `part`
   // of `parts`. The first part's runtime divides the work and is asked at `lists_at` (host:port)
   // under the id of the job.

@@ -162,6 +162,7 @@ Json encode(const engine::SyncTask& task) {
     json["listsAt"] = task.lists_at;
     if (!task.division.empty()) json["division"] = task.division;
   }
+  if (task.no_https) json["noHttps"] = true;
   if (task.counts) json["counts"] = true;
   if (!task.keys.values.empty()) json["keys"] = task.keys.values;
   return json;
@@ -200,6 +201,7 @@ Result<engine::SyncTask> decode_sync(const Json& from) {
   read.take("parts", task.parts, kMostPartitions);
   read.take("listsAt", task.lists_at);
   read.take("division", task.division);
+  read.take("noHttps", task.no_https);
   read.take("counts", task.counts);
   CHECK_DONE(read.done());
   if (!task.division.empty() && !is_job_id(task.division)) return wrong("division", "an id");

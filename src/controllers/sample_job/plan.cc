@@ -266,6 +266,12 @@ int known_partitions(const World& world) {
   return world.set ? partitions_of(*world.set) : std::numeric_limits<int>::max();
 }
 
+// Whether a runtime may have had this part before, and have forgotten it.
+bool was_asked(const api::SampleJobStatus& stored, const api::JobPartition& part) {
+  const auto before = std::ranges::find(stored.partitions, part.index, &api::JobPartition::index);
+  return before != stored.partitions.end() && before->id == part.id && !before->node.empty();
+}
+
 // What the runtimes say goes into the status; who has not heard of its part is asked.
 void follow_parts(const api::SampleJob& job, const World& world, api::SampleJobStatus& status,
                   WallTime now, Plan& plan) {
@@ -277,8 +283,10 @@ void follow_parts(const api::SampleJob& job, const World& world, api::SampleJobS
   }
   follow(world.answers, known_partitions(world), now, status.partitions,
          [&](const api::JobPartition& part) {
-           const auto request = request_for(job, world, status, part);
-           if (request) plan.actions.emplace_back(PutJob{part.index, part.id, *request});
+           auto request = request_for(job, world, status, part);
+           if (!request) return;
+           request->which.again = was_asked(job.status, part);
+           plan.actions.emplace_back(PutJob{part.index, part.id, *std::move(request)});
          });
   status.work = sum(status.partitions);
   status.progress = progress_text(*status.work);

@@ -335,6 +335,23 @@ TEST(SampleJobPlan, ARemovalSaysWhenItWasFirstAccepted) {
             std::chrono::duration_cast<std::chrono::milliseconds>(kNow.time_since_epoch()).count());
 }
 
+TEST(SampleJobPlan, ARemovalThatIsAskedForAgainSaysSo) {
+  Model model{.job = job_of("rmr"), .world = world_of(1, true)};
+  const auto again = [&] {
+    const Plan plan = model.pass();
+    for (const Action& action : plan.actions) {
+      if (const auto* put = std::get_if<PutJob>(&action)) return put->request.which.again;
+    }
+    ADD_FAILURE() << "nobody was asked";
+    return false;
+  };
+  model.pass();  // stores the id
+  EXPECT_FALSE(again());
+  model.settle();
+  model.answer(0).job.reset();  // a successor, which knows nothing
+  EXPECT_TRUE(again());
+}
+
 TEST(SampleJobPlan, WaitsForWhatIsMissingAndGoesOnWhenItComes) {
   Model model;
   const World whole = model.world;

@@ -85,7 +85,8 @@ Result<engine::SyncTask> sync_of(const api::SampleJob& job, const api::SampleSet
                         .dirs = o.dirs,
                         .dry = o.dry,
                         .delete_source = o.delete_src,
-                        .delete_destination = o.delete_dst};
+                        .delete_destination = o.delete_dst,
+                        .no_https = o.no_https};
   // An include alone leaves nothing out: whoever writes one means only these.
   if (!task.include.empty() && task.exclude.empty()) task.exclude = {"*"};
   return task;
@@ -178,9 +179,6 @@ std::string remark_on(const api::SampleJob& job) {
     if (job.spec.sync->http_port) return "syncOptions.http-port has no meaning any more";
     if (!job.spec.sync->worker.empty()) {
       return "syncOptions.worker is ignored: the runtimes are the workers";
-    }
-    if (job.spec.sync->no_https) {
-      return "syncOptions.no-https is ignored: the endpoint's own scheme counts";
     }
   }
   return "";

@@ -40,7 +40,8 @@ TEST(SampleJobRequest, SyncOptionsKeepTheirMeaning) {
                                    .update = true,
                                    .delete_dst = true,
                                    .include = "*.jpg,*.png",
-                                   .bwlimit = 100};
+                                   .bwlimit = 100,
+                                   .no_https = true};
   const auto request = request_of(job, set_of(), 0, 1);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->sync.source, "s3://b/x");
@@ -51,6 +52,7 @@ TEST(SampleJobRequest, SyncOptionsKeepTheirMeaning) {
   EXPECT_EQ(request->sync.include, (std::vector<std::string>{"*.jpg", "*.png"}));
   EXPECT_EQ(request->sync.exclude, (std::vector<std::string>{"*"}));
   EXPECT_EQ(request->sync.megabits, 100);
+  EXPECT_TRUE(request->sync.no_https);
 }
 
 TEST(SampleJobRequest, OptionsThatAreGoneAreRefusedOrRemarkedOn) {

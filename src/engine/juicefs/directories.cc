@@ -11,7 +11,21 @@ namespace {
 constexpr std::string_view kShared = "/dev/shm";
 constexpr auto kSystem = std::to_array<std::string_view>({"/bin",
                                                           "/boot",
-                                                          "/dev",
+                                                          "/dev/block",
+                                                          "/dev/bus",
+                                                          "/dev/char",
+                                                          "/dev/cpu",
+                                                          "/dev/disk",
+                                                          "/dev/dri",
+                                                          "/dev/fd",
+                                                          "/dev/hugepages",
+                                                          "/dev/input",
+                                                          "/dev/mapper",
+                                                          "/dev/mqueue",
+                                                          "/dev/net",
+                                                          "/dev/pts",
+                                                          "/dev/snd",
+                                                          "/dev/vfio",
                                                           "/etc",
                                                           "/lib",
                                                           "/lib32",
@@ -89,10 +103,13 @@ Result<> check_directory(const std::string& path, const std::vector<std::string>
                  named + "is not beneath " + list + ", where this cluster allows caches"};
   }
   if (is_in_memory(path)) return Done{};
+  // What is mounted beneath /dev may hold a cache (published examples have /dev/ssd/cache); a name
+  // in /dev itself is a device's.
+  const bool is_device = path.starts_with("/dev/") && path.find('/', 5) == path.npos;
   const auto clashes = [&](std::string_view system) {
     return is_at_or_beneath(path, system) || is_at_or_beneath(system, path);
   };
-  if (std::any_of(kSystem.begin(), kSystem.end(), clashes)) {
+  if (is_device || std::any_of(kSystem.begin(), kSystem.end(), clashes)) {
     return Error{Code::kInvalid, named +
                                      "belongs to the node's system; choose one of its own, "
                                      "such as /ssd/cache or /dev/shm/cache"};

@@ -77,8 +77,9 @@ TEST(JuicefsTiers, TheClientsOwnMemoryNeedsASize) {
 }
 
 TEST(JuicefsDirectories, AreNeverTheSystemsOwn) {
-  for (const char* good : {"/dev/shm", "/dev/shm/a", "/ssd", "/data/cache", "/mnt/disk0/x",
-                           "/var/cache/x", "/var/lib/paddle", "/libx", "/home/user/x"}) {
+  for (const char* good :
+       {"/dev/shm", "/dev/shm/a", "/dev/ssd/cache2", "/ssd", "/data/cache", "/mnt/disk0/x",
+        "/var/cache/x", "/var/lib/paddle", "/libx", "/home/user/x"}) {
     EXPECT_TRUE(check_directory(good, {})) << good;
   }
   for (const char* bad : {"/",
@@ -87,6 +88,8 @@ TEST(JuicefsDirectories, AreNeverTheSystemsOwn) {
                           "/dev",
                           "/dev/sda",
                           "/dev/shmx",
+                          "/dev/disk/by-id",
+                          "/dev/mapper/vg",
                           "/etc",
                           "/etc/kubernetes",
                           "/lib",

@@ -72,7 +72,7 @@ Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, cons
   add_flag(argv, "dry", (task.dry && copies) || lists);
   add_flag(argv, "delete-src", task.delete_source && copies);
   add_flag(argv, "delete-dst", task.delete_destination && !lists);
-  add_flag(argv, "no-https", source.no_https);
+  add_flag(argv, "no-https", source.no_https || task.no_https);
   // Both or neither of the two end with a slash; with one, names are taken beneath it.
   argv.push_back(source.uri + (source.uri.ends_with('/') ? "" : "/"));
   argv.push_back(std::string("jfs://") + kVolumeVariable + "/" + destination +
