@@ -52,7 +52,12 @@ std::optional<api::SharedSync> follow_first_sync(const api::SampleSet& set, cons
   api::SharedSync next = *set.status.sync;
   const int partitions = set.spec.effective_partitions();
   const auto answers = answers_of(set, world);
+  std::vector<api::JobPartition> still;  // to be told so
+  for (const auto& part : next.left) {
+    if (world.not_cancelled.contains({part.index, part.id})) still.push_back(part);
+  }
   parts::cancel_left(answers, partitions, next.left, [](const api::JobPartition&) {});
+  next.left.insert(next.left.end(), still.begin(), still.end());
   parts::follow(answers, partitions, now, next.parts, [](const api::JobPartition&) {});
   if (const auto why = parts::why_again(next.parts, partitions, now); !why.empty()) {
     const std::string id = parts::after(division_of(next.parts.front().id));

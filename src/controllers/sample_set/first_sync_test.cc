@@ -263,6 +263,27 @@ TEST(SampleSetFirstSync, OneThatComesBackAfterItsPartWasGivenToOthersIsToldSo) {
   EXPECT_EQ(model.set.status.phase, "Ready");
 }
 
+TEST(SampleSetFirstSync, OneThatCouldNotBeToldSoIsRemembered) {
+  Model model(model_set(3, true));
+  model.slow = {2};
+  model.settle();
+  const std::string first = id_of(model, 2);
+  model.silence(2, seconds(30));
+  model.settle();
+  model.slow = {0, 1, 2};
+  wait(model, seconds(60));
+  ASSERT_EQ(model.set.status.sync->left.size(), 1u);
+  model.others_work = false;
+  model.silence(2, seconds(0));
+  model.world.not_cancelled = {{2, first}};
+  EXPECT_EQ(only<CancelJob>(model.pass()), (std::vector{CancelJob{2, first}}));
+  ASSERT_EQ(model.set.status.sync->left.size(), 1u);
+  EXPECT_EQ(model.set.status.sync->left[0].id, first);
+  model.world.not_cancelled.clear();
+  EXPECT_EQ(only<CancelJob>(model.pass()), (std::vector{CancelJob{2, first}}));
+  EXPECT_TRUE(model.set.status.sync->left.empty());
+}
+
 TEST(SampleSetFirstSync, PartitionsMayChangeInTheMiddle) {
   for (const auto& counts : std::vector<std::vector<int>>{{1, 3, 2}, {3, 2}, {3, 1}, {2, 3}}) {
     Model model(model_set(counts[0], true));

@@ -59,7 +59,7 @@ class SampleSetReconciler {
       std::optional<Error> failed;
       TRY(const auto carried, carry_out(plan, set, *seen, failed, call));
       if (carried == Hand::Carried::kSeeAgain) continue;
-      if (!seen->refused.empty()) CHECK_DONE(say_refused(plan, set, *seen, call));
+      if (says_more(*seen)) CHECK_DONE(say_more(plan, set, *seen, call));
       // Nobody comes back to a set by itself after that one.
       if (failed && failed->code != Code::kInvalid) return *std::move(failed);
       return Outcome{.again_after = plan.again_after};
@@ -71,8 +71,8 @@ class SampleSetReconciler {
   Result<Hand::Carried> carry_out(const Plan& plan, api::SampleSet& set, World& world,
                                   std::optional<Error>& failed, const kube::Call& call) {
     for (const Action& action : plan.actions) {
-      // It would say that all is well.
-      if (std::holds_alternative<SetStatus>(action) && !world.refused.empty()) continue;
+      // It would say that all was done.
+      if (std::holds_alternative<SetStatus>(action) && says_more(world)) continue;
       auto carried = hand_.carry_out(action, set, world, call);
       if (carried) {
         if (*carried == Hand::Carried::kSeeAgain) return carried;
@@ -81,6 +81,9 @@ class SampleSetReconciler {
       Error error = std::move(carried).error();
       if (error.code == Code::kCancelled || !stands_alone(action)) return error;
       if (is_refusal(error) && world.refused.empty()) world.refused = error.message;
+      if (const auto* cancel = std::get_if<CancelJob>(&action)) {
+        world.not_cancelled.emplace(cancel->partition, cancel->id);
+      }
       if (!failed) failed = std::move(error);
     }
     return Hand::Carried::kDone;
@@ -94,9 +97,12 @@ class SampleSetReconciler {
            std::holds_alternative<SetOwners>(action);
   }
 
+  static bool says_more(const World& world) {
+    return !world.refused.empty() || !world.not_cancelled.empty();
+  }
+
   // The status as it is with that, and what is new in it.
-  Result<> say_refused(const Plan& before, api::SampleSet& set, World& world,
-                       const kube::Call& call) {
+  Result<> say_more(const Plan& before, api::SampleSet& set, World& world, const kube::Call& call) {
     const Plan plan = desired(set, world, options_.setting, clock_.wall());
     for (const Action& action : plan.actions) {
       const bool says =

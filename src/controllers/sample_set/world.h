@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/meta.h"
@@ -109,7 +110,10 @@ struct World {
   std::vector<std::string> sharers{};  // sets that sync into the same place of the same volume
   bool forced = false;                 // ends although somebody uses it
   std::optional<Refusal> refusal{};
-  std::string refused{};  // in the same way, what is done to objects that are there; empty: nothing
+  // Of this pass: what was refused in the same way of what is done to objects that are there, empty
+  // when nothing was; and jobs (partition, id) that no runtime could be told to end.
+  std::string refused{};
+  std::set<std::pair<int, std::string>> not_cancelled{};
 };
 
 }  // namespace paddle::controllers::sample_sets
