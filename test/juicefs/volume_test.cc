@@ -89,6 +89,25 @@ TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
   EXPECT_EQ(after.index->files, kFiles / 7 * 5);
   EXPECT_EQ(after.index->bytes, kBytes / 7 * 5);
   EXPECT_EQ(run_job(first, "rmr-2", removal).state, JobState::kFailed);  // nothing of it is left
+  removal.which.again = true;  // as one that may have had its effect on a runtime that is gone
+  const auto again = run_job(first, "rmr-3", removal);
+  EXPECT_EQ(again.state, JobState::kSucceeded) << again.error;
+
+  // Neither through a link, nor by a name that is cut to another's.
+  std::filesystem::create_symlink("/proc", first.mount + "/out");
+  removal.which = {.paths = {"out/class2"}};
+  EXPECT_EQ(run_job(first, "rmr-4", removal).state, JobState::kFailed);
+  removal.which.paths = {std::string(256 + 6, 'x')};
+  EXPECT_EQ(run_job(first, "rmr-5", removal).state, JobState::kFailed);
+  EXPECT_TRUE(std::filesystem::exists(first.mount + "/class2"));
+
+  // A list with more than paths in it warms nothing up.
+  ASSERT_TRUE(write_file(first.mount + "/train.txt", "class2/2.jpg 0\nclass3/3.jpg 1\n"));
+  runtime::JobRequest listed = warmup_job(0, 1);
+  listed.which.file = "train.txt";
+  const auto labels = run_job(first, "warm-2", listed);
+  EXPECT_EQ(labels.state, JobState::kFailed);
+  EXPECT_NE(labels.error.find("'class2/2.jpg 0'"), std::string::npos) << labels.error;
 
   expect_no_secret_in_argv();
 }

@@ -161,6 +161,8 @@ TEST(PathInSet, StaysBeneathTheRoot) {
   for (const char* wrong : {"..", "a/../b", "/../etc", "a\nb"}) {
     EXPECT_TRUE(path_in_set(wrong).is(Code::kInvalid)) << wrong;
   }
+  EXPECT_TRUE(path_in_set("a/" + std::string(255, 'x')));
+  EXPECT_TRUE(path_in_set(std::string(256, 'x') + "/a").is(Code::kInvalid));
 }
 
 const FormatPlace kPlace{.program = "/j", .volume_secret = "/v"};

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
+#include "engine/juicefs/node/beneath.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -36,6 +37,7 @@ Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& 
   std::size_t written = 0;
   while (written < request.size()) {
     const ssize_t n = ::write(fd.get(), request.data() + written, request.size() - written);
+    if (alive_) alive_();
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return unavailable(mount_, std::strerror(errno));
     written += static_cast<std::size_t>(n);
@@ -45,6 +47,7 @@ Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& 
   std::chrono::milliseconds pause = kShortPause;
   while (!reader.answer().ended) {
     const ssize_t got = ::read(fd.get(), room.data(), room.size());
+    if (alive_) alive_();
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return unavailable(mount_, std::strerror(errno));
     if (got == 0) {  // nothing yet
@@ -105,13 +108,22 @@ Result<VolumeTotals> Control::totals(bool strict, std::stop_token stop) const {
 Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& tell,
                          std::stop_token stop) const {
   const std::size_t slash = path.rfind('/');
-  const std::string parent = slash == path.npos ? "" : "/" + path.substr(0, slash);
+  const std::string parent = slash == path.npos ? "" : path.substr(0, slash);
+  const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+  if (name.size() > kLongestName) {  // a longer one would be cut, and be another's
+    return Error{Code::kInvalid, "a name in the set has at most 255 bytes; correct the path"};
+  }
+  TRY(const UniqueFd root, open_beneath(mount_, "", O_RDONLY | O_DIRECTORY));
+  TRY(const UniqueFd at, open_beneath(mount_, parent, O_RDONLY | O_DIRECTORY));
+  struct stat mount {};
   struct stat seen {};
-  if (::stat((mount_ + parent).c_str(), &seen) != 0) {
-    if (errno == ENOENT) return Error{Code::kNotFound, "there is no such file"};
+  if (::fstat(root.get(), &mount) != 0 || ::fstat(at.get(), &seen) != 0) {
     return unavailable(mount_, std::strerror(errno));
   }
-  const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+  // The number of a directory of another file system means something else to this client.
+  if (seen.st_dev != mount.st_dev) {
+    return Error{Code::kInvalid, "'" + parent + "' is not a part of the set; correct the path"};
+  }
   bool again = false;
   auto removed = ask(remove_request(seen.st_ino, name, skip_trash), tell, stop, &again);
   if (again && removed.is(Code::kNotFound)) return Done{};  // gone the time before
@@ -126,6 +138,7 @@ Result<std::string> Control::read(const char* file) const {
   std::array<char, 64 * 1024> room{};
   for (;;) {
     const ssize_t got = ::read(fd.get(), room.data(), room.size());
+    if (alive_) alive_();
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return unavailable(mount_, std::strerror(errno));
     if (got == 0) return text;

@@ -21,7 +21,9 @@ namespace paddle::engine::juicefs {
 
 class Control {
  public:
-  explicit Control(std::string mount) : mount_(std::move(mount)) {}
+  // `alive` hears whenever the client has answered a call, if only that it has nothing yet.
+  explicit Control(std::string mount, std::function<void()> alive = {})
+      : mount_(std::move(mount)), alive_(std::move(alive)) {}
 
   using Sink = std::function<void(std::int64_t files, std::int64_t bytes)>;
 
@@ -30,7 +32,8 @@ class Control {
                              std::uint16_t threads, const Sink& tell, std::stop_token stop) const;
   // `strict` counts every file; otherwise JuiceFS's own counts of directories are summed up.
   Result<VolumeTotals> totals(bool strict, std::stop_token stop) const;
-  // A path relative to the root of the mount, with everything beneath.
+  // A path relative to the root of the mount, with everything beneath; links on the way to it are
+  // not followed. kInvalid: it is in another file system, or no name in a volume is that long.
   Result<> remove(const std::string& path, bool skip_trash, const Sink& tell,
                   std::stop_token stop) const;
 
@@ -47,6 +50,7 @@ class Control {
   Result<std::string> read(const char* file) const;
 
   const std::string mount_;
+  const std::function<void()> alive_;
 };
 
 }  // namespace paddle::engine::juicefs

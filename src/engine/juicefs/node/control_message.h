@@ -28,6 +28,7 @@ inline constexpr std::uint64_t kRootInode = 1;
 std::string cache_request(CacheAction action, const std::vector<std::string>& paths,
                           std::uint16_t threads);
 std::string totals_request(std::uint64_t inode, bool strict);
+// `name` has at most 255 bytes.
 std::string remove_request(std::uint64_t parent, const std::string& name, bool skip_trash);
 
 struct ControlAnswer {

@@ -1,77 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client that says `interrupted` to questions which nobody interrupted: its control file is a
-// terminal here, and the test sits at the other end.
+// A client that says `interrupted` to questions which nobody interrupted.
 
 #include "engine/juicefs/node/control.h"
 
-#include <cerrno>
 #include <deque>
-#include <thread>
+#include <filesystem>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <termios.h>
-#include <unistd.h>
 
-#include "base/scratch.h"
-#include "base/unique_fd.h"
+#include "engine/juicefs/node/fake_client.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
-const std::string kInterrupted(1, static_cast<char>(EINTR));
-const std::string kMissing(1, static_cast<char>(ENOENT));
-const std::string kDone(1, '\0');
-
 class ControlTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(::grantpt(master_.get()), 0);
-    ASSERT_EQ(::unlockpt(master_.get()), 0);
-    const std::string terminal = ::ptsname(master_.get());
-    slave_ = UniqueFd(::open(terminal.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
-    ASSERT_TRUE(slave_);
-    termios raw{};
-    ASSERT_EQ(::tcgetattr(slave_.get(), &raw), 0);
-    ::cfmakeraw(&raw);
-    ASSERT_EQ(::tcsetattr(slave_.get(), TCSANOW, &raw), 0);
-    ASSERT_EQ(::symlink(terminal.c_str(), (mount_.path() + "/.control").c_str()), 0);
-  }
+  void answer(std::deque<std::string> answers) { mount_.answer(std::move(answers)); }
+  int asked() { return mount_.asked(); }
 
-  // One answer to each question, in this order.
-  void answer(std::deque<std::string> answers) {
-    client_ = std::jthread([this, answers = std::move(answers)](std::stop_token stop) mutable {
-      std::string question;
-      while (!stop.stop_requested()) {
-        pollfd ready{.fd = master_.get(), .events = POLLIN, .revents = 0};
-        if (::poll(&ready, 1, 20) <= 0) continue;
-        char room[512];
-        const ssize_t got = ::read(master_.get(), room, sizeof room);
-        if (got > 0) question.append(room, static_cast<std::size_t>(got));
-        if (question.size() < 8 || question.size() < 8 + std::size_t(std::uint8_t(question[7]))) {
-          continue;
-        }
-        question.clear();
-        ++asked_;
-        if (answers.empty()) continue;
-        ASSERT_GT(::write(master_.get(), answers.front().data(), answers.front().size()), 0);
-        answers.pop_front();
-      }
-    });
-  }
-  int asked() {
-    client_ = {};
-    return asked_;
-  }
-
-  const Scratch mount_{};
-  UniqueFd master_{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
-  UniqueFd slave_{};
-  int asked_ = 0;
-  std::jthread client_{};
+  FakeClient mount_{};
 };
 
 TEST_F(ControlTest, WhatWasInterruptedIsAskedAgain) {
@@ -89,6 +37,26 @@ TEST_F(ControlTest, WhatIsGoneWhenAskedAgainWasRemovedTheTimeBefore) {
 TEST_F(ControlTest, WhatWasNeverThereIsNotFound) {
   answer({kMissing});
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}).is(Code::kNotFound));
+}
+
+TEST_F(ControlTest, RemovesNothingThroughALinkOrInAnotherFileSystem) {
+  answer({kDone, kDone, kDone});
+  std::filesystem::create_directories(mount_.path() + "/real");
+  std::filesystem::create_symlink("/proc", mount_.path() + "/out");
+  std::filesystem::create_symlink("real", mount_.path() + "/within");
+  const Control control(mount_.path());
+  EXPECT_TRUE(control.remove("out/train", true, {}, {}).is(Code::kNotFound));
+  EXPECT_TRUE(control.remove("within/train", true, {}, {}).is(Code::kNotFound));
+  EXPECT_TRUE(Control("/").remove("proc/train", true, {}, {}).is(Code::kInvalid));
+  EXPECT_TRUE(control.remove("real/train", true, {}, {}));
+  EXPECT_EQ(asked(), 1);
+}
+
+TEST_F(ControlTest, ANameIsNotCutToAnothers) {
+  answer({kDone});
+  EXPECT_TRUE(
+      Control(mount_.path()).remove(std::string(261, 'a'), true, {}, {}).is(Code::kInvalid));
+  EXPECT_EQ(asked(), 0);
 }
 
 TEST_F(ControlTest, AClientThatIsAlwaysInterruptedIsNotAskedForEver) {

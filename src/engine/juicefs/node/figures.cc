@@ -12,11 +12,15 @@ namespace paddle::engine::juicefs {
 namespace {
 
 constexpr std::chrono::seconds kLookEvery{10};
-constexpr std::int64_t kShareOfTime = 10;  // of which looking at the cache takes one
+constexpr std::chrono::seconds kSilence{30};  // from here on it hangs
+constexpr std::int64_t kShareOfTime = 10;     // of which looking at the cache takes one
 constexpr std::uint16_t kThreads = 10;
 constexpr const char* kByProcess =
     "the JuiceFS CSI driver runs in by-process mode, where every pod has a client of its own: a "
     "trainer that runs already does not see what is warmed up after its start; use mount-pod mode";
+constexpr const char* kSilent =  // the same each time: a condition repeats it
+    "the JuiceFS client of this node has not answered for 30 seconds or more; see the log of its "
+    "mount pod, and delete that pod if the client hangs";
 
 std::int64_t count(const std::string& stats, const char* name) {
   const double value = figure(stats, name).value_or(0);
@@ -25,8 +29,15 @@ std::int64_t count(const std::string& stats, const char* name) {
 
 }  // namespace
 
-Figures::Figures(const Control& control, std::vector<std::string> disks)
-    : control_(control),
+Status shown(Status last, std::chrono::nanoseconds silent) {
+  if (silent < kSilence) return last;
+  last.mounts = 0;
+  last.remark = kSilent;
+  return last;
+}
+
+Figures::Figures(const std::string& mount, std::vector<std::string> disks)
+    : control_(mount, [this] { heard(); }),
       disks_(std::move(disks)),
       thread_([this](const std::stop_token& end) { run(end); }) {}
 
@@ -37,7 +48,13 @@ Figures::~Figures() {
 
 Status Figures::status() const {
   Lock lock(mutex_);
-  return status_;
+  const auto now = system_clock().boot();
+  return shown(status_, heard_ ? now - *heard_ : std::chrono::nanoseconds{});
+}
+
+void Figures::heard() {
+  Lock lock(mutex_);
+  if (heard_) heard_ = system_clock().boot();
 }
 
 void Figures::set_part(std::vector<std::string> paths) {
@@ -74,6 +91,7 @@ void Figures::run(const std::stop_token& end) {
       status_.remark = looked.error().message;
     }
     Lock lock(mutex_);
+    heard_.reset();
     if (!hurry_ && !end.stop_requested()) wake_.wait_for(mutex_, end, kLookEvery);
   }
 }
@@ -85,6 +103,7 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
     status_.disk_size = disk.size;
     status_.disk_used = disk.used;
     status_.disk_avail = disk.avail;
+    heard_ = system_clock().boot();
   }
   TRY(const std::string stats, control_.stats());
   MountConfig config;
@@ -138,8 +157,9 @@ Result<> Figures::look_at_cache(const std::string& life, const std::stop_token& 
     Lock lock(mutex_);
     // A file that was written over has blocks that are no longer part of it.
     const auto cached = std::clamp<std::int64_t>(all.bytes - all.missing, 0, totals_.bytes);
-    status_.cached_bytes = all.missing == 0 ? totals_.bytes : cached;
-    status_.cached_files = all.missing == 0 ? totals_.files : 0;
+    // A client passes over what it can not find: that is not cached.
+    const bool whole = all.missing == 0 && all.files >= totals_.files;
+    status_.cached_bytes = whole ? totals_.bytes : cached;
   }
   CacheFigures own = all;
   if (static_cast<std::int64_t>(part.size()) < all.files) {

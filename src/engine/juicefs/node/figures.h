@@ -5,10 +5,13 @@
 //
 // Files and bytes of the set come from JuiceFS's own counts; they are counted out only when those
 // have changed. What is cached is asked of the client block by block, so only when its cache has
-// changed, and never for more than a tenth of the time. Thread-safe.
+// changed, and never for more than a tenth of the time. A client that hangs holds up the looking
+// and nobody else; status() says so. Thread-safe.
 
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -21,10 +24,13 @@
 
 namespace paddle::engine::juicefs {
 
+// What is to be shown of what was seen last, when the client has not answered for `silent`: of one
+// that hangs, that nothing is served. Pure.
+Status shown(Status last, std::chrono::nanoseconds silent);
+
 class Figures {
  public:
-  // `control` outlives it.
-  Figures(const Control& control, std::vector<std::string> disks);
+  Figures(const std::string& mount, std::vector<std::string> disks);
   ~Figures();
 
   Status status() const EXCLUDES(mutex_);
@@ -48,10 +54,11 @@ class Figures {
   };
 
   void run(const std::stop_token& end) EXCLUDES(mutex_);
+  void heard() EXCLUDES(mutex_);  // the client has answered
   Result<> look(bool hurry, const std::stop_token& end) EXCLUDES(mutex_);
   Result<> look_at_cache(const std::string& life, const std::stop_token& end) EXCLUDES(mutex_);
 
-  const Control& control_;
+  const Control control_;
   const std::vector<std::string> disks_;
 
   mutable Mutex mutex_;
@@ -61,6 +68,8 @@ class Figures {
   std::uint64_t part_number_ GUARDED_BY(mutex_) = 0;
   std::string life_ GUARDED_BY(mutex_){};  // of the client that answered last
   bool hurry_ GUARDED_BY(mutex_) = true;
+  std::optional<BootTime> heard_
+      GUARDED_BY(mutex_){};  // while the client is asked: its last answer
 
   // Of the looking thread alone.
   VolumeTotals totals_{};

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/unique_fd.h"
+#include "engine/juicefs/node/beneath.h"
 #include "engine/juicefs/node/sync_command.h"
 
 namespace paddle::engine::juicefs {
@@ -30,24 +31,6 @@ Error failed(const std::string& path) {
     return {Code::kNotFound, "the set has no '" + path + "'; sync it or correct the path"};
   }
   return {Code::kUnavailable, "'" + path + "' can not be listed: " + std::strerror(errno)};
-}
-
-// Opened step by step without following links, so that nothing outside of the mount is reached.
-Result<UniqueFd> open_beneath(const std::string& mount, const std::string& path, int flags) {
-  UniqueFd at(::open(mount.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!at) return failed(mount);
-  std::size_t from = 0;
-  while (from < path.size()) {
-    const std::size_t end = std::min(path.find('/', from), path.size());
-    const bool last = end == path.size();
-    const std::string name = path.substr(from, end - from);
-    const int how = last ? flags : O_RDONLY | O_DIRECTORY;
-    UniqueFd next(::openat(at.get(), name.c_str(), how | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-    if (!next) return failed(path);
-    at = std::move(next);
-    from = end + 1;
-  }
-  return at;
 }
 
 class Walk {
@@ -174,6 +157,21 @@ Result<std::vector<std::string>> list_files(const std::string& mount, const Sele
     }
   }
   return std::move(walk).in_order();
+}
+
+Result<Presence> look_for(const std::string& mount, const std::vector<std::string>& files,
+                          const std::stop_token& stop) {
+  Presence seen;
+  for (const auto& path : files) {
+    if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
+    struct stat file {};
+    if (::lstat((mount + "/" + path).c_str(), &file) == 0) {
+      if (S_ISREG(file.st_mode)) ++seen.files;
+    } else if (errno == ENOENT || errno == ENOTDIR) {
+      if (seen.absent++ == 0) seen.first_absent = path;
+    }
+  }
+  return seen;
 }
 
 bool is_leftover_name(const std::string& name) {

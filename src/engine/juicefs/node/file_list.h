@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -22,6 +23,15 @@ namespace paddle::engine::juicefs {
 Result<std::vector<std::string>> list_files(const std::string& mount, const Selection& which,
                                             const std::function<void(std::size_t)>& found,
                                             std::stop_token stop);
+
+// What there is now of files of a list.
+struct Presence {
+  std::int64_t files = 0;      // regular ones
+  std::int64_t absent = 0;     // neither they nor anything else under that name
+  std::string first_absent{};  // in the order of the list
+};
+Result<Presence> look_for(const std::string& mount, const std::vector<std::string>& files,
+                          const std::stop_token& stop);
 
 // What a `juicefs sync` that was killed leaves behind: hidden files of its own naming
 // (".jfs.<name>.tmp.<number>") that nobody has written to since `before`.

@@ -52,15 +52,15 @@ Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options)
 }
 
 Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
+  if (task.counts) return Done{};
   const std::string source = task.source.empty() ? options_.source : task.source;
   if (source.empty()) {
     return Error{Code::kInvalid,
                  "the set has no source to sync from; give one in spec.source.uri or in the "
                  "options of the sync"};
   }
-  if (task.counts) return Done{};
-  const Pacer pacer([this] {
-    const auto stats = control_.stats();
+  const Pacer pacer([control = control_] {
+    const auto stats = control.stats();
     return stats ? figure(*stats, "juicefs_blockcache_miss_bytes").value_or(-1) : -1;
   });
   auto done = sync_from({.program = options_.program,
@@ -77,6 +77,7 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
 
 Result<> NodeEngine::sync_from(const SyncPlace& place, const SyncTask& task,
                                const ProgressSink& tell, const std::stop_token& stop) {
+  const auto held = lists_.hold(task.job);
   const bool cut_short = lists_.begin_sync();
   const WallTime began = system_clock().wall();
   SyncPart part{.pieces = {{}}};
@@ -171,16 +172,51 @@ Result<std::vector<std::string>> NodeEngine::part_for(const Selection& which,
   return from_text(text);
 }
 
+Result<CacheFigures> NodeEngine::check(const std::vector<std::string>& paths, std::uint16_t threads,
+                                       const std::stop_token& stop) const {
+  return control_.cache(CacheAction::kCheck, paths, threads, {}, stop);
+}
+
+// A client passes over what it can not find, and counts what it has found. A line of a list may
+// also be a directory, which counts as the files in it.
+Result<> NodeEngine::expect_listed(const Selection& which, const std::vector<std::string>& files,
+                                   const CacheFigures& seen, const std::stop_token& stop) const {
+  if (which.file.empty() || seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
+  TRY(const Presence there, look_for(options_.data, files, stop));
+  if (there.absent == 0) return Done{};
+  return Error{Code::kNotFound, "the list '" + which.file + "' names '" +
+                                    there.first_absent.substr(0, 200) +
+                                    "', which is not in the set (" + std::to_string(there.absent) +
+                                    " such lines); each line has to be the path of a file from "
+                                    "the root of the set, and nothing else"};
+}
+
+Result<> NodeEngine::expect_found(const std::vector<std::string>& files, std::uint16_t threads,
+                                  CacheFigures& seen, const std::stop_token& stop) const {
+  if (seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
+  TRY(const Presence there, look_for(options_.data, files, stop));
+  if (seen.files >= there.files) return Done{};  // the others are gone, or no files
+  TRY(seen, check(from_root(files), threads, stop));
+  if (seen.files >= there.files) return Done{};
+  return Error{Code::kUnavailable,
+               "JuiceFS finds only " + std::to_string(seen.files) + " of " +
+                   std::to_string(there.files) +
+                   " files that are to be brought into the cache; see the log of the JuiceFS "
+                   "mount pod on this node"};
+}
+
 Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
                              std::stop_token stop) {
+  const auto held = lists_.hold(which.job);
   TRY(const std::vector<std::string> files, part_for(which, tell, stop));
   const std::vector<std::string> paths = from_root(files);
   const std::uint16_t threads = threads_of(which);
-  CHECK_DONE(lists_.write_part(to_text(files)));
-  figures_.set_part(paths);
 
   // What there is and what is missing of it; a warm-up that is run again has little left to do.
-  TRY(CacheFigures now, control_.cache(CacheAction::kCheck, paths, threads, {}, stop));
+  TRY(CacheFigures now, check(paths, threads, stop));
+  CHECK_DONE(expect_listed(which, files, now, stop));
+  CHECK_DONE(lists_.write_part(to_text(files)));
+  figures_.set_part(paths);
   Progress progress{.files_total = static_cast<std::int64_t>(paths.size()),
                     .bytes_total = now.bytes,
                     .bytes_done = now.bytes - now.missing};
@@ -197,8 +233,9 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
     TRY(const CacheFigures filled,
         control_.cache(CacheAction::kWarmUp, paths, threads, telling, stop));
     (void)filled;
-    TRY(now, control_.cache(CacheAction::kCheck, paths, threads, {}, stop));
+    TRY(now, check(paths, threads, stop));
   }
+  CHECK_DONE(expect_found(files, threads, now, stop));
   figures_.note_part(now);
   figures_.look_soon();
 
@@ -307,8 +344,8 @@ Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
     before += *removed;
   }
   figures_.look_soon();
-  // Some that are gone may be the work of an earlier run that was cut short.
-  if (!removed_one && missing) return *missing;
+  // Some that are gone may be the work of an earlier run that was cut short, and so may all.
+  if (!removed_one && missing && !which.again) return *missing;
   tell({.files_total = before, .files_done = before});
   return Done{};
 }

@@ -55,7 +55,7 @@ class NodeEngine final : public NodeFace {
       : options_(options),
         lists_(std::move(lists)),
         control_(options.data),
-        figures_(control_, options.disks) {}
+        figures_(options.data, options.disks) {}
 
   Result<std::vector<std::string>> part_for(const Selection& which, const ProgressSink& tell,
                                             const std::stop_token& stop);
@@ -63,6 +63,15 @@ class NodeEngine final : public NodeFace {
                                           const std::stop_token& stop);
   Result<> make_lists(const Selection& which, const ProgressSink& tell,
                       const std::stop_token& stop);
+
+  Result<CacheFigures> check(const std::vector<std::string>& paths, std::uint16_t threads,
+                             const std::stop_token& stop) const;
+  // An error when somebody's list names what is not there; `seen`: what a client found of `files`.
+  Result<> expect_listed(const Selection& which, const std::vector<std::string>& files,
+                         const CacheFigures& seen, const std::stop_token& stop) const;
+  // An error when the client does not find what is there; looks again before it says so.
+  Result<> expect_found(const std::vector<std::string>& files, std::uint16_t threads,
+                        CacheFigures& seen, const std::stop_token& stop) const;
 
   Result<> sync_from(const SyncPlace& place, const SyncTask& task, const ProgressSink& tell,
                      const std::stop_token& stop);
@@ -75,7 +84,7 @@ class NodeEngine final : public NodeFace {
   const NodeOptions options_;
   const ListStore lists_;
   const Control control_;
-  Figures figures_;  // last: its thread uses control_
+  Figures figures_;
 };
 
 }  // namespace paddle::engine::juicefs

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/unique_fd.h"
+#include "engine/juicefs/node/beneath.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -86,19 +87,12 @@ class Search {
 Result<OldPaths> older_than(const std::string& mount, const std::string& path, WallTime limit,
                             const std::stop_token& stop) {
   Search search(limit, stop);
-  // Links on the way to it are not followed.
-  UniqueFd at(::open(mount.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!at) return can_not_look(mount);
-  std::size_t from = 0;
-  for (std::size_t slash; (slash = path.find('/', from)) != path.npos; from = slash + 1) {
-    const std::string name = path.substr(from, slash - from);
-    UniqueFd next(
-        ::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next) return can_not_look(path);
-    at = std::move(next);
-  }
+  const std::size_t slash = path.rfind('/');
+  const std::string parent = slash == path.npos ? "" : path.substr(0, slash);
+  TRY(const UniqueFd at, open_beneath(mount, parent, O_RDONLY | O_DIRECTORY));
   OldPaths found;
-  TRY(found.younger, search.one(at.get(), path.substr(from), path, 0));
+  const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+  TRY(found.younger, search.one(at.get(), name, path, 0));
   found.paths = std::move(search.paths());
   if (found.younger == 0) found.paths = {path};
   return found;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/juicefs/node/beneath.h"
+
 namespace paddle::engine::juicefs {
 namespace {
 
@@ -27,6 +29,11 @@ Result<std::string> path_in_set(const std::string& path) {
     if (part == ".." || part.find('\n') != part.npos || part.find('\0') != part.npos) {
       return Error{Code::kInvalid,
                    "the path '" + path.substr(0, 100) + "' is not one beneath the root of the set"};
+    }
+    if (part.size() > kLongestName) {
+      return Error{Code::kInvalid, "the path '" + path.substr(0, 100) +
+                                       "...' has a name of more than 255 bytes, which no file of "
+                                       "a set has; correct it"};
     }
     clean += (clean.empty() ? "" : "/") + part;
   }

@@ -122,6 +122,7 @@ TEST_F(GenerationsTest, RemovalsAreOfNamesBeneathTheRoot) {
   put("*", "star");
   sync();
   EXPECT_TRUE(engine_->remove({.paths = {"nothing"}}, tell_nobody, {}).is(Code::kNotFound));
+  EXPECT_TRUE(engine_->remove({.paths = {"nothing"}, .again = true}, tell_nobody, {}));
   for (const char* path : {"..", "/", "train/../val", ""}) {
     EXPECT_TRUE(engine_->remove({.paths = {path}}, tell_nobody, {}).is(Code::kInvalid)) << path;
   }

@@ -297,6 +297,7 @@ Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
   if (before->was_made_by(which.job)) return Done{};
   const auto there = [&](const std::string& path) { return before->resolve(path).has_value(); };
   if (std::none_of(paths.begin(), paths.end(), there)) {
+    if (which.again) return Done{};
     return Error{Code::kNotFound, "the set has no '" + paths.front() + "'; correct the path"};
   }
   data::IndexBuilder next;
