@@ -338,6 +338,28 @@ TEST(Contract, B14_TheDeadlineFailsTheJobAndStopsWhatRuns) {
   EXPECT_EQ(deleted(plan_for(job, world)), (Names{"wad-worker-0", "wad-worker-1"}));
 }
 
+TEST(Contract, B14_TheTimeASuspendedJobWaitedDoesNotCountAgainstItsDeadline) {
+  auto job = workers(1, R"({"activeDeadlineSeconds": 60, "suspend": true})");
+  job.status = status_after(job, {});
+  ASSERT_EQ(job.status.phase, "Suspended");
+
+  job.spec.suspend = false;
+  const auto resumed = kNow + seconds{600};
+  const auto plan = plan_for(job, {}, {}, resumed);
+  EXPECT_EQ(created(plan), Names{"wad-worker-0"});
+  EXPECT_EQ(plan.again_at, resumed + seconds{60});
+  ASSERT_TRUE(plan.status);
+  job.status = *plan.status;
+  EXPECT_EQ(plan_for(job, {}, {}, resumed + seconds{10}).again_at, resumed + seconds{60});
+  const auto late = status_after(job, {}, {}, resumed + seconds{60});
+  EXPECT_EQ(reason(late, "Failed"), "DeadlineExceeded");
+
+  job.spec.suspend = true;  // once more, when the time it had has long passed
+  job.status = status_after(job, {}, {}, resumed + seconds{30});
+  job.spec.suspend = false;
+  EXPECT_EQ(status_after(job, {}, {}, resumed + seconds{900}).phase, "Pending");
+}
+
 TEST(Contract, B14_AFinishedJobIsDeletedWhenItsTimeToLiveHasPassed) {
   auto job = workers(1, R"({"ttlSecondsAfterFinished": 100})");
   job.status.phase = "Completed";

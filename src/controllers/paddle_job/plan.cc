@@ -88,7 +88,7 @@ std::optional<Plan> take_ports(const api::PaddleJob& job, Sight& sight, WallTime
 Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting& setting) {
   Plan plan;
   plan.keep_np = is_elastic(job.spec, setting.etcd);
-  soonest(plan.again_at, deadline_of(job));
+  soonest(plan.again_at, deadline_of(job, now));
   soonest(plan.again_at, sight.verdict.again_at);
   plan.ask_about = sight.verdict.ask_about;
 
