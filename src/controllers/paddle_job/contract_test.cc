@@ -301,6 +301,43 @@ TEST(Contract, B14_ANodeThatDiesWithItsPodIsWaitedForBeforeTheProgramIsBlamed) {
   EXPECT_EQ(lost.disruptions, 1);
 }
 
+TEST(Contract, B14_PodsThatWentDownWithTheirNodeAreNotTheProgramsFailure) {
+  using State = api::ContainerStatus::State;
+  const api::ContainerStatus containerd{
+      .name = "c", .state = State::kTerminated, .exit_code = 255, .reason = "Unknown"};
+  const api::ContainerStatus kubelet{.name = "c",
+                                     .state = State::kTerminated,
+                                     .exit_code = 137,
+                                     .reason = "ContainerStatusUnknown"};
+  const api::ContainerStatus own{
+      .name = "main", .state = State::kTerminated, .exit_code = 255, .reason = "Error"};
+  auto job = workers(2);
+  auto down = over(job, kWorker, 0, 255);
+  for (const auto& lost : {containerd, kubelet}) {
+    down.containers = {lost};
+    // The peer noticed and ended as well.
+    const auto status = status_after(job, published(job, {down, over(job, kWorker, 1, 1)}));
+    EXPECT_EQ(status.phase, "Restarting") << lost.reason;
+    EXPECT_EQ(status.disruptions, 1) << lost.reason;
+    EXPECT_EQ(status.failures, 0) << lost.reason;
+  }
+  for (const auto& ended : {std::vector{own}, std::vector{kubelet, own}}) {
+    down.containers = ended;
+    EXPECT_EQ(status_after(job, published(job, {down, over(job, kWorker, 1, 0)})).phase, "Failed");
+  }
+}
+
+TEST(Contract, B14_ANodeThatIsHeardOfLateMayHaveLostItsPod) {
+  auto job = workers(2);
+  auto world = published(job, {over(job, kWorker, 0, 1), running(job, kWorker, 1)});
+  world.nodes["node-1"] = {.renewed = kNow + seconds{45}};
+  const auto plan = plan_for(job, world, {}, kNow + seconds{46});
+  EXPECT_FALSE(plan.status_first);
+  EXPECT_EQ(plan.again_at, kNow + seconds{48});
+  world.nodes["node-1"] = {.renewed = kNow + seconds{85}};  // its pod is still there: it never was
+  EXPECT_EQ(status_after(job, world, {}, kNow + seconds{90}).phase, "Failed");
+}
+
 TEST(Contract, B14_APodOnADeadNodeDoesNotHoldUpTheRestart) {
   auto job = workers(1);
   auto dead = running(job, kWorker, 0);

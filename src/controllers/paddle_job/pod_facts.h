@@ -28,7 +28,8 @@ bool waits_for_release(const api::Pod& pod);
 bool waits_at_data_gate(const api::Pod& pod);
 
 bool failed(const api::Pod& pod);
-// Evicted, preempted, refused or lost by its node: nothing the user's program did.
+// Evicted, preempted, refused or lost by its node, or lost with it when it was switched off and on
+// again: nothing the user's program did.
 bool failed_by_disruption(const api::Pod& pod);
 // Somebody takes it away: it is deleted, or marked for eviction.
 bool leaves(const api::Pod& pod);
