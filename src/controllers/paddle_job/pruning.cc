@@ -40,7 +40,7 @@ void prune_services(const api::PaddleJob& job, const Sight& sight, Wave& wave) {
 // The kubelet that would confirm the end of this pod is gone: then nobody else will.
 void hurry(const api::Pod& pod, const World& world, WallTime now, Pruned& pruned) {
   if (!overdue(pod, now)) {
-    if (pod.meta.deleted && !pod.node.empty()) {
+    if (pod.meta.deleted && *pod.meta.deleted != kSoonGone && !pod.node.empty()) {
       soonest(pruned.again_at, *pod.meta.deleted + kLookAtOverdue * 3);
     }
     return;

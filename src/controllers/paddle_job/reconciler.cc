@@ -34,6 +34,8 @@ constexpr auto kUnsaidWhileStarting = 15s;
 constexpr size_t kMany = 4;
 constexpr auto kMoment = 1s;
 constexpr auto kUnsaidInARush = 5s;
+// No appointment is further away: the queue counts in nanoseconds, which a plan's times may exceed.
+constexpr auto kFurthest = 24h;
 
 // The user can do something about it, and has to know.
 std::optional<Waiting> trouble_of(const Error& error) {
@@ -153,9 +155,7 @@ class PaddleJobReconciler {
 
   // Nothing more to do: what is there to say, and when to look again?
   Result<Outcome> conclude(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
-    std::optional<std::chrono::nanoseconds> again;
-    if (plan.again_at)
-      again = std::max<std::chrono::nanoseconds>(*plan.again_at - clock_.wall(), 10ms);
+    std::optional<std::chrono::nanoseconds> again = time_until(plan.again_at);
     if (!plan.status) {
       pass.memory.unsaid_since.reset();
     } else if (const auto wait = may_wait(job, plan, pass.memory)) {
@@ -166,6 +166,11 @@ class PaddleJobReconciler {
     }
     if (pass.etcd_error) return *pass.etcd_error;
     return Outcome{again};
+  }
+
+  std::optional<std::chrono::nanoseconds> time_until(const std::optional<WallTime>& at) const {
+    if (!at) return std::nullopt;
+    return std::clamp<std::chrono::microseconds>(*at - clock_.wall(), 10ms, kFurthest);
   }
 
   bool many_at_once() const { return queue_.depth() + queue_.running() >= kMany; }

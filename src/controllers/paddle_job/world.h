@@ -37,6 +37,9 @@ struct NodeLife {
   std::optional<WallTime> renewed{};
 };
 
+// The end of a pod that we have deleted, until the watch tells when it will be.
+inline constexpr WallTime kSoonGone = WallTime::max() - std::chrono::hours{24};
+
 // Owned means: controlled by this job's uid.
 struct World {
   std::vector<PodPtr> pods{};                 // owned
