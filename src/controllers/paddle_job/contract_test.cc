@@ -2,7 +2,7 @@
 //
 // The defects of the Go operator, by the numbers under which they are listed, and what happens
 // instead. B26 (broken charts) and B30 (no tests) are not the plan's; B20 and B29 are the CRD's
-// too.
+// too; B27 (events) is in refusals_test.
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

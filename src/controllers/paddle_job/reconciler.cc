@@ -34,6 +34,9 @@ constexpr auto kUnsaidWhileStarting = 15s;
 constexpr size_t kMany = 4;
 constexpr auto kMoment = 1s;
 constexpr auto kUnsaidInARush = 5s;
+// What the server refuses by a rule is tried again at this pace: rules change, an admission policy
+// is corrected, and nothing tells us of it.
+constexpr auto kRefusedByARule = 60s;
 // No appointment is further away: the queue counts in nanoseconds, which a plan's times may exceed.
 constexpr auto kFurthest = 24h;
 
@@ -46,6 +49,8 @@ std::optional<Waiting> trouble_of(const Error& error) {
       return Waiting{"InvalidObject", error.message};
     case Code::kAlreadyExists:
       return Waiting{"NameTaken", error.message};
+    case Code::kInternal:  // a webhook that can not be called, say
+      return Waiting{"ServerError", error.message};
     default:
       return std::nullopt;
   }
@@ -79,6 +84,12 @@ class PaddleJobReconciler {
     std::optional<Lock> ports;
     if (on_host_network(job->spec) && remembered_port(*job) == 0) ports.emplace(ports_);
     auto outcome = work(key, pass);
+    if (outcome.is(Code::kInvalid)) {
+      log::warn("refused by the server; trying again in a while",
+                {{"paddlejob", to_string(key)}, {"error", outcome.error().message}});
+      return Outcome{std::min<std::chrono::nanoseconds>(pass.again.value_or(kRefusedByARule),
+                                                        kRefusedByARule)};
+    }
     if (!outcome) return std::move(outcome).error().in("paddlejob " + to_string(key));
     return outcome;
   }
@@ -89,6 +100,7 @@ class PaddleJobReconciler {
     kube::Call call{};
     std::optional<Waiting> trouble{};
     std::optional<Error> etcd_error{};
+    std::optional<std::chrono::nanoseconds> again{};  // what the plan that was refused waits for
     bool np_kept = false;
   };
   // A plan with the job that it is for; no job: it is gone.
@@ -202,6 +214,7 @@ class PaddleJobReconciler {
     if (!pass.trouble) return error;
     TRY(const Decision decision, decide(key, pass));
     const Plan& plan = decision.plan;
+    pass.again = time_until(plan.again_at);
     if (decision.job && plan.status && plan.status_is_news) {
       CHECK_DONE(hand_.set_status(*plan.status, *decision.job, pass.call));
     }
