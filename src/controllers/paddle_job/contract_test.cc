@@ -534,6 +534,36 @@ TEST(Contract, B22_TheGangIsWaitedForOnlyBeforeTheFirstPods) {
   EXPECT_EQ(deleted(plan_for(job, begun, volcano), Child::kPodGroup), Names{"wad"});
 }
 
+TEST(Contract, B22_ASuspendedGangKeepsNoRoomAndIsAdmittedAgain) {
+  const Setting volcano{.scheduling = "volcano"};
+  auto job = wad(R"({"suspend": true})");
+  World world;
+  world.pod_group = *decode_pod_group(*pod_group_for(job));
+  world.pod_group->meta.uid = "g";
+  world.pod_group->phase = "Running";
+  job.status.epoch = 1;
+  job.status.phase = "Suspended";
+  const auto plan = plan_for(job, world, volcano);
+  EXPECT_EQ(deleted(plan, Child::kPodGroup), Names{"wad"});
+  job.status = *plan.status;
+  auto others = world;
+  others.pod_group->meta.owners.clear();
+  EXPECT_TRUE(plan_for(job, others, volcano).waves.empty());
+  world.pod_group.reset();
+  EXPECT_EQ(plan_for(job, world, volcano), Plan{});
+
+  job.spec.suspend = false;
+  const auto resumed = plan_for(job, world, volcano);
+  EXPECT_EQ(created(resumed, Child::kPodGroup), Names{"wad"});
+  EXPECT_TRUE(created(resumed).empty());
+  job.status = *resumed.status;
+  world.pod_group = others.pod_group;
+  world.pod_group->phase = "Pending";
+  EXPECT_EQ(reason(status_after(job, world, volcano)), "PodGroupNotAdmitted");
+  world.pod_group->phase = "Inqueue";
+  EXPECT_EQ(created(plan_for(job, world, volcano)).size(), 4u);
+}
+
 TEST(Contract, B22_AClusterWithoutVolcanoIsACondition) {
   World world;
   world.pod_groups_known = false;

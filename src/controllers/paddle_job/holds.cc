@@ -39,8 +39,10 @@ void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
   } else if (const auto patch = pod_group_patch(job, *seen); patch && *patch) {
     held.wave.emplace_back(Patch{Child::kPodGroup, job.meta.key, **patch});
   }
-  // Only before the first pods: later the scheduler itself keeps the gang together.
-  if (!sight.world.pods.empty() || job.status.epoch > 0) return;
+  // Only before the first pods, and the first after a suspension: later the scheduler itself keeps
+  // the gang together.
+  const bool resumed = api::find_condition(job.status.conditions, "Suspended") != nullptr;
+  if (!sight.world.pods.empty() || (job.status.epoch > 0 && !resumed)) return;
   if (auto waiting = waits_for_pod_group(job, seen)) hold(held, std::move(*waiting));
 }
 
@@ -100,7 +102,8 @@ Held what_holds(const api::PaddleJob& job, const Sight& sight, WallTime now,
                 const Setting& setting) {
   Held held;
   hold_for_data(job, sight, now, setting, held);
-  // The gang asks for room only when its data is there.
+  // The gang asks for room only when its set is there. Pods that are to wait at the gate need the
+  // group before them: the admission of many a Volcano refuses pods without one.
   if (held.may_create) hold_for_gang(job, sight, now, setting, held);
   return held;
 }

@@ -62,6 +62,8 @@ Plan for_suspended(const api::PaddleJob& job, const Sight& sight, WallTime now,
   for (const api::Pod* pod : all_seated(sight.roster)) {
     if (!pod->meta.deleting()) pruned.wave.push_back(delete_pod(*pod));
   }
+  // Volcano would go on keeping room for the gang.
+  if (auto group = delete_pod_group(job, sight.world)) pruned.wave.push_back(std::move(*group));
   add_wave(plan, std::move(pruned.wave));
   plan.ask_about = std::move(pruned.ask_about);
   soonest(plan.again_at, pruned.again_at);
