@@ -201,7 +201,9 @@ TEST(Contract, B11_ElasticJobsFollowTheirReplicasWithoutARestart) {
   const Setting setting{.etcd = {"http://e:2379"}};
   auto job = workers(3, R"({"elastic": 1, "worker": {"replicas": 3, "requests": 1, "limits": 4}})");
   job.status.phase = "Running";
-  auto world = world_of(all_of(job, running));
+  auto pods = all_of(job, running);
+  for (api::Pod& pod : pods) pod.init_containers.clear();  // elastic pods wait for nobody
+  auto world = world_of(pods);
   job.spec.worker->replicas = 1;
   const auto down = plan_for(job, world, setting);
   EXPECT_EQ(deleted(down), (Names{"wad-worker-1", "wad-worker-2"}));
@@ -214,6 +216,30 @@ TEST(Contract, B11_ElasticJobsFollowTheirReplicasWithoutARestart) {
   EXPECT_TRUE(created(up, Child::kConfigMap).empty());
   const Json env = manifest_of(up, "wad-worker-3")["spec"]["containers"][0]["env"];
   EXPECT_NE(env.dump().find(R"("PADDLE_ELASTIC_NP","value":"1:4")"), std::string::npos) << env;
+}
+
+TEST(Contract, B11_AJobThatBeganWithoutAnEtcdIsElasticOnlyWhenItBeginsAnew) {
+  const Setting setting{.etcd = {"http://e:2379"}};
+  auto job = workers(2, R"({"elastic": 1})");
+  const auto waiting = plan_for(job, world_of(all_of(job, coordinated)), setting);
+  EXPECT_EQ(released(waiting).size(), 2u) << "its pods wait for a release, and for no etcd";
+  EXPECT_FALSE(waiting.keep_np);
+
+  auto world = published(job, all_of(job, running));
+  job.status = status_after(job, world, setting);
+  EXPECT_EQ(plan_for(job, world, setting), Plan{});
+  EXPECT_EQ(reason(job.status, "Warning"), "CheckSpec");
+  world.pods.pop_back();
+  world.confirmed = true;
+  const auto lost = plan_for(job, world, setting);
+  ASSERT_TRUE(lost.status_first) << "no elastic pod joins a run of ordinary ones";
+  EXPECT_EQ(lost.status->epoch, 1);
+  job.status = *lost.status;
+  world.pods.clear();
+  const auto anew = plan_for(job, world, setting);
+  EXPECT_EQ(created(anew).size(), 2u);
+  EXPECT_TRUE(anew.keep_np);
+  EXPECT_FALSE(manifest_of(anew, "wad-worker-0")["spec"].contains("initContainers"));
 }
 
 TEST(Contract, B12_FailedComesBeforeStartingWhateverTheOrderOfRoles) {

@@ -105,9 +105,13 @@ std::optional<Waiting> objection_to(const api::PaddleJob& job) {
   return std::nullopt;
 }
 
-std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting) {
+std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting,
+                                      bool not_elastic_yet) {
   auto said = api::warnings(job);
-  if (auto text = why_not_elastic(job.spec, setting.etcd); !text.empty()) {
+  if (not_elastic_yet) {
+    said.emplace_back(
+        "this run began without an etcd and goes on so; the job is elastic when it begins anew");
+  } else if (auto text = why_not_elastic(job.spec, setting.etcd); !text.empty()) {
     said.push_back(std::move(text));
   }
   return said;

@@ -19,7 +19,8 @@ namespace paddle::controllers {
 // Nothing is made for the job until its spec is changed.
 std::optional<Waiting> objection_to(const api::PaddleJob& job);
 
-// Accepted, but probably not meant.
-std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting);
+// Accepted, but probably not meant. `not_elastic_yet`: only its next run will be (plan.cc).
+std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting,
+                                      bool not_elastic_yet = false);
 
 }  // namespace paddle::controllers

@@ -8,6 +8,7 @@
 #include "controllers/paddle_job/finishing.h"
 #include "controllers/paddle_job/holds.h"
 #include "controllers/paddle_job/objections.h"
+#include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/progress.h"
 #include "controllers/paddle_job/pruning.h"
 #include "controllers/paddle_job/release.h"
@@ -124,19 +125,12 @@ Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Se
   return plan;
 }
 
-}  // namespace
-
-Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Setting& setting) {
-  if (job.meta.deleting()) return for_deleted(job);
-  const Roster roster = seat(job, world.pods);
-  if (roster.from_the_future) return {};  // the job's own change is still on its way to us
-
-  Sight sight{.roster = roster, .world = world};
+Plan decide(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting& setting) {
   Plan plan;
   if (finished(job.status.phase)) {
     plan = for_finished(job, sight, now);
     say(job, observe(job, sight, now, setting), plan);
-  } else if (job.spec.suspend && !work_done(roster)) {
+  } else if (job.spec.suspend && !work_done(sight.roster)) {
     plan = for_suspended(job, sight, now, setting);
   } else if (const auto objection = objection_to(job)) {
     sight.held = objection;
@@ -144,7 +138,7 @@ Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const 
   } else if (auto taken = take_ports(job, sight, now, setting)) {
     plan = std::move(*taken);
   } else {
-    sight.verdict = judge(job, roster, world, now, setting);
+    sight.verdict = judge(job, sight.roster, sight.world, now, setting);
     if (sight.verdict.fate == Fate::kGoesOn) {
       plan = for_running(job, sight, now, setting);
     } else {
@@ -154,13 +148,32 @@ Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const 
       }
       plan = only(std::move(status));
       plan.forget_np = sight.verdict.fate != Fate::kBeginsAnew && job.spec.elastic.has_value();
-      plan.confirm = sight.verdict.rests_on_absence && !world.confirmed;
+      plan.confirm = sight.verdict.rests_on_absence && !sight.world.confirmed;
     }
   }
   if (has_old_finalizer(job) && !plan.status_first) {
     plan.waves.insert(plan.waves.begin(), Wave{DropFinalizer{}});
   }
   return plan;
+}
+
+}  // namespace
+
+Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Setting& setting) {
+  if (job.meta.deleting()) return for_deleted(job);
+  const Roster roster = seat(job, world.pods);
+  if (roster.from_the_future) return {};  // the job's own change is still on its way to us
+
+  Sight sight{.roster = roster, .world = world};
+  if (!is_elastic(job.spec, setting.etcd) || !any_pod(roster, has_coordinator)) {
+    return decide(job, sight, now, setting);
+  }
+  // The operator has come to know an etcd, or the spec says elastic, since these pods were made:
+  // they have lists of their peers. Nobody among them may be elastic before all are.
+  sight.not_elastic_yet = true;
+  Setting ordinary = setting;
+  ordinary.etcd.clear();
+  return decide(job, sight, now, ordinary);
 }
 
 }  // namespace paddle::controllers

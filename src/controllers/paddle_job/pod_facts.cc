@@ -91,6 +91,11 @@ bool coordinating(const api::Pod& pod) {
   });
 }
 
+bool has_coordinator(const api::Pod& pod) {
+  return std::ranges::find(pod.init_containers, kCoordinator, &api::ContainerStatus::name) !=
+         pod.init_containers.end();
+}
+
 bool was_released(const api::Pod& pod) { return pod.meta.annotations.contains(kReleaseAnnotation); }
 
 bool waits_for_release(const api::Pod& pod) {
