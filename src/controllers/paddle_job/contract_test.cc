@@ -242,6 +242,23 @@ TEST(Contract, B11_AJobThatBeganWithoutAnEtcdIsElasticOnlyWhenItBeginsAnew) {
   EXPECT_FALSE(manifest_of(anew, "wad-worker-0")["spec"].contains("initContainers"));
 }
 
+TEST(Contract, B11_NoElasticPodIsMadeBeforeEtcdIsClean) {
+  const Setting setting{.etcd = {"http://e:2379"}};
+  auto job = workers(2, R"({"elastic": 1})");
+  World world;
+  world.etcd_is_clean = false;
+  const auto plan = plan_for(job, world, setting);
+  EXPECT_TRUE(plan.clean_etcd);
+  EXPECT_TRUE(created(plan).empty());
+  EXPECT_EQ(reason(*plan.status), "EtcdUnavailable");
+  auto one = running(job, kWorker, 0);
+  one.init_containers.clear();
+  world.pods = world_of({one}).pods;  // made by an operator that was killed: etcd is in use
+  EXPECT_FALSE(plan_for(job, world, setting).clean_etcd);
+  EXPECT_EQ(created(plan_for(job, world, setting)), Names{"wad-worker-1"});
+  EXPECT_FALSE(plan_for(workers(2), {}, setting).clean_etcd);
+}
+
 TEST(Contract, B12_FailedComesBeforeStartingWhateverTheOrderOfRoles) {
   const auto job = wad();
   for (const RoleKind bad : {kPs, kWorker}) {

@@ -22,6 +22,7 @@ struct JobMemory {
   std::optional<BootTime> looked_at{};  // when the last pass began
   std::optional<BootTime> unsaid_since{};  // the status has something to say that can wait
   bool in_etcd = false;                    // etcd may hold keys of this job
+  std::string etcd_cleaned_for{};          // uid of the job before whose pods etcd was cleaned
 };
 
 // A job's memory belongs to the pass that works on it: the queue gives a key to one pass at a time.

@@ -26,7 +26,7 @@ void add_wave(Plan& plan, Wave wave) {
 void say(const api::PaddleJob& job, api::PaddleJobStatus status, Plan& plan) {
   if (status == job.status) return;
   plan.status_is_news = is_news(job.status, status);
-  // Of elastic jobs the first status says that what was left in etcd has been removed.
+  // An elastic job without a status is, to operators of before, one whose etcd is not clean.
   plan.status_gives_way =
       plan.status_is_news && !job.spec.elastic && only_on_its_way(job.status, status);
   plan.status = std::move(status);
@@ -69,6 +69,11 @@ Plan for_suspended(const api::PaddleJob& job, const Sight& sight, WallTime now,
   plan.ask_about = std::move(pruned.ask_about);
   soonest(plan.again_at, pruned.again_at);
   return plan;
+}
+
+Waiting waits_for_clean_etcd() {
+  return {"EtcdUnavailable",
+          "waiting until what a job of this name may have left in etcd is removed"};
 }
 
 // A block of ports of the nodes, remembered before any pod is made.
@@ -116,7 +121,13 @@ Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Se
   if (held.may_create && !sight.pausing) {
     Wave missing = create_missing(job, sight, setting);
     plan.confirm = !missing.empty() && needs_confirmation(job, sight);
-    add_wave(plan, std::move(missing));
+    const bool nobody = empty_seats(sight.roster) == seats(sight.roster);
+    plan.clean_etcd = plan.keep_np && !missing.empty() && nobody && !sight.world.etcd_is_clean;
+    if (plan.clean_etcd) {
+      sight.held = waits_for_clean_etcd();
+    } else {
+      add_wave(plan, std::move(missing));
+    }
   }
   Released released = release(job, sight, now, setting);
   soonest(plan.again_at, released.again_at);

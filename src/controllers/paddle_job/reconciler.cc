@@ -102,6 +102,7 @@ class PaddleJobReconciler {
     std::optional<Error> etcd_error{};
     std::optional<std::chrono::nanoseconds> again{};  // what the plan that was refused waits for
     bool np_kept = false;
+    bool cleaned = false;  // etcd, in this pass
   };
   // A plan with the job that it is for; no job: it is gone.
   struct Decision {
@@ -134,6 +135,10 @@ class PaddleJobReconciler {
         if (plan.forget_np) forget_np(job.meta.key, pass);
         continue;
       }
+      if (plan.clean_etcd && !pass.etcd_error) {
+        clean_etcd(job, pass);
+        continue;  // with a plan that knows how it went
+      }
       keep_np(job, plan, pass);
       if (plan.waves.empty()) return conclude(job, plan, pass);
       for (const Wave& wave : plan.waves) {
@@ -151,6 +156,7 @@ class PaddleJobReconciler {
     TRY(std::optional<World> world, view_.world_of(*decision.job, pass.memory, pass.call));
     if (!world) return Decision{.not_yet = true};
     if (pass.trouble) world->trouble = pass.trouble;
+    world->etcd_is_clean = !etcd_ || pass.memory.etcd_cleaned_for == decision.job->meta.uid;
     decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
     if (!decision.plan.ask_about.empty()) {
       CHECK_DONE(view_.ask_nodes(decision.plan.ask_about, *world, pass.call));
@@ -221,24 +227,29 @@ class PaddleJobReconciler {
     return error;
   }
 
-  void keep_np(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
-    if (!plan.keep_np || !etcd_ || pass.np_kept) return;
-    pass.np_kept = true;
-    Result<bool> kept = true;
-    // A job of this name may have left something behind: "the work is done" among it.
-    if (job.status.phase.empty() && !pass.memory.in_etcd) {
-      if (auto clean = forget_elastic(*etcd_, job.meta.key, pass.call.stop); !clean) {
-        kept = std::move(clean).error();
-      }
+  // A job of this name may have left something behind: "the work is done" among it.
+  void clean_etcd(const api::PaddleJob& job, Pass& pass) {
+    if (auto clean = forget_elastic(*etcd_, job.meta.key, pass.call.stop); !clean) {
+      return blame_etcd(std::move(clean).error().in("clean etcd"), pass);
     }
-    if (kept) kept = controllers::keep_np(*etcd_, job, pass.call.stop);
+    pass.memory.etcd_cleaned_for = job.meta.uid;
+    pass.cleaned = true;
+  }
+
+  static void blame_etcd(Error error, Pass& pass) {
+    pass.trouble = Waiting{"EtcdUnavailable", error.message};
+    pass.etcd_error = std::move(error);
+  }
+
+  void keep_np(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
+    if (!plan.keep_np || plan.clean_etcd || !etcd_ || pass.np_kept) return;
+    pass.np_kept = true;
+    auto kept = controllers::keep_np(*etcd_, job, pass.call.stop);
     if (!kept) {
-      pass.etcd_error = std::move(kept).error().in("tell etcd the number of trainers");
-      pass.trouble = Waiting{"EtcdUnavailable", pass.etcd_error->message};
-      return;
+      return blame_etcd(std::move(kept).error().in("tell etcd the number of trainers"), pass);
     }
     pass.memory.in_etcd = true;
-    if (*kept && !job.status.phase.empty()) {
+    if (*kept && !job.status.phase.empty() && !pass.cleaned) {
       hand_.tell(job, kube::EventKind::kNormal, "Scaled",
                  "scaled replicas to " + std::to_string(replicas_of(job.spec, RoleKind::kWorker)));
     }

@@ -50,6 +50,7 @@ struct World {
   DataSeen data{};                            // only with a sampleSetRef
   std::set<int> ports_taken{};                // by other jobs on the host network
   std::map<std::string, NodeLife> nodes{};    // only those that a plan asked about
+  bool etcd_is_clean = true;                  // of what a job of this name may have left there
 
   // What was met when we last tried to act for this job, until it works.
   std::optional<Waiting> trouble{};
