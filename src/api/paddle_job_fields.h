@@ -211,7 +211,7 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("failures", s.failures, {.doc = "Restarts that count against backoffLimit."});
   visit("disruptions", s.disruptions, {.doc = "Restarts that count against disruptionLimit."});
   visit("restartTime", s.restart_time, {.doc = "When the whole job was last restarted."});
-  visit("port", s.port, {.doc = "First of the job's 20 ports."});
+  visit("port", s.port, {.doc = "First of its 20 ports of the nodes, with intranet Host."});
   visit("replicas", s.replicas, {.doc = "Worker pods, for kubectl scale."});
   visit("selector", s.selector, {.doc = "Selects the worker pods, for kubectl scale."});
   visit("sampleSet", s.sample_set, {.doc = "The state of the data set the job was started on."});

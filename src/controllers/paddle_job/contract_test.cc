@@ -517,6 +517,21 @@ TEST(Contract, B17_HostPortsFollowFromTheJobAndAreStoredBeforeAnyPod) {
   EXPECT_EQ(created(pods).size(), 2u);
 }
 
+TEST(Contract, B17_AJobThatMovesToTheHostNetworkGetsABlockOfItsOwn) {
+  auto job = workers(1);
+  job.status.port = 36000;  // as operators before wrote it for every intranet
+  job.status = status_after(job, {});
+  EXPECT_EQ(job.status.port, 0);
+  job.spec.intranet = "Host";
+  const auto plan = plan_for(job, {}, {.host_ports = {40000, 40999}});
+  ASSERT_TRUE(plan.status_first);
+  EXPECT_GE(plan.status->port, 40000);
+  job.status = *plan.status;
+  EXPECT_EQ(status_after(job, {}).port, plan.status->port);
+  job.spec.intranet = "PodIP";  // and gives it back
+  EXPECT_EQ(status_after(job, {}).port, 0);
+}
+
 TEST(Contract, B18_PortsOfOtherJobsAreLeftAlone) {
   const auto job = workers(1, R"({"intranet": "Host"})");
   World world;
