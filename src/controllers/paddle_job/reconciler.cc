@@ -217,6 +217,9 @@ class PaddleJobReconciler {
   // What the server would not let us do is said in the status before it is tried again.
   Result<Outcome> explain(const ObjectKey& key, Error error, Pass& pass) {
     pass.trouble = trouble_of(error);
+    if (error.code == Code::kAlreadyExists && pass.memory.in_the_way) {
+      pass.trouble = pass.memory.in_the_way;
+    }
     if (!pass.trouble) return error;
     TRY(const Decision decision, decide(key, pass));
     const Plan& plan = decision.plan;
