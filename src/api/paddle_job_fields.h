@@ -110,8 +110,9 @@ void fields(Visit& visit, As<SampleSetMount> auto& m) {
                 "or preferred.",
          .one_of = kAffinities});
   visit("readOnly", m.read_only, {.doc = "Mount read-only."});
-  visit("containers", m.containers,
-        {.doc = "Containers that get the mount; the first one when absent.", .max_items = 64});
+  visit(
+      "containers", m.containers,
+      {.doc = "Containers that get the mount; the one that trains when absent.", .max_items = 64});
   visit("gate", m.gate, {.doc = "Create the pods gated, and lift the gates when data is warm."});
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/objections.h"
 #include "controllers/paddle_job/owner.h"
 #include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/pods.h"
@@ -90,6 +91,7 @@ void hold_for_data(const api::PaddleJob& job, const Sight& sight, WallTime now,
   if (!job.spec.sample_set) return;
   const auto& ref = *job.spec.sample_set;
   if (sight.world.pods.empty()) {
+    if (auto objection = objection_to_mount(job)) return hold(held, std::move(*objection));
     auto waiting = waits_for_data(job.meta.key, ref, sight.world.data);
     if (waiting) return hold(held, std::move(*waiting));
   }
