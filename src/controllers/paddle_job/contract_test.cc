@@ -631,6 +631,40 @@ TEST(Contract, B22_AClusterWithoutVolcanoIsACondition) {
   EXPECT_TRUE(plan.again_at);
 }
 
+TEST(Contract, B23_WorkersAloneAreDrawnToTheirSamplesWithinTheUsersOwnTerms) {
+  auto job = wad(R"({"sampleSetRef": {"name": "set", "mountPath": "/data"},
+      "worker": {"template": {"spec": {"containers": [{"name": "c"}],
+      "volumes": [{"name": "set", "emptyDir": {}}],
+      "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+          {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}]}}}}}}})");
+  World world;
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetMissing");
+  world.data.set = api::SampleSet{};
+  world.data.set->meta.key = {"t", "set"};
+  world.data.set->spec.partitions = 1;
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetNotReady");
+  EXPECT_TRUE(created(plan_for(job, world)).empty());
+  world.data.set->status.phase = "Ready";
+  world.data.claim = ClaimSeen{.phase = "Bound"};
+  world.data.nodes = {
+      {.meta = {.key = {"", "n"}, .labels = {{"paddlepaddle.org/juicefs-set", "set-runtime-0"}}}}};
+  const auto plan = plan_for(job, world);
+  const Json spec = manifest_of(plan, "wad-worker-0")["spec"];
+  const Json terms = spec["affinity"]["nodeAffinity"]
+                         ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 2u);
+  for (const Json& term : terms) {
+    EXPECT_EQ(term["matchExpressions"].size(), 2u);
+    EXPECT_NE(term.dump().find("set-runtime-0"), std::string::npos);
+  }
+  EXPECT_NE(spec["containers"][0]["volumeMounts"][0]["name"], "set") << "that volume is the user's";
+  EXPECT_FALSE(manifest_of(plan, "wad-ps-0")["spec"].contains("affinity"));
+  job.spec.sample_set->ns = "elsewhere";
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetElsewhere");
+}
+
 TEST(Contract, B24_EverythingIsLabelledAndServicesGoWithTheirPods) {
   auto job = workers(1, R"({"intranet": "Service"})");
   EXPECT_EQ(service_for(job, parts_of(job.spec).front(), 0)["metadata"]["labels"][kJobNameLabel],
