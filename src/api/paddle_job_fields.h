@@ -44,12 +44,18 @@ inline Rules rules(Tag<Role>) {
   return {
       {either({at_most(self("replicas"), lit(0)), has(self("template.spec"))}),
        "a role with replicas needs a template with containers"},
-      {implies(has(self("requests")), at_most(self("requests"), self("replicas"))),
-       "requests must not exceed replicas"},
-      {either({negate(has(self("limits"))), equal(self("limits"), lit(0)),
-               at_most(self("replicas"), self("limits"))}),
-       "replicas must not exceed limits"},
   };
+}
+
+// Of the trainers of an elastic job; nobody else's range is read. `of` names a field of theirs.
+template <typename Of>
+Expr asks_for_no_more(const Of& of) {
+  return implies(has(of("requests")), at_most(of("requests"), of("replicas")));
+}
+template <typename Of>
+Expr keeps_its_limit(const Of& of) {
+  return either({negate(has(of("limits"))), equal(of("limits"), lit(0)),
+                 at_most(of("replicas"), of("limits"))});
 }
 
 template <typename Visit>
@@ -110,8 +116,9 @@ void fields(Visit& visit, As<SampleSetMount> auto& m) {
                 "or preferred.",
          .one_of = kAffinities});
   visit("readOnly", m.read_only, {.doc = "Mount read-only."});
-  visit("containers", m.containers,
-        {.doc = "Containers that get the mount; the first one when absent.", .max_items = 64});
+  visit(
+      "containers", m.containers,
+      {.doc = "Containers that get the mount; the one that trains when absent.", .max_items = 64});
   visit("gate", m.gate, {.doc = "Create the pods gated, and lift the gates when data is warm."});
 }
 
@@ -161,13 +168,23 @@ inline Rules rules(Tag<PaddleJobSpec>) {
   };
   const Expr tasks = both({has(self("tasks")), less(lit(0), size(self("tasks")))});
   const Expr idle = all_of(self("tasks"), at_most(element("replicas"), lit(0)));
+  const Expr elastic = has(self("elastic"));
+  const auto worker = [](const std::string& field) { return self("worker." + field); };
+  const auto task = [](const std::string& field) { return element(field); };
   return {
       {either({has(self("ps")), has(self("worker")), has(self("heter")), tasks}),
        "at least one of ps, worker and heter is needed"},
       {either({runs("ps"), runs("worker"), runs("heter"), both({tasks, negate(idle)})}),
        "at least one role needs replicas greater than 0"},
-      {implies(has(self("elastic")), either({has(self("worker")), tasks})),
-       "elastic needs a worker role"},
+      {implies(elastic, either({has(self("worker")), tasks})), "elastic needs a worker role"},
+      {implies(both({elastic, has(self("worker"))}), asks_for_no_more(worker)),
+       "requests must not exceed replicas"},
+      {implies(both({elastic, has(self("worker"))}), keeps_its_limit(worker)),
+       "replicas must not exceed limits"},
+      {implies(both({elastic, tasks}), all_of(self("tasks"), asks_for_no_more(task))),
+       "requests must not exceed replicas"},
+      {implies(both({elastic, tasks}), all_of(self("tasks"), keeps_its_limit(task))),
+       "replicas must not exceed limits"},
       {implies(tasks, negate(either({has(self("ps")), has(self("worker")), has(self("heter"))}))),
        "tasks go alone: write either tasks, or ps, worker and heter"},
   };
@@ -211,7 +228,7 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("failures", s.failures, {.doc = "Restarts that count against backoffLimit."});
   visit("disruptions", s.disruptions, {.doc = "Restarts that count against disruptionLimit."});
   visit("restartTime", s.restart_time, {.doc = "When the whole job was last restarted."});
-  visit("port", s.port, {.doc = "First of the job's 20 ports."});
+  visit("port", s.port, {.doc = "First of its 20 ports of the nodes, with intranet Host."});
   visit("replicas", s.replicas, {.doc = "Worker pods, for kubectl scale."});
   visit("selector", s.selector, {.doc = "Selects the worker pods, for kubectl scale."});
   visit("sampleSet", s.sample_set, {.doc = "The state of the data set the job was started on."});
@@ -223,13 +240,14 @@ void fields(Visit& visit, As<PaddleJob> auto& j) {
   visit("status", j.status, {});
 }
 
-// <job>-worker-9999 has to be a DNS label: it is the pod's host name, and a Service's name too.
+// <job>-ps-0, the shortest name of a pod, has to be a DNS label: it is the pod's host name, and a
+// Service's name too. Whether longer ones fit is said by the operator, which knows how many pods.
 inline Rules rules(Tag<PaddleJob>) {
   const Expr name = self("metadata.name");
   return {
-      at_birth(both({at_most(size(name), lit(51)), matches(name, kDns1123)}),
-               "metadata.name must be at most 51 lower-case letters, digits and dashes, beginning "
-               "and ending with a letter or digit: pods are called <name>-worker-<i>"),
+      at_birth(both({at_most(size(name), lit(58)), matches(name, kDns1123)}),
+               "metadata.name must be at most 58 lower-case letters, digits and dashes, beginning "
+               "and ending with a letter or digit: pods are called <name>-<role>-<i>"),
       at_birth(
           either({negate(has(self("spec.intranet"))),
                   negate(equal(self("spec.intranet"), lit("Service"))), matches(name, kDns1035)}),

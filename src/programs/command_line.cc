@@ -83,8 +83,11 @@ Result<std::vector<std::string>> controllers_of(const std::string& text) {
   return names;
 }
 
+constexpr int kPortsPerJob = 20;  // as controllers/paddle_job gives them
+
 Result<std::pair<int, int>> port_range_of(const std::string& text) {
-  const auto error = bad("port-range", text, "two ports like 35000,65000, the lower one first");
+  const auto error =
+      bad("port-range", text, "two ports like 35000,65000 with room for the 20 of a job");
   const auto parts = split(text);
   if (parts.size() != 2) return error;
   int ends[2] = {0, 0};
@@ -93,7 +96,7 @@ Result<std::pair<int, int>> port_range_of(const std::string& text) {
     const auto [end, failed] = std::from_chars(parts[i].data(), last, ends[i]);
     if (failed != std::errc{} || end != last || ends[i] < 1 || ends[i] > 65535) return error;
   }
-  if (ends[0] >= ends[1]) return error;
+  if (ends[1] - ends[0] + 1 < kPortsPerJob) return error;
   return std::pair{ends[0], ends[1]};
 }
 

@@ -50,6 +50,16 @@ TEST(OperatorCommandLine, TakesEveryFlagOfTheGoOperator) {
   EXPECT_EQ(flags({"--zap-log-level=3"}).log_level, "debug");
 }
 
+TEST(OperatorCommandLine, APortRangeIsTwoPortsWithRoomForAJob) {
+  EXPECT_EQ(flags({"--port-range=1000,1019"}).port_range, (std::pair{1000, 1019}));
+  for (const char* range : {"", "35000", "35000-65000", "a,b", "35000,", "0,100", "1,65536", "9,8",
+                            "1000,1018", "1,2,3", " 1,100", "99999999999999,5"}) {
+    const auto refused = parse_operator({std::string("--port-range=") + range});
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << range;
+    EXPECT_NE(refused.error().message.find("--port-range"), std::string::npos) << range;
+  }
+}
+
 TEST(OperatorCommandLine, AWrongOneIsOneSentence) {
   for (const std::vector<std::string>& args : {std::vector<std::string>{"--nonsense"},
                                                {"-nonsense"},

@@ -85,8 +85,9 @@ struct Plan {
   bool confirm = false;               // are the pods really not there? (World::confirmed)
   std::set<std::string> ask_about{};  // nodes (World::nodes)
 
-  bool keep_np = false;    // elastic: etcd should say how many trainers there are
-  bool forget_np = false;  // the job has ended: etcd should say nothing of it
+  bool clean_etcd = false;  // elastic, nobody trains yet: first what others left there has to go
+  bool keep_np = false;     // elastic: etcd should say how many trainers there are
+  bool forget_np = false;   // the job has ended: etcd should say nothing of it
 
   bool operator==(const Plan&) const = default;
 };

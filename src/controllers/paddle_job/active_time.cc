@@ -18,12 +18,12 @@ WallTime after(WallTime start, std::int64_t count) {
 
 }  // namespace
 
-std::optional<WallTime> deadline_of(const api::PaddleJob& job) {
+std::optional<WallTime> deadline_of(const api::PaddleJob& job, WallTime now) {
   if (!job.spec.active_deadline_seconds || !job.meta.created) return std::nullopt;
   WallTime since = *job.meta.created;
-  const auto* suspended = api::find_condition(job.status.conditions, "Suspended");
-  if (suspended && suspended->status == "False" && suspended->last_transition) {
-    since = std::max(since, *suspended->last_transition);
+  if (const auto* suspended = api::find_condition(job.status.conditions, "Suspended")) {
+    const bool still = suspended->status == "True";
+    since = std::max(since, still ? now : suspended->last_transition.value_or(since));
   }
   return after(since, *job.spec.active_deadline_seconds);
 }

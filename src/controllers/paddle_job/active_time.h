@@ -13,8 +13,9 @@
 
 namespace paddle::controllers {
 
-// activeDeadlineSeconds after it was created or last resumed; nothing without a deadline.
-std::optional<WallTime> deadline_of(const api::PaddleJob& job);
+// activeDeadlineSeconds after it was created or last resumed; nothing without a deadline. A job
+// whose status still calls it suspended is resumed now.
+std::optional<WallTime> deadline_of(const api::PaddleJob& job, WallTime now);
 
 // When a finished job is deleted: ttlSecondsAfterFinished after its end.
 std::optional<WallTime> end_of_life(const api::PaddleJob& job);

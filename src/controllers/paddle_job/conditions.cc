@@ -149,7 +149,7 @@ void set_conditions(const api::PaddleJob& job, const Sight& sight, api::PaddleJo
     say_where_data_is(job, sight, conditions);
     say_how_warm_data_is(job, sight, conditions);
   }
-  const auto texts = doubts_about(job, setting);
+  const auto texts = doubts_about(job, setting, sight.not_elastic_yet);
   if (texts.empty()) return conditions.drop("Warning");
   std::string all;
   for (const auto& text : texts) all += (all.empty() ? "" : "; ") + text;

@@ -2,7 +2,7 @@
 //
 // The defects of the Go operator, by the numbers under which they are listed, and what happens
 // instead. B26 (broken charts) and B30 (no tests) are not the plan's; B20 and B29 are the CRD's
-// too.
+// too; B27 (events) is in refusals_test.
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -201,7 +201,9 @@ TEST(Contract, B11_ElasticJobsFollowTheirReplicasWithoutARestart) {
   const Setting setting{.etcd = {"http://e:2379"}};
   auto job = workers(3, R"({"elastic": 1, "worker": {"replicas": 3, "requests": 1, "limits": 4}})");
   job.status.phase = "Running";
-  auto world = world_of(all_of(job, running));
+  auto pods = all_of(job, running);
+  for (api::Pod& pod : pods) pod.init_containers.clear();  // elastic pods wait for nobody
+  auto world = world_of(pods);
   job.spec.worker->replicas = 1;
   const auto down = plan_for(job, world, setting);
   EXPECT_EQ(deleted(down), (Names{"wad-worker-1", "wad-worker-2"}));
@@ -214,6 +216,47 @@ TEST(Contract, B11_ElasticJobsFollowTheirReplicasWithoutARestart) {
   EXPECT_TRUE(created(up, Child::kConfigMap).empty());
   const Json env = manifest_of(up, "wad-worker-3")["spec"]["containers"][0]["env"];
   EXPECT_NE(env.dump().find(R"("PADDLE_ELASTIC_NP","value":"1:4")"), std::string::npos) << env;
+}
+
+TEST(Contract, B11_AJobThatBeganWithoutAnEtcdIsElasticOnlyWhenItBeginsAnew) {
+  const Setting setting{.etcd = {"http://e:2379"}};
+  auto job = workers(2, R"({"elastic": 1})");
+  const auto waiting = plan_for(job, world_of(all_of(job, coordinated)), setting);
+  EXPECT_EQ(released(waiting).size(), 2u) << "its pods wait for a release, and for no etcd";
+  EXPECT_FALSE(waiting.keep_np);
+
+  auto world = published(job, all_of(job, running));
+  job.status = status_after(job, world, setting);
+  EXPECT_EQ(plan_for(job, world, setting), Plan{});
+  EXPECT_EQ(reason(job.status, "Warning"), "CheckSpec");
+  world.pods.pop_back();
+  world.confirmed = true;
+  const auto lost = plan_for(job, world, setting);
+  ASSERT_TRUE(lost.status_first) << "no elastic pod joins a run of ordinary ones";
+  EXPECT_EQ(lost.status->epoch, 1);
+  job.status = *lost.status;
+  world.pods.clear();
+  const auto anew = plan_for(job, world, setting);
+  EXPECT_EQ(created(anew).size(), 2u);
+  EXPECT_TRUE(anew.keep_np);
+  EXPECT_FALSE(manifest_of(anew, "wad-worker-0")["spec"].contains("initContainers"));
+}
+
+TEST(Contract, B11_NoElasticPodIsMadeBeforeEtcdIsClean) {
+  const Setting setting{.etcd = {"http://e:2379"}};
+  auto job = workers(2, R"({"elastic": 1})");
+  World world;
+  world.etcd_is_clean = false;
+  const auto plan = plan_for(job, world, setting);
+  EXPECT_TRUE(plan.clean_etcd);
+  EXPECT_TRUE(created(plan).empty());
+  EXPECT_EQ(reason(*plan.status), "EtcdUnavailable");
+  auto one = running(job, kWorker, 0);
+  one.init_containers.clear();
+  world.pods = world_of({one}).pods;  // made by an operator that was killed: etcd is in use
+  EXPECT_FALSE(plan_for(job, world, setting).clean_etcd);
+  EXPECT_EQ(created(plan_for(job, world, setting)), Names{"wad-worker-1"});
+  EXPECT_FALSE(plan_for(workers(2), {}, setting).clean_etcd);
 }
 
 TEST(Contract, B12_FailedComesBeforeStartingWhateverTheOrderOfRoles) {
@@ -301,6 +344,43 @@ TEST(Contract, B14_ANodeThatDiesWithItsPodIsWaitedForBeforeTheProgramIsBlamed) {
   EXPECT_EQ(lost.disruptions, 1);
 }
 
+TEST(Contract, B14_PodsThatWentDownWithTheirNodeAreNotTheProgramsFailure) {
+  using State = api::ContainerStatus::State;
+  const api::ContainerStatus containerd{
+      .name = "c", .state = State::kTerminated, .exit_code = 255, .reason = "Unknown"};
+  const api::ContainerStatus kubelet{.name = "c",
+                                     .state = State::kTerminated,
+                                     .exit_code = 137,
+                                     .reason = "ContainerStatusUnknown"};
+  const api::ContainerStatus own{
+      .name = "main", .state = State::kTerminated, .exit_code = 255, .reason = "Error"};
+  auto job = workers(2);
+  auto down = over(job, kWorker, 0, 255);
+  for (const auto& lost : {containerd, kubelet}) {
+    down.containers = {lost};
+    // The peer noticed and ended as well.
+    const auto status = status_after(job, published(job, {down, over(job, kWorker, 1, 1)}));
+    EXPECT_EQ(status.phase, "Restarting") << lost.reason;
+    EXPECT_EQ(status.disruptions, 1) << lost.reason;
+    EXPECT_EQ(status.failures, 0) << lost.reason;
+  }
+  for (const auto& ended : {std::vector{own}, std::vector{kubelet, own}}) {
+    down.containers = ended;
+    EXPECT_EQ(status_after(job, published(job, {down, over(job, kWorker, 1, 0)})).phase, "Failed");
+  }
+}
+
+TEST(Contract, B14_ANodeThatIsHeardOfLateMayHaveLostItsPod) {
+  auto job = workers(2);
+  auto world = published(job, {over(job, kWorker, 0, 1), running(job, kWorker, 1)});
+  world.nodes["node-1"] = {.renewed = kNow + seconds{45}};
+  const auto plan = plan_for(job, world, {}, kNow + seconds{46});
+  EXPECT_FALSE(plan.status_first);
+  EXPECT_EQ(plan.again_at, kNow + seconds{48});
+  world.nodes["node-1"] = {.renewed = kNow + seconds{85}};  // its pod is still there: it never was
+  EXPECT_EQ(status_after(job, world, {}, kNow + seconds{90}).phase, "Failed");
+}
+
 TEST(Contract, B14_APodOnADeadNodeDoesNotHoldUpTheRestart) {
   auto job = workers(1);
   auto dead = running(job, kWorker, 0);
@@ -336,6 +416,28 @@ TEST(Contract, B14_TheDeadlineFailsTheJobAndStopsWhatRuns) {
   EXPECT_EQ(reason(late, "Failed"), "DeadlineExceeded");
   job.status = late;
   EXPECT_EQ(deleted(plan_for(job, world)), (Names{"wad-worker-0", "wad-worker-1"}));
+}
+
+TEST(Contract, B14_TheTimeASuspendedJobWaitedDoesNotCountAgainstItsDeadline) {
+  auto job = workers(1, R"({"activeDeadlineSeconds": 60, "suspend": true})");
+  job.status = status_after(job, {});
+  ASSERT_EQ(job.status.phase, "Suspended");
+
+  job.spec.suspend = false;
+  const auto resumed = kNow + seconds{600};
+  const auto plan = plan_for(job, {}, {}, resumed);
+  EXPECT_EQ(created(plan), Names{"wad-worker-0"});
+  EXPECT_EQ(plan.again_at, resumed + seconds{60});
+  ASSERT_TRUE(plan.status);
+  job.status = *plan.status;
+  EXPECT_EQ(plan_for(job, {}, {}, resumed + seconds{10}).again_at, resumed + seconds{60});
+  const auto late = status_after(job, {}, {}, resumed + seconds{60});
+  EXPECT_EQ(reason(late, "Failed"), "DeadlineExceeded");
+
+  job.spec.suspend = true;  // once more, when the time it had has long passed
+  job.status = status_after(job, {}, {}, resumed + seconds{30});
+  job.spec.suspend = false;
+  EXPECT_EQ(status_after(job, {}, {}, resumed + seconds{900}).phase, "Pending");
 }
 
 TEST(Contract, B14_AFinishedJobIsDeletedWhenItsTimeToLiveHasPassed) {
@@ -415,6 +517,21 @@ TEST(Contract, B17_HostPortsFollowFromTheJobAndAreStoredBeforeAnyPod) {
   EXPECT_EQ(created(pods).size(), 2u);
 }
 
+TEST(Contract, B17_AJobThatMovesToTheHostNetworkGetsABlockOfItsOwn) {
+  auto job = workers(1);
+  job.status.port = 36000;  // as operators before wrote it for every intranet
+  job.status = status_after(job, {});
+  EXPECT_EQ(job.status.port, 0);
+  job.spec.intranet = "Host";
+  const auto plan = plan_for(job, {}, {.host_ports = {40000, 40999}});
+  ASSERT_TRUE(plan.status_first);
+  EXPECT_GE(plan.status->port, 40000);
+  job.status = *plan.status;
+  EXPECT_EQ(status_after(job, {}).port, plan.status->port);
+  job.spec.intranet = "PodIP";  // and gives it back
+  EXPECT_EQ(status_after(job, {}).port, 0);
+}
+
 TEST(Contract, B18_PortsOfOtherJobsAreLeftAlone) {
   const auto job = workers(1, R"({"intranet": "Host"})");
   World world;
@@ -475,6 +592,36 @@ TEST(Contract, B22_TheGangIsWaitedForOnlyBeforeTheFirstPods) {
   EXPECT_EQ(deleted(plan_for(job, begun, volcano), Child::kPodGroup), Names{"wad"});
 }
 
+TEST(Contract, B22_ASuspendedGangKeepsNoRoomAndIsAdmittedAgain) {
+  const Setting volcano{.scheduling = "volcano"};
+  auto job = wad(R"({"suspend": true})");
+  World world;
+  world.pod_group = *decode_pod_group(*pod_group_for(job));
+  world.pod_group->meta.uid = "g";
+  world.pod_group->phase = "Running";
+  job.status.epoch = 1;
+  job.status.phase = "Suspended";
+  const auto plan = plan_for(job, world, volcano);
+  EXPECT_EQ(deleted(plan, Child::kPodGroup), Names{"wad"});
+  job.status = *plan.status;
+  auto others = world;
+  others.pod_group->meta.owners.clear();
+  EXPECT_TRUE(plan_for(job, others, volcano).waves.empty());
+  world.pod_group.reset();
+  EXPECT_EQ(plan_for(job, world, volcano), Plan{});
+
+  job.spec.suspend = false;
+  const auto resumed = plan_for(job, world, volcano);
+  EXPECT_EQ(created(resumed, Child::kPodGroup), Names{"wad"});
+  EXPECT_TRUE(created(resumed).empty());
+  job.status = *resumed.status;
+  world.pod_group = others.pod_group;
+  world.pod_group->phase = "Pending";
+  EXPECT_EQ(reason(status_after(job, world, volcano)), "PodGroupNotAdmitted");
+  world.pod_group->phase = "Inqueue";
+  EXPECT_EQ(created(plan_for(job, world, volcano)).size(), 4u);
+}
+
 TEST(Contract, B22_AClusterWithoutVolcanoIsACondition) {
   World world;
   world.pod_groups_known = false;
@@ -482,6 +629,40 @@ TEST(Contract, B22_AClusterWithoutVolcanoIsACondition) {
   EXPECT_EQ(reason(*plan.status), "VolcanoMissing");
   EXPECT_TRUE(plan.waves.empty());
   EXPECT_TRUE(plan.again_at);
+}
+
+TEST(Contract, B23_WorkersAloneAreDrawnToTheirSamplesWithinTheUsersOwnTerms) {
+  auto job = wad(R"({"sampleSetRef": {"name": "set", "mountPath": "/data"},
+      "worker": {"template": {"spec": {"containers": [{"name": "c"}],
+      "volumes": [{"name": "set", "emptyDir": {}}],
+      "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+          {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}]}}}}}}})");
+  World world;
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetMissing");
+  world.data.set = api::SampleSet{};
+  world.data.set->meta.key = {"t", "set"};
+  world.data.set->spec.partitions = 1;
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetNotReady");
+  EXPECT_TRUE(created(plan_for(job, world)).empty());
+  world.data.set->status.phase = "Ready";
+  world.data.claim = ClaimSeen{.phase = "Bound"};
+  world.data.nodes = {
+      {.meta = {.key = {"", "n"}, .labels = {{"paddlepaddle.org/juicefs-set", "set-runtime-0"}}}}};
+  const auto plan = plan_for(job, world);
+  const Json spec = manifest_of(plan, "wad-worker-0")["spec"];
+  const Json terms = spec["affinity"]["nodeAffinity"]
+                         ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 2u);
+  for (const Json& term : terms) {
+    EXPECT_EQ(term["matchExpressions"].size(), 2u);
+    EXPECT_NE(term.dump().find("set-runtime-0"), std::string::npos);
+  }
+  EXPECT_NE(spec["containers"][0]["volumeMounts"][0]["name"], "set") << "that volume is the user's";
+  EXPECT_FALSE(manifest_of(plan, "wad-ps-0")["spec"].contains("affinity"));
+  job.spec.sample_set->ns = "elsewhere";
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetElsewhere");
 }
 
 TEST(Contract, B24_EverythingIsLabelledAndServicesGoWithTheirPods) {

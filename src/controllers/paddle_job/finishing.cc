@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "controllers/paddle_job/active_time.h"
-#include "controllers/paddle_job/owner.h"
 #include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/pruning.h"
 
@@ -56,10 +55,7 @@ Plan for_finished(const api::PaddleJob& job, const Sight& sight, WallTime now) {
       doomed.push_back({Child::kConfigMap, job.meta.key, world.rendezvous->meta.uid});
     }
   }
-  const auto& group = world.pod_group;
-  if (group && belongs_to(group->meta, job) && !group->meta.deleting()) {
-    doomed.push_back({Child::kPodGroup, job.meta.key, group->meta.uid});
-  }
+  if (auto group = delete_pod_group(job, world)) doomed.push_back(std::move(*group));
   std::ranges::sort(doomed, [](const Delete& a, const Delete& b) {
     return std::tie(a.child, a.key) < std::tie(b.child, b.key);
   });

@@ -3,45 +3,23 @@
 // Many jobs at once: their pods are made before it is told how it goes. One pass at a time, with a
 // clock that stands still.
 
-#include "base/random.h"
 #include "controllers/paddle_job/reconciler_fixture.h"
-#include "kube/events/recorder.h"
 
 namespace paddle::controllers {
 namespace {
 
 using namespace std::chrono_literals;
 
-struct GivingWay : PaddleJobReconcilerTest {
-  ManualClock clock{};
-  kube::Informers informers{server, metrics};
-  kube::EventRecorder events{server, "c", clock, metrics};
-  WorkQueue queue{"c", {}, clock, system_random(), metrics};
-  Reconcile reconcile{};
+struct GivingWay : OnePassTest {
   std::unique_ptr<Kubelet> kubelet{};
 
-  void begin() {
-    reconcile = make_paddle_job_reconciler({server, informers, events, queue}, options, clock);
-    informers.start();
-    ASSERT_TRUE(informers.wait_until_synced({}));
-    drain();
-  }
-  void drain() {
-    while (queue.depth() > 0) queue.finished(queue.take({})->key);
-  }
   void others_wait(int count) {
     for (int i = 0; i < count; ++i) queue.add({"train", "other-" + std::to_string(i)});
-  }
-  Outcome pass() {
-    auto outcome = reconcile(key, {});
-    EXPECT_TRUE(outcome);
-    return outcome ? *outcome : Outcome{};
   }
   void pods_run() {
     kubelet = std::make_unique<Kubelet>(server, "train",
                                         [](const std::string&, int) { return "Running"; });
   }
-  ~GivingWay() override { informers.stop(); }
 };
 
 TEST_F(GivingWay, OnAQuietClusterThePhaseIsSaidAtOnce) {

@@ -48,12 +48,21 @@ std::string sentence(const std::string& verb, Child child, const std::vector<std
   return text;
 }
 
+// It is being deleted, or will be: its owner was another job of this one's name.
+bool will_go(const api::Meta& namesake, const api::PaddleJob& job) {
+  if (namesake.deleting()) return true;
+  const auto* owner = namesake.controller();
+  return owner && owner->kind == api::PaddleJob::kKind && owner->name == job.meta.key.name &&
+         owner->uid != job.meta.uid;
+}
+
 }  // namespace
 
 struct Hand::Deed {
   const Create* created = nullptr;
   const Delete* deleted = nullptr;
   bool gone = false;  // for sure
+  std::optional<Waiting> in_the_way{};
 };
 
 void Hand::tell(const api::PaddleJob& job, EventKind kind, const char* reason,
@@ -68,6 +77,7 @@ void Hand::tell(const api::PaddleJob& job, EventKind kind, const char* reason,
 Result<> Hand::carry_out(const Wave& wave, const api::PaddleJob& job, JobMemory& memory,
                          const kube::Call& call) {
   std::vector<Deed> deeds(wave.size());
+  memory.in_the_way.reset();
   auto done = in_parallel(wave.size(), kAtOnce,
                           [&](size_t i) { return act(wave[i], job, deeds[i], call); });
   tell_of(deeds, job, memory);
@@ -91,7 +101,7 @@ Result<> Hand::act(const Action& action, const api::PaddleJob& job, Deed& deed,
 Result<> Hand::create(const Create& a, const api::PaddleJob& job, Deed& deed,
                       const kube::Call& call) {
   auto created = cluster_.create(resource_of(a.child), *a.manifest, call);
-  if (created.is(Code::kAlreadyExists)) return adopt(a, job, call);
+  if (created.is(Code::kAlreadyExists)) return adopt(a, job, deed, call);
   if (!created) {
     tell(job, EventKind::kWarning, "Create",
          "create failed " + word_for(a.child) + " " + a.key.name + ": " + created.error().message);
@@ -102,11 +112,18 @@ Result<> Hand::create(const Create& a, const api::PaddleJob& job, Deed& deed,
   return Done{};
 }
 
-// A namesake: ours when an answer was lost or an older operator made it, else somebody else's.
-Result<> Hand::adopt(const Create& a, const api::PaddleJob& job, const kube::Call& call) {
+// A namesake: ours when an answer was lost or an older operator made it; else what a job of this
+// name left, which goes by itself; else somebody else's.
+Result<> Hand::adopt(const Create& a, const api::PaddleJob& job, Deed& deed,
+                     const kube::Call& call) {
   const kube::Resource& resource = resource_of(a.child);
   TRY(Json found, cluster_.get(resource, a.key, call));
   TRY(const api::Meta meta, api::decode_meta(found));
+  if (!belongs_to(meta, job) && will_go(meta, job)) {
+    deed.in_the_way = Waiting{"NameNotFree", "waiting for the " + resource.kind + " " + a.key.name +
+                                                 " of before to be gone"};
+    return Error{Code::kAlreadyExists, deed.in_the_way->message};
+  }
   if (!belongs_to(meta, job)) {
     const std::string text =
         "a " + resource.kind + " named " + a.key.name +
@@ -208,6 +225,7 @@ Result<> Hand::set_status(const api::PaddleJobStatus& status, const api::PaddleJ
 void Hand::tell_of(const std::vector<Deed>& deeds, const api::PaddleJob& job, JobMemory& memory) {
   std::map<Child, std::vector<std::string>> created, deleted;
   for (const Deed& deed : deeds) {
+    if (deed.in_the_way && !memory.in_the_way) memory.in_the_way = deed.in_the_way;
     if (deed.created) created[deed.created->child].push_back(deed.created->key.name);
     if (deed.created && deed.created->child == Child::kConfigMap) warn_of_ipv6(*deed.created, job);
     if (!deed.deleted) continue;

@@ -23,7 +23,7 @@ class Hand {
       : cluster_(cluster), events_(events), view_(view) {}
 
   // All of it at once, as far as the server lets us. After a failure the rest is left for another
-  // time.
+  // time, and memory.in_the_way says what was met, if the error's code does not.
   Result<> carry_out(const Wave& wave, const api::PaddleJob& job, JobMemory& memory,
                      const kube::Call& call);
 
@@ -38,7 +38,7 @@ class Hand {
   struct Deed;  // what became of one action
   Result<> act(const Action& action, const api::PaddleJob& job, Deed& deed, const kube::Call& call);
   Result<> create(const Create& a, const api::PaddleJob& job, Deed& deed, const kube::Call& call);
-  Result<> adopt(const Create& a, const api::PaddleJob& job, const kube::Call& call);
+  Result<> adopt(const Create& a, const api::PaddleJob& job, Deed& deed, const kube::Call& call);
   Result<> remove(const Delete& a, Deed& deed, const kube::Call& call);
   Result<> replace(const Replace& a, const kube::Call& call);
   Result<> release(const Release& a, const kube::Call& call);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/objections.h"
 #include "controllers/paddle_job/owner.h"
 #include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/pods.h"
@@ -39,8 +40,10 @@ void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
   } else if (const auto patch = pod_group_patch(job, *seen); patch && *patch) {
     held.wave.emplace_back(Patch{Child::kPodGroup, job.meta.key, **patch});
   }
-  // Only before the first pods: later the scheduler itself keeps the gang together.
-  if (!sight.world.pods.empty() || job.status.epoch > 0) return;
+  // Only before the first pods, and the first after a suspension: later the scheduler itself keeps
+  // the gang together.
+  const bool resumed = api::find_condition(job.status.conditions, "Suspended") != nullptr;
+  if (!sight.world.pods.empty() || (job.status.epoch > 0 && !resumed)) return;
   if (auto waiting = waits_for_pod_group(job, seen)) hold(held, std::move(*waiting));
 }
 
@@ -88,6 +91,7 @@ void hold_for_data(const api::PaddleJob& job, const Sight& sight, WallTime now,
   if (!job.spec.sample_set) return;
   const auto& ref = *job.spec.sample_set;
   if (sight.world.pods.empty()) {
+    if (auto objection = objection_to_mount(job)) return hold(held, std::move(*objection));
     auto waiting = waits_for_data(job.meta.key, ref, sight.world.data);
     if (waiting) return hold(held, std::move(*waiting));
   }
@@ -100,7 +104,8 @@ Held what_holds(const api::PaddleJob& job, const Sight& sight, WallTime now,
                 const Setting& setting) {
   Held held;
   hold_for_data(job, sight, now, setting, held);
-  // The gang asks for room only when its data is there.
+  // The gang asks for room only when its set is there. Pods that are to wait at the gate need the
+  // group before them: the admission of many a Volcano refuses pods without one.
   if (held.may_create) hold_for_gang(job, sight, now, setting, held);
   return held;
 }

@@ -47,21 +47,6 @@ bool among_outgoing(int block) {
 
 bool on_host_network(const api::PaddleJobSpec& spec) { return spec.intranet == "Host"; }
 
-Result<PortRange> parse_port_range(const std::string& text) {
-  const auto comma = text.find(',');
-  const int first = comma == std::string::npos ? 0 : port_in(text.substr(0, comma));
-  const int last = comma == std::string::npos ? 0 : port_in(text.substr(comma + 1));
-  if (first == 0 || last == 0) {
-    return Error{Code::kInvalid, "--port-range is two ports, START,END like 35000,65000; not \"" +
-                                     text.substr(0, 60) + "\""};
-  }
-  if (last - first + 1 < kPortsPerJob) {
-    return Error{Code::kInvalid, "--port-range=" + text + " has no room for the " +
-                                     std::to_string(kPortsPerJob) + " ports of one job"};
-  }
-  return PortRange{first, last};
-}
-
 int remembered_port(const api::PaddleJob& job) {
   if (job.status.port > 0) return job.status.port;
   const auto said = job.meta.annotations.find(kHostPortAnnotation);

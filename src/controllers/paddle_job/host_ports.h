@@ -32,9 +32,6 @@ struct PortRange {
   int last = 65000;  // inclusive
   bool operator==(const PortRange&) const = default;
 };
-// "35000,65000". kInvalid with a sentence for the command line: not two ports, the wrong way round,
-// or no room for one block.
-Result<PortRange> parse_port_range(const std::string& text);
 
 // First port of the block the job has been given: status.port or, from the Go operator, the
 // annotation `host-port`. 0: none yet.

@@ -20,17 +20,6 @@ api::PaddleJob job_of(const std::string& uid, int port, const std::string& phase
   return job;
 }
 
-TEST(PortRange, IsTwoPortsWithRoomForAJob) {
-  EXPECT_EQ(*parse_port_range("35000,65000"), (PortRange{35000, 65000}));
-  EXPECT_EQ(*parse_port_range("1000,1019"), (PortRange{1000, 1019}));
-  for (const char* bad : {"", "35000", "35000-65000", "a,b", "35000,", "0,100", "1,65536", "9,8",
-                          "1000,1018", "1,2,3", " 1,100", "99999999999999,5"}) {
-    const auto refused = parse_port_range(bad);
-    ASSERT_TRUE(refused.is(Code::kInvalid)) << bad;
-    EXPECT_NE(refused.error().message.find("--port-range"), std::string::npos);
-  }
-}
-
 TEST(HostPorts, TheSameJobsLeadToTheSameChoice) {
   const PortRange range{35000, 65000};
   const int first = *choose_ports("uid-1", range, {});

@@ -143,7 +143,7 @@ Result<std::optional<World>> JobView::world_of(const api::PaddleJob& job, JobMem
       continue;
     }
     auto leaving = std::make_shared<api::Pod>(*pod);
-    leaving->meta.deleted = WallTime::max() - std::chrono::hours{24};  // when, the watch will tell
+    leaving->meta.deleted = kSoonGone;
     world.pods.push_back(std::move(leaving));
   }
   for (auto* uids : {&memory.deleted, &memory.removed}) {

@@ -13,6 +13,7 @@
 #include "api/meta.h"
 #include "base/clock.h"
 #include "base/sync.h"
+#include "controllers/placement/waiting.h"
 
 namespace paddle::controllers {
 
@@ -22,6 +23,8 @@ struct JobMemory {
   std::optional<BootTime> looked_at{};  // when the last pass began
   std::optional<BootTime> unsaid_since{};  // the status has something to say that can wait
   bool in_etcd = false;                    // etcd may hold keys of this job
+  std::string etcd_cleaned_for{};          // uid of the job before whose pods etcd was cleaned
+  std::optional<Waiting> in_the_way{};  // what the last actions met, when its code says too little
 };
 
 // A job's memory belongs to the pass that works on it: the queue gives a key to one pass at a time.

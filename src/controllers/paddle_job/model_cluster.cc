@@ -193,7 +193,9 @@ bool ModelCluster::start(Held& held) {
   held.once_ran = true;
   went_before_.insert({epoch, part.place});
   pod.phase = api::PodPhase::kRunning;
-  pod.init_containers = {{.name = kCoordinator, .ready = true, .state = State::kTerminated}};
+  if (!held.elastic) {
+    pod.init_containers = {{.name = kCoordinator, .ready = true, .state = State::kTerminated}};
+  }
   pod.containers = {{.name = "c", .ready = true, .state = State::kRunning}};
   return true;
 }
@@ -210,7 +212,9 @@ bool ModelCluster::step(Held& held, Random& random) {
     pod.ip =
         "10.1." + std::to_string(addresses_ / 200) + "." + std::to_string(addresses_ % 200 + 1);
     ++addresses_;
-    pod.init_containers = {{.name = kCoordinator, .state = State::kRunning}};
+    if (!held.elastic) {
+      pod.init_containers = {{.name = kCoordinator, .state = State::kRunning}};
+    }
     pod.containers = {{.name = "c", .reason = "PodInitializing"}};
     return true;
   }

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::chrono::seconds kOverdue{10};
 constexpr std::chrono::seconds kLeaseLasts{40};
+// Twice the time between two renewals: a node that is heard of later may have been away.
+constexpr std::chrono::seconds kInTime{20};
+// By then the pods of a node that was away for less than kSilence have been reported again.
+constexpr std::chrono::seconds kBackAgain = kSilence + std::chrono::seconds{30};
 
 }  // namespace
 
@@ -25,8 +29,11 @@ NodesVerdict judge_nodes(const Roster& roster, const api::Pod& failed,
         continue;
       }
       const auto& renewed = answer->second.renewed;
-      if (!renewed || *renewed > *since) continue;
-      if (now >= *since + kSilence) {
+      if (!renewed) continue;
+      if (*renewed > *since) {
+        const bool may_have_been_away = *renewed > *since + kInTime && now < *since + kBackAgain;
+        if (may_have_been_away) verdict.ask_about.insert(pod->node);
+      } else if (now >= *since + kSilence) {
         verdict.silent = pod->node;
       } else {
         verdict.ask_about.insert(pod->node);

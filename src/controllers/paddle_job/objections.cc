@@ -93,7 +93,50 @@ std::string about_choices(const api::PaddleJobSpec& spec) {
   return {};
 }
 
+std::set<std::string> containers_of(const Part& part) {
+  std::set<std::string> names;
+  if (!part.pod_template) return names;
+  for (const char* kind : {"/spec/containers", "/spec/initContainers"}) {
+    const api::Json& list = api::look(*part.pod_template, kind);
+    if (!list.is_array()) continue;
+    for (const api::Json& one : list) names.insert(api::look_text(one, "name"));
+  }
+  return names;
+}
+
+std::string listed(const auto& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// Those that sampleSetRef names and no worker has.
+std::vector<std::string> strangers(const api::PaddleJobSpec& spec) {
+  if (!spec.sample_set) return {};
+  std::set<std::string> known;
+  for (const Part& part : parts_of(spec)) {
+    if (part.kind == RoleKind::kWorker) known.merge(containers_of(part));
+  }
+  auto names = spec.sample_set->containers;
+  std::erase_if(names, [&](const std::string& name) { return known.contains(name); });
+  return names;
+}
+
 }  // namespace
+
+std::optional<Waiting> objection_to_mount(const api::PaddleJob& job) {
+  if (!job.spec.sample_set || job.spec.sample_set->containers.empty()) return std::nullopt;
+  const auto& wanted = job.spec.sample_set->containers;
+  for (const Part& part : parts_of(job.spec)) {
+    if (part.kind != RoleKind::kWorker || part.replicas <= 0) continue;
+    const auto names = containers_of(part);
+    if (std::ranges::any_of(wanted, [&](const auto& one) { return names.contains(one); })) continue;
+    return Waiting{"InvalidSpec", "sampleSetRef.containers is " + listed(wanted) + ", but " +
+                                      part.name + " has no such container; it has " +
+                                      listed(names)};
+  }
+  return std::nullopt;
+}
 
 std::optional<Waiting> objection_to(const api::PaddleJob& job) {
   const auto parts = parts_of(job.spec);
@@ -105,9 +148,16 @@ std::optional<Waiting> objection_to(const api::PaddleJob& job) {
   return std::nullopt;
 }
 
-std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting) {
+std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting,
+                                      bool not_elastic_yet) {
   auto said = api::warnings(job);
-  if (auto text = why_not_elastic(job.spec, setting.etcd); !text.empty()) {
+  if (const auto names = strangers(job.spec); !names.empty()) {
+    said.push_back("sampleSetRef.containers names " + listed(names) + ", which no worker has");
+  }
+  if (not_elastic_yet) {
+    said.emplace_back(
+        "this run began without an etcd and goes on so; the job is elastic when it begins anew");
+  } else if (auto text = why_not_elastic(job.spec, setting.etcd); !text.empty()) {
     said.push_back(std::move(text));
   }
   return said;

@@ -19,7 +19,12 @@ namespace paddle::controllers {
 // Nothing is made for the job until its spec is changed.
 std::optional<Waiting> objection_to(const api::PaddleJob& job);
 
-// Accepted, but probably not meant.
-std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting);
+// Workers of the job would get no samples: sampleSetRef names only containers that they do not
+// have. Before the first pods; those that are there may read them in a way of their own.
+std::optional<Waiting> objection_to_mount(const api::PaddleJob& job);
+
+// Accepted, but probably not meant. `not_elastic_yet`: only its next run will be (plan.cc).
+std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting,
+                                      bool not_elastic_yet = false);
 
 }  // namespace paddle::controllers

@@ -8,6 +8,7 @@
 #include "controllers/paddle_job/finishing.h"
 #include "controllers/paddle_job/holds.h"
 #include "controllers/paddle_job/objections.h"
+#include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/progress.h"
 #include "controllers/paddle_job/pruning.h"
 #include "controllers/paddle_job/release.h"
@@ -25,7 +26,7 @@ void add_wave(Plan& plan, Wave wave) {
 void say(const api::PaddleJob& job, api::PaddleJobStatus status, Plan& plan) {
   if (status == job.status) return;
   plan.status_is_news = is_news(job.status, status);
-  // Of elastic jobs the first status says that what was left in etcd has been removed.
+  // An elastic job without a status is, to operators of before, one whose etcd is not clean.
   plan.status_gives_way =
       plan.status_is_news && !job.spec.elastic && only_on_its_way(job.status, status);
   plan.status = std::move(status);
@@ -62,10 +63,17 @@ Plan for_suspended(const api::PaddleJob& job, const Sight& sight, WallTime now,
   for (const api::Pod* pod : all_seated(sight.roster)) {
     if (!pod->meta.deleting()) pruned.wave.push_back(delete_pod(*pod));
   }
+  // Volcano would go on keeping room for the gang.
+  if (auto group = delete_pod_group(job, sight.world)) pruned.wave.push_back(std::move(*group));
   add_wave(plan, std::move(pruned.wave));
   plan.ask_about = std::move(pruned.ask_about);
   soonest(plan.again_at, pruned.again_at);
   return plan;
+}
+
+Waiting waits_for_clean_etcd() {
+  return {"EtcdUnavailable",
+          "waiting until what a job of this name may have left in etcd is removed"};
 }
 
 // A block of ports of the nodes, remembered before any pod is made.
@@ -88,7 +96,7 @@ std::optional<Plan> take_ports(const api::PaddleJob& job, Sight& sight, WallTime
 Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting& setting) {
   Plan plan;
   plan.keep_np = is_elastic(job.spec, setting.etcd);
-  soonest(plan.again_at, deadline_of(job));
+  soonest(plan.again_at, deadline_of(job, now));
   soonest(plan.again_at, sight.verdict.again_at);
   plan.ask_about = sight.verdict.ask_about;
 
@@ -113,12 +121,50 @@ Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Se
   if (held.may_create && !sight.pausing) {
     Wave missing = create_missing(job, sight, setting);
     plan.confirm = !missing.empty() && needs_confirmation(job, sight);
-    add_wave(plan, std::move(missing));
+    const bool nobody = empty_seats(sight.roster) == seats(sight.roster);
+    plan.clean_etcd = plan.keep_np && !missing.empty() && nobody && !sight.world.etcd_is_clean;
+    if (plan.clean_etcd) {
+      sight.held = waits_for_clean_etcd();
+    } else {
+      add_wave(plan, std::move(missing));
+    }
   }
   Released released = release(job, sight, now, setting);
   soonest(plan.again_at, released.again_at);
   for (Wave& wave : released.waves) add_wave(plan, std::move(wave));
   say(job, observe(job, sight, now, setting), plan);
+  return plan;
+}
+
+Plan decide(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting& setting) {
+  Plan plan;
+  if (finished(job.status.phase)) {
+    plan = for_finished(job, sight, now);
+    say(job, observe(job, sight, now, setting), plan);
+  } else if (job.spec.suspend && !work_done(sight.roster)) {
+    plan = for_suspended(job, sight, now, setting);
+  } else if (const auto objection = objection_to(job)) {
+    sight.held = objection;
+    say(job, observe(job, sight, now, setting), plan);
+  } else if (auto taken = take_ports(job, sight, now, setting)) {
+    plan = std::move(*taken);
+  } else {
+    sight.verdict = judge(job, sight.roster, sight.world, now, setting);
+    if (sight.verdict.fate == Fate::kGoesOn) {
+      plan = for_running(job, sight, now, setting);
+    } else {
+      auto status = observe(job, sight, now, setting);
+      if (sight.verdict.fate == Fate::kBeginsAnew) {
+        status = next_epoch(std::move(status), sight.verdict, now);
+      }
+      plan = only(std::move(status));
+      plan.forget_np = sight.verdict.fate != Fate::kBeginsAnew && job.spec.elastic.has_value();
+      plan.confirm = sight.verdict.rests_on_absence && !sight.world.confirmed;
+    }
+  }
+  if (has_old_finalizer(job) && !plan.status_first) {
+    plan.waves.insert(plan.waves.begin(), Wave{DropFinalizer{}});
+  }
   return plan;
 }
 
@@ -130,35 +176,15 @@ Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const 
   if (roster.from_the_future) return {};  // the job's own change is still on its way to us
 
   Sight sight{.roster = roster, .world = world};
-  Plan plan;
-  if (finished(job.status.phase)) {
-    plan = for_finished(job, sight, now);
-    say(job, observe(job, sight, now, setting), plan);
-  } else if (job.spec.suspend && !work_done(roster)) {
-    plan = for_suspended(job, sight, now, setting);
-  } else if (const auto objection = objection_to(job)) {
-    sight.held = objection;
-    say(job, observe(job, sight, now, setting), plan);
-  } else if (auto taken = take_ports(job, sight, now, setting)) {
-    plan = std::move(*taken);
-  } else {
-    sight.verdict = judge(job, roster, world, now, setting);
-    if (sight.verdict.fate == Fate::kGoesOn) {
-      plan = for_running(job, sight, now, setting);
-    } else {
-      auto status = observe(job, sight, now, setting);
-      if (sight.verdict.fate == Fate::kBeginsAnew) {
-        status = next_epoch(std::move(status), sight.verdict, now);
-      }
-      plan = only(std::move(status));
-      plan.forget_np = sight.verdict.fate != Fate::kBeginsAnew && job.spec.elastic.has_value();
-      plan.confirm = sight.verdict.rests_on_absence && !world.confirmed;
-    }
+  if (!is_elastic(job.spec, setting.etcd) || !any_pod(roster, has_coordinator)) {
+    return decide(job, sight, now, setting);
   }
-  if (has_old_finalizer(job) && !plan.status_first) {
-    plan.waves.insert(plan.waves.begin(), Wave{DropFinalizer{}});
-  }
-  return plan;
+  // The operator has come to know an etcd, or the spec says elastic, since these pods were made:
+  // they have lists of their peers. Nobody among them may be elastic before all are.
+  sight.not_elastic_yet = true;
+  Setting ordinary = setting;
+  ordinary.etcd.clear();
+  return decide(job, sight, now, ordinary);
 }
 
 }  // namespace paddle::controllers

@@ -283,6 +283,17 @@ TEST(PaddleJobPlan, ASuspendedJobSaysHowManyPodsAreLeft) {
   EXPECT_EQ(says({}), "the job has no pods");
 }
 
+TEST(PaddleJobPlan, APodThatWeDeletedIsWaitedForWithoutAnAppointmentUntilItsEndIsKnown) {
+  auto job = workers(1);
+  job.status.epoch = 1;
+  auto old = running(job, RoleKind::kWorker, 0);
+  old.meta.annotations[kEpochAnnotation] = "0";
+  old.meta.deleted = kSoonGone;
+  EXPECT_FALSE(plan_for(job, world_of({old})).again_at);
+  old.meta.deleted = kNow + std::chrono::seconds{30};
+  EXPECT_EQ(plan_for(job, world_of({old})).again_at, kNow + std::chrono::seconds{45});
+}
+
 TEST(PaddleJobPlan, DoesNotDependOnTheOrderOfPods) {
   const auto job = workers(2);
   std::vector<api::Pod> pods{running(job, kWorker, 0), running(job, kWorker, 1),

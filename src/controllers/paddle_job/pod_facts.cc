@@ -42,6 +42,25 @@ constexpr std::array kStuckReasons{
     "ImageInspectError",    "RegistryUnavailable", "CreateContainerConfigError",
     "CreateContainerError", "RunContainerError",   "CrashLoopBackOff"};
 
+// Its end went unseen: the node was switched off and on again beneath it. Kubelets say
+// ContainerStatusUnknown, containerd Unknown with a number that no program's own end has there.
+bool end_unseen(const api::ContainerStatus& c) {
+  return c.reason == "ContainerStatusUnknown" || (c.reason == "Unknown" && c.exit_code == 255);
+}
+
+// A container of the pod was lost with its node, and no other ended badly by itself.
+bool lost_with_its_node(const api::Pod& pod) {
+  bool lost = false;
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.state != State::kTerminated || c.exit_code == 0) continue;
+      if (!end_unseen(c)) return false;
+      lost = true;
+    }
+  }
+  return lost;
+}
+
 template <typename List>
 bool is_one_of(const List& list, std::string_view text) {
   return std::ranges::any_of(list, [&](std::string_view each) { return each == text; });
@@ -72,6 +91,11 @@ bool coordinating(const api::Pod& pod) {
   });
 }
 
+bool has_coordinator(const api::Pod& pod) {
+  return std::ranges::find(pod.init_containers, kCoordinator, &api::ContainerStatus::name) !=
+         pod.init_containers.end();
+}
+
 bool was_released(const api::Pod& pod) { return pod.meta.annotations.contains(kReleaseAnnotation); }
 
 bool waits_for_release(const api::Pod& pod) {
@@ -88,7 +112,7 @@ bool failed(const api::Pod& pod) { return pod.phase == PodPhase::kFailed; }
 
 bool failed_by_disruption(const api::Pod& pod) {
   if (!failed(pod)) return false;
-  return pod.disrupted || is_one_of(kNodesReasons, pod.reason);
+  return pod.disrupted || is_one_of(kNodesReasons, pod.reason) || lost_with_its_node(pod);
 }
 
 bool leaves(const api::Pod& pod) { return pod.meta.deleting() || pod.disrupted; }

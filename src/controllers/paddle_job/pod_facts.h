@@ -17,18 +17,20 @@ namespace paddle::controllers {
 
 std::int64_t epoch_of(const api::Meta& meta);
 
-bool ended(const api::Pod& pod);         // Succeeded or Failed
-bool runs(const api::Pod& pod);          // every container runs and is ready
-bool has_started(const api::Pod& pod);   // runs, or did and succeeded
-bool coordinating(const api::Pod& pod);  // coord-paddle runs
-bool was_released(const api::Pod& pod);  // by a release of any value
+bool ended(const api::Pod& pod);            // Succeeded or Failed
+bool runs(const api::Pod& pod);             // every container runs and is ready
+bool has_started(const api::Pod& pod);      // runs, or did and succeeded
+bool coordinating(const api::Pod& pod);     // coord-paddle runs
+bool has_coordinator(const api::Pod& pod);  // it was made to wait for its release
+bool was_released(const api::Pod& pod);     // by a release of any value
 // No container of the user's runs: a release would let it go on.
 bool waits_for_release(const api::Pod& pod);
 
 bool waits_at_data_gate(const api::Pod& pod);
 
 bool failed(const api::Pod& pod);
-// Evicted, preempted, refused or lost by its node: nothing the user's program did.
+// Evicted, preempted, refused or lost by its node, or lost with it when it was switched off and on
+// again: nothing the user's program did.
 bool failed_by_disruption(const api::Pod& pod);
 // Somebody takes it away: it is deleted, or marked for eviction.
 bool leaves(const api::Pod& pod);

@@ -9,7 +9,8 @@
 //
 // The group follows the job: a resize changes it. Only what we say is compared, so what Volcano
 // fills in (queue `default`) or the server adds never causes a write. A PodGroup of this name that
-// somebody else made is waited for and used, and never changed. It is deleted when the job ends.
+// somebody else made is waited for and used, and never changed. It is deleted when the job ends,
+// and while it is suspended.
 
 #pragma once
 

@@ -15,6 +15,7 @@
 #include "controllers/paddle_job/pod_group.h"
 #include "controllers/paddle_job/rendezvous.h"
 #include "controllers/placement/data_gate.h"
+#include "controllers/placement/placement.h"
 
 namespace paddle::controllers {
 namespace {
@@ -23,13 +24,6 @@ using api::Json;
 
 Json env(const std::string& name, const std::string& value) {
   return {{"name", name}, {"value", value}};
-}
-
-size_t training_container(const Json& containers) {
-  for (size_t i = 0; i < containers.size(); ++i) {
-    if (api::look_text(containers[i], "name") == "paddle") return i;
-  }
-  return 0;
 }
 
 // Appended, so that ours win over the user's of the same name.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controllers/paddle_job/conditions.h"
+#include "controllers/paddle_job/host_ports.h"
 #include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/rendezvous.h"
 
@@ -66,7 +67,8 @@ api::PaddleJobStatus observe(const api::PaddleJob& job, const Sight& sight, Wall
   status.phase = phase_of(job, sight);
   status.mode = mode_of(job.spec);
   status.observed_generation = job.meta.generation;
-  status.port = port_of(job);
+  // Only blocks of the nodes' ports are remembered: a job that moves to the host network needs one.
+  if (!was_finished) status.port = on_host_network(job.spec) ? remembered_port(job) : 0;
   status.selector = std::string(kJobNameLabel) + "=" + job.meta.key.name + "," + kResTypeLabel +
                     "=" + to_string(RoleKind::kWorker);
   // The last figures of a finished job stay, whoever cleans its pods.

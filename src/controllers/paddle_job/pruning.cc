@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "controllers/paddle_job/node_life.h"
+#include "controllers/paddle_job/owner.h"
 #include "controllers/paddle_job/pod_facts.h"
 #include "controllers/paddle_job/rendezvous.h"
 #include "controllers/paddle_job/soonest.h"
@@ -40,7 +41,7 @@ void prune_services(const api::PaddleJob& job, const Sight& sight, Wave& wave) {
 // The kubelet that would confirm the end of this pod is gone: then nobody else will.
 void hurry(const api::Pod& pod, const World& world, WallTime now, Pruned& pruned) {
   if (!overdue(pod, now)) {
-    if (pod.meta.deleted && !pod.node.empty()) {
+    if (pod.meta.deleted && *pod.meta.deleted != kSoonGone && !pod.node.empty()) {
       soonest(pruned.again_at, *pod.meta.deleted + kLookAtOverdue * 3);
     }
     return;
@@ -59,6 +60,12 @@ void hurry(const api::Pod& pod, const World& world, WallTime now, Pruned& pruned
 
 Delete delete_pod(const api::Pod& pod, bool at_once) {
   return {Child::kPod, pod.meta.key, pod.meta.uid, at_once};
+}
+
+std::optional<Delete> delete_pod_group(const api::PaddleJob& job, const World& world) {
+  const auto& group = world.pod_group;
+  if (!group || !belongs_to(group->meta, job) || group->meta.deleting()) return std::nullopt;
+  return Delete{Child::kPodGroup, job.meta.key, group->meta.uid};
 }
 
 std::vector<const api::Pod*> all_seated(const Roster& roster) {

@@ -23,6 +23,8 @@ struct Pruned {
 Pruned prune(const api::PaddleJob& job, const Sight& sight, WallTime now, const Setting& setting);
 
 Delete delete_pod(const api::Pod& pod, bool at_once = false);
+// Nothing when there is none, or it is somebody else's.
+std::optional<Delete> delete_pod_group(const api::PaddleJob& job, const World& world);
 std::vector<const api::Pod*> all_seated(const Roster& roster);
 
 }  // namespace paddle::controllers

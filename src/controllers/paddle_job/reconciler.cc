@@ -34,6 +34,11 @@ constexpr auto kUnsaidWhileStarting = 15s;
 constexpr size_t kMany = 4;
 constexpr auto kMoment = 1s;
 constexpr auto kUnsaidInARush = 5s;
+// What the server refuses by a rule is tried again at this pace: rules change, an admission policy
+// is corrected, and nothing tells us of it.
+constexpr auto kRefusedByARule = 60s;
+// No appointment is further away: the queue counts in nanoseconds, which a plan's times may exceed.
+constexpr auto kFurthest = 24h;
 
 // The user can do something about it, and has to know.
 std::optional<Waiting> trouble_of(const Error& error) {
@@ -44,6 +49,8 @@ std::optional<Waiting> trouble_of(const Error& error) {
       return Waiting{"InvalidObject", error.message};
     case Code::kAlreadyExists:
       return Waiting{"NameTaken", error.message};
+    case Code::kInternal:  // a webhook that can not be called, say
+      return Waiting{"ServerError", error.message};
     default:
       return std::nullopt;
   }
@@ -77,6 +84,12 @@ class PaddleJobReconciler {
     std::optional<Lock> ports;
     if (on_host_network(job->spec) && remembered_port(*job) == 0) ports.emplace(ports_);
     auto outcome = work(key, pass);
+    if (outcome.is(Code::kInvalid)) {
+      log::warn("refused by the server; trying again in a while",
+                {{"paddlejob", to_string(key)}, {"error", outcome.error().message}});
+      return Outcome{std::min<std::chrono::nanoseconds>(pass.again.value_or(kRefusedByARule),
+                                                        kRefusedByARule)};
+    }
     if (!outcome) return std::move(outcome).error().in("paddlejob " + to_string(key));
     return outcome;
   }
@@ -87,7 +100,9 @@ class PaddleJobReconciler {
     kube::Call call{};
     std::optional<Waiting> trouble{};
     std::optional<Error> etcd_error{};
+    std::optional<std::chrono::nanoseconds> again{};  // what the plan that was refused waits for
     bool np_kept = false;
+    bool cleaned = false;  // etcd, in this pass
   };
   // A plan with the job that it is for; no job: it is gone.
   struct Decision {
@@ -120,6 +135,10 @@ class PaddleJobReconciler {
         if (plan.forget_np) forget_np(job.meta.key, pass);
         continue;
       }
+      if (plan.clean_etcd && !pass.etcd_error) {
+        clean_etcd(job, pass);
+        continue;  // with a plan that knows how it went
+      }
       keep_np(job, plan, pass);
       if (plan.waves.empty()) return conclude(job, plan, pass);
       for (const Wave& wave : plan.waves) {
@@ -137,6 +156,7 @@ class PaddleJobReconciler {
     TRY(std::optional<World> world, view_.world_of(*decision.job, pass.memory, pass.call));
     if (!world) return Decision{.not_yet = true};
     if (pass.trouble) world->trouble = pass.trouble;
+    world->etcd_is_clean = !etcd_ || pass.memory.etcd_cleaned_for == decision.job->meta.uid;
     decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
     if (!decision.plan.ask_about.empty()) {
       CHECK_DONE(view_.ask_nodes(decision.plan.ask_about, *world, pass.call));
@@ -153,9 +173,7 @@ class PaddleJobReconciler {
 
   // Nothing more to do: what is there to say, and when to look again?
   Result<Outcome> conclude(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
-    std::optional<std::chrono::nanoseconds> again;
-    if (plan.again_at)
-      again = std::max<std::chrono::nanoseconds>(*plan.again_at - clock_.wall(), 10ms);
+    std::optional<std::chrono::nanoseconds> again = time_until(plan.again_at);
     if (!plan.status) {
       pass.memory.unsaid_since.reset();
     } else if (const auto wait = may_wait(job, plan, pass.memory)) {
@@ -166,6 +184,11 @@ class PaddleJobReconciler {
     }
     if (pass.etcd_error) return *pass.etcd_error;
     return Outcome{again};
+  }
+
+  std::optional<std::chrono::nanoseconds> time_until(const std::optional<WallTime>& at) const {
+    if (!at) return std::nullopt;
+    return std::clamp<std::chrono::microseconds>(*at - clock_.wall(), 10ms, kFurthest);
   }
 
   bool many_at_once() const { return queue_.depth() + queue_.running() >= kMany; }
@@ -194,33 +217,42 @@ class PaddleJobReconciler {
   // What the server would not let us do is said in the status before it is tried again.
   Result<Outcome> explain(const ObjectKey& key, Error error, Pass& pass) {
     pass.trouble = trouble_of(error);
+    if (error.code == Code::kAlreadyExists && pass.memory.in_the_way) {
+      pass.trouble = pass.memory.in_the_way;
+    }
     if (!pass.trouble) return error;
     TRY(const Decision decision, decide(key, pass));
     const Plan& plan = decision.plan;
+    pass.again = time_until(plan.again_at);
     if (decision.job && plan.status && plan.status_is_news) {
       CHECK_DONE(hand_.set_status(*plan.status, *decision.job, pass.call));
     }
     return error;
   }
 
-  void keep_np(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
-    if (!plan.keep_np || !etcd_ || pass.np_kept) return;
-    pass.np_kept = true;
-    Result<bool> kept = true;
-    // A job of this name may have left something behind: "the work is done" among it.
-    if (job.status.phase.empty() && !pass.memory.in_etcd) {
-      if (auto clean = forget_elastic(*etcd_, job.meta.key, pass.call.stop); !clean) {
-        kept = std::move(clean).error();
-      }
+  // A job of this name may have left something behind: "the work is done" among it.
+  void clean_etcd(const api::PaddleJob& job, Pass& pass) {
+    if (auto clean = forget_elastic(*etcd_, job.meta.key, pass.call.stop); !clean) {
+      return blame_etcd(std::move(clean).error().in("clean etcd"), pass);
     }
-    if (kept) kept = controllers::keep_np(*etcd_, job, pass.call.stop);
+    pass.memory.etcd_cleaned_for = job.meta.uid;
+    pass.cleaned = true;
+  }
+
+  static void blame_etcd(Error error, Pass& pass) {
+    pass.trouble = Waiting{"EtcdUnavailable", error.message};
+    pass.etcd_error = std::move(error);
+  }
+
+  void keep_np(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
+    if (!plan.keep_np || plan.clean_etcd || !etcd_ || pass.np_kept) return;
+    pass.np_kept = true;
+    auto kept = controllers::keep_np(*etcd_, job, pass.call.stop);
     if (!kept) {
-      pass.etcd_error = std::move(kept).error().in("tell etcd the number of trainers");
-      pass.trouble = Waiting{"EtcdUnavailable", pass.etcd_error->message};
-      return;
+      return blame_etcd(std::move(kept).error().in("tell etcd the number of trainers"), pass);
     }
     pass.memory.in_etcd = true;
-    if (*kept && !job.status.phase.empty()) {
+    if (*kept && !job.status.phase.empty() && !pass.cleaned) {
       hand_.tell(job, kube::EventKind::kNormal, "Scaled",
                  "scaled replicas to " + std::to_string(replicas_of(job.spec, RoleKind::kWorker)));
     }

@@ -103,4 +103,23 @@ void PaddleJobReconcilerTest::run_to(kube::Cluster& cluster, const std::string& 
       cluster, [&](const std::string&, int) { return last; }, [&] { return phase() == wanted; });
 }
 
+void OnePassTest::begin() {
+  reconcile = make_paddle_job_reconciler({failing, informers, events, queue}, options, clock);
+  informers.start();
+  ASSERT_TRUE(informers.wait_until_synced({}));
+  drain();
+}
+
+void OnePassTest::drain() {
+  while (queue.depth() > 0) queue.finished(queue.take({})->key);
+}
+
+Outcome OnePassTest::pass() {
+  auto outcome = reconcile(key, {});
+  EXPECT_TRUE(outcome);
+  return outcome ? *outcome : Outcome{};
+}
+
+OnePassTest::~OnePassTest() { informers.stop(); }
+
 }  // namespace paddle::controllers

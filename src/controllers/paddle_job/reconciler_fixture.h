@@ -14,9 +14,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/random.h"
 #include "base/sync.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/reconciler.h"
+#include "kube/events/recorder.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
 #include "test/support/false_kubelet.h"
@@ -56,6 +58,24 @@ struct PaddleJobReconcilerTest : ::testing::Test {
                  const std::function<bool()>& end);
   void run_to(kube::Cluster& cluster, const std::string& phase,
               const std::string& last = "Succeeded");
+};
+
+// One pass at a time, with a clock that stands still.
+struct OnePassTest : PaddleJobReconcilerTest {
+  kube::FaultPolicy fault{};  // set before begin(); none: nothing fails
+  kube::FailingCluster failing{server, [this](const kube::Request& request, size_t nth) {
+                                 return fault ? fault(request, nth) : std::nullopt;
+                               }};
+  ManualClock clock{};
+  kube::Informers informers{failing, metrics};
+  kube::EventRecorder events{failing, "c", clock, metrics};
+  WorkQueue queue{"c", {}, clock, system_random(), metrics};
+  Reconcile reconcile{};
+
+  void begin();
+  void drain();    // the queue
+  Outcome pass();  // over `key`; it must not fail
+  ~OnePassTest() override;
 };
 
 }  // namespace paddle::controllers

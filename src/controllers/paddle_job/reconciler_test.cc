@@ -199,6 +199,37 @@ TEST_F(PaddleJobReconcilerTest, AConfigMapOfSomebodyElseIsLeftAlone) {
   EXPECT_EQ((*server.get(kinds::kConfigMaps, key))["data"].size(), 1u);
 }
 
+TEST_F(PaddleJobReconcilerTest, WhatAJobOfItsNameLeftIsWaitedForWithoutAWarning) {
+  create_job({{"worker", {{"replicas", 1}}}});
+  const ObjectKey left{"train", "resnet-worker-0"};
+  ASSERT_TRUE(server.create(
+      kinds::kPods,
+      {{"apiVersion", "v1"},
+       {"kind", "Pod"},
+       {"metadata",
+        {{"namespace", left.ns},
+         {"name", left.name},
+         {"labels", {{kJobNameLabel, "resnet"}}},
+         {"ownerReferences", Json::array({Json{{"apiVersion", api::PaddleJob::kApiVersion},
+                                               {"kind", api::PaddleJob::kKind},
+                                               {"name", "resnet"},
+                                               {"uid", "of-the-job-before"},
+                                               {"controller", true}}})}}},
+       {"spec", {{"containers", Json::array({Json{{"name", "main"}}})}}}}));
+  bool waited = false;
+  run_until(
+      server, [](const std::string&, int) { return "Succeeded"; },
+      [&] {
+        if (reason() == "NameNotFree" && !waited) {
+          waited = true;
+          (void)server.remove(kinds::kPods, left);
+        }
+        return phase() == "Completed";
+      });
+  EXPECT_TRUE(waited);
+  EXPECT_FALSE(told("NameTaken"));
+}
+
 TEST_F(PaddleJobReconcilerTest, WritesFewStatuses) {
   create_job({{"ps", {{"replicas", 2}}}});
   run_to(server, "Running", "Running");

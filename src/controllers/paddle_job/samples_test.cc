@@ -153,6 +153,35 @@ TEST(JobSamples, J4_OtherContainersAndReadOnlyMountsByField) {
   EXPECT_EQ(spec["containers"][1]["volumeMounts"][0]["mountPropagation"], "HostToContainer");
 }
 
+TEST(JobSamples, J4_WithoutAFieldTheyAreWhereTheEnvironmentIs) {
+  const auto job = workers(1, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"},
+      "worker": {"template": {"spec": {"containers": [{"name": "logs"}, {"name": "paddle"}]}}}})");
+  const Json containers =
+      manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"]["containers"];
+  EXPECT_FALSE(containers[0].contains("volumeMounts"));
+  EXPECT_EQ(containers[1]["volumeMounts"][0]["mountPath"], "/data");
+}
+
+TEST(JobSamples, J4_AContainerThatThereIsNotIsSaidBeforeThereArePods) {
+  const auto job_of = [](const char* containers) {
+    return workers(1, (std::string(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+        "containers": )") +
+                       containers + "}}")
+                          .c_str());
+  };
+  const auto wrong = job_of(R"(["padle"])");
+  const auto plan = plan_for(wrong, with(samples(1)));
+  EXPECT_TRUE(plan.waves.empty());
+  ASSERT_TRUE(plan.status);
+  EXPECT_EQ(api::find_condition(plan.status->conditions, "Ready")->message,
+            "sampleSetRef.containers is padle, but worker has no such container; it has c");
+  const auto runs = plan_for(wrong, with(samples(1), {over(wrong, kWorker, 0, 0)}));
+  EXPECT_EQ(runs.status->phase, "Completed") << "one that was started before has its end";
+  const auto half = plan_for(job_of(R"(["c", "padle"])"), with(samples(1)));
+  EXPECT_EQ(created(half).size(), 1u);
+  EXPECT_EQ(reason(*half.status, "Warning"), "CheckSpec");
+}
+
 TEST(JobSamples, J5_TheSetIsWaitedForAndItsTroublesDoNotStopARunningJob) {
   auto job = workers(1, kRef);
   auto data = samples(1);

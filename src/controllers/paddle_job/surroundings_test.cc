@@ -4,6 +4,7 @@
 
 #include "controllers/paddle_job/elastic.h"
 #include "controllers/paddle_job/reconciler_fixture.h"
+#include "etcd/failing_store.h"
 #include "etcd/memory_store.h"
 
 namespace paddle::controllers {
@@ -75,6 +76,36 @@ TEST_F(PaddleJobReconcilerTest, EtcdIsToldTheNumberOfTrainersAndForgetsAJobThatE
   EXPECT_TRUE(names(kinds::kConfigMaps).empty());
   over = true;
   until([&] { return phase() == "Completed" && np().empty(); });
+}
+
+TEST_F(PaddleJobReconcilerTest, NoElasticPodIsMadeBeforeEtcdIsCleanWhateverCameBefore) {
+  etcd::MemoryStore memory;
+  std::atomic<bool> down{true};
+  using Fate = etcd::FailingStore::Fate;
+  options.etcd = std::make_shared<etcd::FailingStore>(
+      memory, [&](int) { return down ? Fate::kFailsBefore : Fate::kWorks; });
+  options.setting.etcd = {"http://e:2379"};
+  const auto is_there = [&](const std::string& at) { return memory.get(at, {})->has_value(); };
+  ASSERT_TRUE(memory.put(state_key(key), "1", {}));  // a job of this name was done before
+  create_job({{"elastic", 1}, {"intranet", "Host"}, {"suspend", true}});
+  run_until(server, run_on, [&] { return phase() == "Suspended"; });
+  ASSERT_TRUE(server.patch(kinds::kPaddleJobs, key, {.body = {{"spec", {{"suspend", false}}}}}));
+  run_until(server, run_on, [&] {
+    if (reason() == "EtcdUnavailable" && down) {
+      EXPECT_TRUE(names(kinds::kPods).empty());
+      down = false;
+    }
+    return phase() == "Running" && is_there(np_key(key));
+  });
+  EXPECT_FALSE(is_there(state_key(key)));
+  EXPECT_FALSE(told("scaled replicas"));
+
+  // Another operator leaves alone what the trainers wrote.
+  ASSERT_TRUE(memory.put(state_prefix(key) + "nodes/a", "1", {}));
+  ASSERT_TRUE(
+      server.patch(kinds::kPaddleJobs, key, {.body = {{"spec", {{"worker", {{"replicas", 3}}}}}}}));
+  run_until(server, run_on, [&] { return names(kinds::kPods).size() == 3; });
+  EXPECT_TRUE(is_there(state_prefix(key) + "nodes/a"));
 }
 
 TEST_F(PaddleJobReconcilerTest, JobsOnTheHostNetworkGetPortsOfTheirOwn) {

@@ -140,7 +140,7 @@ Verdict judge(const api::PaddleJob& job, const Roster& roster, const World& worl
   if (work_done(roster)) {
     return {.fate = Fate::kCompleted, .why = {"Completed", "every worker succeeded"}};
   }
-  if (const auto deadline = deadline_of(job)) {
+  if (const auto deadline = deadline_of(job, now)) {
     if (now >= *deadline) {
       return {
           .fate = Fate::kFailed,

@@ -37,6 +37,9 @@ struct NodeLife {
   std::optional<WallTime> renewed{};
 };
 
+// The end of a pod that we have deleted, until the watch tells when it will be.
+inline constexpr WallTime kSoonGone = WallTime::max() - std::chrono::hours{24};
+
 // Owned means: controlled by this job's uid.
 struct World {
   std::vector<PodPtr> pods{};                 // owned
@@ -47,6 +50,7 @@ struct World {
   DataSeen data{};                            // only with a sampleSetRef
   std::set<int> ports_taken{};                // by other jobs on the host network
   std::map<std::string, NodeLife> nodes{};    // only those that a plan asked about
+  bool etcd_is_clean = true;                  // of what a job of this name may have left there
 
   // What was met when we last tried to act for this job, until it works.
   std::optional<Waiting> trouble{};

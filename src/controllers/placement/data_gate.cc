@@ -14,6 +14,8 @@ using api::Json;
 using std::chrono::seconds;
 
 constexpr int kAllOfIt = 100;
+// Longer than any job, in seconds; keeps sums of times from overflowing.
+constexpr std::int64_t kLongest = 100LL * 365 * 86'400;
 
 const api::PartitionStatus* partition_at(const api::SampleSet& set, int index) {
   for (const auto& one : set.status.partitions) {
@@ -78,8 +80,8 @@ GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
   GateAnswer answer{.waiting = *std::move(missing)};
   const bool limited = ref.gate && ref.gate->timeout_seconds && question.since;
   if (!limited) return answer;
-  const auto left =
-      std::chrono::ceil<seconds>(*question.since + seconds(*ref.gate->timeout_seconds) - now);
+  const seconds limit{std::min<std::int64_t>(*ref.gate->timeout_seconds, kLongest)};
+  const auto left = std::chrono::ceil<seconds>(*question.since + limit - now);
   if (left > seconds{0}) {
     answer.ask_again_in = left;
     return answer;

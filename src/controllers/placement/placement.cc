@@ -57,8 +57,8 @@ std::string volume_of(Json& pod_spec, const api::SampleSetMount& ref) {
   return name;
 }
 
-bool gets_samples(const api::SampleSetMount& ref, const Json& container, bool first) {
-  if (ref.containers.empty()) return first;
+bool gets_samples(const api::SampleSetMount& ref, const Json& container, bool trains) {
+  if (ref.containers.empty()) return trains;
   return std::ranges::find(ref.containers, api::look_text(container, "name")) !=
          ref.containers.end();
 }
@@ -159,18 +159,26 @@ std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partiti
   return somewhere ? std::optional(NodeMark{label, value}) : std::nullopt;
 }
 
+std::size_t training_container(const Json& containers) {
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    if (api::look_text(containers[i], "name") == "paddle") return i;
+  }
+  return 0;
+}
+
 void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen) {
   if (!pod_spec.is_object()) return;
   const std::string volume = volume_of(pod_spec, ref);
   for (const char* kind : {"containers", "initContainers"}) {
     const auto containers = pod_spec.find(kind);
     if (containers == pod_spec.end() || !containers->is_array()) continue;
-    bool first = containers.key() == "containers";
+    const Json* trains = containers.key() == "containers" && !containers->empty()
+                             ? &(*containers)[training_container(*containers)]
+                             : nullptr;
     for (Json& container : *containers) {
-      if (container.is_object() && gets_samples(ref, container, first)) {
+      if (container.is_object() && gets_samples(ref, container, &container == trains)) {
         mount_in(container, volume, ref);
       }
-      first = false;
     }
   }
   if (seen.set) tolerate(pod_spec, *seen.set);

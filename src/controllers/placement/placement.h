@@ -57,7 +57,11 @@ std::optional<Waiting> data_out_of_reach(const api::ObjectKey& job, const api::S
 std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partition,
                                           const std::vector<NodeSeen>& nodes);
 
-// Volume and mounts, by the fields of the reference, and the set's tolerations: the nodes of its
+// Which of a pod's containers trains: the one called paddle, else the first.
+std::size_t training_container(const api::Json& containers);
+
+// Volume and mounts, by the fields of the reference (in the container that trains when it names
+// none), and the set's tolerations: the nodes of its
 // partitions may have taints. Nothing is doubled that the user has already. For every worker.
 void mount_samples(api::Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen);
 
