@@ -45,6 +45,7 @@ TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
   ASSERT_EQ(synced.state, JobState::kSucceeded) << synced.error;
   EXPECT_EQ(synced.files_total, kFiles);
   EXPECT_EQ(synced.files_done, kFiles);
+  EXPECT_EQ(synced.bytes_total, kBytes);
   EXPECT_EQ(files_beneath(second.mount), truth_);  // also fills the second node's cache
 
   // What came in without the mount is in no cache of the node that brought it.

@@ -85,7 +85,8 @@ Result<> NodeEngine::sync_from(const SyncPlace& place, const SyncTask& task,
     TRY(part, part_of_sync(place, task, lists_, options_.fetch, tell, stop));
     CHECK_DONE(run_part(place, task, part, lists_, tell, stop));
   } else {
-    CHECK_DONE(run_sync(place, task, 0, tell, stop));
+    TRY(const std::int64_t planned, planned_bytes(place, task, tell, stop));
+    CHECK_DONE(run_sync(place, task, planned, tell, stop));
   }
   if (cut_short) {
     // Other runtimes may be at work on theirs.

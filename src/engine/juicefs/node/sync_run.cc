@@ -188,6 +188,15 @@ Result<SyncList> list_sync(const SyncPlace& place, const SyncTask& task, const P
   return list;
 }
 
+Result<std::int64_t> planned_bytes(const SyncPlace& place, const SyncTask& task,
+                                   const ProgressSink& tell, std::stop_token stop) {
+  if (task.dry || task.delete_source) return std::int64_t{0};
+  TRY(const SyncList list, list_sync(place, task, tell, std::move(stop)));
+  std::int64_t bytes = 0;
+  for (const CopyList::Group& group : list.files.groups()) bytes += group.bytes;
+  return bytes;
+}
+
 Result<> delete_extra(const SyncPlace& place, const SyncTask& task, std::stop_token stop) {
   TRY(const Prepared made, prepare(place, task, SyncAction::kDelete));
   CHECK_DONE(carry_out(place, made, {}, std::move(stop), {}));

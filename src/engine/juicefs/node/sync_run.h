@@ -38,6 +38,10 @@ struct SyncList {
 Result<SyncList> list_sync(const SyncPlace& place, const SyncTask& task, const ProgressSink& tell,
                            std::stop_token stop);
 
+// How many bytes it would copy; 0 for one that does not only copy.
+Result<std::int64_t> planned_bytes(const SyncPlace& place, const SyncTask& task,
+                                   const ProgressSink& tell, std::stop_token stop);
+
 // Deletes at the destination what the source does not have, and copies nothing.
 Result<> delete_extra(const SyncPlace& place, const SyncTask& task, std::stop_token stop);
 
