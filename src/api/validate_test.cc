@@ -38,6 +38,7 @@ TEST(Validate, SaysTheFirstProblemInOneSentence) {
 
 TEST(Validate, DoesNotHoldOldSinsAgainstAnUpdateElsewhere) {
   Json old = job();
+  old["spec"]["elastic"] = 1;
   old["spec"]["worker"]["limits"] = 1;  // below replicas: stored before the rule
   EXPECT_NE(first(old), "");
   Json now = old;
