@@ -136,6 +136,31 @@ TEST_F(OperatorTest, RunsACollectiveJobWithTheContractsNamesAndColumns) {
       << told.out;
 }
 
+TEST_F(OperatorTest, MakesNothingAnewForAJobThatIsDeletedInTheForeground) {
+  apply(kJob);
+  const std::vector<std::string> pods{"resnet-worker-0", "resnet-worker-1"};
+  for (const auto& pod : pods) {
+    ASSERT_TRUE(eventually([&] { return !get(kinds::kPods, pod).is_null(); }));
+  }
+  const auto begun =
+      plane->kubectl({"delete", "pdj", "resnet", "--cascade=foreground", "--wait=false"});
+  ASSERT_EQ(begun.exit_code, 0) << begun.err;
+  ASSERT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, "resnet") == "Terminating"; }));
+  // There is no garbage collector: this test is it. Children go first, then their owner.
+  for (const auto& pod : pods) {
+    ASSERT_TRUE(client->remove(kinds::kPods, {"default", pod}, {.grace_seconds = 0}));
+  }
+  std::string another = kJob;
+  another.replace(another.find("resnet"), 6, "second");
+  apply(another.c_str());  // queued behind what the first job's pods had to tell
+  ASSERT_TRUE(eventually([&] { return !get(kinds::kPods, "second-worker-1").is_null(); }));
+  for (const auto& pod : pods) EXPECT_TRUE(get(kinds::kPods, pod).is_null()) << pod;
+  ASSERT_TRUE(client->patch(kinds::kPaddleJobs, {"default", "resnet"},
+                            {.body = {{"metadata", {{"finalizers", nullptr}}}}}));
+  EXPECT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, "resnet") == "(gone)"; }));
+  for (const auto& pod : pods) EXPECT_TRUE(get(kinds::kPods, pod).is_null()) << pod;
+}
+
 TEST_F(OperatorTest, MakesWhatASampleSetNeedsAndRemovesIt) {
   apply(kSet);
   ASSERT_TRUE(eventually([&] { return !get(kinds::kStatefulSets, "imagenet-runtime").is_null(); }));
