@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "kube/client.h"
+#include "net/server/http_server.h"
 #include "test/support/components.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"
@@ -255,6 +257,7 @@ TEST_F(DeployTest, AManagerWaitsForItsDefinitionsAndOutlivesThem) {
 // With the controllers of kube-controller-manager that deletion needs, and this test as kubelet.
 struct UninstallTest : DeployTest {
   std::jthread kubelet{};
+  std::unique_ptr<net::HttpServer> runtime{};
 
   void start_controllers() {
     const auto program = component("kube-controller-manager");
@@ -285,8 +288,22 @@ struct UninstallTest : DeployTest {
     (void)client->list(kinds::kPods, {}, look);
     for (const auto& key : ending) (void)client->remove(kinds::kPods, key, {.grace_seconds = 0});
   }
+  // Answers as a runtime that has nothing, at an address that no other test has.
+  std::string answer_as_runtime() {
+    const int pid = getpid();
+    const std::string host =
+        "127." + std::to_string(1 + pid / 250 % 250) + "." + std::to_string(1 + pid % 250) + ".1";
+    auto started = net::HttpServer::start({host, 7716}, [](const net::Ask& ask) {
+      if (ask.path != "/v1/status") return net::Reply{.status = 404, .body = "{}"};
+      return net::Reply{.body = R"({"engine":"samplefs"})", .content_type = "application/json"};
+    });
+    EXPECT_TRUE(started) << started.error().message;
+    if (started) runtime = *std::move(started);
+    return host;
+  }
   // A runtime runs on a node, which then carries its labels.
   void run_runtime() {
+    const std::string address = answer_as_runtime();
     must({"create", "-f", "-"},
          R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"node-0"}})");
     ASSERT_TRUE(eventually([&] { return there(kinds::kPods, "imagenet-runtime-0"); }));
@@ -294,9 +311,9 @@ struct UninstallTest : DeployTest {
           "-f", "-"},
          R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"imagenet-runtime-0"},
              "target":{"apiVersion":"v1","kind":"Node","name":"node-0"}})");
-    const auto said = client->patch(
-        kinds::kPods, {kSystem, "imagenet-runtime-0"},
-        {.body = {{"status", {{"phase", "Running"}, {"podIP", "127.0.0.1"}}}}}, "status");
+    const auto said =
+        client->patch(kinds::kPods, {kSystem, "imagenet-runtime-0"},
+                      {.body = {{"status", {{"phase", "Running"}, {"podIP", address}}}}}, "status");
     ASSERT_TRUE(said) << said.error().message;
     ASSERT_TRUE(eventually([&] { return node_labels() == 2; }));
   }
@@ -318,7 +335,7 @@ struct UninstallTest : DeployTest {
              get(kinds::kClaims, "imagenet").value("/status/phase"_json_pointer, "") == "Bound" &&
              owners(kinds::kStatefulSets, "imagenet-runtime") == 2;
     }));
-    run_runtime();  // last: it is silent, so the labels go again after some seconds
+    run_runtime();
   }
   void uninstall() {
     const auto done = plane->kubectl(
