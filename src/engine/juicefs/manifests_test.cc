@@ -104,7 +104,9 @@ TEST(JuicefsManifests, TheHandleOfTheVolumeFitsIntoALabel) {
     EXPECT_TRUE(handle.starts_with("paddle-system-nnn")) << handle;
     EXPECT_TRUE(handle.ends_with("-01234567")) << handle;
     EXPECT_EQ(handle, handle_at(length));
-    if (length > 41) EXPECT_NE(handle, first);  // whose name begins alike
+    if (length > 41) {
+      EXPECT_NE(handle, first);  // whose name begins alike
+    }
     EXPECT_EQ((*made(set).volume)["metadata"]["name"], handle_of(set));
     EXPECT_EQ((*made(set).claim)["spec"]["volumeName"], handle_of(set));
   }
