@@ -64,7 +64,8 @@ bool SystemClock::sleep(nanoseconds pause, std::stop_token stop) const {
 }
 
 const Clock& system_clock() {
-  static const SystemClock clock;
+  // Never destroyed: a thread that nobody waits for may look at it while the process ends.
+  static const SystemClock& clock = *new SystemClock;
   return clock;
 }
 
