@@ -20,20 +20,25 @@ FAIL = {"name": "Bad", "status": "RUN", "result": "COMPLETED",
 SKIP = {"name": "Absent", "status": "RUN", "result": "SKIPPED"}
 
 
+def false_program(top, script, cases):
+    """A shell script in the place of a test program; `publish` writes its report of these cases."""
+    document = Path(top) / "cases.json"
+    document.write_text(json.dumps({"testsuites": [{"name": "S", "testsuite": list(cases)}]}))
+    program = Path(top) / "x_test"
+    program.write_text(f'#!/bin/sh\nreport="${{1#--gtest_output=json:}}"\n'
+                       f'publish() {{ cp "{document}" "$report"; }}\n{script}\n')
+    program.chmod(0o755)
+    return programs.Program("x_test", str(program))
+
+
 class Runner(unittest.TestCase):
     def run_program(self, script, cases=(), limit=60):
-        """Runs a shell script in the place of a test program; $report is where its JSON goes."""
+        """Runs a false program by itself; $report is where its JSON goes."""
         with tempfile.TemporaryDirectory() as top:
-            document = Path(top) / "cases.json"
-            document.write_text(json.dumps({"testsuites": [{"name": "S", "testsuite": list(cases)}]}))
-            program = Path(top) / "x_test"
-            program.write_text(f'#!/bin/sh\nreport="${{1#--gtest_output=json:}}"\n'
-                               f'publish() {{ cp "{document}" "$report"; }}\n{script}\n')
-            program.chmod(0o755)
+            program = false_program(top, script, cases)
             tally, out = Tally(), io.StringIO()
             with contextlib.redirect_stdout(out):
-                programs.run_one(tally, Path(top), "dev", programs.Program("x_test", str(program)),
-                                 limit, {}, ())
+                programs.run_one(tally, Path(top), "dev", program, limit, {}, ())
                 code = tally.finish(ci=False)
             return tally, code, out.getvalue()
 
@@ -85,16 +90,11 @@ class Alone(unittest.TestCase):
     def look(self, alone):
         """A program that fails beside others, and ends with this code by itself."""
         with tempfile.TemporaryDirectory() as top:
-            document = Path(top) / "cases.json"
-            document.write_text(json.dumps({"testsuites": [{"name": "S", "testsuite": [PASS, FAIL]}]}))
-            program = Path(top) / "x_test"
-            program.write_text(f'#!/bin/sh\ncase $1 in\n--gtest_filter=S.Bad) exit {alone} ;;\nesac\n'
-                               f'cp "{document}" "${{1#--gtest_output=json:}}"; exit 1\n')
-            program.chmod(0o755)
+            script = f"[ $1 != --gtest_filter=S.Bad ] || exit {alone}; publish; exit 1"
+            program = false_program(top, script, [PASS, FAIL])
             tally, out = Tally(), io.StringIO()
             with contextlib.redirect_stdout(out):
-                programs.run_all(tally, top, "dev", [programs.Program("x_test", str(program))], 60,
-                                 look_alone=True)
+                programs.run_all(tally, top, "dev", [program], 60, look_alone=True)
                 code = tally.finish(ci=False)
             return code, out.getvalue()
 
