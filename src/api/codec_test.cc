@@ -138,6 +138,9 @@ TEST(PaddleJobPolicy, ActsOnWhatOldExamplesMisspelt) {
   EXPECT_EQ(policy("Never"), CleanPolicy::kNever);
   EXPECT_EQ(policy("OnFailed"), CleanPolicy::kNever);
   EXPECT_EQ(policy("Nerver"), CleanPolicy::kNever);
+  EXPECT_EQ(effective_clean_policy({.clean_policy = "Never"}), CleanPolicy::kNever);
+  EXPECT_EQ(effective_clean_policy({.clean_pod_policy = "Always", .clean_policy = "Never"}),
+            CleanPolicy::kAlways);
 }
 
 TEST(PaddleJobWarnings, AreSaidForWhatIsAcceptedButNotMeant) {

@@ -22,8 +22,16 @@ std::string task_type(const std::string& name) {
   return type;
 }
 
+namespace {
+
+const std::string& written_clean_policy(const PaddleJobSpec& spec) {
+  return spec.clean_pod_policy.empty() ? spec.clean_policy : spec.clean_pod_policy;
+}
+
+}  // namespace
+
 CleanPolicy effective_clean_policy(const PaddleJobSpec& spec) {
-  const std::string& text = spec.clean_pod_policy;
+  const std::string& text = written_clean_policy(spec);
   if (text.empty() || text == "OnCompletion") return CleanPolicy::kOnCompletion;
   if (text == "Always") return CleanPolicy::kAlways;
   if (text == "OnFailure") return CleanPolicy::kOnFailure;
@@ -33,10 +41,10 @@ CleanPolicy effective_clean_policy(const PaddleJobSpec& spec) {
 std::vector<std::string> warnings(const PaddleJob& job) {
   std::vector<std::string> said;
   const PaddleJobSpec& spec = job.spec;
-  if (spec.clean_pod_policy == "OnFailed") {
+  if (written_clean_policy(spec) == "OnFailed") {
     said.push_back("cleanPodPolicy OnFailed acts as Never; OnFailure was probably meant");
   }
-  if (spec.clean_pod_policy == "Nerver") {
+  if (written_clean_policy(spec) == "Nerver") {
     said.push_back("cleanPodPolicy Nerver acts as Never; please write Never");
   }
   const bool serves =

@@ -24,6 +24,7 @@ struct Role {
   std::optional<std::int32_t> requests{};  // least replicas of an elastic job
   std::optional<std::int32_t> limits{};    // most replicas of an elastic job; 0 says nothing
   Opaque pod_template{};                   // a PodTemplateSpec, untouched
+  std::string restart_policy{};            // for a template that says nothing of it
   Opaque rest{};
   bool operator==(const Role&) const = default;
 };
@@ -73,6 +74,7 @@ struct PaddleJobSpec {
   std::vector<Task> tasks{};
   std::optional<std::int32_t> start_in_order{};  // 1: a task starts when all before it run
   std::string clean_pod_policy{};                // as written; ask effective_clean_policy()
+  std::string clean_policy{};                    // the same, as a published guide calls it
   std::string intranet{};                        // "PodIP" (also when empty), "Service" or "Host"
   std::optional<std::int32_t> with_gloo{};
   std::optional<std::int32_t> elastic{};  // any value, even 0, turns it on
@@ -153,7 +155,8 @@ Json encode(const PaddleJobStatus& status);
 std::string task_type(const std::string& name);
 
 enum class CleanPolicy { kAlways, kNever, kOnFailure, kOnCompletion };
-// "" is OnCompletion; the misspelt OnFailed and Nerver of old examples act as Never.
+// "" is OnCompletion; the misspelt OnFailed and Nerver of old examples act as Never. cleanPolicy
+// counts where there is no cleanPodPolicy.
 CleanPolicy effective_clean_policy(const PaddleJobSpec& spec);
 
 // Sentences for the user about what is accepted but probably not meant. Empty when all is well.

@@ -17,6 +17,7 @@ namespace paddle::api {
 inline constexpr int kMaxReplicas = 10'000;
 inline constexpr const char* kCleanPolicies[] = {
     "", "Always", "Never", "OnFailure", "OnCompletion", "OnFailed", "Nerver"};
+inline constexpr const char* kRestartPolicies[] = {"", "Always", "OnFailure", "Never"};
 inline constexpr int kMaxTasks = 32;
 inline constexpr const char* kAffinities[] = {"required", "preferred"};
 
@@ -38,6 +39,9 @@ void fields(Visit& visit, As<Role> auto& r) {
   visit("template", r.pod_template,
         {.doc = "The pod to run; its container named paddle, or else the first, trains.",
          .foreign = Foreign::kPodTemplate});
+  visit("restartPolicy", r.restart_policy,
+        {.doc = "The pods' restartPolicy where the template has none.",
+         .one_of = kRestartPolicies});
 }
 
 inline Rules rules(Tag<Role>) {
@@ -140,6 +144,8 @@ void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
         {.doc = "Which finished jobs lose their pods: Always, Never, OnFailure, OnCompletion (when "
                 "absent). OnFailed and Nerver are accepted and act as Never.",
          .one_of = kCleanPolicies});
+  visit("cleanPolicy", s.clean_policy,
+        {.doc = "Another name of cleanPodPolicy, which goes first.", .one_of = kCleanPolicies});
   visit("intranet", s.intranet,
         {.doc = "How pods address each other: PodIP (when absent), Service or Host.",
          .one_of = kIntranets});

@@ -15,6 +15,7 @@ def run(cluster):
         cluster.load("paddle-e2e")
     killed_worker(cluster)
     lost_node(cluster)
+    rebooted_node(cluster)
     failing_program(cluster)
     suspended(cluster)
 
@@ -65,11 +66,7 @@ def lost_node(cluster):
         cluster.apply([training(name)], SYSTEM)
         cluster.wait("some steps are done", lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
                      120)
-        managers = {each["spec"]["nodeName"] for each in cluster.list(
-            "pods", SYSTEM, "control-plane=controller-manager")}
-        node = next((pod["spec"]["nodeName"] for pod in jobs.pods(cluster, name).values()
-                     if pod["spec"]["nodeName"] not in managers), None)
-        expect(node, "every worker is beside the manager: nothing can be switched off")
+        node = away_from_the_manager(cluster, name)
         cluster.testbed("node-kill", node)
         try:
             cluster.wait("another epoch", lambda: epoch(cluster, name) >= 1, 120)
@@ -81,11 +78,44 @@ def lost_node(cluster):
         expect(status.get("disruptions", 0) >= 1, f"no disruption was counted: {status}")
         used = {pod["spec"]["nodeName"] for pod in jobs.pods(cluster, name).values()}
         expect(node not in used, f"a pod is on {node}, which was off")
-        cluster.wait("all nodes are Ready", lambda: all(
-            any(each["type"] == "Ready" and each["status"] == "True"
-                for each in found["status"]["conditions"])
-            for found in cluster.list("nodes", ns=None)))
+        all_nodes_ready(cluster)
         jobs.delete(cluster, name)
+
+
+def rebooted_node(cluster):
+    name = "rebooted"
+    with cluster.step("a worker's node reboots at once: retried, not the user's failure either"):
+        cluster.apply([training(name)], SYSTEM)
+        cluster.wait("some steps are done", lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
+                     120)
+        node = away_from_the_manager(cluster, name)
+        cluster.testbed("node-kill", node)
+        cluster.testbed("node-start", node)
+        cluster.wait("another epoch", lambda: epoch(cluster, name) >= 1, 180)
+        cluster.wait_phase("pdj", name, "Completed", SYSTEM, limit=240)
+        status = cluster.get("pdj", name, SYSTEM)["status"]
+        cluster.note(f"epoch {status['epoch']}, {status.get('disruptions', 0)} disruptions")
+        expect(status.get("failures", 0) == 0, f"counted against the user: {status}")
+        expect(status.get("disruptions", 0) >= 1, f"no disruption was counted: {status}")
+        all_nodes_ready(cluster)
+        jobs.delete(cluster, name)
+
+
+def away_from_the_manager(cluster, name):
+    """A node with a worker of the job that can be switched off."""
+    managers = {each["spec"]["nodeName"] for each in cluster.list(
+        "pods", SYSTEM, "control-plane=controller-manager")}
+    node = next((pod["spec"]["nodeName"] for pod in jobs.pods(cluster, name).values()
+                 if pod["spec"]["nodeName"] not in managers), None)
+    expect(node, "every worker is beside the manager: nothing can be switched off")
+    return node
+
+
+def all_nodes_ready(cluster):
+    cluster.wait("all nodes are Ready", lambda: all(
+        any(each["type"] == "Ready" and each["status"] == "True"
+            for each in found["status"]["conditions"])
+        for found in cluster.list("nodes", ns=None)))
 
 
 def failing_program(cluster):
@@ -109,9 +139,9 @@ def suspended(cluster):
     with cluster.step("suspend takes the pods away, resume brings them back"):
         cluster.apply([jobs.paddle_job(name, {"worker": (2, jobs.shell_pod("sleep 600"))})], SYSTEM)
         cluster.wait_phase("pdj", name, "Running", SYSTEM)
-        set_suspend(cluster, name, True)
+        jobs.suspend(cluster, name, True)
         cluster.wait("no pod is left", lambda: not jobs.pods(cluster, name))
-        set_suspend(cluster, name, False)
+        jobs.suspend(cluster, name, False)
         cluster.wait("two pods run", lambda: [pod["status"]["phase"] for pod in jobs.pods(
             cluster, name).values()] == ["Running"] * 2)
     with cluster.step("kubectl scale changes the number of workers"):
@@ -119,8 +149,3 @@ def suspended(cluster):
         cluster.wait("one pod is left", lambda: [pod["status"]["phase"] for pod in jobs.pods(
             cluster, name).values()] == ["Running"])
         jobs.delete(cluster, name)
-
-
-def set_suspend(cluster, name, value):
-    cluster.kubectl("-n", SYSTEM, "patch", "pdj", name, "--type=merge", "-p",
-                    '{"spec":{"suspend":%s}}' % str(value).lower())

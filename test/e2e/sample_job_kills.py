@@ -3,6 +3,7 @@
 
 Counted at the S3 server: what a killed sync fetches twice is less than one byte in twenty.
 """
+import json
 import secrets
 import time
 
@@ -68,10 +69,34 @@ def run(cluster):
         cluster.apply([sample_sets.reader("after-kills", NAME)], SYSTEM)
         sample_sets.read_all(cluster, "after-kills", left, limit=180)
         jobs.delete(cluster, "after-kills")
+    cancelled(cluster, log)
     with cluster.step("deleted; nothing is left"):
         sample_sets.delete(cluster, NAME)
         cluster.kubectl("-n", SYSTEM, "delete", "samplejobs", "--all")
         cluster.kubectl("-n", SYSTEM, "delete", "secret", NAME)
+
+
+def cancelled(cluster, log):
+    """With what it costs at the S3 server: a job that came back would go on fetching."""
+    with cluster.step("a sync is cancelled, and everybody killed in that moment: it stays cancelled"):
+        cluster.apply([sample_job("stopped", "sync", NAME, syncOptions={
+            "destination": "/stopped", "threads": 1, "bwlimit": 1})], SYSTEM)
+        cluster.wait("it runs", lambda: sample_jobs.status(cluster, "stopped").get("phase")
+                     == "Running", 90)
+        cluster.apply([sample_job("stops", "clear", NAME, terminate=True)], SYSTEM)
+        sample_jobs.kill_operator(cluster)
+        for partition in range(3):
+            sample_jobs.kill_runtime(cluster, NAME, partition)
+        found = sample_jobs.ends(cluster, "stopped", "Failed", 180)
+        cluster.note(json.dumps(sample_jobs.condition(cluster, "stopped")))
+        expect("stops" in json.dumps(found["conditions"]), "it does not say who cancelled it")
+        sample_jobs.ends(cluster, "stops", limit=180)
+        sample_sets.wait_ready(cluster, NAME, partitions=3)
+        before = sum(log.gets(sample_sets.BUCKET, PREFIX).values())
+        time.sleep(20)  # longer than any retry of before
+        after = sum(log.gets(sample_sets.BUCKET, PREFIX).values())
+        expect(after == before, f"{after - before} files were fetched after its end")
+        expect(sample_jobs.status(cluster, "stopped")["phase"] == "Failed", "it came back")
 
 
 def done(cluster, wave):

@@ -48,3 +48,21 @@ def run(cluster):
             expect(group(cluster, "first") is None, "the first job's group is still there")
             jobs.delete(cluster, "second")
             cluster.wait("its group is gone", lambda: group(cluster, "second") is None)
+        suspended(cluster)
+
+
+def suspended(cluster):
+    with cluster.step("a gang that is suspended gives its room to another, and runs again when there is"):
+        cluster.apply([gang("rests", 3, "1200m", "sleep 600")], SYSTEM)
+        cluster.wait_phase("pdj", "rests", "Running", SYSTEM)
+        jobs.suspend(cluster, "rests", True)
+        cluster.wait_phase("pdj", "rests", "Suspended", SYSTEM)
+        cluster.wait("no pod is left", lambda: not jobs.pods(cluster, "rests"))
+        cluster.apply([gang("instead", 3, "1200m", "sleep 8")], SYSTEM)
+        cluster.wait_phase("pdj", "instead", "Running", SYSTEM, limit=90)
+        jobs.suspend(cluster, "rests", False)
+        cluster.wait_phase("pdj", "instead", "Completed", SYSTEM, limit=90)
+        cluster.wait_phase("pdj", "rests", "Running", SYSTEM, limit=120)
+        expect(phases(cluster, "rests") == ["Running"] * 3, f"its pods: {phases(cluster, 'rests')}")
+        for name in ("rests", "instead"):
+            jobs.delete(cluster, name)

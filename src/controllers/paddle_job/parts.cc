@@ -21,7 +21,8 @@ Part part_of(const api::Role& role, RoleKind kind, std::string name) {
           .replicas = role.replicas,
           .least = role.requests,
           .most = role.limits,
-          .pod_template = role.pod_template};
+          .pod_template = role.pod_template,
+          .restart_policy = role.restart_policy};
 }
 
 void number(std::vector<Part>& parts, bool lists) {

@@ -38,6 +38,7 @@ struct Part {
   std::optional<int> least{};  // of an elastic job
   std::optional<int> most{};
   api::Opaque pod_template{};
+  std::string restart_policy{};  // for a template that says nothing of it
   FirstRanks first{};
 };
 

@@ -60,6 +60,7 @@ std::string restart_policy(const api::PaddleJob& job, const Part& part, const Js
                            const Setting& setting) {
   if (is_elastic(job.spec, setting.etcd)) return kElasticRestartPolicy;
   if (const auto own = api::look_text(spec, "restartPolicy"); !own.empty()) return own;
+  if (!part.restart_policy.empty()) return part.restart_policy;
   const bool in_place = is_task(part) || (part.kind == RoleKind::kWorker && by_service(job.spec));
   return in_place ? "OnFailure" : "Never";
 }

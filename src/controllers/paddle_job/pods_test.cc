@@ -92,6 +92,15 @@ TEST(PodFor, TheTemplatesOwnRestartPolicyStays) {
   EXPECT_EQ(pod_of(job, RoleKind::kWorker, 0)["spec"]["restartPolicy"], "Never");
 }
 
+TEST(PodFor, ARolesRestartPolicyIsForTemplatesWithoutOne) {
+  const auto job = job_with(R"({"ps": {"replicas": 1, "restartPolicy": "OnFailure", "template":
+      {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}},
+      "worker": {"replicas": 1, "restartPolicy": "OnFailure", "template":
+      {"spec": {"containers": [{"name": "c"}]}}}})");
+  EXPECT_EQ(pod_of(job, RoleKind::kPs, 0)["spec"]["restartPolicy"], "Never");
+  EXPECT_EQ(pod_of(job, RoleKind::kWorker, 0)["spec"]["restartPolicy"], "OnFailure");
+}
+
 TEST(PodFor, HostJobsDeclareTheirPortsAndResolveClusterNames) {
   auto job = wad(R"({"intranet": "Host"})");
   job.status.port = 35020;

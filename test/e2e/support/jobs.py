@@ -41,6 +41,11 @@ def reports(cluster, pod, ns=SYSTEM):
     return found
 
 
+def suspend(cluster, job, value, ns=SYSTEM):
+    cluster.kubectl("-n", ns, "patch", "pdj", job, "--type=merge", "-p",
+                    '{"spec":{"suspend":%s}}' % str(value).lower())
+
+
 def delete(cluster, job, ns=SYSTEM):
     """The job; waits until its pods are gone."""
     cluster.kubectl("-n", ns, "delete", "pdj", job, "--ignore-not-found")

@@ -86,14 +86,21 @@ class Killer:
 
     def _kill(self, victim):
         if victim == "operator":
-            pods = self._cluster.list("pods", SYSTEM, "control-plane=samplejob-manager")
-            node = pods[0]["spec"]["nodeName"] if pods else None
-            which = "environ", "PADDLE_CONTROLLERS=samplejob"
-        else:
-            pod = self._cluster.get("pod", f"{self._set}-runtime-{victim}", SYSTEM)
-            node = pod["spec"].get("nodeName") if pod else None
-            which = "cmdline", f"--set={SYSTEM}/{self._set}"
-        return bool(node) and kill_on(self._cluster, node, *which)
+            return kill_operator(self._cluster)
+        return kill_runtime(self._cluster, self._set, victim)
+
+
+def kill_operator(cluster):
+    """The one of SampleJobs; False: it is not there just now."""
+    pods = cluster.list("pods", SYSTEM, "control-plane=samplejob-manager")
+    node = pods[0]["spec"].get("nodeName") if pods else None
+    return bool(node) and kill_on(cluster, node, "environ", "PADDLE_CONTROLLERS=samplejob") > 0
+
+
+def kill_runtime(cluster, set_name, partition):
+    pod = cluster.get("pod", f"{set_name}-runtime-{partition}", SYSTEM)
+    node = pod["spec"].get("nodeName") if pod else None
+    return bool(node) and kill_on(cluster, node, "cmdline", f"--set={SYSTEM}/{set_name}") > 0
 
 
 def kill_on(cluster, node, file, word):
