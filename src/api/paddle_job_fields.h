@@ -39,9 +39,9 @@ void fields(Visit& visit, As<Role> auto& r) {
   visit("template", r.pod_template,
         {.doc = "The pod to run; its container named paddle, or else the first, trains.",
          .foreign = Foreign::kPodTemplate});
-  visit("restartPolicy", r.restart_policy,
-        {.doc = "The pods' restartPolicy where the template has none.",
-         .one_of = kRestartPolicies});
+  visit(
+      "restartPolicy", r.restart_policy,
+      {.doc = "The pods' restartPolicy where the template has none.", .one_of = kRestartPolicies});
 }
 
 inline Rules rules(Tag<Role>) {
