@@ -4,6 +4,7 @@
 How warm the data is, is said here, in the SampleSet's status, with its manager at rest: what is
 shown is what the job does about it.
 """
+import contextlib
 import json
 import time
 
@@ -15,6 +16,14 @@ PLACES = {"node3": 0, "node2": 1}  # node: partition
 
 
 def run(cluster):
+    with told_set(cluster):
+        waits_and_starts(cluster)
+        gives_up_waiting(cluster)
+
+
+@contextlib.contextmanager
+def told_set(cluster):
+    """A data set of which warm() says how warm it is; its manager rests meanwhile."""
     cluster.kubectl("-n", SYSTEM, "scale", "deployment", "paddle-sampleset-manager", "--replicas=0")
     try:
         with cluster.step("a data set of two partitions, a tenth of it warm"):
@@ -22,8 +31,7 @@ def run(cluster):
             for node, partition in PLACES.items():
                 cluster.kubectl("label", "node", node, f"{label()}={SET}-runtime-{partition}")
             warm(cluster, 10, 10)
-        waits_and_starts(cluster)
-        gives_up_waiting(cluster)
+        yield
     finally:
         for node in PLACES:
             cluster.run("label", "node", node, f"{label()}-")

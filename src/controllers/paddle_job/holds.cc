@@ -25,6 +25,38 @@ void hold(Held& held, Waiting why) {
   if (!held.why) held.why = std::move(why);
 }
 
+// What the data gate says now, to pods that wait at it or will.
+struct AtGate {
+  bool any = false;  // pods wait there
+  bool only = true;  // and nobody is beyond it
+  GateAnswer answer{};
+};
+
+AtGate at_gate(const api::PaddleJob& job, const Sight& sight, WallTime now,
+               const Setting& setting) {
+  GateQuestion question{.workers = replicas_of(job.spec, RoleKind::kWorker)};
+  if (is_elastic(job.spec, setting.etcd)) question.least = elastic_range(job.spec).least;
+  AtGate found;
+  for (const api::Pod* pod : all_seated(sight.roster)) {
+    if (!waits_at_data_gate(*pod)) {
+      found.only = false;
+      continue;
+    }
+    found.any = true;
+    const WallTime born = pod->meta.created.value_or(now);
+    question.since = question.since ? std::min(*question.since, born) : born;
+  }
+  found.answer = decide_gate(*job.spec.sample_set, sight.world.data, question, now);
+  return found;
+}
+
+bool only_data_is_missing(const api::PaddleJob& job, const Sight& sight, WallTime now,
+                          const Setting& setting) {
+  if (!job.spec.sample_set || !job.spec.sample_set->gate) return false;
+  const AtGate gate = at_gate(job, sight, now, setting);
+  return gate.only && !gate.answer.lift;
+}
+
 void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
                    const Setting& setting, Held& held) {
   if (!uses_pod_group(job.spec, setting.scheduling)) return;
@@ -33,11 +65,12 @@ void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
     return hold(held, volcano_is_missing());
   }
   const auto& seen = sight.world.pod_group;
+  const auto room = only_data_is_missing(job, sight, now, setting) ? Room::kNone : Room::kAll;
   if (!seen) {
-    const auto group = pod_group_for(job);
+    const auto group = pod_group_for(job, room);
     if (!group) return hold(held, {"InvalidSpec", group.error().message});
     held.wave.emplace_back(Create{Child::kPodGroup, job.meta.key, *group});
-  } else if (const auto patch = pod_group_patch(job, *seen); patch && *patch) {
+  } else if (const auto patch = pod_group_patch(job, *seen, room); patch && *patch) {
     held.wave.emplace_back(Patch{Child::kPodGroup, job.meta.key, **patch});
   }
   // Only before the first pods, and the first after a suspension: later the scheduler itself keeps
@@ -67,17 +100,9 @@ void lift_gates(const api::PaddleJob& job, const Sight& sight, const Setting& se
 
 void hold_for_gate(const api::PaddleJob& job, const Sight& sight, WallTime now,
                    const Setting& setting, Held& held) {
-  GateQuestion question{.workers = replicas_of(job.spec, RoleKind::kWorker)};
-  if (is_elastic(job.spec, setting.etcd)) question.least = elastic_range(job.spec).least;
-  bool any = false;
-  for (const api::Pod* pod : all_seated(sight.roster)) {
-    if (!waits_at_data_gate(*pod)) continue;
-    any = true;
-    const WallTime born = pod->meta.created.value_or(now);
-    question.since = question.since ? std::min(*question.since, born) : born;
-  }
-  if (!any) return;
-  const GateAnswer answer = decide_gate(*job.spec.sample_set, sight.world.data, question, now);
+  const AtGate gate = at_gate(job, sight, now, setting);
+  if (!gate.any) return;
+  const GateAnswer& answer = gate.answer;
   if (answer.lift) {
     if (!answer.waiting.reason.empty()) held.cold = answer.waiting;
     return lift_gates(job, sight, setting, held);

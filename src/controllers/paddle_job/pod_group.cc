@@ -36,10 +36,12 @@ Result<Json> resources_of_all_pods(const api::PaddleJobSpec& spec) {
 }
 
 // What we say about the group; keys that the policy leaves open are not there.
-Result<Json> wanted_spec(const api::PaddleJobSpec& spec) {
+Result<Json> wanted_spec(const api::PaddleJobSpec& spec, Room room) {
   const auto& policy = policy_of(spec);
   Json out = {{"minMember", policy.min_available.value_or(total_replicas(spec))}};
-  if (policy.min_resources && policy.min_resources->is_object()) {
+  if (room == Room::kNone) {
+    out["minResources"] = nullptr;
+  } else if (policy.min_resources && policy.min_resources->is_object()) {
     out["minResources"] = *policy.min_resources;
   } else {
     TRY(out["minResources"], resources_of_all_pods(spec));
@@ -59,7 +61,7 @@ bool same_resources(const Json& a, const Json& b) {
 // A merge patch that makes `from` say `to`: resources that are no longer wanted are nulled.
 Json resources_patch(const Json& from, const Json& to) {
   Json patch = to;
-  if (!from.is_object()) return patch;
+  if (!from.is_object() || !to.is_object()) return patch;
   for (const auto& [name, value] : from.items()) {
     if (!to.contains(name)) patch[name] = nullptr;
   }
@@ -91,8 +93,9 @@ Result<PodGroupSeen> decode_pod_group(const Json& object) {
                       .spec = api::Opaque(api::look(object, "spec"))};
 }
 
-Result<Json> pod_group_for(const api::PaddleJob& job) {
-  TRY(Json spec, wanted_spec(job.spec));
+Result<Json> pod_group_for(const api::PaddleJob& job, Room room) {
+  TRY(Json spec, wanted_spec(job.spec, room));
+  if (spec["minResources"].is_null()) spec.erase("minResources");
   return Json{{"apiVersion", kPodGroupApiVersion},
               {"kind", kPodGroupKind},
               {"metadata", api::encode_meta({.key = job.meta.key,
@@ -101,12 +104,13 @@ Result<Json> pod_group_for(const api::PaddleJob& job) {
               {"spec", std::move(spec)}};
 }
 
-Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const PodGroupSeen& seen) {
+Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const PodGroupSeen& seen,
+                                            Room room) {
   const auto* owner = seen.meta.controller();
   if (!owner || owner->uid != job.meta.uid || seen.meta.deleting()) {
     return std::optional<Json>();
   }
-  TRY(const Json wanted, wanted_spec(job.spec));
+  TRY(const Json wanted, wanted_spec(job.spec, room));
   const Json found = seen.spec && seen.spec->is_object() ? *seen.spec : Json::object();
 
   Json patch = Json::object();

@@ -40,12 +40,16 @@ struct PodGroupSeen {
 };
 Result<PodGroupSeen> decode_pod_group(const api::Json& object);
 
+// How much the group asks for. A gang that waits for its data alone asks for nothing: Volcano would
+// keep the room for it that others could use until then.
+enum class Room { kAll, kNone };
+
 // The whole object, for its creation. kInvalid when a quantity in a template is none.
-Result<api::Json> pod_group_for(const api::PaddleJob& job);
+Result<api::Json> pod_group_for(const api::PaddleJob& job, Room room = Room::kAll);
 // A merge patch (RFC 7386) with uid and resourceVersion of what was seen; nothing when it says what
 // it should, or is not this job's.
 Result<std::optional<api::Json>> pod_group_patch(const api::PaddleJob& job,
-                                                 const PodGroupSeen& seen);
+                                                 const PodGroupSeen& seen, Room room = Room::kAll);
 
 // Only before the job's first pods; nothing when they may be created. `seen` empty: not there yet.
 std::optional<Waiting> waits_for_pod_group(const api::PaddleJob& job,

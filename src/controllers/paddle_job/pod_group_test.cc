@@ -103,6 +103,23 @@ TEST(PodGroup, IsLeftAloneWhenItSaysWhatItShould) {
   EXPECT_EQ(patch_of(job, spelt), Json()) << "another spelling, and what others added";
 }
 
+TEST(PodGroup, AsksForNothingWhileOnlyDataIsMissing) {
+  const auto job = wide_and_deep();
+  EXPECT_EQ((*pod_group_for(job, Room::kNone))["spec"],
+            Json::parse(R"({"minMember":4,"queue":"default"})"));
+  const auto full = stored(job);
+  const auto less = pod_group_patch(job, full, Room::kNone);
+  ASSERT_TRUE(less && *less);
+  EXPECT_EQ((**less)["spec"], Json::parse(R"({"minResources":null})"));
+
+  auto waits = full;
+  Json spec = *full.spec;
+  spec.erase("minResources");
+  waits.spec = api::Opaque(spec);
+  EXPECT_EQ(*pod_group_patch(job, waits, Room::kNone), std::nullopt);
+  EXPECT_EQ(patch_of(job, waits)["spec"], Json::parse(R"({"minResources":{"cpu":"1"}})"));
+}
+
 TEST(PodGroup, FollowsAResizeWithItsUidAndVersion) {
   auto job = wide_and_deep();
   const auto before = stored(job);

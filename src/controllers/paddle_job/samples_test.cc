@@ -238,6 +238,37 @@ TEST(JobGate, TheGatesOfAJobAreLiftedTogetherAndThePlaceIsSettledThen) {
   EXPECT_EQ(warm[0].body->dump().find("imagenet-runtime"), std::string::npos);  // a server
 }
 
+TEST(JobGate, AGangAsksForRoomWhenItsDataIsThere) {
+  const Setting volcano{.scheduling = "volcano"};
+  auto job = wad(kGated);
+  job.spec.scheduling_policy =
+      api::SchedulingPolicy{.min_resources = api::Opaque(Json{{"cpu", 4}})};
+  const auto group_in = [](const Plan& plan) {
+    for (const Create& a : only<Create>(plan)) {
+      if (a.child == Child::kPodGroup) return (*a.manifest)["spec"];
+    }
+    for (const Patch& a : only<Patch>(plan)) {
+      if (a.child == Child::kPodGroup) return (*a.body)["spec"];
+    }
+    return Json();
+  };
+  EXPECT_FALSE(group_in(plan_for(job, with(samples(2, 5)), volcano)).contains("minResources"));
+  EXPECT_TRUE(group_in(plan_for(job, with(samples(2, 90)), volcano)).contains("minResources"));
+
+  World world = with(samples(2, 5), all_of(job, gated));
+  world.pod_group = *decode_pod_group(*pod_group_for(job, Room::kNone));
+  world.pod_group->phase = "Inqueue";
+  EXPECT_EQ(group_in(plan_for(job, world, volcano)), Json()) << "as it should be while they wait";
+  world.data = samples(2, 90);
+  EXPECT_TRUE(group_in(plan_for(job, world, volcano)).contains("minResources"));
+  auto pods = all_of(job, gated);  // one is beyond the gate: the gang holds what it has
+  pods.back() = running(job, kWorker, 1);
+  const auto group = world.pod_group;
+  world = with(samples(2, 5), pods);
+  world.pod_group = group;
+  EXPECT_TRUE(group_in(plan_for(job, world, volcano)).contains("minResources"));
+}
+
 TEST(JobGate, TheyAreLiftedInAnyCaseWhenTheTimeIsUp) {
   auto job = wad(kGated);
   const auto pods = all_of(job, gated);
