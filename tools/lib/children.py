@@ -18,6 +18,22 @@ def test_environment(**more):
     return env
 
 
+_running = set()  # of run(), by any thread
+
+
+def end_all():
+    """Kills whatever run() has going, with what it started: the runner itself is to end now."""
+    for child in list(_running):
+        _kill_group(child)
+
+
+def _kill_group(child):
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def run(argv, log, limit, env=None, cwd=None):
     """Runs with output in the file `log`, in a session of its own. Returns (exit code, seconds);
     the code is negative for a signal and None when the limit passed and the group was killed."""
@@ -27,16 +43,15 @@ def run(argv, log, limit, env=None, cwd=None):
         child = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, argv)], env=env,
                                  cwd=cwd, stdin=subprocess.DEVNULL, stdout=out,
                                  stderr=subprocess.STDOUT, start_new_session=True)
+        _running.add(child)
         try:
             code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            try:
-                os.killpg(child.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            _kill_group(child)
             child.wait()
+            _running.discard(child)
     return code, time.monotonic() - start
 
 

@@ -3,14 +3,18 @@
 import contextlib
 import io
 import json
+import signal
 import sys
 import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(TOOLS / "lib"))
+import children  # noqa: E402
 import programs  # noqa: E402
 from tally import Tally  # noqa: E402
 
@@ -108,6 +112,22 @@ class Alone(unittest.TestCase):
         code, out = self.look(alone=1)
         self.assertEqual(code, 1)
         self.assertIn("fails by itself too", out)
+
+
+class Stop(unittest.TestCase):
+    def test_whoever_is_told_to_stop_takes_its_tests_and_their_children_along(self):
+        with tempfile.TemporaryDirectory() as top:
+            mark, ended = Path(top) / "pid", []
+            thread = threading.Thread(target=lambda: ended.append(children.run(
+                ["sh", "-c", f"sleep 1000 & echo $! > {mark}; wait"], Path(top) / "log", 60)))
+            thread.start()
+            while not (mark.exists() and mark.read_text().strip()):
+                time.sleep(0.01)
+            children.end_all()
+            thread.join(30)
+            self.assertEqual([code for code, _ in ended], [-signal.SIGKILL])
+            state = Path(f"/proc/{mark.read_text().strip()}/stat")
+            self.assertTrue(not state.exists() or state.read_text().split()[2] == "Z")
 
 
 class Verdict(unittest.TestCase):

@@ -66,11 +66,16 @@ def remove_driver(cluster):
     cluster.kubectl("delete", "-f", MANIFEST, limit=120)
 
 
-def put_samples(cluster, prefix, count=60, largest=200_000, seed=1):
-    """{path: sha256} of files that are now in the bucket, in nested directories."""
+def s3_server(cluster):
+    """A connection to the cluster's S3 server."""
     keys = juicefs.keys(cluster)
     server = urlsplit(keys["S3_ENDPOINT_OUTSIDE"])
-    s3 = S3(server.hostname, server.port, keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"])
+    return S3(server.hostname, server.port, keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"])
+
+
+def put_samples(cluster, prefix, count=60, largest=200_000, seed=1):
+    """{path: sha256} of files that are now in the bucket, in nested directories."""
+    s3 = s3_server(cluster)
     s3.make_bucket(BUCKET)
     dice = random.Random(seed)
     made = {}
@@ -115,9 +120,7 @@ def s3_volume(cluster, name, volume, database):
     """In a bucket that nobody has used before: JuiceFS takes no other."""
     volume = f"{volume}-{secrets.token_hex(3)}"
     keys = juicefs.keys(cluster)
-    server = urlsplit(keys["S3_ENDPOINT_OUTSIDE"])
-    S3(server.hostname, server.port, keys["AWS_ACCESS_KEY_ID"],
-       keys["AWS_SECRET_ACCESS_KEY"]).make_bucket(volume)
+    s3_server(cluster).make_bucket(volume)
     return secret(name, name=volume, storage="s3", bucket=f"{keys['S3_ENDPOINT']}/{volume}",
                   metaurl=f"redis://{REDIS}/{database}", access_key=keys["AWS_ACCESS_KEY_ID"],
                   secret_key=keys["AWS_SECRET_ACCESS_KEY"])
