@@ -56,6 +56,7 @@ void ModelCluster::changed(bool by_operator) {
   }
   for (const auto& [name, service] : services_) seen.services.push_back(service);
   seen.rendezvous = map_;
+  seen.pod_group = group_;
   since_own_write_ = by_operator ? 0 : since_own_write_ + 1;
   old_worlds_.push_front(std::move(seen));
   old_jobs_.push_front(job_);
@@ -78,7 +79,7 @@ void ModelCluster::promise(bool kept, const std::string& text) {
 
 bool ModelCluster::store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status) {
   if (seen.meta.resource_version != job_.meta.resource_version) return false;
-  promise(!finished(job_.status.phase) || status.phase == job_.status.phase,
+  promise(!finished(job_.status.phase) || status.phase == job_.status.phase || job_.meta.deleting(),
           "a finished job became " + status.phase);
   promise(status.epoch >= job_.status.epoch, "the epoch went back");
   job_.status = status;
@@ -102,7 +103,19 @@ void ModelCluster::create(const Create& a, const api::PaddleJob& seen) {
     for (const auto& [key, value] : (*a.manifest)["data"].items()) map_->data[key] = value;
     return;
   }
+  if (a.child == Child::kPodGroup) {
+    if (group_) return;
+    group_ = *decode_pod_group(*a.manifest);
+    group_->meta.uid = "group" + std::to_string(++uids_);
+    group_->meta.resource_version = std::to_string(++version_);
+    group_->phase = "Pending";
+    return;
+  }
   if (pods_.contains(a.key.name)) return;  // AlreadyExists, and ours
+  const bool in_gang = api::look_text(*a.manifest, "/spec/schedulerName") == kVolcano;
+  promise(!in_gang || lenient_ || !pods_.empty() || job_.status.epoch > 0 ||
+              (group_ && group_->phase == "Inqueue"),
+          a.key.name + " was made before its gang was let in");
   promise(!job_.meta.deleting(), "a pod was made for a deleted job");
   Held& held = pods_[a.key.name];
   held.pod.meta = meta;
@@ -110,6 +123,19 @@ void ModelCluster::create(const Create& a, const api::PaddleJob& seen) {
   held.pod.meta.created = now_;
   held.elastic = api::look(*a.manifest, "/spec/initContainers").is_null();
   ++made_;
+}
+
+bool ModelCluster::change_group(const Patch& a) {
+  const api::Json meta = api::look(*a.body, "metadata");
+  if (!group_ || api::look_text(meta, "uid") != group_->meta.uid ||
+      api::look_text(meta, "resourceVersion") != group_->meta.resource_version) {
+    return false;
+  }
+  api::Json spec = *group_->spec;
+  spec.merge_patch(api::look(*a.body, "spec"));
+  group_->spec = api::Opaque(spec);
+  group_->meta.resource_version = std::to_string(++version_);
+  return true;
 }
 
 bool ModelCluster::carry_out(const Action& action, const api::PaddleJob& seen) {
@@ -122,6 +148,7 @@ bool ModelCluster::carry_out(const Action& action, const api::PaddleJob& seen) {
           [&](const Delete& a) {
             if (a.child == Child::kService) services_.erase(a.key.name);
             if (a.child == Child::kConfigMap && map_ && map_->meta.uid == a.uid) map_.reset();
+            if (a.child == Child::kPodGroup && group_ && group_->meta.uid == a.uid) group_.reset();
             const auto found = pods_.find(a.key.name);
             if (a.child != Child::kPod || found == pods_.end()) return true;
             api::Pod& pod = found->second.pod;
@@ -150,7 +177,7 @@ bool ModelCluster::carry_out(const Action& action, const api::PaddleJob& seen) {
             found->second.pod.meta.annotations[kReleasedAtAnnotation] = a.stamp;
             return true;
           },
-          [&](const Patch&) { return true; },
+          [&](const Patch& a) { return a.child != Child::kPodGroup || change_group(a); },
           [&](const DropFinalizer&) {
             job_.meta.finalizers.clear();
             return true;
@@ -232,6 +259,11 @@ bool ModelCluster::step(Held& held, Random& random) {
 }
 
 bool ModelCluster::progress(Random& random) {
+  if (group_ && group_->phase == "Pending") {
+    group_->phase = "Inqueue";
+    changed();
+    return true;
+  }
   std::vector<std::string> names;
   for (const auto& [name, held] : pods_) names.push_back(name);
   for (size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[random.below(i)]);
@@ -326,6 +358,11 @@ void ModelCluster::edit(const std::function<void(api::PaddleJobSpec&)>& change) 
   ++job_.meta.generation;
   job_.meta.resource_version = std::to_string(++version_);
   changed();
+}
+
+std::optional<std::int64_t> ModelCluster::group_asks() const {
+  if (!group_) return std::nullopt;
+  return api::look_integer(*group_->spec, "minMember");
 }
 
 bool ModelCluster::anybody_runs() const {

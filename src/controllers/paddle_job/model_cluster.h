@@ -9,6 +9,7 @@
 //   all programs that run at the same time were told the same
 //   servers start before workers, tasks in order if so wished (unless one that ran is made again)
 //   nobody is let go after the job has ended
+//   the first pods of a gang are made when Volcano has let its group in
 
 #pragma once
 
@@ -59,6 +60,7 @@ class ModelCluster {
   int pods_made() const { return made_; }
   size_t pods() const { return pods_.size(); }
   bool anybody_runs() const;
+  std::optional<std::int64_t> group_asks() const;  // how many pods its PodGroup is of
 
  private:
   struct Held {
@@ -69,6 +71,7 @@ class ModelCluster {
   };
   void changed(bool by_operator = false);
   void create(const Create& a, const api::PaddleJob& seen);
+  bool change_group(const Patch& a);
   bool step(Held& held, Random& random);
   bool start(Held& held);
   void promise(bool kept, const std::string& text);
@@ -80,6 +83,7 @@ class ModelCluster {
   std::map<std::string, Held> pods_{};  // by name
   std::map<std::string, ServiceSeen> services_{};
   std::optional<RendezvousMap> map_{};
+  std::optional<PodGroupSeen> group_{};
   std::deque<api::PaddleJob> old_jobs_{};
   std::deque<World> old_worlds_{};
   size_t since_own_write_ = 0;  // changes since the operator's last one

@@ -15,11 +15,10 @@ namespace {
 
 using std::chrono::seconds;
 
-const Setting kSetting{.etcd = {"http://e:2379"}};
-
 struct Shape {
   const char* name;
   const char* spec;
+  const char* scheduling = "";
   friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 };
 const Shape kShapes[] = {
@@ -41,29 +40,37 @@ const Shape kShapes[] = {
     {"alone", R"({"mode": "Custom", "tasks": [{"name": "a", "replicas": 1},
         {"name": "b", "replicas": 2}]})"},
     {"keeping", R"({"cleanPodPolicy": "Never", "ps": {"replicas": 1}, "worker": {"replicas": 2}})"},
+    {"fleeting", R"({"ttlSecondsAfterFinished": 5, "worker": {"replicas": 2}})"},
+    {"gang", R"({"disruptionLimit": 9, "backoffLimit": 3, "ps": {"replicas": 1},
+        "worker": {"replicas": 2}})",
+     "volcano"},
 };
+
+Setting setting_of(const Shape& shape) {
+  return {.scheduling = shape.scheduling, .etcd = {"http://e:2379"}};
+}
 
 api::PaddleJob job_of(const Shape& shape) { return job_with(shape.spec); }
 
 // One operator's plan with what it sees, carried out until it is killed. True: it did something.
 enum class Eyes { kSharp, kLate, kAnothers };
 
-bool operate(ModelCluster& cluster, Random& random, Eyes eyes) {
+bool operate(ModelCluster& cluster, const Setting& setting, Random& random, Eyes eyes) {
   const bool careless = eyes != Eyes::kSharp;
   const bool foreign = eyes == Eyes::kAnothers;
   api::PaddleJob job = cluster.job(careless ? random.below(3) : 0, foreign);
   World world = cluster.world(careless ? random.below(3) : 0, foreign);
-  Plan plan = desired(job, world, cluster.now(), kSetting);
+  Plan plan = desired(job, world, cluster.now(), setting);
   for (const auto& node : plan.ask_about)
     world.nodes[node] = {.renewed = cluster.now() + seconds{1}};
-  if (!plan.ask_about.empty()) plan = desired(job, world, cluster.now(), kSetting);
+  if (!plan.ask_about.empty()) plan = desired(job, world, cluster.now(), setting);
   if (plan.confirm) {
     job = cluster.job();
     const auto nodes = world.nodes;
     world = cluster.world();
     world.nodes = nodes;
     world.confirmed = true;
-    plan = desired(job, world, cluster.now(), kSetting);
+    plan = desired(job, world, cluster.now(), setting);
   }
   if (plan.status_first) return cluster.store_status(job, *plan.status);
   const bool dies = careless && random.below(4) == 0;
@@ -103,30 +110,38 @@ void hurt(ModelCluster& cluster, Random& random) {
 }
 
 // Until nobody has anything to do. False: it does not end.
-bool settle(ModelCluster& cluster, Random& random) {
+bool settle(ModelCluster& cluster, const Setting& setting, Random& random) {
   for (int round = 0; round < 2'000; ++round) {
-    const bool operated = operate(cluster, random, Eyes::kSharp);
+    const bool operated = operate(cluster, setting, random, Eyes::kSharp);
     const bool progressed = cluster.progress(random);
     if (!operated && !progressed) {
       cluster.advance(seconds{400});  // longer than any pause or patience of ours
-      if (!operate(cluster, random, Eyes::kSharp) && !cluster.progress(random)) return true;
+      if (!operate(cluster, setting, random, Eyes::kSharp) && !cluster.progress(random))
+        return true;
     }
   }
   return false;
 }
 
+// Or so long ago that it was deleted.
+bool completed(const ModelCluster& cluster) {
+  return cluster.job().status.phase == "Completed" || cluster.job().meta.deleting();
+}
+
 class ModelTest : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(ModelTest, UndisturbedJobsRunAndComplete) {
+  const Setting setting = setting_of(GetParam());
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     Random random(seed);
     ModelCluster cluster(job_of(GetParam()));
-    ASSERT_TRUE(settle(cluster, random)) << seed;
+    ASSERT_TRUE(settle(cluster, setting, random)) << seed;
     EXPECT_EQ(cluster.job().status.phase, "Running") << seed;
     EXPECT_EQ(cluster.pods_made(), total_replicas(cluster.job().spec)) << seed;
+    EXPECT_EQ(cluster.group_asks().has_value(), !setting.scheduling.empty()) << seed;
     cluster.end_programs();
-    ASSERT_TRUE(settle(cluster, random)) << seed;
-    EXPECT_EQ(cluster.job().status.phase, "Completed") << seed;
+    ASSERT_TRUE(settle(cluster, setting, random)) << seed;
+    EXPECT_TRUE(completed(cluster)) << seed << ": " << cluster.job().status.phase;
     EXPECT_FALSE(cluster.anybody_runs()) << seed;
     EXPECT_EQ(cluster.pods_made(), total_replicas(cluster.job().spec)) << seed;
     EXPECT_EQ(cluster.broken_promise(), "") << seed;
@@ -134,30 +149,36 @@ TEST_P(ModelTest, UndisturbedJobsRunAndComplete) {
 }
 
 void hurt_and_heal(const Shape& shape, Eyes eyes, std::uint64_t first_seed) {
+  const Setting setting = setting_of(shape);
   int ran = 0;
   for (std::uint64_t seed = first_seed; seed < first_seed + 12; ++seed) {
     Random random(seed * 7919 + 1);
     ModelCluster cluster(job_of(shape), eyes == Eyes::kAnothers);
     for (int step = 0; step < 100; ++step) {
-      if (random.below(3) != 0) operate(cluster, random, eyes);
+      if (random.below(3) != 0) operate(cluster, setting, random, eyes);
       if (random.below(3) != 0) cluster.progress(random);
       if (step > 10) hurt(cluster, random);
       cluster.advance(seconds{2});
       ASSERT_EQ(cluster.broken_promise(), "") << "seed " << seed << " step " << step;
     }
     cluster.edit([](api::PaddleJobSpec& spec) { spec.suspend = false; });
-    ASSERT_TRUE(settle(cluster, random)) << "seed " << seed;
+    ASSERT_TRUE(settle(cluster, setting, random)) << "seed " << seed;
     const std::string phase = cluster.job().status.phase;
-    EXPECT_TRUE(phase == "Running" || phase == "Failed") << "seed " << seed << ": " << phase;
+    EXPECT_TRUE(phase == "Running" || phase == "Failed" || cluster.job().meta.deleting())
+        << "seed " << seed << ": " << phase;
     ran += phase == "Running" ? 1 : 0;
     if (phase == "Running") {
       EXPECT_EQ(cluster.pods(), static_cast<size_t>(total_replicas(cluster.job().spec))) << seed;
+      if (const auto asks = cluster.group_asks()) {
+        EXPECT_EQ(*asks, total_replicas(cluster.job().spec)) << "seed " << seed;
+      }
       cluster.end_programs();
-      ASSERT_TRUE(settle(cluster, random)) << "seed " << seed;
-      EXPECT_EQ(cluster.job().status.phase, "Completed") << "seed " << seed;
+      ASSERT_TRUE(settle(cluster, setting, random)) << "seed " << seed;
+      EXPECT_TRUE(completed(cluster)) << "seed " << seed << ": " << cluster.job().status.phase;
     }
+    EXPECT_FALSE(cluster.group_asks()) << "seed " << seed << ": an ended job keeps room";
     const int made = cluster.pods_made();
-    ASSERT_TRUE(settle(cluster, random));
+    ASSERT_TRUE(settle(cluster, setting, random));
     EXPECT_EQ(cluster.pods_made(), made) << "seed " << seed << ": pods were made after the end";
     EXPECT_EQ(cluster.broken_promise(), "") << "seed " << seed;
   }
