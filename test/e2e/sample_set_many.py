@@ -35,7 +35,7 @@ def run(cluster):
     with cluster.step("its figures: every file, every byte, and all of them cached"):
         seen = figures(cluster)
         cluster.note(json.dumps(seen))
-        expect(seen["totalFiles"] == str(FILES), f"{seen['totalFiles']} files")
+        expect(seen["totalFiles"] == f"{FILES:,}", f"{seen['totalFiles']} files")
         expect(seen["totalBytes"] == total, f"{seen['totalBytes']} bytes, not {total}")
         expect(seen["cachedBytes"] == total, f"{seen['cachedBytes']} bytes of {total} are cached")
         for each in cluster.list("pods", SYSTEM, f"batch.paddlepaddle.org/sampleset={NAME}"):
