@@ -36,6 +36,22 @@ Status shown(Status last, std::chrono::nanoseconds silent) {
   return last;
 }
 
+std::int64_t payload(double blocks, double bytes) {
+  constexpr double kPage = 4096;
+  const double without = bytes - kPage * blocks;
+  const double found = without >= 0 ? without : bytes;  // caches in memory add none
+  return found > 0 && found < 9e18 ? static_cast<std::int64_t>(found) : 0;
+}
+
+Status followed(Status last, std::int64_t grown, bool filling) {
+  const auto within = [&](std::int64_t cached, std::int64_t most) {
+    return std::clamp<std::int64_t>(cached + grown, 0, std::max<std::int64_t>(most, 0));
+  };
+  last.cached_bytes = within(last.cached_bytes, last.index ? last.index->bytes : 0);
+  if (filling) last.part_cached_bytes = within(last.part_cached_bytes, last.part_bytes);
+  return last;
+}
+
 Figures::Figures(const std::string& mount, std::vector<std::string> disks)
     : control_(mount, [this] { heard(); }),
       disks_(std::move(disks)),
@@ -69,6 +85,12 @@ void Figures::note_part(const CacheFigures& seen) {
   status_.part_cached_bytes = seen.bytes - seen.missing;
   status_.cached_bytes = std::max(status_.cached_bytes, status_.part_cached_bytes);
   status_.life = life_;
+  shown_at_.reset();
+}
+
+void Figures::fill_part(bool filling) {
+  Lock lock(mutex_);
+  filling_ = filling;
 }
 
 void Figures::look_soon() {
@@ -139,10 +161,23 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
   }
   const bool changed = now != seen_;
   seen_.quick = quick;
-  if (!hurry && (!changed || system_clock().boot() < next_check_)) return Done{};
+  if (!hurry && (!changed || system_clock().boot() < next_check_)) {
+    follow(now);
+    return Done{};
+  }
   CHECK_DONE(look_at_cache(life, end));
   seen_ = now;
+  Lock lock(mutex_);
+  shown_at_ = payload(now.blocks, now.bytes);
   return Done{};
+}
+
+void Figures::follow(const Seen& now) {
+  const std::int64_t held = payload(now.blocks, now.bytes);
+  Lock lock(mutex_);
+  const std::int64_t grown = held - std::exchange(shown_at_, held).value_or(held);
+  if (grown == 0 || status_.life != now.life) return;
+  status_ = followed(std::move(status_), grown, filling_);
 }
 
 Result<> Figures::look_at_cache(const std::string& life, const std::stop_token& end) {

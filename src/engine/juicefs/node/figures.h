@@ -5,8 +5,9 @@
 //
 // Files and bytes of the set come from JuiceFS's own counts; they are counted out only when those
 // have changed. What is cached is asked of the client block by block, so only when its cache has
-// changed, and never for more than a tenth of the time. A client that hangs holds up the looking
-// and nobody else; status() says so. Thread-safe.
+// changed, and never for more than a tenth of the time; in between, a large set's figures follow
+// the size of the client's cache. A client that hangs holds up the looking and nobody else;
+// status() says so. Thread-safe.
 
 #pragma once
 
@@ -28,6 +29,12 @@ namespace paddle::engine::juicefs {
 // that hangs, that nothing is served. Pure.
 Status shown(Status last, std::chrono::nanoseconds silent);
 
+// Bytes of blocks that a client has cached, of its own count, which adds a page to each. Pure.
+std::int64_t payload(double blocks, double bytes);
+// What is to be shown when the cache has grown by so much since; of the part only while it is being
+// filled, because nobody else says whose the growth is. Pure.
+Status followed(Status last, std::int64_t grown, bool filling);
+
 class Figures {
  public:
   Figures(const std::string& mount, std::vector<std::string> disks);
@@ -40,6 +47,8 @@ class Figures {
   void set_part(std::vector<std::string> paths) EXCLUDES(mutex_);
   // What somebody has just seen of that part; shown until it is looked at.
   void note_part(const CacheFigures& seen) EXCLUDES(mutex_);
+  // Whether that part is being brought in: whatever the cache grows by is of it.
+  void fill_part(bool filling) EXCLUDES(mutex_);
   void look_soon() EXCLUDES(mutex_);  // something has changed
 
  private:
@@ -57,6 +66,7 @@ class Figures {
   void heard() EXCLUDES(mutex_);  // the client has answered
   Result<> look(bool hurry, const std::stop_token& end) EXCLUDES(mutex_);
   Result<> look_at_cache(const std::string& life, const std::stop_token& end) EXCLUDES(mutex_);
+  void follow(const Seen& now) EXCLUDES(mutex_);
 
   const Control control_;
   const std::vector<std::string> disks_;
@@ -68,6 +78,9 @@ class Figures {
   std::uint64_t part_number_ GUARDED_BY(mutex_) = 0;
   std::string life_ GUARDED_BY(mutex_){};  // of the client that answered last
   bool hurry_ GUARDED_BY(mutex_) = true;
+  bool filling_ GUARDED_BY(mutex_) = false;
+  // What is shown is of the moment when the cache held so much; unset: of no moment that is known.
+  std::optional<std::int64_t> shown_at_ GUARDED_BY(mutex_){};
   std::optional<BootTime> heard_
       GUARDED_BY(mutex_){};  // while the client is asked: its last answer
 

@@ -218,6 +218,7 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
   CHECK_DONE(expect_listed(which, files, now, stop));
   CHECK_DONE(lists_.write_part(to_text(files)));
   figures_.set_part(paths);
+  figures_.note_part(now);
   Progress progress{.files_total = static_cast<std::int64_t>(paths.size()),
                     .bytes_total = now.bytes,
                     .bytes_done = now.bytes - now.missing};
@@ -231,9 +232,10 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
       rate.update(progress);
       tell(progress);
     };
-    TRY(const CacheFigures filled,
-        control_.cache(CacheAction::kWarmUp, paths, threads, telling, stop));
-    (void)filled;
+    figures_.fill_part(true);
+    const auto filled = control_.cache(CacheAction::kWarmUp, paths, threads, telling, stop);
+    figures_.fill_part(false);
+    if (!filled) return filled.error();
     TRY(now, check(paths, threads, stop));
   }
   CHECK_DONE(expect_found(files, threads, now, stop));

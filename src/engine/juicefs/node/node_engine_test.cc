@@ -106,6 +106,23 @@ TEST_F(JuicefsNodeEngine, AnEmptyDirectoryOrALinkInAListIsNoFileThatIsMissing) {
   EXPECT_EQ(client_.asked(), 1);
 }
 
+TEST(JuicefsFigures, FollowTheClientsCacheBetweenTwoLooks) {
+  EXPECT_EQ(payload(2, 2 * 4096 + 500), 500);
+  EXPECT_EQ(payload(2, 500), 500) << "a cache in memory counts no pages";
+
+  Status last;
+  last.index = Status::Index{.files = 10, .bytes = 1000};
+  last.cached_bytes = 300;
+  last.part_bytes = 400;
+  last.part_cached_bytes = 100;
+  EXPECT_EQ(followed(last, 200, false).cached_bytes, 500);
+  EXPECT_EQ(followed(last, 200, false).part_cached_bytes, 100) << "nobody says whose it is";
+  EXPECT_EQ(followed(last, 200, true).part_cached_bytes, 300);
+  EXPECT_EQ(followed(last, 5000, true).cached_bytes, 1000);
+  EXPECT_EQ(followed(last, 5000, true).part_cached_bytes, 400);
+  EXPECT_EQ(followed(last, -5000, true).cached_bytes, 0);
+}
+
 TEST(JuicefsFigures, OfAClientThatHangsAreNotShownAsIfItServed) {
   Status last;
   last.mounts = 1;
