@@ -104,6 +104,13 @@ struct ReplaceRuntime {
   bool at_once = false;  // without waiting for a kubelet that nobody hears of
   bool operator==(const ReplaceRuntime&) const = default;
 };
+// Of another version of the keys of its source, in its annotations (fresh_keys.h).
+struct TellOfKeys {
+  api::ObjectKey pod{};
+  std::string uid{};
+  std::string value{};
+  bool operator==(const TellOfKeys&) const = default;
+};
 struct PutJob {
   int partition = 0;
   std::string id{};
@@ -133,9 +140,10 @@ struct Tell {
   bool operator==(const Tell&) const = default;
 };
 
-using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials,
-                            Annotate, FreeVolume, RenewToken, PatchRuntimes, PatchPolicy,
-                            ReplaceRuntime, PutJob, CancelJob, LabelNode, SetStatus, Tell>;
+using Action =
+    std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials, Annotate,
+                 FreeVolume, RenewToken, PatchRuntimes, PatchPolicy, ReplaceRuntime, TellOfKeys,
+                 PutJob, CancelJob, LabelNode, SetStatus, Tell>;
 
 struct Plan {
   std::vector<Action> actions{};

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/match.h"
 #include "controllers/sample_set/children.h"
+#include "controllers/sample_set/fresh_keys.h"
 #include "engine/names.h"
 #include "runtime/identity.h"
 
@@ -89,6 +90,7 @@ Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set,
                                "change the NetworkPolicy", call));
           },
           [&](const ReplaceRuntime& a) { return done(replace(a, call)); },
+          [&](const TellOfKeys& a) { return done(tell_of_keys(a, call)); },
           [&](const PutJob& a) { return done(put_job(a, set, world, call)); },
           [&](const CancelJob& a) { return done(cancel_job(a, set, world, call)); },
           [&](const LabelNode& a) { return done(label(a, call)); },
@@ -258,6 +260,17 @@ Result<> Hand::replace(const ReplaceRuntime& a, const kube::Call& call) {
   auto removed = cluster_.remove(kinds::kPods, a.key, options, call);
   if (removed || is_gone(removed)) return Done{};
   return std::move(removed).error().in("replace pod " + a.key.name);
+}
+
+// A help and no more: without the right to it, kubelets take their time.
+Result<> Hand::tell_of_keys(const TellOfKeys& a, const kube::Call& call) {
+  const kube::Patch patch{
+      .body = {{"metadata", {{"uid", a.uid}, {"annotations", {{kSourceKeys, a.value}}}}}}};
+  auto stored = cluster_.patch(kinds::kPods, a.pod, patch, {}, call);
+  if (is_gone(stored) || stored.is(Code::kForbidden)) return Done{};
+  if (!stored) return std::move(stored).error().in("tell pod " + a.pod.name + " of other keys");
+  view_.acknowledge_pod(*stored);
+  return Done{};
 }
 
 Result<> Hand::put_job(const PutJob& a, const api::SampleSet& set, const World& world,

@@ -49,6 +49,7 @@ class Hand {
   Result<> free(const FreeVolume& a, const kube::Call& call);
   Result<> renew(const RenewToken& a, const api::SampleSet& set, const kube::Call& call);
   Result<> replace(const ReplaceRuntime& a, const kube::Call& call);
+  Result<> tell_of_keys(const TellOfKeys& a, const kube::Call& call);
   Result<> put_job(const PutJob& a, const api::SampleSet& set, const World& world,
                    const kube::Call& call);
   Result<> cancel_job(const CancelJob& a, const api::SampleSet& set, const World& world,

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "controllers/sample_set/first_sync.h"
+#include "controllers/sample_set/fresh_keys.h"
 #include "controllers/sample_set/seats.h"
 #include "controllers/shared_sync/tally.h"
 #include "runtime/warm_up.h"
@@ -38,6 +39,13 @@ bool may_retry(const api::SampleSet& set, const char* type, const std::string& i
   const auto* failed = api::find_condition(set.status.conditions, type);
   return failed && failed->status == "False" && failed->last_transition &&
          now - *failed->last_transition >= retry_delay(id);
+}
+
+// What failed with the keys of before need not wait.
+bool failed_with_others(const api::SampleSet& set, const World& world, WallTime now) {
+  const auto* failed = api::find_condition(set.status.conditions, "Synced");
+  return failed && failed->status == "False" && failed->last_transition &&
+         has_other_keys(set, world, *failed->last_transition, now);
 }
 
 // The generation that the latest sync made. An engine that also counts removals says which; nothing
@@ -238,7 +246,8 @@ void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, 
     const bool whole = !status.sync || state_of(*status.sync).begins_anew ||
                        set.status.observed_generation != set.meta.generation;
     const bool again =
-        status.phase == "SyncFailed" && whole && may_retry(set, "Synced", jobs.sync, now);
+        status.phase == "SyncFailed" && whole &&
+        (may_retry(set, "Synced", jobs.sync, now) || failed_with_others(set, world, now));
     if (jobs.sync.empty() || again) {
       jobs.sync = next_sync(set, jobs.sync);
       if (first_leads) status.sync = begin_first_sync(set, status.sync, jobs.sync);

@@ -10,6 +10,7 @@
 #include "base/sync.h"
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/deletion.h"
+#include "controllers/sample_set/fresh_keys.h"
 #include "controllers/sample_set/job_ids.h"
 #include "controllers/sample_set/seats.h"
 #include "engine/names.h"
@@ -316,6 +317,11 @@ void Model::play(const Action& action) {
                  [&](const ReplaceRuntime& a) {
                    std::erase_if(world.pods,
                                  [&](const auto& pod) { return pod.meta.uid == a.uid; });
+                 },
+                 [&](const TellOfKeys& a) {
+                   for (api::Pod& pod : world.pods) {
+                     if (pod.meta.uid == a.uid) pod.meta.annotations[kSourceKeys] = a.value;
+                   }
                  },
                  [&](const PutJob& a) { put(a); },
                  [&](const CancelJob& a) {

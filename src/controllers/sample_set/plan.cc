@@ -7,6 +7,7 @@
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/deletion.h"
 #include "controllers/sample_set/first_sync.h"
+#include "controllers/sample_set/fresh_keys.h"
 #include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/news.h"
 #include "controllers/sample_set/preparation.h"
@@ -73,6 +74,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
     const bool first_leads = choice.face->first_leads();
     const auto may_sync = made_anew(set, world, choice.manifests);
     renew_token(set, world, now, plan);
+    tell_of_keys(set, world, now, plan);
     give_up_lost(set, world, now, plan);
     label_nodes(set, world, choice.engine, plan);
     keep_for_users(set, world, plan);

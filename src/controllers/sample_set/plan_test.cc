@@ -118,6 +118,32 @@ TEST(SampleSetPlan, AFailedSyncSaysWhyAndIsTriedAgainLater) {
   EXPECT_EQ(attempt_of(model.set.status.jobs->sync), 1);
 }
 
+TEST(SampleSetPlan, ASyncThatFailedWithTheKeysOfBeforeIsTriedAgainWhenRuntimesHaveOthers) {
+  Model model(model_set());
+  model.world.source_keys = "u/1";
+  model.sync_error = "access denied";
+  model.settle(8);
+  EXPECT_EQ(model.set.status.phase, "SyncFailed");
+  for (int tries = 0; tries < 4; ++tries) {  // until it is tried once in a while only
+    model.now += retry_delay(model.set.status.jobs->sync);
+    model.settle(8);
+  }
+  const int tried = attempt_of(model.set.status.jobs->sync);
+  EXPECT_TRUE(model.pass().actions.empty());
+
+  model.sync_error.clear();
+  model.world.source_keys = "u/2";
+  const auto told = only<TellOfKeys>(model.pass());
+  ASSERT_EQ(told.size(), static_cast<size_t>(model.set.spec.effective_partitions()));
+  EXPECT_EQ(told[0].value, "u/2 " + rfc3339(model.now));
+  EXPECT_TRUE(only<TellOfKeys>(model.pass()).empty()) << "once is enough";
+  EXPECT_EQ(attempt_of(model.set.status.jobs->sync), tried) << "a kubelet needs a moment";
+  model.now += std::chrono::seconds{3};
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+  EXPECT_EQ(attempt_of(model.set.status.jobs->sync), tried + 1);
+}
+
 TEST(SampleSetPlan, AChangedSpecRetriesAFailedSyncAtOnce) {
   Model model(model_set());
   model.sync_error = "no such bucket";

@@ -251,7 +251,9 @@ Result<> View::see_secrets(const api::SampleSet& set, World& world, const kube::
     }
   }
   if (set.spec.source && set.spec.source->secret && !may_be_missing(*set.spec.source->secret)) {
-    world.source_secret_missing = !secrets_.find({ns, set.spec.source->secret->name});
+    const auto seen = secrets_.find({ns, set.spec.source->secret->name});
+    world.source_secret_missing = !seen;
+    if (seen) world.source_keys = seen->meta.uid + "/" + seen->meta.resource_version;
   }
   return Done{};
 }

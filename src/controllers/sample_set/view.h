@@ -44,6 +44,7 @@ class View {
   // What the server answered to a write of ours.
   void acknowledge(ChildKind kind, const api::Json& stored);
   void acknowledge_set(const api::Json& stored) const { sets_.acknowledge(stored); }
+  void acknowledge_pod(const api::Json& stored) const { pods_.acknowledge(stored); }
   void acknowledge_node(const api::Json& stored) const { nodes_.acknowledge(stored); }
 
  private:

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runtimes read the keys of their source from a Secret that is mounted. A kubelet brings such files
+// up to date within a minute or two, but at once when the pod changes: so each runtime's pod
+// carries an annotation that says of which version of the Secret it was told, and since when. Pure.
+
+#pragma once
+
+#include <optional>
+
+#include "api/sample_set.h"
+#include "base/clock.h"
+#include "controllers/sample_set/actions.h"
+#include "controllers/sample_set/world.h"
+
+namespace paddle::controllers::sample_sets {
+
+inline constexpr const char* kSourceKeys = "batch.paddlepaddle.org/source-keys";
+
+// Of the version that there is now, whoever has not been told of it.
+void tell_of_keys(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
+
+// Whether every runtime has been told of other keys after that moment, long enough ago to have
+// them.
+bool has_other_keys(const api::SampleSet& set, const World& world, WallTime since, WallTime now);
+
+}  // namespace paddle::controllers::sample_sets
