@@ -123,7 +123,7 @@ def reboot(cluster, wanted):
                      and juicefs.ready(cluster, "c") and juicefs.checksum(cluster, "c", "first") == wanted, 120)
         cluster.wait("the driver on every node",
                      lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
-        expect(len(juicefs.mounts(cluster, "node2")) >= 1, "node2 has no mount of JuiceFS")
+        expect(len(juicefs.mounts(cluster, "node2", NAME)) >= 1, "node2 has no mount of JuiceFS")
 
 
 def leave(cluster):
@@ -134,7 +134,7 @@ def leave(cluster):
         cluster.wait("no mount pod is left", lambda: not juicefs.mount_pods(cluster, NAME), 90)
         for node in ("node1", "node2"):
             cluster.wait(f"no mount is left on {node}",
-                         lambda at=node: not juicefs.mounts(cluster, at))
+                         lambda at=node: not juicefs.mounts(cluster, at, NAME))
 
 
 def rights_suffice(cluster):

@@ -132,10 +132,11 @@ def references(mount_pod):
             if key.startswith("juicefs-") and target.startswith("/var/lib/kubelet/")]
 
 
-def mounts(cluster, node):
-    """Lines of JuiceFS in a node's own mount table."""
+def mounts(cluster, node, volume_name=""):
+    """Lines of JuiceFS in a node's own mount table; of one volume, or of all."""
+    start = f"JuiceFS:{volume_name} " if volume_name else "JuiceFS:"
     return [line for line in cluster.on(node, "cat", "/proc/mounts").splitlines()
-            if line.startswith("JuiceFS:")]
+            if line.startswith(start)]
 
 
 def write(cluster, pod_name, file, mebibytes):
