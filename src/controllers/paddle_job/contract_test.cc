@@ -335,7 +335,8 @@ TEST(Contract, B14_ANodeThatDiesWithItsPodIsWaitedForBeforeTheProgramIsBlamed) {
   EXPECT_EQ(plan_for(job, world).again_at, kNow + seconds{2});
   EXPECT_FALSE(plan_for(job, world).status_first);
   world.nodes["node-1"] = {.renewed = kNow + seconds{3}};  // it lives: the program failed
-  EXPECT_EQ(status_after(job, world).phase, "Failed");
+  EXPECT_FALSE(plan_for(job, world, {}, kNow + seconds{6}).status_first) << "or has just started";
+  EXPECT_EQ(status_after(job, world, {}, kNow + seconds{7}).phase, "Failed");
   world.nodes["node-1"] = {};  // nodes without leases: nothing to wait for
   EXPECT_EQ(status_after(job, world).phase, "Failed");
   world.nodes["node-1"] = {.renewed = kNow - seconds{5}};
@@ -379,6 +380,22 @@ TEST(Contract, B14_ANodeThatIsHeardOfLateMayHaveLostItsPod) {
   EXPECT_EQ(plan.again_at, kNow + seconds{48});
   world.nodes["node-1"] = {.renewed = kNow + seconds{85}};  // its pod is still there: it never was
   EXPECT_EQ(status_after(job, world, {}, kNow + seconds{90}).phase, "Failed");
+}
+
+TEST(Contract, B14_APodThatStartsAgainExcusesThePeersThatLostIt) {
+  auto job = workers(2);
+  auto back = running(job, kWorker, 1);
+  back.meta.annotations[kReleaseAnnotation] = "0/" + back.ip;
+  auto world = published(job, {over(job, kWorker, 0, 250), back});
+  world.nodes["node-1"] = {.renewed = kNow + seconds{3}};
+  EXPECT_EQ(status_after(job, world, {}, kNow + seconds{7}).phase, "Failed");
+  for (const char* address : {"", "10.9.9.9"}) {
+    back.ip = address;
+    world.pods = published(job, {over(job, kWorker, 0, 250), back}).pods;
+    const auto status = status_after(job, world, {}, kNow + seconds{7});
+    EXPECT_EQ(status.phase, "Restarting") << address;
+    EXPECT_EQ(status.disruptions, 1) << address;
+  }
 }
 
 TEST(Contract, B14_APodOnADeadNodeDoesNotHoldUpTheRestart) {

@@ -13,6 +13,9 @@ constexpr std::chrono::seconds kInTime{20};
 // By then the pods of a node that was away for less than kSilence have been reported again.
 constexpr std::chrono::seconds kBackAgain = kSilence + std::chrono::seconds{30};
 
+// A kubelet that has just started says so before it says what became of its pods.
+constexpr std::chrono::seconds kTells{4};
+
 }  // namespace
 
 NodesVerdict judge_nodes(const Roster& roster, const api::Pod& failed,
@@ -31,7 +34,8 @@ NodesVerdict judge_nodes(const Roster& roster, const api::Pod& failed,
       const auto& renewed = answer->second.renewed;
       if (!renewed) continue;
       if (*renewed > *since) {
-        const bool may_have_been_away = *renewed > *since + kInTime && now < *since + kBackAgain;
+        const bool just_now = *renewed > *since + kInTime || now < *renewed + kTells;
+        const bool may_have_been_away = just_now && now < *since + kBackAgain;
         if (may_have_been_away) verdict.ask_about.insert(pod->node);
       } else if (now >= *since + kSilence) {
         verdict.silent = pod->node;

@@ -3,9 +3,9 @@
 // Did a node die with its pods? Its peers' programs notice within seconds, Kubernetes only after
 // most of a minute. So before a program is blamed, every node that still holds a live pod of the
 // job has to show a sign of life after the program's end: a renewal of its kubelet's lease, which
-// comes every ten seconds. A node that shows none for kSilence is taken for lost. One whose sign
-// comes late may have been switched off and on again: its pod gets a little time to be reported as
-// lost. Pure.
+// comes every ten seconds. A node that shows none for kSilence is taken for lost. It may also have
+// been switched off and on again: its pod gets a few seconds to be reported as lost, more when the
+// sign comes late. Pure.
 
 #pragma once
 

@@ -98,6 +98,12 @@ bool has_coordinator(const api::Pod& pod) {
 
 bool was_released(const api::Pod& pod) { return pod.meta.annotations.contains(kReleaseAnnotation); }
 
+bool came_back(const api::Pod& pod) {
+  const auto said = pod.meta.annotations.find(kReleaseAnnotation);
+  if (said == pod.meta.annotations.end() || ended(pod)) return false;
+  return said->second.substr(said->second.find('/') + 1) != pod.ip;
+}
+
 bool waits_for_release(const api::Pod& pod) {
   return !ended(pod) && std::ranges::none_of(pod.containers, [](const api::ContainerStatus& c) {
     return c.state == State::kRunning;

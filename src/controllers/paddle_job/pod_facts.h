@@ -23,6 +23,8 @@ bool has_started(const api::Pod& pod);      // runs, or did and succeeded
 bool coordinating(const api::Pod& pod);     // coord-paddle runs
 bool has_coordinator(const api::Pod& pod);  // it was made to wait for its release
 bool was_released(const api::Pod& pod);     // by a release of any value
+// It was let go under one address and has none now, or another: its node was switched off and on.
+bool came_back(const api::Pod& pod);
 // No container of the user's runs: a release would let it go on.
 bool waits_for_release(const api::Pod& pod);
 

@@ -16,6 +16,7 @@ struct Findings {
   const api::Pod* failed_program = nullptr;
   const api::Pod* failed_disruption = nullptr;
   const api::Pod* leaving = nullptr;
+  const api::Pod* back = nullptr;
   std::string missing{};  // name
 };
 
@@ -37,6 +38,8 @@ Findings look_at(const api::PaddleJob& job, const Roster& roster) {
         note(found.failed_program, pod);
       } else if (leaves(*pod)) {
         note(found.leaving, pod);
+      } else if (came_back(*pod)) {
+        note(found.back, pod);
       }
     }
   }
@@ -92,6 +95,16 @@ std::optional<Waiting> loss(const api::PaddleJob& job, const Roster& roster, con
   return std::nullopt;
 }
 
+// Of a job in which a program failed beside that.
+Waiting why_lost(const api::PaddleJob& job, const Roster& roster, const World& world,
+                 const Findings& found) {
+  if (auto why = loss(job, roster, world, found)) return *std::move(why);
+  const api::Pod* pod = found.back ? found.back : found.failed_program;
+  if (pod == found.failed_program) return {"Failed", how_it_failed(*pod)};
+  return {"NodeRestarted",
+          "pod " + pod->meta.key.name + " starts again: its node was switched off and on"};
+}
+
 bool shape_changed(const api::PaddleJob& job, const World& world) {
   if (!world.rendezvous || epoch_of(world.rendezvous->meta) != job.status.epoch) return false;
   const auto& said = world.rendezvous->meta.annotations;
@@ -104,9 +117,8 @@ Verdict judge_failure(const api::PaddleJob& job, const Roster& roster, const Wor
                       const Findings& found, WallTime now) {
   const Waiting own{"Failed", how_it_failed(*found.failed_program)};
   const bool one_is_gone = !found.missing.empty() && has_begun(job, roster, world);
-  if (found.failed_disruption || found.leaving || one_is_gone) {
-    Verdict verdict =
-        begins_anew(job, Cause::kDisruption, loss(job, roster, world, found).value_or(own));
+  if (found.failed_disruption || found.leaving || found.back || one_is_gone) {
+    Verdict verdict = begins_anew(job, Cause::kDisruption, why_lost(job, roster, world, found));
     verdict.rests_on_absence = one_is_gone;
     return verdict;
   }
