@@ -122,10 +122,14 @@ RARE = {
         Right("batch.paddlepaddle.org", "samplesets", "patch"),
         # Names that are there already.
         Right("", "persistentvolumes", "get"), Right("", "persistentvolumeclaims", "get"),
-        Right("", "services", "get"), Right("apps", "statefulsets", "get"),
+        Right("", "services", "get"), Right("apps", "statefulsets", "get"), Right("", "pods", "get"),
+        Right("networking.k8s.io", "networkpolicies", "get"),
         # The garbage collector is often first.
         Right("", "persistentvolumeclaims", "delete"), Right("", "services", "delete"),
         Right("", "secrets", "delete"), Right("apps", "statefulsets", "delete"),
+        Right("networking.k8s.io", "networkpolicies", "delete"),
+        # Keys that were changed, a token that is renewed.
+        Right("", "secrets", "update"),
         # A runtime of an older template is replaced.
         Right("", "pods", "delete"),
         # Only where a runtime runs.
