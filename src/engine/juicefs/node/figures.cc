@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kLookEvery{10};
 constexpr std::chrono::seconds kSilence{30};  // from here on it hangs
-constexpr std::int64_t kShareOfTime = 10;     // of which looking at the cache takes one
+constexpr std::int64_t kShareOfTime = 10;     // of which counting, or looking, takes one
 constexpr std::uint16_t kThreads = 10;
 constexpr const char* kByProcess =
     "the JuiceFS CSI driver runs in by-process mode, where every pod has a client of its own: a "
@@ -21,6 +21,13 @@ constexpr const char* kByProcess =
 constexpr const char* kSilent =  // the same each time: a condition repeats it
     "the JuiceFS client of this node has not answered for 30 seconds or more; see the log of its "
     "mount pod, and delete that pod if the client hangs";
+
+constexpr const char* kBlocks = "juicefs_blockcache_blocks";
+constexpr const char* kBytes = "juicefs_blockcache_bytes";
+
+std::int64_t held_by(const std::string& stats) {
+  return payload(figure(stats, kBlocks).value_or(0), figure(stats, kBytes).value_or(0));
+}
 
 std::int64_t count(const std::string& stats, const char* name) {
   const double value = figure(stats, name).value_or(0);
@@ -43,12 +50,15 @@ std::int64_t payload(double blocks, double bytes) {
   return found > 0 && found < 9e18 ? static_cast<std::int64_t>(found) : 0;
 }
 
-Status followed(Status last, std::int64_t grown, bool filling) {
+Status followed(Status last, std::int64_t before, std::int64_t now, bool filling) {
+  const bool emptied = before > 0 && now == 0;
   const auto within = [&](std::int64_t cached, std::int64_t most) {
-    return std::clamp<std::int64_t>(cached + grown, 0, std::max<std::int64_t>(most, 0));
+    const std::int64_t sum = emptied ? 0 : cached + now - before;
+    return std::clamp<std::int64_t>(sum, 0, std::max<std::int64_t>(most, 0));
   };
   last.cached_bytes = within(last.cached_bytes, last.index ? last.index->bytes : 0);
   if (filling) last.part_cached_bytes = within(last.part_cached_bytes, last.part_bytes);
+  last.part_cached_bytes = std::min(last.part_cached_bytes, last.cached_bytes);
   return last;
 }
 
@@ -99,6 +109,11 @@ void Figures::look_soon() {
   wake_.notify_all();
 }
 
+void Figures::glance() {
+  if (const auto stats = control_.stats()) follow(*stats);
+  look_soon();
+}
+
 void Figures::run(const std::stop_token& end) {
   while (!end.stop_requested()) {
     bool hurry = false;
@@ -137,10 +152,9 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
     Lock lock(mutex_);
     life_ = life;
   }
+  follow(stats);
   TRY(const VolumeTotals quick, control_.totals(false, end));
-  if (hurry || quick != seen_.quick) {
-    TRY(totals_, control_.totals(true, end));
-  }
+  CHECK_DONE(look_at_files(quick, hurry, end));
   {
     Lock lock(mutex_);
     status_.index = Status::Index{.files = totals_.files, .bytes = totals_.bytes};
@@ -151,8 +165,8 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
     status_.mounts = 1;
     status_.remark = config.by_process ? kByProcess : "";
   }
-  Seen now{.blocks = figure(stats, "juicefs_blockcache_blocks").value_or(0),
-           .bytes = figure(stats, "juicefs_blockcache_bytes").value_or(0),
+  Seen now{.blocks = figure(stats, kBlocks).value_or(0),
+           .bytes = figure(stats, kBytes).value_or(0),
            .quick = quick,
            .life = life};
   {
@@ -161,23 +175,38 @@ Result<> Figures::look(bool hurry, const std::stop_token& end) {
   }
   const bool changed = now != seen_;
   seen_.quick = quick;
-  if (!hurry && (!changed || system_clock().boot() < next_check_)) {
-    follow(now);
-    return Done{};
-  }
+  if (!hurry && (!changed || system_clock().boot() < next_check_)) return Done{};
   CHECK_DONE(look_at_cache(life, end));
   seen_ = now;
+  TRY(const std::string after, control_.stats());
   Lock lock(mutex_);
-  shown_at_ = payload(now.blocks, now.bytes);
+  // Some of what came or went meanwhile was seen: too little is shown rather than too much.
+  shown_at_ = std::max(held_by(stats), held_by(after));
   return Done{};
 }
 
-void Figures::follow(const Seen& now) {
-  const std::int64_t held = payload(now.blocks, now.bytes);
+Result<> Figures::look_at_files(const VolumeTotals& quick, bool hurry, const std::stop_token& end) {
+  if (!hurry && counted_ == quick) return Done{};
+  const BootTime began = system_clock().boot();
+  if (!hurry && began < next_count_) {
+    totals_ = quick;
+    counted_.reset();
+    return Done{};
+  }
+  TRY(totals_, control_.totals(true, end));
+  counted_ = quick;
+  const BootTime ended = system_clock().boot();
+  next_count_ = ended + kShareOfTime * (ended - began);
+  return Done{};
+}
+
+void Figures::follow(const std::string& stats) {
+  const std::int64_t held = held_by(stats);
+  const std::string life = client_life(stats);
   Lock lock(mutex_);
-  const std::int64_t grown = held - std::exchange(shown_at_, held).value_or(held);
-  if (grown == 0 || status_.life != now.life) return;
-  status_ = followed(std::move(status_), grown, filling_);
+  const std::int64_t before = std::exchange(shown_at_, held).value_or(held);
+  if (held == before || status_.life != life) return;
+  status_ = followed(std::move(status_), before, held, filling_);
 }
 
 Result<> Figures::look_at_cache(const std::string& life, const std::stop_token& end) {

@@ -5,9 +5,9 @@
 //
 // Files and bytes of the set come from JuiceFS's own counts; they are counted out only when those
 // have changed. What is cached is asked of the client block by block, so only when its cache has
-// changed, and never for more than a tenth of the time; in between, a large set's figures follow
-// the size of the client's cache. A client that hangs holds up the looking and nobody else;
-// status() says so. Thread-safe.
+// changed. Neither takes more than a tenth of the time, unless a job has changed something; in
+// between, a large set's figures follow JuiceFS's counts and the size of the client's cache. A
+// client that hangs holds up the looking and nobody else; status() says so. Thread-safe.
 
 #pragma once
 
@@ -31,9 +31,9 @@ Status shown(Status last, std::chrono::nanoseconds silent);
 
 // Bytes of blocks that a client has cached, of its own count, which adds a page to each. Pure.
 std::int64_t payload(double blocks, double bytes);
-// What is to be shown when the cache has grown by so much since; of the part only while it is being
-// filled, because nobody else says whose the growth is. Pure.
-Status followed(Status last, std::int64_t grown, bool filling);
+// What is to be shown when the cache held `before` then and holds `now`. What it has grown by is
+// the part's only while that is being filled: nobody else says whose it is. Pure.
+Status followed(Status last, std::int64_t before, std::int64_t now, bool filling);
 
 class Figures {
  public:
@@ -50,6 +50,9 @@ class Figures {
   // Whether that part is being brought in: whatever the cache grows by is of it.
   void fill_part(bool filling) EXCLUDES(mutex_);
   void look_soon() EXCLUDES(mutex_);  // something has changed
+  // The same, for who knows that the client answers: its own counts are taken over before this
+  // returns, however long a look takes that is under way.
+  void glance() EXCLUDES(mutex_);
 
  private:
   // What the last look rested on; only the looking thread has it.
@@ -66,7 +69,8 @@ class Figures {
   void heard() EXCLUDES(mutex_);  // the client has answered
   Result<> look(bool hurry, const std::stop_token& end) EXCLUDES(mutex_);
   Result<> look_at_cache(const std::string& life, const std::stop_token& end) EXCLUDES(mutex_);
-  void follow(const Seen& now) EXCLUDES(mutex_);
+  Result<> look_at_files(const VolumeTotals& quick, bool hurry, const std::stop_token& end);
+  void follow(const std::string& stats) EXCLUDES(mutex_);
 
   const Control control_;
   const std::vector<std::string> disks_;
@@ -86,6 +90,8 @@ class Figures {
 
   // Of the looking thread alone.
   VolumeTotals totals_{};
+  std::optional<VolumeTotals> counted_{};  // JuiceFS's counts when the files were counted out
+  BootTime next_count_{};
   Seen seen_{};
   BootTime next_check_{};
 

@@ -279,7 +279,7 @@ Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std
     tell({.files_done = files, .bytes_done = bytes});
   };
   auto cleared = control_.cache(CacheAction::kEvict, paths, threads_of(which), telling, stop);
-  figures_.look_soon();
+  figures_.glance();
   if (!cleared) return std::move(cleared).error();
   tell({.files_total = cleared->files,
         .files_done = cleared->files,

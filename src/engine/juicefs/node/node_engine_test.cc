@@ -115,12 +115,24 @@ TEST(JuicefsFigures, FollowTheClientsCacheBetweenTwoLooks) {
   last.cached_bytes = 300;
   last.part_bytes = 400;
   last.part_cached_bytes = 100;
-  EXPECT_EQ(followed(last, 200, false).cached_bytes, 500);
-  EXPECT_EQ(followed(last, 200, false).part_cached_bytes, 100) << "nobody says whose it is";
-  EXPECT_EQ(followed(last, 200, true).part_cached_bytes, 300);
-  EXPECT_EQ(followed(last, 5000, true).cached_bytes, 1000);
-  EXPECT_EQ(followed(last, 5000, true).part_cached_bytes, 400);
-  EXPECT_EQ(followed(last, -5000, true).cached_bytes, 0);
+  EXPECT_EQ(followed(last, 50, 250, false).cached_bytes, 500);
+  EXPECT_EQ(followed(last, 50, 250, false).part_cached_bytes, 100) << "nobody says whose it is";
+  EXPECT_EQ(followed(last, 50, 250, true).part_cached_bytes, 300);
+  EXPECT_EQ(followed(last, 50, 5050, true).cached_bytes, 1000);
+  EXPECT_EQ(followed(last, 50, 5050, true).part_cached_bytes, 400);
+}
+
+TEST(JuicefsFigures, FollowACacheThatShrinks) {
+  Status last;
+  last.index = Status::Index{.files = 10, .bytes = 1000};
+  last.cached_bytes = 300;
+  last.part_bytes = 200;
+  last.part_cached_bytes = 200;
+  EXPECT_EQ(followed(last, 5000, 10, true).cached_bytes, 0);
+  EXPECT_EQ(followed(last, 300, 150, false).cached_bytes, 150);
+  EXPECT_EQ(followed(last, 300, 150, false).part_cached_bytes, 150) << "no more than all of it";
+  EXPECT_EQ(followed(last, 120, 0, false).cached_bytes, 0) << "an empty cache has nothing";
+  EXPECT_EQ(followed(last, 120, 0, false).part_cached_bytes, 0);
 }
 
 TEST(JuicefsFigures, OfAClientThatHangsAreNotShownAsIfItServed) {
