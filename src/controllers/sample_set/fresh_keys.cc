@@ -38,20 +38,20 @@ std::vector<const api::Pod*> running_pods(const api::SampleSet& set, const World
 }  // namespace
 
 void tell_of_keys(const api::SampleSet& set, const World& world, WallTime now, Plan& plan) {
-  if (world.source_keys.empty()) return;
+  if (world.keys.empty()) return;
   for (const api::Pod* pod : running_pods(set, world)) {
-    if (told(*pod).version == world.source_keys) continue;
+    if (told(*pod).version == world.keys) continue;
     plan.actions.emplace_back(
-        TellOfKeys{pod->meta.key, pod->meta.uid, world.source_keys + " " + rfc3339(now)});
+        TellOfKeys{pod->meta.key, pod->meta.uid, world.keys + " " + rfc3339(now)});
   }
 }
 
 bool has_other_keys(const api::SampleSet& set, const World& world, WallTime since, WallTime now) {
   const auto pods = running_pods(set, world);
-  if (world.source_keys.empty() || pods.empty()) return false;
+  if (world.keys.empty() || pods.empty()) return false;
   for (const api::Pod* pod : pods) {
     const Told seen = told(*pod);
-    if (seen.version != world.source_keys || !seen.at) return false;
+    if (seen.version != world.keys || !seen.at) return false;
     if (*seen.at < since || now < *seen.at + kKubelet) return false;
   }
   return true;

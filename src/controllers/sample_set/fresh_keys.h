@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runtimes read the keys of their source from a Secret that is mounted. A kubelet brings such files
-// up to date within a minute or two, but at once when the pod changes: so each runtime's pod
-// carries an annotation that says of which version of the Secret it was told, and since when. Pure.
+// Runtimes read the keys of their source and of their volume from Secrets that are mounted. A
+// kubelet brings such files up to date within a minute or two, but at once when the pod changes: so
+// each runtime's pod carries an annotation that says of which versions it was told, and when. Pure.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace paddle::controllers::sample_sets {
 
 inline constexpr const char* kSourceKeys = "batch.paddlepaddle.org/source-keys";
 
-// Of the version that there is now, whoever has not been told of it.
+// Of the versions that there are now, whoever has not been told of them.
 void tell_of_keys(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
 // Whether every runtime has been told of other keys after that moment, long enough ago to have

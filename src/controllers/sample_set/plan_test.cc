@@ -120,7 +120,7 @@ TEST(SampleSetPlan, AFailedSyncSaysWhyAndIsTriedAgainLater) {
 
 TEST(SampleSetPlan, ASyncThatFailedWithTheKeysOfBeforeIsTriedAgainWhenRuntimesHaveOthers) {
   Model model(model_set());
-  model.world.source_keys = "u/1";
+  model.world.keys = "u/1";
   model.sync_error = "access denied";
   model.settle(8);
   EXPECT_EQ(model.set.status.phase, "SyncFailed");
@@ -132,7 +132,7 @@ TEST(SampleSetPlan, ASyncThatFailedWithTheKeysOfBeforeIsTriedAgainWhenRuntimesHa
   EXPECT_TRUE(model.pass().actions.empty());
 
   model.sync_error.clear();
-  model.world.source_keys = "u/2";
+  model.world.keys = "u/2";
   const auto told = only<TellOfKeys>(model.pass());
   ASSERT_EQ(told.size(), static_cast<size_t>(model.set.spec.effective_partitions()));
   EXPECT_EQ(told[0].value, "u/2 " + rfc3339(model.now));

@@ -250,10 +250,13 @@ Result<> View::see_secrets(const api::SampleSet& set, World& world, const kube::
       if (text) world.secret->values = text->values;
     }
   }
-  if (set.spec.source && set.spec.source->secret && !may_be_missing(*set.spec.source->secret)) {
+  if (world.credentials && engine::belongs_to(*world.credentials, set)) {
+    world.keys = version_of(*world.credentials);
+  }
+  if (set.spec.source && set.spec.source->secret) {
     const auto seen = secrets_.find({ns, set.spec.source->secret->name});
-    world.source_secret_missing = !seen;
-    if (seen) world.source_keys = seen->meta.uid + "/" + seen->meta.resource_version;
+    world.source_secret_missing = !seen && !may_be_missing(*set.spec.source->secret);
+    if (seen) world.keys += (world.keys.empty() ? "" : ",") + version_of(seen->meta);
   }
   return Done{};
 }

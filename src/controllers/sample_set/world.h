@@ -99,7 +99,7 @@ struct World {
   std::vector<RuntimeSeen> answers{};    // of those that run
   std::optional<SecretSeen> secret{};    // nothing: the spec names none
   bool source_secret_missing = false;    // the other one, of spec.source
-  std::string source_keys{};             // its version, when it is there
+  std::string keys{};                    // versions of the Secrets that runtimes read
   std::optional<DriversSeen> drivers{};  // nothing: not needed, or not known yet
   bool can_have_policies = false;        // the cluster knows them, and we see them
   // Nodes that carry one of the set's labels, or on which a runtime is: label -> value.
