@@ -32,6 +32,8 @@ Code code_of(int status) {
       return Code::kNotFound;
     case 409:
       return Code::kConflict;
+    case 410:
+      return Code::kExpired;
     case 429:
       return Code::kThrottled;
     default:

@@ -144,16 +144,18 @@ JobBook::Cancelled JobBook::cancel(const std::string& id) {
 }
 
 void JobBook::forget_old() {
-  std::vector<std::pair<std::uint64_t, std::string>> over;
+  std::map<JobKind, std::vector<std::pair<std::uint64_t, std::string>>> kinds;
   for (const auto& [id, job] : jobs_) {
-    if (ended(job.report.state)) over.emplace_back(job.number, id);
+    if (ended(job.report.state)) kinds[job.request.kind].emplace_back(job.number, id);
   }
-  if (over.size() <= kKept) return;
-  std::sort(over.begin(), over.end());
-  over.resize(over.size() - kKept);
-  for (auto& [number, id] : over) {
-    jobs_.erase(id);
-    forgotten_.push_back(std::move(id));
+  for (auto& [kind, over] : kinds) {
+    if (over.size() <= kKept) continue;
+    std::sort(over.begin(), over.end());
+    over.resize(over.size() - kKept);
+    for (auto& [number, id] : over) {
+      jobs_.erase(id);
+      forgotten_.push_back(std::move(id));
+    }
   }
 }
 

@@ -4,7 +4,8 @@
 //
 // Kinds do not block each other; of one kind one job runs at a time, in the order they came. When
 // changes are to be in order, syncs and removals are one kind in this. A job that has ended is
-// remembered among the last kKept ones, so that asking again under its id does not run it again.
+// remembered among the last kKept ones of its kind, so that asking again under its id does not run
+// it again.
 
 #pragma once
 
@@ -30,7 +31,7 @@ struct Job {
 
 class JobBook {
  public:
-  static constexpr std::size_t kKept = 100;     // that have ended
+  static constexpr std::size_t kKept = 100;     // of a kind, that have ended
   static constexpr std::size_t kWaiting = 100;  // that have not
 
   explicit JobBook(bool changes_in_order = false) : changes_in_order_(changes_in_order) {}

@@ -220,6 +220,22 @@ TEST(JobBook, ForgetsTheOldestThatEnded) {
   EXPECT_EQ(book.find("0"), nullptr);
 }
 
+TEST(JobBook, ManyOfAKindMakeNoOtherKindForgotten) {
+  JobBook book;
+  const auto done = [&](const std::string& id, const JobRequest& request) {
+    ASSERT_TRUE(book.put(id, request));
+    book.start(request.kind);
+    book.finish(id, kDone);
+  };
+  done("sync", kSync);
+  for (std::size_t i = 0; i < JobBook::kKept + 5; ++i) {
+    done(std::to_string(i), {.kind = JobKind::kClear});
+  }
+  EXPECT_NE(book.find("sync"), nullptr);
+  EXPECT_EQ(book.all().size(), JobBook::kKept + 1);
+  EXPECT_EQ(book.forgotten().size(), 5U);
+}
+
 TEST(JobBook, WaitingJobsAreBounded) {
   JobBook book;
   for (std::size_t i = 0; i < JobBook::kWaiting; ++i) {

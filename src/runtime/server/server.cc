@@ -124,8 +124,12 @@ net::Reply Server::answer_list(const net::Ask& ask, const std::string& which) {
   }
   if (ask.method != "GET" && ask.method != "HEAD") return refuse(405, "only GET");
   auto list = engine_.list_for(job, partition);
-  if (!list) return refuse(status_of(list.error().code), list.error().message);
-  return {.body = *std::move(list)};
+  if (list) return {.body = *std::move(list)};
+  if (const auto known = jobs_.find(job); known && list.is(Code::kNotFound)) {
+    if (ended(known->state)) return refuse(410, "job " + job + " has ended, its lists are gone");
+    return refuse(503, "job " + job + " has not made its lists yet");
+  }
+  return refuse(status_of(list.error().code), list.error().message);
 }
 
 net::Reply Server::answer_job(const net::Ask& ask, const std::string& id) {

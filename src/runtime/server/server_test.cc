@@ -157,6 +157,15 @@ TEST_F(RuntimeServerTest, HandsListsOut) {
   EXPECT_EQ(ask("PUT", "/v1/lists/listed/0", "{}").status, 405);
 }
 
+TEST_F(RuntimeServerTest, SaysWhetherAListIsStillToCome) {
+  engine_.hold();
+  ASSERT_TRUE(client().put_job("w", {.kind = JobKind::kWarmup}));
+  EXPECT_TRUE(client().list("w", 1).is(Code::kUnavailable)) << "not yet";
+  ASSERT_TRUE(client().cancel("w"));
+  wait_until_ended("w");
+  EXPECT_TRUE(client().list("w", 1).is(Code::kExpired)) << "no more";
+}
+
 TEST_F(RuntimeServerTest, TakesTheTokenBeforeAsWell) {
   const auto server = Server::start(
       {"127.0.0.1", 0},

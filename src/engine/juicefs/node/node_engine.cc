@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/juicefs/node/asking.h"
 #include "engine/juicefs/node/file_list.h"
 #include "engine/juicefs/node/pacing.h"
 #include "engine/juicefs/node/rate.h"
@@ -22,8 +23,6 @@ namespace paddle::engine::juicefs {
 namespace {
 
 constexpr std::uint16_t kThreads = 50;
-constexpr std::chrono::seconds kAskAgain{1};
-constexpr int kAsks = 60;  // before a list is derived here instead
 
 std::uint16_t threads_of(const Selection& which) {
   return static_cast<std::uint16_t>(which.threads > 0 ? std::min(which.threads, 1000) : kThreads);
@@ -149,20 +148,16 @@ Result<> NodeEngine::make_lists(const Selection& which, const ProgressSink& tell
   return lists_.finish(which.job);
 }
 
-// The first partition's runtime makes all lists, once; the others ask it. One that can not be asked
-// is no reason to fail: the same files dealt out by the same rule are the same list.
+// The first partition's runtime makes all lists, once; the others ask it (asking.h).
 Result<std::vector<std::string>> NodeEngine::part_for(const Selection& which,
                                                       const ProgressSink& tell,
                                                       const std::stop_token& stop) {
   const bool asks = which.partition != 0 && !which.lists_at.empty() && options_.fetch;
   if (asks) {
-    for (int i = 0; i < kAsks; ++i) {
-      auto list = options_.fetch(which.lists_at, which.job, which.partition, stop);
-      if (list) return from_text(*list);
-      if (list.is(Code::kCancelled)) return std::move(list).error();
-      if (!system_clock().sleep(kAskAgain, stop)) return Error{Code::kCancelled, "stopped"};
-    }
-    log::warn("nobody hands the list out; it is made here", {{"job", which.job}});
+    const ListWanted wanted{.at = which.lists_at, .job = which.job, .partition = which.partition};
+    TRY(const auto list, ask_for_list(options_.fetch, wanted, system_clock(), stop));
+    if (list) return from_text(*list);
+    log::info("nobody hands the list out; it is made here", {{"job", which.job}});
   }
   if (which.job.empty() || asks) {
     TRY(const std::vector<std::string> files, derive(which, tell, stop));
