@@ -18,19 +18,15 @@ constexpr milliseconds kUnknown{5'000};  // both are told of a job at about the 
 Result<std::optional<std::string>> ask_for_list(const ListFetcher& fetch, const ListWanted& wanted,
                                                 const Clock& clock, std::stop_token stop) {
   const BootTime began = clock.boot();
-  std::optional<BootTime> unknown_since;
+  BootTime last_known = began;
   for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     auto list = fetch(wanted.at, wanted.job, wanted.partition, stop);
     if (list) return std::optional(*std::move(list));
     if (list.is(Code::kCancelled)) return std::move(list).error();
     if (list.is(Code::kExpired)) return std::optional<std::string>{};
     const BootTime now = clock.boot();
-    if (!list.is(Code::kNotFound)) {
-      unknown_since.reset();
-    } else if (!unknown_since) {
-      unknown_since = now;
-    }
-    if (now - began >= kLongest || (unknown_since && now - *unknown_since >= kUnknown)) {
+    if (!list.is(Code::kNotFound)) last_known = now;
+    if (now - began >= kLongest || now - last_known >= kUnknown) {
       return std::optional<std::string>{};
     }
     if (!clock.sleep(pause, stop)) return Error{Code::kCancelled, "stopped"};
