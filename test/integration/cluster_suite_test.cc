@@ -20,6 +20,8 @@ test::ControlPlane* plane() {
       ADD_FAILURE() << started.error().message;
       return std::unique_ptr<test::ControlPlane>{};
     }
+    const auto collecting = (*started)->start_controllers({"garbage-collector-controller"});
+    EXPECT_TRUE(collecting) << collecting.error().message;
     const auto applied = (*started)->kubectl(
         {"apply", "--server-side", "-f", PADDLE_SOURCE_DIR "/deploy/v1/crd.yaml"});
     EXPECT_EQ(applied.exit_code, 0) << applied.err;
@@ -38,15 +40,17 @@ Config config() {
           .token = plane()->token()};
 }
 
-INSTANTIATE_TEST_SUITE_P(RealApiServer, ClusterSuite,
-                         testing::Values(SuiteTarget{
-                             .name = "Client",
-                             .make = []() -> std::unique_ptr<Cluster> {
-                               return plane() ? std::make_unique<Client>(config()) : nullptr;
-                             },
-                             .serves_paddle_jobs = true,
-                             .compact = [](Cluster&) { EXPECT_TRUE(plane()->compact_etcd()); }}),
-                         [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    RealApiServer, ClusterSuite,
+    testing::Values(SuiteTarget{
+        .name = "Client",
+        .make = []() -> std::unique_ptr<Cluster> {
+          return plane() ? std::make_unique<Client>(config()) : nullptr;
+        },
+        .serves_paddle_jobs = true,
+        .collected = [](const std::function<bool()>& gone) { return test::eventually(gone); },
+        .compact = [](Cluster&) { EXPECT_TRUE(plane()->compact_etcd()); }}),
+    [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace paddle::kube

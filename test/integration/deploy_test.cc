@@ -260,19 +260,11 @@ struct UninstallTest : DeployTest {
   std::unique_ptr<net::HttpServer> runtime{};
 
   void start_controllers() {
-    const auto program = component("kube-controller-manager");
-    ASSERT_TRUE(program) << program.error().message;
-    const auto pid = plane->keeper().spawn(
-        {.argv = {*program, "--kubeconfig=" + plane->kubeconfig(), "--leader-elect=false",
-                  "--secure-port=0", "--use-service-account-credentials=false",
-                  "--controllers=garbage-collector-controller,namespace-controller,"
-                  "statefulset-controller,persistentvolume-binder-controller,"
-                  "persistentvolumeclaim-protection-controller,"
-                  "persistentvolume-protection-controller"},
-         .env = clean_environment(plane->directory()),
-         .directory = plane->directory(),
-         .log = plane->directory() + "/kube-controller-manager.log"});
-    ASSERT_TRUE(pid) << pid.error().message;
+    const auto started = plane->start_controllers(
+        {"garbage-collector-controller", "namespace-controller", "statefulset-controller",
+         "persistentvolume-binder-controller", "persistentvolumeclaim-protection-controller",
+         "persistentvolume-protection-controller"});
+    ASSERT_TRUE(started) << started.error().message;
     kubelet = std::jthread([this](std::stop_token stop) {
       while (system_clock().sleep(50ms, stop)) end_pods();
     });

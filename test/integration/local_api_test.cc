@@ -30,7 +30,6 @@ kube::SuiteTarget embedded_server() {
                                                            .token = server->token()});
       },
       .serves_paddle_jobs = true,
-      .collects_garbage = true,
       .compact = [](kube::Cluster&) { EXPECT_TRUE(shared_server()->compact()); }};
 }
 

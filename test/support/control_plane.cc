@@ -276,6 +276,20 @@ Keeper& ControlPlane::keeper() const { return parts_->keeper(); }
 Result<> ControlPlane::stop_api_server() { return parts_->stop_api_server(); }
 Result<> ControlPlane::start_api_server() { return parts_->start_api_server(); }
 Result<> ControlPlane::compact_etcd() { return parts_->compact(); }
+Result<> ControlPlane::start_controllers(const std::vector<std::string>& names) {
+  TRY(const auto program, component("kube-controller-manager"));
+  std::string controllers = "--controllers=";
+  for (const auto& name : names) controllers += name + ",";
+  controllers.pop_back();
+  TRY([[maybe_unused]] const auto pid,
+      keeper().spawn(
+          {.argv = {program, "--kubeconfig=" + kubeconfig(), "--leader-elect=false",
+                    "--secure-port=0", "--use-service-account-credentials=false", controllers},
+           .env = clean_environment(directory()),
+           .directory = directory(),
+           .log = directory() + "/kube-controller-manager.log"}));
+  return Done{};
+}
 ControlPlane::Ran ControlPlane::kubectl(const std::vector<std::string>& args,
                                         const std::string& input) const {
   return parts_->kubectl(args, input);

@@ -4,9 +4,9 @@
 // loopback, a certificate authority of its own so that clients verify TLS, RBAC, and three users
 // by token: admin (system:masters), alice and bob (no rights until a test grants some).
 //
-// There is no controller manager: nothing makes service accounts (their admission is off, so that
-// pods can be created), collects garbage, runs pods or fills aggregated cluster roles (admin, edit,
-// view are empty).
+// There is no controller manager until start_controllers(): nothing makes service accounts (their
+// admission is off, so that pods can be created), collects garbage, runs pods or fills aggregated
+// cluster roles (admin, edit, view are empty).
 //
 // Nothing is left behind, also when the test process is killed; a failed test keeps the directory
 // with the logs and prints where it is and how to run that test again. Thread-safe, except that
@@ -53,6 +53,10 @@ class ControlPlane {
   Result<> stop_api_server();   // SIGKILL; returns when it is gone
   Result<> start_api_server();  // same port, same etcd; returns when ready
   Result<> compact_etcd();      // to the current revision
+
+  // A real kube-controller-manager with these controllers, e.g. "garbage-collector-controller". It
+  // works some time after this has returned.
+  Result<> start_controllers(const std::vector<std::string>& names);
 
   using Ran = test::Ran;
   // As admin. A call that hangs is killed after two minutes.

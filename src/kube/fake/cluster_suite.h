@@ -24,7 +24,9 @@ struct SuiteTarget {
   std::string name{};
   std::function<std::unique_ptr<Cluster>()> make{};
   bool serves_paddle_jobs = false;
-  bool collects_garbage = false;
+  // Waits until the target's garbage collector has made it true; false when it did not.
+  std::function<bool(const std::function<bool()>&)> collected =
+      [](const std::function<bool()>& gone) { return gone(); };
   // Makes the versions read so far too old; empty when the target can not.
   std::function<void(Cluster&)> compact{};
 };

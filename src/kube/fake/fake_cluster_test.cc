@@ -62,13 +62,11 @@ INSTANTIATE_TEST_SUITE_P(
         SuiteTarget{.name = "Fake",
                     .make = [] { return std::make_unique<FakeCluster>(); },
                     .serves_paddle_jobs = true,
-                    .collects_garbage = true,
                     .compact = [](Cluster& c) { dynamic_cast<FakeCluster&>(c).compact(); }},
         SuiteTarget{
             .name = "FailingWithoutFaults",
             .make = [] { return std::make_unique<QuietFailingCluster>(); },
             .serves_paddle_jobs = true,
-            .collects_garbage = true,
             .compact = [](Cluster& c) { dynamic_cast<QuietFailingCluster&>(c).inner_.compact(); }}),
     name_of);
 
