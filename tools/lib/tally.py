@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What passed, failed and was skipped, and the last lines of a run."""
+"""What passed, failed and was skipped, how long each step took, and the last lines of a run.
+
+PADDLE_TIMES names a file to which a run adds a line of JSON per step; tools/times reports them.
+"""
+import json
+import os
 import resource
 import sys
 import threading
@@ -11,6 +16,14 @@ def processor_time():
     """Of every child that has ended, and theirs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def note(**entry):
+    """For the report at the end of CI; does nothing elsewhere."""
+    path = os.environ.get("PADDLE_TIMES")
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
 
 
 class Tally:
@@ -58,8 +71,9 @@ class Tally:
         try:
             yield
         finally:
-            self.say(f"   {title}: {time.monotonic() - start:.1f} s "
-                     f"({processor_time() - busy:.0f} s of processor time)")
+            took, used = time.monotonic() - start, processor_time() - busy
+            self.say(f"   {title}: {took:.1f} s ({used:.0f} s of processor time)")
+            note(step=title, seconds=round(took, 1), processor_seconds=round(used, 1))
 
     def finish(self, ci):
         """Prints the summary; the exit code."""
@@ -79,4 +93,5 @@ class Tally:
             self.say("this is CI (CI=true): a missing component counts as a failed run")
         self.say(f"{self.passed} passed, {len(self.failures)} failed, {skipped} skipped")
         sys.stdout.flush()
+        note(passed=self.passed, failed=len(self.failures), skipped=skipped)
         return 1 if self.failures or lost else 0
