@@ -28,11 +28,12 @@ function(paddle_link target scope)
   endforeach()
 endfunction()
 
-# Several files of a target in one translation unit, where PADDLE_UNITY asks for it: templates are
-# then instantiated once, not once per file. The release and dev presets compile each file by itself.
+# Several files of a target in one translation unit, where PADDLE_UNITY says how many: headers are
+# read and templates instantiated once, not once per file. Files of one target therefore must not
+# define the same name in an anonymous namespace; ALONE names the exceptions.
 function(paddle_unite target)
   if(PADDLE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${PADDLE_UNITY})
     if(ARGN)
       set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
@@ -50,6 +51,7 @@ function(paddle_test name)
   endif()
   add_executable(${name} ${T_SOURCES})
   paddle_unite(${name} ${T_ALONE})
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)  # what it tests is optimized
   # Each preset builds only what is run in it: unit tests under sanitizers, integration tests in
   # release. The other targets exist and can be asked for by name.
   if((T_LABELS STREQUAL unit AND NOT PADDLE_BUILD_UNIT_TESTS)
@@ -63,23 +65,6 @@ function(paddle_test name)
   set_property(GLOBAL APPEND PROPERTY PADDLE_TEST_TARGETS_${T_LABELS} ${name})
 endfunction()
 
-# The headers that cost most, compiled once for all modules. Without them every file compiles as
-# well: they are an include path's shortcut, never an include.
-if(PADDLE_PRECOMPILE)
-  file(WRITE "${CMAKE_BINARY_DIR}/precompiled.cc" "")
-  add_library(paddle_precompiled OBJECT "${CMAKE_BINARY_DIR}/precompiled.cc")
-  target_link_libraries(paddle_precompiled PRIVATE paddle_flags)
-  target_precompile_headers(paddle_precompiled PRIVATE
-    <algorithm> <atomic> <chrono> <functional> <map> <memory> <optional> <set> <stop_token> <string>
-    <thread> <variant> <vector> <nlohmann/json.hpp>)
-endif()
-
-function(paddle_precompile target)
-  if(PADDLE_PRECOMPILE)
-    target_precompile_headers(${target} REUSE_FROM paddle_precompiled)
-  endif()
-endfunction()
-
 function(module folder)
   cmake_parse_arguments(M "" "" "DEPS;SOURCES;TESTS;FUZZERS;LIBS;ALONE" ${ARGN})
   paddle_target_name("${folder}" name)
@@ -87,11 +72,12 @@ function(module folder)
   paddle_unite(paddle_${name} ${M_ALONE})
   paddle_link(paddle_${name} PUBLIC ${M_DEPS})
   target_link_libraries(paddle_${name} PUBLIC paddle_flags ${M_LIBS})
-  paddle_precompile(paddle_${name})
   if(PADDLE_WITH_TESTS AND M_TESTS)
     paddle_test(${name}_test SOURCES ${M_TESTS} DEPS ${folder} ALONE ${M_ALONE})
   endif()
-  if(PADDLE_WITH_FUZZERS)
+  if(PADDLE_WITH_FUZZERS AND M_FUZZERS)
+    # Coverage guides the fuzzers; it costs a fifth of a compilation, so only what they test has it.
+    target_compile_options(paddle_${name} PRIVATE -fsanitize=fuzzer-no-link)
     foreach(source IN LISTS M_FUZZERS)
       get_filename_component(fuzzer ${source} NAME_WE)
       add_executable(${fuzzer} ${source})

@@ -22,7 +22,7 @@
 namespace paddle::fuse {
 namespace {
 
-constexpr std::chrono::milliseconds kLong{20'000};
+constexpr std::chrono::milliseconds kLongAttach{20'000};
 const Negotiated kAgreed{.minor = 45, .flags = 1ULL << 39, .max_read = 1 << 20, .max_pages = 256};
 
 class AttachTest : public testing::Test {
@@ -47,7 +47,7 @@ class AttachTest : public testing::Test {
     return server ? *std::move(server) : nullptr;
   }
   Result<Attached> attach_one(const std::optional<Negotiated>& resumed = {}) {
-    return attach(directory_, "set-0", {channel_.get()}, resumed, kLong);
+    return attach(directory_, "set-0", {channel_.get()}, resumed, kLongAttach);
   }
   UniqueFd dial() {
     UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
@@ -77,14 +77,14 @@ bool ended(const UniqueFd& link, int limit_ms) {
 
 TEST_F(AttachTest, NobodyThereIsUnavailable) {
   EXPECT_TRUE(attach_one().is(Code::kUnavailable));
-  EXPECT_TRUE(attach("/no/such", "set", {channel_.get()}, {}, kLong).is(Code::kUnavailable));
+  EXPECT_TRUE(attach("/no/such", "set", {channel_.get()}, {}, kLongAttach).is(Code::kUnavailable));
 }
 
 TEST_F(AttachTest, HandsTheDescriptorsOverAndBringsTheAnswerBack) {
   const auto server = serve(keeping());
   const UniqueFd other(::open("/dev/zero", O_RDWR | O_CLOEXEC));
   const Negotiated before{.minor = 31, .flags = 7, .max_read = 4096};
-  const auto got = attach(directory_, "set-0", {channel_.get(), other.get()}, before, kLong);
+  const auto got = attach(directory_, "set-0", {channel_.get(), other.get()}, before, kLongAttach);
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_EQ(got->agreed, kAgreed);
   Lock lock(mutex_);
@@ -223,7 +223,7 @@ TEST_F(AttachTest, TheCallerMayStopWaitingAndHasADeadline) {
     system_clock().sleep(std::chrono::hours{1}, attachment.stop);
     return Error{Code::kCancelled, "the server ends"};
   });
-  EXPECT_TRUE(attach(directory_, "stop", {channel_.get()}, {}, kLong, ask.get_token())
+  EXPECT_TRUE(attach(directory_, "stop", {channel_.get()}, {}, kLongAttach, ask.get_token())
                   .is(Code::kCancelled));
   EXPECT_TRUE(attach(directory_, "late", {channel_.get()}, {}, std::chrono::milliseconds{50})
                   .is(Code::kDeadline));
@@ -247,10 +247,10 @@ TEST_F(AttachTest, RefusesWhatIsNoNameAndNoListOfChannels) {
   const int fd = channel_.get();
   for (const std::string& name :
        {std::string(), std::string("a b"), std::string("a\nb"), std::string(256, 'x')}) {
-    EXPECT_TRUE(attach(directory_, name, {fd}, {}, kLong).is(Code::kInvalid)) << name;
+    EXPECT_TRUE(attach(directory_, name, {fd}, {}, kLongAttach).is(Code::kInvalid)) << name;
   }
-  EXPECT_TRUE(attach(directory_, "set", {}, {}, kLong).is(Code::kInvalid));
-  EXPECT_TRUE(attach(directory_, "set", std::vector<int>(kAttachChannels + 1, fd), {}, kLong)
+  EXPECT_TRUE(attach(directory_, "set", {}, {}, kLongAttach).is(Code::kInvalid));
+  EXPECT_TRUE(attach(directory_, "set", std::vector<int>(kAttachChannels + 1, fd), {}, kLongAttach)
                   .is(Code::kInvalid));
 }
 

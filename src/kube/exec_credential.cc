@@ -15,7 +15,7 @@ Error unusable(const std::string& why) {
   return {Code::kUnauthorized, "unusable ExecCredential: " + why};
 }
 
-Result<std::string> text_in(const Json& object, const char* key) {
+Result<std::string> optional_text(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return std::string{};
   if (!found->is_string()) return unusable(std::string("status.") + key + " is not a string");
@@ -45,24 +45,24 @@ std::string exec_info(const Config& config, const ExecPlugin& plugin, const std:
 Result<Credential> parse_exec_credential(std::string_view output, const std::string& api_version) {
   const auto parsed = api::parse_json(output);
   if (!parsed || !parsed->is_object()) return unusable("the output is not a JSON object");
-  TRY(const std::string kind, text_in(*parsed, "kind"));
-  TRY(const std::string version, text_in(*parsed, "apiVersion"));
+  TRY(const std::string kind, optional_text(*parsed, "kind"));
+  TRY(const std::string version, optional_text(*parsed, "apiVersion"));
   if (kind != "ExecCredential") return unusable("kind is not ExecCredential");
   if (version != api_version) return unusable("apiVersion is not " + api_version);
   const auto status = parsed->find("status");
   if (status == parsed->end() || !status->is_object()) return unusable("it has no status");
 
   Credential credential;
-  TRY(credential.token, text_in(*status, "token"));
-  TRY(credential.cert_pem, text_in(*status, "clientCertificateData"));
-  TRY(credential.key_pem, text_in(*status, "clientKeyData"));
+  TRY(credential.token, optional_text(*status, "token"));
+  TRY(credential.cert_pem, optional_text(*status, "clientCertificateData"));
+  TRY(credential.key_pem, optional_text(*status, "clientKeyData"));
   if (credential.cert_pem.empty() != credential.key_pem.empty()) {
     return unusable("a certificate and its key have to come together");
   }
   if (credential.token.empty() && credential.cert_pem.empty()) {
     return unusable("it holds neither a token nor a certificate");
   }
-  TRY(const std::string expires, text_in(*status, "expirationTimestamp"));
+  TRY(const std::string expires, optional_text(*status, "expirationTimestamp"));
   if (!expires.empty()) {
     const auto time = parse_rfc3339(expires);
     if (!time) return unusable("expirationTimestamp is not a time");

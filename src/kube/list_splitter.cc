@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxSmallField = size_t{256} << 10;  // a key, metadata, a Status' message
 
-Error malformed(const char* why) {
+Error malformed_list(const char* why) {
   return {Code::kInternal, std::string("malformed list: ") + why};
 }
 
@@ -35,42 +35,42 @@ bool ListSplitter::wanted() const {
 Result<> ListSplitter::on_mark(char c) {
   switch (state_) {
     case State::kStart:
-      if (c != '{') return malformed("not an object");
+      if (c != '{') return malformed_list("not an object");
       state_ = State::kFirstKey;
       return Done{};
     case State::kColon:
-      if (c != ':') return malformed("a key without a value");
+      if (c != ':') return malformed_list("a key without a value");
       state_ = State::kValue;
       return Done{};
     case State::kAfterItem:
-      if (c != ',' && c != ']') return malformed("items are not separated");
+      if (c != ',' && c != ']') return malformed_list("items are not separated");
       state_ = c == ',' ? State::kItem : State::kAfterValue;
       return Done{};
     case State::kAfterValue:
-      if (c != ',' && c != '}') return malformed("fields are not separated");
+      if (c != ',' && c != '}') return malformed_list("fields are not separated");
       state_ = c == ',' ? State::kKey : State::kEnd;
       return Done{};
     default:
-      return malformed("something follows its end");
+      return malformed_list("something follows its end");
   }
 }
 
 // One whole key, value or item.
 Result<> ListSplitter::on_text(std::string_view text, const ItemSink& sink) {
   if (state_ == State::kItem) {
-    if (!text.starts_with('{')) return malformed("an item is not an object");
+    if (!text.starts_with('{')) return malformed_list("an item is not an object");
     state_ = State::kAfterItem;
     return sink(text);
   }
   if (state_ == State::kValue) {
-    if (key_ == "items" && text != "null") return malformed("items is not an array");
+    if (key_ == "items" && text != "null") return malformed_list("items is not an array");
     if (key_ == "items") has_items_ = true;
     if (small_field(key_)) kept_[key_] = text;
     state_ = State::kAfterValue;
     return Done{};
   }
   TRY(const Json key, api::parse_json(text));
-  if (!key.is_string()) return malformed("a key is not a string");
+  if (!key.is_string()) return malformed_list("a key is not a string");
   key_ = key.get<std::string>();
   state_ = State::kColon;
   return Done{};
@@ -87,7 +87,7 @@ Result<> ListSplitter::feed(std::string_view bytes, const ItemSink& sink) {
       if (state_ == State::kFirstKey) state_ = c == '}' ? State::kAfterValue : State::kKey;
       if (state_ == State::kFirstItem) state_ = c == ']' ? State::kAfterItem : State::kItem;
       if (state_ == State::kValue && key_ == "items" && c == '[') {
-        if (has_items_) return malformed("items appears twice");
+        if (has_items_) return malformed_list("items appears twice");
         has_items_ = true;
         state_ = State::kFirstItem;
         bytes.remove_prefix(1);
@@ -135,7 +135,7 @@ Result<ListHead> ListSplitter::finish() const {
     for (const auto& [key, text] : kept_) status[key] = kept(key.c_str());
     return error_of_status(status);
   }
-  if (!has_items_) return malformed("it has no items");
+  if (!has_items_) return malformed_list("it has no items");
   ListHead head;
   const Json metadata = kept("metadata");
   const auto text = [&](const char* key) {

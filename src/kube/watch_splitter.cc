@@ -8,7 +8,7 @@
 namespace paddle::kube {
 namespace {
 
-Error malformed(const char* why) {
+Error malformed_event(const char* why) {
   return {Code::kInternal, std::string("malformed watch event: ") + why};
 }
 
@@ -47,27 +47,27 @@ struct RawEvent {
 Result<RawEvent> open(std::string_view text) {
   Reader reader(text);
   RawEvent event;
-  if (!reader.take('{')) return malformed("not an object");
+  if (!reader.take('{')) return malformed_event("not an object");
   if (reader.take('}')) return event;
   do {
     TRY(const std::string_view key, reader.value());
-    if (!reader.take(':')) return malformed("a key without a value");
+    if (!reader.take(':')) return malformed_event("a key without a value");
     TRY(const std::string_view value, reader.value());
     if (key == "\"type\"") event.type = value;
     if (key == "\"object\"") event.object = value;
   } while (reader.take(','));
-  if (!reader.take('}')) return malformed("fields are not separated");
+  if (!reader.take('}')) return malformed_event("fields are not separated");
   return event;
 }
 
 Result<> deliver(std::string_view text, const EventSink& sink) {
   TRY(const RawEvent event, open(text));
-  if (!event.object.starts_with('{')) return malformed("it has no object");
+  if (!event.object.starts_with('{')) return malformed_event("it has no object");
   if (event.type == "\"ADDED\"") return sink({EventType::kAdded, event.object});
   if (event.type == "\"MODIFIED\"") return sink({EventType::kModified, event.object});
   if (event.type == "\"DELETED\"") return sink({EventType::kDeleted, event.object});
   if (event.type == "\"BOOKMARK\"") return sink({EventType::kBookmark, event.object});
-  if (event.type != "\"ERROR\"") return malformed("its type is not known");
+  if (event.type != "\"ERROR\"") return malformed_event("its type is not known");
   TRY(const Json status, api::parse_json(event.object));
   return error_of_status(status).in("watch");
 }
@@ -81,7 +81,7 @@ Result<> WatchSplitter::feed(std::string_view bytes, const EventSink& sink) {
         bytes.remove_prefix(1);
         continue;
       }
-      if (bytes.front() != '{') return malformed("not an object");
+      if (bytes.front() != '{') return malformed_event("not an object");
       inside_ = true;
       scanner_.reset();
     }

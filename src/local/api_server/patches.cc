@@ -11,7 +11,7 @@ namespace {
 using api::Json;
 
 constexpr size_t kMostOperations = 1000;
-constexpr size_t kMostBytes = size_t{4} << 20;
+constexpr size_t kMostPatchedBytes = size_t{4} << 20;
 constexpr size_t kMostSteps = 128;  // of a path: as deep as any JSON we read
 
 Error bad(std::string message) { return {Code::kInvalid, std::move(message)}; }
@@ -26,7 +26,7 @@ size_t depth_of(const Json& value, size_t limit) {
 // Copies may double the object each time: its size is watched, not only its number of steps.
 bool is_bounded(const Json& object) {
   return depth_of(object, 2 * kMostSteps) <= kMostSteps &&
-         api::dump_json(object).size() <= kMostBytes;
+         api::dump_json(object).size() <= kMostPatchedBytes;
 }
 
 bool is_operation(const Json& operation) {

@@ -74,8 +74,8 @@ class Workshop:
 
     def _is_release(self, folder):
         """The quickstart's programs lie in the same place, but can do less."""
-        marker = folder / ".built-in"
-        return marker.exists() and Path(marker.read_text()) == self._top / "build" / "release"
+        marker = folder / ".built"
+        return marker.exists() and marker.read_text() == "with CSI"
 
     @staticmethod
     def _run(argv):

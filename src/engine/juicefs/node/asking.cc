@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{100};
 constexpr milliseconds kLongestPause{1'000};
-constexpr milliseconds kLongest{60'000};
+constexpr milliseconds kLongestWait{60'000};
 constexpr milliseconds kUnknown{5'000};  // both are told of a job at about the same time
 
 }  // namespace
@@ -26,7 +26,7 @@ Result<std::optional<std::string>> ask_for_list(const ListFetcher& fetch, const 
     if (list.is(Code::kExpired)) return std::optional<std::string>{};
     const BootTime now = clock.boot();
     if (!list.is(Code::kNotFound)) last_known = now;
-    if (now - began >= kLongest || now - last_known >= kUnknown) {
+    if (now - began >= kLongestWait || now - last_known >= kUnknown) {
       return std::optional<std::string>{};
     }
     if (!clock.sleep(pause, stop)) return Error{Code::kCancelled, "stopped"};

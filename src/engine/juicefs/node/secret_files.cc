@@ -19,7 +19,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr std::size_t kLongest = std::size_t{1} << 20;  // of a Secret
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of a Secret
 constexpr auto kPublic = std::to_array<std::string_view>(
     {"name", "storage", "bucket", "endpoint", "region", "ca.crt", "block-size", "capacity",
      "compress", "inodes", "shards", "storage-class", "trash-days"});
@@ -46,7 +46,7 @@ Result<SecretFiles> read_secret(const std::string& directory) {
     if (name.starts_with('.')) continue;
     const UniqueFd fd(::openat(::dirfd(listing.get()), name.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return unreadable(directory);
-    std::string text(kLongest, '\0');
+    std::string text(kMostBytes, '\0');
     const ssize_t got = ::read(fd.get(), text.data(), text.size());
     if (got < 0 && errno == EISDIR) continue;
     if (got < 0) return unreadable(directory);
