@@ -8,9 +8,16 @@
 namespace paddle::source {
 namespace {
 
+// Session tokens that are over or wrong; Amazon's own servers send these with 400, others with 403.
+bool is_about_token(std::string_view s3_code) {
+  return s3_code == "ExpiredToken" || s3_code == "InvalidToken" ||
+         s3_code == "TokenRefreshRequired";
+}
+
 Code code_of(int status, std::string_view s3_code) {
   if (s3_code == "SlowDown" || s3_code == "ThrottlingException") return Code::kThrottled;
   if (s3_code == "RequestTimeout" || s3_code == "InternalError") return Code::kUnavailable;
+  if (is_about_token(s3_code)) return Code::kUnauthorized;
   if (status >= 500) return Code::kUnavailable;
   switch (status) {
     case 401:

@@ -145,6 +145,12 @@ TEST(S3Source, WrongAnswersAreErrors) {
       {429, "", {}, Code::kThrottled},
       {400, "<Error><Code>RequestTimeout</Code></Error>", {}, Code::kUnavailable},
       {401, "", {}, Code::kUnauthorized},
+      {403, "<Error><Code>AccessDenied</Code></Error>", {}, Code::kForbidden},
+      {400, "<Error><Code>ExpiredToken</Code></Error>", {}, Code::kUnauthorized},
+      {403, "<Error><Code>ExpiredToken</Code></Error>", {}, Code::kUnauthorized},
+      {400, "<Error><Code>InvalidToken</Code></Error>", {}, Code::kUnauthorized},
+      {400, "<Error><Code>TokenRefreshRequired</Code></Error>", {}, Code::kUnauthorized},
+      {400, "<Error><Code>InvalidArgument</Code></Error>", {}, Code::kInvalid},
   };
   for (const Case& wrong : cases) {
     FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {

@@ -101,8 +101,8 @@ Error explain(const std::string& uri, const std::string& endpoint, Error error) 
     case Code::kUnauthorized:
     case Code::kForbidden:
       error.message = uri + where +
-                      " refuses the credentials: check access-key and secret-key of "
-                      "the source's Secret and what they may read" +
+                      " refuses the credentials: check access-key, secret-key and session-token "
+                      "of the source's Secret and what they may read" +
                       detail;
       break;
     case Code::kNotFound:

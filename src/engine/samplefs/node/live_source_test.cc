@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/scratch.h"
+#include "source/fake/fake_s3.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -58,6 +59,37 @@ TEST_F(LiveSourceTest, ASourceThatAppearsLaterIsFoundByTheNextListing) {
   const auto listed = list(source);
   ASSERT_TRUE(listed) << listed.error().message;
   EXPECT_EQ(listed->objects, 1u);
+}
+
+// S3 answers an expired session token with 400, not with 401 or 403.
+TEST_F(LiveSourceTest, ATokenThatExpiredIsReplacedByTheOneThatTheSecretHasNow) {
+  const source::S3Credentials fresh{
+      .access_key = "fresh", .secret_key = "canary-key", .session_token = "canary-fresh"};
+  source::FakeS3 server(fresh, [](const net::Seen& request, net::Wire& wire) {
+    if (request.headers.at("x-amz-security-token") == "canary-fresh") return false;
+    wire.reply(400, "<Error><Code>ExpiredToken</Code></Error>");
+    return true;
+  });
+  server.put("a", "bytes");
+  put("endpoint", server.url());
+  put("access-key", "old");
+  put("secret-key", "canary-key");
+  put("session-token", "canary-old");
+  LiveSource source({.uri = "s3://bucket", .secret_directory = directory_});
+  std::string into(5, '?');
+  const auto read = [&] {
+    return source.read("a", "etag1", 0, std::as_writable_bytes(std::span(into)), {});
+  };
+  const auto refused = read();
+  ASSERT_TRUE(refused.is(Code::kUnauthorized)) << "nothing has changed yet";
+  EXPECT_EQ(refused.error().message.find("canary"), std::string::npos);
+  EXPECT_EQ(server.seen().size(), 1u) << "the same token is not worth another attempt";
+
+  put("access-key", fresh.access_key);
+  put("session-token", fresh.session_token);
+  const auto done = read();
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(into, "bytes");
 }
 
 TEST_F(LiveSourceTest, AUriThatIsNoneRepeatsNothingOfIt) {
