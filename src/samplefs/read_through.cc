@@ -9,21 +9,30 @@ namespace {
 class OneSource final : public Sources {
  public:
   explicit OneSource(source::Source& source) : source_(source) {}
-  Result<> read(const Block& block, std::span<std::byte> into, std::stop_token stop) override {
-    return source_.read(block.object, block.etag, block.offset, into, std::move(stop));
+  Result<> read(const Block& block, std::span<std::byte> into, const source::Wait& wait) override {
+    return source_.read(block.object, block.etag, block.offset, into, wait);
   }
 
  private:
   source::Source& source_;
 };
 
+Error gave_up(const Block& block, const source::Wait& wait) {
+  if (wait.stop.stop_requested()) return {Code::kCancelled, "the read was stopped"};
+  return {Code::kDeadline,
+          "read " + std::string(block.path) + ": the source did not give it in time"};
+}
+
 }  // namespace
 
-ReadThrough::ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes)
+ReadThrough::ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes,
+                         const Clock& clock)
     : only_(std::make_unique<OneSource>(source)),
       store_(store),
       sources_(*only_),
-      recent_(recent_bytes) {}
+      clock_(clock),
+      recent_(recent_bytes),
+      recent_failures_(clock) {}
 
 // One download in progress. Finished flights stay findable until their block is, so that nobody
 // downloads it again in between.
@@ -47,39 +56,58 @@ struct ReadThrough::Flight {
     landed.notify_all();
   }
 
-  Result<Bytes> wait(const std::stop_token& stop) EXCLUDES(mutex) {
+  // Nothing: the caller was stopped, or its time is over.
+  std::optional<Result<Bytes>> outcome(const source::Wait& wait, const Clock& clock)
+      EXCLUDES(mutex) {
     Lock lock(mutex);
     while (!finished) {
-      if (stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
-      landed.wait(mutex, stop);
+      const auto left = wait.left(clock);
+      if (wait.stop.stop_requested() || left.count() == 0) return std::nullopt;
+      if (wait.limited()) {
+        landed.wait_for(mutex, wait.stop, left);
+      } else {
+        landed.wait(mutex, wait.stop);
+      }
     }
-    if (bytes) return bytes;
-    return error;
+    if (bytes) return Result<Bytes>(bytes);
+    return Result<Bytes>(error);
   }
 };
 
-Result<> ReadThrough::read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
-                           const std::stop_token& stop) {
+Result<bool> ReadThrough::read_local(const Block& block, std::uint64_t offset,
+                                     std::span<std::byte> into) {
   if (store_ && store_->read(block, offset, into)) {
     from_cache_.fetch_add(into.size(), std::memory_order_relaxed);
-    return Done{};
+    return true;
   }
-  Bytes bytes = recent_.find(block.key);
-  auto& counter = bytes ? from_memory_ : from_source_;
-  if (!bytes) {
-    {
-      Lock lock(mutex_);
-      ++readers_;
-    }
-    auto fetched = fetch(block, Who::kReader, stop);
-    {
-      Lock lock(mutex_);
-      if (--readers_ == 0) readers_done_.notify_all();
-    }
-    TRY(bytes, std::move(fetched));
+  if (const Bytes bytes = recent_.find(block.key)) {
+    std::memcpy(into.data(), bytes->data.get() + offset, into.size());
+    from_memory_.fetch_add(into.size(), std::memory_order_relaxed);
+    return true;
   }
-  std::memcpy(into.data(), bytes->data.get() + offset, into.size());
-  counter.fetch_add(into.size(), std::memory_order_relaxed);
+  if (auto failure = recent_failures_.find(block.key)) return *std::move(failure);
+  return false;
+}
+
+Result<> ReadThrough::read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
+                           const source::Wait& wait) {
+  TRY(const bool local, read_local(block, offset, into));
+  if (local) return Done{};
+  {
+    Lock lock(mutex_);
+    ++readers_;
+  }
+  auto fetched = fetch(block, Who::kReader, wait);
+  {
+    Lock lock(mutex_);
+    if (--readers_ == 0) readers_done_.notify_all();
+  }
+  if (!fetched) {
+    recent_failures_.add(block.key, fetched.error());
+    return std::move(fetched).error();
+  }
+  std::memcpy(into.data(), (*fetched)->data.get() + offset, into.size());
+  from_source_.fetch_add(into.size(), std::memory_order_relaxed);
   return Done{};
 }
 
@@ -99,7 +127,7 @@ Result<ReadThrough::Filled> ReadThrough::fill(const Block& block, const std::sto
   return store_->holds(block) ? Filled::kDownloaded : Filled::kNoRoom;
 }
 
-Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const std::stop_token& stop) {
+Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const source::Wait& wait) {
   for (;;) {
     std::shared_ptr<Flight> flight;
     bool leader = false;
@@ -113,21 +141,22 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const std::stop_to
       flight = entry;
     }
     if (leader) {
-      auto outcome = lead(block, *flight, who, stop);
+      auto outcome = lead(block, *flight, who, wait);
       Lock lock(mutex_);
       flights_.erase(block.key);
       return outcome;
     }
-    auto outcome = flight->wait(stop);
-    if (outcome || stop.stop_requested()) return outcome;
-    // Someone else's stop is not ours, and a reader does not take a failure from the background.
-    const bool inherited = who == Who::kReader && flight->who != Who::kReader;
-    if (!outcome.is(Code::kCancelled) && !inherited) return outcome;
+    auto outcome = flight->outcome(wait, clock_);
+    if (!outcome) return gave_up(block, wait);
+    // Someone else's stop is not ours, and readers have other deadlines than the background.
+    const bool alike = (who == Who::kReader) == (flight->who == Who::kReader);
+    if (*outcome || (alike && !outcome->is(Code::kCancelled))) return *std::move(outcome);
+    if (wait.stop.stop_requested() || wait.left(clock_).count() == 0) return gave_up(block, wait);
   }
 }
 
 Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Who who,
-                                const std::stop_token& stop) {
+                                const source::Wait& wait) {
   // The block may have arrived between our look at the store and now.
   if (Bytes known = recent_.find(block.key)) {
     flight.finish(known);
@@ -141,7 +170,7 @@ Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Who who,
       return found;
     }
   }
-  auto outcome = download(block, stop);
+  auto outcome = download(block, wait);
   flight.finish(outcome);  // readers go on while it is written down
   if (!outcome) return outcome;
   const std::span data((*outcome)->data.get(), (*outcome)->size);
@@ -151,10 +180,10 @@ Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Who who,
   return outcome;
 }
 
-Result<Bytes> ReadThrough::download(const Block& block, const std::stop_token& stop) {
+Result<Bytes> ReadThrough::download(const Block& block, const source::Wait& wait) {
   auto bytes = std::make_shared<BlockBytes>(block.length);
   const std::span into(bytes->data.get(), bytes->size);
-  auto done = sources_.read(block, into, stop);
+  auto done = sources_.read(block, into, wait);
   if (!done) {
     if (!done.is(Code::kCancelled)) failures_.fetch_add(1, std::memory_order_relaxed);
     return std::move(done).error().in("read " + std::string(block.path));

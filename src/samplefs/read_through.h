@@ -5,8 +5,10 @@
 // them, and keeps it: in the store if there is room, else for a short while in memory (so that
 // a file read piece by piece is not downloaded piece by piece).
 //
-// An answer is whole or an Error. Errors are not remembered. When a background download that
-// readers are waiting for is cancelled or fails, one of them takes over.
+// An answer is whole or an Error. A reader has a deadline and gives up then, whoever downloads; the
+// background has none. So neither takes a failure from the other: a reader that waits for a
+// background download that fails takes over, and the other way round. What failed for a reader is
+// remembered for a moment (recent_failures.h).
 //
 // Thread-safe. The store and the source must outlive it; so must the sources, where a set has
 // several.
@@ -21,10 +23,12 @@
 #include <stop_token>
 #include <unordered_map>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/sync.h"
 #include "samplefs/block.h"
 #include "samplefs/recent_blocks.h"
+#include "samplefs/recent_failures.h"
 #include "samplefs/store.h"
 #include "source/source.h"
 
@@ -45,7 +49,8 @@ class Sources {
  public:
   virtual ~Sources() = default;
   // As source::Source::read().
-  virtual Result<> read(const Block& block, std::span<std::byte> into, std::stop_token stop) = 0;
+  virtual Result<> read(const Block& block, std::span<std::byte> into,
+                        const source::Wait& wait) = 0;
 };
 
 class ReadThrough {
@@ -53,14 +58,24 @@ class ReadThrough {
   static constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
 
   // Without a store everything comes from the source.
-  ReadThrough(Store* store, Sources& sources, std::size_t recent_bytes = kRecentBytes)
-      : store_(store), sources_(sources), recent_(recent_bytes) {}
+  ReadThrough(Store* store, Sources& sources, std::size_t recent_bytes = kRecentBytes,
+              const Clock& clock = system_clock())
+      : store_(store),
+        sources_(sources),
+        clock_(clock),
+        recent_(recent_bytes),
+        recent_failures_(clock) {}
   // Of a set with one source.
-  ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes = kRecentBytes);
+  ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes = kRecentBytes,
+              const Clock& clock = system_clock());
+
+  // For a reader who does not wait. False: only the source has the bytes; an Error: it failed to
+  // give them a moment ago. REQUIRES: a range within the block.
+  Result<bool> read_local(const Block& block, std::uint64_t offset, std::span<std::byte> into);
 
   // For a reader who waits. REQUIRES: a range within the block.
   Result<> read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
-                const std::stop_token& stop);
+                const source::Wait& wait);
 
   // Ahead of a reader: into the store or, for lack of room, memory.
   Result<> fetch_ahead(const Block& block, const std::stop_token& stop);
@@ -78,16 +93,18 @@ class ReadThrough {
   struct Flight;
   enum class Who { kReader, kAhead, kFiller };
 
-  Result<Bytes> fetch(const Block& block, Who who, const std::stop_token& stop) EXCLUDES(mutex_);
-  Result<Bytes> lead(const Block& block, Flight& flight, Who who, const std::stop_token& stop)
+  Result<Bytes> fetch(const Block& block, Who who, const source::Wait& wait) EXCLUDES(mutex_);
+  Result<Bytes> lead(const Block& block, Flight& flight, Who who, const source::Wait& wait)
       EXCLUDES(mutex_);
-  Result<Bytes> download(const Block& block, const std::stop_token& stop);
+  Result<Bytes> download(const Block& block, const source::Wait& wait);
 
   const std::unique_ptr<Sources> only_;  // when we were given one source
   Store* const store_;
   Sources& sources_;
+  const Clock& clock_;
 
-  RecentBlocks recent_;  // self-synchronised
+  RecentBlocks recent_;             // self-synchronised
+  RecentFailures recent_failures_;  // self-synchronised; of readers
   std::atomic<std::uint64_t> from_cache_ = 0;
   std::atomic<std::uint64_t> from_memory_ = 0;
   std::atomic<std::uint64_t> from_source_ = 0;

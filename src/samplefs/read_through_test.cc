@@ -88,20 +88,139 @@ TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
   EXPECT_EQ(memory_.reads(), 1u);
 }
 
-TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndNotRemembered) {
+TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
   cache_of(1 << 20);
   std::atomic<bool> broken = true;
   FailingSource failing(memory_, [&](Moment moment, std::string_view) -> Fault {
     if (broken && moment == Moment::kAfterRead) return Error{Code::kUnavailable, "cut off"};
     return {};
   });
-  ReadThrough data(store_.get(), failing);
+  ManualClock clock;
+  ReadThrough data(store_.get(), failing, ReadThrough::kRecentBytes, clock);
   EXPECT_TRUE(read(data).is(Code::kUnavailable));
   EXPECT_EQ(store_->stats().blocks, 0u);
   EXPECT_EQ(data.counters().failures, 1u);
   EXPECT_EQ(data.counters().downloaded, 0u);
   broken = false;
+  EXPECT_TRUE(read(data).is(Code::kUnavailable)) << "the kernel asks a second time at once";
+  EXPECT_EQ(data.counters().failures, 1u);
+  clock.advance(RecentFailures::kKept);
   EXPECT_EQ(*read(data), bytes_);
+}
+
+TEST_F(ReadThroughTest, WhatANewKeyOrIndexCouldMendIsNotRemembered) {
+  std::optional<Error> fault;
+  FailingSource failing(memory_, [&](Moment, std::string_view) { return fault; });
+  ReadThrough data(nullptr, failing);
+  for (const Code code : {Code::kUnauthorized, Code::kForbidden, Code::kNotFound, Code::kConflict,
+                          Code::kCancelled}) {
+    fault = Error{code, "refused"};
+    EXPECT_TRUE(read(data).is(code));
+  }
+  fault.reset();
+  EXPECT_EQ(*read(data), bytes_);
+}
+
+TEST_F(ReadThroughTest, ABlockThatHasComeIsReadWhateverFailedBefore) {
+  cache_of(1 << 20);
+  bool broken = true;
+  FailingSource failing(memory_, [&](Moment, std::string_view) -> Fault {
+    if (broken) return Error{Code::kDeadline, "no answer"};
+    return {};
+  });
+  ReadThrough data(store_.get(), failing);
+  EXPECT_TRUE(read(data).is(Code::kDeadline));
+  broken = false;
+  EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kDownloaded)
+      << "the background is not held up";
+  EXPECT_EQ(*read(data), bytes_);
+}
+
+TEST_F(ReadThroughTest, ALocalReadAsksNoSource) {
+  cache_of(1 << 20);
+  ReadThrough data(store_.get(), memory_);
+  std::string into(bytes_.size(), '?');
+  const auto local = [&] {
+    return data.read_local(block(), 0, std::as_writable_bytes(std::span(into)));
+  };
+  auto missed = local();
+  ASSERT_TRUE(missed);
+  EXPECT_FALSE(*missed);
+  EXPECT_EQ(memory_.reads(), 0u);
+  ASSERT_TRUE(data.fill(block(), {}));
+  auto found = local();
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(*found);
+  EXPECT_EQ(into, bytes_);
+}
+
+TEST_F(ReadThroughTest, TheReadersDeadlineReachesTheSourceAndTheBackgroundHasNone) {
+  std::vector<BootTime> deadlines;
+  class Witness final : public Sources {
+   public:
+    explicit Witness(std::vector<BootTime>& seen) : seen_(seen) {}
+    Result<> read(const Block&, std::span<std::byte>, const source::Wait& wait) override {
+      seen_.push_back(wait.until);
+      return Error{Code::kNotFound, "no such object"};
+    }
+
+   private:
+    std::vector<BootTime>& seen_;
+  };
+  Witness witness(deadlines);
+  cache_of(1 << 20);
+  ReadThrough data(store_.get(), witness);
+  const BootTime until{std::chrono::seconds{42}};
+  std::string into(1, '?');
+  EXPECT_TRUE(data.read(block(), 0, std::as_writable_bytes(std::span(into)), {{}, until})
+                  .is(Code::kNotFound));
+  EXPECT_TRUE(data.fill(block(), {}).is(Code::kNotFound));
+  EXPECT_TRUE(data.fetch_ahead(block(), {}).is(Code::kNotFound));
+  EXPECT_EQ(deadlines, (std::vector<BootTime>{until, BootTime::max(), BootTime::max()}));
+}
+
+TEST_F(ReadThroughTest, AReaderDoesNotWaitForTheBackgroundLongerThanItsOwnDeadline) {
+  cache_of(1 << 20);
+  std::binary_semaphore downloading(0);
+  std::binary_semaphore go_on(0);
+  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
+    if (moment == Moment::kBeforeRead) {
+      downloading.release();
+      go_on.acquire();
+    }
+    return {};
+  });
+  ReadThrough data(store_.get(), slow);
+  std::jthread filler(
+      [&] { EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kDownloaded); });
+  downloading.acquire();
+  std::string into(1, '?');
+  const BootTime until = system_clock().boot() + std::chrono::milliseconds{20};
+  EXPECT_TRUE(data.read(block(), 0, std::as_writable_bytes(std::span(into)), {{}, until})
+                  .is(Code::kDeadline));
+  go_on.release();
+  filler.join();
+  EXPECT_EQ(*read(data), bytes_) << "the download went on";
+}
+
+TEST_F(ReadThroughTest, TheBackgroundTakesOverWhenTheTimeOfAReaderIsOver) {
+  cache_of(1 << 20);
+  std::binary_semaphore downloading(0);
+  std::binary_semaphore filler_asks(0);
+  std::atomic<int> calls = 0;
+  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
+    if (moment != Moment::kBeforeRead || calls++ > 0) return {};
+    downloading.release();
+    filler_asks.acquire();
+    return Error{Code::kDeadline, "no time is left"};
+  });
+  ReadThrough data(store_.get(), slow);
+  std::jthread reader([&] { EXPECT_TRUE(read(data).is(Code::kDeadline)); });
+  downloading.acquire();
+  std::jthread filler([&] {
+    filler_asks.release();
+    EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kDownloaded);
+  });
 }
 
 TEST_F(ReadThroughTest, AChangedObjectIsAConflictUnlessItIsCached) {

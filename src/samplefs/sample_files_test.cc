@@ -201,7 +201,8 @@ TEST_F(SampleFilesTest, EqualsAReferenceModelUnderFaults) {
       if (faulty && roll < 64) return Error{Code::kUnavailable, "a fault"};
       return {};
     });
-    ReadThrough data(store_.get(), failing, 8 << 20);
+    ManualClock clock;
+    ReadThrough data(store_.get(), failing, 8 << 20, clock);
     SampleFiles files(index_, data);
     std::atomic<int> good = 0;
     const auto reader = [&](unsigned number) {
@@ -225,6 +226,7 @@ TEST_F(SampleFilesTest, EqualsAReferenceModelUnderFaults) {
     };
     for (const bool with_faults : {true, false}) {
       faulty = with_faults;
+      clock.advance(RecentFailures::kKept);
       std::vector<std::jthread> readers;
       for (unsigned t = 0; t < 4; ++t) readers.emplace_back([&, t] { reader(t); });
     }

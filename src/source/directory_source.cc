@@ -150,11 +150,12 @@ Result<> expect_version(int fd, std::string_view etag, std::uint64_t end) {
 
 }  // namespace
 
-Result<std::unique_ptr<DirectorySource>> DirectorySource::open(const std::string& directory) {
+Result<std::unique_ptr<DirectorySource>> DirectorySource::open(const std::string& directory,
+                                                               const Clock& clock) {
   UniqueFd root(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root && errno == ENOTDIR) return Error{Code::kInvalid, "the source is not a directory"};
   if (!root) return error_of(errno, "open the source directory");
-  return std::unique_ptr<DirectorySource>(new DirectorySource(std::move(root)));
+  return std::unique_ptr<DirectorySource>(new DirectorySource(std::move(root), clock));
 }
 
 Result<Listed> DirectorySource::list(const ObjectSink& sink, std::stop_token stop) {
@@ -162,7 +163,7 @@ Result<Listed> DirectorySource::list(const ObjectSink& sink, std::stop_token sto
 }
 
 Result<> DirectorySource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                               std::span<std::byte> into, std::stop_token stop) {
+                               std::span<std::byte> into, const Wait& wait) {
   if (into.empty()) return Done{};
   if (!is_path(path)) return Error{Code::kInvalid, "not a path of a sample"};
   if (offset > INT64_MAX || into.size() > INT64_MAX - offset) {
@@ -173,7 +174,10 @@ Result<> DirectorySource::read(std::string_view path, std::string_view etag, std
   if (!fd) return error_of(errno, "open");
   CHECK_DONE(expect_version(fd.get(), etag, offset + into.size()));
   while (!into.empty()) {
-    if (stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
+    if (wait.stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
+    if (wait.left(clock_).count() == 0) {
+      return Error{Code::kDeadline, "the directory did not give the bytes in time"};
+    }
     const ssize_t got = ::pread(fd.get(), into.data(), std::min(into.size(), std::size_t{1} << 20),
                                 static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;

@@ -21,16 +21,18 @@ namespace paddle::source {
 class DirectorySource final : public Source {
  public:
   // kNotFound, kForbidden, or kInvalid when it is no directory.
-  static Result<std::unique_ptr<DirectorySource>> open(const std::string& directory);
+  static Result<std::unique_ptr<DirectorySource>> open(const std::string& directory,
+                                                       const Clock& clock = system_clock());
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, std::stop_token stop) override;
+                std::span<std::byte> into, const Wait& wait) override;
 
  private:
-  explicit DirectorySource(UniqueFd root) : root_(std::move(root)) {}
+  DirectorySource(UniqueFd root, const Clock& clock) : root_(std::move(root)), clock_(clock) {}
 
   const UniqueFd root_;
+  const Clock& clock_;
 };
 
 }  // namespace paddle::source

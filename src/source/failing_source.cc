@@ -11,9 +11,9 @@ Result<Listed> FailingSource::list(const ObjectSink& sink, std::stop_token stop)
 }
 
 Result<> FailingSource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                             std::span<std::byte> into, std::stop_token stop) {
+                             std::span<std::byte> into, const Wait& wait) {
   if (auto failed = script_(Moment::kBeforeRead, path)) return *std::move(failed);
-  CHECK_DONE(real_.read(path, etag, offset, into, std::move(stop)));
+  CHECK_DONE(real_.read(path, etag, offset, into, wait));
   if (auto failed = script_(Moment::kAfterRead, path)) {
     std::fill(into.begin(), into.end(), std::byte{0xee});  // undefined means undefined
     return *std::move(failed);

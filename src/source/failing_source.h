@@ -23,7 +23,7 @@ class FailingSource final : public Source {
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, std::stop_token stop) override;
+                std::span<std::byte> into, const Wait& wait) override;
 
  private:
   Source& real_;

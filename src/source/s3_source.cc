@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/s3_source.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "net/url.h"
@@ -9,6 +10,16 @@
 #include "source/s3_list.h"
 
 namespace paddle::source {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Zero as `limit` means none.
+milliseconds shorter(milliseconds limit, milliseconds left) {
+  return limit.count() > 0 ? std::min(limit, left) : left;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<S3Source>> S3Source::create(S3Options options, const Clock& clock,
                                                    Random& random) {
@@ -41,13 +52,13 @@ S3Source::S3Source(S3Options options, Address address, const Clock& clock, Rando
       random_(random),
       http_(options_.http, clock) {}
 
-Result<> S3Source::persist(const Attempt& attempt, const std::stop_token& stop) {
+Result<> S3Source::persist(const Attempt& attempt, const Wait& wait) {
   for (int made = 1;; ++made) {
     auto done = attempt();
     if (done) return done;
     const auto pause = pause_after(done.error(), made, random_.uniform(), options_.retry);
-    if (!pause) return done;
-    if (!clock_.sleep(*pause, stop))
+    if (!pause || *pause >= wait.left(clock_)) return done;
+    if (!clock_.sleep(*pause, wait.stop))
       return Error{Code::kCancelled, "stopped while waiting to retry"};
   }
 }
@@ -80,8 +91,15 @@ net::HttpRequest S3Source::signed_request(const std::string& path, const Query& 
           .idempotent = true};
 }
 
-net::HttpCall S3Source::call(const std::stop_token& stop) const {
-  return {.timeout = options_.timeout, .header_timeout = options_.header_timeout, .stop = stop};
+Result<net::HttpCall> S3Source::call(const Wait& wait) const {
+  net::HttpCall call{
+      .timeout = options_.timeout, .header_timeout = options_.header_timeout, .stop = wait.stop};
+  if (!wait.limited()) return call;
+  const auto left = std::chrono::ceil<milliseconds>(wait.left(clock_));
+  if (left.count() == 0) return Error{Code::kDeadline, "no time is left to ask the server"};
+  call.timeout = shorter(call.timeout, left);
+  call.header_timeout = shorter(call.header_timeout, std::max(left / 2, milliseconds{1}));
+  return call;
 }
 
 Result<std::string> S3Source::list_once(const std::string& token, const std::stop_token& stop) {
@@ -91,7 +109,8 @@ Result<std::string> S3Source::list_once(const std::string& token, const std::sto
   if (!options_.uri.prefix.empty()) query.emplace_back("prefix", options_.uri.prefix);
   if (!token.empty()) query.emplace_back("continuation-token", token);
   const std::string path = address_.root.empty() ? "/" : address_.root;
-  TRY(net::HttpReply reply, http_.send(signed_request(path, query, {}), call(stop)));
+  TRY(const net::HttpCall limits, call(stop));
+  TRY(net::HttpReply reply, http_.send(signed_request(path, query, {}), limits));
   if (reply.status != 200) return s3_error_of(reply);
   return std::move(reply.body);
 }
@@ -136,7 +155,7 @@ Result<Listed> S3Source::list(const ObjectSink& sink, std::stop_token stop) {
 }
 
 Result<> S3Source::read_once(const std::string& key, std::string_view etag, std::uint64_t offset,
-                             std::span<std::byte> into, const std::stop_token& stop) {
+                             std::span<std::byte> into, const Wait& wait) {
   const std::string range =
       "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + into.size() - 1);
   std::size_t received = 0;
@@ -151,20 +170,21 @@ Result<> S3Source::read_once(const std::string& key, std::string_view etag, std:
   const auto request =
       signed_request(address_.root + "/" + uri_encode(key, true), {},
                      {{"range", range}, {"if-match", "\"" + std::string(etag) + "\""}});
-  TRY(const net::HttpReply reply, http_.stream(request, sink, call(stop)));
+  TRY(const net::HttpCall limits, call(wait));
+  TRY(const net::HttpReply reply, http_.stream(request, sink, limits));
   if (reply.status != 200 && reply.status != 206) return s3_error_of(reply);
   return check_s3_range(reply, etag, offset, into.size(), received);
 }
 
 Result<> S3Source::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                        std::span<std::byte> into, std::stop_token stop) {
+                        std::span<std::byte> into, const Wait& wait) {
   if (into.empty()) return Done{};
   if (!is_path(path) || !is_etag(etag) || offset > INT64_MAX || into.size() > INT64_MAX - offset) {
     return Error{Code::kInvalid, "not a range of a sample"};
   }
-  if (options_.pace) CHECK_DONE(options_.pace->take(into.size(), stop));
+  if (options_.pace) CHECK_DONE(options_.pace->take(into.size(), wait.stop));
   const std::string key = options_.uri.prefix + std::string(path);
-  return persist([&] { return read_once(key, etag, offset, into, stop); }, stop);
+  return persist([&] { return read_once(key, etag, offset, into, wait); }, wait);
 }
 
 }  // namespace paddle::source

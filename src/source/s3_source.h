@@ -2,7 +2,9 @@
 //
 // An S3 bucket, or a prefix of one, as a source. ListObjectsV2 page by page, GET with Range and
 // If-Match, and the ETag of each answer compared as well (some servers ignore If-Match). Signed
-// with SigV4, or anonymous when there is no access key. Transient failures are retried (retry.h).
+// with SigV4, or anonymous when there is no access key. Transient failures are retried (retry.h) as
+// long as the caller's time allows; of that, one attempt waits for the beginning of an answer for
+// half of what is left at most, so that a connection that died does not take all of it.
 //
 // Thread-safe: each call has its own connection, kept alive for the next one.
 
@@ -43,7 +45,7 @@ class S3Source final : public Source {
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, std::stop_token stop) override;
+                std::span<std::byte> into, const Wait& wait) override;
 
  private:
   struct Address {
@@ -55,12 +57,13 @@ class S3Source final : public Source {
 
   S3Source(S3Options options, Address address, const Clock& clock, Random& random);
 
-  Result<> persist(const Attempt& attempt, const std::stop_token& stop);
+  Result<> persist(const Attempt& attempt, const Wait& wait);
   Result<> read_once(const std::string& key, std::string_view etag, std::uint64_t offset,
-                     std::span<std::byte> into, const std::stop_token& stop);
+                     std::span<std::byte> into, const Wait& wait);
   Result<std::string> list_once(const std::string& token, const std::stop_token& stop);
   net::HttpRequest signed_request(const std::string& path, const Query& query, Headers headers);
-  net::HttpCall call(const std::stop_token& stop) const;
+  // kDeadline when no time is left.
+  Result<net::HttpCall> call(const Wait& wait) const;
 
   const S3Options options_;
   const Address address_;

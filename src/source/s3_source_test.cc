@@ -189,6 +189,65 @@ TEST(S3Source, KnowsABadEndpointAndBothStylesOfAddress) {
   EXPECT_TRUE(S3Source::create(options));
 }
 
+TEST(S3Source, ARefusedReadIsTriedUntilItsTimeIsOverAndNotBeyond) {
+  FakeS3 server(kKeys, [](const net::Seen&, net::Wire& wire) {
+    wire.reply(503, "");
+    return true;
+  });
+  ManualClock clock;
+  Random random(1);
+  auto source = *S3Source::create(options_for(server), clock, random);
+  const BootTime until = clock.boot() + std::chrono::seconds{2};
+  std::string into(5, '?');
+  const auto bytes = std::as_writable_bytes(std::span(into));
+  EXPECT_TRUE(source->read("a", "e", 0, bytes, {{}, until}).is(Code::kUnavailable));
+  EXPECT_LT(clock.boot(), until) << "a pause that would last longer is not begun";
+  const std::size_t asked = server.seen().size();
+  EXPECT_GT(asked, 1u);
+  EXPECT_LT(asked, 7u);
+
+  clock.advance(std::chrono::seconds{2});
+  EXPECT_TRUE(source->read("a", "e", 0, bytes, {{}, until}).is(Code::kDeadline));
+  EXPECT_EQ(server.seen().size(), asked) << "there is no time to ask";
+}
+
+TEST(S3Source, AServerThatHangsTakesPartOfTheTimeAndLeavesTheRestForAnotherConnection) {
+  std::atomic<int> calls = 0;
+  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+    if (calls++ > 0) return false;
+    wire.wait_for_peer();
+    return true;
+  });
+  server.put("a", "right");
+  auto source = *S3Source::create(options_for(server));
+  std::string into(5, '?');
+  const BootTime until = system_clock().boot() + std::chrono::seconds{4};
+  const auto done =
+      source->read("a", "etag1", 0, std::as_writable_bytes(std::span(into)), {{}, until});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(into, "right");
+}
+
+TEST(S3Source, AServerThatHangsOrDripsIsLeftWhenTheTimeIsOver) {
+  std::atomic<bool> drips = false;
+  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+    if (drips) {
+      wire.send("HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\n\r\nr");
+    }
+    wire.wait_for_peer();
+    return true;
+  });
+  auto source = *S3Source::create(options_for(server));
+  std::string into(5, '?');
+  for (const bool drip : {false, true}) {
+    drips = drip;
+    const BootTime until = system_clock().boot() + std::chrono::milliseconds{200};
+    const auto done =
+        source->read("a", "e", 0, std::as_writable_bytes(std::span(into)), {{}, until});
+    EXPECT_TRUE(done.is(Code::kDeadline)) << drip;
+  }
+}
+
 TEST(S3Source, AStopEndsTheWaitBetweenAttempts) {
   std::stop_source stop;
   FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {

@@ -8,12 +8,15 @@
 // A version is named by its etag, as the listing gave it. read() gives bytes of that version alone:
 // an object that has changed since is kConflict, one that is gone kNotFound, and bytes of two
 // versions are never mixed in one answer. Retryable failures have been retried within; what comes
-// out has failed for good or for long. Credentials appear in no error.
+// out has failed for good or for long, or the caller's time is over. Credentials appear in no
+// error.
 //
 // Paths are relative to the root of the source, '/' between components (path_rules.h). What has no
 // such path (a "directory" object, a component named "..") is left out and counted.
 //
-// Thread-safe; calls block, and end early with kCancelled when `stop` is asked for.
+// Thread-safe; calls block, and end early with kCancelled when `stop` is asked for. A read ends
+// when its time is over (wait.h): with kDeadline, or with what the last attempt said. Only a file
+// of a directory can outlast it, while the machine's own read() hangs.
 
 #pragma once
 
@@ -27,6 +30,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "source/wait.h"
 
 namespace paddle::source {
 
@@ -57,7 +61,7 @@ class Source {
   // Fills all of `into` from `offset`. A range past the end of that version is kInvalid. After an
   // error the content of `into` is undefined. An empty `into` asks nobody.
   virtual Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                        std::span<std::byte> into, std::stop_token stop) = 0;
+                        std::span<std::byte> into, const Wait& wait) = 0;
 };
 
 // The seam for one rate budget per source: asked before each transfer, it blocks until `bytes` may

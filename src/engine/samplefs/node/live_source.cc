@@ -186,13 +186,13 @@ Result<source::Listed> LiveSource::list(const source::ObjectSink& sink, std::sto
 }
 
 Result<> LiveSource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                          std::span<std::byte> into, std::stop_token stop) {
+                          std::span<std::byte> into, const source::Wait& wait) {
   TRY(const OpenedPtr opened, current());
-  auto done = opened->source->read(path, etag, offset, into, stop);
+  auto done = opened->source->read(path, etag, offset, into, wait);
   if (!refused(done)) return done;
   const OpenedPtr next = successor_of(opened);
   if (!next) return done;
-  return next->source->read(path, etag, offset, into, std::move(stop));
+  return next->source->read(path, etag, offset, into, wait);
 }
 
 }  // namespace paddle::engine::samplefs

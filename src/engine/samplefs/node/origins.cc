@@ -57,7 +57,7 @@ void Origins::forget_keys(const Index& now, const Index& before) const {
 }
 
 Result<> Origins::read(const ::paddle::samplefs::Block& block, std::span<std::byte> into,
-                       std::stop_token stop) {
+                       const source::Wait& wait) {
   std::shared_ptr<LiveSource> source = own_;
   if (block.origin != 0) {
     Lock lock(mutex_);
@@ -65,7 +65,7 @@ Result<> Origins::read(const ::paddle::samplefs::Block& block, std::span<std::by
     if (known == others_.end()) return Error{Code::kInternal, "a source that nobody has named"};
     source = known->second;
   }
-  return source->read(block.object, block.etag, block.offset, into, std::move(stop));
+  return source->read(block.object, block.etag, block.offset, into, wait);
 }
 
 }  // namespace paddle::engine::samplefs
