@@ -123,10 +123,28 @@ Answer DataHandler::get_attr(samplefs::NodeId node) {
 
 Answer DataHandler::read(samplefs::NodeId node, const Read& want) {
   if (want.size > buffers_.buffer_size()) return fail(EINVAL);
-  Answer answer;
-  answer.large = buffers_.lend();
-  if (!answer.large) return fail(ENOMEM);
-  auto got = files_.read(node, want.offset, {answer.large.data(), want.size});
+  auto buffer = buffers_.lend();
+  if (!buffer) return fail(ENOMEM);
+  auto got = files_.read_local(node, want.offset, {buffer.data(), want.size});
+  if (!got) return fail(std::move(got).error());
+  if (!*got) {
+    Answer later;
+    later.needs_source = true;
+    return later;
+  }
+  return whole(node, want, std::move(buffer), **got);
+}
+
+Answer DataHandler::answer_from_source(const Request& request, BootTime until) {
+  const Read& want = std::get<Read>(request.operation);
+  auto buffer = buffers_.lend();
+  if (!buffer) return fail(ENOMEM);
+  auto got = files_.read(request.node, want.offset, {buffer.data(), want.size}, until);
+  return whole(request.node, want, std::move(buffer), std::move(got));
+}
+
+Answer DataHandler::whole(samplefs::NodeId node, const Read& want, BufferPool::Lease buffer,
+                          Result<std::size_t> got) {
   if (!got) return fail(std::move(got).error());
   if (*got != want.size) {
     // Only the true end of a file makes a short answer.
@@ -139,6 +157,8 @@ Answer DataHandler::read(samplefs::NodeId node, const Read& want) {
                                      std::to_string(std::min<std::uint64_t>(left, want.size))});
     }
   }
+  Answer answer;
+  answer.large = std::move(buffer);
   answer.large_size = *got;
   return answer;
 }

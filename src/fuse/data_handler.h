@@ -6,7 +6,8 @@
 //   OPENDIR          that can not do so gets an empty handle and "keep the cache" instead.
 //   READ             whole or an errno. A file system that answers short of the end of a file is a
 //                    defect here, EIO there: the kernel would take it for the end of the file, cut
-//                    the file's size and keep both.
+//                    the file's size and keep both. What this node does not have is not waited for
+//                    by answer(), but by answer_from_source().
 //   LOOKUP           "no such name" is an answer that the kernel may remember for a while.
 //   INTERRUPT        ENOSYS: the kernel sends no more. A signal does not fail a read half-way; a
 //                    process killed while it waits for read-ahead ends at once anyway.
@@ -34,8 +35,9 @@
 namespace paddle::fuse {
 
 struct Answer {
-  bool silent = false;  // the kernel expects nothing
-  int error = 0;        // errno, positive
+  bool silent = false;        // the kernel expects nothing
+  bool needs_source = false;  // no answer yet: a READ of bytes that this node does not have
+  int error = 0;              // errno, positive
   std::array<std::byte, sizeof(fuse_entry_out)> small{};
   std::size_t small_size = 0;
   BufferPool::Lease large{};
@@ -62,13 +64,19 @@ class DataHandler {
   // A successor's start: what a predecessor agreed on. INIT will not come.
   void resume(const Negotiated& agreed);
 
+  // Waits for no source.
   Answer answer(const Request& request);
+  // Waits for it until then. REQUIRES: a READ, for which answer() has said needs_source.
+  Answer answer_from_source(const Request& request, BootTime until);
 
  private:
   Answer init(const Init& offer);
   Answer lookup(samplefs::NodeId parent, std::string_view name);
   Answer get_attr(samplefs::NodeId node);
   Answer read(samplefs::NodeId node, const Read& want);
+  // What a READ gave into `buffer`, as an answer.
+  Answer whole(samplefs::NodeId node, const Read& want, BufferPool::Lease buffer,
+               Result<std::size_t> got);
   Answer read_directory(samplefs::NodeId node, const ReadDirectory& want);
 
   samplefs::FileSystem& files_;

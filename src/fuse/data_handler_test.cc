@@ -121,6 +121,23 @@ TEST_F(DataHandlerTest, a_read_larger_than_agreed_is_refused) {
   EXPECT_EQ(ask(raw_read(1, id, 0, 128 * 1024 + 1)).error, EINVAL);
 }
 
+TEST_F(DataHandlerTest, a_read_that_needs_the_source_is_not_waited_for_unasked) {
+  const auto id = files_.add_file("f", "0123456789");
+  files_.hold_reads(id);
+  const auto bytes = raw_read(1, id, 2, 3);
+  const Answer later = ask(bytes);
+  EXPECT_TRUE(later.needs_source);
+  EXPECT_TRUE(later.body().empty());
+  EXPECT_EQ(handler_.answer_from_source(*decode(bytes), system_clock().boot()).error, ETIMEDOUT);
+  files_.release_reads(id);
+  const Answer come = handler_.answer_from_source(*decode(bytes), system_clock().boot());
+  EXPECT_FALSE(come.needs_source);
+  EXPECT_EQ(as_text(come.body()), "234");
+  files_.cut_reads(id, true);
+  EXPECT_EQ(handler_.answer_from_source(*decode(bytes), BootTime::max()).error, EIO)
+      << "whole or an errno, wherever it comes from";
+}
+
 TEST_F(DataHandlerTest, a_failing_read_carries_its_reason_and_no_bytes) {
   const auto id = files_.add_file("f", "x");
   files_.fail_reads(id, Code::kDeadline);

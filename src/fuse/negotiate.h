@@ -23,10 +23,11 @@ struct Wishes {
   std::uint32_t max_read = 1 << 20;  // bytes of one READ; whole pages, at least one
   std::uint32_t page_size = 4096;    // of this machine
   std::uint32_t max_readahead = 1 << 20;
-  // Requests that nobody waits for (read-ahead): how many at once, and from when on the kernel
-  // calls us congested. The kernel's 12 starve several readers of a slow source.
-  std::uint16_t max_background = 128;
-  std::uint16_t congestion_threshold = 96;
+  // Read-ahead: how many requests at once, and from when on the kernel calls us congested. Beyond
+  // the first every reader waits in the kernel, those of cached files too; so it is more than there
+  // are readers of a source that does not answer.
+  std::uint16_t max_background = 4096;
+  std::uint16_t congestion_threshold = 3072;
   bool no_open = true;                // false: answer OPEN and OPENDIR, as older kernels need
   bool adaptive_readdirplus = false;  // true: attributes only for directories that get stat'ed
 };

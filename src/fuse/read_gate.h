@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many READs may be at work at once. The ones beyond wait here as values instead of holding a
-// thread, so that names and attributes are answered however slow the source is. First come, first
-// served. The kernel bounds the queue: one entry per waiting process, plus max_background.
+// How many READs may wait for the source at once. The ones beyond wait here as values instead of
+// holding a thread, so that everything that needs no source is answered however slow it is. First
+// come, first served: those ahead have earlier deadlines, so that every one gets its turn by its
+// own. The kernel bounds the queue: one entry per waiting process, plus max_background.
 // Thread-safe.
 
 #pragma once

@@ -40,7 +40,7 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
                                                 samplefs::FileSystem& files, Metrics& metrics,
                                                 SessionOptions options,
                                                 std::optional<Negotiated> resumed) {
-  if (channels.empty() || options.max_reads == 0 || options.spare_threads == 0) {
+  if (channels.empty() || options.max_misses == 0 || options.spare_threads == 0) {
     return Error{Code::kInvalid, "a FUSE session needs a channel, a read and a spare thread"};
   }
   Wishes wishes = options.wishes;
@@ -66,6 +66,7 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
 Session::Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Metrics& metrics,
                  const SessionOptions& options, const Wishes& wishes)
     : clock_(*options.clock),
+      read_limit_(options.read_limit),
       channels_(wrap(std::move(channels))),
       counters_(metrics),
       buffers_(wishes.max_read, options.kept_buffers),
@@ -74,8 +75,8 @@ Session::Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Me
                               [this](const Negotiated& agreed) { became_ready(agreed); },
                               [this] { counters_.skipped_name(); }},
                buffers_),
-      reads_(options.max_reads),
-      crew_({options.max_reads + options.spare_threads, options.idle_threads},
+      misses_(options.max_misses),
+      crew_({options.max_misses + options.spare_threads, options.idle_threads},
             [this](Crew::Member& member) { loop(member); }) {}
 
 Session::~Session() { stop(); }
@@ -97,19 +98,25 @@ void Session::loop(Crew::Member& member) {
       log::error("unreadable FUSE request", {{"bytes", got.size}});
       continue;
     }
-    const Task task{&channel, *request};
-    if (!std::holds_alternative<Read>(request->operation)) {
-      serve(task);
-    } else if (reads_.enter(task)) {
-      serve(task);
-      while (const auto next = reads_.leave()) serve(*next);
-    }
+    serve({&channel, *request, {}});
   }
 }
 
-void Session::serve(const Task& task) {
+void Session::serve(Task task) {
+  const Answer answer = handler_.answer(task.request);
+  if (!answer.needs_source) return send(task, answer);
+  task.until = clock_.boot() + read_limit_;
+  if (!misses_.enter(task)) return;
+  wait_for_source(task);
+  while (const auto next = misses_.leave()) wait_for_source(*next);
+}
+
+void Session::wait_for_source(const Task& task) {
+  send(task, handler_.answer_from_source(task.request, task.until));
+}
+
+void Session::send(const Task& task, const Answer& answer) {
   const Request& request = task.request;
-  const Answer answer = handler_.answer(request);
   counters_.answered(request.opcode, answer.error, answer.body().size());
   if (!answer.reason.message.empty()) report(request, answer);
   if (answer.silent) return;

@@ -12,9 +12,11 @@
 // mount as it is: when somebody else holds the descriptors a successor can go on; when nobody does,
 // the connection is dead once the Session is destroyed.
 //
-// The thread that receives a request answers it. READs are limited (read_gate.h) to fewer than
-// there are threads, so that slow reads do not hold up anything else. No lock is held while the
-// file system works or a reply is written.
+// The thread that receives a request answers it. READs that have to wait for the source are limited
+// (read_gate.h) to fewer than there are threads, and each has a deadline from the moment it came;
+// so a source that is slow or dead holds up nothing else, neither names nor READs of what this node
+// has, and its own readers not for ever. No lock is held while the file system works or a reply is
+// written.
 
 #pragma once
 
@@ -36,13 +38,18 @@
 
 namespace paddle::fuse {
 
+// Longer than the source's own retries of a server that refuses (source/retry.h); shorter than what
+// watches over a training job that makes no progress.
+inline constexpr std::chrono::milliseconds kReadLimit{30'000};
+
 struct SessionOptions {
   View view{};
   Wishes wishes{};
-  std::size_t max_reads = 64;     // READs at work at once
-  std::size_t spare_threads = 4;  // threads beyond those: for everything that does not block
+  std::size_t max_misses = 64;     // READs that wait for the source at once
+  std::size_t spare_threads = 32;  // threads beyond those: for all that needs no source
   std::size_t idle_threads = 4;
   std::size_t kept_buffers = 8;
+  std::chrono::milliseconds read_limit = kReadLimit;  // of a READ that needs the source
   const Clock* clock = &system_clock();
 };
 
@@ -82,24 +89,28 @@ class Session {
   struct Task {
     const Channel* channel = nullptr;
     Request request{};
+    BootTime until{};  // of a READ that needs the source
   };
 
   Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Metrics& metrics,
           const SessionOptions& options, const Wishes& wishes);
   void loop(Crew::Member& member);
-  void serve(const Task& task);
+  void serve(Task task);
+  void wait_for_source(const Task& task);
+  void send(const Task& task, const Answer& answer);
   void end(SessionEnd how);
   void became_ready(const Negotiated& agreed);
   void report(const Request& request, const Answer& answer);
 
   // Constant after construction.
   const Clock& clock_;
+  const std::chrono::milliseconds read_limit_;
   std::vector<std::unique_ptr<Channel>> channels_;
   // Self-synchronised.
   Counters counters_;
   BufferPool buffers_;
   DataHandler handler_;
-  ReadGate<Task> reads_;
+  ReadGate<Task> misses_;
   std::atomic<std::int64_t> next_report_ns_{0};
   std::atomic<std::uint64_t> unreported_{0};
 

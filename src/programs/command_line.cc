@@ -41,6 +41,8 @@ constexpr const char* kRegisterExamples = R"(Examples:
       --kubelet-registration-path=/var/lib/kubelet/csi-plugins/csi.juicefs.com/csi.sock
       beside a driver in one pod: the first path is the container's, the second the node's)";
 
+constexpr std::int64_t kLongestReadTimeout = 3600;
+
 // Go's flag package takes one dash or two for the same flag, and nothing after '=' as an empty
 // value, where CLI11 would go on to the next argument.
 std::vector<std::string> in_words_of_cli11(const std::vector<std::string>& args) {
@@ -166,6 +168,10 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
       ->required();
   serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
       ->capture_default_str();
+  serve
+      ->add_option("--read-timeout", flags.read_timeout,
+                   "samplefs: seconds after which a read that needs the source fails")
+      ->capture_default_str();
   serve->add_option("--session", flags.session,
                     "directory where the node attaches mounts; empty: none");
   serve->add_option("--data", flags.data, "juicefs: where the volume is mounted");
@@ -190,8 +196,9 @@ CLI::App* add_format(CLI::App& app, FormatFlags& flags) {
 
 Result<> check_serve(const ServeFlags& flags) {
   if (flags.engine == "samplefs") {
-    if (!flags.source.empty()) return Done{};
-    return Error{Code::kInvalid, "--source is required"};
+    if (flags.source.empty()) return Error{Code::kInvalid, "--source is required"};
+    if (flags.read_timeout >= 1 && flags.read_timeout <= kLongestReadTimeout) return Done{};
+    return bad("read-timeout", std::to_string(flags.read_timeout), "1 to 3600 seconds");
   }
   if (flags.engine != "juicefs") return bad("engine", flags.engine, "samplefs or juicefs");
   if (!flags.data.empty() && !flags.volume_secret.empty()) return Done{};

@@ -48,11 +48,12 @@ struct ServeFlags {
   std::string source{};             // uri; juicefs: may be empty
   std::string source_secret{};      // directory with the source's credentials; empty: none
   std::string token_file{};
-  std::string cache{};          // directory; juicefs: of its state
-  std::uint64_t cache_mib = 0;  // 0: what the disk has
-  std::string session{};        // directory where node and runtime meet; empty: serves no mount
-  std::string listen{};         // host:port
-  std::string tls{};            // directory with tls.crt, tls.key and ca.crt; empty: in the clear
+  std::string cache{};             // directory; juicefs: of its state
+  std::uint64_t cache_mib = 0;     // 0: what the disk has
+  std::int64_t read_timeout = 30;  // samplefs: seconds, of a read that needs the source
+  std::string session{};           // directory where node and runtime meet; empty: serves no mount
+  std::string listen{};            // host:port
+  std::string tls{};  // directory with tls.crt, tls.key and ca.crt; empty: in the clear
   std::string log_format = "text";
   // Of the juicefs engine.
   std::string data{};                // where the volume is mounted

@@ -131,7 +131,8 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
       engine::samplefs::NodeEngine::open(
           {.source = {.uri = flags.source, .secret_directory = flags.source_secret},
            .cache = flags.cache,
-           .cache_mib = flags.cache_mib},
+           .cache_mib = flags.cache_mib,
+           .read_limit = std::chrono::seconds(flags.read_timeout)},
           metrics));
   const auto attach = [&](fuse::Attachment attachment) {
     return engine->attach(std::move(attachment));

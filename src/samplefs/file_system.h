@@ -6,14 +6,15 @@
 // old id can never show new bytes or the other way round. Ids stay resolvable as long as a mount
 // that has seen them lives. Root is kRootId.
 //
-// Thread-safe; calls block while data comes from the source. A failure is an Error; errno is chosen
-// in fuse/, in one place.
+// Thread-safe. Only read() waits for the source, and not beyond the moment it is given. A failure
+// is an Error; errno is chosen in fuse/, in one place.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -50,8 +51,13 @@ class FileSystem {
 
   // Fills `into` from `offset`. The answer is whole: min(into.size(), size - offset) bytes, or an
   // Error; never fewer (a short answer would become a silent end of file in the page cache).
-  virtual Result<std::size_t> read(NodeId node, std::uint64_t offset,
-                                   std::span<std::byte> into) = 0;
+  // kDeadline, or what the source said, when the bytes have not come by `until`.
+  virtual Result<std::size_t> read(NodeId node, std::uint64_t offset, std::span<std::byte> into,
+                                   BootTime until) = 0;
+
+  // The same from what this node has, without the source. Nothing: read() has to be asked.
+  virtual Result<std::optional<std::size_t>> read_local(NodeId node, std::uint64_t offset,
+                                                        std::span<std::byte> into) = 0;
 
   virtual FsTotals totals() const = 0;
 };

@@ -70,35 +70,73 @@ Result<> SampleFiles::read_directory(NodeId node, std::uint64_t start, const Ent
   return Done{};
 }
 
-Result<std::size_t> SampleFiles::read(NodeId node, std::uint64_t offset,
-                                      std::span<std::byte> into) {
-  TRY(const Place place, find(node));
-  const auto entry = place.index->at(place.position);
-  if (entry.directory) return Error{Code::kInvalid, "a directory can not be read"};
-  if (offset >= entry.size) return std::size_t{0};
-  const auto size =
-      static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), entry.size - offset));
-  if (size == 0) return size;
-  if (entry.size > kBlockSize) plan_ahead(place, entry, offset, size);
-  const std::string path = place.index->path_of(place.position);
-  for (std::size_t done = 0; done < size;) {
-    const Block block = place.index->block(entry, path, offset + done);
-    const std::uint64_t within = offset + done - block.offset;
+Result<SampleFiles::Range> SampleFiles::range_of(NodeId node, std::uint64_t offset,
+                                                 std::size_t wanted) const {
+  Range range{.place = {}, .entry = {}, .offset = offset, .size = 0};
+  TRY(range.place, find(node));
+  range.entry = range.place.index->at(range.place.position);
+  if (range.entry.directory) return Error{Code::kInvalid, "a directory cannot be read"};
+  if (offset < range.entry.size) {
+    range.size =
+        static_cast<std::size_t>(std::min<std::uint64_t>(wanted, range.entry.size - offset));
+  }
+  return range;
+}
+
+template <typename ReadPart>
+Result<bool> SampleFiles::for_each_part(const Range& range, std::span<std::byte> into,
+                                        const ReadPart& read_part) {
+  const Index& index = *range.place.index;
+  const std::string path = index.path_of(range.place.position);
+  for (std::size_t done = 0; done < range.size;) {
+    const Block block = index.block(range.entry, path, range.offset + done);
+    const std::uint64_t within = range.offset + done - block.offset;
     const auto part =
-        static_cast<std::size_t>(std::min<std::uint64_t>(size - done, block.length - within));
-    CHECK_DONE(data_.read(block, within, into.subspan(done, part), stop_.get_token()));
+        static_cast<std::size_t>(std::min<std::uint64_t>(range.size - done, block.length - within));
+    TRY(const bool goes_on, read_part(block, within, into.subspan(done, part)));
+    if (!goes_on) return false;
     done += part;
   }
-  return size;
+  return true;
+}
+
+Result<std::size_t> SampleFiles::read(NodeId node, std::uint64_t offset, std::span<std::byte> into,
+                                      BootTime until) {
+  TRY(const Range range, range_of(node, offset, into.size()));
+  if (range.size == 0) return range.size;
+  plan_ahead(range);
+  const source::Wait wait(stop_.get_token(), until);
+  const auto wait_for = [&](const Block& block, std::uint64_t at,
+                            std::span<std::byte> part) -> Result<bool> {
+    CHECK_DONE(data_.read(block, at, part, wait));
+    return true;
+  };
+  CHECK_DONE(for_each_part(range, into, wait_for));
+  return range.size;
+}
+
+Result<std::optional<std::size_t>> SampleFiles::read_local(NodeId node, std::uint64_t offset,
+                                                           std::span<std::byte> into) {
+  TRY(const Range range, range_of(node, offset, into.size()));
+  if (range.size == 0) return std::optional<std::size_t>(0);
+  const auto take = [&](const Block& block, std::uint64_t at, std::span<std::byte> part) {
+    return data_.read_local(block, at, part);
+  };
+  TRY(const bool whole, for_each_part(range, into, take));
+  if (!whole) return std::optional<std::size_t>();
+  plan_ahead(range);  // where it is not whole, read() does that
+  return std::optional<std::size_t>(range.size);
 }
 
 FsTotals SampleFiles::totals() const { return current()->totals(); }
 
-void SampleFiles::plan_ahead(const Place& place, const Index::Entry& entry, std::uint64_t offset,
-                             std::size_t size) {
-  const std::uint64_t last = (offset + size - 1) / kBlockSize;
+void SampleFiles::plan_ahead(const Range& range) {
+  const Place& place = range.place;
+  const Index::Entry& entry = range.entry;
+  if (entry.size <= kBlockSize) return;
+  const std::uint64_t last = (range.offset + range.size - 1) / kBlockSize;
   Lock lock(ahead_mutex_);
-  const std::uint64_t count = ahead_.observe(entry.id, offset, size);
+  const std::uint64_t count = ahead_.observe(entry.id, range.offset, range.size);
   for (std::uint64_t block = last + 1; block <= last + count; ++block) {
     const std::uint64_t at = block * kBlockSize;
     if (at >= entry.size || ahead_queue_.size() >= kAheadQueue) break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The file system of a sample set: an index says what there is, a ReadThrough where the bytes are.
-// Lookup, stat and read_directory never leave the node.
+// Lookup, stat, read_directory and read_local never leave the node.
 //
 // switch_to() publishes a new generation. Names are then looked up in it; ids of the last
 // generations served before stay readable, because open files and cached pages refer to them. One
@@ -40,7 +40,10 @@ class SampleFiles final : public FileSystem {
   Result<Attr> lookup(NodeId parent, std::string_view name) override;
   Result<Attr> stat(NodeId node) override;
   Result<> read_directory(NodeId node, std::uint64_t start, const EntrySink& sink) override;
-  Result<std::size_t> read(NodeId node, std::uint64_t offset, std::span<std::byte> into) override;
+  Result<std::size_t> read(NodeId node, std::uint64_t offset, std::span<std::byte> into,
+                           BootTime until) override;
+  Result<std::optional<std::size_t>> read_local(NodeId node, std::uint64_t offset,
+                                                std::span<std::byte> into) override;
   FsTotals totals() const override;
 
  private:
@@ -48,14 +51,25 @@ class SampleFiles final : public FileSystem {
     std::shared_ptr<const Index> index{};
     Index::Position position = 0;
   };
+  // Bytes of a file, as many as it has.
+  struct Range {
+    Place place{};
+    Index::Entry entry{};
+    std::uint64_t offset = 0;
+    std::size_t size = 0;
+  };
   struct Ahead {
     Place place{};
     std::uint64_t offset = 0;
   };
 
   Result<Place> find(NodeId node) const EXCLUDES(mutex_);
-  void plan_ahead(const Place& place, const Index::Entry& entry, std::uint64_t offset,
-                  std::size_t size) EXCLUDES(ahead_mutex_);
+  Result<Range> range_of(NodeId node, std::uint64_t offset, std::size_t wanted) const;
+  // Calls `read_part` for each block of it, until one says false.
+  template <typename ReadPart>
+  static Result<bool> for_each_part(const Range& range, std::span<std::byte> into,
+                                    const ReadPart& read_part);
+  void plan_ahead(const Range& range) EXCLUDES(ahead_mutex_);
   void read_ahead(const std::stop_token& stop) EXCLUDES(ahead_mutex_);
 
   ReadThrough& data_;

@@ -51,7 +51,8 @@ class SampleFilesTest : public testing::Test {
   static Result<std::string> read(FileSystem& files, NodeId node, std::uint64_t offset,
                                   std::size_t size) {
     std::string into(size, '?');
-    TRY(const std::size_t got, files.read(node, offset, std::as_writable_bytes(std::span(into))));
+    TRY(const std::size_t got,
+        files.read(node, offset, std::as_writable_bytes(std::span(into)), BootTime::max()));
     into.resize(got);
     return into;
   }
@@ -109,6 +110,35 @@ TEST_F(SampleFilesTest, ReadsAreWholeUpToTheEnd) {
   EXPECT_EQ(*read(files, node, UINT64_MAX, 100), "");
   EXPECT_EQ(*read(files, id(files, "empty"), 0, 100), "");
   EXPECT_TRUE(read(files, kRootId, 0, 1).is(Code::kInvalid));
+}
+
+TEST_F(SampleFilesTest, ALocalReadIsWholeOrNone) {
+  const std::string big = noise(2 * kBlockSize, 1);
+  memory_.put("big", big);
+  memory_.put("empty", "");
+  sync();
+  cache_of(1 << 30);
+  ReadThrough data(store_.get(), memory_);
+  SampleFiles files(index_, data);
+  const NodeId node = id(files, "big");
+  const auto local = [&](NodeId of, std::uint64_t offset, std::size_t size) {
+    std::string into(size, '?');
+    const auto got = files.read_local(of, offset, std::as_writable_bytes(std::span(into)));
+    if (!got || !*got) return std::string("none");
+    into.resize(**got);
+    return into;
+  };
+  EXPECT_EQ(local(node, 0, 10), "none");
+  ASSERT_TRUE(read(files, node, 0, 10));
+  EXPECT_EQ(local(node, 0, 10), big.substr(0, 10));
+  EXPECT_EQ(local(node, kBlockSize - 5, 10), "none") << "the second block is not here";
+  ASSERT_TRUE(read(files, node, kBlockSize, 10));
+  EXPECT_EQ(local(node, kBlockSize - 5, 10), big.substr(kBlockSize - 5, 10));
+  EXPECT_EQ(local(node, big.size(), 10), "") << "the end is known without the source";
+  EXPECT_EQ(local(id(files, "empty"), 0, 10), "");
+  std::byte one{};
+  EXPECT_TRUE(files.read_local(kRootId, 0, {&one, 1}).is(Code::kInvalid));
+  EXPECT_TRUE(files.read_local(4711, 0, {&one, 1}).is(Code::kNotFound));
 }
 
 TEST_F(SampleFilesTest, AFailureInTheMiddleIsAnErrorAndNotAShortRead) {

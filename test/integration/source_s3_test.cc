@@ -127,7 +127,8 @@ TEST_F(S3ServerTest, AWholeSetIsIndexedWarmedUpAndReadWithoutTheServer) {
     const auto at = (*index)->resolve(path);
     ASSERT_TRUE(at);
     std::string into(bytes.size() + 10, '?');
-    const auto got = files.read((*index)->at(*at).id, 0, std::as_writable_bytes(std::span(into)));
+    const auto got = files.read((*index)->at(*at).id, 0, std::as_writable_bytes(std::span(into)),
+                                BootTime::max());
     ASSERT_TRUE(got) << got.error().message;
     into.resize(*got);
     EXPECT_EQ(into, bytes);

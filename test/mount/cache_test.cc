@@ -142,7 +142,7 @@ TEST_F(CacheTest, slow_reads_hold_up_nothing_else) {
   const auto slow = files_.add_pattern("slow", 4096, 1);
   for (int i = 0; i < 20; ++i) files_.add_pattern("other/" + std::to_string(i), 110'000, 2);
   fuse::DataMountOptions options;
-  options.session.max_reads = 4;
+  options.session.max_misses = 4;
   options.session.spare_threads = 1;
   start(options);
   files_.hold_reads(slow);

@@ -59,15 +59,19 @@ class DirectoryFileSystem final : public samplefs::FileSystem {
                           const EntrySink& sink) override {
     return index_.read_directory(node, start, sink);
   }
-  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset,
-                           std::span<std::byte> into) override {
+  Result<std::size_t> read(samplefs::NodeId, std::uint64_t, std::span<std::byte>,
+                           BootTime) override {
+    return Error{Code::kUnavailable, "all of it is local"};
+  }
+  Result<std::optional<std::size_t>> read_local(samplefs::NodeId node, std::uint64_t offset,
+                                                std::span<std::byte> into) override {
     const std::string path = directory_ + name_of(node - samplefs::kRootId - 1);
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     const iovec piece{into.data(), into.size()};
     ssize_t got = ::preadv2(fd.get(), &piece, 1, static_cast<off_t>(offset), RWF_DONTCACHE);
     if (got < 0) got = ::preadv(fd.get(), &piece, 1, static_cast<off_t>(offset));
     if (got < 0) return Error{Code::kUnavailable, "read " + path};
-    return static_cast<std::size_t>(got);
+    return std::optional<std::size_t>(static_cast<std::size_t>(got));
   }
   samplefs::FsTotals totals() const override { return index_.totals(); }
 

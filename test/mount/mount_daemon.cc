@@ -38,10 +38,14 @@ class SlowFileSystem final : public samplefs::FileSystem {
                           const EntrySink& sink) override {
     return files_.read_directory(node, start, sink);
   }
-  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset,
-                           std::span<std::byte> into) override {
+  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset, std::span<std::byte> into,
+                           BootTime until) override {
     system_clock().sleep(std::chrono::milliseconds{3}, {});
-    return files_.read(node, offset, into);
+    return files_.read(node, offset, into, until);
+  }
+  Result<std::optional<std::size_t>> read_local(samplefs::NodeId, std::uint64_t,
+                                                std::span<std::byte>) override {
+    return std::optional<std::size_t>();  // all of it comes slowly
   }
   samplefs::FsTotals totals() const override { return files_.totals(); }
 

@@ -11,6 +11,8 @@ using samplefs::Attr;
 using samplefs::kRootId;
 using samplefs::NodeId;
 
+constexpr std::chrono::hours kAWhile{1};  // a wait that is too long for the library wraps around
+
 std::uint64_t mix(std::uint64_t value) {  // splitmix64
   value += 0x9e3779b97f4a7c15ULL;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -141,16 +143,39 @@ Result<> MemoryFileSystem::read_directory(NodeId node, std::uint64_t start, cons
   return Done{};
 }
 
+Result<std::optional<std::size_t>> MemoryFileSystem::read_local(NodeId node, std::uint64_t offset,
+                                                                std::span<std::byte> into) {
+  {
+    Lock lock(mutex_);
+    if (holding_.contains(node)) return std::optional<std::size_t>();
+  }
+  TRY(const std::size_t got, give(node, offset, into));
+  return std::optional<std::size_t>(got);
+}
+
 Result<std::size_t> MemoryFileSystem::read(NodeId node, std::uint64_t offset,
+                                           std::span<std::byte> into, BootTime until) {
+  {
+    Lock lock(mutex_);
+    ++held_;
+    while (holding_.contains(node)) {
+      const auto left = until - system_clock().boot();
+      if (left.count() <= 0) break;
+      changed_.wait_for(mutex_, {}, std::min<std::chrono::nanoseconds>(left, kAWhile));
+    }
+    --held_;
+    if (holding_.contains(node)) return Error{Code::kDeadline, "held for too long"};
+  }
+  return give(node, offset, into);
+}
+
+Result<std::size_t> MemoryFileSystem::give(NodeId node, std::uint64_t offset,
                                            std::span<std::byte> into) {
   Node* found = find(node);
   if (found == nullptr) return Error{Code::kNotFound, "no such node"};
   bool cut = false;
   {
     Lock lock(mutex_);
-    ++held_;
-    while (holding_.contains(node)) changed_.wait(mutex_);
-    --held_;
     if (const auto at = failing_.find(node); at != failing_.end()) {
       return Error{at->second, "failing on request"};
     }

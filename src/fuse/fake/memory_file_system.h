@@ -36,7 +36,7 @@ class MemoryFileSystem final : public samplefs::FileSystem {
 
   // Reads of `node` fail with `code` until told otherwise.
   void fail_reads(samplefs::NodeId node, std::optional<Code> code);
-  // Reads of `node` wait until released.
+  // Reads of `node` wait until released, or until their time is over; none is local meanwhile.
   void hold_reads(samplefs::NodeId node);
   void release_reads(samplefs::NodeId node);
   std::size_t held() const;  // reads waiting now
@@ -47,8 +47,10 @@ class MemoryFileSystem final : public samplefs::FileSystem {
   Result<samplefs::Attr> stat(samplefs::NodeId node) override;
   Result<> read_directory(samplefs::NodeId node, std::uint64_t start,
                           const EntrySink& sink) override;
-  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset,
-                           std::span<std::byte> into) override;
+  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset, std::span<std::byte> into,
+                           BootTime until) override;
+  Result<std::optional<std::size_t>> read_local(samplefs::NodeId node, std::uint64_t offset,
+                                                std::span<std::byte> into) override;
   samplefs::FsTotals totals() const override;
 
  private:
@@ -61,6 +63,7 @@ class MemoryFileSystem final : public samplefs::FileSystem {
   };
 
   Node* find(samplefs::NodeId node);
+  Result<std::size_t> give(samplefs::NodeId node, std::uint64_t offset, std::span<std::byte> into);
   samplefs::NodeId add(std::string_view path, bool directory, std::uint64_t size);
 
   std::map<samplefs::NodeId, Node> nodes_;

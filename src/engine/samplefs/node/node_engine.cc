@@ -117,8 +117,8 @@ Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options,
   engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->origins_);
   engine->files_ = std::make_unique<data::SampleFiles>(indices.front(), *engine->data_);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
-  engine->sessions_ =
-      std::make_unique<Sessions>(*engine->files_, metrics, options.cache + "/agreed");
+  engine->sessions_ = std::make_unique<Sessions>(*engine->files_, metrics,
+                                                 options.cache + "/agreed", options.read_limit);
   log::info("cache opened", {{"directory", options.cache},
                              {"limit_mib", limit.bytes >> 20},
                              {"blocks", engine->store_->stats().blocks},
@@ -207,7 +207,9 @@ Result<std::vector<data::Index::Position>> NodeEngine::select(const data::Index&
     return Error{Code::kInvalid, "'" + which.file + "' is too large for a list of paths"};
   }
   std::string text(entry.size, '\0');
-  TRY(const std::size_t got, files_->read(entry.id, 0, std::as_writable_bytes(std::span(text))));
+  // A job has no deadline of a read: the source's own attempts bound it.
+  TRY(const std::size_t got,
+      files_->read(entry.id, 0, std::as_writable_bytes(std::span(text)), BootTime::max()));
   text.resize(got);
   return select_listed(index, text, which);
 }

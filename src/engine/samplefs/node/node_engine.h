@@ -43,8 +43,9 @@ namespace paddle::engine::samplefs {
 
 struct NodeOptions {
   SourceOptions source{};
-  std::string cache{};          // directory; has to be there
-  std::uint64_t cache_mib = 0;  // 0: what the disk has
+  std::string cache{};                                      // directory; has to be there
+  std::uint64_t cache_mib = 0;                              // 0: what the disk has
+  std::chrono::milliseconds read_limit = fuse::kReadLimit;  // of a read that needs a source
 };
 
 class NodeEngine final : public NodeFace {

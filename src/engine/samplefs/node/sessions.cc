@@ -114,7 +114,10 @@ Result<Sessions::Started> Sessions::start(std::vector<UniqueFd> channels,
                                           const std::optional<fuse::Negotiated>& resumed,
                                           const std::stop_token& stop) {
   Started started;
-  TRY(started.session, fuse::Session::start(std::move(channels), files_, metrics_, {}, resumed));
+  fuse::SessionOptions options;
+  options.read_limit = read_limit_;
+  TRY(started.session,
+      fuse::Session::start(std::move(channels), files_, metrics_, options, resumed));
   TRY(started.agreed, started.session->wait_ready(kInitLimit, stop));
   return started;
 }

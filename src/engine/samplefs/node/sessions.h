@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,8 +33,9 @@ namespace paddle::engine::samplefs {
 class Sessions {
  public:
   // `notes`: the file for what was agreed on.
-  Sessions(::paddle::samplefs::FileSystem& files, Metrics& metrics, std::string notes)
-      : files_(files), metrics_(metrics), notes_(std::move(notes)) {}
+  Sessions(::paddle::samplefs::FileSystem& files, Metrics& metrics, std::string notes,
+           std::chrono::milliseconds read_limit)
+      : files_(files), metrics_(metrics), notes_(std::move(notes)), read_limit_(read_limit) {}
   // Takes no more requests and finishes those at work. Mounts stay as they are.
   ~Sessions();
 
@@ -63,6 +65,7 @@ class Sessions {
   ::paddle::samplefs::FileSystem& files_;
   Metrics& metrics_;
   const std::string notes_;
+  const std::chrono::milliseconds read_limit_;
   mutable Mutex mutex_;
   std::map<std::string, ServedPtr> served_ GUARDED_BY(mutex_);
   std::vector<std::jthread> retiring_ GUARDED_BY(mutex_);  // replaced ones, on their way out
