@@ -37,6 +37,11 @@ std::shared_ptr<const Index> SampleFiles::current() const {
   return generations_.back();
 }
 
+std::vector<std::shared_ptr<const Index>> SampleFiles::generations() const {
+  Lock lock(mutex_);
+  return generations_;
+}
+
 Result<SampleFiles::Place> SampleFiles::find(NodeId node) const {
   Lock lock(mutex_);
   for (auto index = generations_.rbegin(); index != generations_.rend(); ++index) {

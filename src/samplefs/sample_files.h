@@ -35,6 +35,8 @@ class SampleFiles final : public FileSystem {
 
   void switch_to(std::shared_ptr<const Index> index) EXCLUDES(mutex_);
   std::shared_ptr<const Index> current() const EXCLUDES(mutex_);
+  // Those that ids are looked up in, the latest last.
+  std::vector<std::shared_ptr<const Index>> generations() const EXCLUDES(mutex_);
   void stop() { stop_.request_stop(); }  // reads in progress and to come end with kCancelled
 
   Result<Attr> lookup(NodeId parent, std::string_view name) override;

@@ -26,12 +26,26 @@ void RuntimeTest::start(const std::string& source, const std::vector<std::string
                            "--session=" + session_, "--listen=" + address_},
                   .env = clean_environment(scratch_.path()),
                   .log = log_};
+  command.env.insert(command.env.end(), environment_.begin(), environment_.end());
   command.argv.insert(command.argv.end(), more.begin(), more.end());
   const auto child = spawn(command);
   ASSERT_TRUE(child) << child.error().message;
   server_ = *child;
   ASSERT_TRUE(eventually([&] { return client_.status() || !alive(server_); }));
   ASSERT_TRUE(alive(server_)) << logs();
+}
+
+void RuntimeTest::start_to_die_after(const std::string& name, const std::string& source) {
+  environment_ = {std::string("LD_PRELOAD=") + KILL_AFTER_RENAME, "KILL_AFTER_RENAME_TO=" + name};
+  start(source);
+  environment_.clear();
+}
+
+void RuntimeTest::wait_until_dead() {
+  std::optional<Exit> exit;
+  ASSERT_TRUE(eventually([&] { return (exit = poll_exit(server_)).has_value(); })) << logs();
+  server_ = 0;
+  EXPECT_EQ(*exit, (Exit{0, SIGKILL})) << logs();
 }
 
 void RuntimeTest::kill() {

@@ -30,6 +30,9 @@ class RuntimeTest : public testing::Test {
 
   // Flags that every start has are added.
   void start(const std::string& source, const std::vector<std::string>& more = {});
+  // The same, of one that is killed as soon as it has renamed something to `name`.
+  void start_to_die_after(const std::string& name, const std::string& source);
+  void wait_until_dead();
   void kill();                         // -9
   Exit stop();                         // SIGTERM
   std::string file_source(int count);  // makes files of a directory, returns its uri
@@ -56,6 +59,7 @@ class RuntimeTest : public testing::Test {
   std::optional<fuse::Mounted> mounted_;
   std::optional<fuse::Attached> attached_;
   pid_t server_ = 0;
+  std::vector<std::string> environment_{};  // of the next start, besides the usual
 };
 
 }  // namespace paddle::test

@@ -2,7 +2,9 @@
 //
 // The runtime is killed under its readers; the node attaches the next one.
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -122,6 +124,104 @@ TEST_F(KillTest, jobs_that_had_their_effect_before_the_kill_have_it_no_second_ti
     EXPECT_TRUE(eventually([&] { return client_.job(id)->state == JobState::kSucceeded; })) << id;
   }
   EXPECT_EQ(client_.status()->index, before);
+}
+
+class LivingMountTest : public KillTest {
+ protected:
+  static std::vector<std::string> names_in(const std::filesystem::path& directory) {
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (const auto& each : std::filesystem::directory_iterator(directory, failed)) {
+      names.push_back(each.path().filename());
+    }
+    EXPECT_FALSE(failed) << failed.message();
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  std::string in_source(const std::string& path) const {
+    return scratch_.path() + "/source/" + path;
+  }
+  // Of the source: a name is new, one is gone, one has another content and size.
+  void change_source() {
+    truth_["class0/new.jpg"] = "new";
+    truth_["class1/1.jpg"] = "changed";
+    truth_["class7/first.jpg"] = "of a new directory";
+    truth_.erase("class0/0.jpg");
+    std::filesystem::remove(in_source("class0/0.jpg"));
+    std::filesystem::create_directory(in_source("class7"));
+    for (const char* path : {"class0/new.jpg", "class1/1.jpg", "class7/first.jpg"}) {
+      ASSERT_TRUE(write_file(in_source(path), truth_[path]));
+    }
+  }
+  // Lists, stats and reads: the kernel remembers all of it afterwards.
+  void expect_truth() {
+    std::map<std::string, std::vector<std::string>> wanted;
+    for (const auto& [path, bytes] : truth_) {
+      const std::size_t slash = path.find('/');
+      wanted[path.substr(0, slash)].push_back(path.substr(slash + 1));
+    }
+    for (auto& [directory, names] : wanted) {
+      std::sort(names.begin(), names.end());
+      EXPECT_EQ(names_in(point_ / directory), names) << directory;
+    }
+    EXPECT_EQ(names_in(point_.path()).size(), wanted.size());
+    for (const auto& [path, bytes] : truth_) {
+      std::error_code failed;
+      EXPECT_EQ(std::filesystem::file_size(point_ / path, failed), bytes.size()) << path;
+      EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path;
+    }
+  }
+  static constexpr const char* kGone = "class0/0.jpg";
+  static constexpr const char* kNew = "class0/new.jpg";
+};
+
+TEST_F(LivingMountTest,
+       a_generation_that_its_runtime_did_not_live_to_announce_is_seen_all_the_same) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  const std::string source = file_source(10);
+  start_to_die_after("/index.2", source);
+  ASSERT_EQ(run_job("s1", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  expect_truth();
+  EXPECT_FALSE(std::filesystem::exists(point_ / kNew));
+  change_source();
+  ASSERT_TRUE(
+      client_.put_job("s2", {.kind = JobKind::kSync, .sync = {.delete_destination = true}}));
+  wait_until_dead();
+  EXPECT_TRUE(std::filesystem::exists(cache_ + "/index.2"));
+  start(source);
+  attach();
+  ASSERT_TRUE(eventually([&] { return client_.job("s2")->state == JobState::kSucceeded; }));
+  EXPECT_EQ(client_.status()->index->generation, 2) << "it was published before the kill";
+  EXPECT_FALSE(std::filesystem::exists(point_ / kGone));
+  expect_truth();
+}
+
+TEST_F(LivingMountTest, what_was_published_while_the_mount_had_no_server_is_seen_when_it_has_one) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  const std::string source = file_source(10);
+  start(source);
+  ASSERT_EQ(run_job("s1", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  expect_truth();
+  kill();
+  start(source);
+  change_source();
+  ASSERT_EQ(run_job("s2", {.kind = JobKind::kSync, .sync = {.delete_destination = true}}).state,
+            JobState::kSucceeded);
+  // Two generations later the one that the mount knows is on no disk any more.
+  ASSERT_EQ(run_job("r1", {.kind = JobKind::kRemove, .which = {.paths = {"class2/2.jpg"}}}).state,
+            JobState::kSucceeded);
+  ASSERT_EQ(run_job("r2", {.kind = JobKind::kRemove, .which = {.paths = {"class3/3.jpg"}}}).state,
+            JobState::kSucceeded);
+  truth_.erase("class2/2.jpg");
+  truth_.erase("class3/3.jpg");
+  kill();
+  start(source);
+  attach();
+  expect_truth();
 }
 
 TEST_F(KillTest, attaching_once_more_to_the_same_runtime_changes_nothing) {

@@ -37,4 +37,16 @@ Changes changes_between(const Index& before, const Index& after) {
   return changes;
 }
 
+void add_everything(const Index& index, Changes& changes) {
+  for (Index::Position at = 0; at < index.size(); ++at) {
+    const Index::Entry entry = index.at(at);
+    if (!entry.directory) continue;
+    changes.listings.push_back(entry.id);
+    const auto children = index.children(at);
+    for (std::uint32_t i = 0; i < children.count; ++i) {
+      changes.names.push_back({entry.id, std::string(index.at(children.first + i).name)});
+    }
+  }
+}
+
 }  // namespace paddle::engine::samplefs

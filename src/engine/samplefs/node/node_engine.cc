@@ -117,8 +117,8 @@ Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options,
   engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->origins_);
   engine->files_ = std::make_unique<data::SampleFiles>(indices.front(), *engine->data_);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
-  engine->sessions_ = std::make_unique<Sessions>(*engine->files_, metrics,
-                                                 options.cache + "/agreed", options.read_limit);
+  engine->sessions_ =
+      std::make_unique<Sessions>(*engine->files_, metrics, options.cache, options.read_limit);
   log::info("cache opened", {{"directory", options.cache},
                              {"limit_mib", limit.bytes >> 20},
                              {"blocks", engine->store_->stats().blocks},
@@ -139,7 +139,7 @@ Result<> NodeEngine::publish(const std::string& job, bool is_sync, data::IndexBu
   TRY(const IndexPtr index, data::Index::open(file));
   origins_.learn(*index);
   files_->switch_to(index);
-  if (index->digest() != before->digest()) sessions_->forget(changes_between(*before, *index));
+  sessions_->announce();
   before_ = is_sync ? before : nullptr;
   drop_unneeded_blocks();
   files_on_disk_.prune(publication.generation);

@@ -6,6 +6,7 @@
 //   index.<generation>   what there is (index_files.h)
 //   keys/                of sources that jobs brought (source_keys.h)
 //   agreed               what mounts and kernel agreed on (sessions.h)
+//   told                 which generation each mount was told of last (told.h)
 //   jobs/                the runtime's journal (runtime/server)
 //
 // It opens without the source: what was indexed and cached before is served at once, and before the

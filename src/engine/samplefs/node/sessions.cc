@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/samplefs/node/sessions.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -11,12 +12,39 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "engine/samplefs/node/changes.h"
+#include "engine/samplefs/node/index_files.h"
 
 namespace paddle::engine::samplefs {
 namespace {
 
 // INIT waits in the connection from mount(2) on.
 constexpr std::chrono::seconds kInitLimit{3};
+
+// What a mount has to forget to show `now`, when it was told of the generation with that digest.
+Changes changes_since(const std::optional<std::string>& told, const IndexPtr& now,
+                      const std::vector<IndexPtr>& known) {
+  const auto before = std::find_if(known.begin(), known.end(), [&](const IndexPtr& index) {
+    return told && index->digest() == *told;
+  });
+  if (before != known.end()) return changes_between(**before, *now);
+  Changes everything;
+  for (const IndexPtr& index : known) add_everything(*index, everything);
+  return everything;
+}
+
+Result<> forget(const fuse::Channel& channel, const Changes& changes) {
+  Result<> told = Done{};
+  if (auto epoch = channel.increase_epoch(); !epoch) {
+    for (const ChangedName& each : changes.names) {
+      if (auto done = channel.invalidate_entry(each.directory, each.name); !done) told = done;
+    }
+  }
+  for (const auto directory : changes.listings) {
+    if (auto done = channel.invalidate_listing(directory); !done) told = done;
+  }
+  return told;
+}
 
 // The same open connection, through whichever descriptor.
 bool same_file(int a, int b) {
@@ -52,7 +80,7 @@ class Sessions::Served {
     if (session_->ended() || !same_file(channel, session_->channel().fd())) return std::nullopt;
     return agreed_;
   }
-  fuse::Session& session() { return *session_; }
+  const fuse::Session& session() const { return *session_; }
   bool alive() const { return !session_->ended(); }
 
  private:
@@ -79,6 +107,10 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
     }
   }
   retire(attachment.name);
+  // A fresh mount knows nothing; what is noted of one that had its name is not about it.
+  if (!attachment.resumed) told_.drop(attachment.name);
+  const std::string current = files_.current()->digest();
+  bool fresh = !attachment.resumed;
   std::vector<UniqueFd> spare;
   for (const UniqueFd& each : attachment.channels) {
     spare.emplace_back(::fcntl(each.get(), F_DUPFD_CLOEXEC, 3));
@@ -86,15 +118,21 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
   auto started = start(std::move(attachment.channels), attachment.resumed, attachment.stop);
   if (const auto before = noted(); started.is(Code::kDeadline) && !attachment.resumed && before) {
     log::warn("the mount was agreed on before; goes on with what was noted then");
+    fresh = false;
     started = start(std::move(spare), before, attachment.stop);
   }
   if (!started) return std::move(started).error();
   note(started->agreed);
+  if (fresh) told_.note(attachment.name, current);
   const fuse::Negotiated agreed = started->agreed;
   auto served = std::make_shared<Served>(std::move(started->session));
   served->keep(std::move(attachment.link), agreed);
-  Lock lock(mutex_);
-  served_[attachment.name] = std::move(served);
+  {
+    Lock lock(mutex_);
+    served_[attachment.name] = served;
+  }
+  // After announce() can see it, so that no generation comes in between.
+  tell(attachment.name, *served);
   log::info("serves a mount",
             {{"name", attachment.name}, {"resumed", attachment.resumed.has_value()}});
   return agreed;
@@ -103,7 +141,11 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
 // Its last requests may wait for a slow source; nobody else waits for them.
 void Sessions::retire(const std::string& name) {
   Lock lock(mutex_);
-  std::erase_if(served_, [](const auto& each) { return !each.second->alive(); });
+  std::erase_if(served_, [&](const auto& each) {
+    if (each.second->alive()) return false;
+    if (each.first != name) told_.drop(each.first);
+    return true;
+  });
   const auto found = served_.find(name);
   if (found == served_.end()) return;
   retiring_.emplace_back([old = std::move(found->second)]() mutable { old.reset(); });
@@ -140,27 +182,24 @@ std::optional<fuse::Negotiated> Sessions::noted() const {
   return *agreed;
 }
 
-void Sessions::forget(const Changes& changes) {
-  std::vector<ServedPtr> all;
+void Sessions::announce() {
+  std::map<std::string, ServedPtr> all;
   {
     Lock lock(mutex_);
-    for (const auto& [name, served] : served_) all.push_back(served);
+    all = served_;
   }
-  for (const ServedPtr& served : all) {
-    if (!served->alive()) continue;
-    const fuse::Channel& channel = served->session().channel();
-    Result<> told = Done{};
-    if (auto epoch = channel.increase_epoch(); !epoch) {
-      for (const ChangedName& each : changes.names) {
-        if (auto done = channel.invalidate_entry(each.directory, each.name); !done) told = done;
-      }
-    }
-    for (const auto directory : changes.listings) {
-      if (auto done = channel.invalidate_listing(directory); !done) told = done;
-    }
-    if (!told && served->alive()) {
-      log::warn("a mount may show old names", {{"reason", told.error().message}});
-    }
+  for (const auto& [name, served] : all) tell(name, *served);
+}
+
+void Sessions::tell(const std::string& name, const Served& served) {
+  const IndexPtr now = files_.current();
+  const auto before = told_.of(name);
+  if (before == now->digest() || !served.alive()) return;
+  const Changes changes = changes_since(before, now, files_.generations());
+  if (const auto done = forget(served.session().channel(), changes); done) {
+    told_.note(name, now->digest());
+  } else if (served.alive()) {
+    log::warn("a mount may show old names", {{"name", name}, {"reason", done.error().message}});
   }
 }
 

@@ -8,6 +8,11 @@
 // nobody can tell a successor what was agreed on; so it is written down as well. On one machine
 // every mount agrees on the same.
 //
+// A kernel keeps names and listings for as long as it is not told otherwise. Each mount is told
+// what differs between the generation that it was told of last (told.h) and the current one: by
+// announce(), and when it is attached. The latter is for what a predecessor published and did not
+// live to announce, and for what was published while nobody served the mount.
+//
 // Thread-safe. The file system and the metrics outlive it.
 
 #pragma once
@@ -24,26 +29,31 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "base/sync.h"
-#include "engine/samplefs/node/changes.h"
+#include "engine/samplefs/node/told.h"
 #include "fuse/attach.h"
 #include "fuse/session.h"
+#include "samplefs/sample_files.h"
 
 namespace paddle::engine::samplefs {
 
 class Sessions {
  public:
-  // `notes`: the file for what was agreed on.
-  Sessions(::paddle::samplefs::FileSystem& files, Metrics& metrics, std::string notes,
+  // `directory`: where the files `agreed` and `told` are.
+  Sessions(::paddle::samplefs::SampleFiles& files, Metrics& metrics, const std::string& directory,
            std::chrono::milliseconds read_limit)
-      : files_(files), metrics_(metrics), notes_(std::move(notes)), read_limit_(read_limit) {}
+      : files_(files),
+        metrics_(metrics),
+        notes_(directory + "/agreed"),
+        read_limit_(read_limit),
+        told_(directory + "/told") {}
   // Takes no more requests and finishes those at work. Mounts stay as they are.
   ~Sessions();
 
   // For AttachServer; returns when INIT was answered or taken over.
   Result<fuse::Negotiated> attach(fuse::Attachment attachment) EXCLUDES(mutex_);
 
-  // Lets every kernel forget what has changed.
-  void forget(const Changes& changes) EXCLUDES(mutex_);
+  // Lets every kernel forget what is another in the current generation.
+  void announce() EXCLUDES(mutex_);
   std::int64_t count() const EXCLUDES(mutex_);  // being served
 
  private:
@@ -59,13 +69,15 @@ class Sessions {
   Result<Started> start(std::vector<UniqueFd> channels,
                         const std::optional<fuse::Negotiated>& resumed,
                         const std::stop_token& stop);
+  void tell(const std::string& name, const Served& served);
   void note(const fuse::Negotiated& agreed) const;
   std::optional<fuse::Negotiated> noted() const;
 
-  ::paddle::samplefs::FileSystem& files_;
+  ::paddle::samplefs::SampleFiles& files_;
   Metrics& metrics_;
   const std::string notes_;
   const std::chrono::milliseconds read_limit_;
+  Told told_;  // self-synchronised
   mutable Mutex mutex_;
   std::map<std::string, ServedPtr> served_ GUARDED_BY(mutex_);
   std::vector<std::jthread> retiring_ GUARDED_BY(mutex_);  // replaced ones, on their way out

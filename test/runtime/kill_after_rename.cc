@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For LD_PRELOAD: the program is killed, as by kill -9, as soon as it has renamed a file to a path
+// that ends with $KILL_AFTER_RENAME_TO. What is published by a rename is then published, and
+// nothing behind it has happened. Without that variable nothing is changed.
+
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+extern "C" __attribute__((visibility("default"))) int rename(const char* from,
+                                                             const char* to) noexcept {
+  using Rename = int (*)(const char*, const char*);
+  static const auto real = reinterpret_cast<Rename>(::dlsym(RTLD_NEXT, "rename"));
+  const int result = real(from, to);
+  const char* last = std::getenv("KILL_AFTER_RENAME_TO");
+  if (result == 0 && last != nullptr && std::string_view(to).ends_with(last)) {
+    ::kill(::getpid(), SIGKILL);
+    ::pause();
+  }
+  return result;
+}
