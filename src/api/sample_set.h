@@ -130,7 +130,9 @@ struct JobsName {
 struct IndexStatus {
   std::int64_t generation = 0;
   std::string digest{};
-  std::string synced_by{};  // id of the sync that made it, where the engine does not count
+  std::string synced_by{};    // id of the sync that made it, where the engine does not count
+  std::int64_t left_out = 0;  // what the source has and the set cannot show
+  std::vector<std::string> left_out_examples{};
   Opaque rest{};
   bool operator==(const IndexStatus&) const = default;
 };

@@ -156,6 +156,10 @@ void fields(Visit& visit, As<IndexStatus> auto& s) {
   visit("syncedBy", s.synced_by,
         {.doc = "Id of the sync that made it, where the engine does not count."});
   visit("digest", s.digest, {});
+  visit("leftOut", s.left_out,
+        {.doc = "How many objects of the source are not in the set, because they cannot be files "
+                "of it."});
+  visit("leftOutExamples", s.left_out_examples, {.doc = "A few of them, each with the reason."});
 }
 
 template <typename Visit>

@@ -24,6 +24,14 @@
 
 namespace paddle::engine {
 
+// What a source has and the set cannot show: how many, and a few of them, each with why. The texts
+// are short and printable.
+struct LeftOut {
+  std::int64_t count = 0;
+  std::vector<std::string> examples{};
+  bool operator==(const LeftOut&) const = default;
+};
+
 struct Progress {
   std::int64_t files_total = 0;  // 0 while not known
   std::int64_t files_done = 0;
@@ -33,7 +41,8 @@ struct Progress {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_per_second = 0;
   std::optional<std::int64_t> seconds_left{};
-  std::string cut{};  // of a part of a sync: which division it is a part of
+  std::string cut{};   // of a part of a sync: which division it is a part of
+  LeftOut left_out{};  // of a sync
   bool operator==(const Progress&) const = default;
 };
 using ProgressSink = std::function<void(const Progress&)>;
@@ -117,6 +126,7 @@ struct Status {
     std::int64_t files = 0;
     std::int64_t bytes = 0;
     std::int64_t synced = 0;  // the generation that the latest sync made, when it counts
+    LeftOut left_out{};       // by the latest sync of each source
   };
   std::optional<Index> index{};  // absent before the first sync
 

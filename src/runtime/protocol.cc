@@ -25,6 +25,8 @@ constexpr std::array kOrders{std::pair{sampler::Order::kSequence, "sequence"},
 constexpr std::size_t kMostPaths = 10'000;
 constexpr std::int32_t kMostThreads = 1'000;
 constexpr std::size_t kMostKeys = 64;
+constexpr std::size_t kMostExamples = 5;
+constexpr std::size_t kLongestExample = 500;
 constexpr std::int32_t kMostPartitions = 10'000;
 
 Error wrong(const std::string& field, const std::string& wants) {
@@ -216,6 +218,25 @@ Result<engine::SyncTask> decode_sync(const Json& from) {
   return task;
 }
 
+// ---- what was left out ----
+
+void put(Json& json, const engine::LeftOut& left) {
+  if (left.count == 0) return;
+  json["leftOut"] = {{"count", left.count}, {"examples", left.examples}};
+}
+
+// Texts for people: cut here, so that no runtime can fill the status of a set.
+Result<engine::LeftOut> decode_left_out(const Json& from) {
+  engine::LeftOut left;
+  Reader read(from);
+  read.take("count", left.count);
+  read.take("examples", left.examples);
+  CHECK_DONE(read.done());
+  if (left.examples.size() > kMostExamples) left.examples.resize(kMostExamples);
+  std::erase_if(left.examples, [](const auto& each) { return each.size() > kLongestExample; });
+  return left;
+}
+
 // ---- which files ----
 
 void put(Json& json, const engine::Selection& which) {
@@ -320,6 +341,7 @@ Json encode(const JobReport& report) {
   if (!report.cut.empty()) json["cut"] = report.cut;
   if (report.seconds_left) json["secondsLeft"] = *report.seconds_left;
   if (report.cleared_since) json["clearedSince"] = true;
+  put(json, report.left_out);
   return json;
 }
 
@@ -349,6 +371,7 @@ Json encode(const StatusReport& report) {
                      {"digest", report.index->digest},
                      {"files", report.index->files},
                      {"bytes", report.index->bytes}};
+    put(json["index"], report.index->left_out);
   }
   return json;
 }
@@ -384,6 +407,9 @@ Result<JobReport> decode_job_report(const Json& from) {
   read.take("cut", report.cut);
   read.take("clearedSince", report.cleared_since);
   CHECK_DONE(read.done());
+  if (const Json* left = read.find("leftOut")) {
+    TRY(report.left_out, decode_left_out(*left));
+  }
   if (!is_job_id(report.id)) return wrong("id", "a job's id");
   return report;
 }
@@ -411,6 +437,9 @@ Result<StatusReport> decode_status_report(const Json& from) {
     in.take("files", into.files);
     in.take("bytes", into.bytes);
     CHECK_DONE(in.done());
+    if (const Json* left = in.find("leftOut")) {
+      TRY(into.left_out, decode_left_out(*left));
+    }
   }
   if (const Json* cache = read.find("cache")) {
     Reader in(*cache);

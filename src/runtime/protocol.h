@@ -51,6 +51,7 @@ struct JobReport {
   std::string error{};         // one sentence; no secrets
   std::string cut{};           // of a part of a sync: parts of one sync say the same
   bool cleared_since = false;  // a job that clears the cache came after it
+  engine::LeftOut left_out{};  // of a sync
   bool operator==(const JobReport&) const = default;
 };
 
@@ -60,6 +61,7 @@ struct IndexReport {
   std::int64_t files = 0;
   std::int64_t bytes = 0;
   std::int64_t synced = 0;  // the generation that the latest sync made; 0: this engine does not say
+  engine::LeftOut left_out{};
   bool operator==(const IndexReport&) const = default;
 };
 

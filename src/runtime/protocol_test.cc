@@ -95,13 +95,18 @@ TEST(RuntimeProtocol, ReportsGoThereAndBack) {
                    .seconds_left = 0,
                    .error = "no such bucket",
                    .cut = "cut-1",
-                   .cleared_since = true};
+                   .cleared_since = true,
+                   .left_out = {.count = 2, .examples = {"'a//b' (an empty part)"}}};
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
   report.seconds_left.reset();
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
 
   StatusReport status{.engine = "samplefs",
-                      .index = IndexReport{1, "d", 2, 3},
+                      .index = IndexReport{.generation = 1,
+                                           .digest = "d",
+                                           .files = 2,
+                                           .bytes = 3,
+                                           .left_out = {.count = 1, .examples = {"'..' (why)"}}},
                       .cache = {1, 2, 3, 4, 5, 6, "life"},
                       .reads = {7, 8, 9, 10},
                       .mounts = 11,
@@ -116,6 +121,27 @@ TEST(RuntimeProtocol, UnknownFieldsAreIgnored) {
   EXPECT_TRUE(decode_job_report(
       Json{{"id", "a"}, {"kind", "clear"}, {"state", "queued"}, {"later", Json::array({1})}}));
   EXPECT_TRUE(decode_status_report(Json{{"cache", {{"later", 1}}}, {"later", 1}}));
+}
+
+TEST(RuntimeProtocol, ARuntimeThatSaysNothingOfWhatItLeftOutIsUnderstood) {
+  const auto old = decode_status_report(Json{{"index", {{"generation", 1}, {"digest", "d"}}}});
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->index->left_out, engine::LeftOut{});
+  EXPECT_FALSE(
+      encode(StatusReport{.index = IndexReport{.generation = 1}})["index"].contains("leftOut"))
+      << "nothing is not said";
+}
+
+TEST(RuntimeProtocol, ExamplesOfWhatWasLeftOutAreFewAndShort) {
+  Json examples = Json::array({std::string(10'000, 'x')});
+  for (int i = 0; i < 50; ++i) examples.push_back("'" + std::to_string(i) + "'");
+  const auto report = decode_status_report(
+      Json{{"index", {{"leftOut", {{"count", 51}, {"examples", examples}, {"later", 1}}}}}});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->index->left_out.count, 51);
+  EXPECT_EQ(report->index->left_out.examples,
+            (std::vector<std::string>{"'0'", "'1'", "'2'", "'3'"}));
+  EXPECT_TRUE(decode_status_report(Json{{"index", {{"leftOut", 3}}}}).is(Code::kInvalid));
 }
 
 TEST(RuntimeProtocol, AnErrorNamesTheField) {

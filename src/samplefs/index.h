@@ -73,7 +73,9 @@ class Index {
   FsTotals totals() const { return {.files = header_.files, .bytes = header_.bytes}; }
   // The generation that the latest sync made: an earlier one when files were removed since.
   std::uint64_t synced() const { return header_.synced; }
+  // What the latest sync of each origin could not take; in sum, and by origin.
   std::uint64_t left_out() const { return header_.left_out; }
+  const LeftOutNotes& left_out_notes() const { return notes_; }
   std::string digest() const;  // 32 hexadecimal digits
 
   // Of all files; the first is the set's own source at the root, whether a file is from there or
@@ -114,6 +116,7 @@ class Index {
   IndexLayout layout_{};
   std::vector<KnownOrigin> origins_{1};
   std::vector<std::string> ledger_{};
+  LeftOutNotes notes_{};
 };
 
 }  // namespace paddle::samplefs

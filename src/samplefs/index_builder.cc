@@ -71,9 +71,17 @@ Result<> IndexBuilder::add(const source::Object& object, const Origin& origin) {
   if (!source::is_path(path)) {
     return Error{Code::kInvalid, "a path beneath the destination would be too long"};
   }
+  if (object.size > kMaxFileSize) {
+    left_out_[origin].add(object.path, "larger than 50 TiB");
+    return Done{};
+  }
   ++listed_;
   push(object, path, origin, false);
   return Done{};
+}
+
+void IndexBuilder::leave_out(const source::LeftOut& left, const Origin& origin) {
+  if (left.count > 0) left_out_[origin].add(left);
 }
 
 void IndexBuilder::keep(const Index& from, const Index::Entry& entry, std::string_view path) {
@@ -114,11 +122,7 @@ void IndexBuilder::settle() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < entries_.size();) {
     std::size_t end = i;
-    std::size_t listed = 0;
-    while (end < entries_.size() && entries_[end].path() == entries_[i].path()) {
-      listed += entries_[end++].kept ? 0 : 1;
-    }
-    left_out_ += listed > 0 ? listed - 1 : 0;
+    while (end < entries_.size() && entries_[end].path() == entries_[i].path()) ++end;
     entries_[kept++] = winner_of(std::span(entries_).subspan(i, end - i));
     i = end;
   }
@@ -129,9 +133,12 @@ void IndexBuilder::settle() {
     const auto next = i + 1 < entries_.size() ? entries_[i + 1].path() : std::string_view();
     const bool hidden =
         next.size() > path.size() && next.starts_with(path) && next[path.size()] == '/';
-    if (!hidden) entries_[kept++] = entries_[i];
+    if (hidden) {
+      left_out_[origins_[entries_[i].origin]].add(path, "a directory has the same name");
+    } else {
+      entries_[kept++] = entries_[i];
+    }
   }
-  left_out_ += entries_.size() - kept;
   entries_.resize(kept);
 }
 
@@ -156,8 +163,15 @@ IndexBuilder::Table IndexBuilder::table() const {
 Result<IndexBuilder::Shape> IndexBuilder::shape() const {
   std::uint64_t nodes = 1;
   std::uint64_t text_size = 0;
+  std::uint64_t bytes = 0;
   std::string_view previous;
   for (const Entry& entry : entries_) {
+    bytes += entry.size;
+    if (bytes > kMaxSetSize) {
+      return Error{Code::kInvalid,
+                   "the source lists more than 4 PiB, which is more than a set may have; sync a "
+                   "part of it: a longer prefix, or include and exclude"};
+    }
     const auto path = entry.path();
     const auto fresh = path.substr(shared_directories(previous, path));
     const auto slashes = static_cast<std::uint64_t>(std::count(fresh.begin(), fresh.end(), '/'));
@@ -183,12 +197,13 @@ class IndexBuilder::Writer {
         ids_(reinterpret_cast<IdSlot*>(file + layout_.ids)),
         texts_(reinterpret_cast<char*>(file + layout_.texts)) {}
 
-  void lay_out(const std::string& origins, const std::string& ledger) {
+  void lay_out(const std::string& origins, const std::string& ledger, const std::string& notes) {
     while (!lay_out_nodes(header_.salt)) ++header_.salt;
     header_.files = entries_.size();
     for (const Entry& entry : entries_) header_.bytes += entry.size;
     std::memcpy(file_ + layout_.origins, origins.data(), origins.size());
     std::memcpy(file_ + layout_.ledger, ledger.data(), ledger.size());
+    std::memcpy(file_ + layout_.notes, notes.data(), notes.size());
     std::memcpy(file_, &header_, sizeof header_);
     seal_index(file_, layout_.end);
   }
@@ -296,19 +311,21 @@ Result<> IndexBuilder::write(const std::string& file, const Publication& publica
   const Table used = table();
   const std::string origins = encode_origins(used.origins);
   const std::string ledger = encode_ledger(publication.ledger);
+  const std::string notes = encode_notes(left_out_);
   IndexHeader header;
   std::memcpy(header.magic, kIndexMagic, sizeof kIndexMagic);
-  header.version = kIndexVersion;
+  header.version = notes.empty() ? kIndexVersionWithoutNotes : kIndexVersion;
   header.node_count = measured.nodes;
   header.generation = publication.generation;
   header.synced = publication.synced;
-  header.left_out = left_out_;
+  for (const auto& [origin, left] : left_out_) header.left_out += left.count;
   header.text_size = measured.text_size;
   header.origins_size = origins.size();
   header.ledger_size = ledger.size();
+  header.notes_size = notes.size();
   header.file_size = IndexLayout(header).end;
   TRY(NewFile fresh, NewFile::create(file, header.file_size));
-  Writer(entries_, used, header, fresh.bytes()).lay_out(origins, ledger);
+  Writer(entries_, used, header, fresh.bytes()).lay_out(origins, ledger, notes);
   return fresh.publish();
 }
 

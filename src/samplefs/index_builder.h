@@ -6,8 +6,10 @@
 // memory budget.
 //
 // What was listed replaces what was kept at the same path. Where one is named "a" and another "a/b"
-// the directory wins, as on no file system both can be; the file is counted as left out. The result
-// is a function of the sets of objects alone, not of the order in which they came.
+// the directory wins, as on no file system both can be; the file is left out, and so is one that is
+// larger than any object store's: a size that nobody can have stored is not to be believed. What is
+// left out is counted and named by origin. The result is a function of the sets of objects alone,
+// not of the order in which they came.
 //
 // Not thread-safe.
 
@@ -33,19 +35,26 @@ struct Publication {
   std::vector<std::string> ledger{};  // of jobs' ids, each of at most 255 bytes
 };
 
+// What an object of S3 may have at most.
+inline constexpr std::uint64_t kMaxFileSize = std::uint64_t{50} << 40;
+// What all files of one generation may have. All that walks over blocks ends in reasonable time.
+inline constexpr std::uint64_t kMaxSetSize = std::uint64_t{4} << 50;
+
 class IndexBuilder {
  public:
   // An object as its source lists it. kInvalid for a path or etag that no listing may give
   // (source/path_rules.h), or that is too long beneath that destination.
   Result<> add(const source::Object& object, const Origin& origin = {});
-  void leave_out(std::uint64_t count) { left_out_ += count; }  // counted by the listing
+  // By the listing of that origin, or known from an earlier generation.
+  void leave_out(const source::LeftOut& left, const Origin& origin = {});
 
   // A file of an earlier generation. REQUIRES: `entry` is one of `from`, at `path`.
   void keep(const Index& from, const Index::Entry& entry, std::string_view path);
   // What was listed replaces only what is older, unless both are of the same origin.
   void prefer_newer() { newer_wins_ = true; }
 
-  // Writes `file` whole or not at all: temporary file beside it, fsync, rename. Call once.
+  // Writes `file` whole or not at all: temporary file beside it, fsync, rename. Call once. kInvalid
+  // for too many files, or too many bytes in sum.
   Result<> write(const std::string& file, const Publication& publication);
   Result<> write(const std::string& file, std::uint64_t generation) {
     return write(file, {.generation = generation, .synced = generation});
@@ -92,7 +101,7 @@ class IndexBuilder {
   bool newer_wins_ = false;
   std::vector<std::unique_ptr<char[]>> chunks_{};
   std::size_t used_ = 0;  // of the last chunk
-  std::uint64_t left_out_ = 0;
+  LeftOutNotes left_out_{};
 };
 
 }  // namespace paddle::samplefs

@@ -64,11 +64,26 @@ bool take_text(std::string_view& text, std::size_t size, std::string& into) {
   return true;
 }
 
+void put_origin(std::string& text, const Origin& origin) {
+  for (const std::string* part : {&origin.uri, &origin.server, &origin.destination}) {
+    put_size(text, part->size(), 2);
+  }
+  text.append(origin.uri).append(origin.server).append(origin.destination);
+}
+bool take_origin(std::string_view& text, Origin& origin) {
+  std::size_t uri = 0, server = 0, destination = 0;
+  return take_size(text, 2, uri) && take_size(text, 2, server) && take_size(text, 2, destination) &&
+         take_text(text, uri, origin.uri) && take_text(text, server, origin.server) &&
+         take_text(text, destination, origin.destination) &&
+         (origin.destination.empty() || source::is_path(origin.destination));
+}
+
 }  // namespace
 
 bool fits(const IndexHeader& header, std::size_t size) {
   if (header.node_count == 0 || header.text_size > size || header.origins_size > size ||
-      header.ledger_size > size) {
+      header.ledger_size > size ||
+      (header.version > kIndexVersionWithoutNotes && header.notes_size > size)) {
     return false;
   }
   if (header.version == kFirstIndexVersion && header.origins_size + header.ledger_size != 0) {
@@ -87,11 +102,20 @@ NodeId directory_id(std::string_view path, std::uint64_t salt) {
 
 std::string encode_origins(const std::vector<Origin>& origins) {
   std::string text;
-  for (const Origin& origin : origins) {
-    for (const std::string* part : {&origin.uri, &origin.server, &origin.destination}) {
-      put_size(text, part->size(), 2);
+  for (const Origin& origin : origins) put_origin(text, origin);
+  return text;
+}
+
+std::string encode_notes(const LeftOutNotes& notes) {
+  std::string text;
+  for (const auto& [origin, left] : notes) {
+    put_origin(text, origin);
+    put_size(text, left.count, 8);
+    put_size(text, left.examples.size(), 1);
+    for (const std::string& example : left.examples) {
+      put_size(text, example.size(), 2);
+      text.append(example);
     }
-    text.append(origin.uri).append(origin.server).append(origin.destination);
   }
   return text;
 }
@@ -109,15 +133,8 @@ std::optional<std::vector<Origin>> decode_origins(std::string_view text) {
   std::vector<Origin> origins;
   while (!text.empty()) {
     Origin origin;
-    std::size_t uri = 0, server = 0, destination = 0;
-    if (!take_size(text, 2, uri) || !take_size(text, 2, server) ||
-        !take_size(text, 2, destination) || !take_text(text, uri, origin.uri) ||
-        !take_text(text, server, origin.server) ||
-        !take_text(text, destination, origin.destination)) {
-      return std::nullopt;
-    }
-    const bool good = origin.destination.empty() || source::is_path(origin.destination);
-    if (!good || origin <= (origins.empty() ? Origin{} : origins.back())) return std::nullopt;
+    if (!take_origin(text, origin)) return std::nullopt;
+    if (origin <= (origins.empty() ? Origin{} : origins.back())) return std::nullopt;
     origins.push_back(std::move(origin));
   }
   return origins;
@@ -132,6 +149,31 @@ std::optional<std::vector<std::string>> decode_ledger(std::string_view text) {
     }
   }
   return ids;
+}
+
+std::optional<LeftOutNotes> decode_notes(std::string_view text) {
+  LeftOutNotes notes;
+  while (!text.empty()) {
+    Origin origin;
+    source::LeftOut left;
+    std::size_t count = 0, examples = 0;
+    if (!take_origin(text, origin) || !take_size(text, 8, count) || !take_size(text, 1, examples) ||
+        examples > source::LeftOut::kMostExamples || examples > count) {
+      return std::nullopt;
+    }
+    left.count = count;
+    while (examples-- > 0) {
+      std::size_t size = 0;
+      if (!take_size(text, 2, size) || size > source::LeftOut::kLongestExample ||
+          !take_text(text, size, left.examples.emplace_back()) ||
+          !source::is_printable(left.examples.back())) {
+        return std::nullopt;
+      }
+    }
+    if (!notes.empty() && origin <= notes.rbegin()->first) return std::nullopt;
+    notes.emplace(std::move(origin), std::move(left));
+  }
+  return notes;
 }
 
 void seal_index(std::byte* file, std::size_t size) {

@@ -2,10 +2,11 @@
 //
 // The index file: one immutable generation of a sample set. All numbers little-endian.
 //
-//   0          128            nodes            ids              texts     origins    ledger
-//   +----------+----------------+----------------+----------------+----------+----------+
-//   | Header   | Node x count   | IdSlot x count | name etag ...  | Origin.. | id id .. |
-//   +----------+----------------+----------------+----------------+----------+----------+
+//   0        128            nodes            ids              texts     origins    ledger     left
+//   out
+//   +--------+--------------+----------------+----------------+----------+----------+----------+
+//   | Header | Node x count | IdSlot x count | name etag ...  | Origin.. | id id .. | notes .. |
+//   +--------+--------------+----------------+----------------+----------+----------+----------+
 //
 //   nodes    breadth first: node 0 is the root, the children of a directory stand together, sorted
 //            by name (bytes), behind their parent. A directory has no etag.
@@ -16,20 +17,26 @@
 //            number 1 on.
 //   ledger   ids of the jobs that made the latest generations, the last one last: a size of 8 bits
 //            each, then the id.
+//   left out what the latest sync of an origin could not take: an origin as above, a count of 64
+//            bits, a number of examples of 8 bits, and each of those with a size of 16 bits. Sorted
+//            by origin, each once.
 //
 // body_hash is XXH3-128 over everything behind the header and before the ledger, and is the digest
 // of the generation: what there is, not who made it. header_hash is XXH3-64 over the header before
-// it and the ledger. An id is XXH3-64 of path, etag and origin, seeded with `salt` (0 unless two
-// ids met). The file is hostile input: see index_reader.cc for what is checked.
+// it and what stands behind the origins. An id is XXH3-64 of path, etag and origin, seeded with
+// `salt` (0 unless two ids met). The file is hostile input: see index_reader.cc for what is
+// checked.
 //
 // Version 1 had nodes without an origin, of 48 bytes, and neither origins nor ledger; such a file
-// is still read, as one whose files are all of the set's own source.
+// is still read, as one whose files are all of the set's own source. Version 2 had no notes of what
+// was left out, only the sum; it is still what is written when there are none.
 
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,13 +44,15 @@
 
 #include "samplefs/file_system.h"
 #include "samplefs/origin.h"
+#include "source/left_out.h"
 
 namespace paddle::samplefs {
 
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr char kIndexMagic[8] = {'P', 'D', 'L', 'I', 'N', 'D', 'E', 'X'};
-inline constexpr std::uint32_t kIndexVersion = 2;
+inline constexpr std::uint32_t kIndexVersion = 3;
+inline constexpr std::uint32_t kIndexVersionWithoutNotes = 2;
 inline constexpr std::uint32_t kFirstIndexVersion = 1;
 
 struct IndexHeader {
@@ -54,13 +63,13 @@ struct IndexHeader {
   std::uint64_t generation = 0;
   std::uint64_t salt = 0;
   std::uint64_t files = 0;
-  std::uint64_t bytes = 0;  // of all files
-  std::uint64_t left_out = 0;
+  std::uint64_t bytes = 0;     // of all files
+  std::uint64_t left_out = 0;  // in sum
   std::uint64_t text_size = 0;
   std::uint64_t origins_size = 0;
   std::uint64_t ledger_size = 0;
-  std::uint64_t synced = 0;  // the generation that the latest sync made; in version 1: 0
-  std::uint64_t reserved = 0;
+  std::uint64_t synced = 0;      // the generation that the latest sync made; in version 1: 0
+  std::uint64_t notes_size = 0;  // of what was left out; before version 3: no part
   std::uint64_t body_hash[2] = {};
   std::uint64_t header_hash = 0;
 };
@@ -102,6 +111,7 @@ struct IndexLayout {
   std::uint64_t texts = 0;
   std::uint64_t origins = 0;
   std::uint64_t ledger = 0;
+  std::uint64_t notes = 0;
   std::uint64_t end = 0;
   IndexLayout() = default;
   explicit IndexLayout(const IndexHeader& header)
@@ -110,7 +120,8 @@ struct IndexLayout {
         texts(ids + std::uint64_t{header.node_count} * sizeof(IdSlot)),
         origins(texts + header.text_size),
         ledger(origins + header.origins_size),
-        end(ledger + header.ledger_size) {}
+        notes(ledger + header.ledger_size),
+        end(notes + (header.version > kIndexVersionWithoutNotes ? header.notes_size : 0)) {}
 };
 
 // Whether a file of that size has the shape that its header tells.
@@ -120,12 +131,16 @@ bool fits(const IndexHeader& header, std::size_t size);
 NodeId file_id(std::string_view path, std::string_view etag, OriginId origin, std::uint64_t salt);
 NodeId directory_id(std::string_view path, std::uint64_t salt);
 
-// The texts of the two last parts.
+using LeftOutNotes = std::map<Origin, source::LeftOut>;
+
+// The texts of the last parts.
 std::string encode_origins(const std::vector<Origin>& origins);
 std::string encode_ledger(const std::vector<std::string>& ids);
+std::string encode_notes(const LeftOutNotes& notes);
 // Nothing for what is damaged.
 std::optional<std::vector<Origin>> decode_origins(std::string_view text);
 std::optional<std::vector<std::string>> decode_ledger(std::string_view text);
+std::optional<LeftOutNotes> decode_notes(std::string_view text);
 
 // Fills in the two hashes of a whole index file in memory; not of one that does not fit.
 void seal_index(std::byte* file, std::size_t size);

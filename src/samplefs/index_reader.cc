@@ -91,11 +91,14 @@ Result<> Index::read_ends() {
     return std::string_view(reinterpret_cast<const char*>(file_.data() + begin), end - begin);
   };
   auto origins = decode_origins(part(layout_.origins, layout_.ledger));
-  auto ledger = decode_ledger(part(layout_.ledger, layout_.end));
-  if (!origins || !ledger) return invalid("has an invalid end");
+  auto ledger = decode_ledger(part(layout_.ledger, layout_.notes));
+  auto notes = decode_notes(part(layout_.notes, layout_.end));
+  if (!origins || !ledger || !notes) return invalid("has an invalid end");
   origins_ = {{}};
   for (Origin& origin : *origins) origins_.push_back({.origin = origin, .id = id_of(origin)});
   ledger_ = *std::move(ledger);
+  notes_ = *std::move(notes);
+  if (notes_.empty() && header_.left_out > 0) notes_[{}].count = header_.left_out;  // version 2
   return Done{};
 }
 

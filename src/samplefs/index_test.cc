@@ -39,12 +39,15 @@ class IndexTest : public testing::Test {
     return *index;
   }
 
-  // With two origins and a ledger besides.
+  // With two origins, a ledger and notes of what was left out besides.
   void build_rich() {
     IndexBuilder builder;
     for (const char* path : {"a/b", "d"}) EXPECT_TRUE(builder.add(object(path, 1)));
     EXPECT_TRUE(builder.add(object("c", 2), {.uri = "s3://x", .destination = "a"}));
     EXPECT_TRUE(builder.add(object("f", 2), {.uri = "s3://y", .server = "h", .destination = ""}));
+    source::LeftOut left;
+    left.add("g//h", "an empty part");
+    builder.leave_out(left, {.uri = "s3://x", .destination = "a"});
     const auto written =
         builder.write(file(), {.generation = 7, .synced = 5, .ledger = {"job-1", "job-2"}});
     EXPECT_TRUE(written) << written.error().message;
@@ -120,6 +123,62 @@ TEST_F(IndexTest, ADirectoryHidesAFileOfTheSameName) {
   EXPECT_TRUE(index->at(*index->resolve("a")).directory);
   EXPECT_TRUE(index->at(*index->resolve("a/b")).directory);
   EXPECT_FALSE(index->at(*index->resolve("a/b/c")).directory);
+}
+
+TEST_F(IndexTest, WhatIsLeftOutIsKeptWithNamesAndReasonsByOrigin) {
+  const Origin other{.uri = "s3://b", .destination = "more"};
+  IndexBuilder builder;
+  for (const char* path : {"a", "a/b"}) ASSERT_TRUE(builder.add(object(path)));
+  ASSERT_TRUE(builder.add(object("huge", std::uint64_t{1} << 50)));
+  source::LeftOut listed;
+  listed.add("x//y", "an empty part");
+  builder.leave_out(listed, other);
+  const std::string file = scratch_.path() + "/notes";
+  ASSERT_TRUE(builder.write(file, 7));
+  const auto index = *Index::open(file);
+  EXPECT_EQ(index->left_out(), 3u);
+  ASSERT_EQ(index->left_out_notes().size(), 2u);
+  EXPECT_EQ(index->left_out_notes().at({}).examples,
+            (std::vector<std::string>{"'huge' (larger than 50 TiB)",
+                                      "'a' (a directory has the same name)"}));
+  EXPECT_EQ(index->left_out_notes().at(other), listed);
+  EXPECT_EQ(index->digest(), build({object("a/b")})->digest()) << "of what there is, alone";
+}
+
+TEST_F(IndexTest, WithoutAnythingLeftOutAnOlderProgramCanReadIt) {
+  build({object("a")});
+  EXPECT_EQ(build({object("a")})->left_out_notes().size(), 0u);
+  IndexHeader header;
+  std::memcpy(&header, bytes().data(), sizeof header);
+  EXPECT_EQ(header.version, kIndexVersionWithoutNotes);
+}
+
+TEST_F(IndexTest, NotesThatAreDamagedAreRefused) {
+  source::LeftOut left;
+  left.add("a//b", "why");
+  const std::string good = encode_notes({{Origin{}, left}, {Origin{.uri = "u"}, left}});
+  ASSERT_TRUE(decode_notes(good));
+  EXPECT_EQ(decode_notes(good)->at({}), left);
+  for (std::size_t size = 1; size < good.size(); ++size) {
+    const auto cut = decode_notes(good.substr(0, size));
+    EXPECT_TRUE(!cut || cut->size() == 1) << size;
+  }
+  EXPECT_FALSE(decode_notes(good + good)) << "each origin once, in order";
+  left.examples = {"line\nbreak"};
+  left.examples.front()[4] = '\n';
+  EXPECT_FALSE(decode_notes(encode_notes({{Origin{}, left}})));
+  left.examples = {std::string(source::LeftOut::kLongestExample + 1, 'x')};
+  EXPECT_FALSE(decode_notes(encode_notes({{Origin{}, left}})));
+}
+
+TEST_F(IndexTest, MoreBytesThanASetMayHaveAreRefusedInASentence) {
+  IndexBuilder builder;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(builder.add(object("f" + std::to_string(i), kMaxFileSize)));
+  }
+  const auto written = builder.write(scratch_.path() + "/large", 1);
+  ASSERT_TRUE(written.is(Code::kInvalid));
+  EXPECT_NE(written.error().message.find("sync a part of it"), std::string::npos);
 }
 
 TEST_F(IndexTest, OfAPathListedTwiceTheLatestStays) {

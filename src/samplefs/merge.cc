@@ -32,6 +32,11 @@ void keep_beside(const Index& base, const SyncRules& rules, IndexBuilder& next) 
                            rules.keys.takes(object_of(path, destination));
     if (!concerned) next.keep(base, entry, path);
   });
+  for (const auto& [origin, left] : base.left_out_notes()) {
+    const bool gone = rules.delete_unlisted && (origin.destination == destination ||
+                                                is_beneath(origin.destination, destination));
+    if (origin != rules.origin && !gone) next.leave_out(left, origin);
+  }
 }
 
 Removed keep_all_but(const Index& base, const std::vector<std::string>& paths, IndexBuilder& next) {
@@ -50,6 +55,9 @@ Removed keep_all_but(const Index& base, const std::vector<std::string>& paths, I
     ++removed.files;
     removed.bytes += entry.size;
   });
+  for (const auto& [origin, left] : base.left_out_notes()) {
+    if (!is_gone(origin.destination)) next.leave_out(left, origin);
+  }
   return removed;
 }
 

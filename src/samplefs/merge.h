@@ -9,6 +9,9 @@
 //           stays can be read as long as it is in the cache.
 //   remove  what is at and beneath the paths is left out. It is not remembered: a later sync that
 //           lists it brings it again.
+//
+// What a source has and the set cannot show is remembered by origin, until a later sync of that
+// origin has looked again or all that is beneath its destination has gone.
 
 #pragma once
 

@@ -109,15 +109,13 @@ class Walk {
     }
     if (S_ISLNK(file.st_mode)) {
       const UniqueFd target = open_beneath(root_, path, O_PATH);
-      if (!target || ::fstat(target.get(), &file) != 0 || S_ISDIR(file.st_mode)) {
-        ++listed_.left_out;
-        return Done{};
+      if (!target || ::fstat(target.get(), &file) != 0) {
+        return leave_out(path, "a link out of the source or to nothing");
       }
+      if (S_ISDIR(file.st_mode)) return leave_out(path, "a link to a directory");
     }
-    if (!is_path(path) || (!S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode))) {
-      ++listed_.left_out;
-      return Done{};
-    }
+    if (const auto why = why_no_path(path); !why.empty()) return leave_out(path, why);
+    if (!S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) return leave_out(path, "no regular file");
     if (S_ISDIR(file.st_mode)) {
       waiting_.push_back(std::move(path));
       return Done{};
@@ -128,6 +126,11 @@ class Walk {
                   .size = static_cast<std::uint64_t>(file.st_size),
                   .etag = etag_of(file),
                   .modified = modified_at(file)});
+  }
+
+  Result<> leave_out(std::string_view path, std::string_view why) {
+    listed_.left_out.add(path, why);
+    return Done{};
   }
 
   const int root_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "source/directory_source.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +39,8 @@ class DirectorySourceTest : public testing::Test {
         },
         {});
     EXPECT_TRUE(listed) << listed.error().message;
-    left_out_ = listed->left_out;
+    left_out_ = listed->left_out.count;
+    examples_ = listed->left_out.examples;
     return found;
   }
 
@@ -51,6 +53,7 @@ class DirectorySourceTest : public testing::Test {
   const fs::path top_ = scratch_.path();
   std::unique_ptr<DirectorySource> source_;
   std::uint64_t left_out_ = 0;
+  std::vector<std::string> examples_{};
 };
 
 TEST_F(DirectorySourceTest, NothingLeadsOutOfTheRoot) {
@@ -83,6 +86,9 @@ TEST_F(DirectorySourceTest, CirclesAndSpecialFilesAreLeftOut) {
   ASSERT_EQ(::mkfifo((top_ / "root/pipe").c_str(), 0600), 0);
   EXPECT_EQ(listing().size(), 1u);
   EXPECT_EQ(left_out_, 2u);
+  std::sort(examples_.begin(), examples_.end());
+  EXPECT_EQ(examples_, (std::vector<std::string>{"'pipe' (no regular file)",
+                                                 "'sub/circle' (a link to a directory)"}));
 }
 
 TEST_F(DirectorySourceTest, AFileThatBecameAPipeIsAConflictAndDoesNotHang) {

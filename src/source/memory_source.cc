@@ -37,8 +37,8 @@ Result<Listed> MemorySource::list(const ObjectSink& sink, std::stop_token stop) 
   {
     Lock lock(mutex_);
     for (const auto& [path, version] : objects_) {
-      if (!is_path(path)) {
-        ++listed.left_out;
+      if (const auto why = why_no_path(path); !why.empty()) {
+        listed.left_out.add(path, why);
         continue;
       }
       found.push_back({.path = path,

@@ -10,12 +10,18 @@ bool is_name(std::string_view name) {
          name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
 }
 
-bool is_path(std::string_view path) {
-  if (path.size() > kMaxPathSize) return false;
+bool is_path(std::string_view path) { return why_no_path(path).empty(); }
+
+std::string_view why_no_path(std::string_view path) {
+  if (path.size() > kMaxPathSize) return "a path of more than 4095 bytes";
   for (;;) {
     const std::size_t slash = path.find('/');
-    if (!is_name(path.substr(0, slash))) return false;
-    if (slash == std::string_view::npos) return true;
+    const std::string_view name = path.substr(0, slash);
+    if (name.empty()) return "an empty part";
+    if (name == "." || name == "..") return "a part . or ..";
+    if (name.size() > kMaxNameSize) return "a part of more than 255 bytes";
+    if (!is_name(name)) return "a zero byte";
+    if (slash == std::string_view::npos) return "";
     path.remove_prefix(slash + 1);
   }
 }

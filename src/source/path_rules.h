@@ -16,6 +16,8 @@ inline constexpr std::size_t kMaxEtagSize = 255;
 
 bool is_name(std::string_view name);
 bool is_path(std::string_view path);
+// What is wrong with it, in a few words; empty for a path.
+std::string_view why_no_path(std::string_view path);
 // Printable ASCII without quotes and spaces, so that it can go into a header as it is.
 bool is_etag(std::string_view etag);
 

@@ -19,6 +19,13 @@ milliseconds shorter(milliseconds limit, milliseconds left) {
   return limit.count() > 0 ? std::min(limit, left) : left;
 }
 
+// What consoles and gateways put where a directory is to be seen; the prefix itself may be one.
+bool is_directory_mark(std::string_view path, std::uint64_t size) {
+  if (size != 0) return false;
+  if (path.empty()) return true;
+  return path.ends_with('/') && is_path(path.substr(0, path.size() - 1));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<S3Source>> S3Source::create(S3Options options, const Clock& clock,
@@ -135,8 +142,8 @@ Result<Listed> S3Source::list(const ObjectSink& sink, std::stop_token stop) {
         return Error{Code::kInvalid, "the listing holds a key outside of the prefix"};
       }
       std::string path = object.key.substr(prefix.size());
-      if (!is_path(path)) {
-        ++listed.left_out;
+      if (const auto why = why_no_path(path); !why.empty()) {
+        if (!is_directory_mark(path, object.size)) listed.left_out.add(path, why);
         continue;
       }
       ++listed.objects;

@@ -36,7 +36,7 @@ TEST(S3Source, AnAnonymousRequestIsNotSigned) {
   FakeS3 server{S3Credentials{}};
   server.put("a", "x");
   auto source = *S3Source::create(options_for(server, {}));
-  EXPECT_EQ(*list_all(*source), (Listed{.objects = 1, .bytes = 1, .left_out = 0}));
+  EXPECT_EQ(*list_all(*source), (Listed{.objects = 1, .bytes = 1}));
 }
 
 TEST(S3Source, AWrongSecretIsForbiddenAndShowsNoCredential) {
@@ -55,7 +55,24 @@ TEST(S3Source, DirectoryObjectsAndPathsNobodyCanShowAreLeftOut) {
   FakeS3 server{kKeys};
   for (const char* key : {"dir/", "dir/x", "a//b", "a/../b", "/lead"}) server.put(key, "x");
   auto source = *S3Source::create(options_for(server));
-  EXPECT_EQ(*list_all(*source), (Listed{.objects = 1, .bytes = 1, .left_out = 4}));
+  const auto listed = *list_all(*source);
+  EXPECT_EQ(listed.objects, 1u);
+  EXPECT_EQ(listed.bytes, 1u);
+  EXPECT_EQ(listed.left_out.count, 4u);
+  EXPECT_EQ(listed.left_out.examples,
+            (std::vector<std::string>{"'/lead' (an empty part)", "'a/../b' (a part . or ..)",
+                                      "'a//b' (an empty part)", "'dir/' (an empty part)"}));
+}
+
+TEST(S3Source, AMarkOfADirectoryIsNothingThatIsMissing) {
+  FakeS3 server{kKeys};
+  server.put("dir/", "");
+  server.put("dir/x", "x");
+  server.put("dir//", "");
+  auto source = *S3Source::create(options_for(server));
+  const auto listed = *list_all(*source);
+  EXPECT_EQ(listed.objects, 1u);
+  EXPECT_EQ(listed.left_out.examples, std::vector<std::string>{"'dir//' (an empty part)"});
 }
 
 TEST(S3Source, TransientFailuresAreRetriedWithPauses) {

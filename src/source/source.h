@@ -12,7 +12,9 @@
 // error.
 //
 // Paths are relative to the root of the source, '/' between components (path_rules.h). What has no
-// such path (a "directory" object, a component named "..") is left out and counted.
+// such path (a component named "..") or is no file (a pipe, a link out of the source) is left out,
+// counted and, of the first few, named (left_out.h). An empty object whose key ends with a slash
+// only says that there is a directory: nothing is lost with it, and it is not counted.
 //
 // Thread-safe; calls block, and end early with kCancelled when `stop` is asked for. A read ends
 // when its time is over (wait.h): with kDeadline, or with what the last attempt said. Only a file
@@ -30,6 +32,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "source/left_out.h"
 #include "source/wait.h"
 
 namespace paddle::source {
@@ -45,7 +48,7 @@ struct Object {
 struct Listed {
   std::uint64_t objects = 0;  // given to the sink
   std::uint64_t bytes = 0;
-  std::uint64_t left_out = 0;
+  LeftOut left_out{};
   bool operator==(const Listed&) const = default;
 };
 

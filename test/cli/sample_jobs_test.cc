@@ -101,6 +101,58 @@ TEST_F(LocalSampleJobs, TheTutorialsSequenceShowsItsTable) {
   EXPECT_EQ(fetched_of("train/3"), 3) << "and after the sync";
 }
 
+// Keys as hostile buckets have them, and as consoles and typing errors make them.
+TEST_F(LocalSampleJobs, WhatCannotBeAFileIsCountedInStatusAndSaid) {
+  put("train/0");
+  s3_.put("set/", "");  // marks of directories: nothing is missing
+  s3_.put("set/train/", "");
+  s3_.put("set/a//b", "x");
+  s3_.put("set/../../etc/passwd", "x");
+  s3_.put("set/line\nbreak//x", "x");
+  s3_.put("set/" + std::string(300, 'n'), "x");
+  s3_.put_as_if("set/huge/0", std::uint64_t{1} << 50);
+  make_set();
+  const auto set = get("sampleset", kSet);
+  const auto& index = set["status"]["index"];
+  EXPECT_EQ(index.value("leftOut", 0), 5) << index;
+  const auto examples = index.value("leftOutExamples", std::vector<std::string>{});
+  EXPECT_THAT(examples,
+              testing::UnorderedElementsAre(
+                  "'huge/0' (larger than 50 TiB)", "'a//b' (an empty part)",
+                  "'../../etc/passwd' (a part . or ..)", "'line\\x0abreak//x' (an empty part)",
+                  "'" + std::string(80, 'n') + "...' (a part of more than 255 bytes)"));
+  std::string condition;
+  for (const auto& each : set["status"]["conditions"]) {
+    if (each["type"] == "SamplesLeftOut") condition = each["message"];
+  }
+  EXPECT_THAT(condition, HasSubstr("5 objects of the source are left out: "));
+  const auto warned = [&] {
+    const auto events = nlohmann::json::parse(must({"get", "events", "-o", "json"}));
+    int count = 0;
+    for (const auto& each : events["items"]) {
+      const bool ours = each.value("reason", "") == "SamplesLeftOut" &&
+                        each.value("type", "") == "Warning" &&
+                        each.value("message", each.value("note", "")) == condition;
+      count += ours ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_TRUE(eventually([&] { return warned() == 1; })) << must({"get", "events", "-o", "json"});
+  EXPECT_EQ(in_worker("cd /data; find . -type f"), "./train/0\n");
+
+  // A job says it as well; a restart of the runtime forgets nothing.
+  succeeds("again", "sync");
+  EXPECT_THAT(message_of("again"), HasSubstr("5 objects of the source are left out: "));
+  for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
+    ::kill(runtime, SIGKILL);
+  }
+  succeeds("rmr", "rmr", "rmrOptions: {paths: [train]}");
+  EXPECT_TRUE(eventually([&] {
+    const auto now = get("sampleset", kSet)["status"]["index"];
+    return now.value("generation", 0) == 3 && now.value("leftOut", 0) == 5;
+  })) << get("sampleset", kSet)["status"]["index"];
+}
+
 TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   put("train/0");
   put("train/1");

@@ -327,6 +327,10 @@ std::string done_text(const api::SampleJobStatus& status) {
   if (const std::string what = status.work ? amount_text(*status.work) : ""; !what.empty()) {
     text += ": " + what;
   }
+  // Every runtime lists for itself, and finds the same.
+  const auto remark = std::ranges::find_if(
+      status.partitions, [](const api::JobPartition& part) { return !part.message.empty(); });
+  if (remark != status.partitions.end()) text += "; " + remark->message;
   return text;
 }
 

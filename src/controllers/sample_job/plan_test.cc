@@ -124,6 +124,23 @@ TEST(SampleJobPlan, AWarmUpGoesThroughItsPhasesOnEveryPartition) {
   EXPECT_EQ(model.reason("Complete"), "Succeeded");
 }
 
+TEST(SampleJobPlan, ASyncSaysWhatItLeftOut) {
+  Model model;
+  model.job = job_of("sync");
+  model.settle();
+  for (const int partition : {0, 1}) {
+    model.say(partition, JobState::kSucceeded);
+    model.answer(partition).job->left_out = {.count = 7, .examples = {"'a//b' (an empty part)"}};
+  }
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  EXPECT_NE(model.message("Complete")
+                .find("; 7 objects of the source are left out: 'a//b' (an "
+                      "empty part) and 6 more"),
+            std::string::npos)
+      << model.message("Complete");
+}
+
 TEST(SampleJobPlan, TheIdIsStoredBeforeAnybodyHearsOfIt) {
   const Plan plan = desired(job_of(), world_of(1), kNow);
   ASSERT_EQ(plan.actions.size(), 1u);

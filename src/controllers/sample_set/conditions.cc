@@ -7,6 +7,7 @@
 #include "controllers/sample_set/engine_choice.h"
 #include "controllers/sample_set/preparation.h"
 #include "controllers/sample_set/seats.h"
+#include "controllers/shared_sync/tally.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_sets {
@@ -260,6 +261,16 @@ api::Condition driver_condition(const api::SampleSet& set, const World& world,
   return condition(set, "CSIDriverMissing", "True", "DriverNotOnNode",
                    "node " + *lacking + " has no CSI driver " + driver +
                        " yet; let the driver's DaemonSet run there (tolerations, node selector)");
+}
+
+std::optional<api::Condition> left_out_condition(const api::SampleSet& set,
+                                                 const api::SampleSetStatus& status) {
+  if (!status.index || status.index->left_out <= 0) return std::nullopt;
+  return condition(set, kLeftOut, "True", "NotUsable",
+                   shared_sync::left_out_text({.count = status.index->left_out,
+                                               .examples = status.index->left_out_examples}) +
+                       "; they cannot be files of the set: rename or remove them at the source, "
+                       "then sync again with a SampleJob");
 }
 
 std::optional<api::Condition> shared_condition(const api::SampleSet& set, const World& world) {

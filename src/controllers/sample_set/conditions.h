@@ -10,6 +10,7 @@
 //                     is missing. Follows the figures, so it also tells of a cache that was cleared
 //   Degraded          a runtime is away or has no node: reading works without it, slower; or the
 //                     set serves, but something of it can not be kept up. The message has it all
+//   SamplesLeftOut    only there as True: the source has objects that cannot be files of the set
 //   CSIDriverMissing  only of engines that another project's driver mounts
 //   Ready             all of them in one: what is being waited for
 
@@ -38,6 +39,10 @@ api::Condition degraded_condition(const api::SampleSet& set, const World& world,
                                   const Blocker& blocker);
 api::Condition driver_condition(const api::SampleSet& set, const World& world,
                                 const std::string& driver);
+inline constexpr const char* kLeftOut = "SamplesLeftOut";
+// Only while it is so. `status` is the one to come.
+std::optional<api::Condition> left_out_condition(const api::SampleSet& set,
+                                                 const api::SampleSetStatus& status);
 // Only while it is so.
 std::optional<api::Condition> shared_condition(const api::SampleSet& set, const World& world);
 // Reads the others in `status`.

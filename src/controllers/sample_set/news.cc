@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "controllers/sample_set/conditions.h"
 #include "controllers/sample_set/jobs.h"
 
 namespace paddle::controllers::sample_sets {
@@ -42,6 +43,11 @@ void tell_news(const api::SampleSet& set, const api::SampleSetStatus& next, cons
   if (const auto* warmed = turned(set, next, "Warmed")) {
     if (warmed->reason == "WarmupFailed") tell(true, "ErrorDoWarmupJob", warmed->message);
     if (warmed->reason == "WarmedUp") tell(false, "DoWarmupJobSuccessfully", warmed->message);
+  }
+  // Told again when other objects are concerned, which the message says.
+  if (const auto* left_out = api::find_condition(next.conditions, kLeftOut)) {
+    const auto* before = api::find_condition(set.status.conditions, kLeftOut);
+    if (!before || before->message != left_out->message) tell(true, kLeftOut, left_out->message);
   }
   for (const auto& before : set.status.partitions) {
     const auto after =

@@ -51,6 +51,51 @@ TEST(SampleSetPlan, GoesThroughThePhasesOfTheContract) {
   EXPECT_EQ(model.condition("Degraded").status, "False");
 }
 
+TEST(SampleSetPlan, WhatIsLeftOutIsCountedInStatusAndSaidOnce) {
+  Model model(model_set());
+  model.settle();
+  EXPECT_EQ(api::find_condition(model.set.status.conditions, "SamplesLeftOut"), nullptr);
+  model.others_work = false;
+  auto& index = *model.world.answers[0].status->index;
+  index.left_out = {.count = 3, .examples = {"'a//b' (an empty part)", "'p' (no regular file)"}};
+  const auto told = only<Tell>(model.pass());
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].warning);
+  EXPECT_EQ(told[0].reason, "SamplesLeftOut");
+  EXPECT_EQ(told[0].message.find("3 objects of the source are left out: 'a//b' (an empty part), "
+                                 "'p' (no regular file) and 1 more; "),
+            0u)
+      << told[0].message;
+  EXPECT_EQ(model.set.status.index->left_out, 3);
+  EXPECT_EQ(model.set.status.index->left_out_examples.size(), 2u);
+  EXPECT_EQ(model.condition("SamplesLeftOut").status, "True");
+  EXPECT_EQ(model.condition("SamplesLeftOut").message, told[0].message);
+  EXPECT_EQ(model.set.status.phase, "Ready") << "the rest is served";
+  EXPECT_TRUE(model.pass().actions.empty()) << "once";
+
+  index.left_out.count = 4;
+  EXPECT_EQ(only<Tell>(model.pass()).size(), 1u) << "others are concerned";
+  model.world.answers[0].status.reset();  // does not answer for a moment
+  model.world.answers[0].error = "timeout";
+  EXPECT_TRUE(only<Tell>(model.pass()).empty());
+  EXPECT_EQ(model.set.status.index->left_out, 4);
+}
+
+TEST(SampleSetPlan, WhatIsLeftOutNoLongerLeavesTheStatus) {
+  Model model(model_set());
+  model.settle();
+  model.others_work = false;
+  auto& index = *model.world.answers[0].status->index;
+  index.left_out = {.count = 1, .examples = {}};
+  model.pass();
+  EXPECT_EQ(model.condition("SamplesLeftOut").message.find("1 object of the source is left out; "),
+            0u);
+  index.left_out = {};
+  EXPECT_TRUE(only<Tell>(model.pass()).empty());
+  EXPECT_EQ(api::find_condition(model.set.status.conditions, "SamplesLeftOut"), nullptr);
+  EXPECT_EQ(model.set.status.index->left_out, 0);
+}
+
 TEST(SampleSetPlan, SettlesForAnyNumberOfPartitionsAndThenRests) {
   for (const int partitions : {1, 2, 5}) {
     Model model(model_set(partitions));

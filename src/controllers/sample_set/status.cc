@@ -74,6 +74,8 @@ std::optional<api::IndexStatus> index_of(const api::SampleSet& set, const World&
     if (seen.generation > 0) index.generation = seen.generation;
     if (seen.generation == 0 && is_synced) count_sync(set, answer.status->synced_by, index);
     index.digest = seen.digest;
+    index.left_out = seen.left_out.count;
+    index.left_out_examples = seen.left_out.examples;
     return index.generation > 0 ? std::optional(index) : set.status.index;
   }
   if (is_synced && set.spec.no_sync && !set.status.index) return api::IndexStatus{.generation = 1};
@@ -120,6 +122,11 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
   put(status, runtime_condition(set, world));
   if (!synced(status)) put(status, synced_condition(set, sync));
   status.index = index_of(set, world, synced(status));
+  if (auto left_out = left_out_condition(set, status)) {
+    put(status, *std::move(left_out));
+  } else {
+    std::erase_if(status.conditions, [](const auto& each) { return each.type == kLeftOut; });
+  }
   put(status, degraded_condition(set, world, choice.blocker));
   if (!choice.manifests.csi_driver.empty()) {
     put(status, driver_condition(set, world, choice.manifests.csi_driver));

@@ -13,6 +13,7 @@ void note(const Answer& answer, const api::JobPartition& first, WallTime now,
   part.node = answer.node;
   part.state = state_of(answer.job->state);
   part.message = answer.job->error;
+  if (part.state == kSucceeded) part.message = left_out_text(answer.job->left_out);
   part.work = work_of(*answer.job);
   part.cut = answer.job->cut;
   // The first runtime will not say any more what this part is.

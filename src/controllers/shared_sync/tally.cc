@@ -86,6 +86,19 @@ std::string amount_text(const api::Work& work) {
   return text;
 }
 
+std::string left_out_text(const engine::LeftOut& left) {
+  if (left.count <= 0) return "";
+  std::string text =
+      with_commas(left.count) + (left.count == 1 ? " object of the source is left out"
+                                                 : " objects of the source are left out");
+  for (std::size_t i = 0; i < left.examples.size(); ++i) {
+    text += (i == 0 ? ": " : ", ") + left.examples[i];
+  }
+  const std::int64_t more = left.count - static_cast<std::int64_t>(left.examples.size());
+  if (!left.examples.empty() && more > 0) text += " and " + with_commas(more) + " more";
+  return text;
+}
+
 std::string failures_text(const std::vector<api::JobPartition>& partitions) {
   std::string text;
   int told = 0, more = 0;

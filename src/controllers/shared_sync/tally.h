@@ -28,6 +28,8 @@ api::Work sum(const std::vector<api::JobPartition>& partitions);
 std::string progress_text(const api::Work& work);
 // "128,660 files, 4.2 GiB", with those that failed; "" when nothing is known.
 std::string amount_text(const api::Work& work);
+// "17 objects of the source are left out: 'a//b' (an empty part), ... and 12 more"; "" for none.
+std::string left_out_text(const engine::LeftOut& left);
 // "partition 1 on node b: no such bucket; partition 2: ..."; the first few.
 std::string failures_text(const std::vector<api::JobPartition>& partitions);
 

@@ -110,6 +110,7 @@ void JobBook::told(const std::string& id, const engine::Progress& progress) {
   report.bytes_per_second = progress.bytes_per_second;
   report.seconds_left = progress.seconds_left;
   report.cut = progress.cut;
+  report.left_out = progress.left_out;
 }
 
 std::optional<Job> JobBook::finish(const std::string& id, const Result<>& outcome) {

@@ -63,7 +63,8 @@ StatusReport report_of(const std::string& engine, const engine::Status& status) 
                                .digest = status.index->digest,
                                .files = status.index->files,
                                .bytes = status.index->bytes,
-                               .synced = status.index->synced};
+                               .synced = status.index->synced,
+                               .left_out = status.index->left_out};
   }
   return report;
 }

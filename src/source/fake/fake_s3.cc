@@ -59,6 +59,12 @@ void FakeS3::put(const std::string& key, std::string bytes) {
   objects_[key] = {.bytes = std::move(bytes), .etag = "etag" + std::to_string(++versions_)};
 }
 
+void FakeS3::put_as_if(const std::string& key, std::uint64_t listed_size) {
+  put(key, "x");
+  Lock lock(mutex_);
+  objects_[key].listed_size = listed_size;
+}
+
 void FakeS3::remove(const std::string& key) {
   Lock lock(mutex_);
   objects_.erase(key);
@@ -124,7 +130,8 @@ void FakeS3::list(const Query& query, net::Wire& wire) {
     }
     body += "<Contents><Key>" + encoded +
             "</Key><LastModified>2024-01-02T03:04:05.000Z</LastModified><ETag>&quot;" +
-            version.etag + "&quot;</ETag><Size>" + std::to_string(version.bytes.size()) +
+            version.etag + "&quot;</ETag><Size>" +
+            std::to_string(version.listed_size.value_or(version.bytes.size())) +
             "</Size></Contents>";
   }
   const bool more = count > limit;

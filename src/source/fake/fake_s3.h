@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/sync.h"
@@ -27,6 +28,8 @@ class FakeS3 {
 
   std::string url(const std::string& host = "127.0.0.1") const { return imposter_.url(host); }
   void put(const std::string& key, std::string bytes) EXCLUDES(mutex_);
+  // Listed with that size, whatever it holds.
+  void put_as_if(const std::string& key, std::uint64_t listed_size) EXCLUDES(mutex_);
   void remove(const std::string& key) EXCLUDES(mutex_);
   std::vector<net::Seen> seen() { return imposter_.seen(); }
 
@@ -36,6 +39,7 @@ class FakeS3 {
   struct Version {
     std::string bytes{};
     std::string etag{};
+    std::optional<std::uint64_t> listed_size{};
   };
   void answer(const net::Seen& request, net::Wire& wire) EXCLUDES(mutex_);
   void list(const Query& query, net::Wire& wire) EXCLUDES(mutex_);

@@ -86,6 +86,41 @@ class GenerationsTest : public testing::Test {
   std::unique_ptr<NodeEngine> engine_;
 };
 
+TEST_F(GenerationsTest, WhatIsLeftOutIsKnownByOriginAfterRemovalsAndRestarts) {
+  ASSERT_EQ(::mkfifo((directory_ + "/source/pipe").c_str(), 0600), 0);
+  Progress last;
+  const auto listen = [&](const Progress& now) { last = now; };
+  ASSERT_TRUE(engine_->sync({.job = "one"}, listen, {}));
+  const LeftOut pipe{.count = 1, .examples = {"'pipe' (no regular file)"}};
+  EXPECT_EQ(last.left_out, pipe);
+  EXPECT_EQ(engine_->status().index->left_out, pipe);
+  remove("train", "rmr-1");
+  open();
+  EXPECT_EQ(engine_->status().index->left_out, pipe) << "a removal and a restart later";
+  ASSERT_TRUE(engine_->sync({.job = "one"}, listen, {}));
+  EXPECT_EQ(last.left_out, pipe) << "of a sync that had its effect before";
+
+  source::FakeS3 s3({.access_key = "me", .secret_key = "canary-7"});
+  s3.put("more/a", "from s3");
+  s3.put("more//b", "a name that is no path");
+  s3.put_as_if("more/huge", std::uint64_t{1} << 50);
+  const SyncTask second{
+      .source = "s3://bucket/more",
+      .destination = "extra",
+      .job = "two",
+      .keys = {{{"access-key", "me"}, {"secret-key", "canary-7"}, {"endpoint", s3.url()}}}};
+  ASSERT_TRUE(engine_->sync(second, listen, {}));
+  EXPECT_EQ(
+      last.left_out,
+      (LeftOut{.count = 2, .examples = {"'huge' (larger than 50 TiB)", "'/b' (an empty part)"}}));
+  EXPECT_EQ(engine_->status().index->left_out.count, 3) << "of both sources";
+  fs::remove(directory_ + "/source/pipe");
+  sync({.job = "three"});
+  EXPECT_EQ(engine_->status().index->left_out.count, 2) << "its own source has nothing any more";
+  remove("extra", "rmr-2");
+  EXPECT_EQ(engine_->status().index->left_out, LeftOut{});
+}
+
 TEST_F(GenerationsTest, ARemovalFreesItsBlocksAndALaterSyncBringsTheFilesAgain) {
   sync();
   warm_up();

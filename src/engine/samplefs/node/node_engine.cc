@@ -52,6 +52,18 @@ std::uint64_t taken(const std::string& store) {
   return walked ? bytes : 0;
 }
 
+LeftOut counted(const source::LeftOut& left) {
+  return {.count = number(left.count), .examples = left.examples};
+}
+
+LeftOut left_out_of(const data::Index& index, const data::Origin* only = nullptr) {
+  source::LeftOut sum;
+  for (const auto& [origin, left] : index.left_out_notes()) {
+    if (!only || origin == *only) sum.add(left);
+  }
+  return counted(sum);
+}
+
 // What a listing has given so far.
 class Count {
  public:
@@ -62,9 +74,10 @@ class Count {
     if (static_cast<std::uint64_t>(progress_.files_done) % kTellEvery == 0) tell_(progress_);
   }
   // It is over: that is all of it.
-  void finish() {
+  void finish(LeftOut left_out) {
     progress_.files_total = progress_.files_done;
     progress_.bytes_total = progress_.bytes_done;
+    progress_.left_out = std::move(left_out);
     tell_(progress_);
   }
 
@@ -167,7 +180,10 @@ void NodeEngine::drop_unneeded_blocks() {
 
 Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
   TRY(const data::SyncRules rules, sync_rules(task, origins_.own()));
-  if (files_->current()->was_made_by(task.job)) return Done{};
+  if (const IndexPtr index = files_->current(); index->was_made_by(task.job)) {
+    tell({.left_out = left_out_of(*index, &rules.origin)});
+    return Done{};
+  }
   const auto source = origins_.open(rules.origin, task.keys.values);
   data::IndexBuilder next;
   Count count(tell);
@@ -179,8 +195,8 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
                                          return Done{};
                                        },
                                        stop));
-  next.leave_out(listed.left_out);
-  count.finish();
+  next.leave_out(listed.left_out, rules.origin);
+  count.finish(counted(listed.left_out));
   if (task.dry) {
     log::info("would have synced", {{"job", task.job}, {"files", next.listed()}});
     return Done{};
@@ -191,7 +207,9 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
   // Before anybody can ask for a file of it.
   CHECK_DONE(origins_.keep_keys(rules.origin, task.keys.values));
   data::keep_beside(*files_->current(), rules, next);
-  return publish(task.job, true, next);
+  CHECK_DONE(publish(task.job, true, next));
+  count.finish(left_out_of(*files_->current(), &rules.origin));
+  return Done{};
 }
 
 Result<std::vector<data::Index::Position>> NodeEngine::select(const data::Index& index,
@@ -320,7 +338,8 @@ Status NodeEngine::status() {
                                  .digest = index->digest(),
                                  .files = number(index->totals().files),
                                  .bytes = number(index->totals().bytes),
-                                 .synced = number(index->synced())};
+                                 .synced = number(index->synced()),
+                                 .left_out = left_out_of(*index)};
   }
   const auto cached = cached_.of(index, *store_);
   status.cached_files = cached.files;
