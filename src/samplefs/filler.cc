@@ -27,19 +27,6 @@ std::vector<Index::Position> all_files(const Index& index) {
   return files;
 }
 
-std::vector<BlockKey> all_blocks(const Index& index) {
-  std::vector<BlockKey> keys;
-  for (const Index::Position position : all_files(index)) {
-    const auto entry = index.at(position);
-    const std::string path = index.path_of(position);
-    for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
-      keys.push_back(index.block(entry, path, at).key);
-    }
-  }
-  std::sort(keys.begin(), keys.end());
-  return keys;
-}
-
 Filler::Filler(std::shared_ptr<const Index> index, ReadThrough& data, FillOptions options,
                const Clock& clock)
     : Filler(index, all_files(*index), data, options, clock) {}

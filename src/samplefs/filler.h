@@ -83,8 +83,7 @@ class Filler {
   bool running_ GUARDED_BY(mutex_) = false;
 };
 
-// Every file of an index, in its order; and every block of them, sorted (for Store::keep_only).
+// Every file of an index, in its order.
 std::vector<Index::Position> all_files(const Index& index);
-std::vector<BlockKey> all_blocks(const Index& index);
 
 }  // namespace paddle::samplefs

@@ -8,6 +8,7 @@
 
 #include "base/scratch.h"
 #include "samplefs/listed_index.h"
+#include "samplefs/unneeded.h"
 #include "source/failing_source.h"
 #include "source/memory_source.h"
 
@@ -159,9 +160,18 @@ TEST_F(FillerTest, KnowsEveryBlockOfAnIndex) {
   cache_of(1 << 30);
   ReadThrough data(store_.get(), memory_);
   ASSERT_TRUE(Filler(index_, data).run({}));
-  EXPECT_EQ(all_blocks(*index_).size(), kFiles + 3);
-  store_->keep_only(all_blocks(*index_));
   EXPECT_EQ(store_->stats().blocks, kFiles + 3);
+  Unneeded all(store_->keys());
+  all.needs(*index_);
+  EXPECT_TRUE(all.rest().empty());
+
+  Unneeded but_one(store_->keys());
+  const auto big = *index_->resolve("big");
+  but_one.needs(*index_, [&](Index::Position position) { return position != big; });
+  EXPECT_EQ(but_one.rest().size(), 3u);
+  store_->drop_all(but_one.rest());
+  EXPECT_EQ(store_->stats().blocks, kFiles);
+  EXPECT_EQ(Unneeded(store_->keys()).rest().size(), kFiles) << "nobody needs anything";
 }
 
 }  // namespace

@@ -188,15 +188,19 @@ bool Store::drop(const BlockKey& key, std::uint32_t serial) {
   return true;
 }
 
-void Store::keep_only(const std::vector<BlockKey>& wanted) {
-  std::vector<BlockKey> unwanted;
+std::vector<BlockKey> Store::keys() const {
+  std::vector<BlockKey> all;
   {
     Lock lock(mutex_);
-    for (const auto& [key, slot] : slots_) {
-      if (!std::binary_search(wanted.begin(), wanted.end(), key)) unwanted.push_back(key);
-    }
+    all.reserve(slots_.size());
+    for (const auto& [key, slot] : slots_) all.push_back(key);
   }
-  for (const BlockKey& key : unwanted) drop(key, 0);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+void Store::drop_all(const std::vector<BlockKey>& keys) {
+  for (const BlockKey& key : keys) drop(key, 0);
 }
 
 StoreStats Store::stats() const {

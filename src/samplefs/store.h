@@ -71,9 +71,11 @@ class Store {
   bool put(const Block& block, std::span<const std::byte> data, ReadBack read_back)
       EXCLUDES(mutex_);
 
-  // Drops every other block; `wanted` is sorted. For when an index has replaced another.
-  void keep_only(const std::vector<BlockKey>& wanted) EXCLUDES(mutex_);
-  void clear() EXCLUDES(mutex_) { keep_only({}); }
+  // What is there, sorted: as much memory as the store takes itself, however large a set is.
+  std::vector<BlockKey> keys() const EXCLUDES(mutex_);
+  // For when an index has replaced another.
+  void drop_all(const std::vector<BlockKey>& keys) EXCLUDES(mutex_);
+  void clear() EXCLUDES(mutex_) { drop_all(keys()); }
 
   StoreStats stats() const EXCLUDES(mutex_);
 

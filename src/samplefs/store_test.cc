@@ -209,7 +209,11 @@ TEST_F(StoreTest, KeepsOnlyWhatIsWanted) {
   auto store = open();
   const std::string bytes = content(100);
   for (const char* path : {"a", "b", "c"}) ASSERT_TRUE(put(*store, path, bytes));
-  store->keep_only({block_of("b", bytes).key});
+  std::vector<BlockKey> wanted{block_of("b", bytes).key};
+  std::vector<BlockKey> unwanted = store->keys();
+  EXPECT_TRUE(std::is_sorted(unwanted.begin(), unwanted.end()));
+  std::erase(unwanted, wanted.front());
+  store->drop_all(unwanted);
   EXPECT_EQ(get(*store, "a", bytes), "miss");
   EXPECT_EQ(get(*store, "b", bytes), bytes);
   EXPECT_EQ(files_on_disk(), 1u);

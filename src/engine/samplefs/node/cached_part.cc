@@ -23,14 +23,20 @@ CachedPart::Answer CachedPart::of(const std::shared_ptr<const Index>& index,
   const bool same = index_ == index && blocks_ == stats.blocks && stored_ == stats.bytes_stored;
   if (same || (index_ == index && begin < next_)) return answer_;
   Answer answer;
+  std::uint64_t found = 0;
   for (Index::Position position = 0; position < index->size(); ++position) {
     const Index::Entry entry = index->at(position);
     if (entry.directory) continue;
     const std::string path = index->path_of(position);
     bool whole = true;
     for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
+      if (found == stats.blocks) {  // nothing more can be there
+        whole = false;
+        break;
+      }
       const auto block = index->block(entry, path, at);
       if (store.holds(block)) {
+        ++found;
         answer.bytes += static_cast<std::int64_t>(block.length);
       } else {
         whole = false;

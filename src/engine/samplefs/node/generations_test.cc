@@ -60,6 +60,7 @@ class GenerationsTest : public testing::Test {
     const auto done = engine_->warm_up({}, tell_nobody, {});
     ASSERT_TRUE(done) << done.error().message;
   }
+  static std::uint64_t data_limit() { return ::paddle::samplefs::kMaxFileSize; }
   std::int64_t generation() { return engine_->status().index->generation; }
   std::int64_t files() { return engine_->status().index->files; }
   std::vector<fs::path> key_files() const {
@@ -119,6 +120,42 @@ TEST_F(GenerationsTest, WhatIsLeftOutIsKnownByOriginAfterRemovalsAndRestarts) {
   EXPECT_EQ(engine_->status().index->left_out.count, 2) << "its own source has nothing any more";
   remove("extra", "rmr-2");
   EXPECT_EQ(engine_->status().index->left_out, LeftOut{});
+}
+
+// The peak of what this process has had in memory, in KiB.
+std::int64_t peak_memory() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
+  }
+  return 0;
+}
+
+TEST_F(GenerationsTest, ListedSizesThatNobodyCanHaveStoredCostNothing) {
+  source::FakeS3 s3({.access_key = "me", .secret_key = "canary-7"});
+  s3.put("good", "bytes");
+  for (int i = 0; i < 5; ++i) {
+    s3.put_as_if("impossible/" + std::to_string(i), std::uint64_t{1} << 50);
+  }
+  // What may be: 100 TiB in two files, 26 million blocks.
+  for (int i = 0; i < 2; ++i) s3.put_as_if("large/" + std::to_string(i), data_limit());
+  const std::int64_t before = peak_memory();
+  SyncTask task{
+      .source = "s3://bucket",
+      .job = "huge",
+      .keys = {{{"access-key", "me"}, {"secret-key", "canary-7"}, {"endpoint", s3.url()}}}};
+  sync(task);
+  ASSERT_TRUE(engine_->warm_up({.paths = {"good"}}, tell_nobody, {}));
+  task.job = "again";
+  sync(task);
+  EXPECT_EQ(engine_->status().cached_files, 1) << "what is cached is still needed";
+  EXPECT_EQ(engine_->status().index->left_out.count, 5);
+  EXPECT_EQ(engine_->status().index->left_out.examples.front(),
+            "'impossible/0' (larger than 50 TiB)");
+  EXPECT_EQ(engine_->status().index->files, 3);
+  ASSERT_TRUE(engine_->clear({.paths = {"large"}}, tell_nobody, {}));
+  EXPECT_EQ(engine_->status().cached_files, 1);
+  EXPECT_LT(peak_memory() - before, 64 * 1024) << "KiB";
 }
 
 TEST_F(GenerationsTest, ARemovalFreesItsBlocksAndALaterSyncBringsTheFilesAgain) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <thread>
 
 #include <fcntl.h>
@@ -18,6 +17,7 @@
 #include "samplefs/filler.h"
 #include "samplefs/merge.h"
 #include "samplefs/store_files.h"
+#include "samplefs/unneeded.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -98,20 +98,6 @@ Progress progress_of(const data::FillProgress& fill) {
   return progress;
 }
 
-std::vector<data::BlockKey> blocks_of(const data::Index& index,
-                                      const std::vector<data::Index::Position>& files) {
-  std::vector<data::BlockKey> keys;
-  for (const auto position : files) {
-    const auto entry = index.at(position);
-    const std::string path = index.path_of(position);
-    for (std::uint64_t at = 0; at < entry.size; at += data::kBlockSize) {
-      keys.push_back(index.block(entry, path, at).key);
-    }
-  }
-  std::sort(keys.begin(), keys.end());
-  return keys;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options, Metrics& metrics) {
@@ -168,14 +154,10 @@ Result<> NodeEngine::publish(const std::string& job, bool is_sync, data::IndexBu
 }
 
 void NodeEngine::drop_unneeded_blocks() {
-  std::vector<data::BlockKey> wanted = data::all_blocks(*files_->current());
-  if (before_) {
-    const auto middle = static_cast<std::ptrdiff_t>(wanted.size());
-    const auto old = data::all_blocks(*before_);
-    wanted.insert(wanted.end(), old.begin(), old.end());
-    std::inplace_merge(wanted.begin(), wanted.begin() + middle, wanted.end());
-  }
-  store_->keep_only(wanted);
+  data::Unneeded blocks(store_->keys());
+  blocks.needs(*files_->current());
+  if (before_) blocks.needs(*before_);
+  store_->drop_all(blocks.rest());
 }
 
 Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
@@ -235,16 +217,18 @@ Result<std::vector<data::Index::Position>> NodeEngine::select(const data::Index&
 void NodeEngine::make_room_for(const data::Index& index,
                                const std::vector<data::Index::Position>& files) {
   const auto stats = store_->stats();
+  const std::uint64_t room = stats.limit - std::min(stats.used, stats.limit);
   std::uint64_t missing = 0;
   for (const auto position : files) {
+    if (missing > room) break;
     const data::Index::Entry entry = index.at(position);
     const std::string path = index.path_of(position);
-    for (std::uint64_t at = 0; at < entry.size; at += data::kBlockSize) {
+    for (std::uint64_t at = 0; at < entry.size && missing <= room; at += data::kBlockSize) {
       const data::Block block = index.block(entry, path, at);
       if (!store_->holds(block)) missing += data::stored_size(block) + 4096;
     }
   }
-  if (missing == 0 || stats.used + missing <= stats.limit) return;
+  if (missing == 0 || missing <= room) return;
   Lock lock(changing_);
   before_.reset();
   drop_unneeded_blocks();
@@ -289,14 +273,12 @@ Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std
   Lock lock(changing_);
   const IndexPtr index = files_->current();
   TRY(const std::vector<data::Index::Position> files, select_files(*index, which));
-  std::vector<data::BlockKey> kept;
-  if (files.size() < index->totals().files) {
-    const auto all = data::all_blocks(*index);
-    const auto gone = blocks_of(*index, files);
-    std::set_difference(all.begin(), all.end(), gone.begin(), gone.end(), std::back_inserter(kept));
-  }
+  std::vector<bool> gone(index->size());
+  for (const auto position : files) gone[position] = true;
+  data::Unneeded blocks(store_->keys());
+  blocks.needs(*index, [&](data::Index::Position position) { return !gone[position]; });
   before_.reset();
-  store_->keep_only(kept);
+  store_->drop_all(blocks.rest());
   cached_.look_again();
   tell({.files_total = number(files.size()), .files_done = number(files.size())});
   return Done{};
