@@ -22,6 +22,11 @@ constexpr std::chrono::seconds kDiskFullPause{30};
 
 std::uint64_t space(std::uint64_t size) { return (size + 4095) / 4096 * 4096; }
 
+// Of this process: the file may be as good as ever.
+bool is_shortage(int number) {
+  return number == EMFILE || number == ENFILE || number == ENOMEM || number == EINTR;
+}
+
 }  // namespace
 
 Store::Store(StoreOptions options, UniqueFd root, UniqueFd lock, const Clock& clock)
@@ -59,7 +64,11 @@ bool Store::read(const Block& block, std::uint64_t offset, std::span<std::byte> 
   }
   const UniqueFd fd(::openat(root_.get(), block_file(block.key).c_str(),
                              O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOATIME));
-  if (!fd && errno != ENOENT && errno != ELOOP) return false;  // too many open files, and the like
+  if (!fd && is_shortage(errno)) return false;
+  if (!fd && errno != ENOENT && errno != ELOOP) {
+    drop_unreadable(block, slot.serial, errno);
+    return false;
+  }
   const bool good = fd && slot.size == stored_size(block) &&
                     (slot.verified ? read_whole(fd.get(), offset, into)
                                    : read_verifying(fd.get(), block, offset, into));
@@ -73,6 +82,16 @@ bool Store::read(const Block& block, std::uint64_t offset, std::span<std::byte> 
   if (slot.in_page_cache) ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
   bytes_served_.fetch_add(into.size(), std::memory_order_relaxed);
   return true;
+}
+
+// A whole cache may be concerned: the log has the 1st, the 2nd, the 4th, ...
+void Store::drop_unreadable(const Block& block, std::uint32_t serial, int number) {
+  if (!drop(block.key, serial)) return;
+  unreadable_errno_.store(number, std::memory_order_relaxed);
+  const std::uint64_t count = unreadable_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if ((count & (count - 1)) != 0) return;
+  log::warn("dropped blocks of the cache that cannot be opened",
+            {{"count", count}, {"last", block.path}, {"reason", std::strerror(number)}});
 }
 
 bool Store::read_verifying(int fd, const Block& block, std::uint64_t offset,
@@ -212,6 +231,8 @@ StoreStats Store::stats() const {
           .bytes_stored = bytes_stored_,
           .refused = refused_,
           .damaged = damaged_.load(std::memory_order_relaxed),
+          .unreadable = unreadable_.load(std::memory_order_relaxed),
+          .unreadable_errno = unreadable_errno_.load(std::memory_order_relaxed),
           .write_failures = write_failures_};
 }
 

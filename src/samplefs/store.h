@@ -10,7 +10,8 @@
 // - A block appears whole or not at all (temporary file, rename). It is not synced unless asked
 //   for: after a power failure a block may be damaged, and a damaged block is a miss.
 // - Each block is verified when it is first served after a start; after that, reads go straight to
-//   the file. What does not hold is dropped and counted.
+//   the file. What does not hold is dropped and counted; so is what cannot be opened (another
+//   owner's, a disk that fails), unless this process has too many files open or no memory.
 // - When the limit is reached, or the disk is full, nothing more is admitted and nothing evicted:
 //   on a shuffled scan any fixed part of the set is as good as it gets.
 // - Reads leave no second copy in the page cache where the kernel can do that (RWF_DONTCACHE).
@@ -50,6 +51,8 @@ struct StoreStats {
   std::uint64_t bytes_stored = 0;  // since start
   std::uint64_t refused = 0;       // no room
   std::uint64_t damaged = 0;       // dropped instead of served
+  std::uint64_t unreadable = 0;    // dropped because they could not be opened
+  int unreadable_errno = 0;        // why the last of them
   std::uint64_t write_failures = 0;
 };
 
@@ -99,6 +102,7 @@ class Store {
   bool has_room_locked(const Block& block) const REQUIRES(mutex_);
   Result<> write_file(const Block& block, std::span<const std::byte> data, ReadBack read_back);
   bool read_verifying(int fd, const Block& block, std::uint64_t offset, std::span<std::byte> into);
+  void drop_unreadable(const Block& block, std::uint32_t serial, int number) EXCLUDES(mutex_);
   // Serial 0 means any. False: it is not there, or another one is.
   bool drop(const BlockKey& key, std::uint32_t serial) EXCLUDES(mutex_);
 
@@ -109,6 +113,8 @@ class Store {
 
   std::atomic<std::uint64_t> bytes_served_ = 0;
   std::atomic<std::uint64_t> damaged_ = 0;
+  std::atomic<std::uint64_t> unreadable_ = 0;
+  std::atomic<int> unreadable_errno_ = 0;
   std::atomic<std::uint64_t> temporary_ = 0;
 
   mutable Mutex mutex_;  // innermost; never held across I/O

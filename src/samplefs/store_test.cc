@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/scratch.h"
@@ -203,6 +205,41 @@ TEST_F(StoreTest, LeftoversAreRemovedAndForeignFilesLeftAlone) {
   EXPECT_FALSE(fs::exists(directory() + "/tmp.1/17"));
   EXPECT_TRUE(fs::exists(directory() + "/blocks.1/00/README"));
   EXPECT_EQ(store->stats().blocks, 0u);
+}
+
+TEST_F(StoreTest, ABlockThatCannotBeOpenedIsDroppedCountedAndFetchedAgain) {
+  auto store = open();
+  const std::string bytes = content(5000);
+  ASSERT_TRUE(put(*store, "a", bytes));
+  ASSERT_TRUE(put(*store, "b", bytes));
+  // What open(2) refuses to everybody (ENXIO), as it refuses another owner's file (EPERM).
+  const std::string file = file_of("a", bytes);
+  fs::remove(file);
+  ASSERT_EQ(::mknod(file.c_str(), S_IFSOCK | 0600, 0), 0);
+  EXPECT_EQ(get(*store, "a", bytes), "miss");
+  EXPECT_FALSE(store->holds(block_of("a", bytes))) << "status must not call it cached";
+  EXPECT_EQ(store->stats().blocks, 1u);
+  EXPECT_EQ(store->stats().unreadable, 1u);
+  EXPECT_EQ(store->stats().damaged, 0u);
+  EXPECT_EQ(store->stats().unreadable_errno, ENXIO);
+  ASSERT_TRUE(put(*store, "a", bytes)) << "it may be stored again";
+  EXPECT_EQ(get(*store, "a", bytes), bytes);
+  EXPECT_EQ(get(*store, "b", bytes), bytes);
+}
+
+TEST_F(StoreTest, TooManyOpenFilesIsNoFaultOfTheBlock) {
+  auto store = open();
+  const std::string bytes = content(5000);
+  ASSERT_TRUE(put(*store, "a", bytes));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string got = get(*store, "a", bytes);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(got, "miss");
+  EXPECT_EQ(store->stats().unreadable, 0u);
+  EXPECT_EQ(get(*store, "a", bytes), bytes);
 }
 
 TEST_F(StoreTest, KeepsOnlyWhatIsWanted) {

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "engine/samplefs/node/cache_limit.h"
 #include "engine/samplefs/node/selection.h"
 #include "engine/samplefs/node/sync_plan.h"
@@ -326,7 +327,15 @@ Status NodeEngine::status() {
   const auto cached = cached_.of(index, *store_);
   status.cached_files = cached.files;
   status.cached_bytes = cached.bytes;
-  status.limit = number(store_->stats().limit);
+  const data::StoreStats stats = store_->stats();
+  status.limit = number(stats.limit);
+  if (stats.unreadable > 0) {
+    status.remark =
+        "blocks of the cache that could not be opened: " + with_commas(number(stats.unreadable)) +
+        " (" + std::strerror(stats.unreadable_errno) +
+        "); they are fetched from the source again; check who owns the files in the "
+        "cache directory, and its disk";
+  }
   if (const auto disk = disk_of(options_.cache)) {
     status.disk_size = number(disk->size);
     status.disk_avail = number(disk->avail);

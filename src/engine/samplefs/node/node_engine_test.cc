@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/scratch.h"
@@ -161,6 +162,27 @@ TEST_F(NodeEngineTest, AStopEndsAJobWithItsOwnCode) {
   stop.request_stop();
   EXPECT_TRUE(engine_->warm_up({}, ignore, stop.get_token()).is(Code::kCancelled));
   EXPECT_TRUE(engine_->sync({}, ignore, stop.get_token()).is(Code::kCancelled));
+}
+
+TEST_F(NodeEngineTest, BlocksThatCannotBeOpenedAreNotCalledCachedAndAreSaid) {
+  open();
+  sync();
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  EXPECT_EQ(engine_->status().cached_files, 10);
+  EXPECT_EQ(engine_->status().remark, "");
+  for (const auto& each :
+       std::filesystem::recursive_directory_iterator(directory_ + "/cache/store/blocks.1")) {
+    if (!each.is_regular_file()) continue;
+    std::filesystem::remove(each.path());
+    ASSERT_EQ(::mknod(each.path().c_str(), S_IFSOCK | 0600, 0), 0);  // open(2) refuses it: ENXIO
+  }
+  // Reads that file of the set, which holds no path of it.
+  (void)engine_->warm_up({.file = "class/3"}, ignore, {});
+  EXPECT_EQ(engine_->status().cached_files, 10) << "it was fetched again";
+  EXPECT_NE(
+      engine_->status().remark.find("that could not be opened: 1 (No such device or address)"),
+      std::string::npos)
+      << engine_->status().remark;
 }
 
 }  // namespace
