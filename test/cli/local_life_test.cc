@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -21,27 +22,66 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class LocalLife : public CliTest {
  protected:
-  // A job that stays until it is ended; its process can be told from all others.
-  std::string lasting_job() const {
-    return "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: lasting}, "
-           "spec: {worker: {replicas: 2, template: {spec: {containers: [{name: main, image: x, "
-           "command: [sleep, \"" +
-           marker_ + "\"]}]}}}}}";
+  // A job that stays until it is told to end; its processes can be told from all others.
+  std::string lasting_job(const std::string& name, const std::string& more) const {
+    return "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: " + name +
+           "}, spec: {" + more +
+           "template: {spec: {volumes: [{name: word, hostPath: {path: " + word_ +
+           "}}], containers: [{name: main, image: x, volumeMounts: [{name: word, "
+           "mountPath: /word}], command: [sh, -c, \"while [ ! -e /word/end ]; do sleep 0.05; "
+           "done; : " +
+           marker_ + name + ".\"]}]}}}}}\n";
   }
-  void start_lasting_job() {
-    must({"apply", "-f", "-"}, lasting_job());
-    must({"wait", "pdj/lasting", "--for=phase=Running", "--timeout=60s"});
-    ASSERT_FALSE(processes_with(marker_).empty());
+  void start_lasting_jobs() {
+    fs::create_directories(word_);
+    std::string all;
+    for (const auto& [name, more] : jobs_) all += "---\n" + lasting_job(name, more);
+    must({"apply", "-f", "-"}, all);
+    for (const auto& job : jobs_) expect_running(job.first);
+  }
+  void expect_running(const std::string& name) const {
+    must({"wait", "pdj/" + name, "--for=phase=Running", "--timeout=60s"});
+    EXPECT_TRUE(eventually([&] { return processes_with(marker_ + name + ".").size() == 2; }))
+        << name;
+  }
+  // All of them run again, and nothing is held against them.
+  void expect_all_survived() const {
+    for (const auto& job : jobs_) {
+      const std::string& name = job.first;
+      EXPECT_TRUE(eventually([&] { return processes_with(marker_ + name + ".").size() == 2; }))
+          << name << ": " << must({"get", "pdj", name, "-o", "yaml"});
+      expect_running(name);
+      const auto status = job_status(name);
+      EXPECT_EQ(status.value("failures", 0), 0) << status;
+      EXPECT_EQ(status.value("disruptions", 0), 0) << status;
+      EXPECT_THAT(status.dump(), Not(HasSubstr("/bin/sh")));
+    }
+  }
+  void expect_all_complete() const {
+    std::ofstream(word_ + "/end") << "now";
+    for (const auto& job : jobs_) {
+      must({"wait", "pdj/" + job.first, "--for=phase=Completed", "--timeout=60s"});
+    }
+  }
+  nlohmann::json job_status(const std::string& name) const {
+    return nlohmann::json::parse(must({"get", "pdj", name, "-o", "json"}))["status"];
   }
   bool all_gone() const {
     return eventually([&] { return processes_with(marker_).empty(); }) &&
            eventually([&] { return processes_with(directory_).empty(); });
   }
 
-  const std::string marker_ = "86399." + std::to_string(getpid());
+  const std::string marker_ = "lasts-" + std::to_string(getpid()) + "-";
+  const std::string word_ = scratch_.path() + "/word";
+  // Two pods each. The first is what `restartPolicy` is when nothing is said: Never.
+  const std::vector<std::pair<std::string, std::string>> jobs_{
+      {"collective", "worker: {replicas: 2, "},
+      {"onfailure", "worker: {replicas: 2, restartPolicy: OnFailure, "},
+      {"service", "intranet: Service, worker: {replicas: 2, "}};
 };
 
 TEST_F(LocalLife, UpTwiceIsOnceAndDownTwiceIsDown) {
@@ -95,19 +135,21 @@ TEST_F(LocalLife, TwoDirectoriesAreTwoClusters) {
   EXPECT_EQ(ctl_in(other, {"get", "nodes"}).exit_code, 0);
 }
 
-TEST_F(LocalLife, DownEndsPodsAndUpStartsThemAgain) {
+TEST_F(LocalLife, DownEndsPodsAndUpStartsThemAgainHoweverOften) {
   ASSERT_EQ(up(directory_).exit_code, 0);
-  start_lasting_job();
-  must({"down"});
-  EXPECT_TRUE(all_gone());
-  ASSERT_EQ(up(directory_).exit_code, 0);
-  must({"get", "pdj", "lasting"});
-  must({"delete", "pdj", "lasting"});
+  start_lasting_jobs();
+  for (int round = 0; round < 5; ++round) {  // more often than a disruptionLimit in a cluster
+    must({"down"});
+    EXPECT_TRUE(all_gone());
+    ASSERT_EQ(up(directory_).exit_code, 0);
+    expect_all_survived();
+  }
+  expect_all_complete();
 }
 
 TEST_F(LocalLife, AKilledOneLeavesItsObjectsAndNothingElse) {
   ASSERT_EQ(up(directory_).exit_code, 0);
-  start_lasting_job();
+  start_lasting_jobs();
   const auto before = status(directory_);
   ASSERT_EQ(::kill(before["pid"].get<pid_t>(), SIGKILL), 0);
   EXPECT_TRUE(all_gone());
@@ -115,8 +157,8 @@ TEST_F(LocalLife, AKilledOneLeavesItsObjectsAndNothingElse) {
   EXPECT_THAT(ctl({"get", "pods"}).err, HasSubstr("start it with 'paddlectl local up'"));
 
   ASSERT_EQ(up(directory_).exit_code, 0);
-  EXPECT_THAT(must({"get", "pdj"}), HasSubstr("lasting"));
-  must({"delete", "pdj", "lasting"});
+  expect_all_survived();
+  expect_all_complete();
   must({"down"});
   EXPECT_TRUE(all_gone());
   EXPECT_FALSE(has_address(before["nodes"][0]["address"]));

@@ -111,6 +111,9 @@ TEST_F(NodeTest, GoesOnAfterARestartOfTheNode) {
 
   expect_phase("once", "Failed");
   EXPECT_EQ(get(kinds::kPods, "once").at(Pointer("/status/reason")), "NodeRestarted");
+  EXPECT_EQ(
+      get(kinds::kPods, "once").at(Pointer("/status/containerStatuses/0/state/terminated/reason")),
+      "ContainerStatusUnknown");
   EXPECT_TRUE(eventually([&] {
     const Json status = get(kinds::kPods, "always").value("status", Json::object());
     return status.value(Pointer("/containerStatuses/0/restartCount"), 0) == 1 &&

@@ -26,7 +26,8 @@ Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const
                   .init_image = options.init_image,
                   .etcd = endpoints,
                   .host_ports = {options.port_range.first, options.port_range.second},
-                  .ipv6 = options.ipv6}};
+                  .ipv6 = options.ipv6,
+                  .one_machine = options.one_machine}};
   if (!endpoints.empty()) {
     wanted.etcd =
         std::make_shared<etcd::Client>(etcd::ClientOptions{.endpoints = endpoints}, clock);

@@ -21,8 +21,8 @@ std::optional<WallTime> deadline_of(const api::PaddleJob& job, WallTime now);
 std::optional<WallTime> end_of_life(const api::PaddleJob& job);
 
 // Pods of a job that was restarted are made at this time: at once after the first restart, then
-// after 10 s, 20 s, ... 5 min, counted from the restart. A restart that the spec caused never
-// waits.
+// after 10 s, 20 s, ... 5 min, counted from the restart. A restart that is not counted (verdict.h)
+// never waits.
 std::optional<WallTime> resumes_at(const api::PaddleJob& job);
 std::chrono::seconds pause_before_restart(int restarts);
 

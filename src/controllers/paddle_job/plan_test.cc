@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "controllers/paddle_job/plan_fixture.h"
+#include "controllers/paddle_job/pod_facts.h"
 
 namespace paddle::controllers {
 namespace {
@@ -334,6 +335,50 @@ TEST(PaddleJobPlan, OnlyWhatUsersWaitForIsNews) {
   const auto second = plan_for(job, world_of(pods));
   ASSERT_TRUE(second.status);
   EXPECT_FALSE(second.status_is_news);
+}
+
+TEST(PaddleJobPlan, APodThatWentDownWithItsNodeIsNotBlamedOnTheImage) {
+  using State = api::ContainerStatus::State;
+  auto job = workers(1);
+  auto down = over(job, kWorker, 0, 137);
+  down.init_containers = {{.name = kCoordinator,
+                           .state = State::kTerminated,
+                           .exit_code = 137,
+                           .reason = "ContainerStatusUnknown"}};
+  down.containers = {{.name = "main",
+                      .state = State::kTerminated,
+                      .exit_code = 137,
+                      .reason = "ContainerStatusUnknown"}};
+  const std::string said = how_it_failed(down);
+  EXPECT_NE(said.find("its node was restarted while container coord-paddle ran"), said.npos);
+  EXPECT_EQ(said.find("/bin/sh"), said.npos) << said;
+  down.containers = {{.name = "main", .state = State::kTerminated, .exit_code = 3}};
+  EXPECT_NE(how_it_failed(down).find("main ended with exit code 3"), said.npos);
+}
+
+TEST(PaddleJobPlan, OnOneMachineDisruptionsAreItsOwnersAndNotCounted) {
+  const Setting own{.one_machine = true};
+  auto job = workers(2);
+  auto down = over(job, kWorker, 0, 137);
+  down.containers = {{.name = "c",
+                      .state = api::ContainerStatus::State::kTerminated,
+                      .exit_code = 137,
+                      .reason = "ContainerStatusUnknown"}};
+  const auto world = published(job, {down, running(job, kWorker, 1)});
+  const auto status = status_after(job, world, own);
+  EXPECT_EQ(status.phase, "Restarting");
+  EXPECT_EQ(status.epoch, job.status.epoch + 1);
+  EXPECT_EQ(status.disruptions, 0);
+  EXPECT_FALSE(status.restart_time) << "there is no pause";
+
+  job.spec.disruption_limit = 1;  // what a job says itself holds here too
+  EXPECT_EQ(status_after(job, world, own).disruptions, 1);
+  job.spec.disruption_limit = 0;
+  EXPECT_EQ(status_after(job, world, own).phase, "Failed");
+
+  job.spec.disruption_limit.reset();
+  const auto broken = published(job, {over(job, kWorker, 0, 1), over(job, kWorker, 1, 0)});
+  EXPECT_EQ(status_after(job, broken, own).phase, "Failed") << "a program's failure is its own";
 }
 
 }  // namespace

@@ -149,9 +149,14 @@ std::optional<Waiting> what_holds_up(const api::Pod& pod) {
 
 std::string how_it_failed(const api::Pod& pod) {
   std::string text = "pod " + pod.meta.key.name + " failed";
+  const api::ContainerStatus* unseen = nullptr;
   for (const auto* list : {&pod.init_containers, &pod.containers}) {
     for (const auto& c : *list) {
       if (c.state != State::kTerminated || c.exit_code == 0) continue;
+      if (end_unseen(c)) {
+        if (!unseen) unseen = &c;
+        continue;
+      }
       text += ": container " + c.name + " ended with exit code " + std::to_string(c.exit_code);
       if (!c.reason.empty() && c.reason != "Error") text += " (" + c.reason + ")";
       if (c.name == kCoordinator) {
@@ -160,6 +165,7 @@ std::string how_it_failed(const api::Pod& pod) {
       return text + "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
     }
   }
+  if (unseen) return text + ": its node was restarted while container " + unseen->name + " ran";
   if (!pod.reason.empty()) text += " (" + pod.reason + ")";
   return pod.message.empty() ? text : text + ": " + pod.message;
 }

@@ -88,7 +88,8 @@ api::PaddleJobStatus next_epoch(api::PaddleJobStatus status, const Verdict& verd
   status.epoch += 1;
   if (verdict.cause == Cause::kProgram) status.failures += 1;
   if (verdict.cause == Cause::kDisruption) status.disruptions += 1;
-  if (verdict.cause != Cause::kSpec) status.restart_time = now;
+  const bool counted = verdict.cause == Cause::kProgram || verdict.cause == Cause::kDisruption;
+  if (counted) status.restart_time = now;  // a pause follows, the longer the more there were
   return status;
 }
 

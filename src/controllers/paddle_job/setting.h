@@ -18,6 +18,9 @@ struct Setting {
   EtcdEndpoints etcd{};  // empty: no elastic training
   PortRange host_ports{};
   bool ipv6 = false;  // pods of this cluster have addresses of IPv6 first
+  // The cluster is one machine: what disrupts its pods is its owner, who restarts it or deletes
+  // them. Jobs without a disruptionLimit begin again each time, and it is not counted.
+  bool one_machine = false;
 };
 
 }  // namespace paddle::controllers

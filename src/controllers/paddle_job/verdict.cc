@@ -46,12 +46,15 @@ Findings look_at(const api::PaddleJob& job, const Roster& roster) {
   return found;
 }
 
-Verdict begins_anew(const api::PaddleJob& job, Cause cause, Waiting why) {
+Verdict begins_anew(const api::PaddleJob& job, const Setting& setting, Cause cause, Waiting why) {
+  const bool by_owner = setting.one_machine && !job.spec.disruption_limit;
+  if (cause == Cause::kDisruption && by_owner) cause = Cause::kOwner;
   const auto verdict = [&](Fate fate, Waiting reason) {
     return Verdict{.fate = fate, .cause = cause, .why = std::move(reason)};
   };
   switch (cause) {
     case Cause::kSpec:
+    case Cause::kOwner:
       return verdict(Fate::kBeginsAnew, std::move(why));
     case Cause::kProgram: {
       const int limit = job.spec.backoff_limit.value_or(0);
@@ -114,11 +117,12 @@ bool shape_changed(const api::PaddleJob& job, const World& world) {
 
 // The program ended badly somewhere. Was it to blame?
 Verdict judge_failure(const api::PaddleJob& job, const Roster& roster, const World& world,
-                      const Findings& found, WallTime now) {
+                      const Findings& found, WallTime now, const Setting& setting) {
   const Waiting own{"Failed", how_it_failed(*found.failed_program)};
   const bool one_is_gone = !found.missing.empty() && has_begun(job, roster, world);
   if (found.failed_disruption || found.leaving || found.back || one_is_gone) {
-    Verdict verdict = begins_anew(job, Cause::kDisruption, why_lost(job, roster, world, found));
+    Verdict verdict =
+        begins_anew(job, setting, Cause::kDisruption, why_lost(job, roster, world, found));
     verdict.rests_on_absence = one_is_gone;
     return verdict;
   }
@@ -128,10 +132,10 @@ Verdict judge_failure(const api::PaddleJob& job, const Roster& roster, const Wor
   }
   if (!nodes.silent.empty()) {
     return begins_anew(
-        job, Cause::kDisruption,
+        job, setting, Cause::kDisruption,
         {"NodeLost", "node " + nodes.silent + " stopped answering, then " + own.message});
   }
-  return begins_anew(job, Cause::kProgram, own);
+  return begins_anew(job, setting, Cause::kProgram, own);
 }
 
 }  // namespace
@@ -164,14 +168,14 @@ Verdict judge(const api::PaddleJob& job, const Roster& roster, const World& worl
   const bool begun = has_begun(job, roster, world);
   const bool elastic = is_elastic(job.spec, setting.etcd);
   if (begun && !elastic && shape_changed(job, world)) {
-    return begins_anew(job, Cause::kSpec,
+    return begins_anew(job, setting, Cause::kSpec,
                        {"SpecChanged", "the spec asks for other peers than this run has"});
   }
-  if (found.failed_program) return judge_failure(job, roster, world, found, now);
+  if (found.failed_program) return judge_failure(job, roster, world, found, now, setting);
   if (replaces_one_by_one(job, roster, world, setting)) return {};
   auto lost = loss(job, roster, world, found);
   if (!lost) return {};
-  Verdict verdict = begins_anew(job, Cause::kDisruption, std::move(*lost));
+  Verdict verdict = begins_anew(job, setting, Cause::kDisruption, std::move(*lost));
   verdict.rests_on_absence = !found.missing.empty();
   return verdict;
 }

@@ -11,6 +11,7 @@
 //   the program   spec.backoffLimit     the job fails (none is given by default)
 //   a disruption  spec.disruptionLimit  the job fails (3 by default)
 //   the spec      nothing               (another number of replicas, another intranet, ...)
+//   the owner     nothing               (a disruption on one machine, when no limit is given)
 //
 // When pods end because another one was taken away, that is a disruption: a pod that leaves, or a
 // node that has shown no life since the program ended, excuses all failures beside it.
@@ -30,7 +31,7 @@
 namespace paddle::controllers {
 
 enum class Fate { kGoesOn, kCompleted, kFailed, kBeginsAnew };
-enum class Cause { kProgram, kDisruption, kSpec };
+enum class Cause { kProgram, kDisruption, kSpec, kOwner };
 
 struct Verdict {
   Fate fate = Fate::kGoesOn;

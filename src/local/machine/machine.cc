@@ -35,7 +35,8 @@ kube::Config config_of(const Access& access) {
 // Images are named, not pulled: runtimes are our own `paddle-cache`, found by PATH.
 controllers::OperatorOptions our_controllers() {
   return {.controllers = {"paddlejob", "sampleset", "samplejob"},
-          .runtime_image = std::string("paddle-cache:") + kVersion};
+          .runtime_image = std::string("paddle-cache:") + kVersion,
+          .one_machine = true};
 }
 
 }  // namespace

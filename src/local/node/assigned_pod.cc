@@ -14,14 +14,29 @@ int number(const Json& object, const char* key) {
   return static_cast<int>(api::look_integer(object, key));
 }
 
-void read_restarts(const Json& statuses, std::map<std::string, int>& into) {
+WallTime time_of(const Json& object, const char* key) {
+  const auto time = parse_rfc3339(api::look_text(object, key));
+  return time ? *time : WallTime{};
+}
+
+Ended read_end(const Json& terminated) {
+  return {.exit_code = number(terminated, "exitCode"),
+          .reason = api::look_text(terminated, "reason"),
+          .message = api::look_text(terminated, "message"),
+          .started = time_of(terminated, "startedAt"),
+          .finished = time_of(terminated, "finishedAt")};
+}
+
+void read_containers(const Json& statuses, AssignedPod& into) {
   if (!statuses.is_array()) return;
   for (const Json& container : statuses) {
+    const std::string name = api::look_text(container, "name");
     const Json& state = api::look(container, "state");
-    const bool started = api::look(state, "running").is_object() ||
-                         api::look(state, "terminated").is_object() ||
+    const Json& ended = api::look(state, "terminated");
+    const bool started = api::look(state, "running").is_object() || ended.is_object() ||
                          api::look(api::look(container, "lastState"), "terminated").is_object();
-    if (started) into[api::look_text(container, "name")] = number(container, "restartCount");
+    if (started) into.restarts[name] = number(container, "restartCount");
+    if (ended.is_object()) into.ended[name] = read_end(ended);
   }
 }
 
@@ -38,8 +53,8 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
   const Json& status = api::look(object, "status");
   pod.phase = api::look_text(status, "phase");
   pod.begun = !api::look_text(status, "podIP").empty();
-  read_restarts(api::look(status, "initContainerStatuses"), pod.restarts);
-  read_restarts(api::look(status, "containerStatuses"), pod.restarts);
+  read_containers(api::look(status, "initContainerStatuses"), pod);
+  read_containers(api::look(status, "containerStatuses"), pod);
   if (pod.meta.deleting()) {
     pod.grace =
         std::chrono::seconds{number(api::look(object, "metadata"), "deletionGracePeriodSeconds")};
@@ -73,17 +88,20 @@ PodState failed_state(const AssignedPod& pod, Course course, WallTime now) {
   state.failed_message =
       "the node was restarted while the pod ran, and its restartPolicy is Never: create it again";
   if (!pod.spec) return state;
-  const Ended lost{.exit_code = 137, .reason = "NodeRestarted", .started = now, .finished = now};
-  const ContainerState ended{.is = ContainerState::Is::kEnded, .ended = lost};
-  for (const Container& c : pod.spec->containers) state.containers[c.name] = ended;
-  for (const Container& c : pod.spec->init) state.init[c.name] = ended;
-  for (auto* containers : {&state.containers, &state.init}) {
-    for (auto& [name, container] : *containers) {
-      if (const auto before = pod.restarts.find(name); before != pod.restarts.end()) {
-        container.restarts = before->second;
-      }
-    }
-  }
+  const Ended lost{.exit_code = 137,
+                   .reason = "ContainerStatusUnknown",
+                   .message = "the node was restarted, and the container's end was not seen",
+                   .started = now,
+                   .finished = now};
+  const auto last_state = [&](const Container& c) {
+    const auto seen = pod.ended.find(c.name);
+    const auto before = pod.restarts.find(c.name);
+    return ContainerState{.is = ContainerState::Is::kEnded,
+                          .ended = seen == pod.ended.end() ? lost : seen->second,
+                          .restarts = before == pod.restarts.end() ? 0 : before->second};
+  };
+  for (const Container& c : pod.spec->containers) state.containers[c.name] = last_state(c);
+  for (const Container& c : pod.spec->init) state.init[c.name] = last_state(c);
   return state;
 }
 

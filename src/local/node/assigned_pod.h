@@ -25,6 +25,7 @@ struct AssignedPod {
   std::string phase{};
   bool begun = false;                           // a node has given it an address before
   std::map<std::string, int> restarts{};        // of containers that have been started
+  std::map<std::string, Ended> ended{};         // of containers that an earlier node saw end
   std::optional<std::chrono::seconds> grace{};  // when it is being deleted
   bool operator==(const AssignedPod&) const = default;
 };
@@ -45,7 +46,9 @@ Course course_of(const AssignedPod& pod);
 // The counts to go on with after kRunAgain.
 std::map<std::string, int> restarts_after(const AssignedPod& pod);
 
-// The state of a pod that is refused or given up.
+// The state of a pod that is refused or given up. As a kubelet does it after a reboot: containers
+// that had ended keep their end, all others are ContainerStatusUnknown, which controllers take for
+// the node's doing and not for the program's.
 PodState failed_state(const AssignedPod& pod, Course course, WallTime now);
 
 // `status` with the times of conditions that did not change since `before`.

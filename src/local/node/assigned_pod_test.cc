@@ -71,6 +71,39 @@ TEST(AssignedPod, APodThatIsGivenUpKeepsItsCountsAndFails) {
   EXPECT_EQ(status["reason"], "NodeRestarted");
   EXPECT_EQ(status["containerStatuses"][0]["restartCount"], 1);
   EXPECT_EQ(status["containerStatuses"][0]["state"]["terminated"]["exitCode"], 137);
+  EXPECT_EQ(status["containerStatuses"][0]["state"]["terminated"]["reason"],
+            "ContainerStatusUnknown");
+}
+
+TEST(AssignedPod, WhatHadEndedBeforeTheNodeWasRestartedKeepsItsEnd) {
+  const auto container = [](const char* name, const Json& state) {
+    return Json{{"name", name}, {"restartCount", 0}, {"state", state}};
+  };
+  const auto ended = [](int code, const char* reason) {
+    return Json{{"terminated",
+                 {{"exitCode", code},
+                  {"reason", reason},
+                  {"startedAt", "2026-01-01T00:00:00Z"},
+                  {"finishedAt", "2026-01-01T00:00:07Z"}}}};
+  };
+  Json object = pod("Never", running(0));
+  object["spec"]["initContainers"] =
+      Json::array({Json{{"name", "coord"}}, Json{{"name", "second"}}});
+  object["spec"]["containers"].push_back(Json{{"name", "side"}});
+  object["status"]["initContainerStatuses"] = Json::array(
+      {container("coord", ended(0, "Completed")), container("second", ended(0, "Completed"))});
+  object["status"]["containerStatuses"].push_back(container("side", ended(3, "Error")));
+
+  const auto decoded = *decode_assigned_pod(object);
+  ASSERT_EQ(course_of(decoded), Course::kGiveUp);
+  const Json status =
+      status_of(*decoded.spec, failed_state(decoded, Course::kGiveUp, WallTime{}), WallTime{});
+  for (const Json& init : status["initContainerStatuses"]) {
+    EXPECT_EQ(init["state"], ended(0, "Completed")) << init;
+  }
+  EXPECT_EQ(status["containerStatuses"][0]["state"]["terminated"]["reason"],
+            "ContainerStatusUnknown");
+  EXPECT_EQ(status["containerStatuses"][1]["state"], ended(3, "Error"));
 }
 
 TEST(PodConditions, KeepTheTimeOfTheirLastChange) {
