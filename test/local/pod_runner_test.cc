@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "local/node/container_init.h"
+#include "local/node/restart_pace.h"
 #include "test/support/scratch_dir.h"
 
 namespace paddle::local {
@@ -57,16 +58,25 @@ class PodRunnerTest : public testing::Test {
                    .clock = &system_clock(),
                    .objects = [this](const std::string&) { return objects_; },
                    .places = {.claim = [this](const api::ObjectKey& claim) -> Result<std::string> {
-                     const std::string path = directory_ + "/claims/" + claim.name;
-                     if (!fs::exists(path)) return Error{Code::kNotFound, "no such claim"};
-                     return path;
-                   }},
+                                const std::string path = directory_ + "/claims/" + claim.name;
+                                if (!fs::exists(path))
+                                  return Error{Code::kNotFound, "no such claim"};
+                                return path;
+                              },
+                              .runtime = [this](const RuntimeVolume&) -> Result<std::string> {
+                                fs::create_directories(directory_ + "/session");
+                                return directory_ + "/session";
+                              }},
                    .base_env = {{"PATH", "/usr/bin:/bin"}},
                    .report =
                        [this](const PodSpec& p, const PodState& s) {
                          std::lock_guard lock(mutex_);
                          phases_[p.meta.key.name] = phase_of(p, s);
                          states_[p.meta.key.name] = s;
+                         const ContainerState& main = s.containers.at("main");
+                         if (main.reason == "CrashLoopBackOff" && !main.message.empty()) {
+                           waits_[p.meta.key.name][main.restarts] = main.message;
+                         }
                          changed_.notify_all();
                        }};
     return std::make_unique<PodRunner>(spec, std::move(world));
@@ -100,6 +110,8 @@ class PodRunnerTest : public testing::Test {
   std::condition_variable changed_;
   std::map<std::string, std::string> phases_;
   std::map<std::string, PodState> states_;
+  // Why each container waited for its next start, by the starts before.
+  std::map<std::string, std::map<int, std::string>> waits_;
 };
 
 TEST_F(PodRunnerTest, RunsInItsOwnPidMountAndNetworkNamespaces) {
@@ -209,6 +221,23 @@ TEST_F(PodRunnerTest, KeepsExitCodesAndRestartsOnFailure) {
   auto runner = run(again);
   EXPECT_EQ(wait_phase(again, "Succeeded").containers.at("main").restarts, 1);
   EXPECT_EQ(output(again, 1), "second\n");
+}
+
+TEST_F(PodRunnerTest, WhatReadersWaitForStartsAgainAtOnceHoweverOftenItIsKilled) {
+  auto served = pod("exit 137", RestartPolicy::kAlways);
+  served.volumes = {{"s", RuntimeVolume{.session = true, .handle = "h"}}};
+  served.containers[0].mounts = {{.volume = "s", .path = "/session"}};
+  auto runner = run(served);
+  wait(served, [](const PodState& s) { return s.containers.at("main").restarts > kPatience; });
+  runner.reset();
+  std::lock_guard lock(mutex_);
+  const auto& waits = waits_[served.meta.key.name];
+  ASSERT_GT(waits.size(), static_cast<std::size_t>(kPatience));
+  for (const auto& [restarts, said] : waits) {
+    const bool at_once = said.starts_with("back-off 0s");
+    const bool late = restarts >= kPatience && said.starts_with("back-off 1s");
+    EXPECT_TRUE(at_once || late) << restarts << ": " << said;
+  }
 }
 
 TEST_F(PodRunnerTest, AMissingCommandIsOneSentence) {

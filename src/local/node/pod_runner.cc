@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "local/node/container_process.h"
+#include "local/node/restart_pace.h"
 
 namespace paddle::local {
 namespace {
@@ -23,14 +24,10 @@ using std::chrono::seconds;
 constexpr milliseconds kRetryMissing{500};
 constexpr milliseconds kRetryComing{100};
 
-// Who ran this long and then ended did not fail at once: it starts again without a pause.
-constexpr seconds kRanWell{10};
-
-// After the n-th end in a row that came soon: none at first, then 1 s doubling to a minute. A
-// machine of one's own wants a sooner answer than the kubelet's 10 s to 5 min.
-milliseconds restart_pause(int crashes) {
-  if (crashes == 0) return {};
-  return std::min<milliseconds>(seconds{60}, seconds{1} * (1 << std::clamp(crashes - 1, 0, 6)));
+// As the kubelet says it.
+std::string back_off(milliseconds pause, const std::string& container) {
+  return "back-off " + std::to_string(pause.count() / 1000) +
+         "s restarting failed container=" + container;
 }
 
 }  // namespace
@@ -40,7 +37,7 @@ struct PodRunner::Slot {
   ContainerState* state = nullptr;
   std::optional<ContainerProcess> process{};
   BootTime next_start{};
-  int crashes = 0;  // ends in a row that came soon after the start
+  int early = 0;  // RestartPace::early
 };
 
 PodRunner::PodRunner(PodSpec pod, PodWorld world, std::map<std::string, int> restarts)
@@ -227,8 +224,12 @@ void PodRunner::note_end(Slot& slot, int exit_code, bool init) {
   if (stopping() || !starts_again(spec().restart, *slot.state->ended, init)) return;
   slot.state->is = Is::kWaiting;
   slot.state->reason = "CrashLoopBackOff";
-  if (slot.state->ended->finished - slot.state->ended->started >= kRanWell) slot.crashes = 0;
-  slot.next_start = world_.clock->boot() + restart_pause(slot.crashes++);
+  const auto ran = slot.state->ended->finished - slot.state->ended->started;
+  const RestartPace pace = pace_after(slot.early, std::chrono::duration_cast<milliseconds>(ran),
+                                      others_wait_for(spec()));
+  slot.early = pace.early;
+  slot.state->message = back_off(pace.pause, slot.container->name);
+  slot.next_start = world_.clock->boot() + pace.pause;
 }
 
 bool PodRunner::over(const Slot& slot) const {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/node/restart_pace.h"
+
+#include <algorithm>
+
+namespace paddle::local {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kFirstPause{1};
+constexpr seconds kLongestPause{60};
+
+}  // namespace
+
+RestartPace pace_after(int early, milliseconds ran, bool others_wait) {
+  if (ran >= kRanWell) return {};
+  const int now = early + 1;
+  if (now <= (others_wait ? kPatience : 1)) return {.early = now};
+  if (others_wait) return {.pause = kFirstPause, .early = now};
+  const int doublings = std::min(now - 2, 6);
+  return {.pause = std::min<milliseconds>(kLongestPause, kFirstPause * (1 << doublings)),
+          .early = now};
+}
+
+bool others_wait_for(const PodSpec& pod) {
+  return std::ranges::any_of(pod.volumes, [](const auto& volume) {
+    const auto* asked = std::get_if<RuntimeVolume>(&volume.second);
+    return asked && asked->session;
+  });
+}
+
+}  // namespace paddle::local
