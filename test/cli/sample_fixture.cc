@@ -62,13 +62,18 @@ std::string SampleJobsTest::secret(const std::string& name, const source::FakeS3
          ", endpoint: \"" + server.url(host_) + "\"}}\n";
 }
 
+std::string SampleJobsTest::set_object(const std::string& more, int partitions) const {
+  return std::string(
+             "---\n{apiVersion: batch.paddlepaddle.org/v1alpha1, kind: SampleSet, metadata: "
+             "{name: ") +
+         kSet + "}, spec: {" + more + "partitions: " + std::to_string(partitions) +
+         ", source: {uri: \"s3://bucket/set\", secretRef: {name: keys}}, cache: "
+         "{levels: [{mediumType: SSD, path: " +
+         disk_ + "}]}, csi: {driver: samplefs}}}\n";
+}
+
 void SampleJobsTest::make_set(const std::string& more, int partitions) {
-  apply(secret("keys", s3_, keys_) +
-        "---\n{apiVersion: batch.paddlepaddle.org/v1alpha1, kind: SampleSet, metadata: {name: " +
-        kSet + "}, spec: {" + more + "partitions: " + std::to_string(partitions) +
-        ", source: {uri: \"s3://bucket/set\", secretRef: {name: keys}}, cache: "
-        "{levels: [{mediumType: SSD, path: " +
-        disk_ + "}]}, csi: {driver: samplefs}}}\n");
+  apply(secret("keys", s3_, keys_) + set_object(more, partitions));
   must({"wait", std::string("sampleset/") + kSet, "--for=phase=Ready", "--timeout=120s"});
 }
 

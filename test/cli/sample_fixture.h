@@ -29,6 +29,7 @@ class SampleJobsTest : public CliTest {
 
   // The Secret of the source, and the set, Ready. `more`: fields of its spec, "warmup: {...}, ".
   void make_set(const std::string& more = "", int partitions = 1);
+  std::string set_object(const std::string& more = "", int partitions = 1) const;
   std::string secret(const std::string& name, const source::FakeS3& server,
                      const source::S3Credentials& keys) const;
   // One document; `more` is a part of its spec: "rmrOptions: {paths: [/a]}".

@@ -153,6 +153,33 @@ TEST_F(LocalSampleJobs, WhatCannotBeAFileIsCountedInStatusAndSaid) {
   })) << get("sampleset", kSet)["status"]["index"];
 }
 
+TEST_F(LocalSampleJobs, AWrongKeyIsCorrectedInTheSecretAndNothingIsDeleted) {
+  put("train/0");
+  source::S3Credentials wrong = keys_;
+  wrong.secret_key = "canary-own-5b2";
+  apply(secret("keys", s3_, wrong) + set_object());
+  const auto ready = [&] {
+    for (const auto& each :
+         get("sampleset", kSet)
+             .value(nlohmann::json::json_pointer("/status/conditions"), nlohmann::json::array())) {
+      if (each.value("type", "") == "Ready") return each;
+    }
+    return nlohmann::json::object();
+  };
+  ASSERT_TRUE(eventually([&] { return ready().value("reason", "") == "SyncFailed"; })) << ready();
+  EXPECT_THAT(ready().value("message", ""), HasSubstr("refuses the credentials"));
+  const std::string runtime = std::string(kSet) + "-runtime-0";
+  const auto before = get("pod", runtime)["metadata"]["uid"];
+
+  apply(secret("keys", s3_, keys_));
+  EXPECT_TRUE(eventually([&] { return ready().value("status", "") == "True"; },
+                         std::chrono::seconds{90}, std::chrono::milliseconds{200}))
+      << ready();
+  const auto pod = get("pod", runtime);
+  EXPECT_EQ(pod["metadata"]["uid"], before);
+  EXPECT_EQ(pod["status"]["containerStatuses"][0]["restartCount"], 0);
+}
+
 TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   put("train/0");
   put("train/1");

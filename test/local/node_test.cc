@@ -127,6 +127,43 @@ TEST_F(NodeTest, GoesOnAfterARestartOfTheNode) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(directory() + "/pods/" + uid); }));
 }
 
+// A running pod that prints what its volumes say whenever it is something else.
+TEST_F(NodeTest, FilesOfConfigMapsAndSecretsFollowTheirObjects) {
+  const auto object = [](const char* kind, const char* name, const Json& data) {
+    return Json{{"apiVersion", "v1"},
+                {"kind", kind},
+                {"metadata", {{"name", name}, {"namespace", "default"}}},
+                {std::string(kind) == "Secret" ? "stringData" : "data", data}};
+  };
+  create(kinds::kConfigMaps, object("ConfigMap", "conf", {{"a", "1"}, {"b", "1"}}));
+  create(kinds::kSecrets, object("Secret", "keys", {{"key", "wrong"}}));
+  Json printing = pod(
+      "p",
+      "while sleep 0.02; do now=$(cd -P /conf/..data && cat a b 2>/dev/null && cat /keys/key && "
+      "ls /conf && cat /one) || continue; [ \"$now\" = \"$last\" ] || echo $now; last=$now; "
+      "done");
+  mount(printing, "/conf", {{"configMap", {{"name", "conf"}}}});
+  mount(printing, "/keys", {{"secret", {{"secretName", "keys"}}}});
+  mount(printing, "/one", {{"configMap", {{"name", "conf"}}}}, "a");
+  create(kinds::kPods, printing);
+  ASSERT_TRUE(eventually([&] { return logs("p") == "11wronga b 1\n"; })) << logs("p");
+
+  ASSERT_TRUE(client().patch(kinds::kSecrets, {"default", "keys"},
+                             {.body = {{"stringData", {{"key", "right"}}}}}));
+  ASSERT_TRUE(eventually([&] { return logs("p").ends_with("\n11righta b 1\n"); })) << logs("p");
+
+  ASSERT_TRUE(client().patch(kinds::kConfigMaps, {"default", "conf"},
+                             {.body = {{"data", {{"a", "2"}, {"b", "2"}, {"c", "2"}}}}}));
+  EXPECT_TRUE(eventually([&] { return logs("p").ends_with("\n22righta b c 1\n"); }))
+      << "a subPath stays: " << logs("p");
+  EXPECT_EQ(logs("p").find("12"), std::string::npos) << "half of a change was seen: " << logs("p");
+  EXPECT_EQ(logs("p").find("21"), std::string::npos) << logs("p");
+
+  ASSERT_TRUE(client().remove(kinds::kConfigMaps, {"default", "conf"}));
+  create(kinds::kConfigMaps, object("ConfigMap", "conf", {{"a", "3"}, {"b", "3"}}));
+  EXPECT_TRUE(eventually([&] { return logs("p").ends_with("\n33righta b 1\n"); })) << logs("p");
+}
+
 TEST_F(NodeTest, KeepsAStatefulSetAtItsSizeAndReplacesWhatFailed) {
   const Json container = {{"name", "main"},
                           {"image", "none"},

@@ -76,6 +76,9 @@ class Node::Impl {
         informers_.of<BoundClaim>(kinds::kClaims, {}, {"bound-claim", decode_bound_claim});
     const auto volumes = informers_.of<BoundVolume>(kinds::kPersistentVolumes, {},
                                                     {"bound-volume", decode_bound_volume});
+    const kube::Projection<ObjectStamp> stamp{"object-stamp", decode_object_stamp};
+    const auto config_maps = informers_.of<ObjectStamp>(kinds::kConfigMaps, {}, stamp);
+    const auto secrets = informers_.of<ObjectStamp>(kinds::kSecrets, {}, stamp);
     residents_ = std::make_unique<Residents>(ResidentsWorld{
         .cluster = cluster_,
         .events = events_,
@@ -83,6 +86,8 @@ class Node::Impl {
         .pods = pods,
         .claims = claims,
         .volumes = volumes,
+        .config_maps = config_maps,
+        .secrets = secrets,
         .samples = samples_,
         .clock = clock_,
         .pod = {.program = options_.program,
@@ -96,6 +101,8 @@ class Node::Impl {
     volumes.on_change([this](const api::ObjectKey&, const BoundVolume*, const BoundVolume*) {
       controller_.queue().add(kVolumesKey);
     });
+    wake_users(pods, config_maps, false);
+    wake_users(pods, secrets, true);
     informers_.start();
     informers_.wait_until_synced({});
 
@@ -110,6 +117,19 @@ class Node::Impl {
   const Network& network() const { return *network_; }
 
  private:
+  // Pods whose volumes are made from an object have a pass when it changes.
+  void wake_users(const kube::Store<AssignedPod>& pods, const kube::Store<ObjectStamp>& objects,
+                  bool secret) {
+    objects.on_change(
+        [this, pods, secret](const api::ObjectKey& key, const ObjectStamp*, const ObjectStamp*) {
+          for (const auto& pod : pods.list()) {
+            const bool near = pod->spec && pod->meta.key.ns == key.ns;
+            if (near && mounts(*pod->spec, {secret, key.name}))
+              controller_.queue().add(pod->meta.key);
+          }
+        });
+  }
+
   Result<> register_node() {
     MachineFacts facts = machine_facts();
     facts.address = network_->host_address();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ConfigMaps and Secrets of one namespace, asked for when a container starts, as the kubelet does:
-// nothing is kept in memory. One that can not be read just now counts as absent; whoever needs it
-// asks again.
+// ConfigMaps and Secrets of one namespace, asked for when a container starts and when one that it
+// mounts has changed: nothing of them is kept in memory. One that can not be read just now counts
+// as absent; whoever needs it asks again.
 
 #pragma once
 

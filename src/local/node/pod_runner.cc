@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,8 @@ using std::chrono::seconds;
 // How soon something missing is looked for again.
 constexpr milliseconds kRetryMissing{500};
 constexpr milliseconds kRetryComing{100};
+// A changed object that could not be read, or is gone.
+constexpr seconds kRetryRefresh{10};
 
 // As the kubelet says it.
 std::string back_off(milliseconds pause, const std::string& container) {
@@ -59,6 +62,14 @@ void PodRunner::update(const PodSpec& pod) {
   {
     Lock lock(mutex_);
     pod_.meta = pod.meta;
+  }
+  wake();
+}
+
+void PodRunner::refresh() {
+  {
+    Lock lock(mutex_);
+    objects_changed_ = true;
   }
   wake();
 }
@@ -269,16 +280,35 @@ void PodRunner::run_containers(std::stop_token stop) {
   end_all(slots);
 }
 
-// Until there is something to do for a container; keeps the downward API's files fresh meanwhile.
-void PodRunner::wait(std::vector<Slot>& slots) {
-  if (const PodSpec pod = spec(); pod.meta != shown_) {
+void PodRunner::keep_files_fresh() {
+  const PodSpec pod = spec();
+  const auto failed = [&](const Error& error) {
+    log::warn("can not refresh a pod's files",
+              {{"pod", api::to_string(pod.meta.key)}, {"error", error.message}});
+  };
+  if (pod.meta != shown_) {
     shown_ = pod.meta;
-    if (auto done = refresh_downward(directory_, {pod, state_.ip, state_.host_ip}); !done) {
-      log::warn("can not refresh a pod's files",
-                {{"pod", api::to_string(pod.meta.key)}, {"error", done.error().message}});
-    }
+    auto done = refresh_downward(directory_, {pod, state_.ip, state_.host_ip});
+    if (!done) failed(done.error());
   }
-  std::optional<BootTime> until;
+  bool changed = false;
+  {
+    Lock lock(mutex_);
+    changed = std::exchange(objects_changed_, false);
+  }
+  const BootTime now = world_.clock->boot();
+  if (!changed && (!refresh_at_ || now < *refresh_at_)) return;
+  refresh_at_.reset();
+  auto done = refresh_objects(directory_, pod, world_.objects(pod.meta.key.ns));
+  if (done) return;
+  if (changed) failed(done.error());  // once; an object may be gone for long
+  refresh_at_ = now + kRetryRefresh;
+}
+
+// Until there is something to do for a container; keeps the files of its volumes fresh meanwhile.
+void PodRunner::wait(std::vector<Slot>& slots) {
+  keep_files_fresh();
+  std::optional<BootTime> until = refresh_at_;
   bool all_over = true;
   for (const Slot& slot : slots) {
     all_over = all_over && over(slot);

@@ -53,6 +53,8 @@ class PodRunner {
 
   // New labels or annotations of the same pod.
   void update(const PodSpec& pod) EXCLUDES(mutex_);
+  // A ConfigMap or Secret of its volumes changed.
+  void refresh() EXCLUDES(mutex_);
   // Asks it to end; returns at once. ended() tells.
   void stop(std::chrono::seconds grace) EXCLUDES(mutex_);
   bool ended() const { return ended_; }
@@ -69,6 +71,7 @@ class PodRunner {
   void note_end(Slot& slot, int exit_code, bool init);
   bool over(const Slot& slot) const;  // ended, and not to be started again
   void wait(std::vector<Slot>& slots);
+  void keep_files_fresh() EXCLUDES(mutex_);
   void end_all(std::vector<Slot>& slots);
   // Until a container ends, somebody calls update() or stop(), or the time has come.
   void wait_until(const std::vector<Slot>& slots, std::optional<BootTime> until);
@@ -86,10 +89,12 @@ class PodRunner {
   Mutex mutex_;
   PodSpec pod_ GUARDED_BY(mutex_);
   std::optional<std::chrono::seconds> grace_ GUARDED_BY(mutex_);
+  bool objects_changed_ GUARDED_BY(mutex_) = false;
 
   // Only the thread's.
   PodState state_{};
-  api::Meta shown_{};  // what the downward API's files say
+  api::Meta shown_{};                     // what the downward API's files say
+  std::optional<BootTime> refresh_at_{};  // when files of objects are written again
   std::map<std::string, std::string> volumes_{};
   std::string network_namespace_{};
 

@@ -1,85 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/node/pod_volumes.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/match.h"
 #include "base/unique_fd.h"
+#include "local/node/file_set.h"
 #include "local/node/os_error.h"
 
 namespace paddle::local {
 namespace {
 
-namespace fs = std::filesystem;
-
-Result<> make_directory(const std::string& path, mode_t mode) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return Error{Code::kInternal, "create " + path + ": " + error.message()};
-  if (chmod(path.c_str(), mode) != 0) return os_error("set the mode of " + path);
-  return Done{};
-}
-
-// A plain file name: what a ConfigMap calls a key must not lead out of its directory.
-bool plain(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
-}
-
-Result<> write_file(const std::string& directory, const std::string& name, const std::string& text,
-                    mode_t mode) {
-  if (!plain(name)) return Error{Code::kInvalid, "'" + name + "' is not a file name"};
-  const std::string path = directory + "/" + name;
-  const std::string fresh = directory + "/..new-" + name;
-  UniqueFd fd(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!fd) return os_error("write " + path);
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t wrote = write(fd.get(), text.data() + done, text.size() - done);
-    if (wrote < 0) return os_error("write " + path);
-    done += static_cast<size_t>(wrote);
-  }
-  if (fchmod(fd.get(), mode) != 0) return os_error("set the mode of " + path);
-  if (rename(fresh.c_str(), path.c_str()) != 0) return os_error("put " + path + " in place");
-  return Done{};
-}
-
 Result<> place_object(const std::string& directory, const ObjectVolume& volume,
                       const ObjectData& objects) {
   const auto data = volume.secret ? objects.secret(volume.name) : objects.config_map(volume.name);
-  CHECK_DONE(make_directory(directory, volume.secret ? 0700 : 0755));
   if (!data) {
-    if (volume.optional) return Done{};
+    if (volume.optional) return make_directory(directory, volume.secret ? 0700 : 0755);
     return Error{Code::kNotFound, std::string(volume.secret ? "secret" : "configmap") + " \"" +
                                       volume.name + "\" not found"};
   }
-  const auto mode = static_cast<mode_t>(volume.secret ? volume.mode & 0600 : volume.mode);
-  if (volume.items.empty()) {
-    for (const auto& [key, value] : *data) CHECK_DONE(write_file(directory, key, value, mode));
-    return Done{};
-  }
+  std::map<std::string, std::string> files;
   for (const auto& [key, path] : volume.items) {
     const auto found = data->find(key);
     if (found == data->end()) {
       return Error{Code::kNotFound, "couldn't find key " + key + " in " + volume.name};
     }
-    CHECK_DONE(write_file(directory, path, found->second, mode));
+    files[path] = found->second;
   }
-  return Done{};
+  const auto mode = static_cast<mode_t>(volume.secret ? volume.mode & 0600 : volume.mode);
+  const mode_t around = volume.secret ? 0700 : 0755;
+  return replace_files(directory, volume.items.empty() ? *data : files,
+                       {.directory = around, .file = mode});
 }
 
 Result<> place_downward(const std::string& directory, const DownwardVolume& volume,
                         const PodFacts& facts) {
-  CHECK_DONE(make_directory(directory, 0755));
+  std::map<std::string, std::string> files;
   for (const auto& [file, path] : volume.files) {
-    TRY(const std::string value, field_value(facts, path));
-    CHECK_DONE(write_file(directory, file, value, 0644));
+    TRY(files[file], field_value(facts, path));
   }
-  return Done{};
+  return replace_files(directory, files, {});
 }
 
 Result<> place_host_path(const HostPathVolume& volume) {
@@ -144,6 +105,18 @@ Result<> refresh_downward(const std::string& pod_directory, const PodFacts& fact
     }
   }
   return Done{};
+}
+
+Result<> refresh_objects(const std::string& pod_directory, const PodSpec& pod,
+                         const ObjectData& objects) {
+  Result<> outcome = Done{};
+  for (const auto& [name, source] : pod.volumes) {
+    const auto* object = std::get_if<ObjectVolume>(&source);
+    if (!object) continue;
+    auto placed = place_object(pod_directory + "/volumes/" + name, *object, objects);
+    if (!placed && outcome) outcome = std::move(placed).error().in("volume " + name);
+  }
+  return outcome;
 }
 
 }  // namespace paddle::local

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Puts a pod's volumes on this machine's disk, beneath the pod's own directory, and says where each
-// one is. Files of ConfigMaps, Secrets and the downward API are replaced atomically; Secrets are
-// readable by the owner only.
+// one is. Files of ConfigMaps, Secrets and the downward API follow what they are made from, all
+// files of a volume at once (file_set.h); Secrets are readable by the owner only.
 
 #pragma once
 
@@ -31,5 +31,10 @@ Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_
 
 // Writes the downward API's files again, after labels or annotations changed.
 Result<> refresh_downward(const std::string& pod_directory, const PodFacts& facts);
+
+// Writes the files of ConfigMaps and Secrets again, after an object changed. Of an object that is
+// gone the last files stay; kNotFound says so.
+Result<> refresh_objects(const std::string& pod_directory, const PodSpec& pod,
+                         const ObjectData& objects);
 
 }  // namespace paddle::local

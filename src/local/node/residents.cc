@@ -97,6 +97,7 @@ void Residents::run(const AssignedPod& pod, std::map<std::string, int> restarts)
   auto resident = std::make_shared<Resident>();
   resident->uid = pod.meta.uid;
   resident->spec = *pod.spec;
+  resident->stamps = stamps_now(*pod.spec);  // before the files are made: a change is not missed
   PodWorld world = world_.pod;
   world.places = {.claim = [this, uid = pod.meta.uid](
                                const ObjectKey& claim) { return place_claim(claim, uid); },
@@ -130,6 +131,10 @@ Result<> Residents::tend(const AssignedPod& pod, Resident& resident, const kube:
     } else if (pod.meta != resident.spec.meta) {
       resident.spec.meta = pod.meta;
       resident.runner->update(resident.spec);
+    }
+    if (Stamps stamps = stamps_now(resident.spec); stamps != resident.stamps) {
+      resident.stamps = std::move(stamps);
+      resident.runner->refresh();
     }
   }
   // Before the state: an end that comes between the two is seen by the pass that it causes.
@@ -222,6 +227,14 @@ void Residents::collect_volumes() {
     if (!volume->handle.empty()) existing.insert(volume->handle);
   }
   world_.samples.collect(existing);
+}
+
+Stamps Residents::stamps_now(const PodSpec& pod) const {
+  return stamps_of(pod, [&](const MountedObject& object) {
+    const auto& store = object.secret ? world_.secrets : world_.config_maps;
+    const auto found = store.find({pod.meta.key.ns, object.name});
+    return found ? found->version : std::string();
+  });
 }
 
 }  // namespace paddle::local

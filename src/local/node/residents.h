@@ -22,6 +22,7 @@
 #include "kube/informer/store.h"
 #include "local/node/assigned_pod.h"
 #include "local/node/claims.h"
+#include "local/node/mounted_objects.h"
 #include "local/node/pod_runner.h"
 #include "local/node/sample_volumes.h"
 
@@ -37,6 +38,8 @@ struct ResidentsWorld {
   kube::Store<AssignedPod> pods;
   kube::Store<BoundClaim> claims;
   kube::Store<BoundVolume> volumes;
+  kube::Store<ObjectStamp> config_maps;
+  kube::Store<ObjectStamp> secrets;
   SampleVolumes& samples;
   const Clock& clock;
   PodWorld pod{};  // what is the same for all pods
@@ -55,6 +58,7 @@ class Residents {
     std::string uid{};
     PodSpec spec{};
     api::Json written{};  // the status as last written
+    Stamps stamps{};      // of the objects that its files were last made from
 
     Mutex mutex{};
     std::optional<PodState> state GUARDED_BY(mutex){};
@@ -73,6 +77,7 @@ class Residents {
   Result<> finish(const api::ObjectKey& key, const std::string& uid, const kube::Call& call);
   Result<std::string> place_claim(const api::ObjectKey& claim, const std::string& uid);
   void collect_volumes();
+  Stamps stamps_now(const PodSpec& pod) const;
   std::shared_ptr<Resident> find(const api::ObjectKey& key) EXCLUDES(mutex_);
 
   const ResidentsWorld world_;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/node/file_set.h"
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+#include "local/node/os_error.h"
+
+namespace paddle::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kVersionPrefix = "..v";
+constexpr const char* kData = "..data";
+
+// What an object calls a key must not lead out of its directory, nor be taken for our own names.
+bool plain(const std::string& name) {
+  return !name.empty() && name != "." && !name.starts_with("..") &&
+         name.find('/') == std::string::npos;
+}
+
+Result<> write_file(const std::string& path, const std::string& text, mode_t mode) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!fd) return os_error("write " + path);
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t wrote = write(fd.get(), text.data() + done, text.size() - done);
+    if (wrote < 0) return os_error("write " + path);
+    done += static_cast<size_t>(wrote);
+  }
+  if (fchmod(fd.get(), mode) != 0) return os_error("set the mode of " + path);
+  return Done{};
+}
+
+std::string target_of(const std::string& link) {
+  std::error_code error;
+  return fs::read_symlink(link, error).string();
+}
+
+// By one rename, also over a file.
+Result<> point_link(const std::string& directory, const std::string& name,
+                    const std::string& target) {
+  const std::string link = directory + "/" + name;
+  if (target_of(link) == target) return Done{};
+  const std::string fresh = directory + "/..new";
+  unlink(fresh.c_str());
+  if (symlink(target.c_str(), fresh.c_str()) != 0) return os_error("write " + link);
+  if (rename(fresh.c_str(), link.c_str()) != 0) return os_error("put " + link + " in place");
+  return Done{};
+}
+
+std::map<std::string, std::string> files_in(const std::string& directory) {
+  std::map<std::string, std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    found[entry.path().filename().string()] =
+        std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return found;
+}
+
+std::string version_after(const std::string& current) {
+  int number = 0;
+  if (current.starts_with(kVersionPrefix)) {
+    const char* const end = current.data() + current.size();
+    std::from_chars(current.data() + kVersionPrefix.size(), end, number);
+  }
+  return std::string(kVersionPrefix) + std::to_string(number + 1);
+}
+
+// Names that are not wanted any more, and versions before this one.
+void sweep(const std::string& directory, const std::string& version,
+           const std::map<std::string, std::string>& files) {
+  std::set<fs::path> leaving;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name != kData && name != version && !files.contains(name)) leaving.insert(entry.path());
+  }
+  for (const fs::path& path : leaving) fs::remove_all(path, error);
+}
+
+}  // namespace
+
+Result<> make_directory(const std::string& path, mode_t mode) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Error{Code::kInternal, "create " + path + ": " + error.message()};
+  if (chmod(path.c_str(), mode) != 0) return os_error("set the mode of " + path);
+  return Done{};
+}
+
+Result<> replace_files(const std::string& directory,
+                       const std::map<std::string, std::string>& files, FileModes modes) {
+  for (const auto& entry : files) {
+    if (!plain(entry.first)) {
+      return Error{Code::kInvalid, "'" + entry.first + "' is not a file name"};
+    }
+  }
+  CHECK_DONE(make_directory(directory, modes.directory));
+  std::string version = target_of(directory + "/" + kData);
+  if (version.empty() || files_in(directory + "/" + version) != files) {
+    version = version_after(version);
+    const std::string fresh = directory + "/" + version;
+    std::error_code error;
+    fs::remove_all(fresh, error);  // half of it, by one that was killed
+    CHECK_DONE(make_directory(fresh, modes.directory));
+    for (const auto& [name, text] : files) {
+      CHECK_DONE(write_file(fresh + "/" + name, text, modes.file));
+    }
+    CHECK_DONE(point_link(directory, kData, version));
+  }
+  for (const auto& entry : files) {
+    CHECK_DONE(point_link(directory, entry.first, std::string(kData) + "/" + entry.first));
+  }
+  sweep(directory, version, files);
+  return Done{};
+}
+
+}  // namespace paddle::local

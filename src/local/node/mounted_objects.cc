@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/node/mounted_objects.h"
+
+#include <algorithm>
+
+#include "api/look.h"
+
+namespace paddle::local {
+
+Result<ObjectStamp> decode_object_stamp(const api::Json& object) {
+  return ObjectStamp{api::look_text(api::look(object, "metadata"), "resourceVersion")};
+}
+
+bool mounts(const PodSpec& pod, const MountedObject& object) {
+  return std::ranges::any_of(pod.volumes, [&](const auto& volume) {
+    const auto* made_from = std::get_if<ObjectVolume>(&volume.second);
+    return made_from && made_from->secret == object.secret && made_from->name == object.name;
+  });
+}
+
+Stamps stamps_of(const PodSpec& pod,
+                 const std::function<std::string(const MountedObject&)>& version) {
+  Stamps stamps;
+  for (const auto& volume : pod.volumes) {
+    const auto* made_from = std::get_if<ObjectVolume>(&volume.second);
+    if (!made_from) continue;
+    MountedObject object{made_from->secret, made_from->name};
+    std::string found = version(object);
+    stamps.emplace(std::move(object), std::move(found));
+  }
+  return stamps;
+}
+
+}  // namespace paddle::local
