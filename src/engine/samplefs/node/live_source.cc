@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include <fcntl.h>
 
@@ -62,6 +63,16 @@ Result<SourceSecret> secret_of(KeyValues keys) {
   return secret;
 }
 
+// An address of the program that uses it: localhost, 127.0.0.0/8, ::1, or no particular one.
+bool names_itself(const std::string& endpoint) {
+  std::string_view host = endpoint;
+  if (const auto scheme = host.find("://"); scheme != host.npos) host.remove_prefix(scheme + 3);
+  host = host.substr(0, host.find('/'));
+  if (host.starts_with('[')) return host.starts_with("[::1]") || host.starts_with("[::]");
+  host = host.substr(0, host.find(':'));
+  return host == "localhost" || host.starts_with("127.") || host == "0.0.0.0";
+}
+
 bool refused(const Result<>& outcome) {
   return outcome.is(Code::kUnauthorized) || outcome.is(Code::kForbidden);
 }
@@ -114,8 +125,12 @@ Error explain(const std::string& uri, const std::string& endpoint, Error error) 
     case Code::kUnavailable:
     case Code::kDeadline:
       error.message = uri + where +
-                      " does not answer: check that the endpoint is right and can be "
-                      "reached from this node" +
+                      (names_itself(endpoint)
+                           ? " does not answer: to a runtime, which has a network of its own, this "
+                             "address is itself; put an address of the store into endpoint that "
+                             "pods reach, on one machine the node's ('paddlectl local status')"
+                           : " does not answer: check that the endpoint is right and can be "
+                             "reached from this node") +
                       detail;
       break;
     default:

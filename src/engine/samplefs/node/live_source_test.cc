@@ -112,5 +112,19 @@ TEST(Explain, SaysWhatToDoAndKeepsTheCode) {
   EXPECT_EQ(explain("u", "", {Code::kCancelled, "stopped"}).message, "stopped");
 }
 
+TEST(Explain, SaysThatARuntimesOwnAddressIsNotTheStores) {
+  const auto said = [](const std::string& endpoint) {
+    return explain("s3://b/", endpoint, {Code::kUnavailable, "refused"}).message;
+  };
+  for (const char* endpoint : {"http://127.0.0.1:9000", "localhost:9000", "https://[::1]:9000/",
+                               "http://0.0.0.0:9000", "127.0.1.1"}) {
+    EXPECT_NE(said(endpoint).find("this address is itself"), std::string::npos) << said(endpoint);
+  }
+  for (const char* endpoint :
+       {"http://10.0.0.7:9000", "", "http://localhost.example:1", "http://[fd00::1]:9000"}) {
+    EXPECT_NE(said(endpoint).find("reached from this node"), std::string::npos) << endpoint;
+  }
+}
+
 }  // namespace
 }  // namespace paddle::engine::samplefs
