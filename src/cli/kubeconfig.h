@@ -21,4 +21,8 @@ struct Kubeconfig {
 
 Result<> run(const Kubeconfig& verb, const Around& around);
 
+// The line for a shell in which kubectl is to use this cluster. The file is root's: a user who came
+// by sudo makes a copy. `usual`: the directory need not be named.
+std::string kubectl_setup(const local::Home& home, bool usual, bool by_sudo);
+
 }  // namespace paddle::cli

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/kubeconfig.h"
 #include "cli/progress.h"
 #include "cli/status_report.h"
 #include "cli/table.h"
@@ -144,6 +145,16 @@ TEST(StatusReport, TextSaysTheSame) {
   EXPECT_THAT(text, HasSubstr("ready, 10.7.0.1"));
   EXPECT_THAT(text, HasSubstr("2.0 KiB of 4.0 KiB"));
   EXPECT_THAT(text, HasSubstr("s-runtime-2 does not answer: refused"));
+}
+
+TEST(KubectlSetup, GivesAUserOfSudoACopyOfTheirOwn) {
+  const local::Home home{.directory = "/data/paddle"};
+  EXPECT_EQ(kubectl_setup(home, false, false), "export KUBECONFIG=/data/paddle/kubeconfig");
+  const std::string copy = kubectl_setup(home, false, true);
+  EXPECT_THAT(copy, HasSubstr("umask 077; sudo paddlectl local kubeconfig --directory /data/paddle "
+                              "> ~/.paddle-local.kubeconfig"));
+  EXPECT_THAT(copy, HasSubstr("export KUBECONFIG=~/.paddle-local.kubeconfig"));
+  EXPECT_EQ(kubectl_setup(home, true, true).find("--directory"), std::string::npos);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "cli/daemon.h"
+#include "cli/kubeconfig.h"
 #include "cli/readiness.h"
 #include "cli/verb.h"
 #include "controllers/loop/signals.h"
@@ -73,7 +74,10 @@ Result<> keep_running(const Up& verb) {
 void say_how_to_use(Terminal& terminal, const local::Home& home) {
   const bool usual = home.directory == default_directory();
   terminal.line("The local cluster is ready. Use it with 'paddlectl local', or with kubectl:");
-  terminal.line("  export KUBECONFIG=" + home.kubeconfig());
+  const auto ours = our_environment();
+  const auto user = ours.find("SUDO_USER");
+  const bool by_sudo = user != ours.end() && user->second != "root";
+  terminal.line("  " + kubectl_setup(home, usual, by_sudo));
   terminal.line("End it with 'paddlectl local down" +
                 (usual ? std::string("'.") : " --directory " + home.directory + "'."));
 }
