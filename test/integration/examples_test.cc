@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // deploy/examples, deploy/elastic and deploy/heter: our validation finds no fault in them, and each
-// job is planned to its last pod. api_corpus_test shows them to a real API server.
+// job is planned to its last pod. api_corpus_test shows them to a real API server. The same for
+// the whole objects in the users' documents, which are alike in both languages.
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -126,6 +128,58 @@ TEST(Examples, TheVolcanoOneWaitsForItsGroup) {
   const Json group = *controllers::pod_group_for(job);
   EXPECT_EQ(group["spec"]["minMember"], 4);
   EXPECT_EQ(group["spec"]["minResources"]["cpu"], "1");
+}
+
+// Whole objects of one document: blocks of code that begin with apiVersion.
+std::vector<Json> objects_in(const std::string& document) {
+  std::ifstream file(std::string(PADDLE_SOURCE_DIR) + "/docs/" + document);
+  EXPECT_TRUE(file) << document;
+  std::vector<std::string> blocks(1);
+  bool fenced = false;
+  for (std::string line; std::getline(file, line);) {
+    const bool fence = line.starts_with("```");
+    if (fence) fenced = !fenced;
+    const bool inside = !fence && (fenced || line.starts_with("    "));
+    if (inside) blocks.back() += line.substr(fenced ? 0 : 4) + "\n";
+    if (!inside && !blocks.back().empty()) blocks.emplace_back();
+  }
+  std::vector<Json> found;
+  for (const std::string& block : blocks) {
+    if (!block.starts_with("apiVersion:")) continue;
+    auto read = cli::split_documents(document, block);
+    EXPECT_TRUE(read) << read.error().message << "\n" << block;
+    if (!read) continue;
+    for (auto& one : *read) found.push_back(std::move(one.object));
+  }
+  return found;
+}
+
+TEST(Documents, ShowGoodObjectsAndTheSameInBothLanguages) {
+  std::map<std::string, int> shown;
+  for (const char* page : {"local.md", "paddlejob.md", "sampleset.md", "samplejob.md"}) {
+    const auto objects = objects_in(std::string("en/") + page);
+    EXPECT_EQ(objects, objects_in(std::string("zh_CN/") + page)) << page;
+    for (const Json& object : objects) {
+      const std::string kind = object.value("kind", "");
+      const auto known = kind == "PaddleJob"   ? std::optional(api::Kind::kPaddleJob)
+                         : kind == "SampleSet" ? std::optional(api::Kind::kSampleSet)
+                         : kind == "SampleJob" ? std::optional(api::Kind::kSampleJob)
+                                               : std::nullopt;
+      if (!known) continue;
+      for (const auto& problem : api::validate(*known, object)) {
+        ADD_FAILURE() << page << ": " << problem.path << ": " << problem.message << "\n"
+                      << object.dump(2);
+      }
+      ++shown[kind];
+      for (const auto& [field, value] : object["spec"].items()) {
+        if (field.ends_with("Options")) ++shown[field];
+      }
+    }
+  }
+  for (const char* each : {"PaddleJob", "SampleSet", "SampleJob", "syncOptions", "warmupOptions",
+                           "clearOptions", "rmrOptions"}) {
+    EXPECT_GE(shown[each], 1) << each;
+  }
 }
 
 }  // namespace
