@@ -6,6 +6,7 @@
 
 #include "api/expr.h"
 #include "api/field.h"
+#include "api/mount_option_patterns.h"
 #include "api/names.h"
 #include "api/sample_set.h"
 #include "api/shared_fields.h"
@@ -28,7 +29,10 @@ void fields(Visit& visit, As<SampleSource> auto& s) {
 
 template <typename Visit>
 void fields(Visit& visit, As<JuiceFSMountOptions> auto& o) {
-  visit("metrics", o.metrics, {.doc = "Address that serves metrics.", .max_length = kMaxName});
+  visit("metrics", o.metrics,
+        {.doc = "Address that serves metrics, as host:port.",
+         .max_length = kMaxName,
+         .pattern = kMountAddress});
   visit("attr-cache", o.attr_cache, {.doc = "Seconds attributes are cached.", .min = 0});
   visit("entry-cache", o.entry_cache, {.doc = "Seconds file entries are cached.", .min = 0});
   visit("dir-entry-cache", o.dir_entry_cache,
@@ -42,15 +46,25 @@ void fields(Visit& visit, As<JuiceFSMountOptions> auto& o) {
   visit("prefetch", o.prefetch, {.doc = "Blocks read ahead.", .min = 0});
   visit("writeback", o.writeback, {.doc = "Upload in the background."});
   visit("cache-dir", o.cache_dir,
-        {.doc = "Cache directories, separated by colons.", .max_length = kMaxPath});
+        {.doc = "Cache directories, separated by colons: letters, digits and . _ / @ % + -.",
+         .max_length = kMaxPath,
+         .pattern = kMountCacheDir});
   visit("cache-size", o.cache_size, {.doc = "Cache size in MiB.", .min = 0});
   visit("free-space-ratio", o.free_space_ratio,
         {.doc = "Part of the disk kept free, as text: at least 0, less than 1.",
          .max_length = 32,
-         .pattern = "^\\+?(0+\\.?|0*\\.[0-9]+)([eE]-[0-9]+)?$"});
+         .pattern = kMountRatio});
   visit("cache-partial-only", o.cache_partial_only, {.doc = "Cache only small reads."});
   visit("open-cache", o.open_cache, {.doc = "Seconds open files are cached.", .min = 0});
-  visit("sub-dir", o.sub_dir, {.doc = "Directory of the volume to mount.", .max_length = kMaxPath});
+  visit("sub-dir", o.sub_dir,
+        {.doc = "Directory of the volume to mount: letters, digits and . _ / -.",
+         .max_length = kMaxPath,
+         .pattern = kMountSubDir});
+}
+
+inline Rules rules(Tag<JuiceFSMountOptions>) {
+  return {{implies(has(self("sub-dir")), negate(matches(self("sub-dir"), kUpwards))),
+           "sub-dir must not contain a '..' segment"}};
 }
 
 template <typename Visit>

@@ -5,6 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "api/mount_option_patterns.h"
+#include "api/pattern.h"
+
 namespace paddle::engine::juicefs {
 namespace {
 
@@ -56,15 +59,11 @@ bool is_at_or_beneath(std::string_view path, std::string_view root) {
   return path == root || (path.starts_with(root) && path[root.size()] == '/');
 }
 
-// Absolute, and written in one way only: the driver cuts options at ',', '=' and ':'.
+// Absolute, and written in one way only: the driver cuts options at ',', '=' and ':', and gives
+// them to a shell.
 bool is_plain(const std::string& path) {
-  if (!path.starts_with('/') || path.size() > 1024) return false;
-  const auto odd = [](unsigned char c) {
-    return c <= ' ' || c == 0x7f ||
-           std::string_view(",=:\\\"'`$;&|<>*?").find(static_cast<char>(c)) !=
-               std::string_view::npos;
-  };
-  if (std::any_of(path.begin(), path.end(), odd)) return false;
+  if (!path.starts_with('/') || path.size() > 1024 || path.find(':') != path.npos) return false;
+  if (!api::matches_pattern(path, api::kMountCacheDir)) return false;
   const std::string parts = path + "/";
   return parts.find("//") == parts.npos && parts.find("/./") == parts.npos &&
          parts.find("/../") == parts.npos;
@@ -89,8 +88,9 @@ std::vector<std::string> split_directories(const std::string& text) {
 Result<> check_directory(const std::string& path, const std::vector<std::string>& roots) {
   const std::string named = "the cache directory '" + path.substr(0, 200) + "' ";
   if (!is_plain(path)) {
-    return Error{Code::kInvalid,
-                 named + "is not an absolute path without '..', blanks and marks such as , = :"};
+    return Error{
+        Code::kInvalid,
+        named + "is not an absolute path of letters, digits and . _ / @ % + - without '..'"};
   }
   const auto allows = [&](const std::string& root) {
     const auto plain = split_directories(root);

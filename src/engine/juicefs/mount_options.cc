@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/mount_options.h"
 
-#include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
+
+#include "api/mount_option_patterns.h"
+#include "api/names.h"
+#include "api/pattern.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -17,13 +19,12 @@ class Gatherer {
     if (*value < 0) fail(name, "is less than 0");
     all_[name] = std::to_string(*value);
   }
-  void text(const char* name, const std::optional<std::string>& value, const char* as = nullptr) {
+  // `pattern`: what the text must look like, and `wanted` the same in words.
+  void text(const char* name, const std::optional<std::string>& value, const char* pattern,
+            const char* wanted, const char* as = nullptr) {
     if (!value) return;
-    const auto odd = [](unsigned char c) { return c <= ' ' || c == ',' || c == '=' || c == 0x7f; };
     if (value->empty()) return fail(name, "is empty");
-    if (std::any_of(value->begin(), value->end(), odd)) {
-      return fail(name, "has a blank, ',' or '=', which mount options can not hold");
-    }
+    if (!api::matches_pattern(*value, pattern)) return fail(name, wanted);
     all_[as ? as : name] = *value;
   }
   void flag(const char* name, const std::optional<bool>& value) {
@@ -48,12 +49,6 @@ class Gatherer {
   std::optional<Error> error_{};
 };
 
-bool is_ratio(const std::string& text) {
-  double ratio = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ratio);
-  return error == std::errc{} && end == text.data() + text.size() && ratio >= 0 && ratio < 1;
-}
-
 }  // namespace
 
 Result<std::string> mount_options(const api::SampleSet& set, const Tiers& tiers) {
@@ -62,7 +57,7 @@ Result<std::string> mount_options(const api::SampleSet& set, const Tiers& tiers)
   for (const auto& each : tiers.directories) directories += (directories.empty() ? "" : ":") + each;
   if (set.spec.csi && set.spec.csi->juicefs) {
     const api::JuiceFSMountOptions& given = *set.spec.csi->juicefs;
-    gather.text("metrics", given.metrics);
+    gather.text("metrics", given.metrics, api::kMountAddress, "is not host:port");
     gather.number("attr-cache", given.attr_cache);
     gather.number("entry-cache", given.entry_cache);
     gather.number("dir-entry-cache", given.dir_entry_cache);
@@ -76,13 +71,16 @@ Result<std::string> mount_options(const api::SampleSet& set, const Tiers& tiers)
     gather.flag("writeback", given.writeback);
     gather.flag("cache-partial-only", given.cache_partial_only);
     gather.number("open-cache", given.open_cache);
-    gather.text("sub-dir", given.sub_dir, "subdir");
-    gather.text("free-space-ratio", given.free_space_ratio);
-    if (given.free_space_ratio && !is_ratio(*given.free_space_ratio)) {
-      gather.fail("free-space-ratio", "is not a number of at least 0 and less than 1");
+    gather.text("sub-dir", given.sub_dir, api::kMountSubDir,
+                "has other characters than letters, digits and . _ / -", "subdir");
+    if (given.sub_dir && api::matches_pattern(*given.sub_dir, api::kUpwards)) {
+      gather.fail("sub-dir", "has a segment '..', which would lead out of the volume");
     }
+    gather.text("free-space-ratio", given.free_space_ratio, api::kMountRatio,
+                "is not a number of at least 0 and less than 1");
   }
-  gather.text("cache-dir", directories);
+  gather.text("cache-dir", directories, api::kMountCacheDir,
+              "has other characters than letters, digits and . _ / @ % + -");
   gather.number("cache-size", tiers.mib);
   return gather.done();
 }

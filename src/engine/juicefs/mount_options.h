@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The mount options of a set as the CSI driver takes them: "a=1,b,c=2", sorted, so that the same
-// spec gives the same text. A zero is passed on; `sub-dir` goes by its real name, `subdir`. Pure.
+// spec gives the same text. A zero is passed on; `sub-dir` goes by its real name, `subdir`. The
+// driver gives them to a shell: a text passes only when it looks like what the option takes. Pure.
 
 #pragma once
 

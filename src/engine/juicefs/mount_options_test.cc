@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/mount_options.h"
 
+#include <cstdio>
+
 #include <gtest/gtest.h>
 
 namespace paddle::engine::juicefs {
@@ -62,11 +64,28 @@ TEST(JuicefsMountOptions, ThatCanNotBePassedOnAreRefusedByName) {
   } rows[] = {
       {{.metrics = "a,allow_other"}, "metrics"},
       {{.metrics = ""}, "metrics"},
+      {{.metrics = "9567"}, "metrics"},
+      {{.metrics = "a:1:2"}, "metrics"},
+      {{.metrics = "0.0.0.0:95670000"}, "metrics"},
+      {{.metrics = "$(touch /tmp/p):1"}, "metrics"},
+      {{.metrics = "x'|touch${IFS}/tmp/p|true;#:1"}, "metrics"},
+      {{.metrics = "a:1\n"}, "metrics"},
       {{.free_space_ratio = "1"}, "free-space-ratio"},
       {{.free_space_ratio = "-0.1"}, "free-space-ratio"},
       {{.free_space_ratio = "0.1x"}, "free-space-ratio"},
       {{.sub_dir = "a=b"}, "sub-dir"},
       {{.sub_dir = "a b"}, "sub-dir"},
+      {{.sub_dir = "x'|touch${IFS}/tmp/p|true;#"}, "sub-dir"},
+      {{.sub_dir = "$(id)"}, "sub-dir"},
+      {{.sub_dir = "`id`"}, "sub-dir"},
+      {{.sub_dir = "a'b"}, "sub-dir"},
+      {{.sub_dir = "a\\b"}, "sub-dir"},
+      {{.sub_dir = "a\nb"}, "sub-dir"},
+      {{.sub_dir = "a*"}, "sub-dir"},
+      {{.sub_dir = "a/../b"}, "sub-dir"},
+      {{.sub_dir = ".."}, "sub-dir"},
+      {{.sub_dir = "/.."}, "sub-dir"},
+      {{.free_space_ratio = "0.1;id"}, "free-space-ratio"},
       {{.prefetch = -1}, "prefetch"},
       {{.open_cache = -5}, "open-cache"},
   };
@@ -76,6 +95,21 @@ TEST(JuicefsMountOptions, ThatCanNotBePassedOnAreRefusedByName) {
     EXPECT_NE(text.error().message.find("." + row.name + " "), std::string::npos)
         << text.error().message;
   }
+}
+
+// The driver quotes for bash what `sh` runs: what passes must need no quotes at all.
+TEST(JuicefsMountOptions, ArePrintedByAShellAsTheyAre) {
+  const auto text =
+      made({.metrics = "[::1]:9567", .free_space_ratio = "+0.5e-1", .sub_dir = "/a..b/.c-d_E/..."},
+           {.directories = {"/ssd/a@b%c+d-e_f.g", "/dev/shm/x"}, .mib = 7});
+  ASSERT_TRUE(text) << text.error().message;
+  const std::string command = "printf %s " + *text;
+  FILE* shell = ::popen(command.c_str(), "r");
+  ASSERT_TRUE(shell);
+  char said[1024] = {};
+  const std::size_t size = std::fread(said, 1, sizeof said, shell);
+  EXPECT_EQ(::pclose(shell), 0);
+  EXPECT_EQ(std::string(said, size), *text);
 }
 
 }  // namespace

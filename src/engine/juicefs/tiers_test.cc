@@ -115,6 +115,11 @@ TEST(JuicefsDirectories, AreNeverTheSystemsOwn) {
                           "/a=b",
                           "/a\nb",
                           "/a$(x)",
+                          "/a(b)",
+                          "/a#b",
+                          "/a{b,c}",
+                          "/a!b",
+                          "/a[b]",
                           "/.."}) {
     EXPECT_TRUE(check_directory(bad, {}).is(Code::kInvalid)) << bad;
   }
