@@ -9,17 +9,18 @@
 
 #include "engine/juicefs/metadata_url.h"
 #include "engine/juicefs/text.h"
+#include "engine/juicefs/variables.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
 using api::Json;
 
-constexpr const char* kPasswordVariable = "META_PASSWORD";
 constexpr const char* kSealed = "password";  // what the driver neither uses nor shows
-// The driver's own, passed on as they are.
-constexpr auto kDrivers =
-    std::to_array<std::string_view>({"configs", "encrypt_rsa_key", "passphrase"});
+// The driver's own, passed on when they are sound.
+constexpr auto kDrivers = std::to_array<std::string_view>({"encrypt_rsa_key", "passphrase"});
+constexpr std::size_t kLongestPhrase = 4096;
+constexpr std::size_t kLongestKey = std::size_t{64} << 10;
 // For formatting, and for a source without a Secret of its own.
 constexpr auto kHidden = std::to_array<std::string_view>(
     {"storage", "bucket", "access-key", "secret-key", "session-token", "block-size", "capacity",
@@ -35,32 +36,27 @@ bool is_volume_name(const std::string& name) {
 
 Error wrong(std::string reason) { return {Code::kInvalid, "the Secret " + std::move(reason)}; }
 
-// The user's variables; a JSON object, or YAML of one "name: value" a line.
-struct Variables {
-  std::string text{};
-  std::string password{};  // that they set themselves
-
-  static Variables read(const std::string& text) {
-    Variables all{.text = text};
-    const auto json = api::parse_json(text);
-    if (json && json->is_object() && json->contains(kPasswordVariable) &&
-        (*json)[kPasswordVariable].is_string()) {
-      all.password = (*json)[kPasswordVariable].get<std::string>();
-    }
-    return all;
+// The driver's own keys, which JuiceFS reads as texts and nobody as commands.
+Result<> check_drivers(const Credentials& all) {
+  if (all.contains("configs")) {
+    return wrong(
+        "has 'configs', by which the driver would mount any Secret of its own namespace into a "
+        "privileged pod; remove it");
   }
-
-  void add_password(const std::string& value) {
-    const auto json = api::parse_json(text.empty() ? "{}" : text);
-    if (json && json->is_object()) {
-      Json more = *json;
-      more[kPasswordVariable] = value;
-      text = api::dump_json(more);
-    } else {  // a JSON text is one of YAML too
-      text += std::string("\n") + kPasswordVariable + ": " + api::dump_json(Json(value)) + "\n";
+  if (const auto found = all.find("passphrase"); found != all.end()) {
+    if (found->second.size() > kLongestPhrase || !is_one_line(found->second)) {
+      return wrong("has a 'passphrase' that is too long or not one line");
     }
   }
-};
+  if (const auto found = all.find("encrypt_rsa_key"); found != all.end()) {
+    std::string lines = found->second;
+    std::erase_if(lines, [](char c) { return c == '\n' || c == '\r'; });
+    if (lines.size() > kLongestKey || !is_one_line(lines) || !lines.starts_with("-----BEGIN ")) {
+      return wrong("has an 'encrypt_rsa_key' that is no private key in PEM");
+    }
+  }
+  return Done{};
+}
 
 Result<> check(const Credentials& all) {
   const auto has = [&](const char* key) { return all.contains(key); };
@@ -113,14 +109,24 @@ Result<std::map<std::string, std::string>> volume_secret(const Credentials& give
     if (auto plain = trimmed(value); !plain.empty()) all[key] = std::move(plain);
   }
   CHECK_DONE(check(all));
-  Variables variables = Variables::read(all.contains("envs") ? all.at("envs") : "");
-  auto url = read_metadata_url(all.at("metaurl"), variables.password);
+  CHECK_DONE(check_drivers(all));
+  auto variables = read_variables(all.contains("envs") ? all.at("envs") : "");
+  if (!variables) return wrong(variables.error().message);
+  auto url = read_metadata_url(all.at("metaurl"), (*variables)[kPasswordVariable]);
   if (!url) return wrong("can not be used: " + url.error().message);
-  if (!url->password.empty() && variables.password.empty()) variables.add_password(url->password);
+  if (auto done = check_metadata_url(url->bare); !done) return wrong(done.error().message);
+  // From a URL it has not been looked at yet.
+  if ((*variables)[kPasswordVariable].empty()) {
+    if (!is_one_line(url->password)) {
+      return wrong("has a password in 'metaurl' with control characters, which no server takes");
+    }
+    (*variables)[kPasswordVariable] = url->password;
+  }
+  std::erase_if(*variables, [](const auto& one) { return one.second.empty(); });
 
   CHECK_DONE(take_password_out_of_bucket(all));
   std::map<std::string, std::string> made{{"name", all.at("name")}, {"metaurl", url->bare}};
-  if (!variables.text.empty()) made["envs"] = variables.text;
+  if (!variables->empty()) made["envs"] = api::dump_json(Json(*variables));
   for (const auto key : kDrivers) {
     if (const auto found = all.find(std::string(key)); found != all.end()) made.insert(*found);
   }

@@ -61,14 +61,66 @@ TEST(JuicefsCredentials, NonsenseUnsealsToNothing) {
 
 TEST(JuicefsCredentials, AddThePasswordToTheUsersVariables) {
   const char* url = "redis://:p@host/1";
-  EXPECT_EQ(made(with({{"metaurl", url}, {"envs", R"({"A":"b"})"}})).at("envs"),
-            R"({"A":"b","META_PASSWORD":"p"})");
-  EXPECT_EQ(made(with({{"metaurl", url}, {"envs", "A: b"}})).at("envs"),
-            "A: b\nMETA_PASSWORD: \"p\"\n");
+  EXPECT_EQ(made(with({{"metaurl", url}, {"envs", R"({"TZ":"UTC"})"}})).at("envs"),
+            R"({"META_PASSWORD":"p","TZ":"UTC"})");
+  EXPECT_EQ(made(with({{"metaurl", url}, {"envs", "TZ: UTC"}})).at("envs"),
+            R"({"META_PASSWORD":"p","TZ":"UTC"})");
   const auto own = made(with({{"metaurl", "host/1"}, {"envs", R"({"META_PASSWORD":"a/b"})"}}));
   EXPECT_EQ(own.at("envs"), R"({"META_PASSWORD":"a/b"})");
   EXPECT_EQ(own.at("metaurl"), "redis://host/1");
   EXPECT_EQ(unsealed(own.at("password")).at("metaurl"), "redis://:a%2Fb@host/1");
+}
+
+// Each of these has been a way to root on the node: the driver is privileged, and trusts its
+// Secret.
+TEST(JuicefsCredentials, ThatSteerThePrivilegedDriverAreRefusedByKey) {
+  const struct {
+    Credentials more;
+    const char* says;
+  } rows[] = {
+      {{{"envs", R"({"LD_PRELOAD":"/var/lib/kubelet/pods/canary/volumes/x.so"})"}}, "LD_PRELOAD"},
+      {{{"envs", R"({"jfsSettings":"{\"Attr\":{\"Image\":\"canary\",\"HostPID\":true}}"})"}},
+       "jfsSettings"},
+      {{{"envs", "{check_mount.sh: canary}"}}, "check_mount.sh"},
+      {{{"configs", R"({"canary-secret-of-kube-system":"/stolen"})"}}, "'configs'"},
+      {{{"passphrase", "canary\nLD_PRELOAD=/x.so"}}, "'passphrase'"},
+      {{{"encrypt_rsa_key", "canary"}}, "'encrypt_rsa_key'"},
+      {{{"metaurl", "redis://:canary%0aLD_PRELOAD=x@host/1"}}, "'metaurl'"},
+      {{{"metaurl", "sqlite3:///var/lib/kubelet/canary.db"}}, "'metaurl'"},
+      {{{"metaurl", "-canary://x"}}, "'metaurl'"},
+      {{{"metaurl", "mysql://u@(canary:3306)/db?allowAllFiles=true"}}, "allowAllFiles"},
+      {{{"metaurl", "mysql://u@(canary:3306)/db?charset=utf8&allowAllFiles=true"}},
+       "allowAllFiles"},
+      {{{"metaurl", "rediss://canary/1?tls-key-file=/var/lib/kubelet/pki/x"}}, "tls-key-file"},
+      {{{"metaurl", "etcd://canary/x?cert=/var/lib/kubelet/pki/x"}}, "parameter cert,"},
+  };
+  for (const auto& row : rows) {
+    const auto refused = volume_secret(with(row.more));
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << row.says;
+    const std::string& message = refused.error().message;
+    EXPECT_NE(message.find(row.says), std::string::npos) << message;
+    EXPECT_EQ(message.find("canary"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST(JuicefsCredentials, ThatUsersNeedAreAccepted) {
+  const auto data =
+      made(with({{"envs", "{TZ: Asia/Shanghai, AWS_REGION: us-east-1}"},
+                 {"passphrase", "a b$c"},
+                 {"encrypt_rsa_key", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END"},
+                 {"configs", " \n"}}));
+  EXPECT_EQ(data.at("envs"), R"({"AWS_REGION":"us-east-1","TZ":"Asia/Shanghai"})");
+  EXPECT_EQ(data.at("passphrase"), "a b$c");
+  EXPECT_EQ(data.at("encrypt_rsa_key"), "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END");
+  EXPECT_FALSE(data.contains("configs"));
+  for (const char* url :
+       {"rediss://u:p@host:1/2?insecure-skip-verify=true&read-timeout=3s",
+        "redis://:p@a,b,c:26379/1?route-read=replica", "mysql://u:p@(h:3306)/db?tls=skip-verify",
+        "postgres://u:p@h:5432/db?sslmode=disable&search_path=x", "tikv://a:1,b:2/x?gc-interval=3h",
+        "etcd://h:2379/x", "host/0"}) {
+    EXPECT_TRUE(volume_secret(with({{"metaurl", url}}))) << url;
+  }
 }
 
 TEST(JuicefsCredentials, APasswordInABucketBecomesItsKey) {

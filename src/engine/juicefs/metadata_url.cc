@@ -2,11 +2,61 @@
 #include "engine/juicefs/metadata_url.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
+#include "api/pattern.h"
 #include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
+
+constexpr auto kServers =
+    std::to_array<std::string_view>({"redis", "rediss", "mysql", "postgres", "tikv", "etcd"});
+// What users of each need, and nothing that names a file or lets a server ask for one (MySQL's
+// allowAllFiles).
+constexpr auto kParameters = std::to_array<std::string_view>({"insecure-skip-verify",
+                                                              "min-retry-backoff",
+                                                              "max-retry-backoff",
+                                                              "read-timeout",
+                                                              "write-timeout",
+                                                              "route-read",
+                                                              "db",
+                                                              "protocol",
+                                                              "client_name",
+                                                              "max_retries",
+                                                              "min_retry_backoff",
+                                                              "max_retry_backoff",
+                                                              "dial_timeout",
+                                                              "read_timeout",
+                                                              "write_timeout",
+                                                              "pool_fifo",
+                                                              "pool_size",
+                                                              "pool_timeout",
+                                                              "min_idle_conns",
+                                                              "max_idle_conns",
+                                                              "max_active_conns",
+                                                              "conn_max_idle_time",
+                                                              "conn_max_lifetime",  // Redis
+                                                              "charset",
+                                                              "collation",
+                                                              "timeout",
+                                                              "readTimeout",
+                                                              "writeTimeout",
+                                                              "parseTime",
+                                                              "tls",
+                                                              "maxAllowedPacket",
+                                                              "interpolateParams",  // MySQL
+                                                              "sslmode",
+                                                              "search_path",
+                                                              "connect_timeout",
+                                                              "statement_timeout",  // PostgreSQL
+                                                              "max_open_conns",
+                                                              "max_idle_time",
+                                                              "max_life_time",  // JuiceFS's own
+                                                              "verify-cn",
+                                                              "gc-interval",
+                                                              "server-name"});  // TiKV, etcd
 
 // Those whose client takes META_PASSWORD.
 bool takes_a_password(const std::string& scheme) {
@@ -49,6 +99,28 @@ Result<MetadataUrl> read_metadata_url(std::string url, const std::string& passwo
     read.whole = url.substr(0, head) + user + ":" + percent_encoded(password) + "@" + rest;
   }
   return read;
+}
+
+Result<> check_metadata_url(const std::string& bare) {
+  const std::size_t mark = bare.find("://");
+  const std::string scheme = bare.substr(0, mark);
+  if (mark == bare.npos || std::find(kServers.begin(), kServers.end(), scheme) == kServers.end()) {
+    return Error{Code::kInvalid,
+                 "has a 'metaurl' of another kind than redis, rediss, mysql, postgres, tikv and "
+                 "etcd: others are files of one node"};
+  }
+  const std::size_t query = bare.find('?');
+  for (std::size_t at = query == bare.npos ? bare.size() : query + 1; at < bare.size();) {
+    const std::size_t end = std::min(bare.find_first_of("&;", at), bare.size());
+    const std::string name = bare.substr(at, std::min(bare.find('=', at), end) - at);
+    at = end + 1;
+    if (std::find(kParameters.begin(), kParameters.end(), name) != kParameters.end()) continue;
+    const bool plain = name.size() <= 64 && api::matches_pattern(name, "^[A-Za-z0-9_.-]+$");
+    return Error{Code::kInvalid, "has a 'metaurl' with the parameter " +
+                                     (plain ? name : std::string("of that name")) +
+                                     ", which is not passed on to JuiceFS; remove it"};
+  }
+  return Done{};
 }
 
 }  // namespace paddle::engine::juicefs

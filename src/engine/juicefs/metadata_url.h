@@ -21,4 +21,9 @@ struct MetadataUrl {
 // command line.
 Result<MetadataUrl> read_metadata_url(std::string url, const std::string& password);
 
+// Whether a privileged pod may be given it (the bare one): a server of a known kind, with
+// parameters that name no file and let the server read none. kInvalid: a clause about 'metaurl'
+// that names the scheme or parameter.
+Result<> check_metadata_url(const std::string& bare);
+
 }  // namespace paddle::engine::juicefs

@@ -21,6 +21,11 @@ std::string trimmed(const std::string& text) {
   return begin < end ? std::string(begin, end) : std::string();
 }
 
+bool is_one_line(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
 bool holds_password(std::string_view address) {
   const std::size_t at = address.find('@');
   if (at == address.npos) return false;

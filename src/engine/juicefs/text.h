@@ -13,6 +13,9 @@ namespace paddle::engine::juicefs {
 // Without white space and control characters at its ends: `echo x | base64` leaves a newline.
 std::string trimmed(const std::string& text);
 
+// Whether it has no control characters, line ends among them.
+bool is_one_line(std::string_view text);
+
 // As a part of a URL spells it: everything but letters, digits and "-._~" as %XX.
 std::string percent_encoded(const std::string& text);
 // Nothing when a '%' is not followed by two hexadecimal digits.
