@@ -23,6 +23,8 @@ std::string_view name(Code code) {
       return "Throttled";
     case Code::kUnavailable:
       return "Unavailable";
+    case Code::kUntrusted:
+      return "Untrusted";
     case Code::kDeadline:
       return "Deadline";
     case Code::kCancelled:

@@ -29,6 +29,8 @@ enum class Code {
   kExpired,        // the version asked for is gone (410): list again
   kThrottled,      // the other side asks for a pause (429)
   kUnavailable,    // not reachable or not able right now
+  kUntrusted,      // reached, but its certificate is not one that we trust: whom we trust may have
+                   // to be read again
   kDeadline,       // no answer in time; the effect may or may not have happened
   kCancelled,      // we stopped it ourselves
   kInternal,       // a defect, here or there
@@ -44,7 +46,7 @@ struct Error {
   // Worth another attempt with the same input, after a pause.
   bool retryable() const {
     return code == Code::kConflict || code == Code::kThrottled || code == Code::kUnavailable ||
-           code == Code::kDeadline;
+           code == Code::kUntrusted || code == Code::kDeadline;
   }
 
   // The same error, seen from one level up: "create pod a/b: connection refused".

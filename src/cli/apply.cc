@@ -67,7 +67,8 @@ Result<> run(const Apply& verb, const Around& around) {
       continue;
     }
     Error error = session.explained(std::move(done).error()).in(document.where);
-    const bool lost = error.code == Code::kUnavailable || error.code == Code::kCancelled;
+    const bool lost = error.code == Code::kUnavailable || error.code == Code::kUntrusted ||
+                      error.code == Code::kCancelled;
     if (lost) return error;
     if (first) around.terminal.tell("paddlectl: " + error.message);
     if (!first) first = std::move(error);

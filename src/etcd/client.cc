@@ -78,7 +78,8 @@ Error refusal(const net::HttpReply& reply) {
 }
 
 bool another_may_answer(const Error& error) {
-  return error.code == Code::kUnavailable || error.code == Code::kDeadline;
+  return error.code == Code::kUnavailable || error.code == Code::kUntrusted ||
+         error.code == Code::kDeadline;
 }
 
 }  // namespace

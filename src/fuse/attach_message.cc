@@ -12,10 +12,11 @@ constexpr std::string_view kAgreed = "agreed1 ";
 constexpr std::string_view kError = "error1 ";
 constexpr std::size_t kLongestReason = 1000;
 
-constexpr std::array kCodes{Code::kNotFound, Code::kAlreadyExists, Code::kConflict,
-                            Code::kInvalid,  Code::kUnauthorized,  Code::kForbidden,
-                            Code::kExpired,  Code::kThrottled,     Code::kUnavailable,
-                            Code::kDeadline, Code::kCancelled,     Code::kInternal};
+constexpr std::array kCodes{Code::kNotFound,  Code::kAlreadyExists, Code::kConflict,
+                            Code::kInvalid,   Code::kUnauthorized,  Code::kForbidden,
+                            Code::kExpired,   Code::kThrottled,     Code::kUnavailable,
+                            Code::kUntrusted, Code::kDeadline,      Code::kCancelled,
+                            Code::kInternal};
 
 bool take(std::string_view& from, std::string_view prefix) {
   if (!from.starts_with(prefix)) return false;

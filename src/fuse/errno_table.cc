@@ -27,6 +27,8 @@ int errno_of(Code code) {
       return EIO;
     case Code::kUnavailable:
       return EIO;
+    case Code::kUntrusted:
+      return EIO;
     case Code::kCancelled:
       return EIO;
     case Code::kInternal:

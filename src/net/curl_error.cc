@@ -36,7 +36,7 @@ Meaning meaning_of(CURLcode code) {
     case CURLE_PROXY:
       return {Code::kUnavailable, "the proxy refused"};
     case CURLE_PEER_FAILED_VERIFICATION:
-      return {Code::kUnavailable, "the server's certificate is not trusted"};
+      return {Code::kUntrusted, "the server's certificate is not trusted"};
     case CURLE_SSL_CONNECT_ERROR:
       return {Code::kUnavailable, "the TLS handshake failed"};
     case CURLE_GOT_NOTHING:

@@ -42,7 +42,7 @@ TEST(HttpTls, UnknownWrongOrExpiredCertificatesAreRefusedBeforeAnythingIsSent) {
   for (const auto& [what, leaf, trusted] : cases) {
     Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), leaf)});
     const auto reply = ask(server, {.ca_pem = trusted});
-    ASSERT_TRUE(reply.is(Code::kUnavailable)) << what;
+    ASSERT_TRUE(reply.is(Code::kUntrusted)) << what;
     EXPECT_NE(reply.error().message.find("the server's certificate is not trusted"),
               std::string::npos)
         << what << ": " << reply.error().message;
@@ -60,7 +60,7 @@ TEST(HttpTls, TheEnvironmentDoesNotAddTrustToAConfiguredCa) {
   setenv("SSL_CERT_FILE", file.c_str(), 1);
   setenv("CURL_CA_BUNDLE", file.c_str(), 1);
   Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), {})});
-  EXPECT_TRUE(ask(server, {.ca_pem = other.cert}).is(Code::kUnavailable));
+  EXPECT_TRUE(ask(server, {.ca_pem = other.cert}).is(Code::kUntrusted));
   EXPECT_TRUE(ask(server, {.ca_file = file}));
   unsetenv("SSL_CERT_FILE");
   unsetenv("CURL_CA_BUNDLE");
@@ -68,7 +68,7 @@ TEST(HttpTls, TheEnvironmentDoesNotAddTrustToAConfiguredCa) {
 
 TEST(HttpTls, AServerNameReplacesTheHostInTheCheckAlone) {
   Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), {.san = "DNS:api.example"})});
-  EXPECT_TRUE(ask(server, {.ca_pem = ca().cert}).is(Code::kUnavailable));
+  EXPECT_TRUE(ask(server, {.ca_pem = ca().cert}).is(Code::kUntrusted));
   const auto reply = ask(server, {.ca_pem = ca().cert, .server_name = "api.example"});
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(server.seen()[0].headers.at("host"), "127.0.0.1:" + std::to_string(server.port()));

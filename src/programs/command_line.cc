@@ -102,6 +102,28 @@ Result<std::pair<int, int>> port_range_of(const std::string& text) {
   return std::pair{ends[0], ends[1]};
 }
 
+// Half of it must be longer than a Secret takes to reach the files of pods.
+constexpr std::chrono::seconds kShortestIdentity = std::chrono::minutes{10};
+constexpr std::chrono::seconds kLongestIdentity = std::chrono::days{3650};
+
+Result<std::chrono::seconds> identity_lifetime_of(const std::string& text) {
+  const auto error = bad("runtime-identity-lifetime", text,
+                         "a time from 10m to 3650d: a number and one of s, m, h, d");
+  std::int64_t number = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), last, number);
+  if (failed != std::errc{} || last - end != 1) return error;
+  std::int64_t unit = 0;
+  if (*end == 's') unit = 1;
+  if (*end == 'm') unit = 60;
+  if (*end == 'h') unit = 3600;
+  if (*end == 'd') unit = 86'400;
+  if (unit == 0 || number < 0 || number > kLongestIdentity.count() / unit) return error;
+  const std::chrono::seconds life{number * unit};
+  if (life < kShortestIdentity) return error;
+  return life;
+}
+
 // zap's levels: names, or a number of which higher means chattier.
 Result<std::string> level_of(const std::string& text) {
   for (const char* name : {"debug", "info", "warn", "error"}) {
@@ -225,6 +247,7 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   OperatorCommand command;
   OperatorFlags& flags = command.flags;
   std::string controllers = "paddlejob,sampleset,samplejob";
+  std::string lifetime = "90d";
   std::string etcd, roots, range = "35000,65000", level = "info", ignored;
   bool zap_devel = false;
 
@@ -247,6 +270,11 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   app.add_option("--cache-roots", roots,
                  "comma-separated directories of nodes beneath which caches may be; default: "
                  "anywhere but the system's own");
+  app.add_option(
+         "--runtime-identity-lifetime", lifetime,
+         "how long token and certificate of cache runtimes are good, such as 90d, 12h, 10m; "
+         "they are renewed in the middle of it")
+      ->capture_default_str();
   app.add_option("--port-range", range, "host ports, START,END")->capture_default_str();
   app.add_option("--kubeconfig", flags.kubeconfig,
                  "default: KUBECONFIG, the pod's account, ~/.kube");
@@ -260,6 +288,7 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   if (!command.text.empty()) return command;
   TRY(flags.controllers, controllers_of(controllers));
   TRY(flags.port_range, port_range_of(range));
+  TRY(flags.runtime_identity_lifetime, identity_lifetime_of(lifetime));
   TRY(flags.log_level, level_of(level));
   flags.etcd_servers = split(etcd);
   flags.cache_roots = split(roots);

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -25,10 +26,11 @@ struct OperatorFlags {
   std::vector<std::string> etcd_servers{};
   std::pair<int, int> port_range{35000, 65000};
   std::vector<std::string> cache_roots{};  // of nodes; empty: anywhere but the system's own
-  std::string kubeconfig{};                // empty: as kube/config.h finds it
-  std::string log_encoder = "console";     // or "json"
-  std::string log_level = "info";          // debug, info, warn or error
-  bool development = false;                // accepted; means the console encoder and debug logs
+  std::chrono::seconds runtime_identity_lifetime = std::chrono::days{90};  // renewed halfway
+  std::string kubeconfig{};             // empty: as kube/config.h finds it
+  std::string log_encoder = "console";  // or "json"
+  std::string log_level = "info";       // debug, info, warn or error
+  bool development = false;             // accepted; means the console encoder and debug logs
   bool operator==(const OperatorFlags&) const = default;
 };
 

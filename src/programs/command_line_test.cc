@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "programs/command_line.h"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
 #include "base/version.h"
@@ -57,6 +59,23 @@ TEST(OperatorCommandLine, APortRangeIsTwoPortsWithRoomForAJob) {
     const auto refused = parse_operator({std::string("--port-range=") + range});
     ASSERT_TRUE(refused.is(Code::kInvalid)) << range;
     EXPECT_NE(refused.error().message.find("--port-range"), std::string::npos) << range;
+  }
+}
+
+TEST(OperatorCommandLine, TheLifeOfRuntimesIdentitiesIsATimeThatTheirFilesCanFollow) {
+  EXPECT_EQ(flags({}).runtime_identity_lifetime, std::chrono::days{90});
+  for (const auto& [text, life] :
+       std::map<std::string, std::chrono::seconds>{{"10m", std::chrono::minutes{10}},
+                                                   {"600s", std::chrono::minutes{10}},
+                                                   {"12h", std::chrono::hours{12}},
+                                                   {"3650d", std::chrono::days{3650}}}) {
+    EXPECT_EQ(flags({"--runtime-identity-lifetime=" + text}).runtime_identity_lifetime, life);
+  }
+  for (const char* text : {"", "10", "m", "9m", "599s", "-1h", "1h30m", "3651d", "10w", " 10m",
+                           "99999999999999999999d", "9223372036854775807d"}) {
+    const auto refused = parse_operator({std::string("--runtime-identity-lifetime=") + text});
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << text;
+    EXPECT_NE(refused.error().message.find("--runtime-identity-lifetime"), std::string::npos);
   }
 }
 

@@ -85,6 +85,7 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
            variable("JUICEFS_RUNTIME_IMAGE", std::string("paddle-cache-juicefs:v") + kVersion),
        .cache_roots = flags.cache_roots,
        .own_namespace = own_namespace(environment),
+       .identity = {.life = flags.runtime_identity_lifetime},
        .scheduling = flags.scheduling,
        .init_image = flags.init_image,
        .etcd_server = etcd_server(flags),

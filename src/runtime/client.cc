@@ -52,6 +52,10 @@ Error error_of(const net::HttpReply& reply) {
 
 }  // namespace
 
+bool refuses_access(const Error& error) {
+  return error.code == Code::kUnauthorized || error.code == Code::kUntrusted;
+}
+
 std::string address_of(const std::string& host) {
   const bool v6 = host.find(':') != std::string::npos;
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(kPort);

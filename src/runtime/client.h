@@ -5,6 +5,7 @@
 //   kUnavailable   nobody there, or it can not right now     kUnauthorized  the token is not its
 //   own kDeadline      no answer in time                         kNotFound      no such job
 //   kConflict      another job has that id                   kInvalid       it refuses the request
+//   kUntrusted     its certificate is not of the authority
 //
 // Over TLS when an authority is given: the runtime is called by its address and known by its name.
 // The tokens appear in no error. Thread-safe.
@@ -29,7 +30,11 @@ struct Access {
   std::string authority{};     // PEM
   std::string name{};          // that the certificate must have: server_name()
   bool tls = false;            // never without it; an authority is such a wish too
+  bool operator==(const Access&) const = default;
 };
+
+// Whether the error says that the access is too old, or too new: the Secret should be read again.
+bool refuses_access(const Error& error);
 
 // host:port of the runtime at this address; an IPv6 one gets its brackets.
 std::string address_of(const std::string& host);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/identity.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
@@ -10,7 +12,10 @@
 namespace paddle::runtime {
 namespace {
 
-constexpr std::chrono::hours kSkew{1};  // clocks that are behind ours
+// Clocks that are behind ours; of a short life less, so that its middle is still to come.
+std::chrono::seconds skew_for(std::chrono::seconds life) {
+  return std::min<std::chrono::seconds>(std::chrono::hours{1}, life / 4);
+}
 constexpr std::size_t kTokenBytes = 32;
 
 std::string at(const SecretData& data, const char* key) {
@@ -25,9 +30,10 @@ std::string server_name(const std::string& ns, const std::string& set) {
 }
 
 Result<SecretData> make_identity(const std::string& ns, const std::string& set,
-                                 const SecretData& before, WallTime now) {
+                                 const SecretData& before, WallTime now,
+                                 const IdentityOptions& options) {
   const std::string name = server_name(ns, set);
-  const tls::Validity valid{now - kSkew, now + kIdentityLife};
+  const tls::Validity valid{now - skew_for(options.life), now + options.life};
   TRY(const auto authority,
       tls::make_self_signed(
           {.common_name = "paddle-cache runtimes", .valid = valid, .authority = true}));
@@ -65,6 +71,11 @@ Access access_from(const SecretData& data, const std::string& ns, const std::str
     access.tls = true;
   }
   return access;
+}
+
+bool is_complete(const Access& access) {
+  if (access.token.empty()) return false;
+  return !access.tls || (!access.authority.empty() && tls::validity_of(access.authority));
 }
 
 WallTime renewal_of(const SecretData& data) {

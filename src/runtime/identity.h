@@ -32,18 +32,27 @@ inline constexpr const char* kAuthority = engine::kAuthorityKey;
 inline constexpr const char* kCertificate = "tls.crt";
 inline constexpr const char* kKey = "tls.key";
 
-inline constexpr std::chrono::days kIdentityLife{90};
+// How long an identity is good; it is renewed in about the middle of that. A Secret reaches the
+// files of pods after a minute or two, and only the one before is good beside it: on a cluster a
+// life of less than ten minutes locks callers out.
+struct IdentityOptions {
+  std::chrono::seconds life = std::chrono::days{90};
+};
 
 // In the certificate of each runtime of the set: "<set>-runtime.<ns>".
 std::string server_name(const std::string& ns, const std::string& set);
 
 // `before`: what the Secret holds; empty for the first one.
 Result<SecretData> make_identity(const std::string& ns, const std::string& set,
-                                 const SecretData& before, WallTime now);
+                                 const SecretData& before, WallTime now,
+                                 const IdentityOptions& options = {});
 
 // How to speak to the runtimes of a set whose Secret this is; `tls`: theirs is an engine that
 // serves it (engine/manifests.h).
 Access access_from(const SecretData& data, const std::string& ns, const std::string& set, bool tls);
+// Whether a runtime could be spoken to with it: there is a token and, with TLS, an authority that
+// can be read.
+bool is_complete(const Access& access);
 
 // When it is time: in the middle of its life. Long ago when something is missing or can not be
 // read.

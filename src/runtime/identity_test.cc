@@ -17,6 +17,15 @@ TEST(RuntimeIdentity, IsRenewedInTheSecondHalfOfItsLife) {
   EXPECT_TRUE(needs_renewal(data, kNow + std::chrono::days{46}));
 }
 
+TEST(RuntimeIdentity, OfAShortLifeIsGoodForAWhileBeforeItIsRenewed) {
+  const std::chrono::minutes life{10};
+  const auto data = *make_identity("train", "imagenet", {}, kNow, {.life = life});
+  EXPECT_FALSE(needs_renewal(data, kNow));
+  EXPECT_FALSE(needs_renewal(data, kNow + std::chrono::minutes{3}));
+  EXPECT_TRUE(needs_renewal(data, kNow + std::chrono::minutes{5}));
+  EXPECT_EQ(tls::validity_of(data.at(kCertificate))->until, kNow + life);
+}
+
 TEST(RuntimeIdentity, IsRenewedWhenAnyPartIsMissingOrNonsense) {
   const auto good = *make_identity("train", "imagenet", {}, kNow);
   EXPECT_TRUE(needs_renewal({}, kNow));
@@ -56,6 +65,19 @@ TEST(RuntimeIdentity, WithoutItsAuthorityNobodyIsSpokenToInTheClear) {
   const auto asked = Client("127.0.0.1:1", access).status();
   ASSERT_TRUE(asked.is(Code::kUnavailable));
   EXPECT_NE(asked.error().message.find("in the clear"), std::string::npos) << asked.error().message;
+}
+
+TEST(RuntimeIdentity, AnAccessIsCompleteWhenARuntimeCouldBeSpokenToWithIt) {
+  const auto whole = *make_identity("train", "imagenet", {}, kNow);
+  EXPECT_TRUE(is_complete(access_from(whole, "train", "imagenet", true)));
+  EXPECT_TRUE(is_complete(access_from({{engine::kTokenKey, "t"}}, "train", "imagenet", false)));
+  EXPECT_FALSE(is_complete(access_from({{engine::kTokenKey, "t"}}, "train", "imagenet", true)));
+  auto data = whole;
+  data[kAuthority] = "nonsense";
+  EXPECT_FALSE(is_complete(access_from(data, "train", "imagenet", true)));
+  data = whole;
+  data.erase(engine::kTokenKey);
+  EXPECT_FALSE(is_complete(access_from(data, "train", "imagenet", true)));
 }
 
 TEST(RuntimeIdentity, NamesMayBeAsLongAsTheyCan) {

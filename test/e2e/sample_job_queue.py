@@ -2,9 +2,11 @@
 """Two hundred SampleJobs at once drain in order; and jobs that can not end well say why.
 
 A partition that can not warm up is named; without runtimes nothing succeeds; deadlines, retries, time
-to live, and what schedules do when the last run still runs.
+to live, what schedules do when the last run still runs, and jobs whose runtimes get other keys.
 """
+import base64
 import json
+import ssl
 import time
 
 import juicefs
@@ -60,6 +62,7 @@ def run(cluster):
         without_runtimes(cluster)
         limits(cluster)
         schedules(cluster)
+        renewed(cluster)
     finally:
         cluster.kubectl("-n", SYSTEM, "delete", "samplejobs", "--all")
     with cluster.step("deleted; nothing is left"):
@@ -204,3 +207,65 @@ def runs(cluster, schedule):
                   if each["metadata"]["name"].startswith(f"{schedule}-")
                   and "deletionTimestamp" not in each["metadata"]
                   and each.get("status", {}).get("phase") not in sample_jobs.ENDED)
+
+
+# --- another token and certificate ----------------------------------------------------------------
+
+# What the runtime at that address shows, whoever has signed it.
+SHOWN = """
+import ssl, sys
+print(ssl.get_server_certificate((sys.argv[1], 7716), timeout=10))
+"""
+
+
+def renewed(cluster):
+    cluster.kubectl("-n", SYSTEM, "delete", "samplejobs", "--all")
+    with cluster.step("the runtimes' Secret is renewed: warm-ups and a schedule's runs succeed"):
+        cluster.apply([sample_job("each-minute", "warmup", NAME, schedule="* * * * *")], SYSTEM)
+        cluster.wait("a run before", lambda: succeeded(cluster, "each-minute"), 100)
+        before = cluster.get("secret", f"{NAME}-runtime", SYSTEM)
+        cluster.kubectl("-n", SYSTEM, "annotate", "--overwrite", "secret", f"{NAME}-runtime",
+                        "batch.paddlepaddle.org/renew-after=2020-01-01T00:00:00Z")
+        take_up(cluster, before)
+        go_on(cluster, "after-renewal")
+    with cluster.step("it is deleted and made again, with nothing of the one before: they go on"):
+        before = cluster.get("secret", f"{NAME}-runtime", SYSTEM)
+        cluster.kubectl("-n", SYSTEM, "delete", "secret", f"{NAME}-runtime")
+        take_up(cluster, before)
+        go_on(cluster, "after-deletion")
+        cluster.kubectl("-n", SYSTEM, "delete", "samplejob", "each-minute")
+        sample_sets.wait_ready(cluster, NAME, partitions=2)
+
+
+def take_up(cluster, before):
+    """The Secret has another token and authority, and both runtimes show its certificate."""
+    def other():
+        now = cluster.get("secret", f"{NAME}-runtime", SYSTEM)
+        differs = now and all(now["data"].get(key) != before["data"][key]
+                              for key in ("token", "ca.crt", "tls.crt"))
+        return now if differs else None
+    certificate = base64.b64decode(cluster.wait("another Secret", other)["data"]["tls.crt"])
+    wanted = ssl.PEM_cert_to_DER_cert(certificate.decode().strip())
+
+    def shown():
+        found = []
+        for number in range(2):
+            pod = cluster.get("pod", f"{NAME}-runtime-{number}", SYSTEM)
+            text = cluster.on("host", "python3", "-c", SHOWN, pod["status"]["podIP"])
+            found.append(ssl.PEM_cert_to_DER_cert(text.strip()))
+        return found == [wanted, wanted]
+    cluster.wait("both runtimes show its certificate", shown, 180)  # kubelet takes its time
+
+
+def go_on(cluster, name):
+    """A job that is made now, and a run of the schedule that is, both succeed."""
+    known = succeeded(cluster, "each-minute")
+    cluster.apply([sample_job(name, "warmup", NAME)], SYSTEM)
+    ends(cluster, name)
+    cluster.wait("another run of the schedule", lambda: succeeded(
+        cluster, "each-minute") not in (None, known), 130)
+
+
+def succeeded(cluster, schedule):
+    """When a run of it did so last."""
+    return status(cluster, schedule).get("cronJobStatus", {}).get("lastSuccessfulTime")

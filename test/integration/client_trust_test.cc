@@ -33,15 +33,15 @@ TEST_F(ClientTrust, AStrangersCertificateAuthorityIsRefused) {
   auto wrong = config();
   wrong.tls = {.ca_pem = stranger->certificate()};
   const auto read = Client(wrong).get(kConfigMaps, {ns_, "a"});
-  ASSERT_TRUE(read.is(Code::kUnavailable)) << why(read);
+  ASSERT_TRUE(read.is(Code::kUntrusted)) << why(read);
   EXPECT_NE(read.error().message.find("the server's certificate is not trusted"),
             std::string::npos);
   EXPECT_EQ(read.error().message.find(plane_->token()), std::string::npos);
 
   wrong.tls = {.ca_file = plane_->ca_path(), .server_name = "elsewhere.example"};
-  EXPECT_TRUE(Client(wrong).get(kConfigMaps, {ns_, "a"}).is(Code::kUnavailable));
+  EXPECT_TRUE(Client(wrong).get(kConfigMaps, {ns_, "a"}).is(Code::kUntrusted));
   wrong.tls = {};
-  EXPECT_TRUE(Client(wrong).get(kConfigMaps, {ns_, "a"}).is(Code::kUnavailable));
+  EXPECT_TRUE(Client(wrong).get(kConfigMaps, {ns_, "a"}).is(Code::kUntrusted));
   wrong.tls = {.insecure = true};
   EXPECT_TRUE(Client(wrong).get(kConfigMaps, {ns_, "a"}).is(Code::kNotFound));
 }

@@ -48,6 +48,23 @@ void RuntimeTest::wait_until_dead() {
   EXPECT_EQ(*exit, (Exit{0, SIGKILL})) << logs();
 }
 
+void RuntimeTest::write_identity(const runtime::SecretData& data) {
+  for (const auto& [key, value] : data) {
+    EXPECT_TRUE(write_file(scratch_.path() + "/" + key, value));
+  }
+}
+
+void RuntimeTest::start_over_tls() {
+  Command command{.argv = {PADDLE_CACHE, "serve", "--set=test/set", "--source=" + file_source(1),
+                           "--token-file=" + scratch_.path() + "/token", "--tls=" + scratch_.path(),
+                           "--cache=" + cache_, "--listen=" + address_},
+                  .env = clean_environment(scratch_.path()),
+                  .log = log_};
+  const auto child = spawn(command);
+  ASSERT_TRUE(child) << child.error().message;
+  server_ = *child;
+}
+
 void RuntimeTest::kill() {
   if (server_ > 0) kill_and_reap(server_);
   server_ = 0;

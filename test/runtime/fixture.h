@@ -14,6 +14,7 @@
 #include "fuse/attach.h"
 #include "fuse/mount.h"
 #include "runtime/client.h"
+#include "runtime/identity.h"
 #include "test/mount/mount_fixture.h"
 #include "test/support/ports.h"
 #include "test/support/process.h"
@@ -33,6 +34,9 @@ class RuntimeTest : public testing::Test {
   // The same, of one that is killed as soon as it has renamed something to `name`.
   void start_to_die_after(const std::string& name, const std::string& source);
   void wait_until_dead();
+  // Over TLS, with the files of a set's Secret; returns before it answers.
+  void write_identity(const runtime::SecretData& data);
+  void start_over_tls();
   void kill();                         // -9
   Exit stop();                         // SIGTERM
   std::string file_source(int count);  // makes files of a directory, returns its uri

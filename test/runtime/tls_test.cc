@@ -12,47 +12,31 @@ namespace {
 
 class TlsTest : public RuntimeTest {
  protected:
-  void write(const runtime::SecretData& data) {
-    for (const auto& [key, value] : data) {
-      EXPECT_TRUE(write_file(scratch_.path() + "/" + key, value));
-    }
-  }
   runtime::Client client(const runtime::SecretData& data) {
     return {address_, runtime::Access{.token = data.at("token"),
                                       .authority = data.at(runtime::kAuthority),
                                       .name = runtime::server_name("test", "set")}};
-  }
-  void start_over_tls() {
-    Command command{
-        .argv = {PADDLE_CACHE, "serve", "--set=test/set", "--source=" + file_source(1),
-                 "--token-file=" + scratch_.path() + "/token", "--tls=" + scratch_.path(),
-                 "--cache=" + cache_, "--listen=" + address_},
-        .env = clean_environment(scratch_.path()),
-        .log = log_};
-    const auto child = spawn(command);
-    ASSERT_TRUE(child) << child.error().message;
-    server_ = *child;
   }
 };
 
 TEST_F(TlsTest, it_is_known_by_the_sets_certificate_and_takes_a_new_one_and_the_token_before) {
   const auto now = system_clock().wall();
   const auto first = *runtime::make_identity("test", "set", {}, now);
-  write(first);
+  write_identity(first);
   start_over_tls();
   ASSERT_TRUE(eventually([&] { return client(first).status() || !alive(server_); })) << logs();
   ASSERT_TRUE(alive(server_)) << logs();
   EXPECT_FALSE(runtime::Client(address_, first.at("token")).status()) << "in the clear";
 
   const auto second = *runtime::make_identity("test", "set", first, now);
-  write(second);
+  write_identity(second);
   EXPECT_TRUE(client(second).status());
   auto with_old_token = second;
   with_old_token["token"] = first.at("token");
   EXPECT_TRUE(client(with_old_token).status()) << "who has not heard of the new one yet";
 
   const auto third = *runtime::make_identity("test", "set", second, now);
-  write(third);
+  write_identity(third);
   with_old_token[runtime::kAuthority] = third.at(runtime::kAuthority);
   EXPECT_TRUE(client(with_old_token).status().is(Code::kUnauthorized)) << "two before is too old";
   EXPECT_EQ(logs().find(third.at("token")), std::string::npos);

@@ -50,7 +50,8 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
                                       .runtime = {.image = options.runtime_image,
                                                   .cache_roots = options.cache_roots,
                                                   .operator_namespace = options.own_namespace}},
-                          .runtime_at = runtime::remotes_over_http(kSampleSetAsks)};
+                          .runtime_at = runtime::remotes_over_http(kSampleSetAsks),
+                          .identity = options.identity};
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
   return manager.add({.name = kSampleSetController,
                       .lease = kSampleSetLease,

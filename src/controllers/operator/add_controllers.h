@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "controllers/loop/manager.h"
+#include "runtime/identity.h"
 
 namespace paddle::controllers {
 
@@ -24,6 +25,7 @@ struct OperatorOptions {
   std::vector<std::string> cache_roots{};
   std::string own_namespace = "paddle-system";  // whose pods may ask runtimes
   int workers = 4;                              // per controller
+  runtime::IdentityOptions identity{};          // of cache runtimes
 
   // PaddleJobs.
   std::string scheduling{};   // "" or "volcano"

@@ -115,7 +115,7 @@ class SampleJobReconciler {
     const auto access = view_.access_to(*pass.world.set, pass.call);
     if (!access || !*access) return nullptr;
     for (const Seat& seat : view_.seats(*pass.world.set)) {
-      if (seat.partition == partition) return options_.runtime_at(seat.address, **access);
+      if (seat.partition == partition) return view_.runtime_at(seat, *pass.world.set, **access);
     }
     return nullptr;
   }
@@ -248,7 +248,7 @@ class SampleJobReconciler {
     const auto seats = view_.seats(*set);
     bool all = static_cast<int>(seats.size()) >= set->spec.effective_partitions();
     for (const Seat& seat : seats) {
-      const auto runtime = options_.runtime_at(seat.address, *access);
+      const auto runtime = view_.runtime_at(seat, *set, *access);
       const auto known = runtime->jobs(call.stop);
       all = all && known;
       if (!known) continue;

@@ -44,7 +44,8 @@ View::View(const Surroundings& around, const SampleJobOptions& options)
                                                 {"sample-set", api::decode_sample_set})),
       pods_(around.informers.of<api::Pod>(kinds::kPods,
                                           {.ns = options.ns, .label_selector = engine::kSetLabel},
-                                          {"pod", api::decode_pod})) {
+                                          {"pod", api::decode_pod})),
+      access_(around.cluster, options.runtime_at) {
   jobs_.add_index(kBySet, [](const api::SampleJob& job) {
     return std::vector<std::string>{text_of(set_key_of(job))};
   });
@@ -149,29 +150,8 @@ const engine::OperatorFace* View::face_of(const api::SampleSet& set) const {
 
 Result<std::optional<runtime::Access>> View::access_to(const api::SampleSet& set,
                                                        const kube::Call& call) {
-  {
-    Lock lock(mutex_);
-    const auto known = known_.find(set.meta.key);
-    if (known != known_.end() && known->second.uid == set.meta.uid) {
-      return std::optional(known->second.access);
-    }
-  }
-  auto secret = cluster_.get(kinds::kSecrets, {set.meta.key.ns, engine::runtime_name(set)}, call);
-  if (secret.is(Code::kNotFound)) return std::optional<runtime::Access>{};
-  if (!secret) return std::move(secret).error().in("read the runtimes' secret");
-  TRY(const api::Meta meta, api::decode_meta(*secret));
-  if (!engine::belongs_to(meta, set)) return std::optional<runtime::Access>{};
   const engine::OperatorFace* face = face_of(set);
-  runtime::Access access = runtime::access_from(runtime::secret_values(*secret), set.meta.key.ns,
-                                                set.meta.key.name, face && face->serves_tls());
-  Lock lock(mutex_);
-  known_[set.meta.key] = {set.meta.uid, access};
-  return std::optional(std::move(access));
-}
-
-void View::forget_access(const ObjectKey& set) {
-  Lock lock(mutex_);
-  known_.erase(set);
+  return access_.of(set, face && face->serves_tls(), call);
 }
 
 Result<engine::SourceKeys> View::keys_for(const api::SampleJob& job, const api::SampleSet& set,
@@ -233,9 +213,8 @@ std::vector<Answer> View::ask(const api::SampleJob& job, const api::SampleSet& s
       answer.error = error;
       if (access) {
         const std::string& id = open ? part->id : left->id;
-        auto report = options_.runtime_at(seat.address, *access)->job(id, call.stop);
+        auto report = runtime_at(seat, set, *access)->job(id, call.stop);
         if (report && open) answer.job = *std::move(report);
-        if (report.is(Code::kUnauthorized)) forget_access(set.meta.key);
         if (!report && !report.is(Code::kNotFound)) answer.error = report.error().message;
       }
     }

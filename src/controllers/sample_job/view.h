@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include "api/pod.h"
 #include "base/sync.h"
 #include "controllers/loop/manager.h"
+#include "controllers/sample_job/access.h"
 #include "controllers/sample_job/options.h"
 #include "controllers/sample_job/world.h"
 #include "kube/informer/store.h"
@@ -51,7 +51,11 @@ class View {
   // By what the set's runtimes are spoken to; nothing: it has no Secret for that yet.
   Result<std::optional<runtime::Access>> access_to(const api::SampleSet& set,
                                                    const kube::Call& call);
-  void forget_access(const api::ObjectKey& set);
+  // A runtime that sits there (access.h).
+  std::unique_ptr<runtime::Remote> runtime_at(const Seat& seat, const api::SampleSet& set,
+                                              const runtime::Access& access) {
+    return access_.runtime(set.meta.key, seat.address, access);
+  }
   // What the job's own Secret holds, for a sync whose set does not have it already.
   Result<engine::SourceKeys> keys_for(const api::SampleJob& job, const api::SampleSet& set,
                                       const kube::Call& call);
@@ -77,12 +81,9 @@ class View {
   kube::Store<api::SampleSet> sets_;
   kube::Store<api::Pod> pods_;
 
-  struct Known {
-    std::string uid{};  // of the set
-    runtime::Access access{};
-  };
+  KeptAccess access_;
+
   Mutex mutex_;
-  std::map<api::ObjectKey, Known> known_ GUARDED_BY(mutex_);
   std::set<api::ObjectKey> swept_ GUARDED_BY(mutex_);
 };
 

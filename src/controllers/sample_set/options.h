@@ -8,6 +8,7 @@
 
 #include "controllers/sample_set/plan.h"
 #include "controllers/sample_set/runtimes.h"
+#include "runtime/identity.h"
 
 namespace paddle::controllers {
 
@@ -15,6 +16,7 @@ struct SampleSetOptions {
   std::string ns{};  // empty: all namespaces
   sample_sets::Setting setting{};
   runtime::RemoteAt runtime_at{};
+  runtime::IdentityOptions identity{};  // of runtimes
 };
 
 }  // namespace paddle::controllers

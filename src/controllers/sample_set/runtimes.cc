@@ -59,7 +59,7 @@ std::vector<RuntimeSeen> ask(const runtime::RemoteAt& at, const std::vector<Runt
       RuntimeSeen one{.partition = pods[i].partition};
       const auto runtime = at(pods[i].address, access);
       if (auto done = ask_one(*runtime, about, stop, one); !done) {
-        if (done.is(Code::kUnauthorized)) unauthorized = true;
+        if (runtime::refuses_access(done.error())) unauthorized = true;
         one = {.partition = pods[i].partition,
                .error = "runtime " + std::to_string(pods[i].partition) +
                         " does not answer: " + done.error().message};

@@ -31,7 +31,7 @@ struct Questions {
   api::JobsName jobs{};
   std::vector<api::JobPartition> parts{};  // of the first sync
 };
-// In the order of `pods`. `refused` becomes true when one did not take the token.
+// In the order of `pods`. `refused` becomes true when `access` was too old for one.
 std::vector<RuntimeSeen> ask(const runtime::RemoteAt& at, const std::vector<RuntimePod>& pods,
                              const runtime::Access& access, const Questions& about,
                              std::stop_token stop, bool& refused);

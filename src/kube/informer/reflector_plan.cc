@@ -13,8 +13,8 @@ constexpr nanoseconds kShortestGoodWatch = std::chrono::seconds(1);
 
 // The version we have is still good: the trouble is on the way to the server, or passing.
 bool can_resume(Code code) {
-  return code == Code::kUnavailable || code == Code::kDeadline || code == Code::kThrottled ||
-         code == Code::kInternal;
+  return code == Code::kUnavailable || code == Code::kUntrusted || code == Code::kDeadline ||
+         code == Code::kThrottled || code == Code::kInternal;
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ Meaning meaning_of(Code code) {
     case Code::kThrottled:
       return {429, "TooManyRequests"};
     case Code::kUnavailable:
+    case Code::kUntrusted:
     case Code::kCancelled:
       return {503, "ServiceUnavailable"};
     case Code::kDeadline:

@@ -80,9 +80,9 @@ TEST_F(TlsServer, AnswersThoseWhoKnowItsAuthorityAndItsName) {
                                  .body = std::string(1 << 20, 'y')});
   EXPECT_EQ(put->body, "PUT /a 1048576");
   EXPECT_EQ(ask(*server, {.url = "/big"})->body.size(), std::size_t{3} << 20);
-  EXPECT_TRUE(ask(*server, {.url = "/a"}, "other-runtime.train").is(Code::kUnavailable));
+  EXPECT_TRUE(ask(*server, {.url = "/a"}, "other-runtime.train").is(Code::kUntrusted));
   ca_ = tls::make_self_signed({.common_name = "x", .authority = true})->certificate;
-  EXPECT_TRUE(ask(*server, {.url = "/a"}).is(Code::kUnavailable));
+  EXPECT_TRUE(ask(*server, {.url = "/a"}).is(Code::kUntrusted));
 }
 
 TEST_F(TlsServer, TakesARenewedCertificateWithoutARestartAndKeepsTheOldOneMeanwhile) {

@@ -207,14 +207,14 @@ TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
         .status();
   };
   EXPECT_TRUE(asks(first, "train"));
-  EXPECT_TRUE(asks(first, "other").is(Code::kUnavailable));
+  EXPECT_TRUE(asks(first, "other").is(Code::kUntrusted));
   // Renewed: those who know only the old authority, or already the new one, can both ask.
   const auto second = *make_identity("train", "imagenet", first, now);
   EXPECT_TRUE(asks(second, "train"));
   write(second);
   EXPECT_TRUE(asks(second, "train"));
   const auto stranger = *make_identity("train", "imagenet", {}, now);
-  EXPECT_TRUE(asks(stranger, "train").is(Code::kUnavailable));
+  EXPECT_TRUE(asks(stranger, "train").is(Code::kUntrusted));
   EXPECT_FALSE(Client(net::to_string((*server)->address()), kToken).status());  // in the clear
 }
 

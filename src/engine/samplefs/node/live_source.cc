@@ -123,6 +123,7 @@ Error explain(const std::string& uri, const std::string& endpoint, Error error) 
                       detail;
       break;
     case Code::kUnavailable:
+    case Code::kUntrusted:
     case Code::kDeadline:
       error.message = uri + where +
                       (names_itself(endpoint)

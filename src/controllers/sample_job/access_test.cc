@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/access.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+#include "engine/names.h"
+#include "kube/fake/fake_cluster.h"
+
+namespace paddle::controllers::sample_jobs {
+namespace {
+
+using kube::Json;
+namespace kinds = kube::resources;
+
+// Answers everything like this.
+class SayingRemote final : public runtime::Remote {
+ public:
+  explicit SayingRemote(Code code) : code_(code) {}
+  Result<runtime::StatusReport> status(std::stop_token) override { return error(); }
+  Result<runtime::JobReport> job(const std::string&, std::stop_token) override { return error(); }
+  Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override { return error(); }
+  Result<runtime::JobReport> put_job(const std::string&, const runtime::JobRequest&,
+                                     std::stop_token) override {
+    return error();
+  }
+  Result<> cancel(const std::string&, std::stop_token) override { return error(); }
+
+ private:
+  Error error() const { return {code_, "no"}; }
+  const Code code_;
+};
+
+struct KeptAccessTest : ::testing::Test {
+  kube::FakeCluster server{};
+  api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "u-1"}};
+  Code says = Code::kUnavailable;
+  KeptAccess kept{server, [this](const std::string&, const runtime::Access&) {
+                    return std::make_unique<SayingRemote>(says);
+                  }};
+
+  void put_secret(const std::string& token) {
+    Json secret = {{"apiVersion", "v1"},
+                   {"kind", "Secret"},
+                   {"data", {{engine::kTokenKey, base64_encode(token)}}}};
+    const api::ObjectKey key{"train", engine::runtime_name(set)};
+    secret["metadata"] = api::encode_meta({.key = key, .owners = {engine::owner_reference(set)}});
+    (void)server.remove(kinds::kSecrets, key, {});
+    ASSERT_TRUE(server.create(kinds::kSecrets, secret));
+  }
+  runtime::Access access(bool tls = false) {
+    const auto found = kept.of(set, tls, {});
+    EXPECT_TRUE(found && *found);
+    return found && *found ? **found : runtime::Access{};
+  }
+};
+
+TEST_F(KeptAccessTest, IsReadAgainOnceARuntimeRefusesItWhateverWasAsked) {
+  int number = 0;
+  for (const Code code : {Code::kUnauthorized, Code::kUntrusted}) {
+    says = code;
+    const std::vector<std::function<void(runtime::Remote&)>> questions{
+        [](runtime::Remote& one) { (void)one.status({}); },
+        [](runtime::Remote& one) { (void)one.job("a", {}); },
+        [](runtime::Remote& one) { (void)one.jobs({}); },
+        [](runtime::Remote& one) { (void)one.put_job("a", {}, {}); },
+        [](runtime::Remote& one) { (void)one.cancel("a", {}); },
+    };
+    for (const auto& question : questions) {
+      const std::string token = std::to_string(++number);
+      put_secret(token);
+      if (number > 1) {
+        const auto old = access();
+        EXPECT_EQ(old.token, std::to_string(number - 1)) << "kept";
+        question(*kept.runtime(set.meta.key, "10.0.0.1", old));
+      }
+      EXPECT_EQ(access().token, token);
+    }
+  }
+}
+
+TEST_F(KeptAccessTest, StaysWhileARuntimeIsOnlyAway) {
+  put_secret("first");
+  const auto first = access();
+  put_secret("second");
+  for (const Code code : {Code::kUnavailable, Code::kDeadline, Code::kNotFound, Code::kInvalid}) {
+    says = code;
+    EXPECT_FALSE(kept.runtime(set.meta.key, "10.0.0.1", first)->status({}));
+    EXPECT_EQ(access().token, "first") << name(code);
+  }
+}
+
+TEST_F(KeptAccessTest, OneThatIsNewerIsNotForgottenForAnOlderOne) {
+  says = Code::kUntrusted;
+  put_secret("first");
+  const auto slow = kept.runtime(set.meta.key, "10.0.0.1", access());
+  EXPECT_FALSE(slow->status({}));
+  put_secret("second");
+  EXPECT_EQ(access().token, "second");
+  put_secret("third");
+  EXPECT_FALSE(slow->status({}));
+  EXPECT_EQ(access().token, "second");
+}
+
+TEST_F(KeptAccessTest, OfAnotherSetOfThatNameOrWithoutAnAuthorityIsNotKept) {
+  put_secret("first");
+  EXPECT_EQ(access(true).authority, "");
+  put_secret("second");
+  EXPECT_EQ(access(true).token, "second") << "nobody could be spoken to with the first";
+  EXPECT_EQ(access().token, "second");
+  put_secret("third");
+  set.meta.uid = "u-2";
+  const auto found = kept.of(set, false, {});
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(*found) << "the Secret is of the set that is gone";
+}
+
+}  // namespace
+}  // namespace paddle::controllers::sample_jobs
