@@ -84,18 +84,17 @@ struct RenewToken {
   std::string uid{};
   bool operator==(const RenewToken&) const = default;
 };
-// Another number of runtimes, or another template for those to come.
-struct PatchRuntimes {
-  std::string uid{};
-  api::Opaque patch{};
-  bool operator==(const PatchRuntimes&) const = default;
-};
-// What we want of the NetworkPolicy, all of it; what others have written beside stays. An RFC 6902
-// patch: what is not wanted any more has to go.
-struct PatchPolicy {
+// Another number of runtimes, another template for those to come, or the whole spec of the
+// NetworkPolicy; what others have written beside stays. RFC 6902 operations: a merge would keep
+// every key of a template or a spec that is not wanted any more. Only in the version that was
+// looked at: an object that is gone or has changed since is for the next pass to see.
+struct PatchChild {
+  ChildKind kind{};
   api::ObjectKey key{};
-  api::Opaque patch{};
-  bool operator==(const PatchPolicy&) const = default;
+  std::string uid{};
+  std::string resource_version{};
+  api::Opaque operations{};
+  bool operator==(const PatchChild&) const = default;
 };
 // Its successor follows the present template.
 struct ReplaceRuntime {
@@ -140,10 +139,9 @@ struct Tell {
   bool operator==(const Tell&) const = default;
 };
 
-using Action =
-    std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials, Annotate,
-                 FreeVolume, RenewToken, PatchRuntimes, PatchPolicy, ReplaceRuntime, TellOfKeys,
-                 PutJob, CancelJob, LabelNode, SetStatus, Tell>;
+using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials,
+                            Annotate, FreeVolume, RenewToken, PatchChild, ReplaceRuntime,
+                            TellOfKeys, PutJob, CancelJob, LabelNode, SetStatus, Tell>;
 
 struct Plan {
   std::vector<Action> actions{};

@@ -40,6 +40,23 @@ Json marked_policy(const Json& policy) {
   return out;
 }
 
+// An RFC 6902 operation. Whatever is at `path` is replaced as a whole.
+Json put(const std::string& path, const Json& value) {
+  return {{"op", "add"}, {"path", path}, {"value", value}};
+}
+
+// The annotation `name`, whether or not the object has any.
+Json mark_it(const api::Meta& meta, const std::string& name, const std::string& value) {
+  if (meta.annotations.empty()) return put("/metadata/annotations", {{name, value}});
+  std::string escaped = name;
+  escaped.replace(escaped.find('/'), 1, "~1");
+  return put("/metadata/annotations/" + escaped, value);
+}
+
+PatchChild patch_of(ChildKind kind, const api::Meta& meta, const Json& operations) {
+  return {kind, meta.key, meta.uid, meta.resource_version, api::Opaque(operations)};
+}
+
 // A claim that has lost its volume takes none but one that names it by its uid.
 api::Opaque volume_for(const engine::Manifests& wanted, const World& world) {
   if (!wanted.volume || !world.claim || world.claim->meta.deleting()) return wanted.volume;
@@ -170,19 +187,9 @@ void update_policy(const api::SampleSet& set, const World& world,
   const Json wanted = marked_policy(*manifests.policy);
   const std::string mark = wanted["metadata"]["annotations"][kMadeFrom];
   if (annotation(*world.policy, kMadeFrom) == mark) return;
-  Json patch =
-      Json::array({Json{{"op", "test"}, {"path", "/metadata/uid"}, {"value", world.policy->uid}},
-                   Json{{"op", "replace"}, {"path", "/spec"}, {"value", wanted["spec"]}}});
-  if (world.policy->annotations.empty()) {
-    patch.push_back({{"op", "add"},
-                     {"path", "/metadata/annotations"},
-                     {"value", wanted["metadata"]["annotations"]}});
-  } else {
-    patch.push_back({{"op", "add"},
-                     {"path", "/metadata/annotations/batch.paddlepaddle.org~1made-from"},
-                     {"value", mark}});
-  }
-  plan.actions.emplace_back(PatchPolicy{world.policy->key, api::Opaque(std::move(patch))});
+  plan.actions.emplace_back(patch_of(
+      ChildKind::kPolicy, *world.policy,
+      Json::array({put("/spec", wanted["spec"]), mark_it(*world.policy, kMadeFrom, mark)})));
 }
 
 void update_runtimes(const api::SampleSet& set, const World& world,
@@ -190,19 +197,22 @@ void update_runtimes(const api::SampleSet& set, const World& world,
   if (!world.runtimes || world.runtimes->meta.deleting()) return;
   const Json wanted = marked(*manifests.runtimes);
   const std::string mark = wanted["metadata"]["annotations"][kTemplateAnnotation];
-  Json patch = Json::object();
-  if (world.runtimes->replicas != set.spec.effective_partitions()) {
-    patch["spec"]["replicas"] = set.spec.effective_partitions();
+  const api::Meta& there = world.runtimes->meta;
+  const bool scales = world.runtimes->replicas != set.spec.effective_partitions();
+  const bool changes = annotation(there, kTemplateAnnotation) != mark;
+  // Each by itself: a template that is refused does not keep the number from being followed.
+  if (scales) {
+    plan.actions.emplace_back(
+        patch_of(ChildKind::kRuntimes, there,
+                 Json::array({put("/spec/replicas", set.spec.effective_partitions())})));
   }
-  if (annotation(world.runtimes->meta, kTemplateAnnotation) != mark) {
-    patch["spec"]["template"] = wanted["spec"]["template"];
-    patch["metadata"]["annotations"][kTemplateAnnotation] = mark;
+  if (changes) {
+    plan.actions.emplace_back(
+        patch_of(ChildKind::kRuntimes, there,
+                 Json::array({put("/spec/template", wanted["spec"]["template"]),
+                              mark_it(there, kTemplateAnnotation, mark)})));
   }
-  if (!patch.empty()) {
-    patch["metadata"]["uid"] = world.runtimes->meta.uid;
-    plan.actions.emplace_back(PatchRuntimes{world.runtimes->meta.uid, api::Opaque(patch)});
-    return;  // its pods are looked at when the change has been seen
-  }
+  if (scales || changes) return;  // its pods are looked at when the change has been seen
   const auto pods = seats(set, world);
   const auto is_old = [&](const api::Pod* pod) {
     return pod && annotation(pod->meta, kTemplateAnnotation) != mark;

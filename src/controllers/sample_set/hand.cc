@@ -80,15 +80,7 @@ Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set,
           [&](const Annotate& a) { return done(annotate(a, call)); },
           [&](const FreeVolume& a) { return done(free(a, call)); },
           [&](const RenewToken& a) { return done(renew(a, set, call)); },
-          [&](const PatchRuntimes& a) {
-            return done(change(ChildKind::kRuntimes, {set.meta.key.ns, engine::runtime_name(set)},
-                               {.body = *a.patch}, "change the runtimes", call));
-          },
-          [&](const PatchPolicy& a) {
-            return done(change(ChildKind::kPolicy, a.key,
-                               {.type = kube::PatchType::kJson, .body = *a.patch},
-                               "change the NetworkPolicy", call));
-          },
+          [&](const PatchChild& a) { return done(patch(a, call)); },
           [&](const ReplaceRuntime& a) { return done(replace(a, call)); },
           [&](const TellOfKeys& a) { return done(tell_of_keys(a, call)); },
           [&](const PutJob& a) { return done(put_job(a, set, world, call)); },
@@ -195,6 +187,14 @@ Result<> Hand::remove(const DeleteChild& a, const api::SampleSet& set, const kub
 
 // One that is gone, or has a namesake in its place, is for the next pass to see.
 Result<> Hand::change(ChildKind kind, const ObjectKey& key, const kube::Patch& patch,
+Result<> Hand::patch(const PatchChild& a, const kube::Call& call) {
+  Json body = Json::array({Json{
+      {"op", "replace"}, {"path", "/metadata/resourceVersion"}, {"value", a.resource_version}}});
+  for (const Json& operation : *a.operations) body.push_back(operation);
+  return change(a.kind, a.key, {.type = kube::PatchType::kJson, .body = std::move(body)},
+                "change " + event_name(a.kind) + " " + a.key.name, call);
+}
+
                       const std::string& doing, const kube::Call& call) {
   auto stored = cluster_.patch(resource_of(kind), key, patch, {}, call);
   if (is_gone(stored)) return Done{};

@@ -39,6 +39,7 @@ class Hand {
   Result<Carried> create(const CreateChild& a, const api::SampleSet& set, World& world,
                          const kube::Call& call);
   Result<> give_owner(api::Json& volume, const kube::Call& call);
+  Result<> patch(const PatchChild& a, const kube::Call& call);
   Result<> give_identity(const api::SampleSet& set, api::Json& secret);
   Result<> remove(const DeleteChild& a, const api::SampleSet& set, const kube::Call& call);
   Result<> change(ChildKind kind, const api::ObjectKey& key, const kube::Patch& patch,

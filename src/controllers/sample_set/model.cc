@@ -296,22 +296,17 @@ void Model::play(const Action& action) {
                    check_ours(a.uid, "renewal");
                    world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
                  },
-                 [&](const PatchRuntimes& a) {
-                   check_ours(a.uid, "change of runtimes");
-                   const Json& patch = *a.patch;
-                   if (patch.contains("/spec/replicas"_json_pointer)) {
-                     world.runtimes->replicas = patch["spec"]["replicas"];
-                   }
-                   if (patch.contains("/metadata/annotations"_json_pointer)) {
-                     world.runtimes->meta.annotations[kTemplateAnnotation] =
-                         patch["metadata"]["annotations"][kTemplateAnnotation];
-                   }
-                 },
-                 [&](const PatchPolicy& a) {
-                   check_ours(world.policy->uid, "change of a policy");
-                   for (const Json& change : *a.patch) {
-                     if (change["op"] != "add") continue;
-                     world.policy->annotations[kMadeFrom] = change["value"];
+                 [&](const PatchChild& a) {
+                   check_ours(a.uid, "change of a child");
+                   api::Meta* meta = child(a.kind);
+                   for (const Json& change : *a.operations) {
+                     const std::string path = change["path"];
+                     if (path == "/spec/replicas") world.runtimes->replicas = change["value"];
+                     for (const char* mark : {kTemplateAnnotation, kMadeFrom}) {
+                       std::string escaped = mark;
+                       escaped.replace(escaped.find('/'), 1, "~1");
+                       if (path.ends_with(escaped)) meta->annotations[mark] = change["value"];
+                     }
                    }
                  },
                  [&](const ReplaceRuntime& a) {

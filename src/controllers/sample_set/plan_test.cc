@@ -204,10 +204,50 @@ TEST(SampleSetPlan, AnotherTemplateReplacesRuntimesOneAtATime) {
   Model model(model_set(2));
   model.settle();
   model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
-  EXPECT_EQ(only<PatchRuntimes>(model.pass()).size(), 1u);
+  EXPECT_EQ(only<PatchChild>(model.pass()).size(), 1u);
   EXPECT_EQ(only<ReplaceRuntime>(model.pass()).size(), 1u);
   EXPECT_EQ(only<ReplaceRuntime>(model.pass()).size(), 1u);
   EXPECT_TRUE(only<ReplaceRuntime>(model.settle()).empty());
+}
+
+// What the StatefulSet had is gone, whatever it was: its template is replaced, not merged.
+TEST(SampleSetPlan, ATemplateLosesWhatTheSpecHasLost) {
+  Model model(model_set(2));
+  model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
+  model.set.spec.node_affinity = api::Opaque(Json{{"preferred", Json::array()}});
+  model.settle();
+  model.set.spec.tolerations = {};
+  model.set.spec.node_affinity = {};
+  model.world.runtimes->meta.resource_version = "7";
+  const auto changes = only<PatchChild>(model.pass());
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].resource_version, "7");
+  Json stored = {{"metadata", {{"annotations", {{kTemplateAnnotation, "old"}}}}},
+                 {"spec",
+                  {{"replicas", 2},
+                   {"template",
+                    {{"spec",
+                      {{"tolerations", Json::array({{{"key", "gpu"}}})},
+                       {"affinity", {{"nodeAffinity", {{"preferred", Json::array()}}}}}}}}}}}};
+  stored = stored.patch(*changes[0].operations);
+  const Json& pod = stored["spec"]["template"]["spec"];
+  EXPECT_FALSE(pod.contains("tolerations")) << pod;
+  EXPECT_FALSE(pod["affinity"].contains("nodeAffinity")) << pod;
+  EXPECT_TRUE(pod.contains("containers"));
+  EXPECT_EQ(stored["metadata"]["annotations"][kTemplateAnnotation],
+            annotation(model.world.runtimes->meta, kTemplateAnnotation));
+}
+
+TEST(SampleSetPlan, NumberAndTemplateOfTheRuntimesAreChangedEachByItself) {
+  Model model(model_set(1));
+  model.settle();
+  model.repartition(2);
+  model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
+  const auto changes = only<PatchChild>(model.pass());
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ((*changes[0].operations)[0]["path"], "/spec/replicas");
+  EXPECT_EQ((*changes[1].operations)[0]["path"], "/spec/template");
+  EXPECT_TRUE(only<PatchChild>(model.settle()).empty());
 }
 
 TEST(SampleSetPlan, ARuntimeThatNoNodeTakesHoldsUpNoOther) {
@@ -222,7 +262,7 @@ TEST(SampleSetPlan, ARuntimeThatNoNodeTakesHoldsUpNoOther) {
     }
   }
   model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
-  EXPECT_EQ(only<PatchRuntimes>(model.pass()).size(), 1u);
+  EXPECT_EQ(only<PatchChild>(model.pass()).size(), 1u);
   std::vector<std::string> order;
   for (int i = 0; i < 6; ++i) {
     const auto replaced = only<ReplaceRuntime>(model.pass());

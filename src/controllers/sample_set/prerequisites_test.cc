@@ -221,14 +221,17 @@ TEST(SampleSetPolicy, FollowsWhatTheOperatorWants) {
   EXPECT_FALSE(mark.empty());
   model.world.policy->annotations["theirs"] = "stays";
   model.world.policy->annotations[kMadeFrom] = "of an older operator";
-  const auto changes = only<PatchPolicy>(model.pass());
+  model.world.policy->resource_version = "7";
+  const auto changes = only<PatchChild>(model.pass());
   ASSERT_EQ(changes.size(), 1u);
-  const api::Json& patch = *changes[0].patch;
-  EXPECT_EQ(patch[0]["value"], model.world.policy->uid);
-  EXPECT_EQ(patch[1]["path"], "/spec");
-  EXPECT_EQ(patch[2]["path"], "/metadata/annotations/batch.paddlepaddle.org~1made-from");
-  EXPECT_EQ(patch[2]["value"], mark);
-  EXPECT_TRUE(only<PatchPolicy>(model.settle()).empty());
+  EXPECT_EQ(changes[0].kind, ChildKind::kPolicy);
+  EXPECT_EQ(changes[0].uid, model.world.policy->uid);
+  EXPECT_EQ(changes[0].resource_version, "7");
+  const api::Json& patch = *changes[0].operations;
+  EXPECT_EQ(patch[0]["path"], "/spec");
+  EXPECT_EQ(patch[1]["path"], "/metadata/annotations/batch.paddlepaddle.org~1made-from");
+  EXPECT_EQ(patch[1]["value"], mark);
+  EXPECT_TRUE(only<PatchChild>(model.settle()).empty());
   EXPECT_EQ(annotation(*model.world.policy, "theirs"), "stays");
 }
 

@@ -240,6 +240,22 @@ TEST_P(ClusterSuite, AJsonPatchAppliesInOrderOrNotAtAll) {
   EXPECT_EQ(listed(), "a=2");
 }
 
+// What a merge can not do: keys that the new value has not are gone.
+TEST_P(ClusterSuite, AJsonPatchReplacesAWholeValueInTheVersionThatItNames) {
+  const Json made = stored(kConfigMaps, config_map("a"));
+  const auto replace = [&](const Json& value) {
+    const Json body = Json::array(
+        {{{"op", "replace"}, {"path", "/metadata/resourceVersion"}, {"value", version_of(made)}},
+         {{"op", "add"}, {"path", "/data"}, {"value", value}}});
+    return cluster_->patch(kConfigMaps, {ns_, "a"}, {.type = PatchType::kJson, .body = body});
+  };
+  const auto first = replace({{"other", "x"}});
+  ASSERT_TRUE(first) << why(first);
+  EXPECT_EQ((*first)["data"], Json({{"other", "x"}}));
+  const auto late = replace({{"value", "3"}});
+  EXPECT_TRUE(late.is(Code::kConflict)) << why(late);
+}
+
 TEST_P(ClusterSuite, ServerSideApplyCreatesSharesAndRefusesToTakeOver) {
   const auto apply = [&](const std::string& manager, const Json& data, bool force = false) {
     return cluster_->patch(kConfigMaps, {ns_, "a"},
