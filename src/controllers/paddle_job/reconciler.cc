@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/sync.h"
+#include "controllers/loop/refusal.h"
 #include "controllers/paddle_job/elastic_sync.h"
 #include "controllers/paddle_job/hand.h"
 #include "controllers/paddle_job/job_view.h"
@@ -34,9 +35,6 @@ constexpr auto kUnsaidWhileStarting = 15s;
 constexpr size_t kMany = 4;
 constexpr auto kMoment = 1s;
 constexpr auto kUnsaidInARush = 5s;
-// What the server refuses by a rule is tried again at this pace: rules change, an admission policy
-// is corrected, and nothing tells us of it.
-constexpr auto kRefusedByARule = 60s;
 // No appointment is further away: the queue counts in nanoseconds, which a plan's times may exceed.
 constexpr auto kFurthest = 24h;
 
@@ -83,13 +81,8 @@ class PaddleJobReconciler {
     // Two jobs must not choose the same ports at the same time.
     std::optional<Lock> ports;
     if (on_host_network(job->spec) && remembered_port(*job) == 0) ports.emplace(ports_);
-    auto outcome = work(key, pass);
-    if (outcome.is(Code::kInvalid)) {
-      log::warn("refused by the server; trying again in a while",
-                {{"paddlejob", to_string(key)}, {"error", outcome.error().message}});
-      return Outcome{std::min<std::chrono::nanoseconds>(pass.again.value_or(kRefusedByARule),
-                                                        kRefusedByARule)};
-    }
+    Result<Outcome> worked = work(key, pass);
+    auto outcome = ride_out(std::move(worked), "paddlejob " + to_string(key), pass.again);
     if (!outcome) return std::move(outcome).error().in("paddlejob " + to_string(key));
     return outcome;
   }

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/match.h"
+#include "controllers/loop/refusal.h"
 #include "controllers/sample_job/plan.h"
 #include "controllers/sample_job/view.h"
 
@@ -43,7 +44,7 @@ class SampleJobReconciler {
       if (!outcome) return std::move(outcome).error().in("jobs of sampleset " + to_string(set));
       return outcome;
     }
-    auto outcome = drive(key, call);
+    auto outcome = ride_out(drive(key, call), "samplejob " + to_string(key));
     if (!outcome) return std::move(outcome).error().in("samplejob " + to_string(key));
     return outcome;
   }

@@ -72,6 +72,7 @@ std::string percent(const Coverage& of) {
 constexpr const char* kRuntimeSilent = "RuntimeSilent";
 constexpr const char* kNodeLost = "NodeLost";
 constexpr std::size_t kMostTroubles = 20;
+constexpr std::size_t kMostRefusals = 5;  // each may be long
 
 struct Trouble {
   std::string reason{};
@@ -126,9 +127,11 @@ std::string secrets_gone(const api::SampleSet& set, const World& world) {
 std::vector<Trouble> troubles_of_service(const api::SampleSet& set, const World& world,
                                          const Blocker& blocker) {
   std::vector<Trouble> found;
-  if (!world.refused.empty()) {
-    found.push_back({"ActionRefused", "the operator is refused something: " + world.refused +
-                                          "; it goes on trying"});
+  for (const std::string& words : refusals_to_say(world)) {
+    found.push_back({kActionRefused, words});
+  }
+  if (const auto all = world.refused.size(); all > kMostRefusals) {
+    found.push_back({kActionRefused, std::to_string(all - kMostRefusals) + " more are refused"});
   }
   if (const auto refused = world.runtimes ? preparation_error(world) : std::nullopt) {
     found.push_back(
@@ -147,6 +150,17 @@ std::vector<Trouble> troubles_of_service(const api::SampleSet& set, const World&
 }
 
 }  // namespace
+
+std::vector<std::string> refusals_to_say(const World& world) {
+  std::vector<std::string> all;
+  for (const std::string& words : world.refused) {
+    if (all.size() == kMostRefusals) break;
+    all.push_back("the operator is refused this: " + words +
+                  "; correct the spec, the rule or the right that is named: it is tried again "
+                  "within a minute");
+  }
+  return all;
+}
 
 api::Condition bound_condition(const api::SampleSet& set, const World& world) {
   if (is_bound(world)) {

@@ -18,6 +18,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/sample_set.h"
 #include "base/clock.h"
@@ -26,6 +27,10 @@
 #include "controllers/sample_set/world.h"
 
 namespace paddle::controllers::sample_sets {
+
+inline constexpr const char* kActionRefused = "ActionRefused";
+// What was refused of what is done to objects that are there, each as Degraded says it.
+std::vector<std::string> refusals_to_say(const World& world);
 
 api::Condition bound_condition(const api::SampleSet& set, const World& world);
 api::Condition runtime_condition(const api::SampleSet& set, const World& world);

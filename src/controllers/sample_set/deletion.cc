@@ -92,6 +92,7 @@ Plan ending(const api::SampleSet& ghost, const World& world) {
   }
   Plan plan;
   for (const auto& [node, labels] : world.nodes) {
+    if (world.replaced) break;  // they are the other set's, which looks after them
     // The hashed label is ours alone and says whether the shared one, which may be a namesake's by
     // now, is ours: so it goes last.
     const std::string own = engine::node_label(ghost);
@@ -102,7 +103,11 @@ Plan ending(const api::SampleSet& ghost, const World& world) {
     if (labels.contains(own)) plan.actions.emplace_back(LabelNode{node, own, ""});
   }
   const bool pods_left = std::ranges::any_of(world.pods, [&](const api::Pod& pod) {
-    return pod.meta.key.name.starts_with(engine::runtime_name(ghost) + "-");
+    const auto* owner = pod.meta.controller();
+    const bool others = world.replaced && world.runtimes && owner &&
+                        owner->uid == world.runtimes->meta.uid &&
+                        !engine::belongs_to(world.runtimes->meta, ghost);
+    return pod.meta.key.name.starts_with(engine::runtime_name(ghost) + "-") && !others;
   });
   if (world.runtimes && engine::belongs_to(world.runtimes->meta, ghost)) {
     remove(ghost, ChildKind::kRuntimes, world.runtimes->meta, plan);

@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/match.h"
+#include "controllers/loop/refusal.h"
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/fresh_keys.h"
 #include "engine/names.h"
@@ -59,10 +60,6 @@ void show_stranger(ChildKind kind, const api::Meta& meta, World& world) {
 }
 
 }  // namespace
-
-bool is_refusal(const Error& error) {
-  return error.code == Code::kForbidden || error.code == Code::kInvalid;
-}
 
 Result<Hand::Carried> Hand::carry_out(const Action& action, api::SampleSet& set, World& world,
                                       const kube::Call& call) {
@@ -155,13 +152,8 @@ Result<Hand::Carried> Hand::create(const CreateChild& a, const api::SampleSet& s
     stored = cluster_.get(resource_of(a.kind), meta.key, call);
   }
   if (!stored) {
-    const std::string reason = "ErrorCreate" + event_name(a.kind);
-    tell(set, {true, reason, stored.error().message});
-    if (!is_refusal(stored.error())) {
-      return std::move(stored).error().in("create " + event_name(a.kind));
-    }
-    world.refusal = Refusal{reason, stored.error().message};
-    return Carried::kSeeAgain;
+    tell(set, {true, "ErrorCreate" + event_name(a.kind), stored.error().message});
+    return std::move(stored).error().in("create " + event_name(a.kind));
   }
   TRY(const api::Meta meta, api::decode_meta(*stored));
   if (!engine::belongs_to(meta, set)) {
@@ -187,20 +179,20 @@ Result<> Hand::remove(const DeleteChild& a, const api::SampleSet& set, const kub
 
 // One that is gone, or has a namesake in its place, is for the next pass to see.
 Result<> Hand::change(ChildKind kind, const ObjectKey& key, const kube::Patch& patch,
-Result<> Hand::patch(const PatchChild& a, const kube::Call& call) {
-  Json body = Json::array({Json{
-      {"op", "replace"}, {"path", "/metadata/resourceVersion"}, {"value", a.resource_version}}});
-  for (const Json& operation : *a.operations) body.push_back(operation);
-  return change(a.kind, a.key, {.type = kube::PatchType::kJson, .body = std::move(body)},
-                "change " + event_name(a.kind) + " " + a.key.name, call);
-}
-
                       const std::string& doing, const kube::Call& call) {
   auto stored = cluster_.patch(resource_of(kind), key, patch, {}, call);
   if (is_gone(stored)) return Done{};
   if (!stored) return std::move(stored).error().in(doing);
   view_.acknowledge(kind, *stored);
   return Done{};
+}
+
+Result<> Hand::patch(const PatchChild& a, const kube::Call& call) {
+  Json body = Json::array({Json{
+      {"op", "replace"}, {"path", "/metadata/resourceVersion"}, {"value", a.resource_version}}});
+  for (const Json& operation : *a.operations) body.push_back(operation);
+  return change(a.kind, a.key, {.type = kube::PatchType::kJson, .body = std::move(body)},
+                "change " + event_name(a.kind) + " " + a.key.name, call);
 }
 
 Result<> Hand::set_owners(const SetOwners& a, const kube::Call& call) {
@@ -268,7 +260,7 @@ Result<> Hand::tell_of_keys(const TellOfKeys& a, const kube::Call& call) {
   const kube::Patch patch{
       .body = {{"metadata", {{"uid", a.uid}, {"annotations", {{kSourceKeys, a.value}}}}}}};
   auto stored = cluster_.patch(kinds::kPods, a.pod, patch, {}, call);
-  if (is_gone(stored) || stored.is(Code::kForbidden)) return Done{};
+  if (is_gone(stored) || (!stored && is_refusal(stored.error()))) return Done{};
   if (!stored) return std::move(stored).error().in("tell pod " + a.pod.name + " of other keys");
   view_.acknowledge_pod(*stored);
   return Done{};

@@ -18,17 +18,13 @@
 
 namespace paddle::controllers::sample_sets {
 
-// It will be refused again until somebody does something; the rest heals by itself.
-bool is_refusal(const Error& error);
-
 class Hand {
  public:
   Hand(kube::Cluster& cluster, kube::EventRecorder& events, View& view,
        const SampleSetOptions& options, const Clock& clock)
       : cluster_(cluster), events_(events), view_(view), options_(options), clock_(clock) {}
 
-  // kSeeAgain: something of ours could not be made; `world` now shows why, and is worth another
-  // plan.
+  // kSeeAgain: a stranger has one of our names; `world` now shows it, and is worth another plan.
   enum class Carried { kDone, kSeeAgain };
   Result<Carried> carry_out(const Action& action, api::SampleSet& set, World& world,
                             const kube::Call& call);
@@ -39,11 +35,11 @@ class Hand {
   Result<Carried> create(const CreateChild& a, const api::SampleSet& set, World& world,
                          const kube::Call& call);
   Result<> give_owner(api::Json& volume, const kube::Call& call);
-  Result<> patch(const PatchChild& a, const kube::Call& call);
   Result<> give_identity(const api::SampleSet& set, api::Json& secret);
   Result<> remove(const DeleteChild& a, const api::SampleSet& set, const kube::Call& call);
   Result<> change(ChildKind kind, const api::ObjectKey& key, const kube::Patch& patch,
                   const std::string& doing, const kube::Call& call);
+  Result<> patch(const PatchChild& a, const kube::Call& call);
   Result<> set_owners(const SetOwners& a, const kube::Call& call);
   Result<> update_credentials(const UpdateCredentials& a, const kube::Call& call);
   Result<> annotate(const Annotate& a, const kube::Call& call);

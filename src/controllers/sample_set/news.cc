@@ -23,8 +23,8 @@ const api::Condition* turned(const api::SampleSet& set, const api::SampleSetStat
 
 }  // namespace
 
-void tell_news(const api::SampleSet& set, const api::SampleSetStatus& next, const Choice& choice,
-               Plan& plan) {
+void tell_news(const api::SampleSet& set, const World& world, const api::SampleSetStatus& next,
+               const Choice& choice, Plan& plan) {
   const auto tell = [&](bool warning, const std::string& reason, const std::string& message) {
     plan.actions.emplace_back(Tell{warning, reason, message});
   };
@@ -38,7 +38,13 @@ void tell_news(const api::SampleSet& set, const api::SampleSetStatus& next, cons
     if (driver->status == "True") tell(true, "CSIDriverMissing", driver->message);
   }
   if (const auto* degraded = turned(set, next, "Degraded")) {
-    if (degraded->status == "True") tell(true, degraded->reason, degraded->message);
+    const bool said_below = degraded->reason == kActionRefused;
+    if (degraded->status == "True" && !said_below) tell(true, degraded->reason, degraded->message);
+  }
+  const auto* amiss = api::find_condition(set.status.conditions, "Degraded");
+  for (const std::string& refused : refusals_to_say(world)) {
+    const bool known = amiss && amiss->message.find(refused) != std::string::npos;
+    if (!known) tell(true, kActionRefused, refused);
   }
   if (const auto* warmed = turned(set, next, "Warmed")) {
     if (warmed->reason == "WarmupFailed") tell(true, "ErrorDoWarmupJob", warmed->message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which events a change of the status is worth, each once. Pure. What becomes of single writes is
-// told where they are made.
+// Which events a change of the status is worth, each once. Pure. What becomes of objects that are
+// made or deleted is told where that is done.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace paddle::controllers::sample_sets {
 
-void tell_news(const api::SampleSet& set, const api::SampleSetStatus& next, const Choice& choice,
-               Plan& plan);
+void tell_news(const api::SampleSet& set, const World& world, const api::SampleSetStatus& next,
+               const Choice& choice, Plan& plan);
 
 }  // namespace paddle::controllers::sample_sets

@@ -59,7 +59,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
   const Choice choice = choose(set, world, setting);
   const api::SampleSetStatus status = observe(set, world, choice, now);
   plan.again_after = visit_after(status, world, choice, now);
-  tell_news(set, status, choice, plan);
+  tell_news(set, world, status, choice, plan);
   if (choice.blocker.reason.empty()) {
     update_credentials(world, choice, plan);
     create_missing(set, world, choice, plan);

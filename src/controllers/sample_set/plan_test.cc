@@ -393,6 +393,23 @@ TEST(SampleSetPlan, EndsInOrderAndLeavesNothing) {
   EXPECT_TRUE(model.world.nodes.empty());
 }
 
+TEST(SampleSetPlan, WhatIsLeftOfASetEndsBesideAnotherOfItsName) {
+  Model model(model_set(2));
+  model.settle();
+  api::SampleSet ghost = model.set;
+  ghost.meta.uid = "9876543210";
+  ghost.meta.deleted = model.now;
+  const Json volume = {
+      {"metadata", engine::metadata(ghost, "samplefs", {}, engine::handle_of(ghost))}};
+  World world = model.world;
+  world.replaced = true;
+  world.volume = VolumeSeen{.meta = *api::decode_meta(volume)};
+  world.volume->meta.uid = "left";
+  const Plan plan = ending(ghost, world);
+  ASSERT_EQ(plan.actions.size(), 1u);
+  EXPECT_EQ(only<DeleteChild>(plan)[0].uid, "left");
+}
+
 TEST(SampleSetPlan, TheVolumeGoesLastForItRemembersTheRest) {
   Model model(model_set(2));
   model.settle();

@@ -129,6 +129,25 @@ TEST(SampleSetPrerequisites, RoomInTheNamespacesQuota) {
   EXPECT_EQ(model.set.status.phase, "Ready");
 }
 
+TEST(SampleSetPrerequisites, WhatIsRefusedIsSaidOnceForEachAndOtherwiseNothingChanges) {
+  Model model(model_set());
+  model.settle();
+  model.world.refused = {"change StatefulSet imagenet-runtime: bad", "label node node-0: no"};
+  const auto plan = model.pass();
+  EXPECT_EQ(only<Tell>(plan).size(), 2u);
+  EXPECT_EQ(only<Tell>(plan)[0].reason, "ActionRefused");
+  EXPECT_EQ(model.condition("Degraded").reason, "ActionRefused");
+  EXPECT_NE(model.condition("Degraded").message.find("imagenet-runtime: bad"), std::string::npos);
+  EXPECT_NE(model.condition("Degraded").message.find("node-0: no"), std::string::npos);
+  EXPECT_EQ(model.condition("Ready").status, "True");
+  EXPECT_TRUE(only<Tell>(model.pass()).empty());
+  model.world.refused.emplace_back("keep PVC for users: no");
+  EXPECT_EQ(only<Tell>(model.pass()).size(), 1u);
+  model.world.refused.clear();
+  model.pass();
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+}
+
 TEST(SampleSetPreparation, ComesAfterTheCredentialsAndBeforeTheRuntimes) {
   Model model(model_set(2, true));
   const auto first = model.pass();

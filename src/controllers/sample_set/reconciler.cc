@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
+#include "controllers/loop/refusal.h"
+#include "controllers/sample_set/children.h"
 #include "controllers/sample_set/deletion.h"
 #include "controllers/sample_set/hand.h"
+#include "controllers/sample_set/refusals.h"
 #include "controllers/sample_set/view.h"
 
 namespace paddle::controllers {
@@ -37,9 +42,10 @@ class SampleSetReconciler {
     if (!left) return std::move(left).error().in("what is left of sampleset " + to_string(key));
     if (!seen) {
       view_.forget(key);
+      if (!left->again_after) refusals_.forget(key);
       return left;
     }
-    auto outcome = drive(*seen, call);
+    auto outcome = ride_out(drive(*seen, call), "sampleset " + to_string(key));
     if (!outcome) return std::move(outcome).error().in("sampleset " + to_string(key));
     return sooner(*left, *outcome);
   }
@@ -50,10 +56,16 @@ class SampleSetReconciler {
     return *a.again_after < *b.again_after ? a : b;
   }
 
+  // As the plan says, or when something that was refused is due.
+  Outcome outcome_of(const Plan& plan, const api::SampleSet& set) const {
+    return sooner({.again_after = plan.again_after},
+                  {.again_after = refusals_.next(set.meta, clock_.boot())});
+  }
+
   Result<Outcome> drive(api::SampleSet set, const kube::Call& call) {
     TRY(auto seen, view_.world_of(set, call));
     if (!seen) return Outcome{.again_after = kSoon};
-    // A second round when something of ours could not be made: it says so in the status.
+    // A second round when a name of ours is taken: it says so in the status.
     for (int round = 0; round < 2; ++round) {
       const Plan plan = desired(set, *seen, options_.setting, clock_.wall());
       std::optional<Error> failed;
@@ -62,34 +74,68 @@ class SampleSetReconciler {
       if (says_more(*seen)) CHECK_DONE(say_more(plan, set, *seen, call));
       // Nobody comes back to a set by itself after that one.
       if (failed && failed->code != Code::kInvalid) return *std::move(failed);
-      return Outcome{.again_after = plan.again_after};
+      return outcome_of(plan, set);
     }
     return Error{Code::kConflict, "names are taken"};
   }
 
-  // `failed`: the first error that nothing else had to wait for.
+  // What the server refuses stops nothing else: `world` shows it, and the status says it. `failed`:
+  // the first other error that nothing else had to wait for.
   Result<Hand::Carried> carry_out(const Plan& plan, api::SampleSet& set, World& world,
                                   std::optional<Error>& failed, const kube::Call& call) {
+    std::vector<Action> refused;
+    // Labels of a node come and go in their order: one of them says whose the other is.
+    std::set<std::string> not_labelled;
     for (const Action& action : plan.actions) {
       // It would say that all was done.
       if (std::holds_alternative<SetStatus>(action) && says_more(world)) continue;
+      const auto* label = std::get_if<LabelNode>(&action);
+      if (label && not_labelled.contains(label->node)) continue;
+      if (const auto words = refusals_.waits(set.meta, action, clock_.boot())) {
+        refused.push_back(action);
+        if (label) not_labelled.insert(label->node);
+        show(action, *words, world);
+        continue;
+      }
       auto carried = hand_.carry_out(action, set, world, call);
       if (carried) {
         if (*carried == Hand::Carried::kSeeAgain) return carried;
         continue;
       }
       Error error = std::move(carried).error();
-      if (error.code == Code::kCancelled || !stands_alone(action)) return error;
-      if (is_refusal(error) && world.refused.empty()) world.refused = error.message;
+      if (error.code == Code::kCancelled) return error;
+      if (label) not_labelled.insert(label->node);
+      if (is_write(action) && is_refusal(error)) {
+        log::warn("refused by the server; the rest goes on",
+                  {{"sampleset", to_string(set.meta.key)}, {"error", error.message}});
+        refusals_.add(set.meta, action, error.message, clock_.boot());
+        refused.push_back(action);
+        show(action, error.message, world);
+        continue;
+      }
+      if (!stands_alone(action)) return error;
+      if (error.code == Code::kForbidden || error.code == Code::kInvalid) {
+        show(action, error.message, world);
+      }
       if (const auto* cancel = std::get_if<CancelJob>(&action)) {
         world.not_cancelled.emplace(cancel->partition, cancel->id);
       }
       if (!failed) failed = std::move(error);
     }
+    refusals_.keep_only(set.meta, refused);
     return Hand::Carried::kDone;
   }
 
-  // What rests on others, or others on it, ends the pass.
+  static void show(const Action& action, const std::string& words, World& world) {
+    const auto* create = std::get_if<CreateChild>(&action);
+    if (!create) {
+      world.refused.push_back(words);
+    } else if (!world.refusal) {
+      world.refusal = Refusal{"ErrorCreate" + event_name(create->kind), words};
+    }
+  }
+
+  // What rests on others, or others on it, ends the pass when it fails for a while.
   static bool stands_alone(const Action& action) {
     return std::holds_alternative<LabelNode>(action) || std::holds_alternative<PutJob>(action) ||
            std::holds_alternative<CancelJob>(action) ||
@@ -98,7 +144,7 @@ class SampleSetReconciler {
   }
 
   static bool says_more(const World& world) {
-    return !world.refused.empty() || !world.not_cancelled.empty();
+    return world.refusal || !world.refused.empty() || !world.not_cancelled.empty();
   }
 
   // The status as it is with that, and what is new in it.
@@ -131,10 +177,10 @@ class SampleSetReconciler {
       TRY(auto world, view_.world_of(ghost, call));
       if (!world) return Outcome{.again_after = kSoon};
       const Plan plan = ending(ghost, *world);
-      for (const Action& action : plan.actions) {
-        CHECK_DONE(hand_.carry_out(action, ghost, *world, call));
-      }
-      outcome = sooner(outcome, {.again_after = plan.again_after});
+      std::optional<Error> failed;
+      CHECK_DONE(carry_out(plan, ghost, *world, failed, call));
+      if (failed) return *std::move(failed);
+      outcome = sooner(outcome, outcome_of(plan, ghost));
     }
     return outcome;
   }
@@ -144,6 +190,7 @@ class SampleSetReconciler {
   const Clock& clock_;
   View view_;
   Hand hand_;
+  Refusals refusals_{};
 };
 
 }  // namespace

@@ -29,6 +29,8 @@ namespace kinds = kube::resources;
 using runtime::JobState;
 
 const ObjectKey kKey{"train", "imagenet"};
+const ObjectKey kRuntimes{"train", "imagenet-runtime"};
+constexpr auto npos = std::string::npos;
 
 template <typename Condition>
 void until(const Condition& condition) {
@@ -249,6 +251,18 @@ struct SampleSetReconcilerTest : ::testing::Test {
     const auto set = server.get(kinds::kSampleSets, kKey);
     return set ? set->value("/status/phase"_json_pointer, std::string()) : "(gone)";
   }
+  Json condition(const std::string& type) {
+    const auto set = server.get(kinds::kSampleSets, kKey);
+    if (!set) return Json::object();
+    for (const Json& each : set->value("/status/conditions"_json_pointer, Json::array())) {
+      if (each["type"] == type) return each;
+    }
+    return Json::object();
+  }
+  void tolerate(const Json& tolerations) {
+    ASSERT_TRUE(server.patch(kinds::kSampleSets, kKey,
+                             {.body = {{"spec", {{"tolerations", tolerations}}}}}));
+  }
   size_t count(const kube::Resource& resource) {
     size_t found = 0;
     EXPECT_TRUE(server.list(resource, {}, [&](std::string_view) -> Result<> {
@@ -308,14 +322,7 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
       return labels ? std::optional(kube::Fault{.code = code}) : std::nullopt;
     };
     kube::FailingCluster strict(server, policy);
-    const auto degraded = [&]() -> Json {
-      const auto set = server.get(kinds::kSampleSets, kKey);
-      if (!set) return {};
-      for (const Json& each : set->value("/status/conditions"_json_pointer, Json::array())) {
-        if (each["type"] == "Degraded") return each;
-      }
-      return {};
-    };
+    const auto degraded = [&] { return condition("Degraded"); };
     create_set();
     auto manager = make(strict);
     RestOfTheCluster rest(server);
@@ -328,6 +335,103 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
     until([&] { return count(kinds::kPersistentVolumes) == 0; });
     running.request_stop();
   }
+}
+
+// A template that the server does not take, for whatever reason.
+TEST_F(SampleSetReconcilerTest, ARefusedChangeIsSaidAndStopsNothingElse) {
+  for (const Code code : {Code::kInvalid, Code::kForbidden, Code::kInternal}) {
+    kube::FailingCluster strict(server, kube::faults::none());
+    create_set();
+    auto manager = make(strict);
+    RestOfTheCluster rest(server);
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    until([&] { return phase() == "Ready"; });
+    strict.set_policy([code](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+      const bool hit =
+          request.verb == kube::Verb::kPatch && request.resource == kinds::kStatefulSets;
+      return hit ? std::optional(kube::Fault{.code = code}) : std::nullopt;
+    });
+    tolerate(Json::array({{{"key", "gpu"}, {"operator", "Exists"}, {"value", "x"}}}));
+    until([&] { return condition("Degraded").value("reason", "") == "ActionRefused"; });
+    EXPECT_NE(condition("Degraded")["message"].get<std::string>().find(
+                  "change StatefulSet imagenet-runtime"),
+              std::string::npos);
+    until([&] {
+      const Json set = *server.get(kinds::kSampleSets, kKey);
+      return set["status"]["observedGeneration"] == set["metadata"]["generation"];
+    });
+    // The rest goes on: a label that somebody takes away is back.
+    const std::string label = "paddlepaddle.org/samplefs-imagenet";
+    ASSERT_TRUE(server.patch(kinds::kNodes, {"", "node-0"},
+                             {.body = {{"metadata", {{"labels", {{label, nullptr}}}}}}}));
+    until([&] { return server.get(kinds::kNodes, {"", "node-0"})->dump().find(label) != npos; });
+    EXPECT_EQ(phase(), "Ready");
+    // As it was: there is nothing to refuse any more, though the rule stands.
+    tolerate(nullptr);
+    until([&] { return condition("Degraded").value("status", "") == "False"; });
+    // Once more, and now the rule goes.
+    tolerate(Json::array({{{"key", "gpu"}, {"operator", "Exists"}}}));
+    until([&] { return condition("Degraded").value("reason", "") == "ActionRefused"; });
+    strict.set_policy(kube::faults::none());
+    until([&] {
+      return condition("Degraded").value("status", "") == "False" &&
+             (*server.get(kinds::kStatefulSets, kRuntimes))["spec"]["template"]["spec"].contains(
+                 "tolerations");
+    });
+    // What the spec has lost the StatefulSet has lost.
+    tolerate(nullptr);
+    until([&] {
+      return !(*server.get(kinds::kStatefulSets, kRuntimes))["spec"]["template"]["spec"].contains(
+          "tolerations");
+    });
+    ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+    until([&] { return count(kinds::kPersistentVolumes) == 0; });
+    running.request_stop();
+  }
+}
+
+TEST_F(SampleSetReconcilerTest, ARefusedObjectKeepsNoOtherFromBeingMade) {
+  const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+    const bool hit = request.verb == kube::Verb::kCreate && request.resource != kinds::kEvents &&
+                     request.resource != kinds::kStatefulSets;
+    return hit ? std::optional(kube::Fault{.code = Code::kInvalid}) : std::nullopt;
+  };
+  kube::FailingCluster strict(server, refuse);
+  create_set();
+  auto manager = make(strict);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return condition("Ready").value("reason", "") == "ErrorCreateSecret"; });
+  until([&] { return count(kinds::kStatefulSets) == 1; });
+  for (const auto& resource : {kinds::kSecrets, kinds::kPersistentVolumes, kinds::kClaims}) {
+    EXPECT_EQ(count(resource), 0u) << resource.kind;
+  }
+  strict.set_policy(kube::faults::none());
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
+}
+
+// What is left of a set that was deleted does not hold up another of its name.
+TEST_F(SampleSetReconcilerTest, ARefusedDeletionStopsNothingElse) {
+  const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+    const bool hit =
+        request.verb == kube::Verb::kRemove && request.resource == kinds::kPersistentVolumes;
+    return hit ? std::optional(kube::Fault{.code = Code::kInvalid}) : std::nullopt;
+  };
+  kube::FailingCluster strict(server, refuse);
+  create_set();
+  auto manager = make(strict);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return phase() == "Ready"; });
+  ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+  until([&] { return count(kinds::kStatefulSets) == 0 && count(kinds::kClaims) == 0; });
+  create_set();
+  until([&] { return phase() == "Ready"; });
+  EXPECT_EQ(count(kinds::kPersistentVolumes), 2u);
+  strict.set_policy(kube::faults::none());
+  until([&] { return count(kinds::kPersistentVolumes) == 1; });
+  running.request_stop();
 }
 
 TEST_F(SampleSetReconcilerTest, BindsAClaimThatSomebodyDeleted) {

@@ -180,6 +180,8 @@ void View::see_users(const api::SampleSet& set, World& world) const {
     world.users.push_back({job->meta.key.name, job->meta.uid});
   }
   std::ranges::sort(world.users, {}, &User::uid);
+  const auto named = sets_.find(set.meta.key);
+  world.replaced = named && named->meta.uid != set.meta.uid;
   world.forced = is_forced(set.meta) || (world.volume && is_forced(world.volume->meta));
   const auto namesakes = sets_.list(kByName, set.meta.key.name);
   world.has_namesake = std::ranges::any_of(

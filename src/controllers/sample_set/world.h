@@ -110,10 +110,12 @@ struct World {
   bool has_namesake = false;           // a set of the same name in another namespace
   std::vector<std::string> sharers{};  // sets that sync into the same place of the same volume
   bool forced = false;                 // ends although somebody uses it
+  bool replaced = false;               // deleted, and another set has its name and namespace by now
+  // Of this pass: the first object that could not be made; what was refused in the same way of what
+  // is done to objects that are there; and jobs (partition, id) that no runtime could be told to
+  // end.
   std::optional<Refusal> refusal{};
-  // Of this pass: what was refused in the same way of what is done to objects that are there, empty
-  // when nothing was; and jobs (partition, id) that no runtime could be told to end.
-  std::string refused{};
+  std::vector<std::string> refused{};
   std::set<std::pair<int, std::string>> not_cancelled{};
 };
 
