@@ -42,8 +42,9 @@ struct Manifests {
   api::Opaque preparation{};
   // The same for a volume that was prepared with other credentials; null: as the first time.
   api::Opaque preparation_again{};
-  api::Opaque policy{};      // NetworkPolicy: who may ask the runtimes
-  std::string csi_driver{};  // that nodes must have; empty: none, or our own
+  api::Opaque policy{};          // NetworkPolicy: who may ask the runtimes
+  std::string csi_driver{};      // that nodes must have; empty: none
+  std::string without_driver{};  // what to do where the cluster has no such driver
   bool operator==(const Manifests&) const = default;
 };
 

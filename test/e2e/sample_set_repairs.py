@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A SampleSet with the longest name there may be, and what users mend: its claim, its source, a rule.
+"""A SampleSet with the longest name there may be, and what users mend: its claim, its source, its
+tolerations, a rule, an engine that clusters do not have.
 
-Each time the set comes back by itself, and a worker reads the source's bytes.
+Each time the set says what is wrong, and comes back by itself; workers read the source's bytes.
 """
 import json
 
@@ -20,8 +21,11 @@ RULE = "e2e-no-labels"
 def run(cluster):
     with sample_sets.canary(cluster):
         deleted_claim(cluster, long_name(cluster))
-        corrected_source(cluster)
+        wanted = corrected_source(cluster)
+        refused_spec(cluster)
+        lost_tolerations(cluster, wanted)
         forbidden_labels(cluster)
+        missing_driver(cluster)
         with cluster.step("deleted; nothing is left"):
             sample_sets.end(cluster, MENDED)
 
@@ -74,6 +78,67 @@ def corrected_source(cluster):
         cluster.apply([made], SYSTEM)
         sample_sets.wait_ready(cluster, MENDED, partitions=3)
         reads(cluster, MENDED, wanted)
+    return wanted
+
+
+def refused_spec(cluster):
+    with cluster.step("a toleration that no StatefulSet takes: the set says why, and goes on"):
+        change(cluster, tolerations=[{"key": "gpu", "operator": "Exists", "value": "x"}])
+        said = cluster.wait("a condition", lambda: refused(cluster), 60)
+        cluster.note(said["message"])
+        expect("tolerations[0]" in said["message"], "it does not have the server's words")
+        cluster.wait("the status is of this spec", lambda: up_to_date(cluster), 60)
+        cluster.wait("an event", lambda: [
+            each for each in cluster.list("events", SYSTEM) if each["reason"] == "ActionRefused"
+            and each["involvedObject"]["name"] == MENDED])
+        cluster.kubectl("label", "nodes", "--all", f"paddlepaddle.org/juicefs-{MENDED}-")
+        cluster.wait("three labels", lambda: sorted(
+            sample_sets.labelled(cluster, MENDED).values()) == [0, 1, 2], 60)
+        expect(cluster.get("sampleset", MENDED, SYSTEM)["status"]["phase"] == "Ready", "not Ready")
+    with cluster.step("it is corrected: the condition is gone, and the runtimes have it"):
+        change(cluster, tolerations=[{"key": "gpu", "operator": "Exists"}])
+        cluster.wait("no condition", lambda: not refused(cluster), 60)
+        cluster.wait("every runtime has it", lambda: len([
+            each for each in runtimes(cluster) if "gpu" in keys_tolerated(each)]) == 3, 240)
+        sample_sets.wait_ready(cluster, MENDED, partitions=3)
+
+
+def lost_tolerations(cluster, wanted):
+    with cluster.step("its tolerations are taken away: template and runtimes have none of them"):
+        change(cluster, tolerations=None)
+        cluster.wait("the template", lambda: "tolerations" not in pod_spec(cluster), 60)
+        cluster.wait("no runtime has it", lambda: len([
+            each for each in runtimes(cluster) if "gpu" not in keys_tolerated(each)]) == 3, 240)
+    with cluster.step("the same with an affinity to nodes"):
+        wish = {"weight": 1, "preference": {"matchExpressions": [
+            {"key": "kubernetes.io/hostname", "operator": "Exists"}]}}
+        change(cluster, nodeAffinity={"preferredDuringSchedulingIgnoredDuringExecution": [wish]})
+        cluster.wait("the template", lambda: "nodeAffinity" in pod_spec(cluster)["affinity"], 60)
+        change(cluster, nodeAffinity=None)
+        cluster.wait("the template without", lambda: "nodeAffinity" not in pod_spec(
+            cluster)["affinity"], 60)
+        cluster.wait("no runtime has it", lambda: len(runtimes(cluster)) == 3 and not any(
+            "nodeAffinity" in each["spec"]["affinity"] for each in runtimes(cluster)), 240)
+        sample_sets.wait_ready(cluster, MENDED, partitions=3)
+        reads(cluster, MENDED, wanted)
+
+
+def missing_driver(cluster):
+    name = "without-metaurl"
+    with cluster.step("a set without a metaurl says that clusters have no driver for its engine"):
+        cluster.apply([{"apiVersion": sample_sets.API, "kind": "SampleSet",
+                        "metadata": {"name": name},
+                        "spec": {"partitions": 1, "source": {"uri": "file:///usr/share"}}}], SYSTEM)
+
+        def says():
+            found = sample_sets.condition(cluster, name, "Ready")
+            return found if found and found["reason"] == "CSIDriverMissing" else None
+        said = cluster.wait("a condition", says, 60)
+        cluster.note(said["message"])
+        expect("samplefs.csi.paddlepaddle.org" in said["message"], "it does not name the driver")
+        expect("metaurl" in said["message"], "it does not say the way out")
+        expect(not cluster.get("statefulset", f"{name}-runtime", SYSTEM), "runtimes that hang")
+        sample_sets.delete(cluster, name)
 
 
 def forbidden_labels(cluster):
@@ -116,3 +181,27 @@ def rule():
 def refused(cluster):
     found = sample_sets.condition(cluster, MENDED, "Degraded")
     return found if found and found["reason"] == "ActionRefused" else None
+
+
+def change(cluster, **spec):
+    cluster.kubectl("-n", SYSTEM, "patch", "sampleset", MENDED, "--type=merge", "-p",
+                    json.dumps({"spec": spec}))
+
+
+def up_to_date(cluster):
+    found = cluster.get("sampleset", MENDED, SYSTEM)
+    return found["status"].get("observedGeneration") == found["metadata"]["generation"]
+
+
+def pod_spec(cluster):
+    """Of the runtimes to come."""
+    return cluster.get("statefulset", f"{MENDED}-runtime", SYSTEM)["spec"]["template"]["spec"]
+
+
+def runtimes(cluster):
+    found = [cluster.get("pod", f"{MENDED}-runtime-{index}", SYSTEM) for index in range(3)]
+    return [each for each in found if each and "deletionTimestamp" not in each["metadata"]]
+
+
+def keys_tolerated(pod):
+    return {each.get("key") for each in pod["spec"].get("tolerations", [])}

@@ -40,6 +40,11 @@ spec:
     replicas: 2
     template: {spec: {containers: [{name: main, image: paddle:3}]}}
 ---
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: samplefs.csi.paddlepaddle.org}
+spec: {attachRequired: false, volumeLifecycleModes: [Persistent, Ephemeral]}
+---
 apiVersion: batch.paddlepaddle.org/v1alpha1
 kind: SampleSet
 metadata: {name: imagenet, namespace: paddle-system}

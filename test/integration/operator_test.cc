@@ -53,6 +53,32 @@ spec:
     - {mediumType: SSD, path: /ssd/cache, cacheSize: 1024}
 )";
 
+// This test is the driver that mounts its volumes.
+constexpr const char* kDriver = R"(
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: samplefs.csi.paddlepaddle.org}
+spec: {attachRequired: false, volumeLifecycleModes: [Persistent, Ephemeral]}
+)";
+
+constexpr const char* kRule = R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: no-changes}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [UPDATE], resources: [statefulsets]}
+  validations:
+  - {expression: "false", message: runtimes stay as they are}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: no-changes}
+spec: {policyName: no-changes, validationActions: [Deny]}
+)";
+
 struct OperatorTest : ::testing::Test {
   std::unique_ptr<ControlPlane> plane{};
   std::unique_ptr<kube::Client> client{};
@@ -93,6 +119,36 @@ struct OperatorTest : ::testing::Test {
   std::string phase(const kube::Resource& resource, const std::string& name) {
     const Json object = get(resource, name);
     return object.is_null() ? "(gone)" : object.value("/status/phase"_json_pointer, std::string());
+  }
+  Json condition(const std::string& type) {
+    const Json set = get(kinds::kSampleSets, "imagenet");
+    if (set.is_null()) return Json::object();
+    for (const Json& each : set.value("/status/conditions"_json_pointer, Json::array())) {
+      if (each["type"] == type) return each;
+    }
+    return Json::object();
+  }
+  // A SampleSet with its StatefulSet.
+  void begin_set() {
+    apply(kDriver);
+    apply(kSet);
+    ASSERT_TRUE(
+        eventually([&] { return !get(kinds::kStatefulSets, "imagenet-runtime").is_null(); }));
+  }
+  void change_set(const std::string& spec) {
+    const auto done = plane->kubectl(
+        {"patch", "sampleset", "imagenet", "--type=merge", "-p", R"({"spec":)" + spec + "}"});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+  }
+  // Of the pods of the StatefulSet to come.
+  Json pod_spec() {
+    return get(kinds::kStatefulSets, "imagenet-runtime")
+        .value("/spec/template/spec"_json_pointer, Json::object());
+  }
+  bool is_refused() { return condition("Degraded").value("reason", "") == "ActionRefused"; }
+  bool is_up_to_date() {
+    const Json set = get(kinds::kSampleSets, "imagenet");
+    return set["status"].value("observedGeneration", 0) == set["metadata"]["generation"];
   }
 };
 
@@ -162,8 +218,7 @@ TEST_F(OperatorTest, MakesNothingAnewForAJobThatIsDeletedInTheForeground) {
 }
 
 TEST_F(OperatorTest, MakesWhatASampleSetNeedsAndRemovesIt) {
-  apply(kSet);
-  ASSERT_TRUE(eventually([&] { return !get(kinds::kStatefulSets, "imagenet-runtime").is_null(); }));
+  begin_set();
   const Json claim = get(kinds::kClaims, "imagenet");
   ASSERT_FALSE(claim.is_null());
   const std::string volume = claim["spec"]["volumeName"];
@@ -205,20 +260,101 @@ TEST_F(OperatorTest, MakesWhatASampleSetNeedsAndRemovesIt) {
 }
 
 TEST_F(OperatorTest, SaysWhichSecretIsMissingAndGoesOnWhenItComes) {
+  apply(kDriver);
   const std::string both = kSet;
   const size_t cut = both.find("---");
   apply(both.substr(cut).c_str());
-  const auto reason = [&] {
-    for (const Json& each : get(kinds::kSampleSets, "imagenet")
-                                .value("/status/conditions"_json_pointer, Json::array())) {
-      if (each["type"] == "Ready") return each["reason"].get<std::string>();
-    }
-    return std::string();
-  };
+  const auto reason = [&] { return condition("Ready").value("reason", ""); };
   ASSERT_TRUE(eventually([&] { return reason() == "ErrorSecretNotExist"; }));
   EXPECT_TRUE(get(kinds::kStatefulSets, "imagenet-runtime").is_null());
   apply(both.substr(0, cut).c_str());
   EXPECT_TRUE(eventually([&] { return !get(kinds::kStatefulSets, "imagenet-runtime").is_null(); }));
+}
+
+TEST_F(OperatorTest, SaysThatTheDriverOfASetIsMissingAndGoesOnWhenItComes) {
+  apply(kSet);
+  ASSERT_TRUE(
+      eventually([&] { return condition("Ready").value("reason", "") == "CSIDriverMissing"; }));
+  const std::string said = condition("Ready")["message"];
+  EXPECT_NE(said.find("samplefs.csi.paddlepaddle.org"), said.npos) << said;
+  EXPECT_FALSE(get(kinds::kClaims, "imagenet").is_null());
+  EXPECT_TRUE(get(kinds::kStatefulSets, "imagenet-runtime").is_null());
+  apply(kDriver);
+  EXPECT_TRUE(eventually([&] { return !get(kinds::kStatefulSets, "imagenet-runtime").is_null(); }));
+}
+
+// The definition of SampleSets takes it, the StatefulSet does not.
+TEST_F(OperatorTest, SaysWhyTheServerRefusesASpecAndFollowsTheRestOfIt) {
+  begin_set();
+  change_set(R"({"tolerations":[{"key":"gpu","operator":"Exists","value":"x"}]})");
+  ASSERT_TRUE(eventually([&] { return is_refused(); }));
+  const std::string said = condition("Degraded")["message"];
+  EXPECT_NE(said.find("change StatefulSet imagenet-runtime"), said.npos) << said;
+  EXPECT_NE(said.find("spec.template.spec.tolerations[0]"), said.npos) << said;
+  EXPECT_TRUE(eventually([&] { return is_up_to_date(); }));
+  EXPECT_FALSE(pod_spec().contains("tolerations"));
+
+  change_set(R"({"partitions":3})");
+  EXPECT_TRUE(eventually(
+      [&] { return get(kinds::kStatefulSets, "imagenet-runtime")["spec"]["replicas"] == 3; }));
+  EXPECT_TRUE(eventually([&] {
+    const Json set = get(kinds::kSampleSets, "imagenet");
+    return is_up_to_date() && set.value("/status/runtimeStatus/specReplicas"_json_pointer, 0) == 3;
+  }));
+  EXPECT_TRUE(is_refused());
+  const auto events = plane->kubectl({"get", "events", "-o", "json"});
+  EXPECT_NE(events.out.find("ActionRefused"), events.out.npos) << events.out;
+
+  change_set(R"({"tolerations":[{"key":"gpu","operator":"Exists"}]})");
+  EXPECT_TRUE(eventually([&] { return condition("Degraded").value("status", "") == "False"; }));
+  EXPECT_TRUE(eventually([&] { return pod_spec().contains("tolerations"); }));
+}
+
+TEST_F(OperatorTest, SaysWhichRuleRefusesAChangeAndMakesItWhenTheRuleIsGone) {
+  begin_set();
+  apply(kRule);
+  ASSERT_TRUE(eventually([&] {  // a rule counts from a moment later on
+    return plane
+               ->kubectl({"annotate", "statefulset", "imagenet-runtime", "a=b", "--overwrite",
+                          "--dry-run=server"})
+               .exit_code != 0;
+  }));
+  change_set(R"({"tolerations":[{"key":"gpu","operator":"Exists"}]})");
+  ASSERT_TRUE(eventually([&] { return is_refused(); }));
+  const std::string said = condition("Degraded")["message"];
+  EXPECT_NE(said.find("runtimes stay as they are"), said.npos) << said;
+  EXPECT_TRUE(eventually([&] { return is_up_to_date(); }));
+  const auto gone = plane->kubectl(
+      {"delete", "validatingadmissionpolicybindings,validatingadmissionpolicies", "no-changes"});
+  ASSERT_EQ(gone.exit_code, 0) << gone.err;
+  const std::chrono::seconds limit{150};  // it is tried again once a minute
+  EXPECT_TRUE(
+      eventually([&] { return condition("Degraded").value("status", "") == "False"; }, limit));
+  EXPECT_TRUE(eventually([&] { return pod_spec().contains("tolerations"); }));
+}
+
+TEST_F(OperatorTest, TakesAwayFromTheRuntimesWhatASetHasLost) {
+  begin_set();
+  const Json before = pod_spec();
+  change_set(R"({
+    "tolerations": [{"key": "gpu", "operator": "Exists"}],
+    "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
+      [{"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}]}}})");
+  ASSERT_TRUE(eventually([&] {
+    return pod_spec().contains("tolerations") && pod_spec()["affinity"].contains("nodeAffinity");
+  }));
+  // Relaxed: what was required is preferred.
+  change_set(R"({"nodeAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": null,
+    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference":
+      {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}}]}})");
+  EXPECT_TRUE(eventually([&] {
+    const Json affinity = pod_spec()["affinity"]["nodeAffinity"];
+    return affinity.contains("preferredDuringSchedulingIgnoredDuringExecution") &&
+           !affinity.contains("requiredDuringSchedulingIgnoredDuringExecution");
+  }));
+  change_set(R"({"tolerations": null, "nodeAffinity": null})");
+  EXPECT_TRUE(eventually([&] { return pod_spec() == before; })) << pod_spec();
 }
 
 }  // namespace

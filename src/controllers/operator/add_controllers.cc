@@ -6,6 +6,7 @@
 #include "controllers/sample_set/reconciler.h"
 #include "engine/juicefs/manifests.h"
 #include "engine/samplefs/manifests.h"
+#include "engine/samplefs/volumes.h"
 #include "etcd/client.h"
 #include "runtime/remote.h"
 
@@ -52,6 +53,7 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
                                                   .operator_namespace = options.own_namespace}},
                           .runtime_at = runtime::remotes_over_http(kSampleSetAsks),
                           .identity = options.identity};
+  if (options.one_machine) wanted.setting.drivers_of_nodes.insert(engine::samplefs::kDriver);
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
   return manager.add({.name = kSampleSetController,
                       .lease = kSampleSetLease,

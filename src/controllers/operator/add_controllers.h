@@ -33,7 +33,7 @@ struct OperatorOptions {
   std::string etcd_server{};  // "a:2379,http://b:2379" for elastic training; empty: none
   std::pair<int, int> port_range{35000, 65000};  // of jobs on the host network
   bool ipv6 = false;                             // the cluster's first addresses are of IPv6
-  bool one_machine = false;                      // Setting::one_machine
+  bool one_machine = false;  // Setting::one_machine; its node mounts samplefs without a CSI driver
 };
 
 // kInvalid names a controller that there is not, or what is wrong with an option.

@@ -57,6 +57,9 @@ Choice choose(const api::SampleSet& set, const World& world, const Setting& sett
     return {.engine = *name, .face = face, .blocker = {kSpecRefused, manifests.error().message}};
   }
   Choice choice{.engine = *name, .face = face, .manifests = *std::move(manifests)};
+  if (setting.drivers_of_nodes.contains(choice.manifests.csi_driver)) {
+    choice.manifests.csi_driver.clear();
+  }
   if (const auto stranger = stranger_among(set, world)) {
     choice.blocker = {"NameTaken",
                       "a " + stranger->event + " named " + stranger->name +

@@ -261,16 +261,16 @@ api::Condition degraded_condition(const api::SampleSet& set, const World& world,
 }
 
 api::Condition driver_condition(const api::SampleSet& set, const World& world,
-                                const std::string& driver) {
+                                const engine::Manifests& manifests) {
+  const std::string& driver = manifests.csi_driver;
   const auto lacking = lacks_driver(set, world, driver);
   if (!lacking) {
     return condition(set, "CSIDriverMissing", "False", "DriverPresent",
                      "the cluster has the CSI driver " + driver);
   }
   if (lacking->empty()) {
-    return condition(
-        set, "CSIDriverMissing", "True", "DriverNotInstalled",
-        "the cluster has no CSI driver " + driver + "; kubectl apply -f deploy/csi/juicefs.yaml");
+    return condition(set, "CSIDriverMissing", "True", "DriverNotInstalled",
+                     "the cluster has no CSI driver " + driver + "; " + manifests.without_driver);
   }
   return condition(set, "CSIDriverMissing", "True", "DriverNotOnNode",
                    "node " + *lacking + " has no CSI driver " + driver +

@@ -11,7 +11,7 @@
 //   Degraded          a runtime is away or has no node: reading works without it, slower; or the
 //                     set serves, but something of it can not be kept up. The message has it all
 //   SamplesLeftOut    only there as True: the source has objects that cannot be files of the set
-//   CSIDriverMissing  only of engines that another project's driver mounts
+//   CSIDriverMissing  only of engines whose volumes a CSI driver mounts
 //   Ready             all of them in one: what is being waited for
 
 #pragma once
@@ -43,7 +43,7 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
 api::Condition degraded_condition(const api::SampleSet& set, const World& world,
                                   const Blocker& blocker);
 api::Condition driver_condition(const api::SampleSet& set, const World& world,
-                                const std::string& driver);
+                                const engine::Manifests& manifests);
 inline constexpr const char* kLeftOut = "SamplesLeftOut";
 // Only while it is so. `status` is the one to come.
 std::optional<api::Condition> left_out_condition(const api::SampleSet& set,

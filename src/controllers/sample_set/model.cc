@@ -15,6 +15,7 @@
 #include "controllers/sample_set/seats.h"
 #include "engine/names.h"
 #include "engine/samplefs/manifests.h"
+#include "engine/samplefs/volumes.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -60,7 +61,8 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
       .preparation = object_of(set, "Pod", engine::preparation_name(set)),
       .preparation_again = again,
       .policy = engine::runtime_policy(set, name(), options),
-      .csi_driver = kDriver};
+      .csi_driver = kDriver,
+      .without_driver = "kubectl apply -f deploy/csi/juicefs.yaml"};
 }
 
 namespace {
@@ -99,7 +101,8 @@ Setting model_setting() {
   return {.engines = {std::make_shared<RememberingFace>(
                           std::make_shared<engine::samplefs::SamplefsOperatorFace>()),
                       std::make_shared<RememberingFace>(std::make_shared<LeadingFace>())},
-          .runtime = {.image = "paddle:1"}};
+          .runtime = {.image = "paddle:1"},
+          .drivers_of_nodes = {engine::samplefs::kDriver}};
 }
 
 api::SampleSet model_set(int partitions, bool leading) {

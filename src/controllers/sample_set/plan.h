@@ -15,6 +15,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "api/sample_set.h"
@@ -29,6 +30,8 @@ struct Setting {
   engine::OperatorFaces engines{};
   engine::RuntimeOptions runtime{};
   std::map<std::string, std::string> images{};  // of engines that want another than runtime.image
+  // CSI drivers whose volumes nodes mount without a CSIDriver that says so.
+  std::set<std::string> drivers_of_nodes{};
 };
 
 Plan desired(const api::SampleSet& set, const World& world, const Setting& setting, WallTime now);

@@ -86,6 +86,31 @@ TEST(SampleSetPrerequisites, TheCsiDriver) {
   EXPECT_EQ(model.condition("CSIDriverMissing").status, "False");
 }
 
+// Of our own engine as well, but for one machine, whose node mounts its volumes by itself.
+TEST(SampleSetPrerequisites, TheCsiDriverOfOurOwnEngine) {
+  Setting cluster = model_setting();
+  cluster.drivers_of_nodes.clear();
+  const api::SampleSet set = model_set();
+  World world{.drivers = DriversSeen{.installed = {LeadingFace::kDriver}}};
+  const Plan plan = desired(set, world, cluster, WallTime{});
+  EXPECT_EQ(reason_of(plan), "CSIDriverMissing");
+  const auto& conditions = only<SetStatus>(plan).back().status.conditions;
+  const std::string said = api::find_condition(conditions, "Ready")->message;
+  EXPECT_NE(said.find("samplefs.csi.paddlepaddle.org"), std::string::npos) << said;
+  EXPECT_NE(said.find("metaurl"), std::string::npos) << said;
+  EXPECT_EQ(created(plan, ChildKind::kRuntimes), 0u);
+  EXPECT_EQ(created(plan, ChildKind::kClaim), 1u);
+
+  world.drivers->installed.insert("samplefs.csi.paddlepaddle.org");
+  EXPECT_EQ(created(desired(set, world, cluster, WallTime{}), ChildKind::kRuntimes), 1u);
+
+  const Plan local = desired(set, {}, model_setting(), WallTime{});
+  EXPECT_EQ(created(local, ChildKind::kRuntimes), 1u);
+  EXPECT_EQ(
+      api::find_condition(only<SetStatus>(local).back().status.conditions, "CSIDriverMissing"),
+      nullptr);
+}
+
 TEST(SampleSetPrerequisites, TheCsiDriverOnTheNodeOfARuntime) {
   Model model(model_set(1, true));
   model.settle();

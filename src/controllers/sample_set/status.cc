@@ -129,7 +129,7 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
   }
   put(status, degraded_condition(set, world, choice.blocker));
   if (!choice.manifests.csi_driver.empty()) {
-    put(status, driver_condition(set, world, choice.manifests.csi_driver));
+    put(status, driver_condition(set, world, choice.manifests));
   }
   if (auto shared = shared_condition(set, world)) {
     put(status, *std::move(shared));

@@ -83,7 +83,8 @@ Result<Manifests> JuicefsOperatorFace::manifests(const api::SampleSet& set,
                    .preparation = preparation(set, options, false),
                    .preparation_again = preparation(set, options, true),
                    .policy = runtime_policy(set, kEngine, options),
-                   .csi_driver = kDriver};
+                   .csi_driver = kDriver,
+                   .without_driver = "kubectl apply -f deploy/csi/juicefs.yaml"};
 }
 
 }  // namespace paddle::engine::juicefs

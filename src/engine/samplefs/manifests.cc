@@ -152,7 +152,11 @@ Result<Manifests> SamplefsOperatorFace::manifests(const api::SampleSet& set, con
   return Manifests{.volume = volume_by(set, kEngine, driver_of(set)),
                    .claim = claim_of(set, kEngine),
                    .service = runtime_service(set, kEngine),
-                   .runtimes = runtimes_like(set, kEngine, pod_spec(set, tier, options))};
+                   .runtimes = runtimes_like(set, kEngine, pod_spec(set, tier, options)),
+                   .csi_driver = kDriver,
+                   .without_driver =
+                       "samplefs works on one machine so far (paddlectl local); delete the set and "
+                       "make it again with a secret that has a metaurl, for the engine juicefs"};
 }
 
 }  // namespace paddle::engine::samplefs

@@ -44,6 +44,7 @@ TEST(SamplefsManifests, HaveTheNamesOfTheContract) {
   EXPECT_EQ((*all.runtimes)["metadata"]["name"], "imagenet-runtime");
   EXPECT_EQ((*all.runtimes)["metadata"]["labels"]["paddlepaddle.org/samplefs-imagenet"], "true");
   EXPECT_EQ((*all.runtimes)["spec"]["replicas"], 2);
+  EXPECT_EQ(all.csi_driver, "samplefs.csi.paddlepaddle.org");
 }
 
 TEST(SamplefsManifests, VolumeAndClaimNameEachOther) {
