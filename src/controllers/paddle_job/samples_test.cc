@@ -120,6 +120,21 @@ TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere)
   EXPECT_TRUE(gone().empty());
 }
 
+TEST(JobSamples, J3_AWorkerWhosePartitionWasScaledAwayIsMadeAgainToGoAnywhere) {
+  const auto job = workers(2, kRef);
+  DataSeen data = samples(2);
+  api::Pod stuck = pending(job, kWorker, 1);
+  stuck.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-1";
+  stuck.unschedulable = "0/3 nodes are available";
+  data.set->spec.partitions = 1;
+  data.nodes.pop_back();
+  const auto plan = plan_for(job, with(data, {pending(job, kWorker, 0), stuck}));
+  EXPECT_EQ(deleted(plan), (std::vector<std::string>{"wad-worker-1"}));
+  const Json again =
+      manifest(plan_for(job, with(data, {pending(job, kWorker, 0)})), "wad-worker-1");
+  EXPECT_FALSE(again["spec"].contains("affinity"));
+}
+
 TEST(JobSamples, J3_AJobSaysWhichWorkersAreAwayFromTheirSamples) {
   auto job = workers(3, kRef);
   const DataSeen data = samples(2);

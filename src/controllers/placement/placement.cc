@@ -205,12 +205,11 @@ bool waits_in_vain(const api::Pod& pod, const DataSeen& seen) {
   const auto placed = pod.meta.annotations.find(kPlacedAnnotation);
   if (placed == pod.meta.annotations.end() || !seen.set) return false;
   if (pod.meta.deleting() || !pod.node.empty() || pod.unschedulable.empty()) return false;
-  if (!has_no_node(*seen.set)) return false;
   for (int i = 0; i < seen.set->spec.effective_partitions(); ++i) {
     if (placed->second != engine::runtime_pod_name(*seen.set, i)) continue;
-    return !mark_of_partition(*seen.set, i, seen.nodes);
+    return has_no_node(*seen.set) && !mark_of_partition(*seen.set, i, seen.nodes);
   }
-  return true;  // a partition that there is not any more
+  return true;  // the set has no such partition any more: no node will ever have its label
 }
 
 api::DataVersion data_version(const api::SampleSet& set) {

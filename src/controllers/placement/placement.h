@@ -74,8 +74,8 @@ void place_worker(api::Json& pod_spec, const api::SampleSetMount& ref, const Dat
 inline constexpr const char* kPlacedAnnotation = "batch.paddlepaddle.org/placed-at";
 // Its value for worker `index`; empty: it may go anywhere.
 std::string must_go_to(const api::SampleSetMount& ref, const DataSeen& seen, int index);
-// The pod has to go to the node of a partition that no node has, and the set says that none will
-// take it: made again, it may go anywhere.
+// The pod has to go to the node of a partition that no node has, and none will: the set says that
+// none takes it, or has fewer partitions now. Made again, the pod may go anywhere.
 bool waits_in_vain(const api::Pod& pod, const DataSeen& seen);
 
 // For status.sampleSet: which state of the data the job starts on.

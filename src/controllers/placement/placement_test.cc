@@ -235,6 +235,23 @@ TEST(PlaceWorker, WithoutALabelledNodeItIsFree) {
   EXPECT_EQ(where(spec), "anywhere");
 }
 
+TEST(WaitsInVain, APodPinnedToAPartitionThatWasScaledAway) {
+  auto seen = ready(3);
+  api::Pod pod;
+  pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-2";
+  pod.unschedulable = "0/3 nodes are available";
+  EXPECT_FALSE(waits_in_vain(pod, seen));
+  seen.set->spec.partitions = 2;
+  EXPECT_TRUE(waits_in_vain(pod, seen)) << "nothing is amiss with the set, and no node comes";
+  pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-1";
+  EXPECT_FALSE(waits_in_vain(pod, seen)) << "its node may be full for a while";
+  seen.nodes.clear();
+  EXPECT_FALSE(waits_in_vain(pod, seen)) << "the partition moves to another node";
+  pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-2";
+  pod.unschedulable.clear();
+  EXPECT_FALSE(waits_in_vain(pod, seen)) << "the scheduler has not looked at it";
+}
+
 TEST(DataVersion, IsTheIndexTheJobStartsOn) {
   auto set = set_of(1);
   EXPECT_EQ(data_version(set), (api::DataVersion{.name = "imagenet"}));
