@@ -296,6 +296,23 @@ TEST(JobGate, TheyAreLiftedInAnyCaseWhenTheTimeIsUp) {
   EXPECT_EQ(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late)).size(), 4u);
 }
 
+TEST(JobGate, TheyAreNotLiftedBeforeTheFirstSyncWhenTheTimeIsUp) {
+  auto job = wad(kGated);
+  const auto pods = all_of(job, gated);
+  const auto late = *pods[0].meta.created + seconds{6000};
+  DataSeen data = samples(2, 0);
+  data.set->status.phase = "SyncFailed";
+  const auto plan = plan_for(job, with(data, pods), {}, late);
+  EXPECT_TRUE(plan.waves.empty());
+  EXPECT_TRUE(plan.again_at);
+  ASSERT_TRUE(plan.status);
+  EXPECT_EQ(reason(*plan.status), "SampleSetNotSynced");
+  EXPECT_EQ(api::find_condition(plan.status->conditions, "DataWarm"), nullptr);
+  data.set->status.phase = "PartialReady";
+  job.status = *plan_for(job, with(data, pods), {}, late).status;
+  EXPECT_EQ(only<Patch>(plan_for(job, with(data, pods), {}, late)).size(), 4u);
+}
+
 TEST(JobGate, AJobThatWasStartedColdSaysSoUntilOtherPodsWait) {
   auto job = wad(kGated);
   const auto pods = all_of(job, gated);

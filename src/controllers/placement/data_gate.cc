@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
+#include "controllers/placement/set_state.h"
 
 namespace paddle::controllers {
 namespace {
@@ -24,12 +25,21 @@ const api::PartitionStatus* partition_at(const api::SampleSet& set, int index) {
   return nullptr;
 }
 
-// What holds the gate, or nothing.
-std::optional<Waiting> cold(const api::SampleSetMount& ref, const DataSeen& seen,
-                            const GateQuestion& question) {
+// What holds the gate however long it has been: there is nothing to be read.
+std::optional<Waiting> nothing_to_read(const api::SampleSetMount& ref, const DataSeen& seen) {
   if (!seen.set) {
     return Waiting{"SampleSetMissing", "waiting for the SampleSet " + ref.name + " to be created"};
   }
+  auto unsynced = waits_for_first_sync(*seen.set);
+  if (unsynced && ref.gate && ref.gate->timeout_seconds) {
+    unsynced->message += "; gate.timeoutSeconds does not start the job before";
+  }
+  return unsynced;
+}
+
+// What holds the gate until its time is up, or nothing.
+std::optional<Waiting> cold(const api::SampleSetMount& ref, const DataSeen& seen,
+                            const GateQuestion& question) {
   if (!seen.claim) {
     return Waiting{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
                                        " of the SampleSet to be there"};
@@ -74,6 +84,7 @@ int warm_percent(const api::PartitionStatus& partition) {
 
 GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
                        const GateQuestion& question, WallTime now) {
+  if (auto nothing = nothing_to_read(ref, seen)) return {.waiting = *std::move(nothing)};
   auto missing = cold(ref, seen, question);
   if (!missing) return {.lift = true};
 

@@ -5,7 +5,8 @@
 //
 // They are lifted when every partition that a worker of the job is placed by is warm to
 // gate.warmPercent (100 when absent); for an elastic job when as many as its least workers are; or
-// when gate.timeoutSeconds have passed, in any case. Affinity is settled in the same write that
+// when gate.timeoutSeconds have passed. None of it counts before the set has had its first sync:
+// the job would find an empty directory and succeed. Affinity is settled in the same write that
 // lifts a gate, by the labels of that moment (place_worker).
 
 #pragma once

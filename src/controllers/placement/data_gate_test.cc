@@ -20,7 +20,9 @@ api::SampleSetMount ref_of(std::optional<int> percent = {}, std::optional<int> t
 
 DataSeen warm_to(const std::vector<int>& percents) {
   DataSeen seen{.set = api::SampleSet{}, .claim = ClaimSeen{.phase = "Bound"}};
+  seen.set->meta.key = {"t", "imagenet"};
   seen.set->spec.partitions = static_cast<int>(percents.size());
+  seen.set->status.phase = "PartialReady";
   int index = 0;
   for (const int percent : percents) {
     seen.set->status.partitions.push_back(
@@ -72,7 +74,7 @@ TEST(DataGate, APartitionThatHasNotReportedIsCold) {
   EXPECT_FALSE(lifts(ref_of(1), seen, workers(2)));
 }
 
-TEST(DataGate, TheTimeoutOpensItInAnyCaseAndSaysSo) {
+TEST(DataGate, TheTimeoutOpensItForASyncedSetHoweverColdAndSaysSo) {
   const auto ref = ref_of(80, 60);
   auto answer = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{20});
   EXPECT_FALSE(answer.lift);
@@ -80,10 +82,48 @@ TEST(DataGate, TheTimeoutOpensItInAnyCaseAndSaysSo) {
   answer = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{60});
   EXPECT_TRUE(answer.lift);
   EXPECT_EQ(answer.waiting.reason, "DataGateTimedOut");
-  EXPECT_TRUE(decide_gate(ref, {}, workers(1), kStart + seconds{61}).lift);
+  auto seen = warm_to({0});
+  seen.claim.reset();
+  EXPECT_TRUE(decide_gate(ref, seen, workers(1), kStart + seconds{61}).lift);
 
   GateQuestion nobody_yet{.workers = 1};
   EXPECT_FALSE(decide_gate(ref, warm_to({0}), nobody_yet, kStart + seconds{1000}).lift);
+}
+
+TEST(DataGate, NoTimeoutOpensItBeforeTheFirstSync) {
+  const auto ref = ref_of(80, 60);
+  const auto late = kStart + seconds{6000};
+  auto seen = warm_to({0});
+  seen.set->status.phase = "SyncFailed";
+  seen.set->status.conditions = {{.type = "Ready",
+                                  .status = "False",
+                                  .reason = "SyncFailed",
+                                  .message = "the source could not be read: NoSuchBucket"}};
+  const auto answer = decide_gate(ref, seen, workers(1), late);
+  EXPECT_FALSE(answer.lift);
+  EXPECT_EQ(answer.waiting.reason, "SampleSetNotSynced");
+  EXPECT_EQ(answer.waiting.message,
+            "waiting for the first sync of the SampleSet imagenet, which is SyncFailed; the source "
+            "could not be read: NoSuchBucket; correct the SampleSet's source or its Secret: the "
+            "sync is tried again by itself; gate.timeoutSeconds does not start the job before");
+  EXPECT_EQ(answer.ask_again_in, std::nullopt) << "its time is up, and that changes nothing";
+  EXPECT_FALSE(decide_gate(ref, {}, workers(1), late).lift) << "one made again may fail to sync";
+
+  seen.set->status.phase = "PartialReady";
+  EXPECT_TRUE(decide_gate(ref, seen, workers(1), late).lift) << "a later failure takes none away";
+  seen.set->status.phase = "Mount";
+  EXPECT_FALSE(decide_gate(ref, seen, workers(1), late).lift);
+  seen.set->spec.no_sync = true;
+  EXPECT_TRUE(decide_gate(ref, seen, workers(1), late).lift) << "nothing is ever synced";
+}
+
+// Runtimes of an engine with one volume for all are ready before there is anything in it.
+TEST(DataGate, AnEmptyPartitionIsNotWarmBeforeTheFirstSync) {
+  auto seen = warm_to({0});
+  seen.set->status.partitions[0].total_bytes = 0;
+  EXPECT_TRUE(lifts(ref_of(), seen, workers(1))) << "a set without samples";
+  seen.set->status.phase = "Syncing";
+  EXPECT_FALSE(lifts(ref_of(), seen, workers(1)));
 }
 
 TEST(DataGate, APromptThatIsAFractionOfASecondEarlyComesAgainLater) {

@@ -7,6 +7,7 @@
 
 #include "api/look.h"
 #include "base/stable_hash.h"
+#include "controllers/placement/set_state.h"
 #include "engine/names.h"
 
 namespace paddle::controllers {
@@ -83,13 +84,6 @@ void tolerate(Json& pod_spec, const api::SampleSet& set) {
   }
 }
 
-// Synced, but no node takes one of its partitions: it may be long until it is Ready, and its
-// samples can be read from anywhere.
-bool has_no_node(const api::SampleSet& set) {
-  const auto* degraded = api::find_condition(set.status.conditions, "Degraded");
-  return degraded && degraded->status == "True" && degraded->reason == "NoNode";
-}
-
 std::string engine_of(const api::SampleSet& set) {
   if (!set.status.engine.empty()) return set.status.engine;
   return set.spec.csi && !set.spec.csi->driver.empty() ? set.spec.csi->driver : "juicefs";
@@ -131,7 +125,8 @@ std::optional<Waiting> waits_for_data(const api::ObjectKey& job, const api::Samp
   const auto& phase = seen.set->status.phase;
   if (phase != "Ready" && !(phase == "PartialReady" && has_no_node(*seen.set))) {
     return Waiting{"SampleSetNotReady", "waiting for the SampleSet " + ref.name + ", which is " +
-                                            (phase.empty() ? "new" : phase) + ", to be Ready"};
+                                            (phase.empty() ? "new" : phase) + ", to be Ready" +
+                                            advice_on_sync(*seen.set)};
   }
   if (!seen.claim || seen.claim->meta.deleting()) {
     return Waiting{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +

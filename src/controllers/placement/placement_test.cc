@@ -54,6 +54,9 @@ TEST(WaitsForData, GoesOnOnceTheSetIsReadyAndItsClaimIsThere) {
   const auto waits = waits_for_data(kJob, ref_of(), seen);
   EXPECT_EQ(reason(waits), "SampleSetNotReady");
   EXPECT_NE(waits->message.find("which is Syncing"), std::string::npos);
+  seen.set->status.phase = "SyncFailed";
+  EXPECT_NE(waits_for_data(kJob, ref_of(), seen)->message.find("; correct the SampleSet's source"),
+            std::string::npos);
   seen.set->meta.deleted = WallTime{};
   EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetGoing");
   seen.set.reset();

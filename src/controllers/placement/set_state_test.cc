@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/placement/set_state.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle::controllers {
+namespace {
+
+api::SampleSet set_in(const std::string& phase, const std::string& reason = "",
+                      const std::string& message = "") {
+  api::SampleSet set;
+  set.meta.key = {"t", "images"};
+  set.status.phase = phase;
+  if (!reason.empty()) {
+    set.status.conditions = {
+        {.type = "Ready", .status = "False", .reason = reason, .message = message}};
+  }
+  return set;
+}
+
+std::string said(const api::SampleSet& set) {
+  const auto waiting = waits_for_first_sync(set);
+  return waiting ? waiting->reason + ": " + waiting->message : "";
+}
+
+TEST(FirstSync, OfASetThatWasSyncedIsNotWaitedFor) {
+  EXPECT_EQ(said(set_in("Ready")), "");
+  EXPECT_EQ(said(set_in("PartialReady")), "");
+  auto set = set_in("Bound");
+  set.spec.no_sync = true;
+  EXPECT_EQ(said(set), "");
+}
+
+TEST(FirstSync, IsWaitedForInTheSetsOwnWords) {
+  EXPECT_EQ(said(set_in("")),
+            "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is new; "
+            "see kubectl describe sampleset images");
+  EXPECT_EQ(said(set_in("Bound", "WaitingForRuntimes", "0 of 1 runtimes are ready")),
+            "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is "
+            "Bound (WaitingForRuntimes: 0 of 1 runtimes are ready); see kubectl describe sampleset "
+            "images");
+  EXPECT_EQ(said(set_in("Syncing", "Syncing", "3 of 9 files")),
+            "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is "
+            "Syncing; see kubectl describe sampleset images")
+      << "figures that change all the time are not repeated";
+}
+
+TEST(FirstSync, ThatFailedSaysWhyAndWhatToDo) {
+  const auto set = set_in("SyncFailed", "SyncFailed", "the source could not be read: x");
+  EXPECT_EQ(said(set),
+            "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is "
+            "SyncFailed" +
+                advice_on_sync(set));
+  EXPECT_EQ(advice_on_sync(set),
+            "; the source could not be read: x; correct the SampleSet's source or its Secret: the "
+            "sync is tried again by itself");
+  EXPECT_EQ(advice_on_sync(set_in("Syncing")), "");
+}
+
+}  // namespace
+}  // namespace paddle::controllers
