@@ -93,11 +93,13 @@ void fields(Visit& visit, As<SchedulingPolicy> auto& p) {
 template <typename Visit>
 void fields(Visit& visit, As<DataGate> auto& g) {
   visit("warmPercent", g.warm_percent,
-        {.doc = "Start when every partition the job uses is warm to this percentage.",
+        {.doc = "Start when every partition the job uses is warm to this percentage, or as warm as "
+                "it can be; 100 when absent.",
          .min = 1,
          .max = 100});
   visit("timeoutSeconds", g.timeout_seconds,
-        {.doc = "Start after this long in any case.", .min = 1});
+        {.doc = "Start after this long, however warm it is; never before the set's first sync.",
+         .min = 1});
 }
 
 template <typename Visit>

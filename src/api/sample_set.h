@@ -137,6 +137,15 @@ struct IndexStatus {
   bool operator==(const IndexStatus&) const = default;
 };
 
+// Why the rest of a partition is not in the cache although nothing is going to bring it in: values
+// of PartitionStatus::uncached_reason.
+namespace uncached {
+inline constexpr const char* kNoRoom = "NoRoom";        // the cache is full
+inline constexpr const char* kCleared = "Cleared";      // somebody cleared it
+inline constexpr const char* kPartly = "PartlyCached";  // evicted, or the warm-up was cancelled
+inline constexpr const char* kWarmupFailed = "WarmupFailed";  // often enough
+}  // namespace uncached
+
 struct PartitionStatus {
   std::int32_t index = 0;
   std::string node{};
@@ -149,6 +158,9 @@ struct PartitionStatus {
   // when nobody is to bring it back: somebody cleared the cache, or it is not known.
   std::string warmed_in{};
   std::int64_t warmed_bytes = 0;  // how much of the partition was there when it had ended
+  // The partition is as warm as it can be, and why it is not warmer; empty when all of it is
+  // cached, or a warm-up runs or is to come.
+  std::string uncached_reason{};
   Opaque rest{};
   bool operator==(const PartitionStatus&) const = default;
 };

@@ -189,6 +189,11 @@ void fields(Visit& visit, As<PartitionStatus> auto& s) {
         {.doc = "The life of that node's cache that holds it: in another it is brought in again. "
                 "Empty once somebody has cleared the cache."});
   visit("warmedBytes", s.warmed_bytes, {.doc = "What was cached of the partition at its end."});
+  visit(
+      "uncachedReason", s.uncached_reason,
+      {.doc = "The partition is as warm as it can be, and why it is not warmer: NoRoom, Cleared, "
+              "PartlyCached or WarmupFailed. Empty when all of it is cached, or a warm-up runs or "
+              "is to come."});
 }
 
 template <typename Visit>

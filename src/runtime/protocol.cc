@@ -373,6 +373,11 @@ Json encode(const StatusReport& report) {
                      {"bytes", report.index->bytes}};
     put(json["index"], report.index->left_out);
   }
+  if (report.last_warm_up) {
+    json["lastWarmUp"] = {{"ended", report.last_warm_up->ended},
+                          {"filesNoRoom", report.last_warm_up->files_no_room},
+                          {"clearedSince", report.last_warm_up->cleared_since}};
+  }
   return json;
 }
 
@@ -426,6 +431,14 @@ Result<StatusReport> decode_status_report(const Json& from) {
     Reader in(*part);
     in.take("bytes", report.part_bytes);
     in.take("cachedBytes", report.part_cached_bytes);
+    CHECK_DONE(in.done());
+  }
+  if (const Json* last = read.find("lastWarmUp")) {
+    Reader in(*last);
+    LastWarmUp& into = report.last_warm_up.emplace();
+    in.take("ended", into.ended);
+    in.take("filesNoRoom", into.files_no_room);
+    in.take("clearedSince", into.cleared_since);
     CHECK_DONE(in.done());
   }
   if (const Json* index = read.find("index")) {

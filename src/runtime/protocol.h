@@ -85,6 +85,14 @@ struct ReadsReport {
   bool operator==(const ReadsReport&) const = default;
 };
 
+// The warm-up that came last, whoever asked for it.
+struct LastWarmUp {
+  bool ended = false;
+  std::int64_t files_no_room = 0;
+  bool cleared_since = false;  // a job that clears the cache came after it
+  bool operator==(const LastWarmUp&) const = default;
+};
+
 struct StatusReport {
   std::string engine{};
   std::optional<IndexReport> index{};  // absent before the first sync
@@ -93,7 +101,8 @@ struct StatusReport {
   std::int64_t mounts = 0;      // sessions being served
   std::int64_t part_bytes = 0;  // of the part that was warmed up last
   std::int64_t part_cached_bytes = 0;
-  std::string remark{};  // what users should know though nothing failed
+  std::optional<LastWarmUp> last_warm_up{};  // absent: none that is remembered
+  std::string remark{};                      // what users should know though nothing failed
   // Id of the latest sync that succeeded, as long as it is remembered; parts of one do not count.
   std::string synced_by{};
   std::string error{};

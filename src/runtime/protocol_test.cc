@@ -110,9 +110,11 @@ TEST(RuntimeProtocol, ReportsGoThereAndBack) {
                       .cache = {1, 2, 3, 4, 5, 6, "life"},
                       .reads = {7, 8, 9, 10},
                       .mounts = 11,
+                      .last_warm_up = LastWarmUp{true, 12, true},
                       .error = "e"};
   EXPECT_EQ(*decode_status_report(through_text(status)), status);
   status.index.reset();
+  status.last_warm_up.reset();
   EXPECT_EQ(*decode_status_report(through_text(status)), status);
 }
 

@@ -84,13 +84,21 @@ def tutorial(cluster, wanted):
         rows["clear"] = row(cluster)
         cluster.wait("the space that its bytes took is free again",
                      lambda: abs(avail(cluster) - before - total) <= 3 << 20)
-    with cluster.step("a job with a data gate holds no node while nothing is warm"):
-        pod = jobs.shell_pod("ls /mnt/samples", restartPolicy="Never")
-        cluster.apply([jobs.paddle_job("gated", {"worker": (2, pod)}, sampleSetRef={
-            "name": NAME, "mountPath": "/mnt/samples", "gate": {"warmPercent": 95}})], SYSTEM)
+    with cluster.step("a job with a data gate does not wait for what nothing brings back"):
+        cluster.apply([gated_job("cleared")], SYSTEM)
+        cluster.wait_phase("pdj", "cleared", "Completed", SYSTEM)
+        said = jobs.condition(cluster, "cleared", "DataWarm")
+        expect(said and said["status"] == "False" and said["reason"] == "CacheCleared",
+               f"it does not say that its samples were cleared: {said}")
+        cluster.note(said["message"])
+        jobs.delete(cluster, "cleared")
+    with cluster.step("where users warm up themselves it holds no node while nothing is warm"):
+        warms_up_by_itself(cluster, False)
+        cluster.apply([gated_job("gated")], SYSTEM)
         cluster.wait("two gated pods", lambda: len(gated(cluster)) == 2)
         said = cluster.wait("a reason", lambda: jobs.condition(cluster, "gated", "Ready"))
         cluster.note(said["message"])
+        expect("SampleJob of type warmup" in said["message"], f"it does not say what to do: {said}")
         time.sleep(5)
         expect(len(gated(cluster)) == 2, "a pod started though nothing is warm")
     with cluster.step("warmup: all of it is cached"):
@@ -106,6 +114,7 @@ def tutorial(cluster, wanted):
             node = jobs.pods(cluster, "gated")[f"gated-worker-{worker}"]["spec"]["nodeName"]
             expect(places.get(node) == worker, f"worker {worker} is on {node}, parts at {places}")
         jobs.delete(cluster, "gated")
+        warms_up_by_itself(cluster, True)
     with cluster.step("the tutorial's table"):
         for after, shown in rows.items():
             cluster.note(f"{after:8} {shown}")
@@ -114,6 +123,17 @@ def tutorial(cluster, wanted):
         shown = cluster.kubectl("-n", SYSTEM, "get", "samplejob", "warmup").splitlines()
         expect(shown[0].split() == ["NAME", "PHASE", "TYPE", "PROGRESS", "AGE"], shown[0])
         cluster.note(shown[1])
+
+
+def gated_job(name):
+    pod = jobs.shell_pod("ls /mnt/samples", restartPolicy="Never")
+    return jobs.paddle_job(name, {"worker": (2, pod)}, sampleSetRef={
+        "name": NAME, "mountPath": "/mnt/samples", "gate": {"warmPercent": 95}})
+
+
+def warms_up_by_itself(cluster, enabled):
+    cluster.kubectl("-n", SYSTEM, "patch", "sampleset", NAME, "--type=merge", "-p",
+                    json.dumps({"spec": {"warmup": {"enabled": enabled}}}))
 
 
 def schedule(cluster):

@@ -313,6 +313,22 @@ TEST(JobGate, TheyAreNotLiftedBeforeTheFirstSyncWhenTheTimeIsUp) {
   EXPECT_EQ(only<Patch>(plan_for(job, with(data, pods), {}, late)).size(), 4u);
 }
 
+TEST(JobGate, AJobOnPartitionsThatAreAsWarmAsTheyCanBeIsStartedAndSaysWhatTheyLack) {
+  auto job = wad(kGated);
+  const auto pods = all_of(job, gated);
+  DataSeen data = samples(2, 60);
+  EXPECT_TRUE(only<Patch>(plan_for(job, with(data, pods))).empty());
+  for (auto& one : data.set->status.partitions) one.uncached_reason = api::uncached::kNoRoom;
+  const auto said = plan_for(job, with(data, pods));
+  ASSERT_TRUE(said.status_first) << "said before it is done, whoever is killed in between";
+  const auto* lacks = api::find_condition(said.status->conditions, "DataWarm");
+  ASSERT_TRUE(lacks);
+  EXPECT_EQ(lacks->status + " " + lacks->reason, "False NoRoom");
+  EXPECT_TRUE(lacks->message.starts_with("partition 0 is full at 60 %: ")) << lacks->message;
+  job.status = *said.status;
+  EXPECT_EQ(only<Patch>(plan_for(job, with(data, pods))).size(), 4u);
+}
+
 TEST(JobGate, AJobThatWasStartedColdSaysSoUntilOtherPodsWait) {
   auto job = wad(kGated);
   const auto pods = all_of(job, gated);

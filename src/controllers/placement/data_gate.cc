@@ -37,33 +37,93 @@ std::optional<Waiting> nothing_to_read(const api::SampleSetMount& ref, const Dat
   return unsynced;
 }
 
-// What holds the gate until its time is up, or nothing.
-std::optional<Waiting> cold(const api::SampleSetMount& ref, const DataSeen& seen,
-                            const GateQuestion& question) {
-  if (!seen.claim) {
-    return Waiting{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
-                                       " of the SampleSet to be there"};
+// So many of `parts` equal parts of `total` bytes, rounded up; exact, and never too large a number.
+std::int64_t share_of(std::int64_t total, int of_them, int parts) {
+  return total / parts * of_them + (total % parts * of_them + parts - 1) / parts;
+}
+
+std::string percent_text(int permille) {
+  const std::string tenth = permille % 10 == 0 ? "" : "." + std::to_string(permille % 10);
+  return std::to_string(permille / 10) + tenth + " %";
+}
+
+struct Coldest {
+  int index = 0;
+  int permille = kAllOfIt * 10 + 1;  // more than any: there is none
+  std::string reason{};              // uncachedReason
+  void consider(int partition, const api::PartitionStatus* seen) {
+    const int share = seen ? warm_permille(*seen) : 0;
+    if (share >= permille) return;
+    *this = {partition, share, seen ? seen->uncached_reason : ""};
   }
-  const int wanted = ref.gate ? ref.gate->warm_percent.value_or(kAllOfIt) : kAllOfIt;
-  const int used = std::min(question.workers, seen.set->spec.effective_partitions());
-  const int needed = std::min(used, question.least.value_or(used));
+};
+
+// The partitions that workers of the job are placed by. What is said to be as warm as it can be was
+// said of another spec while the status is behind it.
+struct Tally {
+  int wanted = kAllOfIt;  // per cent
+  int needed = 0;         // of them
   int warm = 0;
-  int coldest = 0;
-  int coldest_percent = kAllOfIt + 1;
+  int settled = 0;  // not warm, but as warm as they can be
+  Coldest coldest{};
+  Coldest coldest_settled{};
+};
+
+Tally count(const api::SampleSetMount& ref, const api::SampleSet& set,
+            const GateQuestion& question) {
+  Tally tally;
+  if (ref.gate) tally.wanted = ref.gate->warm_percent.value_or(kAllOfIt);
+  const int used = std::min(question.workers, set.spec.effective_partitions());
+  tally.needed = std::min(used, question.least.value_or(used));
+  const bool current = set.status.observed_generation == set.meta.generation;
   for (int i = 0; i < used; ++i) {
-    const auto* partition = partition_at(*seen.set, i);
-    const int percent = partition ? warm_percent(*partition) : 0;
-    if (percent >= wanted) ++warm;
-    if (percent >= coldest_percent) continue;
-    coldest = i;
-    coldest_percent = percent;
+    const auto* partition = partition_at(set, i);
+    if (partition && is_warm(*partition, tally.wanted)) {
+      ++tally.warm;
+    } else if (partition && current && !partition->uncached_reason.empty()) {
+      ++tally.settled;
+      tally.coldest_settled.consider(i, partition);
+    } else {
+      tally.coldest.consider(i, partition);
+    }
   }
-  if (warm >= needed) return std::nullopt;
-  return Waiting{"DataNotWarm", "waiting for the SampleSet " + ref.name + ": " +
-                                    std::to_string(warm) + " of " + std::to_string(needed) +
-                                    " partitions are " + std::to_string(wanted) +
-                                    " % warm, partition " + std::to_string(coldest) + " is at " +
-                                    std::to_string(coldest_percent) + " %"};
+  return tally;
+}
+
+// What a partition lacks that is as warm as it can be, and what would bring it in.
+Waiting lacking(const api::SampleSetMount& ref, const Coldest& which) {
+  const std::string partition = "partition " + std::to_string(which.index);
+  const std::string share = percent_text(which.permille);
+  const std::string rest = ": the rest is read from the source; ";
+  const std::string by_hand = "a SampleJob of type warmup brings it into the cache";
+  if (which.reason == api::uncached::kNoRoom) {
+    return {"NoRoom", partition + " is full at " + share + rest + "give the SampleSet " + ref.name +
+                          " a larger spec.cache or more partitions"};
+  }
+  if (which.reason == api::uncached::kCleared) {
+    return {"CacheCleared",
+            partition + " is at " + share + " since its cache was cleared" + rest + by_hand};
+  }
+  if (which.reason == api::uncached::kWarmupFailed) {
+    return {"WarmupFailed", partition + " is at " + share + ", its warm-up fails" + rest +
+                                "kubectl describe sampleset " + ref.name + " says why"};
+  }
+  return {"PartlyCached",
+          partition + " is at " + share + " though its warm-up has ended" + rest + by_hand};
+}
+
+Waiting not_warm(const api::SampleSetMount& ref, const api::SampleSet& set, const Tally& tally) {
+  std::string text = "waiting for the SampleSet " + ref.name + ": " +
+                     std::to_string(tally.warm + tally.settled) + " of " +
+                     std::to_string(tally.needed) + " partitions are " +
+                     std::to_string(tally.wanted) + " % warm";
+  if (tally.settled > 0) text += " or as warm as they can be";
+  text += ", partition " + std::to_string(tally.coldest.index) + " is at " +
+          percent_text(tally.coldest.permille);
+  if (!set.spec.warms_up_by_itself()) {
+    text += "; its automatic warm-up is switched off: create a SampleJob of type warmup";
+  }
+  return {"DataNotWarm", text};
 }
 
 }  // namespace
@@ -75,20 +135,42 @@ void add_gate(Json& pod_spec) {
   if (std::ranges::find(gates, ours) == gates.end()) gates.push_back(ours);
 }
 
-int warm_percent(const api::PartitionStatus& partition) {
-  if (partition.total_bytes <= 0) return partition.ready ? kAllOfIt : 0;
-  const auto share = static_cast<long double>(std::max<std::int64_t>(partition.cached_bytes, 0)) /
-                     static_cast<long double>(partition.total_bytes);
-  return static_cast<int>(std::min(share, 1.0L) * kAllOfIt);
+bool is_warm(const api::PartitionStatus& partition, int percent) {
+  if (partition.total_bytes <= 0) return partition.ready;
+  return partition.cached_bytes >= share_of(partition.total_bytes, percent, kAllOfIt);
+}
+
+int warm_permille(const api::PartitionStatus& partition) {
+  constexpr int kAll = kAllOfIt * 10;
+  if (partition.total_bytes <= 0) return partition.ready ? kAll : 0;
+  int least = 0;  // of it there is enough
+  for (int most = kAll; least < most;) {
+    const int middle = (least + most + 1) / 2;
+    if (partition.cached_bytes >= share_of(partition.total_bytes, middle, kAll)) {
+      least = middle;
+    } else {
+      most = middle - 1;
+    }
+  }
+  return least;
 }
 
 GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
                        const GateQuestion& question, WallTime now) {
   if (auto nothing = nothing_to_read(ref, seen)) return {.waiting = *std::move(nothing)};
-  auto missing = cold(ref, seen, question);
-  if (!missing) return {.lift = true};
 
-  GateAnswer answer{.waiting = *std::move(missing)};
+  GateAnswer answer;
+  if (!seen.claim) {
+    answer.waiting = {"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
+                                          " of the SampleSet to be there"};
+  } else {
+    const Tally tally = count(ref, *seen.set, question);
+    if (tally.warm >= tally.needed) return {.lift = true};
+    if (tally.warm + tally.settled >= tally.needed) {
+      return {.lift = true, .waiting = lacking(ref, tally.coldest_settled)};
+    }
+    answer.waiting = not_warm(ref, *seen.set, tally);
+  }
   const bool limited = ref.gate && ref.gate->timeout_seconds && question.since;
   if (!limited) return answer;
   const seconds limit{std::min<std::int64_t>(*ref.gate->timeout_seconds, kLongest)};

@@ -4,10 +4,11 @@
 // so that no node and no GPU is held while data loads, and the gates are lifted together. Pure.
 //
 // They are lifted when every partition that a worker of the job is placed by is warm to
-// gate.warmPercent (100 when absent); for an elastic job when as many as its least workers are; or
-// when gate.timeoutSeconds have passed. None of it counts before the set has had its first sync:
-// the job would find an empty directory and succeed. Affinity is settled in the same write that
-// lifts a gate, by the labels of that moment (place_worker).
+// gate.warmPercent (100 when absent), or as warm as it can be (uncachedReason in the set's status);
+// for an elastic job when as many as its least workers are; or when gate.timeoutSeconds have
+// passed. None of it counts before the set has had its first sync: the job would find an empty
+// directory and succeed. Affinity is settled in the same write that lifts a gate, by the labels of
+// that moment (place_worker).
 
 #pragma once
 
@@ -35,7 +36,7 @@ struct GateQuestion {
 
 struct GateAnswer {
   bool lift = false;
-  Waiting waiting{};  // why not; or, when it is lifted by the timeout, what was not there
+  Waiting waiting{};  // why not; or, when it is lifted all the same, what is not there
   std::optional<std::chrono::seconds> ask_again_in{};  // only the timeout needs it
   bool operator==(const GateAnswer&) const = default;
 };
@@ -43,8 +44,10 @@ struct GateAnswer {
 GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
                        const GateQuestion& question, WallTime now);
 
-// 0 to 100. An empty partition whose runtime has its list of files is warm.
-int warm_percent(const api::PartitionStatus& partition);
+// By bytes. An empty partition whose runtime has its list of files is warm.
+bool is_warm(const api::PartitionStatus& partition, int percent);
+// Thousandths of its bytes that are cached, rounded down: 0 to 1000.
+int warm_permille(const api::PartitionStatus& partition);
 
 // An RFC 6902 patch that takes our gate from the pod seen (its uid and the names of its gates in
 // their order), gives it the affinity of `desired_spec` and notes where it has to go (placement.h).

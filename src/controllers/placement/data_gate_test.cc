@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/placement/data_gate.h"
 
+#include <map>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -133,14 +135,80 @@ TEST(DataGate, APromptThatIsAFractionOfASecondEarlyComesAgainLater) {
   EXPECT_EQ(answer.ask_again_in, seconds{1});
 }
 
-TEST(WarmPercent, IsRoundedDownAndWithinBounds) {
-  EXPECT_EQ(warm_percent({.total_bytes = 1000, .cached_bytes = 999}), 99);
-  EXPECT_EQ(warm_percent({.total_bytes = 1000, .cached_bytes = 5000}), 100);
-  EXPECT_EQ(warm_percent({.total_bytes = 1000, .cached_bytes = -5}), 0);
-  EXPECT_EQ(warm_percent({.total_bytes = 0, .ready = true}), 100) << "an empty set";
-  EXPECT_EQ(warm_percent({.total_bytes = 0, .ready = false}), 0) << "nothing known yet";
+TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
+  auto seen = warm_to({100, 60});
+  EXPECT_FALSE(lifts(ref_of(), seen, workers(2)));
+  const std::map<std::string, std::string> cases{
+      {api::uncached::kNoRoom,
+       "NoRoom: partition 1 is full at 60 %: the rest is read from the source; give the SampleSet "
+       "imagenet a larger spec.cache or more partitions"},
+      {api::uncached::kCleared,
+       "CacheCleared: partition 1 is at 60 % since its cache was cleared: the rest is read from "
+       "the "
+       "source; a SampleJob of type warmup brings it into the cache"},
+      {api::uncached::kPartly,
+       "PartlyCached: partition 1 is at 60 % though its warm-up has ended: the rest is read from "
+       "the source; a SampleJob of type warmup brings it into the cache"},
+      {api::uncached::kWarmupFailed,
+       "WarmupFailed: partition 1 is at 60 %, its warm-up fails: the rest is read from the source; "
+       "kubectl describe sampleset imagenet says why"}};
+  for (const auto& [reason, said] : cases) {
+    seen.set->status.partitions[1].uncached_reason = reason;
+    const auto answer = decide_gate(ref_of(), seen, workers(2), kStart);
+    EXPECT_TRUE(answer.lift);
+    EXPECT_EQ(answer.waiting.reason + ": " + answer.waiting.message, said);
+    EXPECT_EQ(decide_gate(ref_of(60), seen, workers(2), kStart), GateAnswer{.lift = true})
+        << "as warm as wanted";
+  }
+  seen.set->meta.generation = 2;
+  EXPECT_FALSE(lifts(ref_of(), seen, workers(2))) << "it was said of the spec before";
+  seen.set->status.observed_generation = 2;
+  seen.set->status.partitions[0].cached_bytes = 999;  // its warm-up goes on
+  const auto answer = decide_gate(ref_of(), seen, workers(2), kStart);
+  EXPECT_FALSE(answer.lift);
+  EXPECT_EQ(answer.waiting.message,
+            "waiting for the SampleSet imagenet: 1 of 2 partitions are 100 % warm or as warm as "
+            "they can be, partition 0 is at 99.9 %");
+  EXPECT_TRUE(lifts(ref_of(), seen, workers(2, 1))) << "an elastic job needs one";
+}
+
+TEST(DataGate, SaysWhoHasToWarmUpASetThatDoesNotDoItByItself) {
+  auto seen = warm_to({10});
+  seen.set->spec.warmup = api::AutoWarmup{.enabled = false};
+  const auto answer = decide_gate(ref_of(), seen, workers(1), kStart);
+  EXPECT_FALSE(answer.lift);
+  EXPECT_NE(answer.waiting.message.find("create a SampleJob of type warmup"), std::string::npos);
+}
+
+TEST(WarmPartition, IsComparedByBytes) {
+  const auto warm = [](std::int64_t total, std::int64_t cached, int percent) {
+    return is_warm({.total_bytes = total, .cached_bytes = cached}, percent);
+  };
+  EXPECT_FALSE(warm(1000, 999, 100));
+  EXPECT_TRUE(warm(1000, 1000, 100));
+  EXPECT_TRUE(warm(1000, 5000, 100));
+  EXPECT_FALSE(warm(3, 1, 34));
+  EXPECT_TRUE(warm(3, 1, 33));
+  for (int percent = 1; percent <= 100; ++percent) {
+    EXPECT_TRUE(warm(100, percent, percent)) << percent;
+    EXPECT_FALSE(warm(100, percent - 1, percent)) << percent;
+  }
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
-  EXPECT_EQ(warm_percent({.total_bytes = kHuge, .cached_bytes = kHuge / 2}), 50);
+  EXPECT_TRUE(warm(kHuge, kHuge / 2, 50));
+  EXPECT_FALSE(warm(kHuge, kHuge / 2 - 1, 50));
+  EXPECT_TRUE(is_warm({.total_bytes = 0, .ready = true}, 100)) << "an empty set";
+  EXPECT_FALSE(is_warm({.total_bytes = 0, .ready = false}, 1)) << "nothing known yet";
+}
+
+TEST(WarmPermille, IsRoundedDownAndWithinBounds) {
+  EXPECT_EQ(warm_permille({.total_bytes = 1000, .cached_bytes = 999}), 999);
+  EXPECT_EQ(warm_permille({.total_bytes = 10'000, .cached_bytes = 9'999}), 999);
+  EXPECT_EQ(warm_permille({.total_bytes = 1000, .cached_bytes = 5000}), 1000);
+  EXPECT_EQ(warm_permille({.total_bytes = 1000, .cached_bytes = -5}), 0);
+  EXPECT_EQ(warm_permille({.total_bytes = 0, .ready = true}), 1000) << "an empty set";
+  EXPECT_EQ(warm_permille({.total_bytes = 0, .ready = false}), 0) << "nothing known yet";
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  EXPECT_EQ(warm_permille({.total_bytes = kHuge, .cached_bytes = kHuge / 2}), 500);
 }
 
 TEST(LiftPatch, TakesOurGateByItsPlaceAndSettlesAffinity) {

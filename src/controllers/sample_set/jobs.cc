@@ -84,10 +84,6 @@ bool is_through(const runtime::JobReport* report) {
   return report && (report->state == JobState::kSucceeded || report->state == JobState::kCancelled);
 }
 
-bool has_ended(const api::PartitionStatus& partition, const std::string& warm_up) {
-  return has_been_warm(partition) && partition.warmed == round_of(warm_up);
-}
-
 void forget_warm_up(api::PartitionStatus& partition) {
   partition.warmed = partition.warmed_on = partition.warmed_in = "";
   partition.warmed_bytes = 0;
@@ -178,6 +174,10 @@ SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads
 bool has_been_warm(const api::PartitionStatus& partition) {
   return !partition.warmed.empty() && !partition.node.empty() &&
          partition.warmed_on == partition.node;
+}
+
+bool has_ended(const api::PartitionStatus& partition, const std::string& warm_up) {
+  return has_been_warm(partition) && partition.warmed == round_of(warm_up);
 }
 
 WarmSeen warm_up_of(const World& world, const api::SampleSetStatus& status) {

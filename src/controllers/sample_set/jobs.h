@@ -65,6 +65,8 @@ bool is_warming_up(const World& world, const api::SampleSetStatus& status);
 
 // The warm-up that has ended is of this set and happened on the node where the partition is now.
 bool has_been_warm(const api::PartitionStatus& partition);
+// This one has, or one that counts as the same (job_ids.h).
+bool has_ended(const api::PartitionStatus& partition, const std::string& warm_up);
 // Enough tries: a set is not kept from its users by a few files that can not be read.
 bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen);
 

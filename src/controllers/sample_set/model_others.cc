@@ -156,6 +156,14 @@ void Model::look() {
     for (const auto& part : set.status.sync.value_or(api::SharedSync{}).parts) {
       if (part.index == i) answer.part = report(part.id);
     }
+    for (const auto& [id, job] : life.jobs) {
+      if (job.kind != runtime::JobKind::kWarmup) continue;
+      if (!answer.status->last_warm_up) answer.status->last_warm_up.emplace().ended = true;
+      auto& last = *answer.status->last_warm_up;
+      last.ended = last.ended && ended(job.state);
+      last.cleared_since = life.cleared;
+      if (set.status.jobs && id == set.status.jobs->warmup) last.files_no_room = job.files_no_room;
+    }
     if (set.status.jobs) {
       answer.sync = report(set.status.jobs->sync);
       answer.warmup = report(set.status.jobs->warmup);

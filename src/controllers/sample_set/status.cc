@@ -9,6 +9,7 @@
 #include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/phases.h"
 #include "controllers/sample_set/seats.h"
+#include "controllers/sample_set/uncached.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -139,6 +140,7 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
   status.phase = phase_of(set, world, first_leads, sync, status);
   if (synced(status)) status.sync.reset();
   name_jobs(set, world, first_leads, now, status);
+  note_uncached(set, world, status);
   put(status, warmed_condition(set, world, status));
   put(status, ready_condition(set, world, choice, sync, status));
   status.observed_generation = set.meta.generation;

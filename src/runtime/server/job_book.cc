@@ -78,6 +78,18 @@ bool JobBook::cleared_since(const Job& job) const {
   });
 }
 
+std::optional<LastWarmUp> JobBook::last_warm_up() const {
+  const Job* last = nullptr;
+  for (const auto& [id, job] : jobs_) {
+    if (job.report.kind != JobKind::kWarmup) continue;
+    if (!last || job.number > last->number) last = &job;
+  }
+  if (!last) return std::nullopt;
+  return LastWarmUp{.ended = ended(last->report.state),
+                    .files_no_room = last->report.files_no_room,
+                    .cleared_since = cleared_since(*last)};
+}
+
 bool JobBook::waits_for(JobKind kind, JobKind other) const {
   const auto changes = [](JobKind one) { return one == JobKind::kSync || one == JobKind::kRemove; };
   return kind == other || (changes_in_order_ && changes(kind) && changes(other));

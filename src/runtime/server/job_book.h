@@ -52,6 +52,7 @@ class JobBook {
   std::string latest_success(JobKind kind) const;
   // One that clears the cache came after it, whatever became of that one.
   bool cleared_since(const Job& job) const;
+  std::optional<LastWarmUp> last_warm_up() const;
 
   // The next one of that kind, which runs from now on; nothing when one runs or none waits.
   std::optional<Job> start(JobKind kind);

@@ -34,6 +34,25 @@ TEST(JobBook, RemembersWhichOfAKindSucceededLast) {
   EXPECT_EQ(book.latest_success(JobKind::kWarmup), "");
 }
 
+TEST(JobBook, TellsOfTheWarmUpThatCameLast) {
+  const JobRequest warm_up{.kind = JobKind::kWarmup};
+  const JobRequest clear{.kind = JobKind::kClear};
+  JobBook book;
+  ASSERT_TRUE(book.put("sync", kSync));
+  EXPECT_EQ(book.last_warm_up(), std::nullopt);
+  ASSERT_TRUE(book.put("z", warm_up));
+  ASSERT_TRUE(book.start(JobKind::kWarmup));
+  book.told("z", {.files_no_room = 3});
+  EXPECT_EQ(book.last_warm_up(), (LastWarmUp{.ended = false, .files_no_room = 3}));
+  book.finish("z", kDone);
+  EXPECT_EQ(book.last_warm_up(), (LastWarmUp{.ended = true, .files_no_room = 3}));
+  ASSERT_TRUE(book.put("clear", clear));
+  EXPECT_EQ(book.last_warm_up(),
+            (LastWarmUp{.ended = true, .files_no_room = 3, .cleared_since = true}));
+  ASSERT_TRUE(book.put("a", warm_up));
+  EXPECT_EQ(book.last_warm_up(), LastWarmUp{}) << "one that waits is to come";
+}
+
 TEST(JobBook, APartOfASyncIsNoSyncThatSucceeded) {
   JobBook book;
   JobRequest part = kSync;

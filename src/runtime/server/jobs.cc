@@ -83,6 +83,11 @@ std::string Jobs::latest_success(JobKind kind) const {
   return book_.latest_success(kind);
 }
 
+std::optional<LastWarmUp> Jobs::last_warm_up() const {
+  Lock lock(mutex_);
+  return book_.last_warm_up();
+}
+
 void Jobs::cancel(const std::string& id) {
   Lock lock(mutex_);
   const auto cancelled = book_.cancel(id);

@@ -36,6 +36,7 @@ class Jobs {
   std::optional<JobReport> find(const std::string& id) const EXCLUDES(mutex_);
   std::vector<JobReport> all() const EXCLUDES(mutex_);
   std::string latest_success(JobKind kind) const EXCLUDES(mutex_);
+  std::optional<LastWarmUp> last_warm_up() const EXCLUDES(mutex_);
   void cancel(const std::string& id) EXCLUDES(mutex_);
 
  private:

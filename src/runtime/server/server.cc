@@ -103,8 +103,11 @@ net::Reply Server::answer(const net::Ask& ask) {
             .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
   if (ask.path == "/v1/status") {
+    // Asked first: what is said to have ended is in the figures.
+    const auto last_warm_up = jobs_.last_warm_up();
     StatusReport report = report_of(engine_.name(), engine_.status());
     report.synced_by = jobs_.latest_success(JobKind::kSync);
+    report.last_warm_up = last_warm_up;
     return reply(encode(report));
   }
   Json list = Json::array();
