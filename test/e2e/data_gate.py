@@ -19,6 +19,9 @@ def run(cluster):
     with told_set(cluster):
         waits_and_starts(cluster)
         gives_up_waiting(cluster)
+        starts_at_capacity(cluster)
+        waits_for_the_first_sync(cluster)
+        is_let_go(cluster)
 
 
 @contextlib.contextmanager
@@ -59,9 +62,12 @@ def data_set():
                   "resources": {"requests": size}}}]
 
 
-def warm(cluster, *percents):
-    status = {"phase": "Ready", "engine": "samplefs", "partitions": [
-        {"index": index, "totalBytes": 1000, "cachedBytes": 10 * percent, "ready": True}
+def warm(cluster, *percents, phase="Ready", why=None):
+    """`why`: uncachedReason of all partitions."""
+    generation = cluster.get("sampleset", SET, SYSTEM)["metadata"]["generation"]
+    status = {"phase": phase, "engine": "samplefs", "observedGeneration": generation, "partitions": [
+        {"index": index, "totalBytes": 1000, "cachedBytes": 10 * percent, "ready": True,
+         **({"uncachedReason": why} if why else {})}
         for index, percent in enumerate(percents)]}
     cluster.kubectl("-n", SYSTEM, "patch", "sampleset", SET, "--subresource=status", "--type=merge",
                     "-p", json.dumps({"status": status}))
@@ -118,3 +124,62 @@ def gives_up_waiting(cluster):
         expect(cold and cold["status"] == "False" and cold["reason"] == "DataGateTimedOut",
                f"it does not say that it was started without its data: {cold}")
         jobs.delete(cluster, name)
+
+
+def starts_at_capacity(cluster):
+    for name, why, reason in (("full", "NoRoom", "NoRoom"), ("cleared", "Cleared", "CacheCleared")):
+        with cluster.step(f"partitions that are as warm as they can be ({why}) open the gate"):
+            warm(cluster, 60, 60, why=why)
+            cluster.apply([reader(name, {})], SYSTEM)
+            cluster.wait_phase("pdj", name, "Completed", SYSTEM)
+            said = jobs.condition(cluster, name, "DataWarm")
+            expect(said and said["status"] == "False" and said["reason"] == reason
+                   and "60 %" in said["message"], f"it does not say what is missing: {said}")
+            cluster.note(said["message"])
+            jobs.delete(cluster, name)
+
+
+def waits_for_the_first_sync(cluster):
+    name = "eager"
+    with cluster.step("no timeout starts a job before the first sync of its set"):
+        warm(cluster, 0, 0, phase="SyncFailed")
+        cluster.apply([reader(name, {"timeoutSeconds": 1})], SYSTEM)
+        cluster.wait("two gated pods", lambda: len(gated(cluster, name)) == 2)
+        said = cluster.wait("a reason", lambda: (
+            found := jobs.condition(cluster, name, "Ready")) and
+            found["reason"] == "SampleSetNotSynced" and found)
+        cluster.note(said["message"])
+        time.sleep(12)  # longer than the timeout, and than it takes to look at the gate again
+        expect(len(gated(cluster, name)) == 2, "a pod started before the first sync")
+    with cluster.step("it is synced: the job starts, its time is up"):
+        warm(cluster, 0, 0)
+        cluster.wait_phase("pdj", name, "Completed", SYSTEM)
+        jobs.delete(cluster, name)
+
+
+def is_let_go(cluster):
+    """Of the steps the last: the set has one partition afterwards."""
+    name, worker, place = "shrinks", "shrinks-worker-1", "node2"
+    cluster.kubectl("cordon", place)
+    try:
+        with cluster.step("a worker that waits for the node of its partition, where no pod may go"):
+            warm(cluster, 100, 100)
+            cluster.apply([reader(name, {})], SYSTEM)
+            cluster.wait("it cannot be scheduled", lambda: unschedulable(cluster, worker))
+        with cluster.step("the set has that partition no more: the worker runs elsewhere"):
+            cluster.kubectl("-n", SYSTEM, "patch", "sampleset", SET, "--type=merge", "-p",
+                            json.dumps({"spec": {"partitions": 1}}))
+            cluster.kubectl("label", "node", place, f"{label()}-")  # as the set's manager does
+            warm(cluster, 100)
+            cluster.wait_phase("pdj", name, "Completed", SYSTEM)
+            found = jobs.pods(cluster, name)[worker]["spec"]["nodeName"]
+            expect(found != place, f"{worker} is on {found}, which takes no pods")
+            jobs.delete(cluster, name)
+    finally:
+        cluster.kubectl("uncordon", place)
+
+
+def unschedulable(cluster, pod):
+    status = (cluster.get("pod", pod, SYSTEM) or {}).get("status", {})
+    return any(each["type"] == "PodScheduled" and each.get("reason") == "Unschedulable"
+               for each in status.get("conditions", []))
