@@ -52,6 +52,18 @@ TEST(PaddleJobPlan, APodOfAJobThatHasBegunIsConfirmedMissingWhateverThePhaseSays
   EXPECT_TRUE(plan_for(job, published(job, {running(job, kWorker, 0)})).confirm);
 }
 
+TEST(PaddleJobPlan, NobodyIsLetGoWithAListThatNamesAnotherAddressWhileAFailureIsJudged) {
+  const auto job = workers(3);
+  World world = published(
+      job, {running(job, kWorker, 0), coordinated(job, kWorker, 1), running(job, kWorker, 2)});
+  auto moved = coordinated(job, kWorker, 1);
+  moved.ip = "10.9.9.9";
+  world.pods = world_of({over(job, kWorker, 0, 3), moved, running(job, kWorker, 2)}).pods;
+  const auto plan = plan_for(job, world);
+  ASSERT_FALSE(plan.ask_about.empty());
+  EXPECT_EQ(released(plan), Names{});
+}
+
 TEST(PaddleJobPlan, ScalingDownBeforeTheStartRemovesTheHighestIndexByUid) {
   const auto job = workers(1);
   const auto plan = plan_for(job, world_of({pending(job, kWorker, 0), pending(job, kWorker, 1)}));

@@ -72,6 +72,13 @@ Released release(const api::PaddleJob& job, const Sight& sight, WallTime now,
   if (sight.world.rendezvous && epoch_of(sight.world.rendezvous->meta) > job.status.epoch)
     return {};
 
+  // Nor with a list that names another address, while it is asked who is to blame for a failure.
+  const auto& map = sight.world.rendezvous;
+  if (map && epoch_of(map->meta) == job.status.epoch && any_pod(roster, waits_for_release) &&
+      has_moved(job, roster, sight.world)) {
+    return {};
+  }
+
   Released released{.waves = {publish(job, sight)}};
   for (const Bench& bench : roster.benches) {
     if (!may_follow(job, roster, bench)) continue;

@@ -99,6 +99,16 @@ void tell_of_workers(const std::vector<std::string>& workers, int port, Data& da
   data["PADDLE_NNODES"] = std::to_string(workers.size());
 }
 
+Data peers_in(const Data& data) {
+  Data peers;
+  for (const auto& [key, value] : data) {
+    for (const char* list : {"_IP_PORT_LIST", "_ENDPOINTS", "_HOST"}) {
+      if (key.ends_with(list)) peers[key] = value;
+    }
+  }
+  return peers;
+}
+
 }  // namespace
 
 bool by_service(const api::PaddleJobSpec& spec) { return spec.intranet == "Service"; }
@@ -169,14 +179,13 @@ Data rendezvous_data(const api::PaddleJob& job, const Addresses& addresses) {
   return data;
 }
 
-Data peers_in(const Data& data) {
-  Data peers;
-  for (const auto& [key, value] : data) {
-    for (const char* list : {"_IP_PORT_LIST", "_ENDPOINTS", "_HOST"}) {
-      if (key.ends_with(list)) peers[key] = value;
-    }
+bool has_moved(const api::PaddleJob& job, const Roster& roster, const World& world) {
+  if (!world.rendezvous || !world.rendezvous->meta.annotations.contains(kShapeAnnotation) ||
+      without_address(roster) > 0) {
+    return false;
   }
-  return peers;
+  const Data wanted = rendezvous_data(job, addresses(job, roster));
+  return peers_in(world.rendezvous->data) != peers_in(wanted);
 }
 
 // Stored with running jobs: another way to write it would restart them all.

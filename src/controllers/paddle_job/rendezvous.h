@@ -34,8 +34,9 @@ std::string endpoint(const std::string& address, int port);
 std::map<std::string, std::string> rendezvous_data(const api::PaddleJob& job,
                                                    const Addresses& addresses);
 
-// The lists of peers among the data: what a running container was told and can not unlearn.
-std::map<std::string, std::string> peers_in(const std::map<std::string, std::string>& data);
+// A pod has another address than its peers were told: of the ConfigMap's data the lists of peers
+// are what a running container can not unlearn.
+bool has_moved(const api::PaddleJob& job, const Roster& roster, const World& world);
 
 // What of the spec the data rests on: another shape is the user's wish, another address is not.
 std::string shape_of(const api::PaddleJob& job);

@@ -87,12 +87,7 @@ std::optional<Waiting> loss(const api::PaddleJob& job, const Roster& roster, con
   if (!found.missing.empty()) {
     return Waiting{"PodLost", "pod " + found.missing + " is gone"};
   }
-  if (!world.rendezvous || !world.rendezvous->meta.annotations.contains(kShapeAnnotation) ||
-      without_address(roster) > 0) {
-    return std::nullopt;
-  }
-  const auto wanted = rendezvous_data(job, addresses(job, roster));
-  if (peers_in(world.rendezvous->data) != peers_in(wanted)) {
+  if (has_moved(job, roster, world)) {
     return Waiting{"AddressChanged", "a pod has another address than its peers were told"};
   }
   return std::nullopt;
