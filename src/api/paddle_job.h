@@ -96,6 +96,7 @@ struct RoleStatus {
   std::int32_t failed = 0;
   std::int32_t succeeded = 0;
   std::int32_t unknown = 0;
+  std::string completed_indexes{};  // pods that succeeded in this epoch: "0-3,7"
   std::vector<ObjectReference> refs{};
   Opaque rest{};
   bool operator==(const RoleStatus&) const = default;

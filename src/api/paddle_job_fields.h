@@ -206,6 +206,9 @@ void fields(Visit& visit, As<RoleStatus> auto& s) {
   visit("failed", s.failed, {});
   visit("succeeded", s.succeeded, {});
   visit("unknown", s.unknown, {});
+  visit("completedIndexes", s.completed_indexes,
+        {.doc = "Pods that succeeded since the job was last restarted, by index: 0-3,7. They stay "
+                "succeeded when they are deleted."});
   visit("refs", s.refs, {.doc = "The role's pods."});
 }
 

@@ -16,6 +16,7 @@ def run(cluster):
     killed_worker(cluster)
     lost_node(cluster)
     rebooted_node(cluster)
+    finished_worker(cluster)
     failing_program(cluster)
     suspended(cluster)
 
@@ -116,6 +117,43 @@ def all_nodes_ready(cluster):
         any(each["type"] == "Ready" and each["status"] == "True"
             for each in found["status"]["conditions"])
         for found in cluster.list("nodes", ns=None)))
+
+
+def finished_worker(cluster):
+    for intranet in ("PodIP", "Service"):
+        name = f"ends-{intranet.lower()}"
+        with cluster.step(f"a worker is done and its pod is deleted: the others go on ({intranet})"):
+            one_ends_first(cluster, name, intranet)
+            jobs.delete(cluster, name)
+
+
+def one_ends_first(cluster, name, intranet):
+    first, second = f"{name}-worker-0", f"{name}-worker-1"
+    script = ('[ "$PADDLE_TRAINER_ID" = 0 ] && exit 0; '
+              "until [ -e /tmp/end ]; do sleep 0.2; done; exit 0")
+    cluster.apply([jobs.paddle_job(name, {"worker": (2, jobs.shell_pod(
+        script, restartPolicy="Never"))}, intranet=intranet)], SYSTEM)
+
+    def workers():
+        return cluster.get("pdj", name, SYSTEM)["status"].get("worker", {})
+
+    cluster.wait_phase("pdj", name, "Running", SYSTEM)
+    cluster.wait("the status says that worker 0 is done",
+                 lambda: workers().get("completedIndexes") == "0")
+    before = jobs.pods(cluster, name)[second]["metadata"]["uid"]
+    cluster.kubectl("-n", SYSTEM, "delete", "pod", first)
+    cluster.wait("the status names only the pod that is left",
+                 lambda: [each["name"] for each in workers().get("refs", [])] == [second])
+    left = jobs.pods(cluster, name)
+    expect(sorted(left) == [second], f"there are {sorted(left)}")
+    expect(left[second]["metadata"]["uid"] == before, "worker 1 was started over")
+    expect(cluster.get("pdj", name, SYSTEM)["status"]["phase"] == "Running", "it does not run on")
+    cluster.kubectl("-n", SYSTEM, "exec", second, "-c", "main", "--", "touch", "/tmp/end")
+    cluster.wait_phase("pdj", name, "Completed", SYSTEM)
+    status = cluster.get("pdj", name, SYSTEM)["status"]
+    expect(status.get("epoch", 0) == 0 and status.get("disruptions", 0) == 0,
+           f"it was restarted: {status}")
+    expect(status["worker"].get("succeeded") == 2, f"counted {status['worker']}")
 
 
 def failing_program(cluster):

@@ -150,27 +150,17 @@ struct OperatorTest : ::testing::Test {
     const Json set = get(kinds::kSampleSets, "imagenet");
     return set["status"].value("observedGeneration", 0) == set["metadata"]["generation"];
   }
-};
-
-TEST_F(OperatorTest, RunsACollectiveJobWithTheContractsNamesAndColumns) {
-  apply(kJob);
-  const std::vector<std::string> pods{"resnet-worker-0", "resnet-worker-1"};
-  for (size_t i = 0; i < pods.size(); ++i) {
-    ASSERT_TRUE(eventually([&] { return !get(kinds::kPods, pods[i]).is_null(); }));
-    say(kinds::kPods, pods[i],
-        {{"phase", "Pending"},
-         {"podIP", "10.0.0." + std::to_string(i + 1)},
-         {"podIPs", Json::array({Json{{"ip", "10.0.0." + std::to_string(i + 1)}}})}});
+  void give_address(const std::string& pod, const std::string& ip) {
+    ASSERT_TRUE(eventually([&] { return !get(kinds::kPods, pod).is_null(); }));
+    say(kinds::kPods, pod,
+        {{"phase", "Pending"}, {"podIP", ip}, {"podIPs", Json::array({Json{{"ip", ip}}})}});
   }
-  ASSERT_TRUE(eventually([&] { return !get(kinds::kConfigMaps, "resnet").is_null(); }));
-  EXPECT_EQ(get(kinds::kConfigMaps, "resnet")["data"]["PADDLE_TRAINER_ENDPOINTS"],
-            "10.0.0.1:36000,10.0.0.2:36000");
-  for (size_t i = 0; i < pods.size(); ++i) {
+  void start_when_released(const std::string& pod) {
     EXPECT_TRUE(eventually([&] {
-      return get(kinds::kPods, pods[i])["metadata"]["annotations"].contains(
+      return get(kinds::kPods, pod)["metadata"]["annotations"].contains(
           "batch.paddlepaddle.org/release");
     }));
-    say(kinds::kPods, pods[i],
+    say(kinds::kPods, pod,
         {{"phase", "Running"},
          {"containerStatuses", Json::array({Json{{"name", "main"},
                                                  {"image", "paddle:3"},
@@ -179,6 +169,18 @@ TEST_F(OperatorTest, RunsACollectiveJobWithTheContractsNamesAndColumns) {
                                                  {"ready", true},
                                                  {"state", {{"running", Json::object()}}}}})}});
   }
+  void deletes_the_first_worker_once_it_has_succeeded(const std::string& job);
+};
+
+TEST_F(OperatorTest, RunsACollectiveJobWithTheContractsNamesAndColumns) {
+  apply(kJob);
+  const std::vector<std::string> pods{"resnet-worker-0", "resnet-worker-1"};
+  give_address(pods[0], "10.0.0.1");
+  give_address(pods[1], "10.0.0.2");
+  ASSERT_TRUE(eventually([&] { return !get(kinds::kConfigMaps, "resnet").is_null(); }));
+  EXPECT_EQ(get(kinds::kConfigMaps, "resnet")["data"]["PADDLE_TRAINER_ENDPOINTS"],
+            "10.0.0.1:36000,10.0.0.2:36000");
+  for (const auto& pod : pods) start_when_released(pod);
   ASSERT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, "resnet") == "Running"; }));
   const auto shown = plane->kubectl({"get", "pdj", "resnet"});
   EXPECT_NE(shown.out.find("STATUS"), std::string::npos) << shown.out;
@@ -190,6 +192,47 @@ TEST_F(OperatorTest, RunsACollectiveJobWithTheContractsNamesAndColumns) {
   const auto told = plane->kubectl({"describe", "pdj", "resnet"});
   EXPECT_NE(told.out.find("created pods resnet-worker-0, resnet-worker-1"), std::string::npos)
       << told.out;
+}
+
+void OperatorTest::deletes_the_first_worker_once_it_has_succeeded(const std::string& job) {
+  const std::string first = job + "-worker-0";
+  const std::string second = job + "-worker-1";
+  give_address(first, "10.0.0.1");
+  give_address(second, "10.0.0.2");
+  start_when_released(first);
+  start_when_released(second);
+  ASSERT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, job) == "Running"; }));
+  const Json uid = get(kinds::kPods, second)["metadata"]["uid"];
+  const auto workers = [&] { return get(kinds::kPaddleJobs, job)["status"]["worker"]; };
+
+  say(kinds::kPods, first, {{"phase", "Succeeded"}});
+  ASSERT_TRUE(eventually([&] { return workers().value("completedIndexes", "") == "0"; }));
+  const auto removed = plane->kubectl({"delete", "pod", first});
+  ASSERT_EQ(removed.exit_code, 0) << removed.err;
+  // So says an operator that has seen it.
+  ASSERT_TRUE(eventually([&] { return workers()["refs"].size() == 1; })) << workers();
+  EXPECT_EQ(workers()["succeeded"], 1);
+  EXPECT_EQ(phase(kinds::kPaddleJobs, job), "Running");
+  EXPECT_TRUE(get(kinds::kPods, first).is_null());
+
+  EXPECT_EQ(get(kinds::kPods, second)["metadata"]["uid"], uid);
+  say(kinds::kPods, second, {{"phase", "Succeeded"}});
+  EXPECT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, job) == "Completed"; }));
+  const Json status = get(kinds::kPaddleJobs, job)["status"];
+  EXPECT_FALSE(status.contains("epoch")) << status;
+  EXPECT_FALSE(status.contains("disruptions")) << status;
+  EXPECT_EQ(status["worker"]["completedIndexes"], "0-1");
+  EXPECT_TRUE(get(kinds::kPods, first).is_null());
+}
+
+TEST_F(OperatorTest, GoesOnWithoutThePodOfAWorkerThatHasSucceeded) {
+  apply(kJob);
+  deletes_the_first_worker_once_it_has_succeeded("resnet");
+  std::string by_name = kJob;
+  by_name.replace(by_name.find("resnet"), 6, "named");
+  by_name.replace(by_name.find("cleanPodPolicy"), 0, "intranet: Service\n  ");
+  apply(by_name.c_str());
+  deletes_the_first_worker_once_it_has_succeeded("named");
 }
 
 TEST_F(OperatorTest, MakesNothingAnewForAJobThatIsDeletedInTheForeground) {

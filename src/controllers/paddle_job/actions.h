@@ -76,6 +76,7 @@ struct Plan {
   bool status_first = false;
   bool status_is_news = false;    // otherwise it can wait a little
   bool status_gives_way = false;  // news, but to nobody before jobs that wait for their pods
+  bool status_remembers = false;  // what only a pod shows, which may go: it waits a moment at most
   std::vector<Wave> waves{};      // one after the other; the status comes after them
 
   // Look again at this time even if nothing changes.

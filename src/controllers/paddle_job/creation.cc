@@ -22,6 +22,7 @@ Wave create_missing(const api::PaddleJob& job, const Sight& sight, const Setting
       if (by_service(job.spec) && !services.contains(key.name)) {
         wave.emplace_back(Create{Child::kService, key, service_for(job, bench.part, i)});
       }
+      if (bench.done[static_cast<size_t>(i)]) continue;
       if (sight.roster.names_in_use.contains(key.name)) continue;
       wave.emplace_back(
           Create{Child::kPod, key, pod_for(job, bench.part, i, sight.world.data, setting)});

@@ -57,6 +57,29 @@ bool only_data_is_missing(const api::PaddleJob& job, const Sight& sight, WallTim
   return gate.only && !gate.answer.lift;
 }
 
+// The job as its gang is now: Volcano waits for no member that has succeeded and is gone.
+api::PaddleJob without_those_who_left(api::PaddleJob job, const Roster& roster) {
+  for (const Bench& bench : roster.benches) {
+    if (api::Role* role = role_of(job.spec, bench.part)) role->replicas -= left(bench);
+  }
+  if (auto& policy = job.spec.scheduling_policy; policy && policy->min_available) {
+    policy->min_available = std::min(*policy->min_available, total_replicas(job.spec));
+  }
+  return job;
+}
+
+Result<Wave> keep_group(const api::PaddleJob& job, const std::optional<PodGroupSeen>& seen,
+                        Room room) {
+  Wave wave;
+  if (!seen) {
+    TRY(api::Json group, pod_group_for(job, room));
+    wave.emplace_back(Create{Child::kPodGroup, job.meta.key, std::move(group)});
+  } else if (auto patch = pod_group_patch(job, *seen, room); patch && *patch) {
+    wave.emplace_back(Patch{Child::kPodGroup, job.meta.key, **patch});
+  }
+  return wave;
+}
+
 void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
                    const Setting& setting, Held& held) {
   if (!uses_pod_group(job.spec, setting.scheduling)) return;
@@ -66,13 +89,11 @@ void hold_for_gang(const api::PaddleJob& job, const Sight& sight, WallTime now,
   }
   const auto& seen = sight.world.pod_group;
   const auto room = only_data_is_missing(job, sight, now, setting) ? Room::kNone : Room::kAll;
-  if (!seen) {
-    const auto group = pod_group_for(job, room);
-    if (!group) return hold(held, {"InvalidSpec", group.error().message});
-    held.wave.emplace_back(Create{Child::kPodGroup, job.meta.key, *group});
-  } else if (const auto patch = pod_group_patch(job, *seen, room); patch && *patch) {
-    held.wave.emplace_back(Patch{Child::kPodGroup, job.meta.key, **patch});
-  }
+  auto group = left(sight.roster) == 0
+                   ? keep_group(job, seen, room)
+                   : keep_group(without_those_who_left(job, sight.roster), seen, room);
+  if (!group) return hold(held, {"InvalidSpec", group.error().message});
+  for (Action& action : *group) held.wave.push_back(std::move(action));
   // Only before the first pods, and the first after a suspension: later the scheduler itself keeps
   // the gang together.
   const bool resumed = api::find_condition(job.status.conditions, "Suspended") != nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the reconciler remembers of a job between passes. Nothing here is needed for correctness: a
-// restarted operator begins without it and only repeats a request or two.
+// restarted operator begins without it and only repeats a request or two, or takes a pod for lost
+// that has succeeded and gone in the moment before.
 
 #pragma once
 
@@ -13,6 +14,7 @@
 #include "api/meta.h"
 #include "base/clock.h"
 #include "base/sync.h"
+#include "controllers/paddle_job/successes.h"
 #include "controllers/placement/waiting.h"
 
 namespace paddle::controllers {
@@ -25,6 +27,8 @@ struct JobMemory {
   bool in_etcd = false;                    // etcd may hold keys of this job
   std::string etcd_cleaned_for{};          // uid of the job before whose pods etcd was cleaned
   std::optional<Waiting> in_the_way{};  // what the last actions met, when its code says too little
+  Successes noticed{};                  // by the last pass, stored or not
+  std::string noticed_of{};             // uid of the job whose they are
 };
 
 // A job's memory belongs to the pass that works on it: the queue gives a key to one pass at a time.

@@ -82,6 +82,12 @@ bool ModelCluster::store_status(const api::PaddleJob& seen, const api::PaddleJob
   promise(!finished(job_.status.phase) || status.phase == job_.status.phase || job_.meta.deleting(),
           "a finished job became " + status.phase);
   promise(status.epoch >= job_.status.epoch, "the epoch went back");
+  promise(status.disruptions <= lost_, "a disruption was counted and nothing was lost");
+  if (status.epoch == job_.status.epoch) {
+    for (const std::string& name : finished_pods(job_.status)) {
+      promise(finished_pods(status).contains(name), name + " had succeeded, and it was forgotten");
+    }
+  }
   job_.status = status;
   job_.meta.resource_version = std::to_string(++version_);
   changed(true);
@@ -117,6 +123,9 @@ void ModelCluster::create(const Create& a, const api::PaddleJob& seen) {
               (group_ && group_->phase == "Inqueue"),
           a.key.name + " was made before its gang was let in");
   promise(!job_.meta.deleting(), "a pod was made for a deleted job");
+  promise(lenient_ || epoch_of(meta) != job_.status.epoch ||
+              !finished_pods(job_.status).contains(a.key.name),
+          a.key.name + " was made again although it had succeeded");
   Held& held = pods_[a.key.name];
   held.pod.meta = meta;
   held.pod.meta.uid = "pod" + std::to_string(++uids_);
@@ -246,8 +255,7 @@ bool ModelCluster::step(Held& held, Random& random) {
     return true;
   }
   if (program_runs(pod)) {
-    const RoleKind kind = part_of(held).kind;
-    if (!programs_end_ || kind == RoleKind::kPs || kind == RoleKind::kHeter) return false;
+    if (!programs_end_ || !ends_by_itself(part_of(held))) return false;
     pod.phase = api::PodPhase::kSucceeded;
     pod.containers = {{.name = "c", .state = State::kTerminated, .ended = now_}};
     return true;
@@ -282,6 +290,7 @@ bool ModelCluster::progress(Random& random) {
 
 // One that ran is being made again: from here on those behind it may be ahead of it.
 void ModelCluster::lose(const Held& held) {
+  ++lost_;
   if (!held.once_ran) return;
   const Part lost = part_of(held);
   for (const Part& part : parts_of(job_.spec)) {
@@ -351,6 +360,53 @@ void ModelCluster::move_one(Random& random) {
   held->told.clear();
   held->once_ran = false;
   changed();
+}
+
+bool ModelCluster::ends_by_itself(const Part& part) {
+  return part.kind != RoleKind::kPs && part.kind != RoleKind::kHeter;
+}
+
+void ModelCluster::finish_one(Random& random) {
+  Held* held = pick(random, true);
+  if (!held || !ends_by_itself(part_of(*held))) return;
+  held->pod.phase = api::PodPhase::kSucceeded;
+  held->pod.containers = {{.name = "c", .state = State::kTerminated, .ended = now_}};
+  changed();
+}
+
+void ModelCluster::remove_finished(Random& random, bool stored) {
+  const std::set<std::string> known = finished_pods(job_.status);
+  std::vector<std::string> choice;
+  for (const auto& [name, held] : pods_) {
+    if (held.pod.phase != api::PodPhase::kSucceeded) continue;
+    const bool said = known.contains(name) && epoch_of(held.pod.meta) == job_.status.epoch;
+    if (said || !stored) choice.push_back(name);
+  }
+  if (choice.empty()) return;
+  const auto removed = pods_.find(choice[random.below(choice.size())]);
+  if (!known.contains(removed->first)) lose(removed->second);
+  pods_.erase(removed);  // at once: there is no program to wait for
+  changed();
+}
+
+std::set<std::string> ModelCluster::finished_pods(const api::PaddleJobStatus& status) const {
+  const Successes successes = successes_in(status);
+  std::set<std::string> names;
+  for (const Part& part : parts_of(job_.spec)) {
+    const auto found = successes.parts.find(part.name);
+    if (found == successes.parts.end()) continue;
+    const auto which = parse_indexes(found->second, part.replicas);
+    for (int i = 0; i < part.replicas; ++i) {
+      if (which[static_cast<size_t>(i)]) names.insert(pod_name(job_, part, i));
+    }
+  }
+  return names;
+}
+
+int ModelCluster::left() const {
+  const auto names = finished_pods(job_.status);
+  return static_cast<int>(
+      std::ranges::count_if(names, [&](const std::string& name) { return !pods_.contains(name); }));
 }
 
 void ModelCluster::edit(const std::function<void(api::PaddleJobSpec&)>& change) {

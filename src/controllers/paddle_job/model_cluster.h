@@ -9,7 +9,9 @@
 //   all programs that run at the same time were told the same
 //   servers start before workers, tasks in order if so wished (unless one that ran is made again)
 //   nobody is let go after the job has ended
-//   the first pods of a gang are made when Volcano has let its group in
+//   what the status says has succeeded is neither made again nor forgotten in its epoch, and no
+//   more disruptions are counted than pods were lost the first pods of a gang are made when Volcano
+//   has let its group in
 
 #pragma once
 
@@ -29,7 +31,8 @@ namespace paddle::controllers {
 
 class ModelCluster {
  public:
-  // `lenient`: an operator that does not see what another one did may let pods go after the end.
+  // `lenient`: an operator that does not see what another one did may let pods go after the end,
+  // and make one again that was made, succeeded and went in the meantime.
   explicit ModelCluster(api::PaddleJob job, bool lenient = false);
 
   // What an operator may see: each kind as it was some changes ago. An operator sees its own writes
@@ -51,6 +54,9 @@ class ModelCluster {
   void evict_one(Random& random);   // its node gives it up
   void delete_one(Random& random);  // somebody deletes a pod
   void move_one(Random& random);    // a node reboots: its pod comes back with another address
+  void finish_one(Random& random);  // a trainer's program ends well
+  // A pod that has succeeded is deleted; `stored`: only one that the status says it of.
+  void remove_finished(Random& random, bool stored);
   void edit(const std::function<void(api::PaddleJobSpec&)>& change);
 
   WallTime now() const { return now_; }
@@ -61,6 +67,7 @@ class ModelCluster {
   size_t pods() const { return pods_.size(); }
   bool anybody_runs() const;
   std::optional<std::int64_t> group_asks() const;  // how many pods its PodGroup is of
+  int left() const;  // how many have succeeded, as the status says, and are gone
 
  private:
   struct Held {
@@ -76,6 +83,9 @@ class ModelCluster {
   bool start(Held& held);
   void promise(bool kept, const std::string& text);
   void lose(const Held& held);
+  // Names of pods that have succeeded, as this status says; only of those that the spec has.
+  std::set<std::string> finished_pods(const api::PaddleJobStatus& status) const;
+  static bool ends_by_itself(const Part& part);
   Part part_of(const Held& held) const;
   Held* pick(Random& random, bool only_running);
 
@@ -95,6 +105,7 @@ class ModelCluster {
   int uids_ = 0;
   int addresses_ = 0;
   int made_ = 0;
+  int lost_ = 0;  // pods that something happened to
   bool programs_end_ = false;
   std::string broken_{};
 };

@@ -109,6 +109,12 @@ void hurt(ModelCluster& cluster, Random& random) {
   }
 }
 
+// Pods succeed one after another, and somebody clears them away.
+void finish_and_remove(ModelCluster& cluster, Random& random, bool stored) {
+  if (random.below(8) == 0) cluster.finish_one(random);
+  if (random.below(4) == 0) cluster.remove_finished(random, stored);
+}
+
 // Until nobody has anything to do. False: it does not end.
 bool settle(ModelCluster& cluster, const Setting& setting, Random& random) {
   for (int round = 0; round < 2'000; ++round) {
@@ -148,7 +154,39 @@ TEST_P(ModelTest, UndisturbedJobsRunAndComplete) {
   }
 }
 
-void hurt_and_heal(const Shape& shape, Eyes eyes, std::uint64_t first_seed) {
+// Nothing but that happens to them: it changes nothing.
+TEST_P(ModelTest, PodsThatSucceedAndGoAreDoneForGood) {
+  const Setting setting = setting_of(GetParam());
+  int left = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Eyes eyes = seed % 2 == 0 ? Eyes::kLate : Eyes::kAnothers;
+    Random random(seed * 6007 + 5);
+    ModelCluster cluster(job_of(GetParam()), eyes == Eyes::kAnothers);
+    for (int step = 0; step < 120; ++step) {
+      if (random.below(3) != 0) operate(cluster, setting, random, eyes);
+      if (random.below(3) != 0) cluster.progress(random);
+      finish_and_remove(cluster, random, true);
+      left = std::max(left, completed(cluster) ? 0 : cluster.left());
+      cluster.advance(seconds{1});
+      ASSERT_EQ(cluster.broken_promise(), "") << "seed " << seed << " step " << step;
+    }
+    cluster.end_programs();
+    ASSERT_TRUE(settle(cluster, setting, random)) << seed;
+    EXPECT_TRUE(completed(cluster)) << seed << ": " << cluster.job().status.phase;
+    EXPECT_EQ(cluster.job().status.epoch, 0) << seed;
+    EXPECT_EQ(cluster.pods_made(), total_replicas(cluster.job().spec)) << seed;
+    EXPECT_EQ(cluster.broken_promise(), "") << seed;
+  }
+  if (replicas_of(job_of(GetParam()).spec, RoleKind::kWorker) > 1) {
+    EXPECT_GT(left, 0) << "nobody went before the end: nothing was learnt";
+  }
+}
+
+enum class Endings { kAtTheEnd, kAtAnyTime };
+
+void hurt_and_heal(const Shape& shape, Eyes eyes, std::uint64_t first_seed,
+                   Endings endings = Endings::kAtTheEnd) {
+  const bool early = endings == Endings::kAtAnyTime;
   const Setting setting = setting_of(shape);
   int ran = 0;
   for (std::uint64_t seed = first_seed; seed < first_seed + 12; ++seed) {
@@ -158,19 +196,23 @@ void hurt_and_heal(const Shape& shape, Eyes eyes, std::uint64_t first_seed) {
       if (random.below(3) != 0) operate(cluster, setting, random, eyes);
       if (random.below(3) != 0) cluster.progress(random);
       if (step > 10) hurt(cluster, random);
+      if (early) finish_and_remove(cluster, random, false);
       cluster.advance(seconds{2});
       ASSERT_EQ(cluster.broken_promise(), "") << "seed " << seed << " step " << step;
     }
     cluster.edit([](api::PaddleJobSpec& spec) { spec.suspend = false; });
     ASSERT_TRUE(settle(cluster, setting, random)) << "seed " << seed;
     const std::string phase = cluster.job().status.phase;
-    EXPECT_TRUE(phase == "Running" || phase == "Failed" || cluster.job().meta.deleting())
+    EXPECT_TRUE(phase == "Running" || phase == "Failed" || cluster.job().meta.deleting() ||
+                (early && phase == "Completed"))
         << "seed " << seed << ": " << phase;
-    ran += phase == "Running" ? 1 : 0;
+    ran += phase == "Running" || phase == "Completed" ? 1 : 0;
     if (phase == "Running") {
-      EXPECT_EQ(cluster.pods(), static_cast<size_t>(total_replicas(cluster.job().spec))) << seed;
+      EXPECT_TRUE(early || cluster.left() == 0) << "seed " << seed;
+      const int there = total_replicas(cluster.job().spec) - cluster.left();
+      EXPECT_EQ(cluster.pods(), static_cast<size_t>(there)) << seed;
       if (const auto asks = cluster.group_asks()) {
-        EXPECT_EQ(*asks, total_replicas(cluster.job().spec)) << "seed " << seed;
+        EXPECT_EQ(*asks, there) << "seed " << seed;
       }
       cluster.end_programs();
       ASSERT_TRUE(settle(cluster, setting, random)) << "seed " << seed;
@@ -189,6 +231,11 @@ TEST_P(ModelTest, HurtJobsSettleAndKeepEveryPromise) { hurt_and_heal(GetParam(),
 
 TEST_P(ModelTest, SoTheyDoWhenTheOperatorDoesNotSeeWhatAnotherOneDid) {
   hurt_and_heal(GetParam(), Eyes::kAnothers, 1'000);
+}
+
+TEST_P(ModelTest, SoTheyDoWhenPodsSucceedAndGoAtAnyTime) {
+  hurt_and_heal(GetParam(), Eyes::kLate, 2'000, Endings::kAtAnyTime);
+  hurt_and_heal(GetParam(), Eyes::kAnothers, 3'000, Endings::kAtAnyTime);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ModelTest, ::testing::ValuesIn(kShapes),

@@ -81,6 +81,17 @@ std::vector<Part> parts_of(const api::PaddleJobSpec& spec) {
   return parts;
 }
 
+api::Role* role_of(api::PaddleJobSpec& spec, const Part& part) {
+  if (is_task(part)) {
+    const auto task = std::ranges::find(spec.tasks, part.name, &api::Task::name);
+    return task == spec.tasks.end() ? nullptr : &*task;
+  }
+  auto& role = part.kind == RoleKind::kPs      ? spec.ps
+               : part.kind == RoleKind::kHeter ? spec.heter
+                                               : spec.worker;
+  return role ? &*role : nullptr;
+}
+
 bool has_servers(const api::PaddleJobSpec& spec) {
   return std::ranges::any_of(parts_of(spec),
                              [](const Part& part) { return part.kind == RoleKind::kPs; });

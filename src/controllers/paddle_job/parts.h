@@ -47,6 +47,9 @@ bool is_task(const Part& part);
 // Those that the spec names, also with no replicas.
 std::vector<Part> parts_of(const api::PaddleJobSpec& spec);
 
+// What the spec says of a part of it; null: the part is not of this spec.
+api::Role* role_of(api::PaddleJobSpec& spec, const Part& part);
+
 bool has_servers(const api::PaddleJobSpec& spec);                // a part that serves parameters
 int replicas_of(const api::PaddleJobSpec& spec, RoleKind kind);  // of all parts of this kind
 int total_replicas(const api::PaddleJobSpec& spec);

@@ -27,8 +27,9 @@ void say(const api::PaddleJob& job, api::PaddleJobStatus status, Plan& plan) {
   if (status == job.status) return;
   plan.status_is_news = is_news(job.status, status);
   // An elastic job without a status is, to operators of before, one whose etcd is not clean.
-  plan.status_gives_way =
-      plan.status_is_news && !job.spec.elastic && only_on_its_way(job.status, status);
+  plan.status_remembers = successes_in(job.status) != successes_in(status);
+  plan.status_gives_way = plan.status_is_news && !plan.status_remembers && !job.spec.elastic &&
+                          only_on_its_way(job.status, status);
   plan.status = std::move(status);
 }
 
@@ -150,7 +151,9 @@ Plan decide(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting
     plan = std::move(*taken);
   } else {
     sight.verdict = judge(job, sight.roster, sight.world, now, setting);
-    if (sight.verdict.fate == Fate::kGoesOn) {
+    if (sight.verdict.fate == Fate::kGoesOn && sight.roster.only_we_know) {
+      plan = only(observe(job, sight, now, setting));
+    } else if (sight.verdict.fate == Fate::kGoesOn) {
       plan = for_running(job, sight, now, setting);
     } else {
       auto status = observe(job, sight, now, setting);
@@ -172,7 +175,7 @@ Plan decide(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting
 
 Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Setting& setting) {
   if (job.meta.deleting()) return for_deleted(job);
-  const Roster roster = seat(job, world.pods);
+  const Roster roster = seat(job, world.pods, world.noticed);
   if (roster.from_the_future) return {};  // the job's own change is still on its way to us
 
   Sight sight{.roster = roster, .world = world};

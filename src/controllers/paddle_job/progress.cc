@@ -37,7 +37,9 @@ void count_pods(const Roster& roster, api::PaddleJobStatus& status) {
   std::size_t workers = 0;
   for (const Bench& bench : roster.benches) {
     api::RoleStatus seen = count(bench);
-    if (bench.part.kind == RoleKind::kWorker) workers += seen.refs.size();
+    if (bench.part.kind == RoleKind::kWorker) {
+      workers += seen.refs.size() + static_cast<size_t>(left(bench));
+    }
     if (is_task(bench.part)) {
       status.tasks[bench.part.name] = std::move(seen);
     } else {
@@ -86,6 +88,7 @@ api::PaddleJobStatus observe(const api::PaddleJob& job, const Sight& sight, Wall
 
 api::PaddleJobStatus next_epoch(api::PaddleJobStatus status, const Verdict& verdict, WallTime now) {
   status.epoch += 1;
+  forget_successes(status);
   if (verdict.cause == Cause::kProgram) status.failures += 1;
   if (verdict.cause == Cause::kDisruption) status.disruptions += 1;
   const bool counted = verdict.cause == Cause::kProgram || verdict.cause == Cause::kDisruption;

@@ -30,6 +30,9 @@ constexpr int kBigJob = 50;
 // Changes of counters and messages are told together.
 constexpr auto kUnsaidWhileRunning = 5s;
 constexpr auto kUnsaidWhileStarting = 15s;
+// Until then an operator that dies takes the knowledge of a success along; mostly the others
+// succeed as well by then, and the job is told to be complete instead.
+constexpr auto kUnsaidSuccess = 1s;
 // With so many jobs in work or in the queue, and for a moment afterwards, making pods goes before
 // telling how it goes.
 constexpr size_t kMany = 4;
@@ -144,11 +147,22 @@ class PaddleJobReconciler {
   }
 
   Result<Decision> decide(const ObjectKey& key, Pass& pass) {
+    TRY(Decision decision, think(key, pass));
+    if (!decision.job) return decision;
+    // Pods may go before the status is stored.
+    pass.memory.noticed =
+        successes_in(decision.plan.status ? *decision.plan.status : decision.job->status);
+    pass.memory.noticed_of = decision.job->meta.uid;
+    return decision;
+  }
+
+  Result<Decision> think(const ObjectKey& key, Pass& pass) {
     Decision decision{.job = view_.find(key)};
     if (!decision.job) return decision;
     TRY(std::optional<World> world, view_.world_of(*decision.job, pass.memory, pass.call));
     if (!world) return Decision{.not_yet = true};
     if (pass.trouble) world->trouble = pass.trouble;
+    if (pass.memory.noticed_of == decision.job->meta.uid) world->noticed = pass.memory.noticed;
     world->etcd_is_clean = !etcd_ || pass.memory.etcd_cleaned_for == decision.job->meta.uid;
     decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
     if (!decision.plan.ask_about.empty()) {
@@ -190,6 +204,7 @@ class PaddleJobReconciler {
   // How long a status may stay unsaid; nothing: not at all.
   std::optional<std::chrono::nanoseconds> patience(const api::PaddleJob& job,
                                                    const Plan& plan) const {
+    if (!plan.status_is_news && plan.status_remembers) return kUnsaidSuccess;
     if (!plan.status_is_news) {
       return job.status.phase == "Running" ? kUnsaidWhileRunning : kUnsaidWhileStarting;
     }

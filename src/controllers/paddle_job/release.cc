@@ -26,7 +26,7 @@ Wave release_bench(const api::PaddleJob& job, const Bench& bench, WallTime now,
                    std::optional<WallTime>& again_at) {
   Wave wave;
   for (const api::Pod* pod : bench.seats) {
-    if (!waits_for_release(*pod)) continue;
+    if (!pod || !waits_for_release(*pod)) continue;
     const std::string value = release_value(job, pod->ip);
     if (annotation(pod->meta, kReleaseAnnotation) != value) {
       wave.emplace_back(Release{pod->meta.key, pod->meta.uid, value, first_stamp(now)});
@@ -67,14 +67,14 @@ Released release(const api::PaddleJob& job, const Sight& sight, WallTime now,
   // A partial list of peers would hang the trainers: nothing until every pod can be reached.
   const Roster& roster = sight.roster;
   if (seats(roster) == 0 || without_address(roster) > 0) return {};
+  if (!knows_addresses(job, roster, sight.world)) return {};
   // Nor while anybody of an earlier run is left, who may still write a checkpoint.
   if (!roster.old.empty()) return {};
   if (sight.world.rendezvous && epoch_of(sight.world.rendezvous->meta) > job.status.epoch)
     return {};
 
   // Nor with a list that names another address, while it is asked who is to blame for a failure.
-  const auto& map = sight.world.rendezvous;
-  if (map && epoch_of(map->meta) == job.status.epoch && any_pod(roster, waits_for_release) &&
+  if (is_published(job, sight.world) && any_pod(roster, waits_for_release) &&
       has_moved(job, roster, sight.world)) {
     return {};
   }

@@ -2,12 +2,14 @@
 #include "controllers/paddle_job/rendezvous.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "api/look.h"
 #include "controllers/paddle_job/host_ports.h"
 #include "controllers/paddle_job/owner.h"
+#include "controllers/paddle_job/pod_facts.h"
 
 namespace paddle::controllers {
 namespace {
@@ -109,6 +111,29 @@ Data peers_in(const Data& data) {
   return peers;
 }
 
+// What comes before the next comma; `list` is what comes after it.
+std::string_view take_one(std::string_view& list) {
+  const size_t comma = list.find(',');
+  const std::string_view one = list.substr(0, comma);
+  list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+  return one;
+}
+
+bool same_list(std::string_view told, std::string_view wanted) {
+  while (!told.empty() && !wanted.empty()) {
+    const std::string_view was = take_one(told);
+    const std::string_view is = take_one(wanted);
+    if (was != is && !is.starts_with(kLeft)) return false;
+  }
+  return told.empty() && wanted.empty();
+}
+
+bool same_peers(const Data& told, const Data& wanted) {
+  return std::ranges::equal(peers_in(told), peers_in(wanted), [](const auto& a, const auto& b) {
+    return a.first == b.first && same_list(a.second, b.second);
+  });
+}
+
 }  // namespace
 
 bool by_service(const api::PaddleJobSpec& spec) { return spec.intranet == "Service"; }
@@ -123,11 +148,24 @@ Addresses addresses(const api::PaddleJob& job, const Roster& roster) {
     auto& list = out[bench.part.name];
     for (size_t i = 0; i < bench.seats.size(); ++i) {
       const api::Pod* pod = bench.seats[i];
-      list.push_back(by_service(job.spec) ? pod_name(job, bench.part, static_cast<int>(i))
-                                          : (pod ? pod->ip : std::string()));
+      if (by_service(job.spec)) {
+        list.push_back(pod_name(job, bench.part, static_cast<int>(i)));
+      } else if (pod) {
+        list.push_back(pod->ip);
+      } else {
+        list.push_back(bench.done[i] ? kLeft : std::string());
+      }
     }
   }
   return out;
+}
+
+bool is_published(const api::PaddleJob& job, const World& world) {
+  return world.rendezvous && epoch_of(world.rendezvous->meta) == job.status.epoch;
+}
+
+bool knows_addresses(const api::PaddleJob& job, const Roster& roster, const World& world) {
+  return by_service(job.spec) || left(roster) == 0 || is_published(job, world);
 }
 
 std::string endpoint(const std::string& address, int port) {
@@ -185,7 +223,7 @@ bool has_moved(const api::PaddleJob& job, const Roster& roster, const World& wor
     return false;
   }
   const Data wanted = rendezvous_data(job, addresses(job, roster));
-  return peers_in(world.rendezvous->data) != peers_in(wanted);
+  return !same_peers(world.rendezvous->data, wanted);
 }
 
 // Stored with running jobs: another way to write it would restart them all.

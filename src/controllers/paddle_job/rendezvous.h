@@ -24,9 +24,16 @@ bool by_service(const api::PaddleJobSpec& spec);  // intranet: Service
 // First of the job's ports: the same in every list, in PADDLE_PORT and in Services.
 int port_of(const api::PaddleJob& job);
 
-// How peers call each pod, by name of the part and index. Complete: one for each replica.
+// How peers call each pod, by name of the part and index. Complete: one for each replica, kLeft for
+// a pod that has succeeded and is gone.
 using Addresses = std::map<std::string, std::vector<std::string>>;
+inline constexpr const char* kLeft = "?";  // no address begins so
 Addresses addresses(const api::PaddleJob& job, const Roster& roster);
+
+// The ConfigMap of this epoch is there.
+bool is_published(const api::PaddleJob& job, const World& world);
+// What it says can be said: always, unless it is not there and a pod that belongs into it is gone.
+bool knows_addresses(const api::PaddleJob& job, const Roster& roster, const World& world);
 
 // "10.0.0.1:36000", "[fd00::1]:36000".
 std::string endpoint(const std::string& address, int port);
@@ -35,7 +42,7 @@ std::map<std::string, std::string> rendezvous_data(const api::PaddleJob& job,
                                                    const Addresses& addresses);
 
 // A pod has another address than its peers were told: of the ConfigMap's data the lists of peers
-// are what a running container can not unlearn.
+// are what a running container can not unlearn. Those who have left are where they were.
 bool has_moved(const api::PaddleJob& job, const Roster& roster, const World& world);
 
 // What of the spec the data rests on: another shape is the user's wish, another address is not.

@@ -42,13 +42,21 @@ void add(const api::Pod& pod, api::RoleStatus& status) {
 template <typename Each>
 void each_seat(const Roster& roster, Each each) {
   for (const Bench& bench : roster.benches) {
-    for (const api::Pod* pod : bench.seats) each(pod);
+    for (size_t i = 0; i < bench.seats.size(); ++i) each(bench.seats[i], bench.done[i]);
   }
+}
+
+bool succeeded(const api::Pod& pod) { return pod.phase == PodPhase::kSucceeded; }
+
+std::vector<bool> done_of(const Part& part, const Successes& successes, std::int64_t epoch) {
+  const auto found = successes.parts.find(part.name);
+  const bool any = found != successes.parts.end() && successes.epoch == epoch;
+  return parse_indexes(any ? std::string_view(found->second) : std::string_view(), part.replicas);
 }
 
 }  // namespace
 
-Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods) {
+Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods, const Successes& noticed) {
   Roster roster;
   std::map<std::string, const api::Pod*> present;
   for (const PodPtr& pod : pods) {
@@ -62,11 +70,20 @@ Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods) {
       present[name] = pod.get();
     }
   }
+  const Successes stored = successes_in(job.status);
   for (Part& part : parts_of(job.spec)) {
     Bench& bench = roster.benches.emplace_back();
+    bench.done = done_of(part, stored, job.status.epoch);
+    const std::vector<bool> lately = done_of(part, noticed, job.status.epoch);
     for (int index = 0; index < part.replicas; ++index) {
-      auto seated = present.extract(pod_name(job, part, index));
-      bench.seats.push_back(seated ? seated.mapped() : nullptr);
+      const auto i = static_cast<size_t>(index);
+      const auto seated = present.extract(pod_name(job, part, index));
+      const api::Pod* pod = seated ? seated.mapped() : nullptr;
+      // What succeeded does not run again: a pod that seems to is seen as it was long ago.
+      if (pod && (bench.done[i] || lately[i]) && !succeeded(*pod)) pod = nullptr;
+      if (!bench.done[i] && lately[i] && !pod) roster.only_we_know = true;
+      if (lately[i] || (pod && succeeded(*pod) && !pod->meta.deleting())) bench.done[i] = true;
+      bench.seats.push_back(pod);
     }
     bench.part = std::move(part);
   }
@@ -77,7 +94,7 @@ Roster seat(const api::PaddleJob& job, const std::vector<PodPtr>& pods) {
 
 int seats(const Roster& roster) {
   int all = 0;
-  each_seat(roster, [&](const api::Pod*) { ++all; });
+  each_seat(roster, [&](const api::Pod*, bool) { ++all; });
   return all;
 }
 
@@ -91,21 +108,39 @@ std::vector<const api::Pod*> seats_of(const Roster& roster, RoleKind kind) {
 
 int empty_seats(const Roster& roster) {
   int empty = 0;
-  each_seat(roster, [&](const api::Pod* pod) { empty += pod ? 0 : 1; });
+  each_seat(roster, [&](const api::Pod* pod, bool done) { empty += pod || done ? 0 : 1; });
   return empty;
 }
 
 int without_address(const Roster& roster) {
   int without = 0;
-  each_seat(roster, [&](const api::Pod* pod) {
-    without += !pod || pod->ip.empty() || pod->meta.deleting() ? 1 : 0;
+  each_seat(roster, [&](const api::Pod* pod, bool done) {
+    without += !done && (!pod || pod->ip.empty() || pod->meta.deleting()) ? 1 : 0;
   });
   return without;
 }
 
+int left(const Bench& bench) {
+  int count = 0;
+  for (size_t i = 0; i < bench.seats.size(); ++i) count += bench.done[i] && !bench.seats[i] ? 1 : 0;
+  return count;
+}
+
+int left(const Roster& roster) {
+  int all = 0;
+  for (const Bench& bench : roster.benches) all += left(bench);
+  return all;
+}
+
+bool any_done(const Roster& roster) {
+  bool found = false;
+  each_seat(roster, [&](const api::Pod*, bool done) { found = found || done; });
+  return found;
+}
+
 bool any_pod(const Roster& roster, const PodTest& test) {
   bool found = false;
-  each_seat(roster, [&](const api::Pod* pod) { found = found || (pod && test(*pod)); });
+  each_seat(roster, [&](const api::Pod* pod, bool) { found = found || (pod && test(*pod)); });
   return found;
 }
 
@@ -115,7 +150,10 @@ bool every_seat(const Roster& roster, const PodTest& test) {
 }
 
 bool every_seat(const Bench& bench, const PodTest& test) {
-  return std::ranges::all_of(bench.seats, [&](const api::Pod* pod) { return pod && test(*pod); });
+  for (size_t i = 0; i < bench.seats.size(); ++i) {
+    if (!bench.done[i] && !(bench.seats[i] && test(*bench.seats[i]))) return false;
+  }
+  return true;
 }
 
 api::RoleStatus count(const Bench& bench) {
@@ -125,18 +163,22 @@ api::RoleStatus count(const Bench& bench) {
     status.refs.push_back(reference(*pod));
     add(*pod, status);
   }
+  status.succeeded += left(bench);
+  status.completed_indexes = indexes_text(bench.done);
   return status;
 }
 
 bool work_done(const Roster& roster) {
-  const auto succeeded = [](const api::Pod& pod) { return pod.phase == PodPhase::kSucceeded; };
+  const auto all_done = [](const Bench& bench) {
+    return std::find(bench.done.begin(), bench.done.end(), false) == bench.done.end();
+  };
   bool any = false;
   for (const Bench& bench : roster.benches) {
     if (bench.part.kind != RoleKind::kWorker || bench.seats.empty()) continue;
-    if (!every_seat(bench, succeeded)) return false;
+    if (!all_done(bench)) return false;
     any = true;
   }
-  return any || (seats(roster) > 0 && every_seat(roster, succeeded));
+  return any || (seats(roster) > 0 && std::ranges::all_of(roster.benches, all_done));
 }
 
 }  // namespace paddle::controllers

@@ -28,6 +28,7 @@ Findings look_at(const api::PaddleJob& job, const Roster& roster) {
   for (const Bench& bench : roster.benches) {
     for (size_t i = 0; i < bench.seats.size(); ++i) {
       const api::Pod* pod = bench.seats[i];
+      if (bench.done[i]) continue;
       if (!pod) {
         if (found.missing.empty()) {
           found.missing = pod_name(job, bench.part, static_cast<int>(i));
@@ -87,6 +88,9 @@ std::optional<Waiting> loss(const api::PaddleJob& job, const Roster& roster, con
   if (!found.missing.empty()) {
     return Waiting{"PodLost", "pod " + found.missing + " is gone"};
   }
+  if (!knows_addresses(job, roster, world) && any_pod(roster, waits_for_release)) {
+    return Waiting{"PodLost", "a pod is gone before all of its peers were told its address"};
+  }
   if (has_moved(job, roster, world)) {
     return Waiting{"AddressChanged", "a pod has another address than its peers were told"};
   }
@@ -104,7 +108,7 @@ Waiting why_lost(const api::PaddleJob& job, const Roster& roster, const World& w
 }
 
 bool shape_changed(const api::PaddleJob& job, const World& world) {
-  if (!world.rendezvous || epoch_of(world.rendezvous->meta) != job.status.epoch) return false;
+  if (!is_published(job, world)) return false;
   const auto& said = world.rendezvous->meta.annotations;
   const auto shape = said.find(kShapeAnnotation);
   return shape != said.end() && shape->second != shape_of(job);
@@ -136,8 +140,8 @@ Verdict judge_failure(const api::PaddleJob& job, const Roster& roster, const Wor
 }  // namespace
 
 bool has_begun(const api::PaddleJob& job, const Roster& roster, const World& world) {
-  if (world.rendezvous && epoch_of(world.rendezvous->meta) == job.status.epoch) return true;
-  return any_pod(roster, was_released);
+  if (is_published(job, world)) return true;
+  return any_pod(roster, was_released) || any_done(roster);
 }
 
 bool replaces_one_by_one(const api::PaddleJob& job, const Roster& roster, const World& world,

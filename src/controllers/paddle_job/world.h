@@ -14,6 +14,7 @@
 
 #include "api/pod.h"
 #include "controllers/paddle_job/pod_group.h"
+#include "controllers/paddle_job/successes.h"
 #include "controllers/placement/placement.h"
 #include "controllers/placement/waiting.h"
 
@@ -51,6 +52,7 @@ struct World {
   std::set<int> ports_taken{};                // by other jobs on the host network
   std::map<std::string, NodeLife> nodes{};    // only those that a plan asked about
   bool etcd_is_clean = true;                  // of what a job of this name may have left there
+  Successes noticed{};                        // when the job was last looked at, stored or not
 
   // What was met when we last tried to act for this job, until it works.
   std::optional<Waiting> trouble{};
