@@ -94,7 +94,7 @@ TEST(SampleSetPrerequisites, TheCsiDriverOfOurOwnEngine) {
   World world{.drivers = DriversSeen{.installed = {LeadingFace::kDriver}}};
   const Plan plan = desired(set, world, cluster, WallTime{});
   EXPECT_EQ(reason_of(plan), "CSIDriverMissing");
-  const auto& conditions = only<SetStatus>(plan).back().status.conditions;
+  const auto conditions = only<SetStatus>(plan).back().status.conditions;
   const std::string said = api::find_condition(conditions, "Ready")->message;
   EXPECT_NE(said.find("samplefs.csi.paddlepaddle.org"), std::string::npos) << said;
   EXPECT_NE(said.find("metaurl"), std::string::npos) << said;
