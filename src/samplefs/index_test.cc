@@ -22,7 +22,7 @@ Object object(std::string path, std::uint64_t size = 1, std::string etag = "e") 
   return {.path = std::move(path),
           .size = size,
           .etag = std::move(etag),
-          .modified = WallTime{std::chrono::seconds{1000 + size}}};
+          .modified = WallTime{std::chrono::seconds{1000 + size % 1'000'000}}};
 }
 
 class IndexTest : public testing::Test {

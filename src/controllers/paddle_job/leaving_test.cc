@@ -3,6 +3,8 @@
 // Pods that have succeeded and go, before or after the status says so. Where it says "one pass at a
 // time", the clock stands still.
 
+#include <atomic>
+
 #include "api/look.h"
 #include "controllers/paddle_job/reconciler_fixture.h"
 
@@ -44,13 +46,18 @@ INSTANTIATE_TEST_SUITE_P(Intranets, LeavingPods, ::testing::Values("PodIP", "Ser
 
 // One pass at a time.
 struct UnsaidSuccess : OnePassTest {
+  std::atomic<bool> ending{false};
   std::unique_ptr<Kubelet> kubelet{};
 
   std::string indexes() { return api::look_text(job(), "/status/worker/completedIndexes"); }
   // The operator has seen the first worker succeed, and waits for a moment before it says so.
   void first_succeeds() {
     begin();
-    kubelet = std::make_unique<Kubelet>(server, "train", ends_first);
+    kubelet = std::make_unique<Kubelet>(server, "train", [this](const std::string& name, int run) {
+      return ending ? ends_first(name, run) : "Running";
+    });
+    until([&] { return pass(), phase() == "Running"; });
+    ending = true;
     until([&] { return pass().again_after == 1s; });
     EXPECT_EQ(phase(), "Running");
     EXPECT_EQ(indexes(), "");
