@@ -110,6 +110,9 @@ Json pod_ready(const Json& pod, WallTime) {
 
 Json pod_status(const Json& pod, WallTime) {
   std::string word = text(pod, {"status", "phase"});
+  for (const Json& condition : list(pod, {"status", "conditions"})) {
+    if (text(condition, {"reason"}) == "SchedulingGated") word = "SchedulingGated";
+  }
   if (const auto reason = text(pod, {"status", "reason"}); !reason.empty()) word = reason;
   bool initializing = false;
   const Json& inits = list(pod, {"status", "initContainerStatuses"});

@@ -47,6 +47,9 @@ TEST(Table, APodSaysHowItIs) {
     return row[1].get<std::string>() + " " + row[2].get<std::string>();
   };
   EXPECT_EQ(status(R"({"phase":"Pending"})"), "0/1 Pending");
+  EXPECT_EQ(status(R"({"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False",
+                       "reason":"SchedulingGated"}]})"),
+            "0/1 SchedulingGated");
   EXPECT_EQ(status(R"({"phase":"Running","containerStatuses":[{"ready":true,
                        "state":{"running":{}}}]})"),
             "1/1 Running");

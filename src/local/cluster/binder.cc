@@ -40,7 +40,7 @@ class Binder {
     for (const auto& node : nodes_.list()) nodes.push_back(*node);
     const Placement placement = place(*pod, std::move(nodes));
     const kube::Call call{.stop = stop};
-    CHECK_DONE(placement.node.empty() ? explain(*pod, placement.why_nowhere, call)
+    CHECK_DONE(placement.node.empty() ? explain(*pod, placement, call)
                                       : bind(*pod, placement.node, call));
     return Outcome{};
   }
@@ -60,11 +60,12 @@ class Binder {
     return Done{};
   }
 
-  Result<> explain(const PendingPod& pod, const std::string& why, const kube::Call& call) {
+  Result<> explain(const PendingPod& pod, const Placement& nowhere, const kube::Call& call) {
+    const std::string& why = nowhere.why_nowhere;
     if (pod.why_waiting == why) return Done{};
     const Json condition = {{"type", "PodScheduled"},
                             {"status", "False"},
-                            {"reason", "Unschedulable"},
+                            {"reason", nowhere.reason},
                             {"message", why},
                             {"lastTransitionTime", rfc3339(clock_.wall())}};
     const kube::Patch patch{.body = {{"metadata", {{"uid", pod.meta.uid}}},
@@ -73,7 +74,7 @@ class Binder {
     if (stored.is(Code::kNotFound) || stored.is(Code::kConflict)) return Done{};
     if (!stored) return std::move(stored).error().in("explain pod " + to_string(pod.meta.key));
     pods_.acknowledge(*stored);
-    tell(pod, kube::EventKind::kWarning, "FailedScheduling", why);
+    if (pod.gates.empty()) tell(pod, kube::EventKind::kWarning, "FailedScheduling", why);
     return Done{};
   }
 

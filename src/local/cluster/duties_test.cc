@@ -83,6 +83,22 @@ TEST_P(ClusterDuties, AStatefulSetGetsItsPodsAndThePodsTheirNode) {
   until([&] { return at(kinds::kStatefulSets, {"n", "web"}, "/status/replicas") == "3"; });
 }
 
+TEST_P(ClusterDuties, APodGetsItsNodeWhenItsSchedulingGateIsTakenAway) {
+  put(kinds::kPods, {{"apiVersion", "v1"},
+                     {"kind", "Pod"},
+                     {"metadata", {{"name", "p"}, {"namespace", "n"}}},
+                     {"spec",
+                      {{"schedulingGates", Json::array({Json{{"name", "x/data"}}})},
+                       {"containers", Json::array({Json{{"name", "c"}, {"image", "x"}}})}}}});
+  until([&] {
+    return at(kinds::kPods, {"n", "p"}, "/status/conditions/0/reason") == "SchedulingGated";
+  });
+  EXPECT_EQ(at(kinds::kPods, {"n", "p"}, "/spec/nodeName"), "");
+  ASSERT_TRUE(server_.patch(kinds::kPods, {"n", "p"},
+                            {.body = {{"spec", {{"schedulingGates", Json::array()}}}}}));
+  until([&] { return at(kinds::kPods, {"n", "p"}, "/spec/nodeName") == "local"; });
+}
+
 TEST_P(ClusterDuties, AClaimAndItsVolumeAreBound) {
   put(kinds::kPersistentVolumes, {{"apiVersion", "v1"},
                                   {"kind", "PersistentVolume"},

@@ -94,6 +94,9 @@ Result<PendingPod> decode_pending_pod(const Json& object) {
   PendingPod pod;
   TRY(pod.meta, api::decode_meta(object));
   pod.scheduler = api::look_text(object, "/spec/schedulerName");
+  if (const Json& gates = api::look(object, "/spec/schedulingGates"); gates.is_array()) {
+    for (const Json& gate : gates) pod.gates.push_back(api::look_text(gate, "/name"));
+  }
   if (const Json& wanted = api::look(object, "/spec/nodeSelector"); wanted.is_object()) {
     for (const auto& [key, value] : wanted.items()) {
       if (value.is_string()) pod.node_selector[key] = value.get<std::string>();
@@ -126,12 +129,21 @@ bool fits(const PendingPod& pod, const NodeFacts& node) {
 }
 
 Placement place(const PendingPod& pod, std::vector<NodeFacts> nodes) {
+  constexpr const char* kNoNode = "Unschedulable";
+  if (!pod.gates.empty()) {
+    return {.why_nowhere = "waiting until its scheduling gate " + pod.gates.front() +
+                           (pod.gates.size() > 1 ? " and others are" : " is") + " taken away",
+            .reason = "SchedulingGated"};
+  }
   std::erase_if(nodes, [](const NodeFacts& node) { return !node.ready || node.unschedulable; });
-  if (nodes.empty()) return {.why_nowhere = "no node is ready; start one, or wait until it is"};
+  if (nodes.empty()) {
+    return {.why_nowhere = "no node is ready; start one, or wait until it is", .reason = kNoNode};
+  }
   std::erase_if(nodes, [&](const NodeFacts& node) { return !fits(pod, node); });
   if (nodes.empty()) {
     return {.why_nowhere =
-                "no node has " + wish_of(pod) + "; label the node or change what the pod asks for"};
+                "no node has " + wish_of(pod) + "; label the node or change what the pod asks for",
+            .reason = kNoNode};
   }
   return {.node = std::ranges::min(nodes, {}, [](const NodeFacts& node) {
                     return node.meta.key;

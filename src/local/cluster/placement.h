@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which node a pod goes to: the first, by name, that is Ready, may be scheduled on, and has what
-// nodeSelector and required node affinity ask for. Resources are not counted: on one machine the
-// kernel shares them out. Pure.
+// nodeSelector and required node affinity ask for. A pod with a scheduling gate goes nowhere until
+// all of its gates are taken away. Resources are not counted: on one machine the kernel shares them
+// out. Pure.
 
 #pragma once
 
@@ -42,6 +43,7 @@ struct PendingPod {
   std::map<std::string, std::string> node_selector{};
   std::vector<NodeTerm> affinity{};  // any of them
   bool has_affinity = false;
+  std::vector<std::string> gates{};
   std::string scheduler{};    // empty or default-scheduler: ours
   std::string why_waiting{};  // the message of its condition PodScheduled
   bool operator==(const PendingPod&) const = default;
@@ -53,6 +55,7 @@ bool fits(const PendingPod& pod, const NodeFacts& node);
 struct Placement {
   std::string node{};         // empty: nowhere
   std::string why_nowhere{};  // then why, in one sentence
+  std::string reason{};       // and in one word, as Kubernetes calls it
   bool operator==(const Placement&) const = default;
 };
 Placement place(const PendingPod& pod, std::vector<NodeFacts> nodes);

@@ -40,6 +40,18 @@ TEST(Placement, TakesTheFirstReadyNodeByName) {
   EXPECT_NE(place({}, {}).why_nowhere.find("no node is ready"), std::string::npos);
 }
 
+TEST(Placement, APodWithASchedulingGateGoesNowhere) {
+  Json object = {{"metadata", {{"name", "p"}, {"namespace", "n"}}},
+                 {"spec", {{"schedulingGates", Json::array({Json{{"name", "x/data"}}})}}}};
+  const auto waits = place(*decode_pending_pod(object), {node("a")});
+  EXPECT_EQ(waits.node, "");
+  EXPECT_EQ(waits.reason, "SchedulingGated");
+  EXPECT_EQ(waits.why_nowhere, "waiting until its scheduling gate x/data is taken away");
+  object["spec"]["schedulingGates"] = Json::array();
+  EXPECT_EQ(place(*decode_pending_pod(object), {node("a")}).node, "a");
+  EXPECT_EQ(place({}, {}).reason, "Unschedulable");
+}
+
 TEST(Placement, HonoursTheNodeSelector) {
   PendingPod pod;
   pod.node_selector = {{"cached", "imagenet"}};
