@@ -30,7 +30,9 @@ class LocalLife : public CliTest {
   std::string lasting_job(const std::string& name, const std::string& more) const {
     return "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: " + name +
            "}, spec: {" + more +
-           "template: {spec: {volumes: [{name: word, hostPath: {path: " + word_ +
+           "template: {spec: {terminationGracePeriodSeconds: 0, volumes: [{name: word, hostPath: "
+           "{path: " +
+           word_ +
            "}}], containers: [{name: main, image: x, volumeMounts: [{name: word, "
            "mountPath: /word}], command: [sh, -c, \"while [ ! -e /word/end ]; do sleep 0.05; "
            "done; : " +

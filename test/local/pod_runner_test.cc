@@ -155,7 +155,7 @@ TEST_F(PodRunnerTest, MountsClaimsConfigMapsAndScratchSpace) {
   auto spec =
       pod("cat /mnt/data/train/1.jpg /conf/conf /secret/key /info/epoch; "
           "echo x > /mnt/data/y || echo refused; echo z > /scratch/z && cat /scratch/z; "
-          "stat -c %a /secret/key");
+          "stat -L -c %a /secret/key");
   spec.meta.annotations = {{"epoch", "7"}};
   spec.volumes = {{"d", ClaimVolume{.claim = "imagenet"}},
                   {"c", ObjectVolume{.name = "conf"}},
