@@ -168,7 +168,7 @@ class LivingMountTest : public KillTest {
     for (const auto& [path, bytes] : truth_) {
       std::error_code failed;
       EXPECT_EQ(std::filesystem::file_size(point_ / path, failed), bytes.size()) << path;
-      EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path;
+      EXPECT_TRUE(read_all(point_ / path).bytes == bytes) << path;  // too long to be shown
     }
   }
   static constexpr const char* kGone = "class0/0.jpg";
