@@ -54,6 +54,17 @@ class Times(unittest.TestCase):
         code, out = self.run_commands("""printf '{"step": "bui' >> $PADDLE_TIMES""")
         self.assertEqual((code, out.splitlines()[-1]), (0, "0 passed, 0 failed, 0 skipped"))
 
+    def test_what_a_run_starts_adds_nothing_to_its_counts(self):
+        with tempfile.TemporaryDirectory() as top:
+            inner, outer = Path(top) / "inner.py", Path(top) / "outer.py"
+            note = f"import sys; sys.path.insert(0, {str(TOOLS / 'lib')!r}); import tally\n"
+            note += "tally.note(passed=1, failed=0, skipped=0)\n"
+            inner.write_text(note)
+            outer.write_text(note + "import subprocess\n"
+                             f"subprocess.run([sys.executable, '-B', {str(inner)!r}], check=True)\n")
+            code, out = self.run_commands(f"exec {sys.executable} -B {outer}")
+        self.assertEqual((code, out.splitlines()[-1]), (0, "1 passed, 0 failed, 0 skipped"))
+
     def test_what_is_above_its_goal_is_a_warning(self):
         lines = times.report([("everything", 61 * 60, 94 * 60), ("make test", 29 * 60, 0)])
         warnings = [line for line in lines if line.startswith("warning:")]
