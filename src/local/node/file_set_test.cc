@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/scratch.h"
 #include "base/unique_fd.h"
 
 namespace paddle::local {
@@ -20,13 +21,6 @@ namespace fs = std::filesystem;
 
 class FileSetTest : public testing::Test {
  protected:
-  FileSetTest() {
-    std::string name = (fs::temp_directory_path() / "file-set-XXXXXX").string();
-    top_ = mkdtemp(name.data());
-    directory_ = top_ + "/volume";
-  }
-  ~FileSetTest() override { fs::remove_all(top_); }
-
   void replace(const std::map<std::string, std::string>& files, FileModes modes = {}) {
     const auto done = replace_files(directory_, files, modes);
     ASSERT_TRUE(done) << done.error().message;
@@ -48,8 +42,8 @@ class FileSetTest : public testing::Test {
     return st.st_mode & 07777;
   }
 
-  std::string top_;
-  std::string directory_;
+  const Scratch scratch_;
+  const std::string directory_ = scratch_.path() + "/volume";
 };
 
 TEST_F(FileSetTest, HoldsTheFilesAndNoOthers) {
