@@ -25,10 +25,10 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "base/sync.h"
-#include "kube/client.h"
-#include "kube/config.h"
+#include "kube/client/client.h"
+#include "kube/config/config.h"
 
 namespace paddle {
 namespace {

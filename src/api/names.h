@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "api/expr.h"
+#include "api/schema/expr.h"
 
 namespace paddle::api {
 

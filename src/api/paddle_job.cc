@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "api/object_codec.h"
 #include "api/paddle_job_fields.h"
+#include "api/schema/object_codec.h"
 
 namespace paddle::api {
 

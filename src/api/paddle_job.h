@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "api/shared.h"
 #include "base/result.h"
 

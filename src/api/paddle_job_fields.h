@@ -5,11 +5,11 @@
 
 #pragma once
 
-#include "api/expr.h"
-#include "api/field.h"
 #include "api/names.h"
 #include "api/paddle_job.h"
 #include "api/paddle_job_choices.h"
+#include "api/schema/expr.h"
+#include "api/schema/field.h"
 #include "api/shared_fields.h"
 
 namespace paddle::api {

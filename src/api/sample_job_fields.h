@@ -4,10 +4,10 @@
 
 #pragma once
 
-#include "api/expr.h"
-#include "api/field.h"
 #include "api/names.h"
 #include "api/sample_job.h"
+#include "api/schema/expr.h"
+#include "api/schema/field.h"
 #include "api/shared_fields.h"
 
 namespace paddle::api {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/sample_set.h"
 
-#include "api/object_codec.h"
 #include "api/sample_set_fields.h"
+#include "api/schema/object_codec.h"
 
 namespace paddle::api {
 

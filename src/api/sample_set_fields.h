@@ -4,11 +4,11 @@
 
 #pragma once
 
-#include "api/expr.h"
-#include "api/field.h"
 #include "api/mount_option_patterns.h"
 #include "api/names.h"
 #include "api/sample_set.h"
+#include "api/schema/expr.h"
+#include "api/schema/field.h"
 #include "api/shared_fields.h"
 
 namespace paddle::api {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 
 namespace paddle::api {

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "api/field.h"
+#include "api/schema/field.h"
 #include "api/shared.h"
 
 namespace paddle::api {

@@ -47,10 +47,10 @@ TEST(CommandLine, LogsDeleteAndWaitAreAsInKubectl) {
             (Delete{.words = {"pod", "a", "b"}, .wait = false}));
   EXPECT_EQ(parse<Delete>({"delete", "-f", "x.yaml", "--timeout=2m"}),
             (Delete{.files = {"x.yaml"}, .timeout_seconds = 120}));
-  EXPECT_EQ(
-      parse<Wait>({"wait", "pdj/train", "--for=phase=Completed", "--timeout", "90s"}),
-      (Wait{
-          .words = {"pdj/train"}, .goal = *parse_goal("phase=Completed"), .timeout_seconds = 90}));
+  EXPECT_EQ(parse<Wait>({"wait", "pdj/train", "--for=phase=Completed", "--timeout", "90s"}),
+            (Wait{.words = {"pdj/train"},
+                  .goal = *parse_wait_condition("phase=Completed"),
+                  .timeout_seconds = 90}));
   EXPECT_EQ(parse<Wait>({"wait", "pdj/a", "--for=delete", "--timeout=30"}).timeout_seconds, 30);
   EXPECT_EQ(parse<Apply>({"apply", "-f", "a", "-f", "-"}), (Apply{.files = {"a", "-"}}));
   EXPECT_TRUE(parse<Status>({"status", "-o", "json"}).json);

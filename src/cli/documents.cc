@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "cli/fields.h"
-#include "kube/yaml.h"
+#include "kube/config/yaml.h"
 
 namespace paddle::cli {
 namespace {

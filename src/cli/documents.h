@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>  // Document holds one
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace paddle::cli {

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace paddle::cli {
 

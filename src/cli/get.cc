@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/verb.h"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/resource.h"
 
 namespace paddle::cli {

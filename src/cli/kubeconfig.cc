@@ -2,7 +2,7 @@
 #include "cli/kubeconfig.h"
 
 #include "cli/verb.h"
-#include "kube/read_file.h"
+#include "os/read_file.h"
 
 namespace paddle::cli {
 namespace {
@@ -13,7 +13,7 @@ constexpr const char* kCopy = ".paddle-local.kubeconfig";
 
 Result<> run(const Kubeconfig& verb, const Around& around) {
   const local::Home home = verb.where.home();
-  auto text = kube::read_file(home.kubeconfig(), size_t{64} << 10);
+  auto text = os::read_file(home.kubeconfig(), size_t{64} << 10);
   if (!text) return not_running(home);
   if (verb.path) {
     around.terminal.line(home.kubeconfig());

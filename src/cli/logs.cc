@@ -8,9 +8,9 @@
 
 #include "base/sync.h"
 #include "cli/fields.h"
-#include "cli/goal.h"
 #include "cli/pods.h"
 #include "cli/verb.h"
+#include "cli/wait_condition.h"
 #include "net/url.h"
 
 namespace paddle::cli {
@@ -95,8 +95,9 @@ class Chorus {
 };
 
 bool has_ended(const Json& object) {
-  return judge({.is = Goal::Is::kField, .path = {"status", "phase"}, .value = "\n"}, object).is ==
-         Judgement::Is::kNever;
+  return judge({.is = WaitCondition::Is::kField, .path = {"status", "phase"}, .value = "\n"},
+               object)
+             .is == WaitState::Is::kNever;
 }
 
 Result<> logs_of_owner(Session& session, const Logs& verb, const KnownKind& kind,

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fields.h"
-#include "cli/goal.h"
+#include "cli/wait_condition.h"
 
 namespace paddle::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace paddle::cli {
 

@@ -16,19 +16,19 @@ using api::Json;
 constexpr std::chrono::seconds kPatience{5};
 
 // Its token is empty when there is none (yet).
-Result<runtime::Access> access_to(Session& session, const Json& set) {
+Result<runtime::RuntimeCredentials> access_to(Session& session, const Json& set) {
   const std::string ns = text_at(set, {"metadata", "namespace"});
   const std::string name = text_at(set, {"metadata", "name"});
   auto secret =
       session.client().get(kube::resources::kSecrets, {ns, name + "-runtime"}, session.call());
-  if (secret.is(Code::kNotFound)) return runtime::Access{};
+  if (secret.is(Code::kNotFound)) return runtime::RuntimeCredentials{};
   if (!secret) return session.explained(std::move(secret).error());
   // Runtimes of samplefs answer in the clear.
   const bool tls = text_at(set, {"status", "engine"}) == "juicefs";
   return runtime::access_from(runtime::secret_values(*secret), ns, name, tls);
 }
 
-RuntimeFigures ask(const OwnedPod& pod, const runtime::Access& access,
+RuntimeFigures ask(const OwnedPod& pod, const runtime::RuntimeCredentials& access,
                    const std::stop_token& stop) {
   RuntimeFigures made{.pod = pod.key.name};
   if (pod.ip.empty() || access.token.empty()) {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "cli/session.h"
-#include "runtime/protocol.h"
+#include "runtime/protocol/protocol.h"
 
 namespace paddle::cli {
 

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "cli/kinds.h"
 #include "cli/terminal.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "local/machine/home.h"
 
 namespace paddle::cli {

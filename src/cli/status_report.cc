@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "cli/fields.h"
-#include "cli/goal.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "cli/wait_condition.h"
 
 namespace paddle::cli {
 namespace {

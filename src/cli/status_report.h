@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>  // ClusterReport holds some
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "cli/runtimes.h"
 
 namespace paddle::cli {

@@ -32,7 +32,8 @@ class Waiting {
     for (;;) {
       auto object = session_.client().get(kind_.resource, key_, session_.call());
       if (!object) {
-        const bool wanted = verb_.goal.is == Goal::Is::kDeleted && object.is(Code::kNotFound);
+        const bool wanted =
+            verb_.goal.is == WaitCondition::Is::kDeleted && object.is(Code::kNotFound);
         if (wanted) return met();
         return session_.explained(std::move(object).error());
       }
@@ -63,7 +64,7 @@ class Waiting {
     if (event.type == kube::EventType::kBookmark) return Done{};
     TRY(const Json object, api::parse_json(event.object));
     if (event.type == kube::EventType::kDeleted) {
-      end = verb_.goal.is == Goal::Is::kDeleted
+      end = verb_.goal.is == WaitCondition::Is::kDeleted
                 ? met()
                 : Result<>(Error{Code::kNotFound, name_ + " was deleted"});
     } else {
@@ -74,12 +75,12 @@ class Waiting {
   }
 
   std::optional<Result<>> look(const Json& object) {
-    const Judgement is = judge(verb_.goal, object);
-    if (is.is == Judgement::Is::kThere) {
+    const WaitState is = judge(verb_.goal, object);
+    if (is.is == WaitState::Is::kThere) {
       if (!session_.terminal().live()) session_.terminal().progress(told(object));
       return met();
     }
-    if (is.is == Judgement::Is::kNever) {
+    if (is.is == WaitState::Is::kNever) {
       return Error{Code::kInvalid, name_ + " does not get there by itself: " + is.reason};
     }
     session_.terminal().progress(told(object));
@@ -92,8 +93,8 @@ class Waiting {
   }
 
   Result<> met() {
-    session_.terminal().line(name_ +
-                             (verb_.goal.is == Goal::Is::kDeleted ? " deleted" : " condition met"));
+    session_.terminal().line(
+        name_ + (verb_.goal.is == WaitCondition::Is::kDeleted ? " deleted" : " condition met"));
     return Done{};
   }
 
@@ -144,7 +145,7 @@ void add_wait(CLI::App& local, Command& chosen) {
   paddlectl local wait pod/a --for='jsonpath={.status.podIP}'
   paddlectl local wait pod/a --for=delete)",
                      [wanted](Wait& verb) -> Result<> {
-                       TRY(verb.goal, parse_goal(*wanted));
+                       TRY(verb.goal, parse_wait_condition(*wanted));
                        const auto names = names_of(verb.words);
                        return names ? Result<>(Done{}) : names.error();
                      });

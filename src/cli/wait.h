@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/goal.h"
 #include "cli/session.h"
+#include "cli/wait_condition.h"
 
 namespace CLI {
 class App;
@@ -20,7 +20,7 @@ namespace paddle::cli {
 struct Wait {
   Where where{};
   std::vector<std::string> words{};
-  Goal goal{};
+  WaitCondition goal{};
   int timeout_seconds = 0;  // 0: as long as it takes
   bool operator==(const Wait&) const = default;
 };

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "csi/neighbours.h"
-#include "csi/sockets.h"
+#include "csi/test_peers.h"
+#include "csi/test_sockets.h"
 
 namespace paddle::csi {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/sync.h"
-#include "csi/neighbours.h"
-#include "csi/sockets.h"
+#include "csi/test_peers.h"
+#include "csi/test_sockets.h"
 #include "test/support/eventually.h"
 
 namespace paddle::csi {

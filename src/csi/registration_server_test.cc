@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/sync.h"
-#include "csi/neighbours.h"
-#include "csi/sockets.h"
+#include "csi/test_peers.h"
+#include "csi/test_sockets.h"
 
 namespace paddle::csi {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "csi/sockets.h"
+#include "csi/test_sockets.h"
 
 namespace paddle::csi {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/sample_set.h"
 #include "base/result.h"
 
@@ -48,20 +48,20 @@ struct Manifests {
   bool operator==(const Manifests&) const = default;
 };
 
-class OperatorFace {
+class ManifestBuilder {
  public:
-  virtual ~OperatorFace() = default;
+  virtual ~ManifestBuilder() = default;
   virtual std::string name() const = 0;  // as in spec.csi.driver
   // The first runtime syncs for all of them and hands out the lists of a warm-up. Otherwise each
   // has an index of its own, syncs for itself, and deals the files out as all the others do.
-  virtual bool first_leads() const { return false; }
+  virtual bool shares_volume() const { return false; }
   // Its runtimes answer over TLS, with the certificates of their Secret.
   virtual bool serves_tls() const { return false; }
   // kInvalid: one sentence about what in the spec this engine can not do, and the way out.
   virtual Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                                       const RuntimeOptions& options) const = 0;
 };
-using OperatorFaces = std::vector<std::shared_ptr<const OperatorFace>>;
+using ManifestBuilders = std::vector<std::shared_ptr<const ManifestBuilder>>;
 
 // Metadata that every object of a set has. `ns` empty: an object without a namespace.
 api::Json metadata(const api::SampleSet& set, const std::string& engine, const std::string& ns,

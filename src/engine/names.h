@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "api/sample_set.h"
 
 namespace paddle::engine {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "base/base64.h"
 #include "net/url.h"
 

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "etcd/store.h"
 #include "net/http_client.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
-#include "net/imposter/imposter.h"
+#include "net/test_server/scripted_server.h"
 
 namespace paddle::etcd {
 namespace {
@@ -23,7 +23,7 @@ TEST(EtcdEndpoints, AreReadAsUsersWriteThem) {
   }
 }
 
-using net::Imposter;
+using net::ScriptedServer;
 using net::Seen;
 using net::Wire;
 
@@ -33,11 +33,11 @@ std::string one_entry(const std::string& value) {
 }
 
 TEST(EtcdClient, AsksTheNextEndpointWhenOneIsAwayAndKeepsToTheOneThatAnswered) {
-  Imposter sick([](const Seen&, Wire& wire) { wire.reply(503, R"({"error":"no leader"})"); });
-  Imposter sound([](const Seen&, Wire& wire) { wire.reply(200, one_entry("v")); });
+  ScriptedServer sick([](const Seen&, Wire& wire) { wire.reply(503, R"({"error":"no leader"})"); });
+  ScriptedServer sound([](const Seen&, Wire& wire) { wire.reply(200, one_entry("v")); });
   int nobody = 0;
   {
-    Imposter gone([](const Seen&, Wire&) {});
+    ScriptedServer gone([](const Seen&, Wire&) {});
     nobody = gone.port();
   }
   Client client(
@@ -52,8 +52,8 @@ TEST(EtcdClient, AsksTheNextEndpointWhenOneIsAwayAndKeepsToTheOneThatAnswered) {
 }
 
 TEST(EtcdClient, ASilentEndpointLeavesTimeForTheOthers) {
-  Imposter silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
-  Imposter sound([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  ScriptedServer silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  ScriptedServer sound([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
   Client client(
       {.endpoints = {silent.url(), sound.url()}, .timeout = std::chrono::milliseconds{600}});
   EXPECT_TRUE(client.put("k", "v", {}));
@@ -61,17 +61,18 @@ TEST(EtcdClient, ASilentEndpointLeavesTimeForTheOthers) {
 }
 
 TEST(EtcdClient, NoAnswerInTimeIsADeadlineAndNobodyThereIsUnavailable) {
-  Imposter silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  ScriptedServer silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
   Client waits({.endpoints = {silent.url()}, .timeout = std::chrono::milliseconds{100}});
   EXPECT_TRUE(waits.get("k", {}).is(Code::kDeadline));
-  Imposter sick([](const Seen&, Wire& wire) { wire.reply(503, "no JSON"); });
+  ScriptedServer sick([](const Seen&, Wire& wire) { wire.reply(503, "no JSON"); });
   Client refused({.endpoints = {sick.url()}});
   EXPECT_TRUE(refused.get("k", {}).is(Code::kUnavailable));
 }
 
 TEST(EtcdClient, WhatEtcdRefusesIsNotAskedElsewhere) {
-  Imposter strict([](const Seen&, Wire& wire) { wire.reply(400, R"({"error":"too large"})"); });
-  Imposter other([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  ScriptedServer strict(
+      [](const Seen&, Wire& wire) { wire.reply(400, R"({"error":"too large"})"); });
+  ScriptedServer other([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
   Client client({.endpoints = {strict.url(), other.url()}});
   const auto refused = client.put("k", "v", {});
   ASSERT_TRUE(refused.is(Code::kInvalid));
@@ -81,7 +82,7 @@ TEST(EtcdClient, WhatEtcdRefusesIsNotAskedElsewhere) {
 
 TEST(EtcdClient, GarbageIsNotTakenForAnAnswer) {
   for (const char* garbage : {"", "[]", "{\"kvs\":[{\"key\":\"***\"}]}", "<html>"}) {
-    Imposter server([&](const Seen&, Wire& wire) { wire.reply(200, garbage); });
+    ScriptedServer server([&](const Seen&, Wire& wire) { wire.reply(200, garbage); });
     Client client({.endpoints = {server.url()}});
     EXPECT_FALSE(client.get("k", {})) << garbage;
   }

@@ -58,7 +58,7 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
     // a kernel that can not resend has just said so.
     log::debug("no resend on this kernel", {{"reason", asked.error().message}});
   }
-  session->crew_.start();
+  session->pool_.start();
   if (session->threads() == 0) return Error{Code::kUnavailable, "no thread for FUSE requests"};
   return session;
 }
@@ -76,22 +76,22 @@ Session::Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Me
                               [this] { counters_.skipped_name(); }},
                buffers_),
       misses_(options.max_misses),
-      crew_({options.max_misses + options.spare_threads, options.idle_threads},
-            [this](Crew::Member& member) { loop(member); }) {}
+      pool_({options.max_misses + options.spare_threads, options.idle_threads},
+            [this](WorkerPool::Worker& worker) { loop(worker); }) {}
 
 Session::~Session() { stop(); }
 
-void Session::loop(Crew::Member& member) {
-  const Channel& channel = *channels_[member.number() % channels_.size()];
+void Session::loop(WorkerPool::Worker& worker) {
+  const Channel& channel = *channels_[worker.number() % channels_.size()];
   const auto buffer = std::make_unique<std::byte[]>(kRequestBuffer);
-  while (member.waits()) {
+  while (worker.waits()) {
     Received got;
     do {
       got = channel.receive({buffer.get(), kRequestBuffer});
-    } while (got.link == Link::kAgain && !member.stopping());
+    } while (got.link == Link::kAgain && !worker.stopping());
     if (got.link == Link::kAgain) return;  // stopping
     if (got.link != Link::kOk) return end(end_of(got.link));
-    member.took_work();
+    worker.took_work();
 
     const auto request = decode({buffer.get(), got.size});
     if (!request) {
@@ -177,7 +177,7 @@ std::optional<SessionEnd> Session::ended() const {
 }
 
 void Session::stop() {
-  crew_.stop();
+  pool_.stop();
   end(SessionEnd::kStopped);
 }
 

@@ -32,9 +32,9 @@
 #include "fuse/buffer_pool.h"
 #include "fuse/channel.h"
 #include "fuse/counters.h"
-#include "fuse/crew.h"
 #include "fuse/data_handler.h"
 #include "fuse/read_gate.h"
+#include "fuse/worker_pool.h"
 
 namespace paddle::fuse {
 
@@ -83,7 +83,7 @@ class Session {
   // For notifications. Never use it while answering a request.
   const Channel& channel() const { return *channels_.front(); }
   const Counters& counters() const { return counters_; }
-  std::size_t threads() const { return crew_.size(); }
+  std::size_t threads() const { return pool_.size(); }
 
  private:
   struct Task {
@@ -94,7 +94,7 @@ class Session {
 
   Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Metrics& metrics,
           const SessionOptions& options, const Wishes& wishes);
-  void loop(Crew::Member& member);
+  void loop(WorkerPool::Worker& worker);
   void serve(Task task);
   void wait_for_source(const Task& task);
   void send(const Task& task, const Answer& answer);
@@ -119,7 +119,7 @@ class Session {
   std::optional<Negotiated> agreed_ GUARDED_BY(mutex_);
   std::optional<SessionEnd> end_ GUARDED_BY(mutex_);
 
-  Crew crew_;  // last: its threads use everything above
+  WorkerPool pool_;  // last: its threads use everything above
 };
 
 }  // namespace paddle::fuse

@@ -2,7 +2,7 @@
 //
 // The Kubernetes API as the rest of the program sees it: one interface, three bodies.
 //
-//   Client          the real one, over HTTPS                         (kube/client.h)
+//   Client          the real one, over HTTPS                         (kube/client/client.h)
 //   FakeCluster     in memory, same rules, for unit tests            (kube/fake_cluster.h)
 //   FailingCluster  wraps either and makes chosen calls fail         (kube/failing_cluster.h)
 //
@@ -28,8 +28,8 @@
 
 #include <nlohmann/json.hpp>  // Patch holds one
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "kube/resource.h"
 

@@ -7,7 +7,7 @@
 #include <compare>
 #include <string>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 
 namespace paddle::kube {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "net/curl_connection.h"
 #include "net/curl_error.h"
-#include "net/lane.h"
 #include "net/retry_after.h"
 #include "net/url.h"
 
@@ -48,18 +48,18 @@ std::optional<CURLcode> finished(CURLM* multi) {
 }
 
 // Runs the prepared transfer to its end on this thread.
-Result<> run(Lane& lane, Transfer& transfer, const Deadline& deadline,
+Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& deadline,
              const std::stop_token& stop) {
   for (;;) {
     int running = 0;
-    if (curl_multi_perform(lane.multi(), &running) != CURLM_OK) {
+    if (curl_multi_perform(connection.multi(), &running) != CURLM_OK) {
       return Error{Code::kInternal, "libcurl can not go on"};
     }
-    const auto code = finished(lane.multi());
+    const auto code = finished(connection.multi());
     if (transfer.failed) return *std::move(transfer.failed);
     if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
     if (code && (*code == CURLE_OK || transfer.enough)) return Done{};
-    if (code) return error_of(*code, lane.detail());
+    if (code) return error_of(*code, connection.detail());
 
     constexpr milliseconds kLongest{600'000};
     const auto left = deadline.left(transfer.answering).value_or(kLongest);
@@ -67,8 +67,8 @@ Result<> run(Lane& lane, Transfer& transfer, const Deadline& deadline,
       return Error{Code::kDeadline,
                    transfer.answering ? "no whole answer in time" : "no answer in time"};
     }
-    curl_multi_poll(lane.multi(), nullptr, 0, static_cast<int>(std::min(left, kLongest).count()),
-                    nullptr);
+    curl_multi_poll(connection.multi(), nullptr, 0,
+                    static_cast<int>(std::min(left, kLongest).count()), nullptr);
   }
 }
 
@@ -83,27 +83,27 @@ class HttpClient::Pool {
     (void)ready;
   }
 
-  std::unique_ptr<Lane> take() EXCLUDES(mutex_) {
+  std::unique_ptr<CurlConnection> take() EXCLUDES(mutex_) {
     {
       const Lock lock(mutex_);
       if (!idle_.empty()) {
-        auto lane = std::move(idle_.back());
+        auto connection = std::move(idle_.back());
         idle_.pop_back();
-        return lane;
+        return connection;
       }
     }
-    return std::make_unique<Lane>();
+    return std::make_unique<CurlConnection>();
   }
 
-  void give_back(std::unique_ptr<Lane> lane) EXCLUDES(mutex_) {
+  void give_back(std::unique_ptr<CurlConnection> connection) EXCLUDES(mutex_) {
     const Lock lock(mutex_);
-    if (idle_.size() < max_idle_) idle_.push_back(std::move(lane));
+    if (idle_.size() < max_idle_) idle_.push_back(std::move(connection));
   }
 
  private:
   const size_t max_idle_;
   Mutex mutex_;
-  std::vector<std::unique_ptr<Lane>> idle_ GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<CurlConnection>> idle_ GUARDED_BY(mutex_);
 };
 
 HttpClient::HttpClient(HttpOptions options, const Clock& clock)
@@ -131,24 +131,24 @@ Result<HttpReply> HttpClient::exchange(const HttpRequest& request, const BodySin
                     .max_body = options_.max_body,
                     .stop = call.stop,
                     .may_send = &call.may_send};
-  auto lane = pool_->take();
-  if (!lane->ok()) return Error{Code::kInternal, "libcurl can not start"};
+  auto connection = pool_->take();
+  if (!connection->ok()) return Error{Code::kInternal, "libcurl can not start"};
 
   const auto attempt = [&]() -> Result<> {
     TRY(const Origin origin, origin_of(request.url));
-    CHECK_DONE(lane->prepare(transfer, options_,
-                             options_.proxy ? *options_.proxy : proxy_for(origin, environment_)));
-    if (curl_multi_add_handle(lane->multi(), lane->easy()) != CURLM_OK) {
+    CHECK_DONE(connection->prepare(
+        transfer, options_, options_.proxy ? *options_.proxy : proxy_for(origin, environment_)));
+    if (curl_multi_add_handle(connection->multi(), connection->easy()) != CURLM_OK) {
       return Error{Code::kInternal, "libcurl can not start"};
     }
     // Waking is safe from any thread; a wake that comes late only makes the next poll return once.
-    const std::stop_callback wake(call.stop, [&] { curl_multi_wakeup(lane->multi()); });
-    auto done = run(*lane, transfer, deadline, call.stop);
-    curl_multi_remove_handle(lane->multi(), lane->easy());
+    const std::stop_callback wake(call.stop, [&] { curl_multi_wakeup(connection->multi()); });
+    auto done = run(*connection, transfer, deadline, call.stop);
+    curl_multi_remove_handle(connection->multi(), connection->easy());
     return done;
   };
   auto done = attempt();
-  pool_->give_back(std::move(lane));
+  pool_->give_back(std::move(connection));
   if (!done && transfer.sink_failed) return std::move(done).error();
   if (!done) {
     return std::move(done).error().in(request.method + " " + without_secrets(request.url));

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "net/imposter/imposter.h"
+#include "net/test_server/scripted_server.h"
 
 namespace paddle::net {
 namespace {
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 HttpOptions direct() { return {.proxy = "", .user_agent = "tester/1"}; }
 
 TEST(HttpClient, CarriesMethodHeadersAndBodyAndBringsTheAnswerBack) {
-  Imposter server([](const Seen& seen, Wire& wire) {
+  ScriptedServer server([](const Seen& seen, Wire& wire) {
     wire.reply(201,
                seen.method + " " + seen.target + " " + seen.headers.at("x-a") + " " + seen.body,
                {{"Content-Type", "text/plain"}, {"Retry-After", "7"}});
@@ -36,7 +36,7 @@ TEST(HttpClient, CarriesMethodHeadersAndBodyAndBringsTheAnswerBack) {
 }
 
 TEST(HttpClient, KeepsOneConnectionForCallsInTurn) {
-  Imposter server([](const Seen&, Wire& wire) { wire.reply(200, "ok"); });
+  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(200, "ok"); });
   HttpClient client(direct());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(client.send({.url = server.url()}));
   EXPECT_EQ(server.connections(), 1);
@@ -44,7 +44,7 @@ TEST(HttpClient, KeepsOneConnectionForCallsInTurn) {
 
 TEST(HttpClient, CallsAtTheSameTimeDoNotWaitForEachOther) {
   std::atomic<int> inside = 0;
-  Imposter server([&](const Seen&, Wire& wire) {
+  ScriptedServer server([&](const Seen&, Wire& wire) {
     ++inside;
     while (inside < 4) std::this_thread::yield();  // answers only once all four are here
     wire.reply(200, "ok");
@@ -60,7 +60,7 @@ TEST(HttpClient, CallsAtTheSameTimeDoNotWaitForEachOther) {
 }
 
 TEST(HttpClient, AnIdempotentRequestSurvivesADeadKeptAliveConnection) {
-  Imposter server([](const Seen& seen, Wire& wire) {
+  ScriptedServer server([](const Seen& seen, Wire& wire) {
     if (seen.connection == 0 && seen.target == "/second") return wire.reset();
     wire.reply(200, seen.target);
   });
@@ -75,7 +75,7 @@ TEST(HttpClient, AnIdempotentRequestSurvivesADeadKeptAliveConnection) {
 
 TEST(HttpClient, ACallerThatMayNotSendAnyMoreIsNotHeardEvenOnASecondAttempt) {
   std::atomic<bool> allowed = true;
-  Imposter server([&](const Seen& seen, Wire& wire) {
+  ScriptedServer server([&](const Seen& seen, Wire& wire) {
     if (seen.target == "/second") {
       allowed = false;  // and libcurl would now try again on a new connection
       return wire.reset();
@@ -94,7 +94,7 @@ TEST(HttpClient, ACallerThatMayNotSendAnyMoreIsNotHeardEvenOnASecondAttempt) {
 
 TEST(HttpClient, ANonIdempotentRequestIsSentAtMostOnce) {
   for (const bool orderly : {true, false}) {
-    Imposter server([=](const Seen& seen, Wire& wire) {
+    ScriptedServer server([=](const Seen& seen, Wire& wire) {
       if (seen.method == "GET") return wire.reply(200, "ok");
       orderly ? wire.close() : wire.reset();
     });
@@ -108,14 +108,14 @@ TEST(HttpClient, ANonIdempotentRequestIsSentAtMostOnce) {
 }
 
 TEST(HttpClient, ADeadlineEndsACallToASilentServer) {
-  Imposter server([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  ScriptedServer server([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
   HttpClient client(direct());
   const auto reply = client.send({.url = server.url()}, {.timeout = 50ms});
   ASSERT_TRUE(reply.is(Code::kDeadline));
 }
 
 TEST(HttpClient, TheHeaderTimeoutDoesNotBoundTheBody) {
-  Imposter server([](const Seen&, Wire& wire) {
+  ScriptedServer server([](const Seen&, Wire& wire) {
     wire.begin_chunks();
     (void)system_clock().sleep(150ms, {});
     wire.chunk("late");
@@ -133,7 +133,7 @@ TEST(HttpClient, TheHeaderTimeoutDoesNotBoundTheBody) {
 
 TEST(HttpClient, AStopEndsACallThatWaitsForData) {
   std::stop_source stop;
-  Imposter server([&](const Seen&, Wire& wire) {
+  ScriptedServer server([&](const Seen&, Wire& wire) {
     wire.begin_chunks();
     wire.chunk("one");
     wire.wait_for_peer();
@@ -156,7 +156,7 @@ TEST(HttpClient, AStopEndsACallThatWaitsForData) {
 }
 
 TEST(HttpClient, TheSinksErrorEndsTheTransferUnchanged) {
-  Imposter server([](const Seen&, Wire& wire) {
+  ScriptedServer server([](const Seen&, Wire& wire) {
     wire.begin_chunks();
     for (int i = 0; i < 1000; ++i) wire.chunk(std::string(10'000, 'x'));
     wire.end_chunks();
@@ -173,7 +173,7 @@ TEST(HttpClient, TheSinksErrorEndsTheTransferUnchanged) {
 }
 
 TEST(HttpClient, ASinkThatThrowsIsAnErrorNotACrash) {
-  Imposter server([](const Seen&, Wire& wire) { wire.reply(200, "x"); });
+  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(200, "x"); });
   HttpClient client(direct());
   const auto reply =
       client.stream({.url = server.url()}, [](std::string_view) -> Result<> { throw 1; });
@@ -181,7 +181,7 @@ TEST(HttpClient, ASinkThatThrowsIsAnErrorNotACrash) {
 }
 
 TEST(HttpClient, OnlyASuccessReachesTheSink) {
-  Imposter server([](const Seen&, Wire& wire) { wire.reply(410, "gone"); });
+  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(410, "gone"); });
   HttpClient client(direct());
   bool called = false;
   const auto reply = client.stream({.url = server.url()}, [&](std::string_view) -> Result<> {
@@ -195,7 +195,7 @@ TEST(HttpClient, OnlyASuccessReachesTheSink) {
 }
 
 TEST(HttpClient, ATruncatedBodyIsNotAnAnswer) {
-  Imposter server([](const Seen& seen, Wire& wire) {
+  ScriptedServer server([](const Seen& seen, Wire& wire) {
     if (seen.target == "/length") {
       wire.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
     } else {
@@ -210,7 +210,7 @@ TEST(HttpClient, ATruncatedBodyIsNotAnAnswer) {
 }
 
 TEST(HttpClient, ATooLargeAnswerIsRefusedAndATooLargeErrorIsCut) {
-  Imposter server([](const Seen& seen, Wire& wire) {
+  ScriptedServer server([](const Seen& seen, Wire& wire) {
     wire.reply(seen.target == "/good" ? 200 : 500, std::string(100'000, 'x'));
   });
   auto options = direct();
@@ -224,7 +224,7 @@ TEST(HttpClient, ATooLargeAnswerIsRefusedAndATooLargeErrorIsCut) {
 }
 
 TEST(HttpClient, EndlessHeadersAreRefused) {
-  Imposter server([](const Seen&, Wire& wire) {
+  ScriptedServer server([](const Seen&, Wire& wire) {
     wire.send("HTTP/1.1 200 OK\r\n");
     const std::string line = "X-Filler: " + std::string(1000, 'x') + "\r\n";
     for (int i = 0; i < 2000; ++i) wire.send(line);
@@ -235,7 +235,7 @@ TEST(HttpClient, EndlessHeadersAreRefused) {
 }
 
 TEST(HttpClient, RedirectsAreHandedBackNotFollowed) {
-  Imposter server([](const Seen&, Wire& wire) {
+  ScriptedServer server([](const Seen&, Wire& wire) {
     wire.reply(302, "", {{"Location", "http://127.0.0.1:1/elsewhere"}});
   });
   HttpClient client(direct());
@@ -265,7 +265,7 @@ TEST(HttpClient, SpeaksOneClearSentencePerFailure) {
   EXPECT_EQ(refused.error().message.find("hidden"), std::string::npos);
   EXPECT_TRUE(client.send({.url = "file:///etc/passwd"}).is(Code::kInvalid));
 
-  Imposter garbage([](const Seen&, Wire& wire) {
+  ScriptedServer garbage([](const Seen&, Wire& wire) {
     wire.send("SSH-2.0-OpenSSH_9.2\r\n");
     wire.close();
   });
@@ -273,7 +273,7 @@ TEST(HttpClient, SpeaksOneClearSentencePerFailure) {
 }
 
 TEST(HttpClient, GoesThroughAnHttpProxyWithItsCredentials) {
-  Imposter proxy([](const Seen&, Wire& wire) { wire.reply(200, "from the proxy"); });
+  ScriptedServer proxy([](const Seen&, Wire& wire) { wire.reply(200, "from the proxy"); });
   auto options = direct();
   options.proxy = "http://me:secret@127.0.0.1:" + std::to_string(proxy.port());
   HttpClient client(options);
@@ -284,7 +284,7 @@ TEST(HttpClient, GoesThroughAnHttpProxyWithItsCredentials) {
 }
 
 TEST(HttpClient, AProxyThatRefusesATunnelIsUnavailableAndStaysNameless) {
-  Imposter proxy([](const Seen&, Wire& wire) { wire.reply(403, "no"); });
+  ScriptedServer proxy([](const Seen&, Wire& wire) { wire.reply(403, "no"); });
   auto options = direct();
   options.proxy = "http://me:secret@127.0.0.1:" + std::to_string(proxy.port());
   HttpClient client(options);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "net/http_client.h"
-#include "net/imposter/imposter.h"
+#include "net/test_server/scripted_server.h"
 
 namespace paddle::net {
 namespace {
@@ -14,13 +14,14 @@ const Pair& ca() {
 
 void answer(const Seen&, Wire& wire) { wire.reply(200, "ok"); }
 
-Result<HttpReply> ask(Imposter& server, TlsOptions tls, const std::string& host = "127.0.0.1") {
+Result<HttpReply> ask(ScriptedServer& server, TlsOptions tls,
+                      const std::string& host = "127.0.0.1") {
   HttpClient client({.tls = std::move(tls), .proxy = ""});
   return client.send({.url = server.url(host)});
 }
 
 TEST(HttpTls, ACertificateFromTheGivenCaIsTrusted) {
-  Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), {})});
+  ScriptedServer server(answer, ScriptedServer::Tls{.server = make_leaf(ca(), {})});
   EXPECT_TRUE(ask(server, {.ca_pem = ca().cert}));
   EXPECT_TRUE(ask(server, {.ca_pem = ca().cert}, "localhost"));
 }
@@ -40,7 +41,7 @@ TEST(HttpTls, UnknownWrongOrExpiredCertificatesAreRefusedBeforeAnythingIsSent) {
       {"not yet valid", {.valid_from = 600, .valid_to = 3600}, ca().cert},
   };
   for (const auto& [what, leaf, trusted] : cases) {
-    Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), leaf)});
+    ScriptedServer server(answer, ScriptedServer::Tls{.server = make_leaf(ca(), leaf)});
     const auto reply = ask(server, {.ca_pem = trusted});
     ASSERT_TRUE(reply.is(Code::kUntrusted)) << what;
     EXPECT_NE(reply.error().message.find("the server's certificate is not trusted"),
@@ -59,7 +60,7 @@ TEST(HttpTls, TheEnvironmentDoesNotAddTrustToAConfiguredCa) {
   std::fclose(out);
   setenv("SSL_CERT_FILE", file.c_str(), 1);
   setenv("CURL_CA_BUNDLE", file.c_str(), 1);
-  Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), {})});
+  ScriptedServer server(answer, ScriptedServer::Tls{.server = make_leaf(ca(), {})});
   EXPECT_TRUE(ask(server, {.ca_pem = other.cert}).is(Code::kUntrusted));
   EXPECT_TRUE(ask(server, {.ca_file = file}));
   unsetenv("SSL_CERT_FILE");
@@ -67,7 +68,8 @@ TEST(HttpTls, TheEnvironmentDoesNotAddTrustToAConfiguredCa) {
 }
 
 TEST(HttpTls, AServerNameReplacesTheHostInTheCheckAlone) {
-  Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), {.san = "DNS:api.example"})});
+  ScriptedServer server(answer,
+                        ScriptedServer::Tls{.server = make_leaf(ca(), {.san = "DNS:api.example"})});
   EXPECT_TRUE(ask(server, {.ca_pem = ca().cert}).is(Code::kUntrusted));
   const auto reply = ask(server, {.ca_pem = ca().cert, .server_name = "api.example"});
   ASSERT_TRUE(reply) << reply.error().message;
@@ -75,7 +77,8 @@ TEST(HttpTls, AServerNameReplacesTheHostInTheCheckAlone) {
 }
 
 TEST(HttpTls, AClientCertificateIsShownWhenAskedFor) {
-  Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), {}), .client_ca = ca().cert});
+  ScriptedServer server(answer,
+                        ScriptedServer::Tls{.server = make_leaf(ca(), {}), .client_ca = ca().cert});
   const Pair me = make_leaf(ca(), {.common_name = "me", .client = true});
   EXPECT_TRUE(ask(server, {.ca_pem = ca().cert, .cert_pem = me.cert, .key_pem = me.key}));
   EXPECT_TRUE(ask(server, {.ca_pem = ca().cert}).is(Code::kUnavailable));
@@ -86,7 +89,7 @@ TEST(HttpTls, AClientCertificateIsShownWhenAskedFor) {
 }
 
 TEST(HttpTls, UnusableMaterialIsOurOwnMistake) {
-  Imposter server(answer, Imposter::Tls{.server = make_leaf(ca(), {})});
+  ScriptedServer server(answer, ScriptedServer::Tls{.server = make_leaf(ca(), {})});
   const Pair me = make_leaf(ca(), {.client = true}), other = make_leaf(ca(), {.client = true});
   const TlsOptions bad[] = {
       {.ca_pem = "not a certificate"},
@@ -103,8 +106,8 @@ TEST(HttpTls, UnusableMaterialIsOurOwnMistake) {
 }
 
 TEST(HttpTls, PlainHttpToATlsPortAndTheReverseFailCleanly) {
-  Imposter secure(answer, Imposter::Tls{.server = make_leaf(ca(), {})});
-  Imposter plain(answer);
+  ScriptedServer secure(answer, ScriptedServer::Tls{.server = make_leaf(ca(), {})});
+  ScriptedServer plain(answer);
   HttpClient client({.tls = {.ca_pem = ca().cert}, .proxy = ""});
   EXPECT_TRUE(client
                   .send({.url = "http://127.0.0.1:" + std::to_string(secure.port())},

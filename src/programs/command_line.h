@@ -27,7 +27,7 @@ struct OperatorFlags {
   std::pair<int, int> port_range{35000, 65000};
   std::vector<std::string> cache_roots{};  // of nodes; empty: anywhere but the system's own
   std::chrono::seconds runtime_identity_lifetime = std::chrono::days{90};  // renewed halfway
-  std::string kubeconfig{};             // empty: as kube/config.h finds it
+  std::string kubeconfig{};             // empty: as kube/config/config.h finds it
   std::string log_encoder = "console";  // or "json"
   std::string log_level = "info";       // debug, info, warn or error
   bool development = false;             // accepted; means the console encoder and debug logs

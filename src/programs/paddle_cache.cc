@@ -77,7 +77,7 @@ Result<std::string> fetch_list(const programs::ServeFlags& flags, const std::str
 }
 
 // Until told to stop; then everything but the engine is gone.
-Result<> serve_with(engine::NodeFace& engine, const programs::ServeFlags& flags, Metrics& metrics,
+Result<> serve_with(engine::NodeEngine& engine, const programs::ServeFlags& flags, Metrics& metrics,
                     const std::function<Result<fuse::Negotiated>(fuse::Attachment)>& attacher,
                     std::chrono::milliseconds end_limit, const sigset_t& ends) {
   TRY(const net::Address address, net::parse_address(flags.listen));
@@ -116,19 +116,20 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
                            std::int32_t partition, std::stop_token stop) {
       return fetch_list(flags, address, job, partition, std::move(stop));
     };
-    TRY(const auto engine, engine::juicefs::NodeEngine::open({.program = flags.juicefs,
-                                                              .source = flags.source,
-                                                              .source_secret = flags.source_secret,
-                                                              .volume_secret = flags.volume_secret,
-                                                              .data = flags.data,
-                                                              .sub_dir = flags.sub_dir,
-                                                              .disks = flags.disks,
-                                                              .state = flags.cache,
-                                                              .fetch = fetch}));
+    TRY(const auto engine,
+        engine::juicefs::JuicefsNodeEngine::open({.program = flags.juicefs,
+                                                  .source = flags.source,
+                                                  .source_secret = flags.source_secret,
+                                                  .volume_secret = flags.volume_secret,
+                                                  .data = flags.data,
+                                                  .sub_dir = flags.sub_dir,
+                                                  .disks = flags.disks,
+                                                  .state = flags.cache,
+                                                  .fetch = fetch}));
     return serve_with(*engine, flags, metrics, {}, kEndLimitOfJuicefs, ends);
   }
   TRY(const auto engine,
-      engine::samplefs::NodeEngine::open(
+      engine::samplefs::SamplefsNodeEngine::open(
           {.source = {.uri = flags.source, .secret_directory = flags.source_secret},
            .cache = flags.cache,
            .cache_mib = flags.cache_mib,

@@ -14,8 +14,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/crd.h"
-#include "api/pod_schema.h"
+#include "api/crd/crd.h"
+#include "api/schema/pod_schema.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include "controllers/loop/signals.h"
 #include "controllers/operator/add_controllers.h"
 #include "controllers/paddle_job/elastic.h"
-#include "kube/client.h"
-#include "kube/config.h"
+#include "kube/client/client.h"
+#include "kube/config/config.h"
 #include "kube/leader/pod_identity.h"
 #include "programs/command_line.h"
 

@@ -11,7 +11,7 @@ using api::Json;
 constexpr std::size_t kLongestList = std::size_t{1} << 30;
 
 // Runtimes are within the cluster: never through a proxy.
-net::HttpOptions options(const Access& access) {
+net::HttpOptions options(const RuntimeCredentials& access) {
   net::HttpOptions options;
   options.tls = {.ca_pem = access.authority, .server_name = access.name};
   options.proxy = "";
@@ -61,14 +61,14 @@ std::string address_of(const std::string& host) {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(kPort);
 }
 
-Client::Client(std::string address, Access access, std::chrono::milliseconds limit)
+Client::Client(std::string address, RuntimeCredentials access, std::chrono::milliseconds limit)
     : address_(std::move(address)),
       access_(std::move(access)),
       limit_(limit),
       http_(options(access_)) {}
 
 Client::Client(std::string address, std::string token, std::chrono::milliseconds limit)
-    : Client(std::move(address), Access{.token = std::move(token)}, limit) {}
+    : Client(std::move(address), RuntimeCredentials{.token = std::move(token)}, limit) {}
 
 Result<net::HttpReply> Client::send(net::HttpRequest request, const net::BodySink* sink,
                                     std::stop_token stop) {

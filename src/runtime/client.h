@@ -19,18 +19,18 @@
 
 #include "base/result.h"
 #include "net/http_client.h"
-#include "runtime/protocol.h"
+#include "runtime/protocol/protocol.h"
 
 namespace paddle::runtime {
 
 // From the Secret <set>-runtime (identity.h).
-struct Access {
+struct RuntimeCredentials {
   std::string token{};
   std::string token_before{};  // tried when the first is refused; empty: none
   std::string authority{};     // PEM
   std::string name{};          // that the certificate must have: server_name()
   bool tls = false;            // never without it; an authority is such a wish too
-  bool operator==(const Access&) const = default;
+  bool operator==(const RuntimeCredentials&) const = default;
 };
 
 // Whether the error says that the access is too old, or too new: the Secret should be read again.
@@ -42,7 +42,7 @@ std::string address_of(const std::string& host);
 class Client {
  public:
   // `address` is host:port; an IPv6 host is in brackets.
-  Client(std::string address, Access access,
+  Client(std::string address, RuntimeCredentials access,
          std::chrono::milliseconds limit = std::chrono::seconds{10});
   // In the clear.
   Client(std::string address, std::string token,
@@ -66,7 +66,7 @@ class Client {
                               std::stop_token stop);
 
   const std::string address_;
-  const Access access_;
+  const RuntimeCredentials access_;
   const std::chrono::milliseconds limit_;
   net::HttpClient http_;
 };

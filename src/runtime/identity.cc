@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "base/base64.h"
 #include "tls/certificate.h"
 
@@ -62,9 +62,10 @@ SecretData secret_values(const api::Json& secret) {
   return values;
 }
 
-Access access_from(const SecretData& data, const std::string& ns, const std::string& set,
-                   bool tls) {
-  Access access{.token = at(data, engine::kTokenKey), .token_before = at(data, kTokenBefore)};
+RuntimeCredentials access_from(const SecretData& data, const std::string& ns,
+                               const std::string& set, bool tls) {
+  RuntimeCredentials access{.token = at(data, engine::kTokenKey),
+                            .token_before = at(data, kTokenBefore)};
   if (tls) {
     access.authority = at(data, kAuthority);
     access.name = server_name(ns, set);
@@ -73,7 +74,7 @@ Access access_from(const SecretData& data, const std::string& ns, const std::str
   return access;
 }
 
-bool is_complete(const Access& access) {
+bool is_complete(const RuntimeCredentials& access) {
   if (access.token.empty()) return false;
   return !access.tls || (!access.authority.empty() && tls::validity_of(access.authority));
 }

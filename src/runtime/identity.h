@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "engine/names.h"
@@ -49,10 +49,11 @@ Result<SecretData> make_identity(const std::string& ns, const std::string& set,
 
 // How to speak to the runtimes of a set whose Secret this is; `tls`: theirs is an engine that
 // serves it (engine/manifests.h).
-Access access_from(const SecretData& data, const std::string& ns, const std::string& set, bool tls);
+RuntimeCredentials access_from(const SecretData& data, const std::string& ns,
+                               const std::string& set, bool tls);
 // Whether a runtime could be spoken to with it: there is a token and, with TLS, an authority that
 // can be read.
-bool is_complete(const Access& access);
+bool is_complete(const RuntimeCredentials& access);
 
 // When it is time: in the middle of its life. Long ago when something is missing or can not be
 // read.

@@ -61,7 +61,7 @@ TEST(RuntimeIdentity, WithoutItsAuthorityNobodyIsSpokenToInTheClear) {
   EXPECT_FALSE(access_from(whole, "train", "imagenet", false).tls);
   auto damaged = whole;
   damaged.erase(kAuthority);
-  const Access access = access_from(damaged, "train", "imagenet", true);
+  const RuntimeCredentials access = access_from(damaged, "train", "imagenet", true);
   const auto asked = Client("127.0.0.1:1", access).status();
   ASSERT_TRUE(asked.is(Code::kUnavailable));
   EXPECT_NE(asked.error().message.find("in the clear"), std::string::npos) << asked.error().message;

@@ -8,7 +8,7 @@
 
 #include "base/scratch.h"
 #include "samplefs/listed_index.h"
-#include "samplefs/unneeded.h"
+#include "samplefs/unreferenced_blocks.h"
 #include "source/failing_source.h"
 #include "source/memory_source.h"
 
@@ -161,17 +161,17 @@ TEST_F(FillerTest, KnowsEveryBlockOfAnIndex) {
   ReadThrough data(store_.get(), memory_);
   ASSERT_TRUE(Filler(index_, data).run({}));
   EXPECT_EQ(store_->stats().blocks, kFiles + 3);
-  Unneeded all(store_->keys());
+  UnreferencedBlocks all(store_->keys());
   all.needs(*index_);
   EXPECT_TRUE(all.rest().empty());
 
-  Unneeded but_one(store_->keys());
+  UnreferencedBlocks but_one(store_->keys());
   const auto big = *index_->resolve("big");
   but_one.needs(*index_, [&](Index::Position position) { return position != big; });
   EXPECT_EQ(but_one.rest().size(), 3u);
   store_->drop_all(but_one.rest());
   EXPECT_EQ(store_->stats().blocks, kFiles);
-  EXPECT_EQ(Unneeded(store_->keys()).rest().size(), kFiles) << "nobody needs anything";
+  EXPECT_EQ(UnreferencedBlocks(store_->keys()).rest().size(), kFiles) << "nobody needs anything";
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ SampleJobsTest::SampleJobsTest()
             while (closed_) gate_wake_.wait(gate_mutex_);
             return false;
           },
-          net::Imposter::On::kEveryAddress),
+          net::ScriptedServer::On::kEveryAddress),
       disk_(scratch_.path() + "/disk") {}
 
 SampleJobsTest::~SampleJobsTest() {

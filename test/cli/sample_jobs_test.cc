@@ -184,7 +184,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   put("train/0");
   put("train/1");
   const source::S3Credentials other_keys{.access_key = "you", .secret_key = "canary-other-77a"};
-  source::FakeS3 other(other_keys, {}, net::Imposter::On::kEveryAddress);
+  source::FakeS3 other(other_keys, {}, net::ScriptedServer::On::kEveryAddress);
   other.put("more/a.jpg", "from the other");
   other.put("more/sub/b.jpg", "as well");
   other.put("more/c.txt", "not wanted");
@@ -243,7 +243,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
 TEST_F(LocalSampleJobs, SourcesAreJoinedInASetOfSeveralPartitions) {
   for (int i = 0; i < 6; ++i) put("train/" + std::to_string(i));
   const source::S3Credentials other_keys{.access_key = "you", .secret_key = "canary-other-77a"};
-  source::FakeS3 other(other_keys, {}, net::Imposter::On::kEveryAddress);
+  source::FakeS3 other(other_keys, {}, net::ScriptedServer::On::kEveryAddress);
   for (const char* name : {"a", "b", "c"}) other.put(std::string("more/") + name, name);
   make_set("", 3);
   EXPECT_EQ(row()["RUNTIME"], "3/3");

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "api/describe.h"
-#include "api/json.h"
+#include "api/crd/describe.h"
+#include "api/json/json.h"
 
 namespace paddle::test {
 

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/crd.h"
-#include "api/validate.h"
+#include "api/crd/crd.h"
+#include "api/crd/validate.h"
 #include "net/http_client.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"

@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "api/crd/validate.h"
 #include "api/paddle_job.h"
 #include "api/sample_job.h"
 #include "api/sample_set.h"
-#include "api/validate.h"
 #include "test/integration/api_corpus.h"
 
 namespace paddle::test {

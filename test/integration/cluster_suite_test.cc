@@ -3,7 +3,7 @@
 // The suite that FakeCluster passes, over the real client and a real API server.
 #include "kube/fake/cluster_suite.h"
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"
 

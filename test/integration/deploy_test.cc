@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "net/server/http_server.h"
 #include "test/support/components.h"
 #include "test/support/control_plane.h"

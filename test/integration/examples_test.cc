@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "api/crd/validate.h"
 #include "api/paddle_job.h"
 #include "api/sample_set.h"
-#include "api/validate.h"
 #include "cli/documents.h"
 #include "controllers/paddle_job/plan.h"
 

@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/informer/informers.h"
 #include "test/integration/cutting_proxy.h"
 #include "test/support/control_plane.h"

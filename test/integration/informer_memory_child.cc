@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/informer/informers.h"
 
 namespace paddle::kube {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "test/support/control_plane.h"
 #include "test/support/process.h"
 

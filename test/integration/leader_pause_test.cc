@@ -10,7 +10,7 @@
 #include <signal.h>
 
 #include "base/log.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/leader/lease.h"
 #include "test/integration/audit_log.h"
 #include "test/integration/tcp_gate.h"
@@ -114,9 +114,9 @@ TEST_F(LeaderPause, AStoppedLeaderWritesNothingAfterItsLease) {
   ASSERT_TRUE(eventually([&] { return !holder().empty(); }, seconds{120}));
   constexpr int kRounds = 5;
   for (int round = 0; round < kRounds; ++round) {
-    const bool first_leads = holder() == probes[0].name;
-    const Probe& leader = first_leads ? probes[0] : probes[1];
-    const Probe& other = first_leads ? probes[1] : probes[0];
+    const bool shares_volume = holder() == probes[0].name;
+    const Probe& leader = shares_volume ? probes[0] : probes[1];
+    const Probe& other = shares_volume ? probes[1] : probes[0];
     ASSERT_TRUE(goes_on(leader.name, "update", 40)) << "the leader does not write";
     ASSERT_TRUE(freeze(leader.pid));
     ASSERT_TRUE(holds(other.name)) << "nobody took over, round " << round;

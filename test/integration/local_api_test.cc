@@ -2,7 +2,7 @@
 //
 // The promises of kube/cluster.h, asked of the real client and the embedded API server.
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/fake/cluster_suite.h"
 #include "local/api_server/server.h"
 #include "test/support/scratch_dir.h"

@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "base/sync.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "test/support/eventually.h"
 #include "test/support/ports.h"
 #include "test/support/process.h"

@@ -12,7 +12,7 @@
 
 #include "controllers/loop/manager.h"
 #include "controllers/loop/sources.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "test/integration/audit_log.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"
@@ -20,7 +20,7 @@
 namespace paddle::test {
 namespace {
 
-using controllers::Outcome;
+using controllers::ReconcileResult;
 using kube::Json;
 using std::chrono::seconds;
 namespace resources = kube::resources;
@@ -76,15 +76,15 @@ TEST_F(ManagerIdle, MakesNoRequestButRenewalsOfItsLeaseAndWatches) {
   std::atomic<size_t> passes{0};
   ASSERT_TRUE((*manager)->add(
       {.name = "idle", .lease = "idle.paddlepaddle.org", .workers = 2},
-      [&](const controllers::Surroundings& around) -> controllers::Reconcile {
+      [&](const controllers::ControllerContext& around) -> controllers::Reconcile {
         controllers::for_kind(around.informers.of(resources::kConfigMaps, {}, kMeta), around.queue);
         for (const auto& kind : {resources::kPods, resources::kServices, resources::kSecrets}) {
           controllers::owns(around.informers.of(kind, {}, kMeta), resources::kConfigMaps,
                             around.queue);
         }
-        return [&](const api::ObjectKey&, std::stop_token) -> Result<Outcome> {
+        return [&](const api::ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
           ++passes;
-          return Outcome{};
+          return ReconcileResult{};
         };
       }));
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE((*manager)->run(stop)); });

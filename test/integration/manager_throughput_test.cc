@@ -28,9 +28,9 @@ TEST(ManagerThroughput, AThousandReconcilesCostLessThanASecondOfCpu) {
   std::atomic<int> passes{0};
   Controller controller(
       {.name = "noop", .workers = 4},
-      [&](const ObjectKey&, std::stop_token) -> Result<Outcome> {
+      [&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
         ++passes;
-        return Outcome{};
+        return ReconcileResult{};
       },
       system_clock(), system_random(), metrics);
   controller.start();

@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 #include "controllers/paddle_job/reconciler.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "kube/fake/failing_cluster.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"
@@ -109,7 +109,7 @@ struct PaddleJobFaults : ::testing::Test {
         failing, {.metrics_address = "0", .health_address = "0"}, metrics);
     ASSERT_TRUE(manager);
     ASSERT_TRUE((*manager)->add({.name = controllers::kPaddleJobController, .workers = 4},
-                                [&](const controllers::Surroundings& around) {
+                                [&](const controllers::ControllerContext& around) {
                                   return controllers::make_paddle_job_reconciler(around, {},
                                                                                  system_clock());
                                 }));

@@ -19,22 +19,23 @@
 #include "base/log.h"
 #include "controllers/loop/manager.h"
 #include "controllers/loop/signals.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 namespace paddle {
 namespace {
 
-using controllers::Outcome;
+using controllers::ReconcileResult;
 using kube::Json;
 using kube::resources::kConfigMaps;
 using std::chrono::milliseconds;
 
 constexpr int kWritesInAPass = 20;
 
-controllers::Reconcile writer(const controllers::Surroundings& around, const std::string& name) {
+controllers::Reconcile writer(const controllers::ControllerContext& around,
+                              const std::string& name) {
   for (int i = 0; i < 2; ++i) around.queue.add({"default", "target-" + std::to_string(i)});
   return [&cluster = around.cluster, name](const api::ObjectKey& key,
-                                           std::stop_token stop) -> Result<Outcome> {
+                                           std::stop_token stop) -> Result<ReconcileResult> {
     TRY(Json map, cluster.get(kConfigMaps, key, {.timeout = milliseconds{5000}, .stop = stop}));
     for (int write = 0; write < kWritesInAPass; ++write) {
       Json& count = map["data"][name];
@@ -43,7 +44,7 @@ controllers::Reconcile writer(const controllers::Surroundings& around, const std
       TRY(map, cluster.update(kConfigMaps, map, {}, {.timeout = milliseconds{5000}}));
       system_clock().sleep(milliseconds{5}, {});
     }
-    return Outcome{milliseconds{1}};
+    return ReconcileResult{milliseconds{1}};
   };
 }
 
@@ -76,7 +77,7 @@ int run(std::map<std::string, std::string> args) {
        .lease = "probe.paddlepaddle.org",
        .workers = 2,
        .limits = {.first_pause = milliseconds{1}, .longest_pause = milliseconds{500}}},
-      [&](const controllers::Surroundings& around) { return writer(around, name); });
+      [&](const controllers::ControllerContext& around) { return writer(around, name); });
   if (!added) return 2;
   const auto ended = (*manager)->run(signals.token());
   if (ended) return 0;

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "controllers/paddle_job/parts.h"
 #include "controllers/paddle_job/pods.h"
 #include "controllers/paddle_job/rendezvous.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "engine/samplefs/volumes.h"
-#include "local/cluster/duties.h"
+#include "local/cluster/cluster_controllers.h"
 #include "local/node/pod_logs.h"
 #include "test/local/machine_main.h"
 #include "test/support/eventually.h"
@@ -31,7 +31,7 @@ void MachineTest::SetUp() {
       *client_, {.metrics_address = "0", .health_address = "0"}, metrics_);
   ASSERT_TRUE(manager) << manager.error().message;
   manager_ = *std::move(manager);
-  ASSERT_TRUE(add_cluster_duties(*manager_));
+  ASSERT_TRUE(add_cluster_controllers(*manager_));
   duties_ = std::jthread([this](std::stop_token stop) {
     const auto ended = manager_->run(stop);
     EXPECT_TRUE(ended) << ended.error().message;

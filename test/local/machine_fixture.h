@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/loop/manager.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "local/api_server/server.h"
 #include "local/node/node.h"
 #include "test/support/scratch_dir.h"

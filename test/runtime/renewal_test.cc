@@ -27,9 +27,9 @@ namespace kinds = kube::resources;
 const api::ObjectKey kRenewedSet{"test", "set"};
 
 // A client that finds the runtime where this test has it.
-class RemoteHere final : public runtime::Remote {
+class RemoteHere final : public runtime::RuntimeClient {
  public:
-  RemoteHere(const std::string& address, const runtime::Access& access)
+  RemoteHere(const std::string& address, const runtime::RuntimeCredentials& access)
       : client_(address, access) {}
   Result<runtime::StatusReport> status(std::stop_token stop) override {
     return client_.status(stop);
@@ -124,12 +124,12 @@ class RenewalTest : public RuntimeTest {
     EXPECT_TRUE(made);
     manager_ = *std::move(made);
     controllers::sample_jobs::SampleJobOptions options;
-    options.engines = {std::make_shared<engine::juicefs::JuicefsOperatorFace>()};
-    options.runtime_at = [this](const std::string&, const runtime::Access& access) {
+    options.engines = {std::make_shared<engine::juicefs::JuicefsManifestBuilder>()};
+    options.runtime_at = [this](const std::string&, const runtime::RuntimeCredentials& access) {
       return std::make_unique<RemoteHere>(address_, access);
     };
     EXPECT_TRUE(manager_->add({.name = controllers::kSampleJobController, .workers = 2},
-                              [options](const controllers::Surroundings& around) {
+                              [options](const controllers::ControllerContext& around) {
                                 return controllers::make_sample_job_reconciler(around, options,
                                                                                system_clock());
                               }));

@@ -13,9 +13,9 @@ namespace {
 class TlsTest : public RuntimeTest {
  protected:
   runtime::Client client(const runtime::SecretData& data) {
-    return {address_, runtime::Access{.token = data.at("token"),
-                                      .authority = data.at(runtime::kAuthority),
-                                      .name = runtime::server_name("test", "set")}};
+    return {address_, runtime::RuntimeCredentials{.token = data.at("token"),
+                                                  .authority = data.at(runtime::kAuthority),
+                                                  .name = runtime::server_name("test", "set")}};
   }
 };
 

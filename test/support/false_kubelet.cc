@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
-#include "api/pod.h"
+#include "api/core/pod.h"
+#include "api/json/look.h"
 #include "base/clock.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/pod_facts.h"

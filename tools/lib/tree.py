@@ -25,7 +25,8 @@ def cxx(paths, under=""):
             if each.suffix in (".h", ".cc") and str(each).startswith(under)]
 
 
-KEYWORDS = {"DEPS", "SOURCES", "TESTS", "FUZZERS", "LIBS", "LABELS", "ALONE"}
+KEYWORDS = {"DEPS", "SOURCES", "TESTS", "FUZZERS", "LIBS", "LABELS", "ALONE", "PURE",
+            "HEADERS_ONLY"}
 
 
 def read_call(text):

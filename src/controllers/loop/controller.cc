@@ -22,11 +22,11 @@ Controller::Controller(ControllerOptions options, Reconcile reconcile, const Clo
       seconds_(metrics.seconds("paddle_reconcile_seconds", "Duration of a pass.",
                                {{"controller", options_.name}})),
       queue_(options_.name, options_.limits, clock, random, metrics) {
-  for (size_t i = 0; i < endings_.size(); ++i) {
-    endings_[i] =
-        &metrics.counter("paddle_reconcile_total", "Passes, by how they ended.",
-                         {{"controller", options_.name},
-                          {"outcome", std::string(controllers::name(static_cast<Ending>(i)))}});
+  for (size_t i = 0; i < outcomes_.size(); ++i) {
+    outcomes_[i] = &metrics.counter(
+        "paddle_reconcile_total", "Passes, by how they ended.",
+        {{"controller", options_.name},
+         {"outcome", std::string(controllers::name(static_cast<PassOutcome>(i)))}});
   }
 }
 
@@ -69,7 +69,7 @@ void Controller::work(std::stop_token stop) {
 
 void Controller::pass(const QueueState::Taken& taken, std::stop_token stop) {
   const BootTime started = clock_.boot();
-  Result<Outcome> result = Outcome{};
+  Result<ReconcileResult> result = ReconcileResult{};
   bool panicked = true;
   try {
     result = reconcile_(taken.key, stop);
@@ -80,26 +80,27 @@ void Controller::pass(const QueueState::Taken& taken, std::stop_token stop) {
     result = Error{Code::kInternal, "threw something that is not an exception"};
   }
   seconds_.Observe(in_seconds(clock_.boot() - started));
-  const Ending ending = give_back(taken, result, panicked, stop.stop_requested());
-  endings_[static_cast<size_t>(ending)]->Increment();
+  const PassOutcome outcome = give_back(taken, result, panicked, stop.stop_requested());
+  outcomes_[static_cast<size_t>(outcome)]->Increment();
 }
 
-Ending Controller::give_back(const QueueState::Taken& taken, const Result<Outcome>& result,
-                             bool panicked, bool stopping) {
-  const Ending ending = panicked ? Ending::kPanicked : ending_of(result);
+PassOutcome Controller::give_back(const QueueState::Taken& taken,
+                                  const Result<ReconcileResult>& result, bool panicked,
+                                  bool stopping) {
+  const PassOutcome outcome = panicked ? PassOutcome::kPanicked : outcome_of(result);
   const std::string object = to_string(taken.key);
-  switch (ending) {
-    case Ending::kDone:
+  switch (outcome) {
+    case PassOutcome::kDone:
       queue_.finished(taken.key);
       log::debug("reconciled", {{"controller", options_.name}, {"object", object}});
       break;
-    case Ending::kAgain:
-      queue_.again(taken.key, *result->again_after);
+    case PassOutcome::kAgain:
+      queue_.again(taken.key, *result->requeue_after);
       log::debug("reconciled", {{"controller", options_.name},
                                 {"object", object},
-                                {"again_after_s", in_seconds(*result->again_after)}});
+                                {"again_after_s", in_seconds(*result->requeue_after)}});
       break;
-    case Ending::kTerminal:
+    case PassOutcome::kTerminal:
       log::error("can not reconcile; waiting for the object to change",
                  {{"controller", options_.name},
                   {"object", object},
@@ -107,7 +108,7 @@ Ending Controller::give_back(const QueueState::Taken& taken, const Result<Outcom
                   {"error", result.error().message}});
       queue_.finished(taken.key);
       break;
-    case Ending::kStopped:
+    case PassOutcome::kStopped:
       if (stopping) {
         queue_.abandoned(taken.key);
       } else {
@@ -117,8 +118,8 @@ Ending Controller::give_back(const QueueState::Taken& taken, const Result<Outcom
           "pass given up",
           {{"controller", options_.name}, {"object", object}, {"error", result.error().message}});
       break;
-    case Ending::kRetry:
-    case Ending::kPanicked: {
+    case PassOutcome::kRetry:
+    case PassOutcome::kPanicked: {
       const nanoseconds asked = result.error().retry_after.value_or(std::chrono::milliseconds{0});
       const auto pause = queue_.failed(taken.key, asked);
       log::write(panicked ? log::Level::kError : log::Level::kWarn, "pass failed; trying again",
@@ -131,7 +132,7 @@ Ending Controller::give_back(const QueueState::Taken& taken, const Result<Outcom
       break;
     }
   }
-  return ending;
+  return outcome;
 }
 
 }  // namespace paddle::controllers

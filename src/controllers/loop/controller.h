@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs passes: N workers take keys from the queue, call the reconcile function, and give each key
-// back as its ending demands. An exception is a pass that panicked, never the end of the process.
-// Each ending is counted in paddle_reconcile_total{controller,outcome} and timed.
+// back as its outcome demands. An exception is a pass that panicked, never the end of the process.
+// Each outcome is counted in paddle_reconcile_total{controller,outcome} and timed.
 //
 // Starts stopped; keys may be queued before start(). It can be stopped and started again (a lost
 // and regained lease): the queue keeps its keys meanwhile. Thread-safe.
@@ -19,7 +19,7 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/sync.h"
-#include "controllers/loop/ending.h"
+#include "controllers/loop/reconcile_result.h"
 #include "controllers/loop/workqueue.h"
 
 namespace paddle::controllers {
@@ -52,14 +52,14 @@ class Controller {
  private:
   void work(std::stop_token stop);
   void pass(const QueueState::Taken& taken, std::stop_token stop);
-  Ending give_back(const QueueState::Taken& taken, const Result<Outcome>& result, bool panicked,
-                   bool stopping);
+  PassOutcome give_back(const QueueState::Taken& taken, const Result<ReconcileResult>& result,
+                        bool panicked, bool stopping);
 
   const ControllerOptions options_;
   const Reconcile reconcile_;
   const Clock& clock_;
   // Self-synchronised.
-  std::array<prometheus::Counter*, 6> endings_{};
+  std::array<prometheus::Counter*, 6> outcomes_{};
   prometheus::Histogram& seconds_;
   WorkQueue queue_;
 

@@ -41,10 +41,10 @@ struct ControllerTest : ::testing::Test {
 };
 
 TEST_F(ControllerTest, ADonePassIsTheLast) {
-  auto controller = running([&](const ObjectKey& seen, std::stop_token) -> Result<Outcome> {
+  auto controller = running([&](const ObjectKey& seen, std::stop_token) -> Result<ReconcileResult> {
     EXPECT_EQ(seen, key);
     ++passes;
-    return Outcome{};
+    return ReconcileResult{};
   });
   controller->queue().add(key);
   until([&] { return counted("done", 1); });
@@ -53,8 +53,8 @@ TEST_F(ControllerTest, ADonePassIsTheLast) {
 }
 
 TEST_F(ControllerTest, AVisitThatIsAskedForComes) {
-  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<Outcome> {
-    return ++passes < 3 ? Outcome{milliseconds{1}} : Outcome{};
+  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
+    return ++passes < 3 ? ReconcileResult{milliseconds{1}} : ReconcileResult{};
   });
   controller->queue().add(key);
   until([&] { return counted("again", 2) && counted("done", 1); });
@@ -65,10 +65,10 @@ TEST_F(ControllerTest, EveryErrorThatMayHealIsTriedAgain) {
                                 Code::kForbidden,    Code::kNotFound,    Code::kDeadline,
                                 Code::kUnauthorized, Code::kInternal,    Code::kExpired,
                                 Code::kAlreadyExists};
-  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<Outcome> {
+  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
     const auto n = static_cast<size_t>(passes++);
     if (n < codes.size()) return Error{codes[n], "not yet"};
-    return Outcome{};
+    return ReconcileResult{};
   });
   controller->queue().add(key);
   until([&] { return counted("done", 1); });
@@ -76,9 +76,9 @@ TEST_F(ControllerTest, EveryErrorThatMayHealIsTriedAgain) {
 }
 
 TEST_F(ControllerTest, ATerminalErrorWaitsForTheObjectToChange) {
-  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<Outcome> {
+  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
     if (++passes == 1) return Error{Code::kInvalid, "bad spec"};
-    return Outcome{};
+    return ReconcileResult{};
   });
   controller->queue().add(key);
   until([&] { return counted("terminal", 1); });
@@ -89,14 +89,14 @@ TEST_F(ControllerTest, ATerminalErrorWaitsForTheObjectToChange) {
 }
 
 TEST_F(ControllerTest, AnExceptionIsAPassThatPanickedAndIsTriedAgain) {
-  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<Outcome> {
+  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
     switch (++passes) {
       case 1:
         throw std::runtime_error("oh");
       case 2:
         throw 7;
       default:
-        return Outcome{};
+        return ReconcileResult{};
     }
   });
   controller->queue().add(key);
@@ -105,7 +105,7 @@ TEST_F(ControllerTest, AnExceptionIsAPassThatPanickedAndIsTriedAgain) {
 }
 
 TEST_F(ControllerTest, ThePauseThatTheServerAskedForIsKept) {
-  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<Outcome> {
+  auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
     ++passes;
     return Error{Code::kThrottled, "slow down", hours{1}};
   });
@@ -119,8 +119,8 @@ TEST_F(ControllerTest, ThePauseThatTheServerAskedForIsKept) {
 
 TEST_F(ControllerTest, StoppingReachesThePassAndTheKeyIsVisitedAgainLater) {
   std::atomic<bool> inside{false};
-  auto controller = running([&](const ObjectKey&, std::stop_token stop) -> Result<Outcome> {
-    if (++passes > 1) return Outcome{};
+  auto controller = running([&](const ObjectKey&, std::stop_token stop) -> Result<ReconcileResult> {
+    if (++passes > 1) return ReconcileResult{};
     inside = true;
     system_clock().sleep(hours{1}, stop);
     return Error{Code::kCancelled, "told to stop"};
@@ -136,12 +136,12 @@ TEST_F(ControllerTest, StoppingReachesThePassAndTheKeyIsVisitedAgainLater) {
 
 TEST_F(ControllerTest, DrainingLeavesThePassInPeaceAndStartsNoOther) {
   std::atomic<bool> inside{false}, finish{false};
-  auto controller = running([&](const ObjectKey&, std::stop_token stop) -> Result<Outcome> {
+  auto controller = running([&](const ObjectKey&, std::stop_token stop) -> Result<ReconcileResult> {
     ++passes;
     inside = true;
     until([&] { return finish.load(); });
     EXPECT_FALSE(stop.stop_requested());
-    return Outcome{};
+    return ReconcileResult{};
   });
   controller->queue().add(key);
   controller->queue().add({"ns", "b"});

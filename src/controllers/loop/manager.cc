@@ -52,7 +52,7 @@ Manager::~Manager() {
 }
 
 Result<> Manager::add(ControllerSpec spec,
-                      const std::function<Reconcile(const Surroundings&)>& build) {
+                      const std::function<Reconcile(const ControllerContext&)>& build) {
   auto member = std::make_unique<Member>();
   kube::Cluster* writes = &cluster_;
   if (options_.leader_elect && !spec.lease.empty()) {

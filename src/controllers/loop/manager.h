@@ -54,7 +54,7 @@ struct ControllerSpec {
 };
 
 // What a controller is given to work with; valid as long as the manager.
-struct Surroundings {
+struct ControllerContext {
   kube::Cluster& cluster;  // fenced by the controller's lease when there is one
   kube::Informers& informers;
   kube::EventRecorder& events;
@@ -71,7 +71,8 @@ class Manager {
   ~Manager();
 
   // Before run(). `build` connects sources to the queue and returns the reconcile function.
-  Result<> add(ControllerSpec spec, const std::function<Reconcile(const Surroundings&)>& build);
+  Result<> add(ControllerSpec spec,
+               const std::function<Reconcile(const ControllerContext&)>& build);
 
   // Until `stop`. kDeadline when passes did not end even when told to: their threads still run, so
   // the process should leave with std::_Exit; their leases are not released but run out.

@@ -60,25 +60,26 @@ struct ManagerTest : ::testing::Test {
   }
   // Labels every map through the cluster that it was given, once.
   Result<> add_labeller(Manager& manager, const std::string& lease = "test.paddlepaddle.org") {
-    return manager.add({.name = "labeller", .lease = lease}, [this](const Surroundings& around) {
-      auto maps = around.informers.of(kConfigMaps, {}, kMaps);
-      for_kind(maps, around.queue);
-      return [this, maps, &cluster = around.cluster, &events = around.events](
-                 const ObjectKey& key, std::stop_token stop) -> Result<Outcome> {
-        ++passes;
-        const auto map = maps.find(key);
-        if (!map || map->meta.labels.contains("seen")) return Outcome{};
-        TRY(const Json written,
-            cluster.patch(kConfigMaps, key,
-                          {.body = {{"metadata",
-                                     {{"resourceVersion", map->meta.resource_version},
-                                      {"labels", {{"seen", "yes"}}}}}}},
-                          {}, {.stop = stop}));
-        maps.acknowledge(written);
-        events.event(kube::ref_of(written), kube::EventKind::kNormal, "Labelled", "seen");
-        return Outcome{};
-      };
-    });
+    return manager.add(
+        {.name = "labeller", .lease = lease}, [this](const ControllerContext& around) {
+          auto maps = around.informers.of(kConfigMaps, {}, kMaps);
+          for_kind(maps, around.queue);
+          return [this, maps, &cluster = around.cluster, &events = around.events](
+                     const ObjectKey& key, std::stop_token stop) -> Result<ReconcileResult> {
+            ++passes;
+            const auto map = maps.find(key);
+            if (!map || map->meta.labels.contains("seen")) return ReconcileResult{};
+            TRY(const Json written,
+                cluster.patch(kConfigMaps, key,
+                              {.body = {{"metadata",
+                                         {{"resourceVersion", map->meta.resource_version},
+                                          {"labels", {{"seen", "yes"}}}}}}},
+                              {}, {.stop = stop}));
+            maps.acknowledge(written);
+            events.event(kube::ref_of(written), kube::EventKind::kNormal, "Labelled", "seen");
+            return ReconcileResult{};
+          };
+        });
   }
   bool labelled(const std::string& name) {
     const auto map = server.get(kConfigMaps, {"ns", name});
@@ -114,11 +115,11 @@ TEST_F(ManagerTest, OnlyTheLeaderWorks) {
   auto first = make(server), second = make(server);
   std::atomic<int> by_first{0}, by_second{0};
   const auto counting = [](std::atomic<int>& count) {
-    return [&count](const Surroundings& around) -> Reconcile {
+    return [&count](const ControllerContext& around) -> Reconcile {
       for_kind(around.informers.of(kConfigMaps, {}, kMaps), around.queue);
-      return [&count](const ObjectKey&, std::stop_token) -> Result<Outcome> {
+      return [&count](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
         ++count;
-        return Outcome{};
+        return ReconcileResult{};
       };
     };
   };
@@ -189,12 +190,12 @@ TEST_F(ManagerTest, APassThatDoesNotFinishIsToldToStopAndThenReported) {
   options.cancel_limit = milliseconds{1};
   std::atomic<bool> inside{false}, leave{false};
   auto manager = make(server);
-  ASSERT_TRUE(manager->add({.name = "stubborn"}, [&](const Surroundings& around) -> Reconcile {
+  ASSERT_TRUE(manager->add({.name = "stubborn"}, [&](const ControllerContext& around) -> Reconcile {
     around.queue.add({"ns", "a"});
-    return [&](const ObjectKey&, std::stop_token) -> Result<Outcome> {
+    return [&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
       inside = true;
       until([&] { return leave.load(); });
-      return Outcome{};
+      return ReconcileResult{};
     };
   }));
   std::stop_source stop;

@@ -22,7 +22,7 @@
 #include <set>
 #include <utility>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "base/clock.h"
 
 namespace paddle::controllers {

@@ -8,7 +8,7 @@
 #include "engine/samplefs/manifests.h"
 #include "engine/samplefs/volumes.h"
 #include "etcd/client.h"
-#include "runtime/remote.h"
+#include "runtime/runtime_client.h"
 
 namespace paddle::controllers {
 namespace {
@@ -35,14 +35,14 @@ Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const
   }
   return manager.add(
       {.name = kPaddleJobController, .lease = kPaddleJobLease, .workers = options.workers},
-      [&](const Surroundings& around) {
+      [&](const ControllerContext& around) {
         return make_paddle_job_reconciler(around, wanted, clock);
       });
 }
 
-engine::OperatorFaces engines() {
-  return {std::make_shared<engine::samplefs::SamplefsOperatorFace>(),
-          std::make_shared<engine::juicefs::JuicefsOperatorFace>()};
+engine::ManifestBuilders engines() {
+  return {std::make_shared<engine::samplefs::SamplefsManifestBuilder>(),
+          std::make_shared<engine::juicefs::JuicefsManifestBuilder>()};
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
@@ -51,7 +51,7 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
                                       .runtime = {.image = options.runtime_image,
                                                   .cache_roots = options.cache_roots,
                                                   .operator_namespace = options.own_namespace}},
-                          .runtime_at = runtime::remotes_over_http(kSampleSetAsks),
+                          .runtime_at = runtime::http_runtime_clients(kSampleSetAsks),
                           .identity = options.identity};
   if (options.one_machine) wanted.setting.drivers_of_nodes.insert(engine::samplefs::kDriver);
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
@@ -59,7 +59,7 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
                       .lease = kSampleSetLease,
                       .workers = options.workers,
                       .limits = {.longest_pause = kSampleSetPause}},
-                     [&](const Surroundings& around) {
+                     [&](const ControllerContext& around) {
                        return make_sample_set_reconciler(around, wanted, clock);
                      });
 }
@@ -68,10 +68,10 @@ Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const
   const sample_jobs::SampleJobOptions wanted{
       .ns = options.ns,
       .engines = engines(),
-      .runtime_at = runtime::remotes_over_http(kSampleJobAsks)};
+      .runtime_at = runtime::http_runtime_clients(kSampleJobAsks)};
   return manager.add(
       {.name = kSampleJobController, .lease = kSampleJobLease, .workers = options.workers},
-      [&](const Surroundings& around) {
+      [&](const ControllerContext& around) {
         return make_sample_job_reconciler(around, wanted, clock);
       });
 }

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
 #include "base/clock.h"
 

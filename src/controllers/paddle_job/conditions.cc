@@ -17,7 +17,7 @@ class Conditions {
   Conditions(api::Conditions& list, std::int64_t generation, WallTime now)
       : list_(list), generation_(generation), now_(now) {}
 
-  void say(const char* type, bool holds, Waiting why) {
+  void say(const char* type, bool holds, BlockReason why) {
     api::set_condition(list_,
                        {.type = type,
                         .status = holds ? "True" : "False",
@@ -38,7 +38,7 @@ class Conditions {
 };
 
 // A pod that will not start by itself; the lowest seat speaks for all.
-std::optional<Waiting> first_stuck(const Roster& roster) {
+std::optional<BlockReason> first_stuck(const Roster& roster) {
   for (const Bench& bench : roster.benches) {
     for (const api::Pod* pod : bench.seats) {
       if (!pod || pod->meta.deleting()) continue;
@@ -50,7 +50,7 @@ std::optional<Waiting> first_stuck(const Roster& roster) {
 
 // Workers that may run on any node although a partition is theirs: it had no node when their pods
 // were made, or was lost before they were scheduled (placement.h). Nothing when there is none.
-std::optional<Waiting> away_from_data(const api::PaddleJob& job, const Sight& sight) {
+std::optional<BlockReason> away_from_data(const api::PaddleJob& job, const Sight& sight) {
   const auto& set = sight.world.data.set;
   const auto workers = seats_of(sight.roster, RoleKind::kWorker);
   std::string who;
@@ -66,21 +66,23 @@ std::optional<Waiting> away_from_data(const api::PaddleJob& job, const Sight& si
   if (count > kWorkersNamed) who += " and " + std::to_string(count - kWorkersNamed) + " more";
   const std::string set_name = job.spec.sample_set->name;
   if (count == 1) {
-    return Waiting{"NoNode", "worker " + who + " may run on any node and read from afar: its " +
-                                 "partition of the SampleSet " + set_name + " had no node"};
+    return BlockReason{"NoNode", "worker " + who + " may run on any node and read from afar: its " +
+                                     "partition of the SampleSet " + set_name + " had no node"};
   }
-  return Waiting{"NoNode", "workers " + who + " may run on any node and read from afar: their " +
-                               "partitions of the SampleSet " + set_name + " had no node"};
+  return BlockReason{"NoNode", "workers " + who +
+                                   " may run on any node and read from afar: their " +
+                                   "partitions of the SampleSet " + set_name + " had no node"};
 }
 
-Waiting suspended(const World& world) {
+BlockReason suspended(const World& world) {
   if (world.pods.empty()) return {"Suspended", "the job has no pods"};
   const size_t left = world.pods.size();
   return {"Suspended",
           "waiting for " + std::to_string(left) + (left == 1 ? " pod" : " pods") + " to be gone"};
 }
 
-Waiting what_is_missing(const api::PaddleJob& job, const Sight& sight, const std::string& phase) {
+BlockReason what_is_missing(const api::PaddleJob& job, const Sight& sight,
+                            const std::string& phase) {
   if (sight.world.trouble) return *sight.world.trouble;
   if (sight.held) return *sight.held;
   const Roster& roster = sight.roster;
@@ -101,7 +103,7 @@ Waiting what_is_missing(const api::PaddleJob& job, const Sight& sight, const std
   return {"Starting", "all pods have an address; containers are starting"};
 }
 
-Waiting why_not_ready(const api::PaddleJob& job, const Sight& sight, const std::string& phase) {
+BlockReason why_not_ready(const api::PaddleJob& job, const Sight& sight, const std::string& phase) {
   if (finished(phase) || sight.verdict.fate == Fate::kBeginsAnew) return sight.verdict.why;
   if (phase == "Suspended") return {"Suspended", "spec.suspend is true; set it to false to go on"};
   return what_is_missing(job, sight, phase);

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/validate.h"
+#include "api/crd/validate.h"
 #include "controllers/paddle_job/coordinator.h"
 #include "controllers/paddle_job/objections.h"
 #include "controllers/paddle_job/plan_fixture.h"
@@ -111,7 +111,7 @@ TEST(Contract, B5_ANameThatIsTooLongIsAnswered) {
 
 TEST(Contract, B6_WhatTheServerRefusesIsSaidInACondition) {
   World world;
-  world.trouble = Waiting{"Refused", "exceeded quota: pods"};
+  world.trouble = BlockReason{"Refused", "exceeded quota: pods"};
   const auto status = status_after(workers(1), world);
   EXPECT_EQ(reason(status), "Refused");
   EXPECT_EQ(api::find_condition(status.conditions, "Ready")->message, "exceeded quota: pods");

@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
 
 namespace paddle::controllers {

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "api/paddle_job.h"
 
 namespace paddle::controllers {

@@ -35,11 +35,11 @@ TEST_F(GivingWay, WhileManyWaitThePodsAreMadeAndThePhaseIsSaidFiveSecondsLater) 
   create_job();
   begin();
   others_wait(50);
-  EXPECT_EQ(pass().again_after, 5s);
+  EXPECT_EQ(pass().requeue_after, 5s);
   EXPECT_EQ(names(kinds::kPods).size(), 2u);
   EXPECT_EQ(phase(), "");
   clock.advance(4900ms);
-  EXPECT_EQ(pass().again_after, 100ms);
+  EXPECT_EQ(pass().requeue_after, 100ms);
   EXPECT_EQ(phase(), "");
   clock.advance(100ms);
   pass();

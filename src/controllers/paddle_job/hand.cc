@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "base/match.h"
-#include "controllers/paddle_job/crew.h"
+#include "base/parallel_for.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/owner.h"
 #include "controllers/paddle_job/progress.h"
@@ -62,7 +62,7 @@ struct Hand::Deed {
   const Create* created = nullptr;
   const Delete* deleted = nullptr;
   bool gone = false;  // for sure
-  std::optional<Waiting> in_the_way{};
+  std::optional<BlockReason> in_the_way{};
 };
 
 void Hand::tell(const api::PaddleJob& job, EventKind kind, const char* reason,
@@ -78,8 +78,8 @@ Result<> Hand::carry_out(const Wave& wave, const api::PaddleJob& job, JobMemory&
                          const kube::Call& call) {
   std::vector<Deed> deeds(wave.size());
   memory.in_the_way.reset();
-  auto done = in_parallel(wave.size(), kAtOnce,
-                          [&](size_t i) { return act(wave[i], job, deeds[i], call); });
+  auto done = parallel_for(wave.size(), kAtOnce,
+                           [&](size_t i) { return act(wave[i], job, deeds[i], call); });
   tell_of(deeds, job, memory);
   return done;
 }
@@ -120,8 +120,8 @@ Result<> Hand::adopt(const Create& a, const api::PaddleJob& job, Deed& deed,
   TRY(Json found, cluster_.get(resource, a.key, call));
   TRY(const api::Meta meta, api::decode_meta(found));
   if (!belongs_to(meta, job) && will_go(meta, job)) {
-    deed.in_the_way = Waiting{"NameNotFree", "waiting for the " + resource.kind + " " + a.key.name +
-                                                 " of before to be gone"};
+    deed.in_the_way = BlockReason{"NameNotFree", "waiting for the " + resource.kind + " " +
+                                                     a.key.name + " of before to be gone"};
     return Error{Code::kAlreadyExists, deed.in_the_way->message};
   }
   if (!belongs_to(meta, job)) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::seconds kAskForVolcano{30};
 constexpr std::chrono::seconds kLookAtGate{10};
 
-void hold(Held& held, Waiting why) {
+void hold(Held& held, BlockReason why) {
   held.may_create = false;
   if (!held.why) held.why = std::move(why);
 }

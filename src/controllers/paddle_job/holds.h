@@ -14,9 +14,9 @@ namespace paddle::controllers {
 
 struct Held {
   bool may_create = true;
-  std::optional<Waiting> why{};   // also when pods may be created, and wait gated
-  std::optional<Waiting> cold{};  // gates are lifted although data is missing: the time is up
-  Wave wave{};                    // the PodGroup, or gates to lift
+  std::optional<BlockReason> why{};   // also when pods may be created, and wait gated
+  std::optional<BlockReason> cold{};  // gates are lifted although data is missing: the time is up
+  Wave wave{};                        // the PodGroup, or gates to lift
   std::optional<WallTime> again_at{};
 };
 Held what_holds(const api::PaddleJob& job, const Sight& sight, WallTime now,

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "base/stable_hash.h"
 #include "controllers/paddle_job/names.h"
 

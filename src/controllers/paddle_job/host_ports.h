@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
 #include "base/result.h"
 

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
+#include "base/parallel_for.h"
 #include "controllers/loop/sources.h"
-#include "controllers/paddle_job/crew.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/owner.h"
 #include "controllers/paddle_job/progress.h"
@@ -77,7 +77,7 @@ const kube::Resource& resource_of(Child child) {
   return kPodGroups;
 }
 
-JobView::JobView(const Surroundings& around, const std::string& ns, const Setting& setting)
+JobView::JobView(const ControllerContext& around, const std::string& ns, const Setting& setting)
     : cluster_(around.cluster),
       setting_(setting),
       jobs_(around.informers.of<api::PaddleJob>(kinds::kPaddleJobs, {.ns = ns},
@@ -168,14 +168,14 @@ Result<std::optional<World>> JobView::world_of(const api::PaddleJob& job, JobMem
 
 // What we may not look at holds up no job that could do without it.
 template <typename T>
-Result<bool> JobView::begun(LateStore<T>& store, World& world, const kube::Call& call) {
+Result<bool> JobView::begun(LazyInformer<T>& store, World& world, const kube::Call& call) {
   auto state = store.ask(call);
   if (state.is(Code::kForbidden)) {
-    world.trouble = Waiting{"Refused", state.error().message};
+    world.trouble = BlockReason{"Refused", state.error().message};
     return true;
   }
   if (!state) return std::move(state).error();
-  return *state != LateStore<T>::State::kBegins;
+  return *state != LazyInformer<T>::State::kBegins;
 }
 
 Result<bool> JobView::see_data(const api::PaddleJob& job, World& world, const kube::Call& call) {
@@ -237,7 +237,7 @@ Result<> JobView::ask_nodes(const std::set<std::string>& names, World& world,
     if (!world.nodes.contains(name)) unknown.push_back(name);
   }
   std::vector<NodeLife> answers(unknown.size());
-  CHECK_DONE(in_parallel(unknown.size(), kNodesAtOnce, [&](size_t i) -> Result<> {
+  CHECK_DONE(parallel_for(unknown.size(), kNodesAtOnce, [&](size_t i) -> Result<> {
     auto lease = cluster_.get(kinds::kLeases, {kNodeLeases, unknown[i]}, call);
     if (lease.is(Code::kNotFound) || lease.is(Code::kForbidden)) return Done{};
     if (!lease) return std::move(lease).error().in("ask about node " + unknown[i]);

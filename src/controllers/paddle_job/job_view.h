@@ -12,7 +12,7 @@
 #include <string>
 
 #include "api/paddle_job.h"
-#include "controllers/loop/late_store.h"
+#include "controllers/loop/lazy_informer.h"
 #include "controllers/loop/manager.h"
 #include "controllers/paddle_job/actions.h"
 #include "controllers/paddle_job/memory.h"
@@ -25,7 +25,7 @@ namespace paddle::controllers {
 class JobView {
  public:
   // Connects what it sees to the queue.
-  JobView(const Surroundings& around, const std::string& ns, const Setting& setting);
+  JobView(const ControllerContext& around, const std::string& ns, const Setting& setting);
 
   std::shared_ptr<const api::PaddleJob> find(const api::ObjectKey& key) const {
     return jobs_.find(key);
@@ -44,7 +44,7 @@ class JobView {
 
  private:
   template <typename T>
-  static Result<bool> begun(LateStore<T>& store, World& world, const kube::Call& call);
+  static Result<bool> begun(LazyInformer<T>& store, World& world, const kube::Call& call);
   Result<bool> see_data(const api::PaddleJob& job, World& world, const kube::Call& call);
   Result<bool> see_pod_group(const api::PaddleJob& job, World& world, const kube::Call& call);
 
@@ -55,9 +55,9 @@ class JobView {
   kube::Store<ServiceSeen> services_;
   kube::Store<RendezvousMap> maps_;
   kube::Store<api::SampleSet> sets_;
-  LateStore<PodGroupSeen> groups_;
-  LateStore<NodeSeen> nodes_;
-  LateStore<ClaimSeen> claims_;
+  LazyInformer<PodGroupSeen> groups_;
+  LazyInformer<NodeSeen> nodes_;
+  LazyInformer<ClaimSeen> claims_;
 };
 
 const kube::Resource& resource_of(Child child);

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace paddle::controllers {
 

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "controllers/paddle_job/reconciler_fixture.h"
 
 namespace paddle::controllers {
@@ -58,7 +58,7 @@ struct UnsaidSuccess : OnePassTest {
     });
     until([&] { return pass(), phase() == "Running"; });
     ending = true;
-    until([&] { return pass().again_after == 1s; });
+    until([&] { return pass().requeue_after == 1s; });
     EXPECT_EQ(phase(), "Running");
     EXPECT_EQ(indexes(), "");
   }
@@ -74,7 +74,7 @@ TEST_F(UnsaidSuccess, IsSaidAfterASecond) {
   create_job();
   first_succeeds();
   clock.advance(900ms);
-  EXPECT_EQ(pass().again_after, 100ms);
+  EXPECT_EQ(pass().requeue_after, 100ms);
   EXPECT_EQ(indexes(), "");
   clock.advance(100ms);
   pass();

@@ -11,11 +11,11 @@
 #include <set>
 #include <string>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "base/clock.h"
 #include "base/sync.h"
 #include "controllers/paddle_job/successes.h"
-#include "controllers/placement/waiting.h"
+#include "controllers/plan/plan.h"
 
 namespace paddle::controllers {
 
@@ -26,9 +26,10 @@ struct JobMemory {
   std::optional<BootTime> unsaid_since{};  // the status has something to say that can wait
   bool in_etcd = false;                    // etcd may hold keys of this job
   std::string etcd_cleaned_for{};          // uid of the job before whose pods etcd was cleaned
-  std::optional<Waiting> in_the_way{};  // what the last actions met, when its code says too little
-  Successes noticed{};                  // by the last pass, stored or not
-  std::string noticed_of{};             // uid of the job whose they are
+  std::optional<BlockReason>
+      in_the_way{};          // what the last actions met, when its code says too little
+  Successes noticed{};       // by the last pass, stored or not
+  std::string noticed_of{};  // uid of the job whose they are
 };
 
 // A job's memory belongs to the pass that works on it: the queue gives a key to one pass at a time.

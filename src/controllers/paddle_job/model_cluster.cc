@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "base/match.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/pod_facts.h"

@@ -15,7 +15,7 @@
 #include <set>
 #include <string>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/clock.h"
 #include "controllers/paddle_job/roster.h"
 #include "controllers/paddle_job/world.h"

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "api/paddle_job_choices.h"
 #include "controllers/paddle_job/elastic.h"
 #include "controllers/paddle_job/parts.h"
@@ -124,25 +124,25 @@ std::vector<std::string> strangers(const api::PaddleJobSpec& spec) {
 
 }  // namespace
 
-std::optional<Waiting> objection_to_mount(const api::PaddleJob& job) {
+std::optional<BlockReason> objection_to_mount(const api::PaddleJob& job) {
   if (!job.spec.sample_set || job.spec.sample_set->containers.empty()) return std::nullopt;
   const auto& wanted = job.spec.sample_set->containers;
   for (const Part& part : parts_of(job.spec)) {
     if (part.kind != RoleKind::kWorker || part.replicas <= 0) continue;
     const auto names = containers_of(part);
     if (std::ranges::any_of(wanted, [&](const auto& one) { return names.contains(one); })) continue;
-    return Waiting{"InvalidSpec", "sampleSetRef.containers is " + listed(wanted) + ", but " +
-                                      part.name + " has no such container; it has " +
-                                      listed(names)};
+    return BlockReason{"InvalidSpec", "sampleSetRef.containers is " + listed(wanted) + ", but " +
+                                          part.name + " has no such container; it has " +
+                                          listed(names)};
   }
   return std::nullopt;
 }
 
-std::optional<Waiting> objection_to(const api::PaddleJob& job) {
+std::optional<BlockReason> objection_to(const api::PaddleJob& job) {
   const auto parts = parts_of(job.spec);
   for (const std::string& text : {about_tasks(job.spec), about_parts(parts), about_name(job, parts),
                                   about_choices(job.spec)}) {
-    if (!text.empty()) return Waiting{"InvalidSpec", text};
+    if (!text.empty()) return BlockReason{"InvalidSpec", text};
   }
   if (job.spec.sample_set) return data_out_of_reach(job.meta.key, *job.spec.sample_set);
   return std::nullopt;

@@ -12,16 +12,16 @@
 
 #include "api/paddle_job.h"
 #include "controllers/paddle_job/setting.h"
-#include "controllers/placement/waiting.h"
+#include "controllers/plan/plan.h"
 
 namespace paddle::controllers {
 
 // Nothing is made for the job until its spec is changed.
-std::optional<Waiting> objection_to(const api::PaddleJob& job);
+std::optional<BlockReason> objection_to(const api::PaddleJob& job);
 
 // Workers of the job would get no samples: sampleSetRef names only containers that they do not
 // have. Before the first pods; those that are there may read them in a way of their own.
-std::optional<Waiting> objection_to_mount(const api::PaddleJob& job);
+std::optional<BlockReason> objection_to_mount(const api::PaddleJob& job);
 
 // Accepted, but probably not meant. `not_elastic_yet`: only its next run will be (plan.cc).
 std::vector<std::string> doubts_about(const api::PaddleJob& job, const Setting& setting,

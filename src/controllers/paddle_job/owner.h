@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "api/paddle_job.h"
 
 namespace paddle::controllers {

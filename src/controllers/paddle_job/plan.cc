@@ -72,7 +72,7 @@ Plan for_suspended(const api::PaddleJob& job, const Sight& sight, WallTime now,
   return plan;
 }
 
-Waiting waits_for_clean_etcd() {
+BlockReason waits_for_clean_etcd() {
   return {"EtcdUnavailable",
           "waiting until what a job of this name may have left in etcd is removed"};
 }
@@ -84,7 +84,7 @@ std::optional<Plan> take_ports(const api::PaddleJob& job, Sight& sight, WallTime
   const auto port = choose_ports(job.meta.uid, setting.host_ports, sight.world.ports_taken);
   Plan plan;
   if (!port) {
-    sight.held = Waiting{"NoFreePorts", port.error().message};
+    sight.held = BlockReason{"NoFreePorts", port.error().message};
     plan.again_at = now + kAskForPorts;
     say(job, observe(job, sight, now, setting), plan);
     return plan;

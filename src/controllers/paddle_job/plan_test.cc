@@ -38,7 +38,7 @@ TEST(PaddleJobPlan, OnlyNewsOfAJobOnItsWayGivesWay) {
   changed.meta.generation += 1;
   EXPECT_FALSE(plan_for(changed, published(job, all_of(job, coordinated))).status_gives_way);
   auto refused = world_of(all_of(job, pending));
-  refused.trouble = Waiting{"Refused", "no"};
+  refused.trouble = BlockReason{"Refused", "no"};
   EXPECT_FALSE(plan_for(job, refused).status_gives_way);
   const auto elastic = workers(2, R"({"elastic": 1})");
   EXPECT_FALSE(plan_for(elastic, world_of(all_of(elastic, pending))).status_gives_way);

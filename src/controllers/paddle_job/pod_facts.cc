@@ -133,18 +133,18 @@ std::optional<WallTime> end_of(const api::Pod& pod) {
   return last;
 }
 
-std::optional<Waiting> what_holds_up(const api::Pod& pod) {
+std::optional<BlockReason> what_holds_up(const api::Pod& pod) {
   for (const auto* list : {&pod.init_containers, &pod.containers}) {
     for (const auto& c : *list) {
       if (c.state != State::kWaiting || !is_one_of(kStuckReasons, c.reason)) continue;
-      return Waiting{c.reason, "container " + c.name + " of pod " + pod.meta.key.name +
-                                   " can not start: " + c.reason + "; see kubectl describe pod " +
-                                   pod.meta.key.name};
+      return BlockReason{c.reason, "container " + c.name + " of pod " + pod.meta.key.name +
+                                       " can not start: " + c.reason +
+                                       "; see kubectl describe pod " + pod.meta.key.name};
     }
   }
   if (pod.unschedulable.empty()) return std::nullopt;
-  return Waiting{"Unschedulable",
-                 "no node takes pod " + pod.meta.key.name + ": " + pod.unschedulable};
+  return BlockReason{"Unschedulable",
+                     "no node takes pod " + pod.meta.key.name + ": " + pod.unschedulable};
 }
 
 std::string how_it_failed(const api::Pod& pod) {

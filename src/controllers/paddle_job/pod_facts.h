@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/clock.h"
-#include "controllers/placement/waiting.h"
+#include "controllers/plan/plan.h"
 
 namespace paddle::controllers {
 
@@ -38,7 +38,7 @@ bool failed_by_disruption(const api::Pod& pod);
 bool leaves(const api::Pod& pod);
 
 // What keeps it from starting until somebody helps; nothing while it is only slow.
-std::optional<Waiting> what_holds_up(const api::Pod& pod);
+std::optional<BlockReason> what_holds_up(const api::Pod& pod);
 // When its last container ended; nothing when no container tells.
 std::optional<WallTime> end_of(const api::Pod& pod);
 // "pod a-worker-1 failed: container main ended with exit code 3; see kubectl logs a-worker-1"

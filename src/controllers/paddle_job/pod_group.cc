@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
-#include "api/quantity.h"
+#include "api/core/quantity.h"
+#include "api/json/look.h"
 
 namespace paddle::controllers {
 namespace {
@@ -135,18 +135,18 @@ Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const Pod
            {"spec", std::move(patch)}});
 }
 
-std::optional<Waiting> waits_for_pod_group(const api::PaddleJob& job,
-                                           const std::optional<PodGroupSeen>& seen) {
+std::optional<BlockReason> waits_for_pod_group(const api::PaddleJob& job,
+                                               const std::optional<PodGroupSeen>& seen) {
   if (seen && (seen->phase == "Inqueue" || seen->phase == "Running")) return std::nullopt;
   const std::string phase = seen && !seen->phase.empty() ? seen->phase : "new";
   const std::string& queue = policy_of(job.spec).queue;
-  return Waiting{"PodGroupNotAdmitted", "waiting for Volcano to admit the PodGroup " +
-                                            job.meta.key.name + ", which is " + phase +
-                                            "; the queue " + (queue.empty() ? "default" : queue) +
-                                            " needs room for its minResources"};
+  return BlockReason{"PodGroupNotAdmitted",
+                     "waiting for Volcano to admit the PodGroup " + job.meta.key.name +
+                         ", which is " + phase + "; the queue " +
+                         (queue.empty() ? "default" : queue) + " needs room for its minResources"};
 }
 
-Waiting volcano_is_missing() {
+BlockReason volcano_is_missing() {
   return {"VolcanoMissing",
           "the operator runs with --scheduling=volcano, but this cluster has no PodGroups "
           "(scheduling.volcano.sh/v1beta1); install Volcano or take the flag away"};

@@ -4,7 +4,7 @@
 // phase allows, and what the job's pods carry. Pure.
 //
 //   minMember     schedulingPolicy.minAvailable, else all replicas
-//   minResources  schedulingPolicy.minResources, else what all pods reserve (api/quantity.h)
+//   minResources  schedulingPolicy.minResources, else what all pods reserve (api/core/quantity.h)
 //   queue, priorityClassName  from the policy when given
 //
 // The group follows the job: a resize changes it. Only what we say is compared, so what Volcano
@@ -17,11 +17,11 @@
 #include <optional>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
 #include "base/result.h"
 #include "controllers/paddle_job/parts.h"
-#include "controllers/placement/waiting.h"
+#include "controllers/plan/plan.h"
 
 namespace paddle::controllers {
 
@@ -52,10 +52,10 @@ Result<std::optional<api::Json>> pod_group_patch(const api::PaddleJob& job,
                                                  const PodGroupSeen& seen, Room room = Room::kAll);
 
 // Only before the job's first pods; nothing when they may be created. `seen` empty: not there yet.
-std::optional<Waiting> waits_for_pod_group(const api::PaddleJob& job,
-                                           const std::optional<PodGroupSeen>& seen);
+std::optional<BlockReason> waits_for_pod_group(const api::PaddleJob& job,
+                                               const std::optional<PodGroupSeen>& seen);
 // The flag is set and the cluster has no PodGroups.
-Waiting volcano_is_missing();
+BlockReason volcano_is_missing();
 
 // schedulerName and annotations of one pod.
 void join_pod_group(api::Json& pod, const api::PaddleJob& job, const Part& part);

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "controllers/paddle_job/coordinator.h"
 #include "controllers/paddle_job/elastic.h"
 #include "controllers/paddle_job/host_ports.h"

@@ -22,10 +22,10 @@ struct Sight {
   const Roster& roster;
   const World& world;
   Verdict verdict{};
-  std::optional<Waiting> held{};  // what keeps pods from being made
-  std::optional<Waiting> cold{};  // what pods that start now have to do without
-  bool pausing = false;           // before the pods of a restart are made
-  bool not_elastic_yet = false;   // this run began as an ordinary one, and ends so
+  std::optional<BlockReason> held{};  // what keeps pods from being made
+  std::optional<BlockReason> cold{};  // what pods that start now have to do without
+  bool pausing = false;               // before the pods of a restart are made
+  bool not_elastic_yet = false;       // this run began as an ordinary one, and ends so
 };
 
 api::PaddleJobStatus observe(const api::PaddleJob& job, const Sight& sight, WallTime now,

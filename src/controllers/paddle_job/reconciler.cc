@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/sync.h"
-#include "controllers/loop/refusal.h"
+#include "controllers/loop/rejection.h"
 #include "controllers/paddle_job/elastic_sync.h"
 #include "controllers/paddle_job/hand.h"
 #include "controllers/paddle_job/job_view.h"
@@ -42,16 +42,16 @@ constexpr auto kUnsaidInARush = 5s;
 constexpr auto kFurthest = 24h;
 
 // The user can do something about it, and has to know.
-std::optional<Waiting> trouble_of(const Error& error) {
+std::optional<BlockReason> trouble_of(const Error& error) {
   switch (error.code) {
     case Code::kForbidden:
-      return Waiting{"Refused", error.message};
+      return BlockReason{"Refused", error.message};
     case Code::kInvalid:
-      return Waiting{"InvalidObject", error.message};
+      return BlockReason{"InvalidObject", error.message};
     case Code::kAlreadyExists:
-      return Waiting{"NameTaken", error.message};
+      return BlockReason{"NameTaken", error.message};
     case Code::kInternal:  // a webhook that can not be called, say
-      return Waiting{"ServerError", error.message};
+      return BlockReason{"ServerError", error.message};
     default:
       return std::nullopt;
   }
@@ -59,7 +59,7 @@ std::optional<Waiting> trouble_of(const Error& error) {
 
 class PaddleJobReconciler {
  public:
-  PaddleJobReconciler(const Surroundings& around, const PaddleJobOptions& options,
+  PaddleJobReconciler(const ControllerContext& around, const PaddleJobOptions& options,
                       const Clock& clock)
       : setting_(options.setting),
         etcd_(options.etcd),
@@ -69,14 +69,14 @@ class PaddleJobReconciler {
         view_(around, options.ns, options.setting),
         hand_(around.cluster, around.events, view_) {}
 
-  Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
+  Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const auto job = view_.find(key);
     if (!job) {
       forget(key, stop);  // deleted since it was queued
-      return Outcome{};
+      return ReconcileResult{};
     }
     Pass pass{.memory = memories_.of(key), .call = {.stop = stop}};
-    if (const auto wait = too_soon(*job, pass.memory)) return Outcome{wait};
+    if (const auto wait = too_soon(*job, pass.memory)) return ReconcileResult{wait};
     if (many_at_once()) {
       rush_until_ = clock_.boot() + kMoment;
       events_.give_way(kMoment);
@@ -84,8 +84,8 @@ class PaddleJobReconciler {
     // Two jobs must not choose the same ports at the same time.
     std::optional<Lock> ports;
     if (on_host_network(job->spec) && remembered_port(*job) == 0) ports.emplace(ports_);
-    Result<Outcome> worked = work(key, pass);
-    auto outcome = ride_out(std::move(worked), "paddlejob " + to_string(key), pass.again);
+    Result<ReconcileResult> worked = work(key, pass);
+    auto outcome = requeue_rejected(std::move(worked), "paddlejob " + to_string(key), pass.again);
     if (!outcome) return std::move(outcome).error().in("paddlejob " + to_string(key));
     return outcome;
   }
@@ -94,7 +94,7 @@ class PaddleJobReconciler {
   struct Pass {
     JobMemory& memory;
     kube::Call call{};
-    std::optional<Waiting> trouble{};
+    std::optional<BlockReason> trouble{};
     std::optional<Error> etcd_error{};
     std::optional<std::chrono::nanoseconds> again{};  // what the plan that was refused waits for
     bool np_kept = false;
@@ -118,11 +118,11 @@ class PaddleJobReconciler {
     return std::nullopt;
   }
 
-  Result<Outcome> work(const ObjectKey& key, Pass& pass) {
+  Result<ReconcileResult> work(const ObjectKey& key, Pass& pass) {
     for (int round = 0; round < kRounds; ++round) {
       TRY(Decision decision, decide(key, pass));
-      if (decision.not_yet) return Outcome{kInformerBegins};
-      if (!decision.job) return Outcome{};
+      if (decision.not_yet) return ReconcileResult{kInformerBegins};
+      if (!decision.job) return ReconcileResult{};
       const api::PaddleJob& job = *decision.job;
       const Plan& plan = decision.plan;
       if (plan.status_first) {
@@ -143,7 +143,7 @@ class PaddleJobReconciler {
         }
       }
     }
-    return Outcome{1s};
+    return ReconcileResult{1s};
   }
 
   Result<Decision> decide(const ObjectKey& key, Pass& pass) {
@@ -179,7 +179,7 @@ class PaddleJobReconciler {
   }
 
   // Nothing more to do: what is there to say, and when to look again?
-  Result<Outcome> conclude(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
+  Result<ReconcileResult> conclude(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
     std::optional<std::chrono::nanoseconds> again = time_until(plan.again_at);
     if (!plan.status) {
       pass.memory.unsaid_since.reset();
@@ -190,7 +190,7 @@ class PaddleJobReconciler {
       pass.memory.unsaid_since.reset();
     }
     if (pass.etcd_error) return *pass.etcd_error;
-    return Outcome{again};
+    return ReconcileResult{again};
   }
 
   std::optional<std::chrono::nanoseconds> time_until(const std::optional<WallTime>& at) const {
@@ -223,7 +223,7 @@ class PaddleJobReconciler {
   }
 
   // What the server would not let us do is said in the status before it is tried again.
-  Result<Outcome> explain(const ObjectKey& key, Error error, Pass& pass) {
+  Result<ReconcileResult> explain(const ObjectKey& key, Error error, Pass& pass) {
     pass.trouble = trouble_of(error);
     if (error.code == Code::kAlreadyExists && pass.memory.in_the_way) {
       pass.trouble = pass.memory.in_the_way;
@@ -248,7 +248,7 @@ class PaddleJobReconciler {
   }
 
   static void blame_etcd(Error error, Pass& pass) {
-    pass.trouble = Waiting{"EtcdUnavailable", error.message};
+    pass.trouble = BlockReason{"EtcdUnavailable", error.message};
     pass.etcd_error = std::move(error);
   }
 
@@ -295,8 +295,8 @@ class PaddleJobReconciler {
 
 }  // namespace
 
-Reconcile make_paddle_job_reconciler(const Surroundings& around, const PaddleJobOptions& options,
-                                     const Clock& clock) {
+Reconcile make_paddle_job_reconciler(const ControllerContext& around,
+                                     const PaddleJobOptions& options, const Clock& clock) {
   auto reconciler = std::make_shared<PaddleJobReconciler>(around, options, clock);
   return [reconciler](const ObjectKey& key, std::stop_token stop) {
     return reconciler->reconcile(key, stop);

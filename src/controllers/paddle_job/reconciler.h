@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "controllers/loop/ending.h"
 #include "controllers/loop/manager.h"
+#include "controllers/loop/reconcile_result.h"
 #include "controllers/paddle_job/plan.h"
 #include "controllers/paddle_job/setting.h"
 #include "etcd/store.h"
@@ -26,7 +26,7 @@ inline constexpr const char* kPaddleJobController = "paddlejob-controller";
 inline constexpr const char* kPaddleJobLease = "b2a304f2.paddlepaddle.org";
 
 // Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_paddle_job_reconciler(const Surroundings& around, const PaddleJobOptions& options,
-                                     const Clock& clock);
+Reconcile make_paddle_job_reconciler(const ControllerContext& around,
+                                     const PaddleJobOptions& options, const Clock& clock);
 
 }  // namespace paddle::controllers

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/paddle_job/reconciler_fixture.h"
 
-#include "api/look.h"
+#include "api/json/look.h"
 
 namespace paddle::controllers {
 namespace {
@@ -35,10 +35,10 @@ void PaddleJobReconcilerTest::create_job(const Json& spec, const std::string& na
 std::unique_ptr<Manager> PaddleJobReconcilerTest::make(kube::Cluster& cluster) {
   auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
   EXPECT_TRUE(made);
-  EXPECT_TRUE(
-      (*made)->add({.name = kPaddleJobController, .workers = 4}, [&](const Surroundings& around) {
-        return make_paddle_job_reconciler(around, options, system_clock());
-      }));
+  EXPECT_TRUE((*made)->add({.name = kPaddleJobController, .workers = 4},
+                           [&](const ControllerContext& around) {
+                             return make_paddle_job_reconciler(around, options, system_clock());
+                           }));
   return *std::move(made);
 }
 
@@ -114,10 +114,10 @@ void OnePassTest::drain() {
   while (queue.depth() > 0) queue.finished(queue.take({})->key);
 }
 
-Outcome OnePassTest::pass() {
+ReconcileResult OnePassTest::pass() {
   auto outcome = reconcile(key, {});
   EXPECT_TRUE(outcome);
-  return outcome ? *outcome : Outcome{};
+  return outcome ? *outcome : ReconcileResult{};
 }
 
 OnePassTest::~OnePassTest() { informers.stop(); }

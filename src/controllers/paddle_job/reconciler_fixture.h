@@ -73,8 +73,8 @@ struct OnePassTest : PaddleJobReconcilerTest {
   Reconcile reconcile{};
 
   void begin();
-  void drain();    // the queue
-  Outcome pass();  // over `key`; it must not fail
+  void drain();            // the queue
+  ReconcileResult pass();  // over `key`; it must not fail
   ~OnePassTest() override;
 };
 

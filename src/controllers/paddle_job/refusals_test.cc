@@ -25,9 +25,9 @@ TEST_F(Refusals, ByARuleAreTriedAgainSlowlyForRulesChange) {
   refuse_pods(Code::kInvalid);  // an admission policy answers so
   create_job();
   begin();
-  EXPECT_EQ(pass().again_after, 60s);
+  EXPECT_EQ(pass().requeue_after, 60s);
   EXPECT_EQ(reason(), "InvalidObject");
-  EXPECT_EQ(pass().again_after, 60s);
+  EXPECT_EQ(pass().requeue_after, 60s);
   refused = false;
   pass();
   EXPECT_EQ(names(kinds::kPods).size(), 2u);
@@ -40,7 +40,7 @@ TEST_F(Refusals, ByARuleDoNotMakeTheJobMissItsOtherAppointments) {
   const auto born = *parse_rfc3339(job()["metadata"]["creationTimestamp"].get<std::string>());
   clock.step_wall(born + 70s - clock.wall());
   begin();
-  EXPECT_EQ(pass().again_after, 30s);
+  EXPECT_EQ(pass().requeue_after, 30s);
   clock.step_wall(30s);
   pass();
   EXPECT_EQ(reason("Failed"), "DeadlineExceeded");

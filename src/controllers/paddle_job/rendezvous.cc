@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "controllers/paddle_job/host_ports.h"
 #include "controllers/paddle_job/owner.h"
 #include "controllers/paddle_job/pod_facts.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/roster.h"

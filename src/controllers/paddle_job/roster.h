@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "api/core/pod.h"
 #include "api/paddle_job.h"
-#include "api/pod.h"
 #include "controllers/paddle_job/parts.h"
 #include "controllers/paddle_job/successes.h"
 #include "controllers/paddle_job/world.h"

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
 #include "controllers/paddle_job/parts.h"
 

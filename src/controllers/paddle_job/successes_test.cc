@@ -2,7 +2,7 @@
 //
 // Pods that have succeeded and go: the job goes on as if they were there.
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "controllers/paddle_job/plan_fixture.h"
 #include "controllers/paddle_job/progress.h"
 

@@ -47,10 +47,11 @@ Findings look_at(const api::PaddleJob& job, const Roster& roster) {
   return found;
 }
 
-Verdict begins_anew(const api::PaddleJob& job, const Setting& setting, Cause cause, Waiting why) {
+Verdict begins_anew(const api::PaddleJob& job, const Setting& setting, Cause cause,
+                    BlockReason why) {
   const bool by_owner = setting.one_machine && !job.spec.disruption_limit;
   if (cause == Cause::kDisruption && by_owner) cause = Cause::kOwner;
-  const auto verdict = [&](Fate fate, Waiting reason) {
+  const auto verdict = [&](Fate fate, BlockReason reason) {
     return Verdict{.fate = fate, .cause = cause, .why = std::move(reason)};
   };
   switch (cause) {
@@ -77,29 +78,29 @@ Verdict begins_anew(const api::PaddleJob& job, const Setting& setting, Cause cau
 }
 
 // A pod is lost for good, or somebody's address is not what the others were told.
-std::optional<Waiting> loss(const api::PaddleJob& job, const Roster& roster, const World& world,
-                            const Findings& found) {
+std::optional<BlockReason> loss(const api::PaddleJob& job, const Roster& roster, const World& world,
+                                const Findings& found) {
   if (found.failed_disruption) {
-    return Waiting{"PodDisrupted", how_it_failed(*found.failed_disruption)};
+    return BlockReason{"PodDisrupted", how_it_failed(*found.failed_disruption)};
   }
   if (found.leaving) {
-    return Waiting{"PodLeaves", "pod " + found.leaving->meta.key.name + " is being taken away"};
+    return BlockReason{"PodLeaves", "pod " + found.leaving->meta.key.name + " is being taken away"};
   }
   if (!found.missing.empty()) {
-    return Waiting{"PodLost", "pod " + found.missing + " is gone"};
+    return BlockReason{"PodLost", "pod " + found.missing + " is gone"};
   }
   if (!knows_addresses(job, roster, world) && any_pod(roster, waits_for_release)) {
-    return Waiting{"PodLost", "a pod is gone before all of its peers were told its address"};
+    return BlockReason{"PodLost", "a pod is gone before all of its peers were told its address"};
   }
   if (has_moved(job, roster, world)) {
-    return Waiting{"AddressChanged", "a pod has another address than its peers were told"};
+    return BlockReason{"AddressChanged", "a pod has another address than its peers were told"};
   }
   return std::nullopt;
 }
 
 // Of a job in which a program failed beside that.
-Waiting why_lost(const api::PaddleJob& job, const Roster& roster, const World& world,
-                 const Findings& found) {
+BlockReason why_lost(const api::PaddleJob& job, const Roster& roster, const World& world,
+                     const Findings& found) {
   if (auto why = loss(job, roster, world, found)) return *std::move(why);
   const api::Pod* pod = found.back ? found.back : found.failed_program;
   if (pod == found.failed_program) return {"Failed", how_it_failed(*pod)};
@@ -117,7 +118,7 @@ bool shape_changed(const api::PaddleJob& job, const World& world) {
 // The program ended badly somewhere. Was it to blame?
 Verdict judge_failure(const api::PaddleJob& job, const Roster& roster, const World& world,
                       const Findings& found, WallTime now, const Setting& setting) {
-  const Waiting own{"Failed", how_it_failed(*found.failed_program)};
+  const BlockReason own{"Failed", how_it_failed(*found.failed_program)};
   const bool one_is_gone = !found.missing.empty() && has_begun(job, roster, world);
   if (found.failed_disruption || found.leaving || found.back || one_is_gone) {
     Verdict verdict =

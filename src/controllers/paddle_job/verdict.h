@@ -36,7 +36,7 @@ enum class Cause { kProgram, kDisruption, kSpec, kOwner };
 struct Verdict {
   Fate fate = Fate::kGoesOn;
   Cause cause = Cause::kProgram;
-  Waiting why{};  // reason and sentence, when it does not simply go on
+  BlockReason why{};  // reason and sentence, when it does not simply go on
 
   // The verdict rests on pods that are not seen any more: make sure first.
   bool rests_on_absence = false;

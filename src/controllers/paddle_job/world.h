@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "controllers/paddle_job/pod_group.h"
 #include "controllers/paddle_job/successes.h"
 #include "controllers/placement/placement.h"
-#include "controllers/placement/waiting.h"
+#include "controllers/plan/plan.h"
 
 namespace paddle::controllers {
 
@@ -55,7 +55,7 @@ struct World {
   Successes noticed{};                        // when the job was last looked at, stored or not
 
   // What was met when we last tried to act for this job, until it works.
-  std::optional<Waiting> trouble{};
+  std::optional<BlockReason> trouble{};
   // Read from the server just now rather than from the informers.
   bool confirmed = false;
 };

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 
 namespace paddle::controllers {
 namespace {

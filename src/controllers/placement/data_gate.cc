@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "controllers/placement/set_state.h"
 
 namespace paddle::controllers {
@@ -26,9 +26,10 @@ const api::PartitionStatus* partition_at(const api::SampleSet& set, int index) {
 }
 
 // What holds the gate however long it has been: there is nothing to be read.
-std::optional<Waiting> nothing_to_read(const api::SampleSetMount& ref, const DataSeen& seen) {
+std::optional<BlockReason> nothing_to_read(const api::SampleSetMount& ref, const DataSeen& seen) {
   if (!seen.set) {
-    return Waiting{"SampleSetMissing", "waiting for the SampleSet " + ref.name + " to be created"};
+    return BlockReason{"SampleSetMissing",
+                       "waiting for the SampleSet " + ref.name + " to be created"};
   }
   auto unsynced = waits_for_first_sync(*seen.set);
   if (unsynced && ref.gate && ref.gate->timeout_seconds) {
@@ -91,7 +92,7 @@ Tally count(const api::SampleSetMount& ref, const api::SampleSet& set,
 }
 
 // What a partition lacks that is as warm as it can be, and what would bring it in.
-Waiting lacking(const api::SampleSetMount& ref, const Coldest& which) {
+BlockReason lacking(const api::SampleSetMount& ref, const Coldest& which) {
   const std::string partition = "partition " + std::to_string(which.index);
   const std::string share = percent_text(which.permille);
   const std::string rest = ": the rest is read from the source; ";
@@ -112,7 +113,8 @@ Waiting lacking(const api::SampleSetMount& ref, const Coldest& which) {
           partition + " is at " + share + " though its warm-up has ended" + rest + by_hand};
 }
 
-Waiting not_warm(const api::SampleSetMount& ref, const api::SampleSet& set, const Tally& tally) {
+BlockReason not_warm(const api::SampleSetMount& ref, const api::SampleSet& set,
+                     const Tally& tally) {
   std::string text = "waiting for the SampleSet " + ref.name + ": " +
                      std::to_string(tally.warm + tally.settled) + " of " +
                      std::to_string(tally.needed) + " partitions are " +

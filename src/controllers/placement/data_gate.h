@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
 #include "base/clock.h"
 #include "controllers/placement/placement.h"
@@ -36,7 +36,7 @@ struct GateQuestion {
 
 struct GateAnswer {
   bool lift = false;
-  Waiting waiting{};  // why not; or, when it is lifted all the same, what is not there
+  BlockReason waiting{};  // why not; or, when it is lifted all the same, what is not there
   std::optional<std::chrono::seconds> ask_again_in{};  // only the timeout needs it
   bool operator==(const GateAnswer&) const = default;
 };

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "base/stable_hash.h"
 #include "controllers/placement/set_state.h"
 #include "engine/names.h"
@@ -103,38 +103,42 @@ Result<ClaimSeen> decode_claim(const Json& object) {
   return ClaimSeen{std::move(meta), api::look_text(object, "/status/phase")};
 }
 
-std::optional<Waiting> data_out_of_reach(const api::ObjectKey& job,
-                                         const api::SampleSetMount& ref) {
+std::optional<BlockReason> data_out_of_reach(const api::ObjectKey& job,
+                                             const api::SampleSetMount& ref) {
   if (ref.ns.empty() || ref.ns == job.ns) return std::nullopt;
-  return Waiting{"SampleSetElsewhere",
-                 "sampleSetRef.namespace is " + ref.ns +
-                     ", but volumes do not cross namespaces; create the SampleSet in " + job.ns};
+  return BlockReason{"SampleSetElsewhere",
+                     "sampleSetRef.namespace is " + ref.ns +
+                         ", but volumes do not cross namespaces; create the SampleSet in " +
+                         job.ns};
 }
 
-std::optional<Waiting> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
-                                      const DataSeen& seen) {
+std::optional<BlockReason> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
+                                          const DataSeen& seen) {
   if (auto mistake = data_out_of_reach(job, ref)) return mistake;
   if (!seen.set) {
-    return Waiting{"SampleSetMissing", "waiting for the SampleSet " + ref.name + " to be created"};
+    return BlockReason{"SampleSetMissing",
+                       "waiting for the SampleSet " + ref.name + " to be created"};
   }
   if (seen.set->meta.deleting()) {
-    return Waiting{"SampleSetGoing", "the SampleSet " + ref.name +
-                                         " is being deleted; create it again to start this job"};
+    return BlockReason{
+        "SampleSetGoing",
+        "the SampleSet " + ref.name + " is being deleted; create it again to start this job"};
   }
   if (ref.gate) return std::nullopt;
   const auto& phase = seen.set->status.phase;
   if (phase != "Ready" && !(phase == "PartialReady" && has_no_node(*seen.set))) {
-    return Waiting{"SampleSetNotReady", "waiting for the SampleSet " + ref.name + ", which is " +
-                                            (phase.empty() ? "new" : phase) + ", to be Ready" +
-                                            advice_on_sync(*seen.set)};
+    return BlockReason{"SampleSetNotReady", "waiting for the SampleSet " + ref.name +
+                                                ", which is " + (phase.empty() ? "new" : phase) +
+                                                ", to be Ready" + advice_on_sync(*seen.set)};
   }
   if (!seen.claim || seen.claim->meta.deleting()) {
-    return Waiting{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
-                                       " of the SampleSet to be there"};
+    return BlockReason{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
+                                           " of the SampleSet to be there"};
   }
   if (seen.claim->phase == "Lost") {
-    return Waiting{"ClaimLost", "the PersistentVolumeClaim " + ref.name +
-                                    " has lost its volume; delete it, the SampleSet makes it anew"};
+    return BlockReason{"ClaimLost",
+                       "the PersistentVolumeClaim " + ref.name +
+                           " has lost its volume; delete it, the SampleSet makes it anew"};
   }
   return std::nullopt;
 }

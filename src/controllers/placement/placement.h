@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/core/pod.h"
+#include "api/json/json.h"
 #include "api/paddle_job.h"
-#include "api/pod.h"
 #include "api/sample_set.h"
 #include "controllers/placement/affinity.h"
-#include "controllers/placement/waiting.h"
+#include "controllers/plan/plan.h"
 
 namespace paddle::controllers {
 
@@ -45,10 +45,11 @@ struct DataSeen {
 
 // Before the first pods; nothing when they may be created. With a gate it is enough that the set is
 // there: the rest is the gate's affair (data_gate.h). A job whose pods are there waits no more.
-std::optional<Waiting> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
-                                      const DataSeen& seen);
+std::optional<BlockReason> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
+                                          const DataSeen& seen);
 // The one mistake that no waiting cures: the set is in another namespace.
-std::optional<Waiting> data_out_of_reach(const api::ObjectKey& job, const api::SampleSetMount& ref);
+std::optional<BlockReason> data_out_of_reach(const api::ObjectKey& job,
+                                             const api::SampleSetMount& ref);
 
 // How nodes are told apart by their labels: the node of this partition of the set. Nothing when no
 // node carries such a label or there is no such partition. The contract's

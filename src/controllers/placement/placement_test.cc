@@ -37,7 +37,7 @@ DataSeen ready(int partitions) {
   return seen;
 }
 
-std::string reason(const std::optional<Waiting>& waiting) {
+std::string reason(const std::optional<BlockReason>& waiting) {
   return waiting ? waiting->reason : "(goes on)";
 }
 

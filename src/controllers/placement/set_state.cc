@@ -21,7 +21,7 @@ std::string advice_on_sync(const api::SampleSet& set) {
          "; correct the SampleSet's source or its Secret: the sync is tried again by itself";
 }
 
-std::optional<Waiting> waits_for_first_sync(const api::SampleSet& set) {
+std::optional<BlockReason> waits_for_first_sync(const api::SampleSet& set) {
   if (has_samples(set)) return std::nullopt;
   const std::string& phase = set.status.phase;
   std::string text = "waiting for the first sync of the SampleSet " + set.meta.key.name +
@@ -33,7 +33,7 @@ std::optional<Waiting> waits_for_first_sync(const api::SampleSet& set) {
     text += " (" + ready->reason + ": " + ready->message + ")";
   }
   if (phase != "SyncFailed") text += "; see kubectl describe sampleset " + set.meta.key.name;
-  return Waiting{"SampleSetNotSynced", text};
+  return BlockReason{"SampleSetNotSynced", text};
 }
 
 }  // namespace paddle::controllers

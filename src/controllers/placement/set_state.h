@@ -8,7 +8,7 @@
 #include <string>
 
 #include "api/sample_set.h"
-#include "controllers/placement/waiting.h"
+#include "controllers/plan/plan.h"
 
 namespace paddle::controllers {
 
@@ -22,7 +22,7 @@ bool has_samples(const api::SampleSet& set);
 
 // What is waited for while the set has not had its first sync, in its own words, with what to do:
 // a job that starts before finds an empty directory.
-std::optional<Waiting> waits_for_first_sync(const api::SampleSet& set);
+std::optional<BlockReason> waits_for_first_sync(const api::SampleSet& set);
 
 // "; <why the sync failed>; <what to do>" of a set whose first sync has failed, else empty.
 std::string advice_on_sync(const api::SampleSet& set);

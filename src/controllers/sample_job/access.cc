@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "engine/names.h"
 #include "kube/resource.h"
 #include "runtime/identity.h"
@@ -11,10 +11,10 @@
 namespace paddle::controllers::sample_jobs {
 
 // Tells of every answer that says that the access is old, whatever was asked.
-class WatchedRemote final : public runtime::Remote {
+class CredentialCheckingClient final : public runtime::RuntimeClient {
  public:
-  WatchedRemote(KeptAccess& all, api::ObjectKey set, runtime::Access access,
-                std::unique_ptr<runtime::Remote> inner)
+  CredentialCheckingClient(KeptAccess& all, api::ObjectKey set, runtime::RuntimeCredentials access,
+                           std::unique_ptr<runtime::RuntimeClient> inner)
       : all_(all), set_(std::move(set)), access_(std::move(access)), inner_(std::move(inner)) {}
 
   Result<runtime::StatusReport> status(std::stop_token stop) override {
@@ -43,12 +43,13 @@ class WatchedRemote final : public runtime::Remote {
 
   KeptAccess& all_;
   const api::ObjectKey set_;
-  const runtime::Access access_;
-  const std::unique_ptr<runtime::Remote> inner_;
+  const runtime::RuntimeCredentials access_;
+  const std::unique_ptr<runtime::RuntimeClient> inner_;
 };
 
-Result<std::optional<runtime::Access>> KeptAccess::of(const api::SampleSet& set, bool tls,
-                                                      const kube::Call& call) {
+Result<std::optional<runtime::RuntimeCredentials>> KeptAccess::of(const api::SampleSet& set,
+                                                                  bool tls,
+                                                                  const kube::Call& call) {
   const api::ObjectKey& key = set.meta.key;
   {
     Lock lock(mutex_);
@@ -58,11 +59,11 @@ Result<std::optional<runtime::Access>> KeptAccess::of(const api::SampleSet& set,
     }
   }
   auto secret = cluster_.get(kube::resources::kSecrets, {key.ns, engine::runtime_name(set)}, call);
-  if (secret.is(Code::kNotFound)) return std::optional<runtime::Access>{};
+  if (secret.is(Code::kNotFound)) return std::optional<runtime::RuntimeCredentials>{};
   if (!secret) return std::move(secret).error().in("read the runtimes' secret");
   TRY(const api::Meta meta, api::decode_meta(*secret));
-  if (!engine::belongs_to(meta, set)) return std::optional<runtime::Access>{};
-  runtime::Access access =
+  if (!engine::belongs_to(meta, set)) return std::optional<runtime::RuntimeCredentials>{};
+  runtime::RuntimeCredentials access =
       runtime::access_from(runtime::secret_values(*secret), key.ns, key.name, tls);
   if (runtime::is_complete(access)) {
     Lock lock(mutex_);
@@ -71,14 +72,15 @@ Result<std::optional<runtime::Access>> KeptAccess::of(const api::SampleSet& set,
   return std::optional(std::move(access));
 }
 
-std::unique_ptr<runtime::Remote> KeptAccess::runtime(const api::ObjectKey& set,
-                                                     const std::string& address,
-                                                     const runtime::Access& access) {
-  return std::make_unique<WatchedRemote>(*this, set, access, runtime_at_(address, access));
+std::unique_ptr<runtime::RuntimeClient> KeptAccess::runtime(
+    const api::ObjectKey& set, const std::string& address,
+    const runtime::RuntimeCredentials& access) {
+  return std::make_unique<CredentialCheckingClient>(*this, set, access,
+                                                    runtime_at_(address, access));
 }
 
 // Somebody else may have read a newer one meanwhile.
-void KeptAccess::forget(const api::ObjectKey& set, const runtime::Access& access) {
+void KeptAccess::forget(const api::ObjectKey& set, const runtime::RuntimeCredentials& access) {
   Lock lock(mutex_);
   const auto kept = kept_.find(set);
   if (kept != kept_.end() && kept->second.access == access) kept_.erase(kept);

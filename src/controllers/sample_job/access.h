@@ -17,33 +17,35 @@
 #include "api/sample_set.h"
 #include "base/sync.h"
 #include "kube/cluster.h"
-#include "runtime/remote.h"
+#include "runtime/runtime_client.h"
 
 namespace paddle::controllers::sample_jobs {
 
 class KeptAccess {
  public:
-  KeptAccess(kube::Cluster& cluster, runtime::RemoteAt runtime_at)
+  KeptAccess(kube::Cluster& cluster, runtime::RuntimeClientFactory runtime_at)
       : cluster_(cluster), runtime_at_(std::move(runtime_at)) {}
 
   // `tls`: the set's engine serves it. Nothing: the set has no Secret for runtimes yet.
-  Result<std::optional<runtime::Access>> of(const api::SampleSet& set, bool tls,
-                                            const kube::Call& call) EXCLUDES(mutex_);
+  Result<std::optional<runtime::RuntimeCredentials>> of(const api::SampleSet& set, bool tls,
+                                                        const kube::Call& call) EXCLUDES(mutex_);
 
   // A runtime of the set. When it refuses `access`, that is forgotten. Outlives nothing of this.
-  std::unique_ptr<runtime::Remote> runtime(const api::ObjectKey& set, const std::string& address,
-                                           const runtime::Access& access);
+  std::unique_ptr<runtime::RuntimeClient> runtime(const api::ObjectKey& set,
+                                                  const std::string& address,
+                                                  const runtime::RuntimeCredentials& access);
 
  private:
-  friend class WatchedRemote;
-  void forget(const api::ObjectKey& set, const runtime::Access& access) EXCLUDES(mutex_);
+  friend class CredentialCheckingClient;
+  void forget(const api::ObjectKey& set, const runtime::RuntimeCredentials& access)
+      EXCLUDES(mutex_);
 
   struct Kept {
     std::string uid{};  // of the set
-    runtime::Access access{};
+    runtime::RuntimeCredentials access{};
   };
   kube::Cluster& cluster_;
-  const runtime::RemoteAt runtime_at_;
+  const runtime::RuntimeClientFactory runtime_at_;
   Mutex mutex_;
   std::map<api::ObjectKey, Kept> kept_ GUARDED_BY(mutex_);
 };

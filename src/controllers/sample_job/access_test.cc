@@ -15,7 +15,7 @@ using kube::Json;
 namespace kinds = kube::resources;
 
 // Answers everything like this.
-class SayingRemote final : public runtime::Remote {
+class SayingRemote final : public runtime::RuntimeClient {
  public:
   explicit SayingRemote(Code code) : code_(code) {}
   Result<runtime::StatusReport> status(std::stop_token) override { return error(); }
@@ -36,7 +36,7 @@ struct KeptAccessTest : ::testing::Test {
   kube::FakeCluster server{};
   api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "u-1"}};
   Code says = Code::kUnavailable;
-  KeptAccess kept{server, [this](const std::string&, const runtime::Access&) {
+  KeptAccess kept{server, [this](const std::string&, const runtime::RuntimeCredentials&) {
                     return std::make_unique<SayingRemote>(says);
                   }};
 
@@ -49,10 +49,10 @@ struct KeptAccessTest : ::testing::Test {
     (void)server.remove(kinds::kSecrets, key, {});
     ASSERT_TRUE(server.create(kinds::kSecrets, secret));
   }
-  runtime::Access access(bool tls = false) {
+  runtime::RuntimeCredentials access(bool tls = false) {
     const auto found = kept.of(set, tls, {});
     EXPECT_TRUE(found && *found);
-    return found && *found ? **found : runtime::Access{};
+    return found && *found ? **found : runtime::RuntimeCredentials{};
   }
 };
 
@@ -60,12 +60,12 @@ TEST_F(KeptAccessTest, IsReadAgainOnceARuntimeRefusesItWhateverWasAsked) {
   int number = 0;
   for (const Code code : {Code::kUnauthorized, Code::kUntrusted}) {
     says = code;
-    const std::vector<std::function<void(runtime::Remote&)>> questions{
-        [](runtime::Remote& one) { (void)one.status({}); },
-        [](runtime::Remote& one) { (void)one.job("a", {}); },
-        [](runtime::Remote& one) { (void)one.jobs({}); },
-        [](runtime::Remote& one) { (void)one.put_job("a", {}, {}); },
-        [](runtime::Remote& one) { (void)one.cancel("a", {}); },
+    const std::vector<std::function<void(runtime::RuntimeClient&)>> questions{
+        [](runtime::RuntimeClient& one) { (void)one.status({}); },
+        [](runtime::RuntimeClient& one) { (void)one.job("a", {}); },
+        [](runtime::RuntimeClient& one) { (void)one.jobs({}); },
+        [](runtime::RuntimeClient& one) { (void)one.put_job("a", {}, {}); },
+        [](runtime::RuntimeClient& one) { (void)one.cancel("a", {}); },
     };
     for (const auto& question : questions) {
       const std::string token = std::to_string(++number);

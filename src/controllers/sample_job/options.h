@@ -7,14 +7,14 @@
 #include <string>
 
 #include "engine/manifests.h"
-#include "runtime/remote.h"
+#include "runtime/runtime_client.h"
 
 namespace paddle::controllers::sample_jobs {
 
 struct SampleJobOptions {
   std::string ns{};  // empty: all namespaces
-  engine::OperatorFaces engines{};
-  runtime::RemoteAt runtime_at{};
+  engine::ManifestBuilders engines{};
+  runtime::RuntimeClientFactory runtime_at{};
 };
 
 }  // namespace paddle::controllers::sample_jobs

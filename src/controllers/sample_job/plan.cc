@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "controllers/runtime_jobs/fanout.h"
 #include "controllers/sample_job/queue.h"
 #include "controllers/sample_job/request.h"
 #include "controllers/sample_job/schedule_plan.h"
-#include "controllers/shared_sync/parts.h"
-#include "runtime/warm_up.h"
+#include "runtime/protocol/warm_up.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {
 
-using namespace shared_sync;
+using namespace runtime_jobs;
 using std::chrono::seconds;
 
 constexpr seconds kWaiting{10};    // what is waited for wakes the job; this is for what does not
@@ -30,18 +30,18 @@ struct Hold {
 int partitions_of(const api::SampleSet& set) { return set.spec.effective_partitions(); }
 
 bool is_shared(const api::SampleJob& job, const World& world) {
-  return world.one_volume && may_be_shared(job);
+  return world.shares_volume && may_be_shared(job);
 }
 
 // Which runtimes have to be there.
 int needed(const api::SampleJob& job, const World& world) {
-  const bool firsts = world.one_volume && (job.spec.type == "sync" || job.spec.type == "rmr");
+  const bool firsts = world.shares_volume && (job.spec.type == "sync" || job.spec.type == "rmr");
   return firsts ? 1 : partitions_of(*world.set);
 }
 
 // Which runtimes have work to do: of a sync that they share, those that are there.
 std::vector<int> targets(const api::SampleJob& job, const World& world) {
-  if (is_shared(job, world)) return who_shares(world.answers, partitions_of(*world.set));
+  if (is_shared(job, world)) return sharing_partitions(world.answers, partitions_of(*world.set));
   std::vector<int> found;
   for (int i = 0; i < needed(job, world); ++i) found.push_back(i);
   return found;
@@ -50,7 +50,7 @@ std::vector<int> targets(const api::SampleJob& job, const World& world) {
 // Of a sync that runtimes share, the next one begins when all parts have ended: it may delete what
 // another one is about to write.
 int sent_at_once(const api::SampleJob& job, const World& world) {
-  const bool one = job.spec.type == "sync" && world.one_volume && partitions_of(*world.set) > 1;
+  const bool one = job.spec.type == "sync" && world.shares_volume && partitions_of(*world.set) > 1;
   return one ? 1 : kSentAtOnce;
 }
 
@@ -62,7 +62,7 @@ Result<runtime::JobRequest> request_for(const api::SampleJob& job, const World& 
     return request_of(job, *world.set, part.index, partitions_of(*world.set));
   }
   TRY(runtime::JobRequest request, request_of(job, *world.set, 0, 1));
-  make_part(part, status.partitions, runtime::lists_address(*world.set), request);
+  describe_part(part, status.partitions, runtime::lists_address(*world.set), request);
   return request;
 }
 
@@ -107,7 +107,7 @@ std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& worl
   }
   std::string away;
   for (int i = 0; i < needed(job, world); ++i) {
-    if (is_there(world.answers, i)) continue;
+    if (is_reachable(world.answers, i)) continue;
     away += (away.empty() ? "" : ", ") + std::to_string(i);
   }
   if (!away.empty()) {
@@ -194,10 +194,10 @@ void end_late(const api::SampleJob& job, api::SampleJobStatus& status, WallTime 
 
 // Parts that were given up, and whose runtimes may not know it yet.
 void cancel_left_parts(const World& world, api::SampleJobStatus& status, Plan& plan) {
-  cancel_left(world.answers, world.set ? partitions_of(*world.set) : 0, status.left,
-              [&](const api::JobPartition& part) {
-                plan.actions.emplace_back(CancelJob{part.index, part.id});
-              });
+  cancel_abandoned(world.answers, world.set ? partitions_of(*world.set) : 0, status.left,
+                   [&](const api::JobPartition& part) {
+                     plan.actions.emplace_back(CancelJob{part.index, part.id});
+                   });
 }
 
 Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJobStatus status,
@@ -217,28 +217,28 @@ Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJob
     if (hold->reason.starts_with("Error") && (!before || before->reason != hold->reason)) {
       plan.actions.emplace_back(Tell{true, hold->reason, hold->message});
     }
-    plan.again_after = kWaiting;
+    plan.requeue_after = kWaiting;
   } else if (const auto pause = pausing(status, now)) {
     const auto* ready = api::find_condition(status.conditions, "Ready");
     if (!ready || ready->reason != "Retrying") {
       say(job, status, "Ready", false, "Retrying",
           "attempt " + std::to_string(status.failures) + " failed", now);
     }
-    plan.again_after = *pause;
+    plan.requeue_after = *pause;
   } else if (auto request = request_of(job, *world.set, 0, partitions_of(*world.set)); !request) {
     end(job, status, false, "InvalidSpec", request.error().message, now, plan);
   } else {
     begin(next_id(job, status), status);
-    status.partitions = begin_as(status.job_name, targets(job, world));
+    status.partitions = start_partitions(status.job_name, targets(job, world));
     if (!status.start_time) status.start_time = now;
     say(job, status, "Ready", false, "Starting", "the runtimes are being asked", now);
     if (const auto remark = remark_on(job); !remark.empty()) {
       say(job, status, "Warning", true, "CheckSpec", remark, now);
     }
-    plan.again_after = seconds(0);  // stored first; then the runtimes are asked
+    plan.requeue_after = seconds(0);  // stored first; then the runtimes are asked
   }
-  if (plan.again_after && deadline && !finished(status.phase)) {
-    plan.again_after = std::min<std::chrono::nanoseconds>(*plan.again_after, *deadline - now);
+  if (plan.requeue_after && deadline && !finished(status.phase)) {
+    plan.requeue_after = std::min<std::chrono::nanoseconds>(*plan.requeue_after, *deadline - now);
   }
   if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
   return plan;
@@ -251,7 +251,7 @@ void cancel_rest(const World& world, const std::string& why, api::SampleJobStatu
                  Plan& plan) {
   for (auto& each : status.partitions) {
     if (ended(each.state)) continue;
-    if (is_there(world.answers, each.index)) {
+    if (is_reachable(world.answers, each.index)) {
       plan.actions.emplace_back(CancelJob{each.index, each.id});
     } else if (world.set) {
       status.left.push_back({.index = each.index, .id = each.id});
@@ -281,13 +281,13 @@ void follow_parts(const api::SampleJob& job, const World& world, api::SampleJobS
     part.state = kCancelled;
     part.message = "the set has fewer partitions now";
   }
-  follow(world.answers, known_partitions(world), now, status.partitions,
-         [&](const api::JobPartition& part) {
-           auto request = request_for(job, world, status, part);
-           if (!request) return;
-           request->which.again = was_asked(job.status, part);
-           plan.actions.emplace_back(PutJob{part.index, part.id, *std::move(request)});
-         });
+  update_partitions(world.answers, known_partitions(world), now, status.partitions,
+                    [&](const api::JobPartition& part) {
+                      auto request = request_for(job, world, status, part);
+                      if (!request) return;
+                      request->which.again = was_asked(job.status, part);
+                      plan.actions.emplace_back(PutJob{part.index, part.id, *std::move(request)});
+                    });
   status.work = sum(status.partitions);
   status.progress = progress_text(*status.work);
 }
@@ -307,11 +307,11 @@ void give_up_rest(const World& world, api::SampleJobStatus& status, Plan& plan) 
 void share_again(const api::SampleJob& job, const World& world, const std::string& why,
                  api::SampleJobStatus& status, WallTime now, Plan& plan) {
   std::erase_if(plan.actions, [](const Action& a) { return std::holds_alternative<PutJob>(a); });
-  begin(after(status.job_name), status);
-  divide_again(status.job_name, targets(job, world), status.partitions, status.left);
+  begin(next_division_id(status.job_name), status);
+  redivide(status.job_name, targets(job, world), status.partitions, status.left);
   cancel_left_parts(world, status, plan);
   say(job, status, "Ready", false, "Starting", "begins once more: " + why, now);
-  plan.again_after = seconds(0);
+  plan.requeue_after = seconds(0);
 }
 
 // How many quarters of the bytes are there; 0 while nobody knows how many there are.
@@ -360,7 +360,7 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
     status.last_failure = now;
     say(job, status, "Ready", false, "Retrying",
         "attempt " + std::to_string(status.failures) + " failed: " + why, now);
-    plan.again_after = pause_after(status.failures);
+    plan.requeue_after = pause_after(status.failures);
     return;
   }
   status.phase = count(kRunning) > 0 || job.status.phase == kRunning ? kRunning : kPending;
@@ -379,7 +379,7 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
       now_there > quarters(job.status.work) && now_there < 4) {
     plan.actions.emplace_back(Tell{false, "Progress", text});
   }
-  plan.again_after = kFollowing;
+  plan.requeue_after = kFollowing;
 }
 
 Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus status,
@@ -414,7 +414,7 @@ Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus s
           Tell{false, event_of(job, "Create") + "Successfully", "the runtimes have been asked"});
     }
     const std::string why =
-        shared ? why_again(status.partitions, partitions_of(*world.set), now) : "";
+        shared ? redivision_reason(status.partitions, partitions_of(*world.set), now) : "";
     if (why.empty()) {
       conclude(job, world, status, now, plan);
     } else {
@@ -432,7 +432,7 @@ Plan after_end(const api::SampleJob& job, const World& world, WallTime now) {
   if (!job.status.left.empty()) {
     api::SampleJobStatus status = job.status;
     cancel_left_parts(world, status, plan);
-    if (!status.left.empty()) plan.again_after = kWaiting;
+    if (!status.left.empty()) plan.requeue_after = kWaiting;
     if (status != job.status) plan.actions.emplace_back(SetStatus{std::move(status)});
   }
   if (!job.spec.ttl_seconds_after_finished || !job.status.completion_time) return plan;
@@ -441,7 +441,7 @@ Plan after_end(const api::SampleJob& job, const World& world, WallTime now) {
     plan.actions.emplace_back(DeleteThis{});
   } else {
     const std::chrono::nanoseconds wait = due - now;
-    plan.again_after = std::min(plan.again_after.value_or(wait), wait);
+    plan.requeue_after = std::min(plan.requeue_after.value_or(wait), wait);
   }
   return plan;
 }
@@ -483,7 +483,7 @@ Plan desired(const api::SampleJob& job, const World& world, WallTime now) {
     rest = status.job_name.empty() ? wait_or_begin(job, world, std::move(status), now)
                                    : go_on(job, world, std::move(status), now);
   }
-  plan.again_after = rest.again_after;
+  plan.requeue_after = rest.requeue_after;
   for (Action& action : rest.actions) plan.actions.push_back(std::move(action));
   return plan;
 }

@@ -76,7 +76,7 @@ using Action = std::variant<PutJob, CancelJob, CountSync, SetStatus, DeleteThis,
 
 struct Plan {
   std::vector<Action> actions{};
-  std::optional<std::chrono::nanoseconds> again_after{};
+  std::optional<std::chrono::nanoseconds> requeue_after{};
   bool operator==(const Plan&) const = default;
 };
 

@@ -36,8 +36,8 @@ api::SampleSet set_of(int partitions, const std::string& phase = "Ready") {
   return set;
 }
 
-World world_of(int partitions, bool one_volume = false) {
-  World world{.set = set_of(partitions), .one_volume = one_volume};
+World world_of(int partitions, bool shares_volume = false) {
+  World world{.set = set_of(partitions), .shares_volume = shares_volume};
   for (int i = 0; i < partitions; ++i) {
     world.answers.push_back({.partition = i, .node = "node" + std::to_string(i)});
   }
@@ -84,7 +84,9 @@ struct Model {
     }
     ADD_FAILURE() << "does not settle";
   }
-  Answer& answer(int partition) { return world.answers.at(static_cast<size_t>(partition)); }
+  PartitionReport& answer(int partition) {
+    return world.answers.at(static_cast<size_t>(partition));
+  }
   void say(int partition, JobState state, const std::string& error = "") {
     answer(partition).job->state = state;
     answer(partition).job->error = error;
@@ -147,7 +149,7 @@ TEST(SampleJobPlan, TheIdIsStoredBeforeAnybodyHearsOfIt) {
   const auto& status = std::get<SetStatus>(plan.actions[0]).status;
   EXPECT_TRUE(status.job_name.starts_with(id_prefix(job_of().meta)));
   EXPECT_TRUE(runtime::is_job_id(status.job_name)) << status.job_name;
-  EXPECT_EQ(plan.again_after, 0s);
+  EXPECT_EQ(plan.requeue_after, 0s);
 }
 
 TEST(SampleJobPlan, OnOneVolumeARemovalIsTheFirstRuntimesAffair) {
@@ -163,7 +165,7 @@ TEST(SampleJobPlan, OnOneVolumeARemovalIsTheFirstRuntimesAffair) {
 }
 
 // Three runtimes that share a sync.
-Model shared_sync() {
+Model runtime_jobs() {
   Model model{.job = job_of("sync"), .world = world_of(3, true)};
   model.settle();
   return model;
@@ -175,7 +177,7 @@ void succeed(Model& model, int partition, const std::string& cut) {
 }
 
 TEST(SampleJobPlan, ASharedSyncIsAskedForInPartsThatAreNeverMixedUp) {
-  const Model model = shared_sync();
+  const Model model = runtime_jobs();
   EXPECT_EQ(model.asked.size(), 3u);
   for (int i = 0; i < 3; ++i) {
     Model other = model;
@@ -190,7 +192,7 @@ TEST(SampleJobPlan, ASharedSyncIsAskedForInPartsThatAreNeverMixedUp) {
 }
 
 TEST(SampleJobPlan, ASharedSyncCountsOnceWhenAllPartsAreDone) {
-  Model model = shared_sync();
+  Model model = runtime_jobs();
   succeed(model, 0, "x");
   succeed(model, 2, "x");
   model.settle();
@@ -204,7 +206,7 @@ TEST(SampleJobPlan, ASharedSyncCountsOnceWhenAllPartsAreDone) {
 }
 
 TEST(SampleJobPlan, PartsOfTwoDivisionsAreNotAWhole) {
-  Model model = shared_sync();
+  Model model = runtime_jobs();
   const std::string before = model.job.status.job_name;
   succeed(model, 0, "y");  // its runtime lost its disk and divided anew
   succeed(model, 1, "x");
@@ -220,7 +222,7 @@ TEST(SampleJobPlan, PartsOfTwoDivisionsAreNotAWhole) {
 }
 
 TEST(SampleJobPlan, APartThatFailedFailsTheSyncAndIsNamed) {
-  Model model = shared_sync();
+  Model model = runtime_jobs();
   model.say(0, JobState::kRunning);
   model.say(1, JobState::kFailed, "no such bucket");
   model.settle();
@@ -233,8 +235,9 @@ TEST(SampleJobPlan, APartThatFailedFailsTheSyncAndIsNamed) {
 
 TEST(SampleJobPlan, ASyncIsSharedByThoseWhoAreThere) {
   Model model{.job = job_of("sync"), .world = world_of(3, true)};
-  std::erase_if(model.world.answers, [](const Answer& each) { return each.partition == 1; });
-  const Answer last = model.world.answers.back();
+  std::erase_if(model.world.answers,
+                [](const PartitionReport& each) { return each.partition == 1; });
+  const PartitionReport last = model.world.answers.back();
   Plan plan;
   for (int i = 0; i < 3; ++i) {
     plan = desired(model.job, model.world, kNow);
@@ -274,7 +277,7 @@ TEST(SampleJobPlan, OfASharedSyncTheNextOneWaitsForTheLastPart) {
 }
 
 TEST(SampleJobPlan, ASetWithFewerPartitionsDividesItsSyncAgain) {
-  Model model = shared_sync();
+  Model model = runtime_jobs();
   const std::string before = model.job.status.job_name;
   model.world.set->spec.partitions = 2;
   model.world.answers.pop_back();
@@ -284,7 +287,7 @@ TEST(SampleJobPlan, ASetWithFewerPartitionsDividesItsSyncAgain) {
 }
 
 TEST(SampleJobPlan, ARuntimeThatStaysAwayLeavesItsPartToTheOthers) {
-  Model model = shared_sync();
+  Model model = runtime_jobs();
   const std::string before = model.job.status.job_name;
   model.say(2, JobState::kRunning);
   model.settle();
@@ -468,12 +471,12 @@ TEST(SampleJobPlan, EachPauseCountsFromTheFailureBeforeIt) {
     EXPECT_EQ(model.reason(), "Retrying");
   };
   fails();
-  EXPECT_EQ(model.pass().again_after, 5s);
+  EXPECT_EQ(model.pass().requeue_after, 5s);
   model.now += 5s;
   model.settle();
   ASSERT_EQ(model.asked.size(), 4u);
   fails();
-  EXPECT_EQ(model.pass().again_after, 10s);
+  EXPECT_EQ(model.pass().requeue_after, 10s);
   // What it waits for in between does not make the pause forgotten.
   model.job.spec.suspend = true;
   model.settle();
@@ -534,7 +537,7 @@ TEST(SampleJobPlan, TheDeadlineHoldsWhileAFailedAttemptWaits) {
   model.settle();
   model.world.set.reset();
   model.now += 55s;
-  EXPECT_EQ(model.pass().again_after, 5s);
+  EXPECT_EQ(model.pass().requeue_after, 5s);
   model.now += 5s;
   model.settle();
   EXPECT_EQ(model.job.status.phase, "Failed");
@@ -561,7 +564,7 @@ TEST(SampleJobPlan, WhatCanNotBeCancelledNowIsCancelledWhenItsRuntimeIsBack) {
     model.job.spec.active_deadline_seconds = 60;
     model.settle();
     const std::string id = model.job.status.job_name;
-    const Answer away = model.world.answers.back();
+    const PartitionReport away = model.world.answers.back();
     model.world.answers.pop_back();
     model.job.spec.suspend = suspended;
     model.now += suspended ? 1s : 60s;
@@ -723,7 +726,7 @@ TEST(SampleJobPlan, AFinishedJobIsDeletedWhenItsTimeIsOver) {
   model.say(0, JobState::kSucceeded);
   model.say(1, JobState::kSucceeded);
   model.settle();
-  EXPECT_EQ(model.pass().again_after, 10s);
+  EXPECT_EQ(model.pass().requeue_after, 10s);
   model.now += 10s;
   model.pass();
   EXPECT_TRUE(model.deleted);

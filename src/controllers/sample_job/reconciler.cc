@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/match.h"
-#include "controllers/loop/refusal.h"
+#include "controllers/loop/rejection.h"
 #include "controllers/sample_job/plan.h"
 #include "controllers/sample_job/view.h"
 
@@ -28,7 +28,7 @@ constexpr auto kSweepAgain = 30s;
 
 class SampleJobReconciler {
  public:
-  SampleJobReconciler(const Surroundings& around, const SampleJobOptions& options,
+  SampleJobReconciler(const ControllerContext& around, const SampleJobOptions& options,
                       const Clock& clock)
       : cluster_(around.cluster),
         events_(around.events),
@@ -36,7 +36,7 @@ class SampleJobReconciler {
         clock_(clock),
         view_(around, options) {}
 
-  Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
+  Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const kube::Call call{.timeout = kLook, .stop = stop};
     if (key.name.starts_with(kSetKey)) {
       const ObjectKey set{key.ns, key.name.substr(std::string_view(kSetKey).size())};
@@ -44,7 +44,7 @@ class SampleJobReconciler {
       if (!outcome) return std::move(outcome).error().in("jobs of sampleset " + to_string(set));
       return outcome;
     }
-    auto outcome = ride_out(drive(key, call), "samplejob " + to_string(key));
+    auto outcome = requeue_rejected(drive(key, call), "samplejob " + to_string(key));
     if (!outcome) return std::move(outcome).error().in("samplejob " + to_string(key));
     return outcome;
   }
@@ -59,23 +59,23 @@ class SampleJobReconciler {
     bool in_vain = false;  // a runtime could not be told
     bool asked = false;    // a runtime has been told to do something
     // What became of requests that it makes no sense to repeat as they are.
-    std::map<int, Answer> refused{};
+    std::map<int, PartitionReport> refused{};
   };
 
-  Result<Outcome> drive(const ObjectKey& key, const kube::Call& call) {
-    Outcome outcome;
-    std::map<int, Answer> refused;
+  Result<ReconcileResult> drive(const ObjectKey& key, const kube::Call& call) {
+    ReconcileResult outcome;
+    std::map<int, PartitionReport> refused;
     for (int round = 0; round < kRounds; ++round) {
       const auto job = view_.find(key);
-      if (!job) return Outcome{};
+      if (!job) return ReconcileResult{};
       Pass pass{.job = *job, .call = call};
       TRY(pass.world, view_.world_of(*job, call));
-      for (Answer& answer : pass.world.answers) {
+      for (PartitionReport& answer : pass.world.answers) {
         if (refused.contains(answer.partition)) answer = refused[answer.partition];
       }
       const Plan plan = desired(*job, pass.world, clock_.wall());
       for (const Action& action : plan.actions) CHECK_DONE(carry_out(action, pass));
-      outcome = {.again_after = plan.again_after};
+      outcome = {.requeue_after = plan.requeue_after};
       // Deleted meanwhile: whoever has swept up may have come before our request.
       const auto still = view_.find(key);
       if (pass.asked && (!still || still->meta.uid != job->meta.uid)) {
@@ -85,9 +85,9 @@ class SampleJobReconciler {
         refused = std::move(pass.refused);
         continue;  // so that the status says it
       }
-      if (pass.in_vain) return Outcome{.again_after = kAskAgain};
+      if (pass.in_vain) return ReconcileResult{.requeue_after = kAskAgain};
       // An id that has been stored may be used now.
-      if (!pass.stored || plan.again_after != std::chrono::nanoseconds(0)) return outcome;
+      if (!pass.stored || plan.requeue_after != std::chrono::nanoseconds(0)) return outcome;
     }
     return outcome;
   }
@@ -111,7 +111,7 @@ class SampleJobReconciler {
                       action);
   }
 
-  std::unique_ptr<runtime::Remote> runtime_of(int partition, Pass& pass) {
+  std::unique_ptr<runtime::RuntimeClient> runtime_of(int partition, Pass& pass) {
     if (!pass.world.set) return nullptr;
     const auto access = view_.access_to(*pass.world.set, pass.call);
     if (!access || !*access) return nullptr;
@@ -124,8 +124,8 @@ class SampleJobReconciler {
   // A runtime that can not take it now is asked again; the others are not held up. One that says
   // that the request itself is wrong would say so again.
   Result<> put(const PutJob& a, Pass& pass) {
-    const Answer* seen = shared_sync::answer_of(pass.world.answers, a.partition);
-    Answer answer{.partition = a.partition, .node = seen ? seen->node : ""};
+    const PartitionReport* seen = runtime_jobs::report_of(pass.world.answers, a.partition);
+    PartitionReport answer{.partition = a.partition, .node = seen ? seen->node : ""};
     runtime::JobRequest request = a.request;
     auto keys = view_.keys_for(pass.job, *pass.world.set, pass.call);
     if (keys.is(Code::kNotFound)) {
@@ -240,11 +240,11 @@ class SampleJobReconciler {
   // ---- jobs that are gone ----
 
   // What runtimes still do for jobs that nobody has any more is cancelled.
-  Result<Outcome> sweep(const ObjectKey& key, const kube::Call& call) {
+  Result<ReconcileResult> sweep(const ObjectKey& key, const kube::Call& call) {
     const auto set = view_.set_of(key);
-    if (!set || set->meta.deleting() || !view_.needs_sweep(key)) return Outcome{};
+    if (!set || set->meta.deleting() || !view_.needs_sweep(key)) return ReconcileResult{};
     TRY(const auto access, view_.access_to(*set, call));
-    if (!access) return Outcome{};
+    if (!access) return ReconcileResult{};
     std::optional<std::vector<std::string>> wanted;
     const auto seats = view_.seats(*set);
     bool all = static_cast<int>(seats.size()) >= set->spec.effective_partitions();
@@ -272,9 +272,9 @@ class SampleJobReconciler {
                           std::to_string(seat.partition) + ": its samplejob was deleted");
       }
     }
-    if (!all) return Outcome{.again_after = kSweepAgain};
+    if (!all) return ReconcileResult{.requeue_after = kSweepAgain};
     view_.swept(key);
-    return Outcome{};
+    return ReconcileResult{};
   }
 
   // Asked of the server: our view may be behind.
@@ -301,7 +301,7 @@ class SampleJobReconciler {
 
 }  // namespace
 
-Reconcile make_sample_job_reconciler(const Surroundings& around,
+Reconcile make_sample_job_reconciler(const ControllerContext& around,
                                      const sample_jobs::SampleJobOptions& options,
                                      const Clock& clock) {
   auto reconciler = std::make_shared<SampleJobReconciler>(around, options, clock);

@@ -15,7 +15,7 @@ inline constexpr const char* kSampleJobController = "SampleJob";  // as events h
 inline constexpr const char* kSampleJobLease = "778668173.batch.paddlepaddle.org";
 
 // Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_sample_job_reconciler(const Surroundings& around,
+Reconcile make_sample_job_reconciler(const ControllerContext& around,
                                      const sample_jobs::SampleJobOptions& options,
                                      const Clock& clock);
 

@@ -35,8 +35,8 @@ void until(const Condition& condition) {
 // Each takes jobs in turn and does the first that is open when it is asked about; says what it did.
 class FakeRuntimes {
  public:
-  runtime::RemoteAt at() {
-    return [this](const std::string& address, const runtime::Access& access) {
+  runtime::RuntimeClientFactory at() {
+    return [this](const std::string& address, const runtime::RuntimeCredentials& access) {
       EXPECT_EQ(access.token, "secret");
       EXPECT_EQ(access.authority, "");  // the engine of this set answers in the clear
       return std::make_unique<One>(*this, address);
@@ -68,7 +68,7 @@ class FakeRuntimes {
   }
 
  private:
-  class One final : public runtime::Remote {
+  class One final : public runtime::RuntimeClient {
    public:
     One(FakeRuntimes& all, std::string address) : all_(all), address_(std::move(address)) {}
     Result<runtime::StatusReport> status(std::stop_token) override {
@@ -183,8 +183,8 @@ struct SampleJobReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const Clock& clock = system_clock()) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    EXPECT_TRUE(
-        (*made)->add({.name = kSampleJobController, .workers = 4}, [&](const Surroundings& around) {
+    EXPECT_TRUE((*made)->add(
+        {.name = kSampleJobController, .workers = 4}, [&](const ControllerContext& around) {
           return make_sample_job_reconciler(around, {.runtime_at = runtimes.at()}, clock);
         }));
     return *std::move(made);

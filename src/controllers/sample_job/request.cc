@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "runtime/warm_up.h"
+#include "runtime/protocol/warm_up.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {

@@ -9,7 +9,7 @@
 #include "api/sample_job.h"
 #include "api/sample_set.h"
 #include "base/result.h"
-#include "runtime/protocol.h"
+#include "runtime/protocol/protocol.h"
 
 namespace paddle::controllers::sample_jobs {
 

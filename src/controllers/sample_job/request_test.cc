@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/shared_sync/tally.h"
+#include "controllers/runtime_jobs/job_progress.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {
 
-using namespace shared_sync;
+using namespace runtime_jobs;
 
 api::SampleSet set_of() {
   api::SampleSet set;

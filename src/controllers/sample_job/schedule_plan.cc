@@ -191,7 +191,8 @@ Plan desired_schedule(const api::SampleJob& job, const World& world, WallTime no
   forget_old(runs.succeeded, job.spec.successful_jobs_history_limit.value_or(3), plan);
   forget_old(runs.failed, job.spec.failed_jobs_history_limit.value_or(1), plan);
   if (cron.next_schedule) {
-    plan.again_after = std::min<std::chrono::nanoseconds>(*cron.next_schedule - now, kLongestSleep);
+    plan.requeue_after =
+        std::min<std::chrono::nanoseconds>(*cron.next_schedule - now, kLongestSleep);
   }
   return plan;
 }

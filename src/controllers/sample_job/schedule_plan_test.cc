@@ -66,7 +66,7 @@ TEST(SampleJobSchedule, MakesARunWhenItIsDueAndNotBefore) {
   Model model;
   const Plan first = model.pass();
   EXPECT_TRUE(model.made.empty());
-  EXPECT_EQ(first.again_after, 30min);
+  EXPECT_EQ(first.requeue_after, 30min);
   EXPECT_EQ(model.job.status.cron->next_schedule, at("07:00"));
   model.at_time("07:00");
   EXPECT_EQ(model.made, (Times{"07:00"}));

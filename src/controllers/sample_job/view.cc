@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "controllers/loop/sources.h"
 #include "controllers/sample_job/plan.h"
 #include "controllers/sample_job/queue.h"
@@ -34,7 +34,7 @@ ObjectKey set_key_of(const api::SampleJob& job) {
   return {job.meta.key.ns, job.spec.sample_set ? job.spec.sample_set->name : ""};
 }
 
-View::View(const Surroundings& around, const SampleJobOptions& options)
+View::View(const ControllerContext& around, const SampleJobOptions& options)
     : cluster_(around.cluster),
       queue_(around.queue),
       options_(options),
@@ -141,16 +141,16 @@ std::vector<Seat> View::seats(const api::SampleSet& set) const {
   return found;
 }
 
-const engine::OperatorFace* View::face_of(const api::SampleSet& set) const {
+const engine::ManifestBuilder* View::face_of(const api::SampleSet& set) const {
   for (const auto& face : options_.engines) {
     if (face->name() == set.status.engine) return face.get();
   }
   return nullptr;
 }
 
-Result<std::optional<runtime::Access>> View::access_to(const api::SampleSet& set,
-                                                       const kube::Call& call) {
-  const engine::OperatorFace* face = face_of(set);
+Result<std::optional<runtime::RuntimeCredentials>> View::access_to(const api::SampleSet& set,
+                                                                   const kube::Call& call) {
+  const engine::ManifestBuilder* face = face_of(set);
   return access_.of(set, face && face->serves_tls(), call);
 }
 
@@ -191,10 +191,10 @@ void View::sweep_again(const ObjectKey& set) {
 }
 
 // Before it is sent, a runtime that runs will do; afterwards each is asked about the job.
-std::vector<Answer> View::ask(const api::SampleJob& job, const api::SampleSet& set,
-                              const kube::Call& call) {
-  std::vector<Answer> answers;
-  std::optional<runtime::Access> access;
+std::vector<PartitionReport> View::ask(const api::SampleJob& job, const api::SampleSet& set,
+                                       const kube::Call& call) {
+  std::vector<PartitionReport> answers;
+  std::optional<runtime::RuntimeCredentials> access;
   std::string error;
   if (!job.status.job_name.empty() || !job.status.left.empty()) {
     auto read = access_to(set, call);
@@ -202,7 +202,7 @@ std::vector<Answer> View::ask(const api::SampleJob& job, const api::SampleSet& s
     error = !read ? read.error().message : (access ? "" : "its set has no secret for runtimes");
   }
   for (const Seat& seat : seats(set)) {
-    Answer answer{.partition = seat.partition, .node = seat.node};
+    PartitionReport answer{.partition = seat.partition, .node = seat.node};
     const auto part =
         std::ranges::find(job.status.partitions, seat.partition, &api::JobPartition::index);
     const bool open = part != job.status.partitions.end() && part->state != "Succeeded" &&
@@ -235,7 +235,7 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
   }
   if (const auto set = sets_.find(set_key_of(job))) {
     world.set = *set;
-    if (const auto* face = face_of(*set)) world.one_volume = face->first_leads();
+    if (const auto* face = face_of(*set)) world.shares_volume = face->shares_volume();
     world.answers = ask(job, *set, call);
   }
   if (job.spec.secret && (job.status.job_name.empty() || begins_again(job))) {

@@ -13,14 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "base/sync.h"
 #include "controllers/loop/manager.h"
 #include "controllers/sample_job/access.h"
 #include "controllers/sample_job/options.h"
 #include "controllers/sample_job/world.h"
 #include "kube/informer/store.h"
-#include "runtime/remote.h"
+#include "runtime/runtime_client.h"
 
 namespace paddle::controllers::sample_jobs {
 
@@ -37,7 +37,7 @@ struct Seat {
 
 class View {
  public:
-  View(const Surroundings& around, const SampleJobOptions& options);
+  View(const ControllerContext& around, const SampleJobOptions& options);
 
   std::shared_ptr<const api::SampleJob> find(const api::ObjectKey& key) const {
     return jobs_.find(key);
@@ -49,11 +49,11 @@ class View {
 
   std::vector<Seat> seats(const api::SampleSet& set) const;
   // By what the set's runtimes are spoken to; nothing: it has no Secret for that yet.
-  Result<std::optional<runtime::Access>> access_to(const api::SampleSet& set,
-                                                   const kube::Call& call);
+  Result<std::optional<runtime::RuntimeCredentials>> access_to(const api::SampleSet& set,
+                                                               const kube::Call& call);
   // A runtime that sits there (access.h).
-  std::unique_ptr<runtime::Remote> runtime_at(const Seat& seat, const api::SampleSet& set,
-                                              const runtime::Access& access) {
+  std::unique_ptr<runtime::RuntimeClient> runtime_at(const Seat& seat, const api::SampleSet& set,
+                                                     const runtime::RuntimeCredentials& access) {
     return access_.runtime(set.meta.key, seat.address, access);
   }
   // What the job's own Secret holds, for a sync whose set does not have it already.
@@ -68,11 +68,11 @@ class View {
   void acknowledge(const api::Json& stored) const { jobs_.acknowledge(stored); }
 
  private:
-  const engine::OperatorFace* face_of(const api::SampleSet& set) const;
+  const engine::ManifestBuilder* face_of(const api::SampleSet& set) const;
   void listen(WorkQueue& queue);
   std::vector<Sibling> siblings_of(const api::SampleJob& job) const;
-  std::vector<Answer> ask(const api::SampleJob& job, const api::SampleSet& set,
-                          const kube::Call& call);
+  std::vector<PartitionReport> ask(const api::SampleJob& job, const api::SampleSet& set,
+                                   const kube::Call& call);
 
   kube::Cluster& cluster_;
   WorkQueue& queue_;

@@ -10,11 +10,11 @@
 
 #include "api/sample_job.h"
 #include "api/sample_set.h"
-#include "controllers/shared_sync/parts.h"
+#include "controllers/runtime_jobs/fanout.h"
 
 namespace paddle::controllers::sample_jobs {
 
-using shared_sync::Answer;
+using runtime_jobs::PartitionReport;
 
 // Another job of the same set that has not ended.
 struct Sibling {
@@ -30,8 +30,8 @@ struct Sibling {
 struct World {
   std::optional<api::SampleSet> set{};  // nothing: there is none of that name
   // All runtimes of its engine see one volume: a sync or a removal is the first one's affair.
-  bool one_volume = false;
-  std::vector<Answer> answers{};
+  bool shares_volume = false;
+  std::vector<PartitionReport> answers{};
   std::vector<Sibling> siblings{};
   // The Secret that the job names; nothing: it names none.
   std::optional<bool> secret_exists{};

@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/sample_set.h"
-#include "runtime/protocol.h"
+#include "runtime/protocol/protocol.h"
 
 namespace paddle::controllers::sample_sets {
 
@@ -146,7 +146,7 @@ using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, 
 struct Plan {
   std::vector<Action> actions{};
   // Even if nothing is heard of until then.
-  std::optional<std::chrono::nanoseconds> again_after{};
+  std::optional<std::chrono::nanoseconds> requeue_after{};
   bool operator==(const Plan&) const = default;
 };
 

@@ -23,7 +23,7 @@ struct Blocker {
 // Of a set whose engine has been decided engine and face are known, whatever stands in the way.
 struct Choice {
   std::string engine{};
-  const engine::OperatorFace* face = nullptr;
+  const engine::ManifestBuilder* face = nullptr;
   engine::Manifests manifests{};
   Blocker blocker{};
 };

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "controllers/runtime_jobs/job_progress.h"
 #include "controllers/sample_set/engine_choice.h"
 #include "controllers/sample_set/preparation.h"
 #include "controllers/sample_set/seats.h"
-#include "controllers/shared_sync/tally.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_sets {
@@ -281,8 +281,8 @@ std::optional<api::Condition> left_out_condition(const api::SampleSet& set,
                                                  const api::SampleSetStatus& status) {
   if (!status.index || status.index->left_out <= 0) return std::nullopt;
   return condition(set, kLeftOut, "True", "NotUsable",
-                   shared_sync::left_out_text({.count = status.index->left_out,
-                                               .examples = status.index->left_out_examples}) +
+                   runtime_jobs::left_out_text({.count = status.index->left_out,
+                                                .examples = status.index->left_out_examples}) +
                        "; they cannot be files of the set: rename or remove them at the source, "
                        "then sync again with a SampleJob");
 }

@@ -86,7 +86,7 @@ api::SampleSet ghost_of(const VolumeSeen& volume, WallTime now) {
 
 Plan ending(const api::SampleSet& ghost, const World& world) {
   if (!world.users.empty() && !world.forced) {
-    Plan held{.again_after = std::chrono::seconds(30)};
+    Plan held{.requeue_after = std::chrono::seconds(30)};
     if (world.volume) held.actions.emplace_back(hold_back(ghost, world));
     return held;
   }
@@ -115,7 +115,7 @@ Plan ending(const api::SampleSet& ghost, const World& world) {
   }
   if (world.preparation) remove(ghost, ChildKind::kPreparation, world.preparation->meta, plan);
   if (pods_left) {
-    plan.again_after = std::chrono::seconds(5);
+    plan.requeue_after = std::chrono::seconds(5);
     return plan;
   }
   if (world.service) remove(ghost, ChildKind::kService, *world.service, plan);

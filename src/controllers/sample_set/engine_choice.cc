@@ -27,8 +27,8 @@ Result<std::string> choose_engine(const api::SampleSet& set,
   return std::string("samplefs");
 }
 
-const engine::OperatorFace* find_engine(const engine::OperatorFaces& faces,
-                                        const std::string& name) {
+const engine::ManifestBuilder* find_engine(const engine::ManifestBuilders& faces,
+                                           const std::string& name) {
   for (const auto& face : faces) {
     if (face->name() == name) return face.get();
   }

@@ -19,8 +19,8 @@ Result<std::string> choose_engine(const api::SampleSet& set,
                                   const std::optional<SecretSeen>& secret);
 
 // Null when this program has no such engine.
-const engine::OperatorFace* find_engine(const engine::OperatorFaces& faces,
-                                        const std::string& name);
+const engine::ManifestBuilder* find_engine(const engine::ManifestBuilders& faces,
+                                           const std::string& name);
 
 // The Secret with credentials that the spec names, or null.
 const api::SecretReference* credentials_of(const api::SampleSet& set);

@@ -3,22 +3,22 @@
 
 #include <algorithm>
 
+#include "controllers/runtime_jobs/fanout.h"
 #include "controllers/sample_set/job_ids.h"
 #include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/seats.h"
-#include "controllers/shared_sync/parts.h"
-#include "runtime/warm_up.h"
+#include "runtime/protocol/warm_up.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
 
-namespace parts = shared_sync;
+namespace fanout = runtime_jobs;
 
-std::vector<parts::Answer> answers_of(const api::SampleSet& set, const World& world) {
-  std::vector<parts::Answer> all;
+std::vector<fanout::PartitionReport> answers_of(const api::SampleSet& set, const World& world) {
+  std::vector<fanout::PartitionReport> all;
   const auto pods = seats(set, world);
   for (const RuntimeSeen& seen : world.answers) {
-    parts::Answer answer{.partition = seen.partition};
+    fanout::PartitionReport answer{.partition = seen.partition};
     const auto at = static_cast<std::size_t>(seen.partition);
     if (at < pods.size() && pods[at]) answer.node = pods[at]->node;
     if (!seen.status) answer.error = seen.error.empty() ? "its runtime is away" : seen.error;
@@ -31,7 +31,7 @@ std::vector<parts::Answer> answers_of(const api::SampleSet& set, const World& wo
 bool was_divided(const api::JobPartition& part) { return !part.cut.empty(); }
 
 bool is_due(const api::JobPartition& part, WallTime now) {
-  return part.state == parts::kFailed && was_divided(part) && part.stalled_since &&
+  return part.state == fanout::kFailed && was_divided(part) && part.stalled_since &&
          now - *part.stalled_since >= part_delay(part.id);
 }
 
@@ -56,12 +56,12 @@ std::optional<api::SharedSync> follow_first_sync(const api::SampleSet& set, cons
   for (const auto& part : next.left) {
     if (world.not_cancelled.contains({part.index, part.id})) still.push_back(part);
   }
-  parts::cancel_left(answers, partitions, next.left, [](const api::JobPartition&) {});
+  fanout::cancel_abandoned(answers, partitions, next.left, [](const api::JobPartition&) {});
   next.left.insert(next.left.end(), still.begin(), still.end());
-  parts::follow(answers, partitions, now, next.parts, [](const api::JobPartition&) {});
-  if (const auto why = parts::why_again(next.parts, partitions, now); !why.empty()) {
-    const std::string id = parts::after(division_of(next.parts.front().id));
-    parts::divide_again(id, parts::who_shares(answers, partitions), next.parts, next.left);
+  fanout::update_partitions(answers, partitions, now, next.parts, [](const api::JobPartition&) {});
+  if (const auto why = fanout::redivision_reason(next.parts, partitions, now); !why.empty()) {
+    const std::string id = fanout::next_division_id(division_of(next.parts.front().id));
+    fanout::redivide(id, fanout::sharing_partitions(answers, partitions), next.parts, next.left);
     return next;
   }
   for (auto& part : next.parts) {
@@ -69,7 +69,7 @@ std::optional<api::SharedSync> follow_first_sync(const api::SampleSet& set, cons
       part = {.index = part.index,
               .id = part_again(part.id),
               .node = part.node,
-              .state = parts::kPending,
+              .state = fanout::kPending,
               .work = part.work};
     }
   }
@@ -83,7 +83,7 @@ std::optional<api::SharedSync> begin_first_sync(const api::SampleSet& set,
   std::vector<int> all;
   for (int i = 0; i < set.spec.effective_partitions(); ++i) all.push_back(i);
   if (all.size() < 2) return std::nullopt;
-  parts::divide_again(parts::after(id), all, next.parts, next.left);
+  fanout::redivide(fanout::next_division_id(id), all, next.parts, next.left);
   return next;
 }
 
@@ -91,17 +91,17 @@ FirstSyncState state_of(const api::SharedSync& sync) {
   FirstSyncState state;
   bool goes_on = false;
   for (const auto& part : sync.parts) {
-    if (part.state == parts::kSucceeded) continue;
-    if (part.state == parts::kFailed && was_divided(part)) {
+    if (part.state == fanout::kSucceeded) continue;
+    if (part.state == fanout::kFailed && was_divided(part)) {
       state.failed = true;
-    } else if (parts::ended(part.state)) {
+    } else if (fanout::ended(part.state)) {
       state.begins_anew = true;
     } else {
       goes_on = goes_on || !part.stalled_since;
     }
   }
   state.failed = state.begins_anew || (state.failed && !goes_on);
-  if (state.failed) state.error = parts::failures_text(sync.parts);
+  if (state.failed) state.error = fanout::failures_text(sync.parts);
   return state;
 }
 
@@ -111,19 +111,20 @@ void put_parts(const api::SampleSet& set, const World& world, const std::set<int
   api::SharedSync stored = *set.status.sync;
   const auto answers = answers_of(set, world);
   const int partitions = set.spec.effective_partitions();
-  parts::cancel_left(answers, partitions, stored.left, [&](const api::JobPartition& part) {
+  fanout::cancel_abandoned(answers, partitions, stored.left, [&](const api::JobPartition& part) {
     plan.actions.emplace_back(CancelJob{part.index, part.id});
   });
   // What is stored and still wanted.
-  parts::follow(answers, partitions, {}, stored.parts, [&](const api::JobPartition& part) {
-    if (!find_part(next.sync, part) || !may_sync.contains(part.index)) return;
-    runtime::JobRequest request{.kind = runtime::JobKind::kSync};
-    parts::make_part(part, stored.parts, runtime::lists_address(set), request);
-    if (division_of(part.id) != part.id) request.sync.division = division_of(part.id);
-    plan.actions.emplace_back(PutJob{part.index, part.id, request});
-  });
+  fanout::update_partitions(
+      answers, partitions, {}, stored.parts, [&](const api::JobPartition& part) {
+        if (!find_part(next.sync, part) || !may_sync.contains(part.index)) return;
+        runtime::JobRequest request{.kind = runtime::JobKind::kSync};
+        fanout::describe_part(part, stored.parts, runtime::lists_address(set), request);
+        if (division_of(part.id) != part.id) request.sync.division = division_of(part.id);
+        plan.actions.emplace_back(PutJob{part.index, part.id, request});
+      });
   const RuntimeSeen* first = answer_of(world, 0);
-  if (!next.sync || !parts::all_succeeded(next.sync->parts)) return;
+  if (!next.sync || !fanout::all_succeeded(next.sync->parts)) return;
   if (!first || !first->status || first->sync || !may_sync.contains(0)) return;
   runtime::JobRequest request{.kind = runtime::JobKind::kSync};
   request.sync.counts = true;

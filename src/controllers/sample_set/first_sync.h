@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first sync of a set whose runtimes see one volume, when there are several of them: each
-// copies a part, followed as those of a SampleJob are (controllers/shared_sync, docs/design/0011).
+// copies a part, followed as those of a SampleJob are (controllers/runtime_jobs, docs/design/0011).
 // Pure.
 //
 // The parts stand in status.sync from when the sync is named until it has ended. A part that fails

@@ -7,7 +7,7 @@
 
 #include "base/base64.h"
 #include "base/match.h"
-#include "controllers/loop/refusal.h"
+#include "controllers/loop/rejection.h"
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/fresh_keys.h"
 #include "engine/names.h"
@@ -260,7 +260,7 @@ Result<> Hand::tell_of_keys(const TellOfKeys& a, const kube::Call& call) {
   const kube::Patch patch{
       .body = {{"metadata", {{"uid", a.uid}, {"annotations", {{kSourceKeys, a.value}}}}}}};
   auto stored = cluster_.patch(kinds::kPods, a.pod, patch, {}, call);
-  if (is_gone(stored) || (!stored && is_refusal(stored.error()))) return Done{};
+  if (is_gone(stored) || (!stored && is_rejection(stored.error()))) return Done{};
   if (!stored) return std::move(stored).error().in("tell pod " + a.pod.name + " of other keys");
   view_.acknowledge_pod(*stored);
   return Done{};

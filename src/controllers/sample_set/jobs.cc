@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "base/units.h"
+#include "controllers/runtime_jobs/job_progress.h"
 #include "controllers/sample_set/first_sync.h"
 #include "controllers/sample_set/fresh_keys.h"
 #include "controllers/sample_set/seats.h"
-#include "controllers/shared_sync/tally.h"
-#include "runtime/warm_up.h"
+#include "runtime/protocol/warm_up.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -107,7 +107,7 @@ bool lost_where_it_ended(const World& world, const api::SampleSetStatus& status)
 }  // namespace
 
 void Work::add(const runtime::JobReport& report) {
-  api::Work work = shared_sync::work_of(report);
+  api::Work work = runtime_jobs::to_work(report);
   if (ended(report.state)) work.eta_seconds = 0;
   add(work);
   files_no_room += report.files_no_room;
@@ -142,7 +142,7 @@ bool synced(const api::SampleSetStatus& status) {
 }
 
 // One failure is enough; done when every runtime that has to is done, and one at least does.
-SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads,
+SyncSeen sync_of(const api::SampleSet& set, const World& world, bool shares_volume,
                  const std::optional<api::SharedSync>& shared) {
   if (set.spec.no_sync) {
     const bool served = is_bound(world) && world.runtimes && world.runtimes->ready > 0;
@@ -152,7 +152,7 @@ SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads
   SyncSeen seen{.state = JobsState::kRunning};
   size_t done = 0, all = 0;
   for (const RuntimeSeen& answer : world.answers) {
-    if (first_leads && answer.partition != 0) continue;
+    if (shares_volume && answer.partition != 0) continue;
     ++all;
     if (!answer.sync) continue;
     seen.work.add(*answer.sync);
@@ -166,7 +166,7 @@ SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads
   } else if (shared) {
     const FirstSyncState now = state_of(*shared);
     if (now.failed) return {.state = JobsState::kFailed, .error = now.error};
-    seen.work.add(shared_sync::sum(shared->parts));
+    seen.work.add(runtime_jobs::sum(shared->parts));
   }
   return seen;
 }
@@ -210,7 +210,7 @@ bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen) 
   return failures >= kEnoughTries;
 }
 
-void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
+void note_warm(const api::SampleSet& set, const World& world, bool shares_volume,
                api::SampleSetStatus& status) {
   if (!set.status.jobs || set.status.jobs->warmup.empty()) return;
   const std::string& id = set.status.jobs->warmup;
@@ -218,7 +218,7 @@ void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
     const RuntimeSeen* answer = answer_of(world, partition.index);
     if (!answer || !answer->status) continue;
     // A runtime without its list has lost its disk, and the samples with it.
-    if (!first_leads && !answer->status->index) forget_warm_up(partition);
+    if (!shares_volume && !answer->status->index) forget_warm_up(partition);
     const auto* report = report_on(answer, id);
     const std::string& life = answer->status->cache.life;
     if (is_through(report) && !has_ended(partition, id)) {
@@ -237,7 +237,7 @@ void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
   }
 }
 
-void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, WallTime now,
+void name_jobs(const api::SampleSet& set, const World& world, bool shares_volume, WallTime now,
                api::SampleSetStatus& status) {
   api::JobsName jobs = status.jobs.value_or(api::JobsName{});
   const bool can_sync = is_bound(world) && world.runtimes && world.runtimes->ready > 0;
@@ -250,7 +250,7 @@ void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, 
         (may_retry(set, "Synced", jobs.sync, now) || failed_with_others(set, world, now));
     if (jobs.sync.empty() || again) {
       jobs.sync = next_sync(set, jobs.sync);
-      if (first_leads) status.sync = begin_first_sync(set, status.sync, jobs.sync);
+      if (shares_volume) status.sync = begin_first_sync(set, status.sync, jobs.sync);
     }
     if (again) status.phase = "Mount";
   }
@@ -269,7 +269,7 @@ void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, 
   if (jobs != api::JobsName{}) status.jobs = jobs;
 }
 
-void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
+void put_jobs(const api::SampleSet& set, const World& world, bool shares_volume,
               const std::set<int>& may_sync, const api::SampleSetStatus& next, Plan& plan) {
   if (!set.status.jobs) return;
   const auto& jobs = *set.status.jobs;
@@ -280,21 +280,21 @@ void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
   };
   // It hands out lists of a warm-up that it does itself. One that is through with it is not asked
   // again, for somebody may have cleared its cache: then the others make theirs by the same rule.
-  const RuntimeSeen* first = first_leads ? answer_of(world, 0) : nullptr;
+  const RuntimeSeen* first = shares_volume ? answer_of(world, 0) : nullptr;
   const bool first_hands_out = first && first->warmup;
   const bool first_comes_first = first && first->status && needs_warm_up(*first);
   for (const RuntimeSeen& answer : world.answers) {
     if (!answer.status) continue;  // could not be asked: neither can it be told
-    const bool leads = first_leads && answer.partition == 0;
-    const bool must_sync = synced(set.status) ? !first_leads && !answer.status->index
+    const bool leads = shares_volume && answer.partition == 0;
+    const bool must_sync = synced(set.status) ? !shares_volume && !answer.status->index
                                               : may_sync.contains(answer.partition);
-    const bool alone = !set.status.sync && (leads || !first_leads);
+    const bool alone = !set.status.sync && (leads || !shares_volume);
     if (!jobs.sync.empty() && !answer.sync && must_sync && alone) {
       plan.actions.emplace_back(
           PutJob{answer.partition, jobs.sync, {.kind = runtime::JobKind::kSync}});
     }
     if (jobs.warmup.empty() || !set.spec.warms_up_by_itself() || !synced(set.status)) continue;
-    if (!first_leads && !answer.status->index) continue;
+    if (!shares_volume && !answer.status->index) continue;
     if (!needs_warm_up(answer) || (first_comes_first && !leads)) continue;
     plan.actions.emplace_back(
         PutJob{answer.partition, jobs.warmup,

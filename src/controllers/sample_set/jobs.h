@@ -45,8 +45,8 @@ struct SyncSeen {
   std::string error{};
   Work work{};
 };
-// `first_leads`: engine/manifests.h. `shared`: its parts as they are now, if it has any.
-SyncSeen sync_of(const api::SampleSet& set, const World& world, bool first_leads,
+// `shares_volume`: engine/manifests.h. `shared`: its parts as they are now, if it has any.
+SyncSeen sync_of(const api::SampleSet& set, const World& world, bool shares_volume,
                  const std::optional<api::SharedSync>& shared);
 
 // The file list was published: said by the status, which remembers it when runtimes are away.
@@ -72,16 +72,16 @@ bool warm_up_given_up(const api::SampleSetStatus& status, const WarmSeen& seen);
 
 // Notes which partitions have ended the warm-up that the set's status names, and which have lost
 // what it brought in.
-void note_warm(const api::SampleSet& set, const World& world, bool first_leads,
+void note_warm(const api::SampleSet& set, const World& world, bool shares_volume,
                api::SampleSetStatus& status);
 
 // Puts the ids of the jobs to come into `status`.
-void name_jobs(const api::SampleSet& set, const World& world, bool first_leads, WallTime now,
+void name_jobs(const api::SampleSet& set, const World& world, bool shares_volume, WallTime now,
                api::SampleSetStatus& status);
 
 // Each runtime gets the jobs whose ids are stored and that it does not know; the first sync only
 // one of those that `may_sync` (made_anew() of children.h).
-void put_jobs(const api::SampleSet& set, const World& world, bool first_leads,
+void put_jobs(const api::SampleSet& set, const World& world, bool shares_volume,
               const std::set<int>& may_sync, const api::SampleSetStatus& next, Plan& plan);
 
 }  // namespace paddle::controllers::sample_sets

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "api/core/pod.h"
 #include "api/paddle_job.h"
-#include "api/pod.h"
 #include "api/sample_set.h"
 #include "controllers/sample_set/world.h"
 #include "kube/informer/store.h"

@@ -445,7 +445,7 @@ TEST(SampleSetLosses, AreAllNamedAndNoNodeIsTheReasonThatCounts) {
 }
 
 TEST(SampleSetLosses, AreLookedForAtTheSamePaceWhateverElseIsWaitedFor) {
-  const auto pace = [](Model& model) { return *model.pass().again_after; };
+  const auto pace = [](Model& model) { return *model.pass().requeue_after; };
   {
     Model model(model_set(1));
     model.sync_error = "no such bucket";

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "base/clock.h"
 #include "base/sync.h"
 #include "engine/manifests.h"

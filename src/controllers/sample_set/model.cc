@@ -68,12 +68,12 @@ Result<engine::Manifests> LeadingFace::manifests(const api::SampleSet& set,
 namespace {
 
 // Most passes are about the set of the one before: its objects are the same then.
-class RememberingFace final : public engine::OperatorFace {
+class RememberingFace final : public engine::ManifestBuilder {
  public:
-  explicit RememberingFace(std::shared_ptr<const engine::OperatorFace> face)
+  explicit RememberingFace(std::shared_ptr<const engine::ManifestBuilder> face)
       : face_(std::move(face)) {}
   std::string name() const override { return face_->name(); }
-  bool first_leads() const override { return face_->first_leads(); }
+  bool shares_volume() const override { return face_->shares_volume(); }
   bool serves_tls() const override { return face_->serves_tls(); }
   Result<engine::Manifests> manifests(const api::SampleSet& set,
                                       const engine::Credentials& credentials,
@@ -88,7 +88,7 @@ class RememberingFace final : public engine::OperatorFace {
   }
 
  private:
-  const std::shared_ptr<const engine::OperatorFace> face_;
+  const std::shared_ptr<const engine::ManifestBuilder> face_;
   mutable Mutex mutex_;
   mutable api::SampleSet set_ GUARDED_BY(mutex_){};
   mutable engine::Credentials credentials_ GUARDED_BY(mutex_){};
@@ -99,7 +99,7 @@ class RememberingFace final : public engine::OperatorFace {
 
 Setting model_setting() {
   return {.engines = {std::make_shared<RememberingFace>(
-                          std::make_shared<engine::samplefs::SamplefsOperatorFace>()),
+                          std::make_shared<engine::samplefs::SamplefsManifestBuilder>()),
                       std::make_shared<RememberingFace>(std::make_shared<LeadingFace>())},
           .runtime = {.image = "paddle:1"},
           .drivers_of_nodes = {engine::samplefs::kDriver}};

@@ -16,11 +16,11 @@
 namespace paddle::controllers::sample_sets {
 
 // Asks for everything an engine may ask for, and its first runtime leads.
-class LeadingFace final : public engine::OperatorFace {
+class LeadingFace final : public engine::ManifestBuilder {
  public:
   static constexpr const char* kDriver = "csi.example.org";
   std::string name() const override { return "juicefs"; }
-  bool first_leads() const override { return true; }
+  bool shares_volume() const override { return true; }
   Result<engine::Manifests> manifests(const api::SampleSet& set,
                                       const engine::Credentials& credentials,
                                       const engine::RuntimeOptions& options) const override;

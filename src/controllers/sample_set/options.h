@@ -15,7 +15,7 @@ namespace paddle::controllers {
 struct SampleSetOptions {
   std::string ns{};  // empty: all namespaces
   sample_sets::Setting setting{};
-  runtime::RemoteAt runtime_at{};
+  runtime::RuntimeClientFactory runtime_at{};
   runtime::IdentityOptions identity{};  // of runtimes
 };
 

@@ -7,7 +7,7 @@
 
 namespace paddle::controllers::sample_sets {
 
-bool all_serve(const api::SampleSet& set, const World& world, bool first_leads) {
+bool all_serve(const api::SampleSet& set, const World& world, bool shares_volume) {
   const int wanted = set.spec.effective_partitions();
   if (!world.runtimes || world.runtimes->replicas != wanted || world.runtimes->ready < wanted) {
     return false;
@@ -19,7 +19,7 @@ bool all_serve(const api::SampleSet& set, const World& world, bool first_leads) 
       if (set.status.phase != "Ready") return false;
       continue;
     }
-    if (!first_leads && !answer->status->index && !set.spec.no_sync) return false;
+    if (!shares_volume && !answer->status->index && !set.spec.no_sync) return false;
   }
   return true;
 }
@@ -31,11 +31,11 @@ bool warmed_once(const api::SampleSet& set, const World& world,
   return !status.partitions.empty() && std::ranges::all_of(status.partitions, has_been_warm);
 }
 
-std::string phase_of(const api::SampleSet& set, const World& world, bool first_leads,
+std::string phase_of(const api::SampleSet& set, const World& world, bool shares_volume,
                      const SyncSeen& sync, const api::SampleSetStatus& status) {
   if (synced(status)) {
     const bool good =
-        is_bound(world) && all_serve(set, world, first_leads) && warmed_once(set, world, status);
+        is_bound(world) && all_serve(set, world, shares_volume) && warmed_once(set, world, status);
     return good ? "Ready" : "PartialReady";
   }
   if (!is_bound(world)) return "";

@@ -22,12 +22,12 @@
 namespace paddle::controllers::sample_sets {
 
 // Every runtime answers, and has what it serves from.
-bool all_serve(const api::SampleSet& set, const World& world, bool first_leads);
+bool all_serve(const api::SampleSet& set, const World& world, bool shares_volume);
 // Each partition has ended a warm-up where it is, or none is wanted.
 bool warmed_once(const api::SampleSet& set, const World& world, const api::SampleSetStatus& status);
 
 // `status` is the one to come: with its partitions and the condition Synced.
-std::string phase_of(const api::SampleSet& set, const World& world, bool first_leads,
+std::string phase_of(const api::SampleSet& set, const World& world, bool shares_volume,
                      const SyncSeen& sync, const api::SampleSetStatus& status);
 
 }  // namespace paddle::controllers::sample_sets

@@ -58,7 +58,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
   if (set.meta.deleting()) return plan;  // somebody else's finalizer holds it
   const Choice choice = choose(set, world, setting);
   const api::SampleSetStatus status = observe(set, world, choice, now);
-  plan.again_after = visit_after(status, world, choice, now);
+  plan.requeue_after = visit_after(status, world, choice, now);
   tell_news(set, world, status, choice, plan);
   if (choice.blocker.reason.empty()) {
     update_credentials(world, choice, plan);
@@ -71,7 +71,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
   // Whatever stands in the way of other objects, those that run are looked after.
   const bool runs = world.runtimes && engine::belongs_to(world.runtimes->meta, set);
   if (choice.face && (runs || choice.blocker.reason.empty())) {
-    const bool first_leads = choice.face->first_leads();
+    const bool shares_volume = choice.face->shares_volume();
     const auto may_sync = made_anew(set, world, choice.manifests);
     renew_token(set, world, now, plan);
     tell_of_keys(set, world, now, plan);
@@ -79,7 +79,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Setting& setti
     label_nodes(set, world, choice.engine, plan);
     keep_for_users(set, world, plan);
     put_parts(set, world, may_sync, status, plan);
-    put_jobs(set, world, first_leads, may_sync, status, plan);
+    put_jobs(set, world, shares_volume, may_sync, status, plan);
   }
   // Last: a figure that is written is one that the actions before it have made true.
   if (status != set.status) plan.actions.emplace_back(SetStatus{status});

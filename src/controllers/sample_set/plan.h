@@ -27,7 +27,7 @@
 namespace paddle::controllers::sample_sets {
 
 struct Setting {
-  engine::OperatorFaces engines{};
+  engine::ManifestBuilders engines{};
   engine::RuntimeOptions runtime{};
   std::map<std::string, std::string> images{};  // of engines that want another than runtime.image
   // CSI drivers whose volumes nodes mount without a CSIDriver that says so.

@@ -148,7 +148,7 @@ TEST(SampleSetPrerequisites, RoomInTheNamespacesQuota) {
   const auto plan = model.pass();
   EXPECT_EQ(reason_of(plan), "ErrorCreatePVC");
   EXPECT_EQ(model.condition("Ready").message, "exceeded quota: small");
-  EXPECT_TRUE(plan.again_after);
+  EXPECT_TRUE(plan.requeue_after);
   model.world.refusal.reset();  // the next pass tries again
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "controllers/loop/refusal.h"
+#include "controllers/loop/rejection.h"
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/deletion.h"
 #include "controllers/sample_set/hand.h"
@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kSoon{200};
 
 class SampleSetReconciler {
  public:
-  SampleSetReconciler(const Surroundings& around, const SampleSetOptions& options,
+  SampleSetReconciler(const ControllerContext& around, const SampleSetOptions& options,
                       const Clock& clock)
       : cluster_(around.cluster),
         options_(options),
@@ -35,36 +35,36 @@ class SampleSetReconciler {
         view_(around, options, clock),
         hand_(around.cluster, around.events, view_, options, clock) {}
 
-  Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
+  Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const kube::Call call{.timeout = kLook, .stop = stop};
     const auto seen = view_.find(key);
     auto left = end_ghosts(key, seen ? seen->meta.uid : "", call);
     if (!left) return std::move(left).error().in("what is left of sampleset " + to_string(key));
     if (!seen) {
       view_.forget(key);
-      if (!left->again_after) refusals_.forget(key);
+      if (!left->requeue_after) refusals_.forget(key);
       return left;
     }
-    auto outcome = ride_out(drive(*seen, call), "sampleset " + to_string(key));
+    auto outcome = requeue_rejected(drive(*seen, call), "sampleset " + to_string(key));
     if (!outcome) return std::move(outcome).error().in("sampleset " + to_string(key));
     return sooner(*left, *outcome);
   }
 
  private:
-  static Outcome sooner(const Outcome& a, const Outcome& b) {
-    if (!a.again_after || !b.again_after) return a.again_after ? a : b;
-    return *a.again_after < *b.again_after ? a : b;
+  static ReconcileResult sooner(const ReconcileResult& a, const ReconcileResult& b) {
+    if (!a.requeue_after || !b.requeue_after) return a.requeue_after ? a : b;
+    return *a.requeue_after < *b.requeue_after ? a : b;
   }
 
   // As the plan says, or when something that was refused is due.
-  Outcome outcome_of(const Plan& plan, const api::SampleSet& set) const {
-    return sooner({.again_after = plan.again_after},
-                  {.again_after = refusals_.next(set.meta, clock_.boot())});
+  ReconcileResult outcome_of(const Plan& plan, const api::SampleSet& set) const {
+    return sooner({.requeue_after = plan.requeue_after},
+                  {.requeue_after = refusals_.next(set.meta, clock_.boot())});
   }
 
-  Result<Outcome> drive(api::SampleSet set, const kube::Call& call) {
+  Result<ReconcileResult> drive(api::SampleSet set, const kube::Call& call) {
     TRY(auto seen, view_.world_of(set, call));
-    if (!seen) return Outcome{.again_after = kSoon};
+    if (!seen) return ReconcileResult{.requeue_after = kSoon};
     // A second round when a name of ours is taken: it says so in the status.
     for (int round = 0; round < 2; ++round) {
       const Plan plan = desired(set, *seen, options_.setting, clock_.wall());
@@ -105,7 +105,7 @@ class SampleSetReconciler {
       Error error = std::move(carried).error();
       if (error.code == Code::kCancelled) return error;
       if (label) not_labelled.insert(label->node);
-      if (is_write(action) && is_refusal(error)) {
+      if (is_write(action) && is_rejection(error)) {
         log::warn("refused by the server; the rest goes on",
                   {{"sampleset", to_string(set.meta.key)}, {"error", error.message}});
         refusals_.add(set.meta, action, error.message, clock_.boot());
@@ -159,10 +159,10 @@ class SampleSetReconciler {
     return Done{};
   }
 
-  Result<Outcome> end_ghosts(const ObjectKey& key, const std::string& living,
-                             const kube::Call& call) {
+  Result<ReconcileResult> end_ghosts(const ObjectKey& key, const std::string& living,
+                                     const kube::Call& call) {
     auto ghosts = view_.ghosts(key, living);
-    if (ghosts.empty()) return Outcome{};
+    if (ghosts.empty()) return ReconcileResult{};
     // Our view may be behind: only the server knows that a set is gone.
     const auto there = cluster_.get(kinds::kSampleSets, key, call);
     if (!there && !there.is(Code::kNotFound)) return there.error();
@@ -171,11 +171,11 @@ class SampleSetReconciler {
       TRY(const api::Meta meta, api::decode_meta(*there));
       uid = meta.uid;
     }
-    Outcome outcome;
+    ReconcileResult outcome;
     for (api::SampleSet& ghost : ghosts) {
       if (there && (ghost.meta.uid == uid || ghost.meta.uid.empty())) continue;
       TRY(auto world, view_.world_of(ghost, call));
-      if (!world) return Outcome{.again_after = kSoon};
+      if (!world) return ReconcileResult{.requeue_after = kSoon};
       const Plan plan = ending(ghost, *world);
       std::optional<Error> failed;
       CHECK_DONE(carry_out(plan, ghost, *world, failed, call));
@@ -195,8 +195,8 @@ class SampleSetReconciler {
 
 }  // namespace
 
-Reconcile make_sample_set_reconciler(const Surroundings& around, const SampleSetOptions& options,
-                                     const Clock& clock) {
+Reconcile make_sample_set_reconciler(const ControllerContext& around,
+                                     const SampleSetOptions& options, const Clock& clock) {
   auto reconciler = std::make_shared<SampleSetReconciler>(around, options, clock);
   return [reconciler](const ObjectKey& key, std::stop_token stop) {
     return reconciler->reconcile(key, stop);

@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "controllers/loop/ending.h"
 #include "controllers/loop/manager.h"
+#include "controllers/loop/reconcile_result.h"
 #include "controllers/sample_set/options.h"
 
 namespace paddle::controllers {
@@ -14,7 +14,7 @@ inline constexpr const char* kSampleSetController = "SampleSet";  // as events h
 inline constexpr const char* kSampleSetLease = "37987177.paddlepaddle.org";
 
 // Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_sample_set_reconciler(const Surroundings& around, const SampleSetOptions& options,
-                                     const Clock& clock);
+Reconcile make_sample_set_reconciler(const ControllerContext& around,
+                                     const SampleSetOptions& options, const Clock& clock);
 
 }  // namespace paddle::controllers

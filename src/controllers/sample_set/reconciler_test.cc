@@ -40,9 +40,9 @@ void until(const Condition& condition) {
 // Takes jobs as a runtime does; each is done when asked about the second time.
 class FakeRuntimes {
  public:
-  runtime::RemoteAt at() {
-    return [this](const std::string& address,
-                  const runtime::Access& access) -> std::unique_ptr<runtime::Remote> {
+  runtime::RuntimeClientFactory at() {
+    return [this](const std::string& address, const runtime::RuntimeCredentials& access)
+               -> std::unique_ptr<runtime::RuntimeClient> {
       return std::make_unique<One>(*this, address, access.token);
     };
   }
@@ -58,7 +58,7 @@ class FakeRuntimes {
   }
 
  private:
-  class One final : public runtime::Remote {
+  class One final : public runtime::RuntimeClient {
    public:
     One(FakeRuntimes& all, std::string address, std::string token)
         : all_(all), address_(std::move(address)), token_(std::move(token)) {}
@@ -242,7 +242,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
     SampleSetOptions options{
         .ns = ns, .setting = sample_sets::model_setting(), .runtime_at = runtimes.at()};
     const ControllerSpec spec{.name = kSampleSetController, .limits = {.longest_pause = 100ms}};
-    EXPECT_TRUE((*made)->add(spec, [&](const Surroundings& around) {
+    EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& around) {
       return make_sample_set_reconciler(around, options, system_clock());
     }));
     return *std::move(made);

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/loop/refusal.h"
+#include "controllers/loop/rejection.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -54,7 +54,7 @@ void Refusals::add(const api::Meta& set, const Action& action, const std::string
     known = std::prev(all.end());
   }
   known->words = words;
-  known->due = now + pause_after_refusal(++known->times);
+  known->due = now + rejection_backoff(++known->times);
 }
 
 void Refusals::keep_only(const api::Meta& set, const std::vector<Action>& refused) {

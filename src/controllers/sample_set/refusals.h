@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "base/clock.h"
 #include "base/sync.h"
 #include "controllers/sample_set/actions.h"

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kAtOnce = 16;
 
-Result<std::optional<runtime::JobReport>> job_if_known(runtime::Remote& runtime,
+Result<std::optional<runtime::JobReport>> job_if_known(runtime::RuntimeClient& runtime,
                                                        const std::string& id,
                                                        std::stop_token stop) {
   if (id.empty()) return std::optional<runtime::JobReport>{};
@@ -22,7 +22,7 @@ Result<std::optional<runtime::JobReport>> job_if_known(runtime::Remote& runtime,
   return std::optional(*std::move(report));
 }
 
-Result<> ask_one(runtime::Remote& runtime, const Questions& about, std::stop_token stop,
+Result<> ask_one(runtime::RuntimeClient& runtime, const Questions& about, std::stop_token stop,
                  RuntimeSeen& seen) {
   TRY(seen.sync, job_if_known(runtime, about.jobs.sync, stop));
   const auto part = std::ranges::find(about.parts, seen.partition, &api::JobPartition::index);
@@ -48,8 +48,9 @@ std::vector<RuntimePod> running(const api::SampleSet& set, const std::vector<api
   return found;
 }
 
-std::vector<RuntimeSeen> ask(const runtime::RemoteAt& at, const std::vector<RuntimePod>& pods,
-                             const runtime::Access& access, const Questions& about,
+std::vector<RuntimeSeen> ask(const runtime::RuntimeClientFactory& at,
+                             const std::vector<RuntimePod>& pods,
+                             const runtime::RuntimeCredentials& access, const Questions& about,
                              std::stop_token stop, bool& refused) {
   std::vector<RuntimeSeen> seen(pods.size());
   std::atomic<size_t> next = 0;

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/core/pod.h"
 #include "api/sample_set.h"
 #include "controllers/sample_set/world.h"
-#include "runtime/remote.h"
+#include "runtime/runtime_client.h"
 
 namespace paddle::controllers::sample_sets {
 
@@ -32,8 +32,9 @@ struct Questions {
   std::vector<api::JobPartition> parts{};  // of the first sync
 };
 // In the order of `pods`. `refused` becomes true when `access` was too old for one.
-std::vector<RuntimeSeen> ask(const runtime::RemoteAt& at, const std::vector<RuntimePod>& pods,
-                             const runtime::Access& access, const Questions& about,
+std::vector<RuntimeSeen> ask(const runtime::RuntimeClientFactory& at,
+                             const std::vector<RuntimePod>& pods,
+                             const runtime::RuntimeCredentials& access, const Questions& about,
                              std::stop_token stop, bool& refused);
 
 }  // namespace paddle::controllers::sample_sets

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "engine/names.h"
 #include "runtime/identity.h"
 

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "controllers/sample_set/memory.h"
 #include "controllers/sample_set/runtimes.h"
 #include "controllers/sample_set/world.h"

@@ -33,7 +33,7 @@ void read_bytes(const RuntimeSeen& answer, int partitions, api::PartitionStatus&
 }
 
 std::vector<api::PartitionStatus> partitions_of(const api::SampleSet& set, const World& world,
-                                                bool first_leads) {
+                                                bool shares_volume) {
   std::vector<api::PartitionStatus> all;
   const auto& before = set.status.partitions;
   for (const api::Pod* pod : seats(set, world)) {
@@ -46,7 +46,7 @@ std::vector<api::PartitionStatus> partitions_of(const api::SampleSet& set, const
     one.node = pod ? pod->node : "";
     const RuntimeSeen* answer = answer_of(world, index);
     if (answer && answer->status) {
-      one.ready = first_leads || answer->status->index.has_value();
+      one.ready = shares_volume || answer->status->index.has_value();
       read_bytes(*answer, set.spec.effective_partitions(), one);
     } else if (!answer || is_silent(answer)) {
       one.ready = false;
@@ -99,13 +99,13 @@ void read_figures(const World& world, api::SampleSetStatus& status) {
 
 api::SampleSetStatus observe(const api::SampleSet& set, const World& world, const Choice& choice,
                              WallTime now) {
-  const bool first_leads = choice.face && choice.face->first_leads();
+  const bool shares_volume = choice.face && choice.face->shares_volume();
   const auto put = [&](api::SampleSetStatus& status, api::Condition condition) {
     api::set_condition(status.conditions, std::move(condition), now);
   };
   api::SampleSetStatus status = set.status;
   status.sync = follow_first_sync(set, world, now);
-  const SyncSeen sync = sync_of(set, world, first_leads, status.sync);
+  const SyncSeen sync = sync_of(set, world, shares_volume, status.sync);
   if (!choice.engine.empty()) status.engine = choice.engine;
   if (world.volume) status.volume_name = world.volume->meta.key.name;
   read_figures(world, status);
@@ -116,8 +116,8 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
     runtimes.runtime_ready =
         std::to_string(runtimes.ready_replicas) + "/" + std::to_string(runtimes.spec_replicas);
     status.runtime = runtimes;
-    status.partitions = partitions_of(set, world, first_leads);
-    note_warm(set, world, first_leads, status);
+    status.partitions = partitions_of(set, world, shares_volume);
+    note_warm(set, world, shares_volume, status);
   }
   put(status, bound_condition(set, world));
   put(status, runtime_condition(set, world));
@@ -137,9 +137,9 @@ api::SampleSetStatus observe(const api::SampleSet& set, const World& world, cons
   } else {
     std::erase_if(status.conditions, [](const auto& each) { return each.type == "VolumeShared"; });
   }
-  status.phase = phase_of(set, world, first_leads, sync, status);
+  status.phase = phase_of(set, world, shares_volume, sync, status);
   if (synced(status)) status.sync.reset();
-  name_jobs(set, world, first_leads, now, status);
+  name_jobs(set, world, shares_volume, now, status);
   note_uncached(set, world, status);
   put(status, warmed_condition(set, world, status));
   put(status, ready_condition(set, world, choice, sync, status));

@@ -41,7 +41,7 @@ const kube::Resource& resource_of(ChildKind kind) {
   return kinds::kStatefulSets;
 }
 
-View::View(const Surroundings& around, const SampleSetOptions& options, const Clock& clock)
+View::View(const ControllerContext& around, const SampleSetOptions& options, const Clock& clock)
     : cluster_(around.cluster),
       options_(options),
       clock_(clock),
@@ -323,7 +323,7 @@ void View::ask_runtimes(const api::SampleSet& set, World& world, std::stop_token
   if (refused) memory_.forget_secret({set.meta.key.ns, engine::runtime_name(set)});
 }
 
-std::optional<runtime::Access> View::access_to(const api::SampleSet& set) const {
+std::optional<runtime::RuntimeCredentials> View::access_to(const api::SampleSet& set) const {
   const ObjectKey key{set.meta.key.ns, engine::runtime_name(set)};
   const auto seen = secrets_.find(key);
   if (!seen || !engine::belongs_to(seen->meta, set)) return std::nullopt;

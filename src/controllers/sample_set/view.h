@@ -14,7 +14,7 @@
 
 #include "api/paddle_job.h"
 #include "api/sample_set.h"
-#include "controllers/loop/late_store.h"
+#include "controllers/loop/lazy_informer.h"
 #include "controllers/loop/manager.h"
 #include "controllers/sample_set/actions.h"
 #include "controllers/sample_set/memory.h"
@@ -27,7 +27,7 @@ namespace paddle::controllers::sample_sets {
 class View {
  public:
   // Connects what it sees to the queue.
-  View(const Surroundings& around, const SampleSetOptions& options, const Clock& clock);
+  View(const ControllerContext& around, const SampleSetOptions& options, const Clock& clock);
 
   std::shared_ptr<const api::SampleSet> find(const api::ObjectKey& key) const {
     return sets_.find(key);
@@ -38,7 +38,7 @@ class View {
   std::vector<api::SampleSet> ghosts(const api::ObjectKey& key, const std::string& living) const;
 
   // How the set's runtimes are spoken to, as read last.
-  std::optional<runtime::Access> access_to(const api::SampleSet& set) const;
+  std::optional<runtime::RuntimeCredentials> access_to(const api::SampleSet& set) const;
   void forget(const api::ObjectKey& set);
 
   // What the server answered to a write of ours.
@@ -73,9 +73,9 @@ class View {
   kube::Store<api::Pod> pods_;
   kube::Store<NodeSeen> nodes_;
   kube::Store<api::PaddleJob> jobs_;
-  LateStore<MetaSeen> policies_;
-  LateStore<MetaSeen> drivers_;
-  LateStore<CsiNodeSeen> csi_nodes_;
+  LazyInformer<MetaSeen> policies_;
+  LazyInformer<MetaSeen> drivers_;
+  LazyInformer<CsiNodeSeen> csi_nodes_;
 };
 
 const kube::Resource& resource_of(ChildKind kind);

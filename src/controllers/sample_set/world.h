@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/meta.h"
-#include "api/pod.h"
+#include "api/core/meta.h"
+#include "api/core/pod.h"
 #include "api/sample_set.h"
 #include "engine/manifests.h"
-#include "runtime/protocol.h"
+#include "runtime/protocol/protocol.h"
 
 namespace paddle::controllers::sample_sets {
 

@@ -62,9 +62,9 @@ Json preparation(const api::SampleSet& set, const RuntimeOptions& options, bool 
 
 }  // namespace
 
-Result<Manifests> JuicefsOperatorFace::manifests(const api::SampleSet& set,
-                                                 const Credentials& credentials,
-                                                 const RuntimeOptions& options) const {
+Result<Manifests> JuicefsManifestBuilder::manifests(const api::SampleSet& set,
+                                                    const Credentials& credentials,
+                                                    const RuntimeOptions& options) const {
   if (set.spec.source && !set.spec.source->uri.empty()) {
     CHECK_DONE(check_source(set.spec.source->uri));
   } else if (!set.spec.no_sync) {

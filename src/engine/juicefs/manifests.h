@@ -11,10 +11,10 @@ namespace paddle::engine::juicefs {
 
 inline constexpr const char* kDriver = "csi.juicefs.com";
 
-class JuicefsOperatorFace final : public OperatorFace {
+class JuicefsManifestBuilder final : public ManifestBuilder {
  public:
   std::string name() const override { return "juicefs"; }
-  bool first_leads() const override { return true; }
+  bool shares_volume() const override { return true; }
   bool serves_tls() const override { return true; }
   Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                               const RuntimeOptions& options) const override;

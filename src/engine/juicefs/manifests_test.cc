@@ -27,7 +27,7 @@ api::SampleSet set_named(const std::string& ns = "train") {
 }
 
 Manifests made(const api::SampleSet& set, const RuntimeOptions& options = {.image = "paddle:1"}) {
-  auto all = JuicefsOperatorFace().manifests(set, kSecret, options);
+  auto all = JuicefsManifestBuilder().manifests(set, kSecret, options);
   EXPECT_TRUE(all) << (all ? "" : all.error().message);
   return all ? *all : Manifests{};
 }
@@ -219,7 +219,7 @@ TEST(JuicefsManifests, TwoSetsOfOneNameShareNothing) {
 }
 
 TEST(JuicefsManifests, SayWhatIsWrongInTheSpec) {
-  const JuicefsOperatorFace face;
+  const JuicefsManifestBuilder face;
   auto set = set_named();
   EXPECT_TRUE(face.manifests(set, {}, {}).is(Code::kInvalid));
   set.spec.source->uri = "file:///data/x";

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "api/pattern.h"
+#include "api/schema/pattern.h"
 #include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {

@@ -6,7 +6,7 @@
 
 #include "api/mount_option_patterns.h"
 #include "api/names.h"
-#include "api/pattern.h"
+#include "api/schema/pattern.h"
 
 namespace paddle::engine::juicefs {
 namespace {

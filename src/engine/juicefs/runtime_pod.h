@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/sample_set.h"
 #include "engine/juicefs/tiers.h"
 #include "engine/manifests.h"

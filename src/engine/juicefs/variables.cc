@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json.h"
-#include "api/pattern.h"
+#include "api/json/json.h"
+#include "api/schema/pattern.h"
 #include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {

@@ -136,8 +136,8 @@ Json driver_of(const api::SampleSet& set) {
 
 }  // namespace
 
-Result<Manifests> SamplefsOperatorFace::manifests(const api::SampleSet& set, const Credentials&,
-                                                  const RuntimeOptions& options) const {
+Result<Manifests> SamplefsManifestBuilder::manifests(const api::SampleSet& set, const Credentials&,
+                                                     const RuntimeOptions& options) const {
   if (!set.spec.source || set.spec.source->uri.empty()) {
     return Error{Code::kInvalid,
                  "spec.source.uri is missing; the samplefs engine needs to know where the samples "

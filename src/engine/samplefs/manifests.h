@@ -10,7 +10,7 @@
 
 namespace paddle::engine::samplefs {
 
-class SamplefsOperatorFace final : public OperatorFace {
+class SamplefsManifestBuilder final : public ManifestBuilder {
  public:
   std::string name() const override { return "samplefs"; }
   Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,

@@ -19,7 +19,7 @@ api::SampleSet set_of(const std::string& uri) {
 }
 
 Manifests made(const api::SampleSet& set) {
-  auto all = SamplefsOperatorFace().manifests(set, {}, {.image = "paddle:1"});
+  auto all = SamplefsManifestBuilder().manifests(set, {}, {.image = "paddle:1"});
   EXPECT_TRUE(all) << (all ? "" : all.error().message);
   return all ? *all : Manifests{};
 }
@@ -94,7 +94,7 @@ TEST(SamplefsManifests, TheCacheIsTheOneLevelOfTheSpec) {
 }
 
 TEST(SamplefsManifests, SaysWhatItCanNotDo) {
-  const SamplefsOperatorFace face;
+  const SamplefsManifestBuilder face;
   EXPECT_TRUE(face.manifests(set_of("hdfs://name/path"), {}, {}).is(Code::kInvalid));
   EXPECT_TRUE(face.manifests(api::SampleSet{}, {}, {}).is(Code::kInvalid));
   auto set = set_of("s3://bucket/prefix");

@@ -70,7 +70,7 @@ EventRecorder::EventRecorder(Cluster& cluster, std::string component, const Cloc
                             {{"component", component_}, {"result", "queue_full"}})),
       failed_(metrics.counter("paddle_events_total", "Events told, by what became of them.",
                               {{"component", component_}, {"result", "failed"}})),
-      ledger_(limits),
+      aggregator_(limits),
       thread_([this](std::stop_token stop) { run(stop); }) {}
 
 EventRecorder::~EventRecorder() {
@@ -82,18 +82,18 @@ void EventRecorder::event(const ObjectRef& about, EventKind kind, std::string re
                           std::string message) {
   Lock lock(mutex_);
   const BootTime now = clock_.boot();
-  switch (ledger_.note({about, kind, std::move(reason), std::move(message)}, clock_.wall(), now,
-                       now < others_first_until_)) {
-    case EventLedger::Verdict::kQueued:
+  switch (aggregator_.note({about, kind, std::move(reason), std::move(message)}, clock_.wall(), now,
+                           now < others_first_until_)) {
+    case EventAggregator::Verdict::kQueued:
       work_.notify_one();
       break;
-    case EventLedger::Verdict::kMerged:
+    case EventAggregator::Verdict::kMerged:
       merged_.Increment();
       break;
-    case EventLedger::Verdict::kTooOften:
+    case EventAggregator::Verdict::kTooOften:
       too_often_.Increment();
       break;
-    case EventLedger::Verdict::kFull:
+    case EventAggregator::Verdict::kFull:
       full_.Increment();
       break;
   }
@@ -106,7 +106,7 @@ void EventRecorder::give_way(std::chrono::nanoseconds pause) {
 
 bool EventRecorder::gives_way() const {
   const BootTime now = clock_.boot();
-  const auto due = ledger_.due();
+  const auto due = aggregator_.due();
   return due && now < *due && now < others_first_until_;
 }
 
@@ -115,7 +115,7 @@ bool EventRecorder::flush(std::chrono::nanoseconds limit) {
   others_first_until_ = BootTime::min();
   work_.notify_one();
   const BootTime deadline = clock_.boot() + limit;
-  while (writing_ || ledger_.waiting() > 0) {
+  while (writing_ || aggregator_.waiting() > 0) {
     const BootTime now = clock_.boot();
     if (now >= deadline) return false;
     idle_.wait_for(mutex_, {}, deadline - now);
@@ -134,7 +134,7 @@ void EventRecorder::run(std::stop_token stop) {
         work_.wait_for(mutex_, stop, kLookAgain);
         continue;
       }
-      next = ledger_.next();
+      next = aggregator_.next();
       if (!next) {
         work_.wait(mutex_, stop);
         continue;
@@ -151,7 +151,7 @@ void EventRecorder::run(std::stop_token stop) {
                                      {"reason", next->what.reason},
                                      {"error", written.error().message}});
     Lock lock(mutex_);
-    ledger_.forget(next->what);
+    aggregator_.forget(next->what);
   }
   Lock lock(mutex_);
   writing_ = false;

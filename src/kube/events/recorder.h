@@ -16,7 +16,7 @@
 #include "base/metrics.h"
 #include "base/sync.h"
 #include "kube/cluster.h"
-#include "kube/events/ledger.h"
+#include "kube/events/event_aggregator.h"
 
 namespace paddle::kube {
 
@@ -59,7 +59,7 @@ class EventRecorder {
   CondVar idle_;
 
   Mutex mutex_;  // not held across a call to the cluster
-  EventLedger ledger_ GUARDED_BY(mutex_);
+  EventAggregator aggregator_ GUARDED_BY(mutex_);
   bool writing_ GUARDED_BY(mutex_) = false;
   BootTime others_first_until_ GUARDED_BY(mutex_) = BootTime::min();
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "kube/resource.h"
 
 namespace paddle::kube {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "kube/cluster.h"
 #include "kube/resource.h"
 #include "kube/rules/object_store.h"

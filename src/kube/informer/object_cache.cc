@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "kube/informer/lean.h"
+#include "kube/informer/managed_fields.h"
 
 namespace paddle::kube {
 namespace {
@@ -240,7 +240,7 @@ void ObjectCache::begin_list() {
 
 void ObjectCache::list_item(std::string_view text) {
   std::string room;
-  const auto object = api::parse_json(without_managers(text, room));
+  const auto object = api::parse_json(without_managed_fields(text, room));
   auto seen = object ? read(*object) : Result<Sighting>(object.error());
   if (!seen) {  // nothing to remember it by
     unreadable_.Increment();
@@ -272,7 +272,7 @@ void ObjectCache::end_list(const std::string& version) {
 
 Result<std::string> ObjectCache::event(const WatchEvent& event) {
   std::string room;
-  TRY(const Json object, api::parse_json(without_managers(event.object, room)));
+  TRY(const Json object, api::parse_json(without_managed_fields(event.object, room)));
   const auto meta = object.find("metadata");
   const std::string* version = object.is_object() && meta != object.end() && meta->is_object()
                                    ? text_of(*meta, "resourceVersion")

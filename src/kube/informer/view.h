@@ -33,7 +33,7 @@
 #include <string>
 #include <vector>
 
-#include "api/meta.h"
+#include "api/core/meta.h"
 #include "kube/informer/version.h"
 
 namespace paddle::kube {

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <string>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 #include "base/result.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "kube/resource.h"

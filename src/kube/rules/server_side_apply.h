@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace paddle::kube {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/validate.h"
+#include "api/crd/validate.h"
 #include "kube/rules/object_rules.h"
 #include "local/api_server/defaults.h"
 

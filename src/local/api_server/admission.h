@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// May this object be stored, and in which shape? Our own kinds go through api/validate.h, exactly
-// as the CRD would have it on a real server; core kinds get the defaults that our controllers and
-// kubectl rely on (defaults.h) and a few checks. Core kinds have no schema here: unknown fields of
-// a Pod are kept. Pure.
+// May this object be stored, and in which shape? Our own kinds go through api/crd/validate.h,
+// exactly as the CRD would have it on a real server; core kinds get the defaults that our
+// controllers and kubectl rely on (defaults.h) and a few checks. Core kinds have no schema here:
+// unknown fields of a Pod are kept. Pure.
 
 #pragma once
 
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "local/api_server/kinds.h"
 #include "local/api_server/writer.h"

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "kube/resource.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/describe.h"
+#include "api/crd/describe.h"
 #include "kube/resource.h"
 
 namespace paddle::local {

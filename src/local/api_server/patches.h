@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "local/api_server/writer.h"
 

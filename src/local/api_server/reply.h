@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "kube/resource.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 #include "local/api_server/kinds.h"
 

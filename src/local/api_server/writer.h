@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/result.h"

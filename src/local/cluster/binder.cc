@@ -11,12 +11,12 @@ namespace {
 
 using api::Json;
 using api::ObjectKey;
-using controllers::Outcome;
+using controllers::ReconcileResult;
 namespace kinds = kube::resources;
 
 class Binder {
  public:
-  Binder(const controllers::Surroundings& around, const Clock& clock)
+  Binder(const controllers::ControllerContext& around, const Clock& clock)
       : cluster_(around.cluster),
         events_(around.events),
         clock_(clock),
@@ -32,17 +32,17 @@ class Binder {
     });
   }
 
-  Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
+  Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const auto pod = pods_.find(key);
-    if (!pod || pod->meta.deleting()) return Outcome{};
-    if (!pod->scheduler.empty() && pod->scheduler != "default-scheduler") return Outcome{};
+    if (!pod || pod->meta.deleting()) return ReconcileResult{};
+    if (!pod->scheduler.empty() && pod->scheduler != "default-scheduler") return ReconcileResult{};
     std::vector<NodeFacts> nodes;
     for (const auto& node : nodes_.list()) nodes.push_back(*node);
     const Placement placement = place(*pod, std::move(nodes));
     const kube::Call call{.stop = stop};
     CHECK_DONE(placement.node.empty() ? explain(*pod, placement, call)
                                       : bind(*pod, placement.node, call));
-    return Outcome{};
+    return ReconcileResult{};
   }
 
  private:
@@ -92,7 +92,8 @@ class Binder {
 
 }  // namespace
 
-controllers::Reconcile make_binder(const controllers::Surroundings& around, const Clock& clock) {
+controllers::Reconcile make_binder(const controllers::ControllerContext& around,
+                                   const Clock& clock) {
   auto binder = std::make_shared<Binder>(around, clock);
   return
       [binder](const ObjectKey& key, std::stop_token stop) { return binder->reconcile(key, stop); };

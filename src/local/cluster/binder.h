@@ -10,6 +10,7 @@
 
 namespace paddle::local {
 
-controllers::Reconcile make_binder(const controllers::Surroundings& around, const Clock& clock);
+controllers::Reconcile make_binder(const controllers::ControllerContext& around,
+                                   const Clock& clock);
 
 }  // namespace paddle::local

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace paddle::local {

@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "api/json.h"
-#include "api/meta.h"
-#include "api/pod.h"
+#include "api/core/meta.h"
+#include "api/core/pod.h"
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace paddle::local {

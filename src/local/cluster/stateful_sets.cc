@@ -12,14 +12,14 @@ namespace {
 
 using api::Json;
 using api::ObjectKey;
-using controllers::Outcome;
+using controllers::ReconcileResult;
 namespace kinds = kube::resources;
 
 constexpr const char* kByOwner = "controller-uid";
 
 class StatefulSets {
  public:
-  explicit StatefulSets(const controllers::Surroundings& around)
+  explicit StatefulSets(const controllers::ControllerContext& around)
       : cluster_(around.cluster),
         events_(around.events),
         sets_(around.informers.of<StatefulSet>(kinds::kStatefulSets, {},
@@ -37,9 +37,9 @@ class StatefulSets {
     });
   }
 
-  Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
+  Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const auto set = sets_.find(key);
-    if (!set) return Outcome{};
+    if (!set) return ReconcileResult{};
     std::vector<MemberPod> pods;
     for (const auto& pod : pods_.list(kByOwner, set->meta.uid)) pods.push_back(*pod);
     for (const MemberAction& action : desired_members(*set, pods)) {
@@ -47,7 +47,7 @@ class StatefulSets {
         return std::move(done).error().in("statefulset " + to_string(key));
       }
     }
-    return Outcome{};
+    return ReconcileResult{};
   }
 
  private:
@@ -124,7 +124,7 @@ class StatefulSets {
 
 }  // namespace
 
-controllers::Reconcile make_stateful_sets(const controllers::Surroundings& around) {
+controllers::Reconcile make_stateful_sets(const controllers::ControllerContext& around) {
   auto keeper = std::make_shared<StatefulSets>(around);
   return
       [keeper](const ObjectKey& key, std::stop_token stop) { return keeper->reconcile(key, stop); };

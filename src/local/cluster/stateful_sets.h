@@ -8,6 +8,6 @@
 
 namespace paddle::local {
 
-controllers::Reconcile make_stateful_sets(const controllers::Surroundings& around);
+controllers::Reconcile make_stateful_sets(const controllers::ControllerContext& around);
 
 }  // namespace paddle::local

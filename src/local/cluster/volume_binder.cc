@@ -12,7 +12,7 @@ namespace {
 
 using api::Json;
 using api::ObjectKey;
-using controllers::Outcome;
+using controllers::ReconcileResult;
 namespace kinds = kube::resources;
 
 // What the usual controller leaves as well; tools look for it.
@@ -20,7 +20,7 @@ constexpr const char* kBindCompleted = "pv.kubernetes.io/bind-completed";
 
 class VolumeBinder {
  public:
-  explicit VolumeBinder(const controllers::Surroundings& around)
+  explicit VolumeBinder(const controllers::ControllerContext& around)
       : cluster_(around.cluster),
         volumes_(around.informers.of<Volume>(kinds::kPersistentVolumes, {},
                                              {"volume", decode_volume_object})),
@@ -45,14 +45,14 @@ class VolumeBinder {
     });
   }
 
-  Result<Outcome> reconcile(const ObjectKey& key, std::stop_token stop) {
+  Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const kube::Call call{.stop = stop};
     if (key.ns.empty()) {
       CHECK_DONE(visit_volume(key, call));
     } else {
       CHECK_DONE(visit_claim(key, call));
     }
-    return Outcome{};
+    return ReconcileResult{};
   }
 
  private:
@@ -140,7 +140,7 @@ class VolumeBinder {
 
 }  // namespace
 
-controllers::Reconcile make_volume_binder(const controllers::Surroundings& around) {
+controllers::Reconcile make_volume_binder(const controllers::ControllerContext& around) {
   auto binder = std::make_shared<VolumeBinder>(around);
   return
       [binder](const ObjectKey& key, std::stop_token stop) { return binder->reconcile(key, stop); };

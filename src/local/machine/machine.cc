@@ -14,10 +14,10 @@
 #include "base/version.h"
 #include "controllers/loop/manager.h"
 #include "controllers/operator/add_controllers.h"
-#include "kube/client.h"
+#include "kube/client/client.h"
 #include "local/api_server/data_directory.h"
 #include "local/api_server/server.h"
-#include "local/cluster/duties.h"
+#include "local/cluster/cluster_controllers.h"
 #include "local/node/network.h"
 #include "local/node/node.h"
 #include "local/node/pod_logs.h"
@@ -75,7 +75,7 @@ class Machine::Parts {
     TRY(manager, controllers::Manager::make(
                      *client, {.metrics_address = "0", .health_address = "0"}, metrics));
     CHECK_DONE(controllers::add_controllers(*manager, our_controllers()));
-    CHECK_DONE(add_cluster_duties(*manager));
+    CHECK_DONE(add_cluster_controllers(*manager));
     running = std::thread([this] {
       auto done = manager->run(enough.get_token());
       if (!done) log::error("the controllers ended badly", {{"error", done.error().message}});

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "local/node/pod_spec.h"
 #include "local/node/pod_status.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <variant>
 
-#include "api/json.h"
-#include "api/meta.h"
+#include "api/core/meta.h"
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace paddle::local {

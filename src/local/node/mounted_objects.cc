@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/look.h"
+#include "api/json/look.h"
 
 namespace paddle::local {
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "local/node/pod_spec.h"
 

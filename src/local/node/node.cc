@@ -12,7 +12,7 @@
 #include "kube/informer/informers.h"
 #include "local/node/node_object.h"
 #include "local/node/object_data.h"
-#include "local/node/residents.h"
+#include "local/node/pod_manager.h"
 
 namespace paddle::local {
 namespace {
@@ -79,7 +79,7 @@ class Node::Impl {
     const kube::Projection<ObjectStamp> stamp{"object-stamp", decode_object_stamp};
     const auto config_maps = informers_.of<ObjectStamp>(kinds::kConfigMaps, {}, stamp);
     const auto secrets = informers_.of<ObjectStamp>(kinds::kSecrets, {}, stamp);
-    residents_ = std::make_unique<Residents>(ResidentsWorld{
+    residents_ = std::make_unique<PodManager>(PodManagerOptions{
         .cluster = cluster_,
         .events = events_,
         .queue = controller_.queue(),
@@ -150,7 +150,7 @@ class Node::Impl {
   const std::unique_ptr<Network> network_;
   SampleVolumes samples_;
   kube::EventRecorder events_;
-  std::unique_ptr<Residents> residents_{};
+  std::unique_ptr<PodManager> residents_{};
   controllers::Controller controller_;
   kube::Informers informers_;
 };

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/clock.h"
 
 namespace paddle::local {

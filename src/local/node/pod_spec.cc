@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/look.h"
+#include "api/json/look.h"
 #include "engine/samplefs/volumes.h"
 
 namespace paddle::local {

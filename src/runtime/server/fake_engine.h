@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/sync.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 
 namespace paddle::runtime {
 
 // Each call waits until it is let go or stopped, and is written down.
-class FakeEngine final : public engine::NodeFace {
+class FakeEngine final : public engine::NodeEngine {
  public:
   std::string name() const override { return "fake"; }
   Result<> sync(const engine::SyncTask& task, const engine::ProgressSink& tell,

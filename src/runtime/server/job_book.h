@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/engine.h"
-#include "runtime/protocol.h"
+#include "engine/node_engine.h"
+#include "runtime/protocol/protocol.h"
 
 namespace paddle::runtime {
 

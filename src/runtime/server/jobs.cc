@@ -23,11 +23,11 @@ engine::SyncTask task_of(const Job& job) {
 
 }  // namespace
 
-Jobs::Jobs(std::unique_ptr<Journal> journal, engine::NodeFace& engine)
+Jobs::Jobs(std::unique_ptr<Journal> journal, engine::NodeEngine& engine)
     : journal_(std::move(journal)), engine_(engine), book_(engine.changes_in_order()) {}
 
 Result<std::unique_ptr<Jobs>> Jobs::start(std::unique_ptr<Journal> journal,
-                                          engine::NodeFace& engine) {
+                                          engine::NodeEngine& engine) {
   std::unique_ptr<Jobs> jobs(new Jobs(std::move(journal), engine));
   TRY(std::vector<Job> known, jobs->journal_->load());
   {

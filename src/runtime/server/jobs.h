@@ -19,7 +19,7 @@
 
 #include "base/result.h"
 #include "base/sync.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 #include "runtime/server/job_book.h"
 #include "runtime/server/journal.h"
 
@@ -29,7 +29,7 @@ class Jobs {
  public:
   // Begins with what the journal holds. The engine outlives it.
   static Result<std::unique_ptr<Jobs>> start(std::unique_ptr<Journal> journal,
-                                             engine::NodeFace& engine);
+                                             engine::NodeEngine& engine);
   ~Jobs();
 
   Result<JobReport> put(const std::string& id, const JobRequest& request) EXCLUDES(mutex_);
@@ -40,14 +40,14 @@ class Jobs {
   void cancel(const std::string& id) EXCLUDES(mutex_);
 
  private:
-  Jobs(std::unique_ptr<Journal> journal, engine::NodeFace& engine);
+  Jobs(std::unique_ptr<Journal> journal, engine::NodeEngine& engine);
   void work(JobKind kind, const std::stop_token& end) EXCLUDES(mutex_);
   Result<> carry_out(const Job& job, std::stop_token stop);
   Result<> store(const Job& job) const REQUIRES(mutex_);
   void note(const Job& job) const REQUIRES(mutex_);
 
   const std::unique_ptr<Journal> journal_;
-  engine::NodeFace& engine_;
+  engine::NodeEngine& engine_;
 
   mutable Mutex mutex_;
   CondVar wake_;

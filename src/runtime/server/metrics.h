@@ -17,7 +17,7 @@
 
 #include "base/metrics.h"
 #include "base/sync.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 
 namespace paddle::runtime {
 

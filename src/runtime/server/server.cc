@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/protocol.h"
+#include "runtime/protocol/protocol.h"
 
 namespace paddle::runtime {
 namespace {
@@ -161,7 +161,7 @@ net::Reply Server::answer_job(const net::Ask& ask, const std::string& id) {
 }
 
 Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Tokens tokens,
-                                              Jobs& jobs, engine::NodeFace& engine,
+                                              Jobs& jobs, engine::NodeEngine& engine,
                                               Metrics& metrics, const net::ServerTls& tls) {
   std::unique_ptr<Server> server(new Server(std::move(tokens), jobs, engine, metrics));
   net::ServerLimits limits;
@@ -175,7 +175,7 @@ Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token
 }
 
 Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token token, Jobs& jobs,
-                                              engine::NodeFace& engine, Metrics& metrics,
+                                              engine::NodeEngine& engine, Metrics& metrics,
                                               const net::ServerTls& tls) {
   Tokens one = [token = std::move(token)] { return std::vector<std::string>{token()}; };
   return start(address, std::move(one), jobs, engine, metrics, tls);

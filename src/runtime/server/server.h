@@ -14,7 +14,7 @@
 
 #include "base/metrics.h"
 #include "base/result.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 #include "net/server/http_server.h"
 #include "runtime/server/jobs.h"
 #include "runtime/server/metrics.h"
@@ -32,16 +32,16 @@ class Server {
 
   // All but address, tokens and tls are borrowed and outlive the server.
   static Result<std::unique_ptr<Server>> start(const net::Address& address, Tokens tokens,
-                                               Jobs& jobs, engine::NodeFace& engine,
+                                               Jobs& jobs, engine::NodeEngine& engine,
                                                Metrics& metrics, const net::ServerTls& tls = {});
   static Result<std::unique_ptr<Server>> start(const net::Address& address, Token token, Jobs& jobs,
-                                               engine::NodeFace& engine, Metrics& metrics,
+                                               engine::NodeEngine& engine, Metrics& metrics,
                                                const net::ServerTls& tls = {});
 
   const net::Address& address() const { return http_->address(); }
 
  private:
-  Server(Tokens tokens, Jobs& jobs, engine::NodeFace& engine, Metrics& metrics)
+  Server(Tokens tokens, Jobs& jobs, engine::NodeEngine& engine, Metrics& metrics)
       : tokens_(std::move(tokens)), jobs_(jobs), engine_(engine), metrics_(metrics) {}
 
   net::Reply answer(const net::Ask& ask);
@@ -51,7 +51,7 @@ class Server {
 
   const Tokens tokens_;
   Jobs& jobs_;
-  engine::NodeFace& engine_;
+  engine::NodeEngine& engine_;
   StatusMetrics metrics_;
   std::unique_ptr<net::HttpServer> http_;  // last: its threads use everything above
 };

@@ -180,9 +180,10 @@ TEST_F(RuntimeServerTest, TakesTheTokenBeforeAsWell) {
   EXPECT_TRUE(Client(at, "older").status().is(Code::kUnauthorized));
   EXPECT_TRUE(Client(at, "").status().is(Code::kUnauthorized));
   // And the client tries the one before when the server is not as far as itself.
-  EXPECT_TRUE(Client(at, Access{.token = "newest", .token_before = "new"}).status());
-  EXPECT_TRUE(Client(at, Access{.token = "newest", .token_before = "new"}).list("listed", 1));
-  EXPECT_TRUE(Client(at, Access{.token = "newest", .token_before = "newer"})
+  EXPECT_TRUE(Client(at, RuntimeCredentials{.token = "newest", .token_before = "new"}).status());
+  EXPECT_TRUE(
+      Client(at, RuntimeCredentials{.token = "newest", .token_before = "new"}).list("listed", 1));
+  EXPECT_TRUE(Client(at, RuntimeCredentials{.token = "newest", .token_before = "newer"})
                   .status()
                   .is(Code::kUnauthorized));
 }
@@ -201,9 +202,10 @@ TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
                     {scratch_.path() + "/" + kCertificate, scratch_.path() + "/" + kKey});
   ASSERT_TRUE(server) << server.error().message;
   const auto asks = [&](const SecretData& data, const std::string& ns) {
-    return Client(net::to_string((*server)->address()), Access{.token = kToken,
-                                                               .authority = data.at(kAuthority),
-                                                               .name = server_name(ns, "imagenet")})
+    return Client(net::to_string((*server)->address()),
+                  RuntimeCredentials{.token = kToken,
+                                     .authority = data.at(kAuthority),
+                                     .name = server_name(ns, "imagenet")})
         .status();
   };
   EXPECT_TRUE(asks(first, "train"));

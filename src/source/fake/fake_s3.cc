@@ -45,7 +45,7 @@ void refuse(net::Wire& wire, int status, const std::string& code) {
 
 }  // namespace
 
-FakeS3::FakeS3(S3Credentials credentials, Script script, net::Imposter::On where)
+FakeS3::FakeS3(S3Credentials credentials, Script script, net::ScriptedServer::On where)
     : credentials_(std::move(credentials)),
       script_(std::move(script)),
       imposter_(

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/sync.h"
-#include "net/imposter/imposter.h"
+#include "net/test_server/scripted_server.h"
 #include "source/sigv4.h"
 
 namespace paddle::source {
@@ -24,7 +24,7 @@ class FakeS3 {
 
   // `where`: on loopback, or on every address of this machine, for pods with networks of their own.
   explicit FakeS3(S3Credentials credentials = {}, Script script = {},
-                  net::Imposter::On where = net::Imposter::On::kLoopback);
+                  net::ScriptedServer::On where = net::ScriptedServer::On::kLoopback);
 
   std::string url(const std::string& host = "127.0.0.1") const { return imposter_.url(host); }
   void put(const std::string& key, std::string bytes) EXCLUDES(mutex_);
@@ -51,7 +51,7 @@ class FakeS3 {
   Mutex mutex_;
   std::map<std::string, Version> objects_ GUARDED_BY(mutex_);
   int versions_ GUARDED_BY(mutex_) = 0;
-  net::Imposter imposter_;  // last: its threads use the rest
+  net::ScriptedServer imposter_;  // last: its threads use the rest
 };
 
 }  // namespace paddle::source

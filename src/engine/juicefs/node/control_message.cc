@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace paddle::engine::juicefs {
 namespace {

@@ -20,8 +20,8 @@
 
 #include "base/clock.h"
 #include "base/sync.h"
-#include "engine/engine.h"
 #include "engine/juicefs/node/control.h"
+#include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
 

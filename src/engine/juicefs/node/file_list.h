@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
 

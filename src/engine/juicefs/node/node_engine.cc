@@ -43,14 +43,15 @@ double errors_of_store(const Control& control) {
 
 }  // namespace
 
-Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options) {
+Result<std::unique_ptr<JuicefsNodeEngine>> JuicefsNodeEngine::open(const NodeOptions& options) {
   TRY(ListStore lists, ListStore::open(options.state + "/lists"));
-  std::unique_ptr<NodeEngine> engine(new NodeEngine(options, std::move(lists)));
+  std::unique_ptr<JuicefsNodeEngine> engine(new JuicefsNodeEngine(options, std::move(lists)));
   engine->figures_.set_part(from_root(from_text(engine->lists_.part())));
   return engine;
 }
 
-Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
+Result<> JuicefsNodeEngine::sync(const SyncTask& task, const ProgressSink& tell,
+                                 std::stop_token stop) {
   if (task.counts) return Done{};
   const std::string source = task.source.empty() ? options_.source : task.source;
   if (source.empty()) {
@@ -74,8 +75,8 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
   return done;
 }
 
-Result<> NodeEngine::sync_from(const SyncPlace& place, const SyncTask& task,
-                               const ProgressSink& tell, const std::stop_token& stop) {
+Result<> JuicefsNodeEngine::sync_from(const SyncPlace& place, const SyncTask& task,
+                                      const ProgressSink& tell, const std::stop_token& stop) {
   const auto held = lists_.hold(task.job);
   const bool cut_short = lists_.begin_sync();
   const WallTime began = system_clock().wall();
@@ -107,9 +108,9 @@ Result<> NodeEngine::sync_from(const SyncPlace& place, const SyncTask& task,
 }
 
 // Nothing of ours writes to them: whoever did died before this sync began.
-void NodeEngine::remove_leftovers(WallTime before,
-                                  const std::function<bool(const std::string&)>& ours,
-                                  const std::stop_token& stop) const {
+void JuicefsNodeEngine::remove_leftovers(WallTime before,
+                                         const std::function<bool(const std::string&)>& ours,
+                                         const std::stop_token& stop) const {
   const auto leftovers = list_leftovers(options_.data, before, stop);
   if (!leftovers) {
     return log::warn("can not look for what a killed sync left",
@@ -126,21 +127,21 @@ void NodeEngine::remove_leftovers(WallTime before,
   if (files > 0) log::info("removed what a killed sync left", {{"files", files}});
 }
 
-Result<std::string> NodeEngine::list_for(const std::string& job, std::int32_t partition) {
+Result<std::string> JuicefsNodeEngine::list_for(const std::string& job, std::int32_t partition) {
   return lists_.read(job, partition);
 }
 
-Result<std::vector<std::string>> NodeEngine::derive(const Selection& which,
-                                                    const ProgressSink& tell,
-                                                    const std::stop_token& stop) {
+Result<std::vector<std::string>> JuicefsNodeEngine::derive(const Selection& which,
+                                                           const ProgressSink& tell,
+                                                           const std::stop_token& stop) {
   const auto found = [&](std::size_t files) {
     tell({.files_total = static_cast<std::int64_t>(files)});
   };
   return list_files(options_.data, which, found, stop);
 }
 
-Result<> NodeEngine::make_lists(const Selection& which, const ProgressSink& tell,
-                                const std::stop_token& stop) {
+Result<> JuicefsNodeEngine::make_lists(const Selection& which, const ProgressSink& tell,
+                                       const std::stop_token& stop) {
   TRY(const std::vector<std::string> files, derive(which, tell, stop));
   for (std::int32_t i = 0; i < std::max(which.partitions, 1); ++i) {
     CHECK_DONE(lists_.write(which.job, i, to_text(part_of_list(files, which, i))));
@@ -149,9 +150,9 @@ Result<> NodeEngine::make_lists(const Selection& which, const ProgressSink& tell
 }
 
 // The first partition's runtime makes all lists, once; the others ask it (asking.h).
-Result<std::vector<std::string>> NodeEngine::part_for(const Selection& which,
-                                                      const ProgressSink& tell,
-                                                      const std::stop_token& stop) {
+Result<std::vector<std::string>> JuicefsNodeEngine::part_for(const Selection& which,
+                                                             const ProgressSink& tell,
+                                                             const std::stop_token& stop) {
   const bool asks = which.partition != 0 && !which.lists_at.empty() && options_.fetch;
   if (asks) {
     const ListWanted wanted{.at = which.lists_at, .job = which.job, .partition = which.partition};
@@ -168,15 +169,18 @@ Result<std::vector<std::string>> NodeEngine::part_for(const Selection& which,
   return from_text(text);
 }
 
-Result<CacheFigures> NodeEngine::check(const std::vector<std::string>& paths, std::uint16_t threads,
-                                       const std::stop_token& stop) const {
+Result<CacheFigures> JuicefsNodeEngine::check(const std::vector<std::string>& paths,
+                                              std::uint16_t threads,
+                                              const std::stop_token& stop) const {
   return control_.cache(CacheAction::kCheck, paths, threads, {}, stop);
 }
 
 // A client passes over what it can not find, and counts what it has found. A line of a list may
 // also be a directory, which counts as the files in it.
-Result<> NodeEngine::expect_listed(const Selection& which, const std::vector<std::string>& files,
-                                   const CacheFigures& seen, const std::stop_token& stop) const {
+Result<> JuicefsNodeEngine::expect_listed(const Selection& which,
+                                          const std::vector<std::string>& files,
+                                          const CacheFigures& seen,
+                                          const std::stop_token& stop) const {
   if (which.file.empty() || seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
   TRY(const Presence there, look_for(options_.data, files, stop));
   if (there.absent == 0) return Done{};
@@ -187,8 +191,9 @@ Result<> NodeEngine::expect_listed(const Selection& which, const std::vector<std
                                     "the root of the set, and nothing else"};
 }
 
-Result<> NodeEngine::expect_found(const std::vector<std::string>& files, std::uint16_t threads,
-                                  CacheFigures& seen, const std::stop_token& stop) const {
+Result<> JuicefsNodeEngine::expect_found(const std::vector<std::string>& files,
+                                         std::uint16_t threads, CacheFigures& seen,
+                                         const std::stop_token& stop) const {
   if (seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
   TRY(const Presence there, look_for(options_.data, files, stop));
   if (seen.files >= there.files) return Done{};  // the others are gone, or no files
@@ -201,8 +206,8 @@ Result<> NodeEngine::expect_found(const std::vector<std::string>& files, std::ui
                    "mount pod on this node"};
 }
 
-Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
-                             std::stop_token stop) {
+Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
+                                    std::stop_token stop) {
   const auto held = lists_.hold(which.job);
   TRY(const std::vector<std::string> files, part_for(which, tell, stop));
   const std::vector<std::string> paths = from_root(files);
@@ -254,7 +259,8 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
                    "errors meanwhile; see the log of the JuiceFS mount pod on this node"};
 }
 
-Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) {
+Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& tell,
+                                  std::stop_token stop) {
   std::vector<std::string> paths;
   for (const auto& given : which.paths) {
     TRY(const std::string path, path_in_set(given));
@@ -284,9 +290,9 @@ Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std
 }
 
 // How many files are gone.
-Result<std::int64_t> NodeEngine::remove_one(const std::string& path, const Selection& which,
-                                            const Control::Sink& tell,
-                                            const std::stop_token& stop) const {
+Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, const Selection& which,
+                                                   const Control::Sink& tell,
+                                                   const std::stop_token& stop) const {
   const WallTime limit = removal_limit(which.accepted);
   OldPaths old{.paths = {path}};
   // Usually it has only just been asked for, and nothing can be younger.
@@ -311,8 +317,8 @@ Result<std::int64_t> NodeEngine::remove_one(const std::string& path, const Selec
   return sum;
 }
 
-Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
-                            std::stop_token stop) {
+Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& tell,
+                                   std::stop_token stop) {
   if (which.paths.empty()) {
     return Error{Code::kInvalid, "say which paths of the set are to be removed"};
   }

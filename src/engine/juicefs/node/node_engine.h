@@ -17,11 +17,11 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "engine/engine.h"
 #include "engine/juicefs/node/control.h"
 #include "engine/juicefs/node/figures.h"
 #include "engine/juicefs/node/list_store.h"
 #include "engine/juicefs/node/shared_sync.h"
+#include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
 
@@ -37,10 +37,10 @@ struct NodeOptions {
   ListFetcher fetch{};
 };
 
-class NodeEngine final : public NodeFace {
+class JuicefsNodeEngine final : public NodeEngine {
  public:
   // kUnavailable: the state directory can not be used. It opens without the volume.
-  static Result<std::unique_ptr<NodeEngine>> open(const NodeOptions& options);
+  static Result<std::unique_ptr<JuicefsNodeEngine>> open(const NodeOptions& options);
 
   std::string name() const override { return "juicefs"; }
   Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) override;
@@ -51,7 +51,7 @@ class NodeEngine final : public NodeFace {
   Status status() override { return figures_.status(); }
 
  private:
-  NodeEngine(const NodeOptions& options, ListStore lists)
+  JuicefsNodeEngine(const NodeOptions& options, ListStore lists)
       : options_(options),
         lists_(std::move(lists)),
         control_(options.data),

@@ -21,8 +21,8 @@ class JuicefsNodeEngine : public testing::Test {
   JuicefsNodeEngine() { log::set_level(log::Level::kError); }
   ~JuicefsNodeEngine() override { log::set_level(log::Level::kInfo); }
 
-  std::unique_ptr<NodeEngine> open() {
-    return *NodeEngine::open({.data = client_.path(), .state = state_.path()});
+  std::unique_ptr<JuicefsNodeEngine> open() {
+    return *JuicefsNodeEngine::open({.data = client_.path(), .state = state_.path()});
   }
   void write(const std::string& path, const std::string& text = "x") {
     const std::string whole = client_.path() + "/" + path;

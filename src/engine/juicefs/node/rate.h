@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "engine/juicefs/text.h"
 
 namespace paddle::engine::juicefs {

@@ -14,13 +14,13 @@
 #include <string>
 
 #include "base/result.h"
-#include "engine/engine.h"
 #include "engine/juicefs/node/list_store.h"
 #include "engine/juicefs/node/sync_run.h"
+#include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
 
-// Asks the runtime at an address for a list (NodeFace::list_for there).
+// Asks the runtime at an address for a list (NodeEngine::list_for there).
 using ListFetcher =
     std::function<Result<std::string>(const std::string& address, const std::string& job,
                                       std::int32_t partition, std::stop_token stop)>;

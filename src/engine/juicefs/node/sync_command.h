@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/engine.h"
 #include "engine/juicefs/node/source_access.h"
+#include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
 

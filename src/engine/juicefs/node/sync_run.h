@@ -11,8 +11,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "engine/engine.h"
 #include "engine/juicefs/node/sync_parts.h"
+#include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
 

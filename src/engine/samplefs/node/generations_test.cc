@@ -44,7 +44,7 @@ class GenerationsTest : public testing::Test {
   // As after a kill: what is on disk is all there is.
   void open() {
     engine_.reset();
-    auto engine = NodeEngine::open(options_, metrics_);
+    auto engine = SamplefsNodeEngine::open(options_, metrics_);
     ASSERT_TRUE(engine) << engine.error().message;
     engine_ = *std::move(engine);
   }
@@ -84,7 +84,7 @@ class GenerationsTest : public testing::Test {
   const std::string directory_ = scratch_.path();
   NodeOptions options_;
   Metrics metrics_;
-  std::unique_ptr<NodeEngine> engine_;
+  std::unique_ptr<SamplefsNodeEngine> engine_;
 };
 
 TEST_F(GenerationsTest, WhatIsLeftOutIsKnownByOriginAfterRemovalsAndRestarts) {

@@ -18,7 +18,7 @@
 #include "samplefs/filler.h"
 #include "samplefs/merge.h"
 #include "samplefs/store_files.h"
-#include "samplefs/unneeded.h"
+#include "samplefs/unreferenced_blocks.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -101,8 +101,9 @@ Progress progress_of(const data::FillProgress& fill) {
 
 }  // namespace
 
-Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options, Metrics& metrics) {
-  std::unique_ptr<NodeEngine> engine(new NodeEngine(options));
+Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeOptions& options,
+                                                                     Metrics& metrics) {
+  std::unique_ptr<SamplefsNodeEngine> engine(new SamplefsNodeEngine(options));
   TRY(Disk disk, disk_of(options.cache));
   const std::string store = options.cache + "/store";
   // A walk over all blocks, so only when it matters.
@@ -113,8 +114,8 @@ Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options,
   if (!opened) return std::move(opened).error().in("cache '" + options.cache + "'");
   engine->store_ = *std::move(opened);
   TRY(const std::vector<IndexPtr> indices, engine->files_on_disk_.open());
-  for (const IndexPtr& index : indices) engine->origins_.learn(*index);
-  engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->origins_);
+  for (const IndexPtr& index : indices) engine->sources_.learn(*index);
+  engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->sources_);
   engine->files_ = std::make_unique<data::SampleFiles>(indices.front(), *engine->data_);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
   engine->sessions_ =
@@ -126,24 +127,25 @@ Result<std::unique_ptr<NodeEngine>> NodeEngine::open(const NodeOptions& options,
   return engine;
 }
 
-NodeEngine::~NodeEngine() {
+SamplefsNodeEngine::~SamplefsNodeEngine() {
   if (files_) files_->stop();
   sessions_.reset();
 }
 
-Result<> NodeEngine::publish(const std::string& job, bool is_sync, data::IndexBuilder& next) {
+Result<> SamplefsNodeEngine::publish(const std::string& job, bool is_sync,
+                                     data::IndexBuilder& next) {
   const IndexPtr before = files_->current();
   const data::Publication publication = data::next_after(*before, job, is_sync);
   const std::string file = files_on_disk_.file(publication.generation);
   CHECK_DONE(next.write(file, publication));
   TRY(const IndexPtr index, data::Index::open(file));
-  origins_.learn(*index);
+  sources_.learn(*index);
   files_->switch_to(index);
   sessions_->announce();
   before_ = is_sync ? before : nullptr;
-  drop_unneeded_blocks();
+  drop_unreferenced_blocks();
   files_on_disk_.prune(publication.generation);
-  origins_.forget_keys(*index, *before);
+  sources_.forget_keys(*index, *before);
   cached_.look_again();
   const auto totals = index->totals();
   log::info("new generation", {{"generation", publication.generation},
@@ -154,20 +156,21 @@ Result<> NodeEngine::publish(const std::string& job, bool is_sync, data::IndexBu
   return Done{};
 }
 
-void NodeEngine::drop_unneeded_blocks() {
-  data::Unneeded blocks(store_->keys());
+void SamplefsNodeEngine::drop_unreferenced_blocks() {
+  data::UnreferencedBlocks blocks(store_->keys());
   blocks.needs(*files_->current());
   if (before_) blocks.needs(*before_);
   store_->drop_all(blocks.rest());
 }
 
-Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) {
-  TRY(const data::SyncRules rules, sync_rules(task, origins_.own()));
+Result<> SamplefsNodeEngine::sync(const SyncTask& task, const ProgressSink& tell,
+                                  std::stop_token stop) {
+  TRY(const data::SyncRules rules, sync_rules(task, sources_.own()));
   if (const IndexPtr index = files_->current(); index->was_made_by(task.job)) {
     tell({.left_out = left_out_of(*index, &rules.origin)});
     return Done{};
   }
-  const auto source = origins_.open(rules.origin, task.keys.values);
+  const auto source = sources_.open(rules.origin, task.keys.values);
   data::IndexBuilder next;
   Count count(tell);
   TRY(const source::Listed listed, source->list(
@@ -188,15 +191,15 @@ Result<> NodeEngine::sync(const SyncTask& task, const ProgressSink& tell, std::s
   if (stop.stop_requested()) return Error{Code::kCancelled, "the sync was stopped"};
   if (files_->current()->was_made_by(task.job)) return Done{};
   // Before anybody can ask for a file of it.
-  CHECK_DONE(origins_.keep_keys(rules.origin, task.keys.values));
+  CHECK_DONE(sources_.keep_keys(rules.origin, task.keys.values));
   data::keep_beside(*files_->current(), rules, next);
   CHECK_DONE(publish(task.job, true, next));
   count.finish(left_out_of(*files_->current(), &rules.origin));
   return Done{};
 }
 
-Result<std::vector<data::Index::Position>> NodeEngine::select(const data::Index& index,
-                                                              const Selection& which) {
+Result<std::vector<data::Index::Position>> SamplefsNodeEngine::select(const data::Index& index,
+                                                                      const Selection& which) {
   if (which.file.empty()) return select_files(index, which);
   const auto found = index.resolve(which.file);
   if (!found || index.at(*found).directory) {
@@ -215,8 +218,8 @@ Result<std::vector<data::Index::Position>> NodeEngine::select(const data::Index&
   return select_listed(index, text, which);
 }
 
-void NodeEngine::make_room_for(const data::Index& index,
-                               const std::vector<data::Index::Position>& files) {
+void SamplefsNodeEngine::make_room_for(const data::Index& index,
+                                       const std::vector<data::Index::Position>& files) {
   const auto stats = store_->stats();
   const std::uint64_t room = stats.limit - std::min(stats.used, stats.limit);
   std::uint64_t missing = 0;
@@ -232,11 +235,11 @@ void NodeEngine::make_room_for(const data::Index& index,
   if (missing == 0 || missing <= room) return;
   Lock lock(changing_);
   before_.reset();
-  drop_unneeded_blocks();
+  drop_unreferenced_blocks();
 }
 
-Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
-                             std::stop_token stop) {
+Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
+                                     std::stop_token stop) {
   const IndexPtr index = files_->current();
   if (index->generation() == 0) {
     return Error{Code::kConflict, "there is nothing to warm up before the first sync"};
@@ -260,7 +263,7 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
   cached_.look_again();
   if (files_->current() != index) {  // what was dropped meanwhile may have been brought back
     Lock lock(changing_);
-    drop_unneeded_blocks();
+    drop_unreferenced_blocks();
   }
   CHECK_DONE(std::move(done));
   if (fill.files_failed == 0) return Done{};
@@ -270,13 +273,14 @@ Result<> NodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
                    "; a sync takes changed ones, and with delete-dst drops those that are gone"};
 }
 
-Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std::stop_token) {
+Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& tell,
+                                   std::stop_token) {
   Lock lock(changing_);
   const IndexPtr index = files_->current();
   TRY(const std::vector<data::Index::Position> files, select_files(*index, which));
   std::vector<bool> gone(index->size());
   for (const auto position : files) gone[position] = true;
-  data::Unneeded blocks(store_->keys());
+  data::UnreferencedBlocks blocks(store_->keys());
   blocks.needs(*index, [&](data::Index::Position position) { return !gone[position]; });
   before_.reset();
   store_->drop_all(blocks.rest());
@@ -285,8 +289,8 @@ Result<> NodeEngine::clear(const Selection& which, const ProgressSink& tell, std
   return Done{};
 }
 
-Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
-                            std::stop_token stop) {
+Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& tell,
+                                    std::stop_token stop) {
   std::vector<std::string> paths;
   for (const std::string& given : which.paths) {
     TRY(paths.emplace_back(), path_in_set(given));
@@ -313,7 +317,7 @@ Result<> NodeEngine::remove(const Selection& which, const ProgressSink& tell,
   return Done{};
 }
 
-Status NodeEngine::status() {
+Status SamplefsNodeEngine::status() {
   Status status;
   const IndexPtr index = files_->current();
   if (index->generation() > 0) {

@@ -29,11 +29,11 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "base/sync.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 #include "engine/samplefs/node/cached_part.h"
 #include "engine/samplefs/node/index_files.h"
-#include "engine/samplefs/node/origins.h"
 #include "engine/samplefs/node/sessions.h"
+#include "engine/samplefs/node/source_set.h"
 #include "fuse/attach.h"
 #include "samplefs/index_builder.h"
 #include "samplefs/read_through.h"
@@ -49,12 +49,13 @@ struct NodeOptions {
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // of a read that needs a source
 };
 
-class NodeEngine final : public NodeFace {
+class SamplefsNodeEngine final : public NodeEngine {
  public:
   // The metrics outlive it. kConflict: another process has that cache; kUnavailable: its directory
   // can not be used.
-  static Result<std::unique_ptr<NodeEngine>> open(const NodeOptions& options, Metrics& metrics);
-  ~NodeEngine() override;  // ends reads in progress; mounts stay as they are
+  static Result<std::unique_ptr<SamplefsNodeEngine>> open(const NodeOptions& options,
+                                                          Metrics& metrics);
+  ~SamplefsNodeEngine() override;  // ends reads in progress; mounts stay as they are
 
   std::string name() const override { return "samplefs"; }
   bool changes_in_order() const override { return true; }
@@ -69,15 +70,15 @@ class NodeEngine final : public NodeFace {
   }
 
  private:
-  explicit NodeEngine(const NodeOptions& options)
+  explicit SamplefsNodeEngine(const NodeOptions& options)
       : options_(options),
         files_on_disk_(options.cache),
-        origins_(options.source, options.cache + "/keys") {}
+        sources_(options.source, options.cache + "/keys") {}
 
   // The next generation, for all readers from the return on.
   Result<> publish(const std::string& job, bool is_sync, ::paddle::samplefs::IndexBuilder& next)
       REQUIRES(changing_);
-  void drop_unneeded_blocks() REQUIRES(changing_);
+  void drop_unreferenced_blocks() REQUIRES(changing_);
   // What only the generation before still needs goes when it stands in the way.
   void make_room_for(const ::paddle::samplefs::Index& index,
                      const std::vector<::paddle::samplefs::Index::Position>& files)
@@ -87,7 +88,7 @@ class NodeEngine final : public NodeFace {
 
   const NodeOptions options_;
   const IndexFiles files_on_disk_;
-  Origins origins_;  // self-synchronised
+  SourceSet sources_;  // self-synchronised
   std::unique_ptr<::paddle::samplefs::Store> store_;
   std::unique_ptr<::paddle::samplefs::ReadThrough> data_;
   std::unique_ptr<::paddle::samplefs::SampleFiles> files_;

@@ -36,7 +36,7 @@ class NodeEngineTest : public testing::Test {
   }
   void open() {
     engine_.reset();
-    auto engine = NodeEngine::open(options_, metrics_);
+    auto engine = SamplefsNodeEngine::open(options_, metrics_);
     ASSERT_TRUE(engine) << engine.error().message;
     engine_ = *std::move(engine);
   }
@@ -49,7 +49,7 @@ class NodeEngineTest : public testing::Test {
   const std::string directory_ = scratch_.path();
   NodeOptions options_;
   Metrics metrics_;
-  std::unique_ptr<NodeEngine> engine_;
+  std::unique_ptr<SamplefsNodeEngine> engine_;
 };
 
 TEST_F(NodeEngineTest, BeforeTheFirstSyncThereIsNothingAndThatIsNoError) {
@@ -138,9 +138,9 @@ TEST_F(NodeEngineTest, WhatDoesNotFitIsNoErrorAndWhatFailsIs) {
 
 TEST_F(NodeEngineTest, OneCacheHasOneOwner) {
   open();
-  EXPECT_TRUE(NodeEngine::open(options_, metrics_).is(Code::kConflict));
+  EXPECT_TRUE(SamplefsNodeEngine::open(options_, metrics_).is(Code::kConflict));
   options_.cache = "/no/such";
-  EXPECT_TRUE(NodeEngine::open(options_, metrics_).is(Code::kUnavailable));
+  EXPECT_TRUE(SamplefsNodeEngine::open(options_, metrics_).is(Code::kUnavailable));
 }
 
 TEST_F(NodeEngineTest, ADamagedIndexIsLeftOutAndTheOneBeforeServes) {

@@ -8,7 +8,7 @@
 
 #include "base/scratch.h"
 #include "engine/samplefs/node/cache_limit.h"
-#include "engine/samplefs/node/changes.h"
+#include "engine/samplefs/node/generation_diff.h"
 #include "engine/samplefs/node/selection.h"
 #include "samplefs/index_builder.h"
 
@@ -100,30 +100,31 @@ TEST(Selection, PartitionsCoverEverythingOnce) {
   EXPECT_TRUE(selected(*index_of({"one"}), {.partition = 1, .partitions = 2}).empty());
 }
 
-Paths names_of(const Changes& changes) {
+Paths names_of(const GenerationDiff& changes) {
   Paths names;
   for (const auto& each : changes.names) names.push_back(each.name);
   std::sort(names.begin(), names.end());
   return names;
 }
 
-TEST(Changes, AreNamesThatAreNewGoneOrOther) {
+TEST(GenerationDiff, AreNamesThatAreNewGoneOrOther) {
   const auto before = index_of({"same", "gone", "d/x", "d/y", "old/z"});
-  EXPECT_TRUE(changes_between(*before, *before).names.empty());
-  EXPECT_TRUE(changes_between(*before, *before).listings.empty());
+  EXPECT_TRUE(diff_generations(*before, *before).names.empty());
+  EXPECT_TRUE(diff_generations(*before, *before).listings.empty());
 
   const auto after = index_of({"same", "new", "d/x", "d/w", "fresh/z"});
-  const Changes changes = changes_between(*before, *after);
+  const GenerationDiff changes = diff_generations(*before, *after);
   EXPECT_EQ(names_of(changes), (Paths{"fresh", "gone", "new", "old", "w", "y"}));
   EXPECT_EQ(changes.listings.size(), 2u) << "the root and d";
 
   const auto rewritten = index_of({"same", "gone", "d/x", "d/y", "old/z"}, "other");
-  EXPECT_EQ(names_of(changes_between(*before, *rewritten)), (Paths{"gone", "same", "x", "y", "z"}));
+  EXPECT_EQ(names_of(diff_generations(*before, *rewritten)),
+            (Paths{"gone", "same", "x", "y", "z"}));
 }
 
-TEST(Changes, FromNothingAreTheNamesOfTheRoot) {
+TEST(GenerationDiff, FromNothingAreTheNamesOfTheRoot) {
   const auto nothing = index_of({});
-  const Changes changes = changes_between(*nothing, *index_of({"a/b", "c"}));
+  const GenerationDiff changes = diff_generations(*nothing, *index_of({"a/b", "c"}));
   EXPECT_EQ(names_of(changes), (Paths{"a", "c"}));
   EXPECT_EQ(changes.listings, std::vector<::paddle::samplefs::NodeId>{::paddle::samplefs::kRootId});
 }

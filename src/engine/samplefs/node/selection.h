@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 #include "samplefs/index.h"
 
 namespace paddle::engine::samplefs {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "engine/samplefs/node/changes.h"
+#include "engine/samplefs/node/generation_diff.h"
 #include "engine/samplefs/node/index_files.h"
 
 namespace paddle::engine::samplefs {
@@ -22,18 +22,18 @@ namespace {
 constexpr std::chrono::seconds kInitLimit{3};
 
 // What a mount has to forget to show `now`, when it was told of the generation with that digest.
-Changes changes_since(const std::optional<std::string>& told, const IndexPtr& now,
-                      const std::vector<IndexPtr>& known) {
+GenerationDiff changes_since(const std::optional<std::string>& told, const IndexPtr& now,
+                             const std::vector<IndexPtr>& known) {
   const auto before = std::find_if(known.begin(), known.end(), [&](const IndexPtr& index) {
     return told && index->digest() == *told;
   });
-  if (before != known.end()) return changes_between(**before, *now);
-  Changes everything;
+  if (before != known.end()) return diff_generations(**before, *now);
+  GenerationDiff everything;
   for (const IndexPtr& index : known) add_everything(*index, everything);
   return everything;
 }
 
-Result<> forget(const fuse::Channel& channel, const Changes& changes) {
+Result<> forget(const fuse::Channel& channel, const GenerationDiff& changes) {
   Result<> told = Done{};
   if (auto epoch = channel.increase_epoch(); !epoch) {
     for (const ChangedName& each : changes.names) {
@@ -108,7 +108,7 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
   }
   retire(attachment.name);
   // A fresh mount knows nothing; what is noted of one that had its name is not about it.
-  if (!attachment.resumed) told_.drop(attachment.name);
+  if (!attachment.resumed) announced_.drop(attachment.name);
   const std::string current = files_.current()->digest();
   bool fresh = !attachment.resumed;
   std::vector<UniqueFd> spare;
@@ -123,7 +123,7 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
   }
   if (!started) return std::move(started).error();
   note(started->agreed);
-  if (fresh) told_.note(attachment.name, current);
+  if (fresh) announced_.note(attachment.name, current);
   const fuse::Negotiated agreed = started->agreed;
   auto served = std::make_shared<Served>(std::move(started->session));
   served->keep(std::move(attachment.link), agreed);
@@ -143,7 +143,7 @@ void Sessions::retire(const std::string& name) {
   Lock lock(mutex_);
   std::erase_if(served_, [&](const auto& each) {
     if (each.second->alive()) return false;
-    if (each.first != name) told_.drop(each.first);
+    if (each.first != name) announced_.drop(each.first);
     return true;
   });
   const auto found = served_.find(name);
@@ -193,11 +193,11 @@ void Sessions::announce() {
 
 void Sessions::tell(const std::string& name, const Served& served) {
   const IndexPtr now = files_.current();
-  const auto before = told_.of(name);
+  const auto before = announced_.of(name);
   if (before == now->digest() || !served.alive()) return;
-  const Changes changes = changes_since(before, now, files_.generations());
+  const GenerationDiff changes = changes_since(before, now, files_.generations());
   if (const auto done = forget(served.session().channel(), changes); done) {
-    told_.note(name, now->digest());
+    announced_.note(name, now->digest());
   } else if (served.alive()) {
     log::warn("a mount may show old names", {{"name", name}, {"reason", done.error().message}});
   }

@@ -29,7 +29,7 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "base/sync.h"
-#include "engine/samplefs/node/told.h"
+#include "engine/samplefs/node/announced_generations.h"
 #include "fuse/attach.h"
 #include "fuse/session.h"
 #include "samplefs/sample_files.h"
@@ -45,7 +45,7 @@ class Sessions {
         metrics_(metrics),
         notes_(directory + "/agreed"),
         read_limit_(read_limit),
-        told_(directory + "/told") {}
+        announced_(directory + "/told") {}
   // Takes no more requests and finishes those at work. Mounts stay as they are.
   ~Sessions();
 
@@ -77,7 +77,7 @@ class Sessions {
   Metrics& metrics_;
   const std::string notes_;
   const std::chrono::milliseconds read_limit_;
-  Told told_;  // self-synchronised
+  AnnouncedGenerations announced_;  // self-synchronised
   mutable Mutex mutex_;
   std::map<std::string, ServedPtr> served_ GUARDED_BY(mutex_);
   std::vector<std::jthread> retiring_ GUARDED_BY(mutex_);  // replaced ones, on their way out

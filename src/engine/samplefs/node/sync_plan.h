@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "engine/engine.h"
+#include "engine/node_engine.h"
 #include "samplefs/merge.h"
 
 namespace paddle::engine::samplefs {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads from objects that others wrote: what is not there, or is of another kind, counts as absent.
+// A path is a key, or a JSON pointer when it begins with '/': "spec", "/spec/csi/driver". Pure.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "api/json/json.h"
+
+namespace paddle::api {
+
+const Json& look(const Json& object, const char* path);  // null when absent
+std::string look_text(const Json& object, const char* path);
+bool look_flag(const Json& object, const char* path);
+std::int64_t look_integer(const Json& object, const char* path, std::int64_t otherwise = 0);
+
+}  // namespace paddle::api

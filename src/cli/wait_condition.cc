@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/wait_condition.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fields.h"
+
+namespace paddle::cli {
+namespace {
+
+using api::Json;
+
+Error not_understood(const std::string& text) {
+  return {Code::kInvalid, "--for=" + text.substr(0, 100) +
+                              " is not condition=TYPE[=STATUS], phase=VALUE, "
+                              "jsonpath={.PATH}[=VALUE], cached or delete"};
+}
+
+// ".status.podIPs[0].ip" as names.
+std::vector<std::string> names_in(std::string_view path) {
+  std::vector<std::string> names(1);
+  for (const char c : path) {
+    if (c == '.' || c == '[') {
+      if (!names.back().empty()) names.emplace_back();
+    } else if (c != ']') {
+      names.back() += c;
+    }
+  }
+  if (names.back().empty()) names.pop_back();
+  return names;
+}
+
+bool is_plain_path(std::string_view path) {
+  return path.size() > 1 && path.front() == '.' && std::ranges::all_of(path, [](unsigned char c) {
+           return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '[' || c == ']';
+         });
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+const Json* walk(const Json& object, const std::vector<std::string>& path) {
+  const Json* at = &object;
+  for (const std::string& name : path) {
+    if (at->is_array()) {
+      size_t number = at->size();
+      std::from_chars(name.data(), name.data() + name.size(), number);
+      if (number >= at->size()) return nullptr;
+      at = &(*at)[number];
+      continue;
+    }
+    if (!at->is_object() || !at->contains(name)) return nullptr;
+    at = &(*at)[name];
+  }
+  return at;
+}
+
+bool reached(const WaitCondition& condition, const Json& object) {
+  if (condition.is == WaitCondition::Is::kDeleted) return false;
+  if (condition.is == WaitCondition::Is::kCached) {
+    const auto total = number_at(object, {"status", "cacheStatus", "totalBytes"});
+    return text_at(object, {"status", "phase"}) == "Ready" && total > 0 &&
+           number_at(object, {"status", "cacheStatus", "cachedBytes"}) >= total;
+  }
+  if (condition.is == WaitCondition::Is::kCondition) {
+    for (const Json& each : list_at(object, {"status", "conditions"})) {
+      if (same_word(text_at(each, {"type"}), condition.condition)) {
+        return same_word(text_at(each, {"status"}), condition.value);
+      }
+    }
+    return false;
+  }
+  const Json* found = walk(object, condition.path);
+  if (!found || found->is_null()) return false;
+  if (condition.value.empty()) return true;
+  return (found->is_string() ? found->get<std::string>() : api::dump_json(*found)) ==
+         condition.value;
+}
+
+bool is_final(const Json& object) {
+  static const std::map<std::string, std::set<std::string>> kFinal{
+      {"PaddleJob", {"Completed", "Failed"}},
+      {"SampleSet", {"SyncFailed"}},
+      {"SampleJob", {"Succeeded", "Failed"}},
+      {"Pod", {"Succeeded", "Failed"}}};
+  const auto found = kFinal.find(text_at(object, {"kind"}));
+  return found != kFinal.end() && found->second.contains(text_at(object, {"status", "phase"}));
+}
+
+// False while the status still speaks of an older spec.
+bool is_up_to_date(const Json& object) {
+  const auto seen = number_at(object, {"status", "observedGeneration"});
+  return seen == 0 || seen >= number_at(object, {"metadata", "generation"});
+}
+
+}  // namespace
+
+Result<WaitCondition> parse_wait_condition(const std::string& text) {
+  if (text == "delete") return WaitCondition{.is = WaitCondition::Is::kDeleted};
+  if (text == "cached") return WaitCondition{.is = WaitCondition::Is::kCached};
+  const auto equal = text.find('=');
+  const std::string word = text.substr(0, equal);
+  const std::string rest = equal == std::string::npos ? "" : text.substr(equal + 1);
+  if (rest.empty()) return not_understood(text);
+  if (word == "phase") {
+    return WaitCondition{
+        .is = WaitCondition::Is::kField, .path = {"status", "phase"}, .value = rest};
+  }
+  if (word == "condition") {
+    const auto second = rest.find('=');
+    WaitCondition condition{.condition = rest.substr(0, second), .value = "True"};
+    if (second != std::string::npos) condition.value = rest.substr(second + 1);
+    if (condition.condition.empty() || condition.value.empty()) return not_understood(text);
+    return condition;
+  }
+  const auto close = rest.find('}');
+  if (word != "jsonpath" || rest.front() != '{' || close == std::string::npos) {
+    return not_understood(text);
+  }
+  const std::string path = rest.substr(1, close - 1), after = rest.substr(close + 1);
+  const bool good_end = after.empty() || (after.front() == '=' && after.size() > 1);
+  if (!is_plain_path(path) || !good_end) return not_understood(text);
+  return WaitCondition{.is = WaitCondition::Is::kField,
+                       .path = names_in(path),
+                       .value = after.empty() ? "" : after.substr(1)};
+}
+
+WaitState judge(const WaitCondition& condition, const Json& object) {
+  if (reached(condition, object)) return {.is = WaitState::Is::kThere};
+  if (condition.is == WaitCondition::Is::kDeleted || !is_up_to_date(object) || !is_final(object))
+    return {};
+  const std::string why = explanation(object);
+  return {
+      .is = WaitState::Is::kNever,
+      .reason = "it is " + text_at(object, {"status", "phase"}) + (why.empty() ? "" : ": " + why)};
+}
+
+std::string explanation(const Json& object) {
+  if (const Json* ready = condition_of(object, "Ready")) {
+    if (const auto text = text_at(*ready, {"message"}); !text.empty()) return text;
+  }
+  for (const Json& each : list_at(object, {"status", "conditions"})) {
+    const auto text = text_at(each, {"message"});
+    if (text_at(each, {"status"}) != "True" && !text.empty()) return text;
+  }
+  const auto text = text_at(object, {"status", "message"});
+  return text.empty() ? text_at(object, {"status", "cacheStatus", "errorMassage"}) : text;
+}
+
+}  // namespace paddle::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the plans of all controllers are made of. Pure values: a controller's `desired()` returns
+// them, its reconciler executes them.
+//
+//   PlanOf       actions in waves, the status to write after them, when to plan again
+//   BlockReason  why an object makes no progress
+//   EmitEvent    the action that every controller has
+
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddle::controllers {
+
+// A reason for the condition and a sentence for people.
+struct BlockReason {
+  std::string reason{};   // CamelCase; empty: nothing blocks the object
+  std::string message{};  // one sentence, with the next step or with what is waited for
+  bool blocks() const { return !reason.empty(); }
+  bool operator==(const BlockReason&) const = default;
+};
+
+// An event about the object that the plan is for.
+struct EmitEvent {
+  bool warning = false;
+  std::string reason{};
+  std::string message{};
+  bool operator==(const EmitEvent&) const = default;
+};
+
+// The earlier of two times, either of which may be missing.
+template <typename Time>
+void earliest(std::optional<Time>& first, const std::optional<Time>& other) {
+  if (other && (!first || *other < *first)) first = other;
+}
+
+template <typename Action, typename Status>
+struct PlanOf {
+  using Wave = std::vector<Action>;  // its actions may run at the same time
+
+  std::vector<Wave> waves{};  // one after the other; a wave starts when the one before succeeded
+  // Written after the waves; absent: it already says this. A write may wait for `status_delay`, so
+  // that changes in quick succession are one write.
+  std::optional<Status> status{};
+  std::chrono::nanoseconds status_delay{0};
+  // Plan again after this time even if no watched object changes; 0: at once.
+  std::optional<std::chrono::nanoseconds> requeue_after{};
+
+  void add(Action action) { waves.push_back(Wave{std::move(action)}); }
+  void add(Wave wave) {
+    if (!wave.empty()) waves.push_back(std::move(wave));
+  }
+  void requeue_within(std::chrono::nanoseconds time) {
+    requeue_after = requeue_after ? std::min(*requeue_after, time) : time;
+  }
+
+  bool operator==(const PlanOf&) const = default;
+};
+
+}  // namespace paddle::controllers

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/runtime_jobs/fanout.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace paddle::controllers::runtime_jobs {
+namespace {
+
+// One that has ended stays as it was said to be; there is nothing left to wait for.
+void note(const PartitionReport& answer, const api::JobPartition& first, WallTime now,
+          api::JobPartition& part) {
+  part.node = answer.node;
+  part.state = partition_state(answer.job->state);
+  part.message = answer.job->error;
+  if (part.state == kSucceeded) part.message = left_out_text(answer.job->left_out);
+  part.work = to_work(*answer.job);
+  part.cut = answer.job->cut;
+  // The first runtime will not say any more what this part is.
+  const bool waits_in_vain = part.cut.empty() && !first.cut.empty() && first.state == kSucceeded;
+  const bool stalls = part.state == kFailed || (waits_in_vain && !ended(part.state));
+  if (!stalls) part.stalled_since.reset();
+  if (stalls && !part.stalled_since) part.stalled_since = now;
+}
+
+bool stalled_for_long(const api::JobPartition& part, WallTime now) {
+  return part.stalled_since && now - *part.stalled_since >= kStallTimeout;
+}
+
+}  // namespace
+
+const PartitionReport* report_of(const std::vector<PartitionReport>& answers, int partition) {
+  const auto found = std::ranges::find(answers, partition, &PartitionReport::partition);
+  return found == answers.end() ? nullptr : &*found;
+}
+
+bool is_reachable(const std::vector<PartitionReport>& answers, int partition) {
+  const PartitionReport* answer = report_of(answers, partition);
+  return answer && answer->error.empty();
+}
+
+PartitionJobs start_partitions(const std::string& id, const std::vector<int>& partitions) {
+  PartitionJobs parts;
+  for (const int i : partitions) parts.push_back({.index = i, .id = id, .state = kPending});
+  return parts;
+}
+
+std::vector<int> sharing_partitions(const std::vector<PartitionReport>& answers, int count) {
+  std::vector<int> found;
+  for (int i = 0; i < count; ++i) {
+    if (i == 0 || is_reachable(answers, i)) found.push_back(i);
+  }
+  return found;
+}
+
+void update_partitions(const std::vector<PartitionReport>& answers, int partitions, WallTime now,
+                       PartitionJobs& parts,
+                       const std::function<void(const api::JobPartition&)>& give) {
+  for (auto& part : parts) {
+    if (ended(part.state) || part.index >= partitions) continue;
+    const PartitionReport* answer = report_of(answers, part.index);
+    if (!answer || !answer->error.empty()) {
+      part.message = answer ? answer->error : "its runtime is away";
+      if (!part.stalled_since) part.stalled_since = now;
+      continue;
+    }
+    if (answer->job) {
+      note(*answer, parts.front(), now, part);
+      continue;
+    }
+    // Never heard of it: not asked yet, or a successor on another node.
+    part.node = answer->node;
+    part.message.clear();
+    part.stalled_since.reset();
+    give(part);
+  }
+}
+
+bool all_succeeded(const PartitionJobs& parts) {
+  return !parts.empty() && std::ranges::all_of(parts, [](const api::JobPartition& part) {
+    return part.state == kSucceeded;
+  });
+}
+
+std::string redivision_reason(const PartitionJobs& parts, int partitions, WallTime now) {
+  if (parts.size() < 2) return "";
+  if (all_succeeded(parts)) {
+    const bool one = std::ranges::all_of(
+        parts, [&](const api::JobPartition& part) { return part.cut == parts.front().cut; });
+    return one ? "" : "the first runtime lost how it was divided";
+  }
+  const bool shrunk = std::ranges::any_of(parts, [&](const api::JobPartition& part) {
+    return part.state != kSucceeded && part.index >= partitions;
+  });
+  if (shrunk) return "the set has fewer partitions now";
+  std::string waits;
+  for (const auto& part : parts) {
+    if (part.state == kSucceeded) continue;
+    if (part.state == kFailed || part.state == kCancelled) return "";
+    // Nobody else can divide it.
+    if (part.index == parts.front().index || !stalled_for_long(part, now)) return "";
+    waits = part.message.empty() ? "the first runtime lost how it was divided"
+                                 : "partition " + std::to_string(part.index) + ": " + part.message;
+  }
+  return waits;
+}
+
+std::string next_division_id(const std::string& id) {
+  const std::size_t mark = std::min(id.find('.'), id.size());
+  int times = 0;
+  if (mark < id.size()) std::from_chars(id.data() + mark + 1, id.data() + id.size(), times);
+  return id.substr(0, mark) + "." + std::to_string(times + 1);
+}
+
+void redivide(const std::string& id, const std::vector<int>& partitions, PartitionJobs& parts,
+              PartitionJobs& left) {
+  for (const auto& part : parts) {
+    if (!ended(part.state)) left.push_back({.index = part.index, .id = part.id});
+  }
+  parts = start_partitions(id, partitions);
+}
+
+void cancel_abandoned(const std::vector<PartitionReport>& answers, int partitions,
+                      PartitionJobs& left,
+                      const std::function<void(const api::JobPartition&)>& cancel) {
+  std::erase_if(left, [&](const api::JobPartition& part) {
+    if (part.index >= partitions) return true;  // its runtime is gone, and will not be again
+    if (!is_reachable(answers, part.index)) return false;
+    cancel(part);
+    return true;
+  });
+}
+
+void describe_part(const api::JobPartition& part, const PartitionJobs& parts,
+                   const std::string& lists_at, runtime::JobRequest& request) {
+  if (parts.size() < 2) return;
+  const auto at = std::ranges::find(parts, part.index, &api::JobPartition::index);
+  request.sync.part = static_cast<std::int32_t>(at - parts.begin());
+  request.sync.parts = static_cast<std::int32_t>(parts.size());
+  request.sync.lists_at = lists_at;
+}
+
+}  // namespace paddle::controllers::runtime_jobs

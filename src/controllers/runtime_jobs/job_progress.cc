@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/runtime_jobs/job_progress.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+
+namespace paddle::controllers::runtime_jobs {
+namespace {
+
+constexpr int kTold = 3;
+
+std::int64_t percent(std::int64_t done, std::int64_t total) {
+  if (total <= 0) return 0;
+  return std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(100.0 * static_cast<double>(done) / static_cast<double>(total)), 0,
+      100);
+}
+
+}  // namespace
+
+std::string partition_state(runtime::JobState state) {
+  switch (state) {
+    case runtime::JobState::kQueued:
+      return kPending;
+    case runtime::JobState::kRunning:
+      return kRunning;
+    case runtime::JobState::kSucceeded:
+      return kSucceeded;
+    case runtime::JobState::kFailed:
+      return kFailed;
+    case runtime::JobState::kCancelled:
+      return kCancelled;
+  }
+  return kPending;
+}
+
+bool ended(const std::string& state) {
+  return state == kSucceeded || state == kFailed || state == kCancelled;
+}
+
+api::Work to_work(const runtime::JobReport& report) {
+  return {.files_total = report.files_total,
+          .files_done = report.files_done,
+          .files_failed = report.files_failed,
+          .bytes_total = report.bytes_total,
+          .bytes_done = report.bytes_done,
+          .bytes_per_second = ended(partition_state(report.state)) ? 0 : report.bytes_per_second,
+          .eta_seconds = report.seconds_left.value_or(0)};
+}
+
+api::Work sum(const std::vector<api::JobPartition>& partitions) {
+  api::Work all;
+  for (const auto& each : partitions) {
+    if (!each.work) continue;
+    all.files_total += each.work->files_total;
+    all.files_done += each.work->files_done;
+    all.files_failed += each.work->files_failed;
+    all.bytes_total += each.work->bytes_total;
+    all.bytes_done += each.work->bytes_done;
+    all.bytes_per_second += each.work->bytes_per_second;
+    all.eta_seconds = std::max(all.eta_seconds, each.work->eta_seconds);  // they run side by side
+  }
+  return all;
+}
+
+std::string progress_text(const api::Work& work) {
+  if (work.bytes_total > 0) {
+    return std::to_string(percent(work.bytes_done, work.bytes_total)) + "% " +
+           human_size(work.bytes_done) + "/" + human_size(work.bytes_total);
+  }
+  if (work.files_total > 0) {
+    return std::to_string(percent(work.files_done, work.files_total)) + "% " +
+           with_commas(work.files_done) + "/" + with_commas(work.files_total) + " files";
+  }
+  return work.files_done > 0 ? with_commas(work.files_done) + " files" : "";
+}
+
+std::string amount_text(const api::Work& work) {
+  std::string text;
+  if (work.files_done > 0) text = with_commas(work.files_done) + " files";
+  if (work.bytes_done > 0) text += (text.empty() ? "" : ", ") + human_size(work.bytes_done);
+  if (work.files_failed > 0) {
+    text += (text.empty() ? "" : ", ") + with_commas(work.files_failed) + " failed";
+  }
+  return text;
+}
+
+std::string left_out_text(const engine::LeftOut& left) {
+  if (left.count <= 0) return "";
+  std::string text =
+      with_commas(left.count) + (left.count == 1 ? " object of the source is left out"
+                                                 : " objects of the source are left out");
+  for (std::size_t i = 0; i < left.examples.size(); ++i) {
+    text += (i == 0 ? ": " : ", ") + left.examples[i];
+  }
+  const std::int64_t more = left.count - static_cast<std::int64_t>(left.examples.size());
+  if (!left.examples.empty() && more > 0) text += " and " + with_commas(more) + " more";
+  return text;
+}
+
+std::string failures_text(const std::vector<api::JobPartition>& partitions) {
+  std::string text;
+  int told = 0, more = 0;
+  for (const auto& each : partitions) {
+    if (each.state != kFailed && each.state != kCancelled) continue;
+    if (told == kTold) {
+      ++more;
+      continue;
+    }
+    ++told;
+    text += (text.empty() ? "" : "; ") + ("partition " + std::to_string(each.index));
+    if (!each.node.empty()) text += " on " + each.node;
+    text += ": " + (each.message.empty() ? std::string("cancelled") : each.message);
+  }
+  if (more > 0) text += "; and " + std::to_string(more) + " more";
+  return text;
+}
+
+}  // namespace paddle::controllers::runtime_jobs

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/samplefs/node/source_set.h"
+
+namespace paddle::engine::samplefs {
+
+using ::paddle::samplefs::Index;
+using ::paddle::samplefs::Origin;
+
+std::shared_ptr<LiveSource> SourceSet::reader_of(const Origin& origin) const {
+  if (origin.uri.empty()) return own_;
+  SourceOptions options = options_;
+  options.uri = origin.uri;
+  options.key_file = keys_.file(id_of(origin));
+  return std::make_shared<LiveSource>(std::move(options));
+}
+
+OwnSource SourceSet::own() const {
+  const auto secret = read_source_secret(options_);
+  return {.uri = options_.uri, .endpoint = secret ? secret->endpoint : ""};
+}
+
+std::shared_ptr<LiveSource> SourceSet::open(const Origin& origin, const KeyValues& keys) const {
+  if (origin.uri.empty() && keys.empty()) return own_;
+  SourceOptions options = options_;
+  if (!origin.uri.empty()) options.uri = origin.uri;
+  options.keys = keys;
+  return std::make_shared<LiveSource>(std::move(options));
+}
+
+void SourceSet::learn(const Index& index) {
+  Lock lock(mutex_);
+  for (std::uint32_t i = 1; i < index.origins(); ++i) {
+    auto& known = others_[index.origin_id(i)];
+    if (!known) known = reader_of(index.origin(i));
+  }
+}
+
+Result<> SourceSet::keep_keys(const Origin& origin, const KeyValues& keys) {
+  if (origin.uri.empty()) return Done{};
+  const auto id = id_of(origin);
+  if (keys.empty()) {
+    keys_.remove(id);
+  } else {
+    CHECK_DONE(keys_.write(id, keys));
+  }
+  Lock lock(mutex_);
+  const auto known = others_.find(id);
+  if (known != others_.end()) known->second = reader_of(origin);
+  return Done{};
+}
+
+void SourceSet::forget_keys(const Index& now, const Index& before) const {
+  std::set<::paddle::samplefs::OriginId> used;
+  for (std::uint32_t i = 1; i < now.origins(); ++i) used.insert(now.origin_id(i));
+  for (std::uint32_t i = 1; i < before.origins(); ++i) used.insert(before.origin_id(i));
+  keys_.keep_only(used);
+}
+
+Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::byte> into,
+                         const source::Wait& wait) {
+  std::shared_ptr<LiveSource> source = own_;
+  if (block.origin != 0) {
+    Lock lock(mutex_);
+    const auto known = others_.find(block.origin);
+    if (known == others_.end()) return Error{Code::kInternal, "a source that nobody has named"};
+    source = known->second;
+  }
+  return source->read(block.object, block.etag, block.offset, into, wait);
+}
+
+}  // namespace paddle::engine::samplefs

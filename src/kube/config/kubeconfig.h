@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kubeconfig file format: text -> values -> the Config of one context. Pure, and safe on
+// hostile text (kube/config/yaml.h). Unknown fields are passed over, as kubectl does.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kube/config/config.h"
+
+namespace paddle::kube {
+
+struct NamedCluster {
+  std::string server{};
+  net::TlsOptions tls{};
+  std::optional<std::string> proxy{};
+  std::string exec_config{};  // JSON text of the extension client.authentication.k8s.io/exec
+};
+
+struct NamedUser {
+  std::string cert_file{};
+  std::string cert_pem{};
+  std::string key_file{};
+  std::string key_pem{};
+  std::string token{};
+  std::string token_file{};
+  std::string username{};
+  std::string password{};
+  Impersonation impersonate{};
+  std::optional<ExecPlugin> exec{};
+  std::string interactive_mode{};
+  std::string auth_provider{};  // its name, only to refuse it
+};
+
+struct NamedContext {
+  std::string cluster{};
+  std::string user{};
+  std::string ns{};
+};
+
+struct Kubeconfig {
+  std::string current_context{};
+  std::map<std::string, NamedCluster> clusters{};
+  std::map<std::string, NamedUser> users{};
+  std::map<std::string, NamedContext> contexts{};
+};
+
+// Relative file names, and exec commands with a slash in them, are taken from `dir`, the
+// kubeconfig's own directory.
+Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& dir);
+
+// What `first` says stands; `next` adds entries and a current context it does not have.
+void merge(Kubeconfig& first, Kubeconfig next);
+
+// kInvalid, naming the entry, when a reference leads nowhere or two settings contradict each other.
+Result<Config> resolve(const Kubeconfig& kubeconfig, const std::string& context);
+
+}  // namespace paddle::kube

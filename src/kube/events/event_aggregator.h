@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has been told about which object, and what is still to be written. Pure and bounded; not
+// thread-safe (EventRecorder holds the lock).
+//
+// The same object, type, reason and message within `window` is one event with a count. Repeats that
+// come while the event waits to be written cost nothing but the count. Each object may cause
+// `burst` writes at once and one more every `refill`; what exceeds this is dropped and said so.
+//
+// Events can be held back while others need the server more: at most `held` long, never warnings,
+// and not when many wait. Of those that are, one object's with one reason become one event:
+// "created pods a, b; created configmap c".
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "api/core/meta.h"
+#include "base/clock.h"
+
+namespace paddle::kube {
+
+enum class EventKind { kNormal, kWarning };
+
+// The object that an event is about, as involvedObject names it.
+struct ObjectRef {
+  std::string api_version{};
+  std::string kind{};
+  api::ObjectKey key{};
+  std::string uid{};
+  auto operator<=>(const ObjectRef&) const = default;
+};
+
+struct Happening {
+  ObjectRef about{};
+  EventKind kind = EventKind::kNormal;
+  std::string reason{};
+  std::string message{};
+  auto operator<=>(const Happening&) const = default;
+};
+
+// One event as it should be stored now.
+struct EventWrite {
+  std::string name{};
+  Happening what{};
+  WallTime first{};
+  WallTime last{};
+  int count = 0;
+  bool stored = false;  // exists already: only count and last have changed
+};
+
+struct EventLimits {
+  std::chrono::seconds window{600};
+  int burst = 25;
+  std::chrono::seconds refill{300};
+  size_t remembered = 4096;  // events, and objects, kept in memory
+  size_t waiting = 1024;     // events to be written
+  std::chrono::seconds held{30};
+};
+
+class EventAggregator {
+ public:
+  explicit EventAggregator(EventLimits limits = {}) : limits_(limits) {}
+
+  enum class Verdict {
+    kQueued,    // will be written
+    kMerged,    // counted in one that already waits, or joined to it
+    kTooOften,  // dropped: the object has used up its share
+    kFull,      // dropped: too many wait
+  };
+  // `held`: events are being held back.
+  Verdict note(Happening happening, WallTime wall, BootTime now, bool held = false);
+
+  // The next event to write, warnings before others, oldest first; it counts as stored from here
+  // on.
+  std::optional<EventWrite> next();
+  // Until when the next one may be held back; nothing when none waits.
+  std::optional<BootTime> due() const;
+  // The event could not be written or is gone: the next occurrence makes a new one.
+  void forget(const Happening& what);
+
+  size_t waiting() const { return warnings_.size() + queue_.size(); }
+  size_t remembered() const { return events_.size() + shares_.size(); }
+
+ private:
+  struct Event {
+    EventWrite write{};
+    BootTime seen{};
+    bool waits = false;
+  };
+  struct Place {
+    Happening what{};
+    BootTime since{};
+  };
+  struct Share {
+    double tokens = 0;
+    BootTime filled{};
+  };
+  bool join(const Happening& happening, WallTime wall, BootTime now);
+  bool spend(const ObjectRef& about, BootTime now);
+  void prune(BootTime now);
+
+  const EventLimits limits_;
+  std::map<Happening, Event> events_;
+  std::map<ObjectRef, Share> shares_;
+  std::deque<Place> warnings_;
+  std::deque<Place> queue_;  // the others
+};
+
+}  // namespace paddle::kube

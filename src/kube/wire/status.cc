@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/wire/status.h"
+
+#include <algorithm>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace paddle::kube {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Status {
+  int code = 0;
+  std::string reason{};
+  std::string message{};
+  std::optional<milliseconds> retry_after{};
+};
+
+std::string text_in(const api::Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+Status read(const api::Json& object) {
+  Status status;
+  if (!object.is_object()) return status;
+  status.reason = text_in(object, "reason");
+  status.message = text_in(object, "message");
+  if (const auto code = object.find("code"); code != object.end() && code->is_number_integer()) {
+    status.code = static_cast<int>(std::clamp<std::int64_t>(code->get<std::int64_t>(), 0, 999));
+  }
+  const auto details = object.find("details");
+  if (details != object.end() && details->is_object()) {
+    const auto wait = details->find("retryAfterSeconds");
+    if (wait != details->end() && wait->is_number_integer()) {
+      const auto seconds = std::clamp<std::int64_t>(wait->get<std::int64_t>(), 0, 3600);
+      if (seconds > 0) status.retry_after = std::chrono::seconds{seconds};
+    }
+  }
+  return status;
+}
+
+Code code_of(const Status& status) {
+  switch (status.code) {
+    case 401:
+      return Code::kUnauthorized;
+    case 403:
+      return Code::kForbidden;
+    case 404:
+      return Code::kNotFound;
+    case 409:
+      return status.reason == "AlreadyExists" ? Code::kAlreadyExists : Code::kConflict;
+    case 412:
+      return Code::kConflict;
+    case 410:
+      return Code::kExpired;
+    case 429:
+      return Code::kThrottled;
+    case 500: {
+      const bool later = status.retry_after || status.reason == "ServerTimeout" ||
+                         status.reason == "Timeout" || status.reason == "ServiceUnavailable";
+      return later ? Code::kUnavailable : Code::kInternal;
+    }
+    default:
+      break;
+  }
+  if (status.code >= 500) return Code::kUnavailable;
+  return status.code >= 300 && status.code < 500 ? Code::kInvalid : Code::kInternal;
+}
+
+Error error_of(const Status& status) {
+  return {.code = code_of(status), .message = status.message, .retry_after = status.retry_after};
+}
+
+// One printable line, short: the body may be a page of HTML, or worse.
+std::string quoted(std::string_view body) {
+  constexpr size_t kLongest = 200;
+  std::string out;
+  for (const char c : body.substr(0, kLongest)) {
+    const char shown = c > ' ' && c <= '~' ? c : ' ';
+    if (shown != ' ' || (!out.empty() && out.back() != ' ')) out += shown;
+  }
+  if (body.size() > kLongest) out += "...";
+  return out;
+}
+
+}  // namespace
+
+Error error_of_answer(int http_status, std::string_view body,
+                      std::optional<milliseconds> retry_after) {
+  Status status;
+  if (const auto object = api::parse_json(body);
+      object && object->is_object() && text_in(*object, "kind") == "Status") {
+    status = read(*object);
+  }
+  status.code = http_status;
+  if (retry_after) status.retry_after = retry_after;
+  if (status.message.empty()) {
+    status.message = "the server answered " + std::to_string(http_status);
+    if (!body.empty()) status.message += ": " + quoted(body);
+  }
+  return error_of(status);
+}
+
+Error error_of_status(const api::Json& object) {
+  Status status = read(object);
+  if (status.code == 0 && (status.reason == "Expired" || status.reason == "Gone"))
+    status.code = 410;
+  if (status.message.empty()) status.message = "the server sent an error without a message";
+  return error_of(status);
+}
+
+}  // namespace paddle::kube

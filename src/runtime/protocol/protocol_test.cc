@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/protocol/protocol.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace paddle::runtime {
+namespace {
+
+using api::Json;
+
+template <typename T>
+Json through_text(const T& value) {
+  return *api::parse_json(api::dump_json(encode(value)));
+}
+
+TEST(RuntimeProtocol, RequestsGoThereAndBack) {
+  for (const JobKind kind : {JobKind::kSync, JobKind::kWarmup, JobKind::kClear, JobKind::kRemove}) {
+    JobRequest request{.kind = kind};
+    if (kind == JobKind::kSync) {
+      request.sync = {.source = "s3://b",
+                      .destination = "a/b",
+                      .start = "1",
+                      .end = "2",
+                      .include = {"x"},
+                      .exclude = {"y", "z"},
+                      .threads = 3,
+                      .megabits = 4,
+                      .update = true,
+                      .force_update = true,
+                      .perms = true,
+                      .dirs = true,
+                      .dry = true,
+                      .delete_source = true,
+                      .delete_destination = true,
+                      .part = 1,
+                      .parts = 3,
+                      .lists_at = "set-runtime-0.set-runtime-service.ns:7716",
+                      .division = "sync-1.1",
+                      .counts = true};
+    } else {
+      request.which = {.paths = {"a", "b/c"},
+                       .file = "list",
+                       .partition = 2,
+                       .partitions = 3,
+                       .strategy = {.order = sampler::Order::kDistributedBatch,
+                                    .batch_size = 32,
+                                    .ranks = 6,
+                                    .seed = 0,
+                                    .epoch = 9,
+                                    .shuffle = true,
+                                    .drop_last = true},
+                       .threads = 5,
+                       .skip_trash = true,
+                       .accepted = 1'800'000'000'000,
+                       .again = true,
+                       .lists_at = "set-runtime-0.set-runtime-service.ns:7716"};
+    }
+    EXPECT_EQ(*decode_job_request(through_text(request)), request);
+  }
+  EXPECT_EQ(*decode_job_request(through_text(JobRequest{})), JobRequest{});
+  EXPECT_EQ(*decode_job_request(Json{{"kind", "sync"}}), JobRequest{});
+}
+
+TEST(RuntimeProtocol, APartIsOneOfItsParts) {
+  for (const Json& sync : {Json{{"part", 3}, {"parts", 3}}, Json{{"parts", 0}}, Json{{"part", 1}},
+                           Json{{"part", -1}, {"parts", 2}}, Json{{"division", "../x"}}}) {
+    EXPECT_TRUE(decode_job_request(Json{{"kind", "sync"}, {"sync", sync}}).is(Code::kInvalid))
+        << sync.dump();
+  }
+}
+
+TEST(RuntimeProtocol, KeysComeWithASyncAndDoNotMakeItAnother) {
+  JobRequest request{.sync = {.source = "s3://b", .keys = {{{"secret-key", "/+"}}}}};
+  const auto back = decode_job_request(through_text(request));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->sync.keys.values, request.sync.keys.values);
+  request.sync.keys = {};
+  EXPECT_EQ(*back, request);
+  EXPECT_TRUE(decode_job_request(Json{{"kind", "sync"}, {"sync", {{"keys", {{"a", 1}}}}}})
+                  .is(Code::kInvalid));
+}
+
+TEST(RuntimeProtocol, ReportsGoThereAndBack) {
+  JobReport report{.id = "a-1.b",
+                   .kind = JobKind::kWarmup,
+                   .state = JobState::kFailed,
+                   .files_total = 1,
+                   .files_done = 2,
+                   .files_failed = 3,
+                   .files_no_room = 4,
+                   .bytes_total = 5,
+                   .bytes_done = INT64_MAX,
+                   .bytes_per_second = 7,
+                   .seconds_left = 0,
+                   .error = "no such bucket",
+                   .cut = "cut-1",
+                   .cleared_since = true,
+                   .left_out = {.count = 2, .examples = {"'a//b' (an empty part)"}}};
+  EXPECT_EQ(*decode_job_report(through_text(report)), report);
+  report.seconds_left.reset();
+  EXPECT_EQ(*decode_job_report(through_text(report)), report);
+
+  StatusReport status{.engine = "samplefs",
+                      .index = IndexReport{.generation = 1,
+                                           .digest = "d",
+                                           .files = 2,
+                                           .bytes = 3,
+                                           .left_out = {.count = 1, .examples = {"'..' (why)"}}},
+                      .cache = {1, 2, 3, 4, 5, 6, "life"},
+                      .reads = {7, 8, 9, 10},
+                      .mounts = 11,
+                      .last_warm_up = LastWarmUp{true, 12, true},
+                      .error = "e"};
+  EXPECT_EQ(*decode_status_report(through_text(status)), status);
+  status.index.reset();
+  status.last_warm_up.reset();
+  EXPECT_EQ(*decode_status_report(through_text(status)), status);
+}
+
+TEST(RuntimeProtocol, UnknownFieldsAreIgnored) {
+  EXPECT_TRUE(decode_job_request(Json{{"kind", "clear"}, {"later", Json::object()}}));
+  EXPECT_TRUE(decode_job_report(
+      Json{{"id", "a"}, {"kind", "clear"}, {"state", "queued"}, {"later", Json::array({1})}}));
+  EXPECT_TRUE(decode_status_report(Json{{"cache", {{"later", 1}}}, {"later", 1}}));
+}
+
+TEST(RuntimeProtocol, ARuntimeThatSaysNothingOfWhatItLeftOutIsUnderstood) {
+  const auto old = decode_status_report(Json{{"index", {{"generation", 1}, {"digest", "d"}}}});
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->index->left_out, engine::LeftOut{});
+  EXPECT_FALSE(
+      encode(StatusReport{.index = IndexReport{.generation = 1}})["index"].contains("leftOut"))
+      << "nothing is not said";
+}
+
+TEST(RuntimeProtocol, ExamplesOfWhatWasLeftOutAreFewAndShort) {
+  Json examples = Json::array({std::string(10'000, 'x')});
+  for (int i = 0; i < 50; ++i) examples.push_back("'" + std::to_string(i) + "'");
+  const auto report = decode_status_report(
+      Json{{"index", {{"leftOut", {{"count", 51}, {"examples", examples}, {"later", 1}}}}}});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->index->left_out.count, 51);
+  EXPECT_EQ(report->index->left_out.examples,
+            (std::vector<std::string>{"'0'", "'1'", "'2'", "'3'"}));
+  EXPECT_TRUE(decode_status_report(Json{{"index", {{"leftOut", 3}}}}).is(Code::kInvalid));
+}
+
+TEST(RuntimeProtocol, AnErrorNamesTheField) {
+  const auto says = [](const Json& json) {
+    const auto decoded = decode_job_request(json);
+    return decoded ? "fine" : decoded.error().message;
+  };
+  EXPECT_EQ(says(Json{{"kind", "dance"}}), "kind is not one of sync, warmup, clear, rmr");
+  EXPECT_EQ(says(Json::array()), "the message is not an object");
+  EXPECT_EQ(says(Json::object()), "kind is not one of sync, warmup, clear, rmr");
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", "a"}}).rfind("paths is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", Json::array({1})}}).rfind("paths is not", 0),
+            0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partitions", 0}}).rfind("partitions is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", 1}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", -1}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", 1.5}}).rfind("partition is not", 0), 0u);
+  EXPECT_EQ(says(Json{{"kind", "warmup"}, {"partition", UINT64_MAX}}).rfind("partition is not", 0),
+            0u);
+  EXPECT_TRUE(decode_status_report(Json{{"cache", 1}}).is(Code::kInvalid));
+  EXPECT_TRUE(decode_job_report(Json{{"id", "../x"}, {"kind", "sync"}, {"state", "queued"}})
+                  .is(Code::kInvalid));
+}
+
+TEST(RuntimeProtocol, PathsStayBeneathTheRoot) {
+  const auto takes = [](const std::string& path) {
+    return bool(decode_job_request(Json{{"kind", "warmup"}, {"paths", Json::array({path})}}));
+  };
+  for (const char* good : {"a", "a/b", "a/", "..a", "a..", ".a", "\xe7\x8c\xab"}) {
+    EXPECT_TRUE(takes(good)) << good;
+  }
+  for (const std::string& bad :
+       {std::string(), std::string("/"), std::string("/a"), std::string(".."),
+        std::string("a/../b"), std::string("."), std::string("a//b"), std::string("a/./b"),
+        std::string("a\0b", 3), std::string("a/.."), std::string(5000, 'a')}) {
+    EXPECT_FALSE(takes(bad)) << bad;
+  }
+}
+
+TEST(RuntimeProtocol, AnIdIsAPlainName) {
+  for (const std::string& good : {std::string("a"), std::string("A-1.b"), std::string(64, 'x')}) {
+    EXPECT_TRUE(is_job_id(good)) << good;
+  }
+  for (const std::string& bad :
+       {std::string(), std::string("."), std::string(".."), std::string(".a"), std::string("a/b"),
+        std::string("a b"), std::string("a\n"), std::string(65, 'x'), std::string("\0", 1)}) {
+    EXPECT_FALSE(is_job_id(bad)) << bad;
+  }
+}
+
+TEST(RuntimeProtocol, OnlyTheLastThreeStatesAreEnds) {
+  EXPECT_FALSE(ended(JobState::kQueued));
+  EXPECT_FALSE(ended(JobState::kRunning));
+  for (const JobState state : {JobState::kSucceeded, JobState::kFailed, JobState::kCancelled}) {
+    EXPECT_TRUE(ended(state));
+    EXPECT_EQ(*parse_job_state(to_string(state)), state);
+  }
+}
+
+}  // namespace
+}  // namespace paddle::runtime

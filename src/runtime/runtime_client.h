@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One runtime as a controller sees it: a Client for real, anything in tests. Each call has a
+// deadline; errors as in client.h.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/client.h"
+
+namespace paddle::runtime {
+
+class RuntimeClient {
+ public:
+  virtual ~RuntimeClient() = default;
+  virtual Result<StatusReport> status(std::stop_token stop) = 0;
+  virtual Result<JobReport> job(const std::string& id, std::stop_token stop) = 0;
+  virtual Result<std::vector<JobReport>> jobs(std::stop_token stop) = 0;
+  virtual Result<JobReport> put_job(const std::string& id, const JobRequest& request,
+                                    std::stop_token stop) = 0;
+  virtual Result<> cancel(const std::string& id, std::stop_token stop) = 0;
+};
+
+// `address` is that of the pod. Thread-safe.
+using RuntimeClientFactory = std::function<std::unique_ptr<RuntimeClient>(
+    const std::string& address, const RuntimeCredentials& access)>;
+RuntimeClientFactory http_runtime_clients(std::chrono::milliseconds limit);
+
+}  // namespace paddle::runtime
