@@ -16,10 +16,10 @@ namespace {
 
 const auto kNobody = [](const Progress&) {};
 
-class JuicefsNodeEngine : public testing::Test {
+class JuicefsNode : public testing::Test {
  protected:
-  JuicefsNodeEngine() { log::set_level(log::Level::kError); }
-  ~JuicefsNodeEngine() override { log::set_level(log::Level::kInfo); }
+  JuicefsNode() { log::set_level(log::Level::kError); }
+  ~JuicefsNode() override { log::set_level(log::Level::kInfo); }
 
   std::unique_ptr<JuicefsNodeEngine> open() {
     return *JuicefsNodeEngine::open({.data = client_.path(), .state = state_.path()});
@@ -39,7 +39,7 @@ class JuicefsNodeEngine : public testing::Test {
   FakeClient client_;
 };
 
-TEST_F(JuicefsNodeEngine, ARemovalThatIsRunAgainFindsItsWorkDone) {
+TEST_F(JuicefsNode, ARemovalThatIsRunAgainFindsItsWorkDone) {
   client_.answer({kMissing, kMissing});
   const auto engine = open();
   Selection which{.paths = {"train"}};
@@ -51,13 +51,13 @@ TEST_F(JuicefsNodeEngine, ARemovalThatIsRunAgainFindsItsWorkDone) {
   EXPECT_EQ(client_.asked(), 2);
 }
 
-TEST_F(JuicefsNodeEngine, ASyncThatOthersHaveDoneNeedsNoSource) {
+TEST_F(JuicefsNode, ASyncThatOthersHaveDoneNeedsNoSource) {
   const auto engine = open();
   EXPECT_TRUE(engine->sync({}, kNobody, {}).is(Code::kInvalid));
   EXPECT_TRUE(engine->sync({.counts = true}, kNobody, {}));
 }
 
-TEST_F(JuicefsNodeEngine, AListThatNamesWhatIsNotThereIsNoWarmUp) {
+TEST_F(JuicefsNode, AListThatNamesWhatIsNotThereIsNoWarmUp) {
   write("train/a.jpg");
   write("train/b.jpg");
   write("labels", "train/a.jpg 0\ntrain/b.jpg 1\n");
@@ -76,7 +76,7 @@ TEST_F(JuicefsNodeEngine, AListThatNamesWhatIsNotThereIsNoWarmUp) {
   EXPECT_EQ(client_.asked(), 3);
 }
 
-TEST_F(JuicefsNodeEngine, AClientThatDoesNotFindWhatIsThereHasNotWarmedItUp) {
+TEST_F(JuicefsNode, AClientThatDoesNotFindWhatIsThereHasNotWarmedItUp) {
   write("train/a.jpg");
   write("train/b.jpg");
   client_.answer({found(1), found(1)});
@@ -85,7 +85,7 @@ TEST_F(JuicefsNodeEngine, AClientThatDoesNotFindWhatIsThereHasNotWarmedItUp) {
   EXPECT_EQ(client_.asked(), 2) << "once more before it is said";
 }
 
-TEST_F(JuicefsNodeEngine, WhatCameOrWentMeanwhileIsNoError) {
+TEST_F(JuicefsNode, WhatCameOrWentMeanwhileIsNoError) {
   write("train/a.jpg");
   write("train/b.jpg");
   client_.answer({found(1), found(2), found(1)});
@@ -96,7 +96,7 @@ TEST_F(JuicefsNodeEngine, WhatCameOrWentMeanwhileIsNoError) {
   EXPECT_EQ(client_.asked(), 3);
 }
 
-TEST_F(JuicefsNodeEngine, AnEmptyDirectoryOrALinkInAListIsNoFileThatIsMissing) {
+TEST_F(JuicefsNode, AnEmptyDirectoryOrALinkInAListIsNoFileThatIsMissing) {
   write("train/a.jpg");
   std::filesystem::create_directories(client_.path() + "/empty");
   std::filesystem::create_symlink("nowhere", client_.path() + "/link");
