@@ -28,7 +28,7 @@
 #include "api/json/look.h"
 #include "base/sync.h"
 #include "kube/client/client.h"
-#include "kube/config/config.h"
+#include "kube/client/load_config.h"
 
 namespace paddle {
 namespace {

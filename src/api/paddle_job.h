@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +20,16 @@
 #include "base/result.h"
 
 namespace paddle::api {
+
+// Values of spec.intranet and spec.mode: for the schema, and for a controller whose API server has
+// an older schema.
+inline constexpr const char* kIntranets[] = {"", "PodIP", "Service", "Host"};
+inline constexpr const char* kModes[] = {"", "PS", "Collective", "Single", "Custom"};
+
+template <size_t N>
+bool is_choice(const char* const (&choices)[N], const std::string& value) {
+  return std::find(std::begin(choices), std::end(choices), value) != std::end(choices);
+}
 
 struct Role {
   std::int32_t replicas = 0;

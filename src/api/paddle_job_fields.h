@@ -5,9 +5,8 @@
 
 #pragma once
 
-#include "api/names.h"
 #include "api/paddle_job.h"
-#include "api/paddle_job_choices.h"
+#include "api/patterns.h"
 #include "api/schema/expr.h"
 #include "api/schema/field.h"
 #include "api/shared_fields.h"
@@ -256,10 +255,11 @@ void fields(Visit& visit, As<PaddleJob> auto& j) {
 inline Rules rules(Tag<PaddleJob>) {
   const Expr name = self("metadata.name");
   return {
-      at_birth(both({at_most(size(name), lit(58)), matches(name, kDns1123)}),
-               "metadata.name must be at most 58 lower-case letters, digits and dashes, beginning "
-               "and ending with a letter or digit: pods are called <name>-<role>-<i>"),
-      at_birth(
+      at_creation(
+          both({at_most(size(name), lit(58)), matches(name, kDns1123)}),
+          "metadata.name must be at most 58 lower-case letters, digits and dashes, beginning "
+          "and ending with a letter or digit: pods are called <name>-<role>-<i>"),
+      at_creation(
           either({negate(has(self("spec.intranet"))),
                   negate(equal(self("spec.intranet"), lit("Service"))), matches(name, kDns1035)}),
           "metadata.name must begin with a letter when intranet is Service"),

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "api/names.h"
+#include "api/patterns.h"
 #include "api/sample_job.h"
 #include "api/schema/expr.h"
 #include "api/schema/field.h"
@@ -190,7 +190,7 @@ void fields(Visit& visit, As<SampleJob> auto& j) {
 }
 
 inline Rules rules(Tag<SampleJob>) {
-  return {at_birth(
+  return {at_creation(
       either({negate(has(self("spec.schedule"))), at_most(size(self("metadata.name")), lit(52))}),
       "metadata.name must be at most 52 characters with a schedule: runs are called "
       "<name>-<hash>")};

@@ -4,8 +4,7 @@
 
 #pragma once
 
-#include "api/mount_option_patterns.h"
-#include "api/names.h"
+#include "api/patterns.h"
 #include "api/sample_set.h"
 #include "api/schema/expr.h"
 #include "api/schema/field.h"
@@ -231,9 +230,9 @@ inline Rules rules(Tag<SampleSet>) {
     return either(
         {negate(has(old_self("status.phase"))), in(old_self("status.phase"), std::move(phases))});
   };
-  Rules all{at_birth(both({at_most(size(name), lit(44)), matches(name, kDns1035)}),
-                     "metadata.name must be at most 44 lower-case letters, digits and dashes, "
-                     "beginning with a letter: runtimes are called <name>-runtime-<i>")};
+  Rules all{at_creation(both({at_most(size(name), lit(44)), matches(name, kDns1035)}),
+                        "metadata.name must be at most 44 lower-case letters, digits and dashes, "
+                        "beginning with a letter: runtimes are called <name>-runtime-<i>")};
   for (const char* fixed : {"secretRef", "csi", "cache"}) {
     all.push_back({either({while_in({""}), unchanged("spec." + std::string(fixed))}),
                    "spec." + std::string(fixed) + " may not change once the volume is bound"});

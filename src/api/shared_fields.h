@@ -4,6 +4,10 @@
 
 #pragma once
 
+#include <string>
+#include <utility>
+
+#include "api/schema/expr.h"
 #include "api/schema/field.h"
 #include "api/shared.h"
 
@@ -12,6 +16,13 @@ namespace paddle::api {
 // Longest object name, and longest path that Linux takes.
 inline constexpr int kMaxName = 253;
 inline constexpr int kMaxPath = 4096;
+
+// A rule that is enforced when the object is created (the server drops status then) and no longer
+// once a controller has written status: an object that is older than the rule can still be updated
+// and deleted.
+inline Rule at_creation(Expr rule, std::string message) {
+  return {either({has(self("status")), std::move(rule)}), std::move(message)};
+}
 
 template <typename Visit>
 void fields(Visit& visit, As<Condition> auto& c) {

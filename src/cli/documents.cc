@@ -9,9 +9,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "api/json/yaml_reader.h"
 #include "base/unique_fd.h"
 #include "cli/fields.h"
-#include "kube/config/yaml.h"
 
 namespace paddle::cli {
 namespace {
@@ -50,7 +50,7 @@ Result<Json> parse_one(const std::string& text) {
   if (first != std::string::npos && text[first] == '{') {
     if (auto object = api::parse_json(text)) return object;
   }
-  return kube::parse_yaml(text);
+  return api::parse_yaml(text);
 }
 
 Result<std::string> read_all(int file, const std::string& name) {

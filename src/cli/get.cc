@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json/yaml.h"
+#include "api/json/yaml_writer.h"
 #include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/verb.h"
-#include "net/url.h"
+#include "net/values/url.h"
 
 namespace paddle::cli {
 namespace {

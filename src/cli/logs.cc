@@ -11,7 +11,7 @@
 #include "cli/pods.h"
 #include "cli/verb.h"
 #include "cli/wait_condition.h"
-#include "net/url.h"
+#include "net/values/url.h"
 
 namespace paddle::cli {
 namespace {

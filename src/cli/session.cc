@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
+#include "kube/client/load_config.h"
 
 namespace paddle::cli {
 

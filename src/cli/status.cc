@@ -8,6 +8,7 @@
 #include "cli/runtimes.h"
 #include "cli/status_report.h"
 #include "cli/verb.h"
+#include "kube/client/load_config.h"
 
 namespace paddle::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "api/json/look.h"
 #include "base/base64.h"
-#include "net/url.h"
+#include "net/values/url.h"
 
 namespace paddle::etcd {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "net/url.h"
+#include "net/values/url.h"
 
 namespace paddle::kube {
 

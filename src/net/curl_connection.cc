@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 
 #include "net/curl_error.h"
-#include "net/proxy.h"
-#include "net/url.h"
+#include "net/values/proxy.h"
+#include "net/values/url.h"
 
 namespace paddle::net {
 namespace {

@@ -11,7 +11,7 @@
 #include <curl/curl.h>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/values/http.h"
 
 namespace paddle::net {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcurl's error language, translated once. Pure.
+// Translates libcurl's error codes into ours, in one place.
 
 #pragma once
 

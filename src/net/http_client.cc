@@ -2,19 +2,33 @@
 #include "net/http_client.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
 #include "base/sync.h"
 #include "net/curl_connection.h"
 #include "net/curl_error.h"
-#include "net/retry_after.h"
-#include "net/url.h"
+#include "net/values/retry_after.h"
+#include "net/values/url.h"
 
 namespace paddle::net {
 namespace {
 
 using std::chrono::milliseconds;
+
+std::string environment(const char* upper, const char* lower_case) {
+  if (const char* value = std::getenv(upper); value && *value) return value;
+  if (const char* value = std::getenv(lower_case); value && *value) return value;
+  return {};
+}
+
+// Upper-case names win over lower-case ones.
+ProxySettings proxies_of_environment() {
+  return {.http = environment("HTTP_PROXY", "http_proxy"),
+          .https = environment("HTTPS_PROXY", "https_proxy"),
+          .none = environment("NO_PROXY", "no_proxy")};
+}
 
 // When a call is to be given up: one limit for the beginning of the answer, one for all of it.
 class Deadline {

@@ -25,8 +25,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "net/http.h"
-#include "net/proxy.h"
+#include "net/values/http.h"
+#include "net/values/proxy.h"
 
 namespace paddle::net {
 

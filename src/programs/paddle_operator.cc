@@ -11,7 +11,7 @@
 #include "controllers/operator/add_controllers.h"
 #include "controllers/paddle_job/elastic.h"
 #include "kube/client/client.h"
-#include "kube/config/config.h"
+#include "kube/client/load_config.h"
 #include "kube/leader/pod_identity.h"
 #include "programs/command_line.h"
 

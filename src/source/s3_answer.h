@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/values/http.h"
 
 namespace paddle::source {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "net/url.h"
+#include "net/values/url.h"
 #include "source/path_rules.h"
 #include "source/s3_answer.h"
 #include "source/s3_list.h"

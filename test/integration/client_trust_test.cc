@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/base64.h"
+#include "kube/client/load_config.h"
 #include "test/integration/client_fixture.h"
 
 namespace paddle::test {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kube/client/client.h"
+#include "kube/client/load_config.h"
 #include "net/server/http_server.h"
 #include "test/support/components.h"
 #include "test/support/control_plane.h"

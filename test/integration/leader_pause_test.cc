@@ -11,7 +11,8 @@
 
 #include "base/log.h"
 #include "kube/client/client.h"
-#include "kube/leader/lease.h"
+#include "kube/client/load_config.h"
+#include "kube/leader/election/lease.h"
 #include "test/integration/audit_log.h"
 #include "test/integration/tcp_gate.h"
 #include "test/support/control_plane.h"

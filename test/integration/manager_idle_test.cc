@@ -13,6 +13,7 @@
 #include "controllers/loop/manager.h"
 #include "controllers/loop/sources.h"
 #include "kube/client/client.h"
+#include "kube/client/load_config.h"
 #include "test/integration/audit_log.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"

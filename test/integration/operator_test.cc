@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/client/client.h"
+#include "kube/client/load_config.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"
 #include "test/support/keeper.h"

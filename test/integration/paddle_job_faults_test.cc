@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "controllers/paddle_job/reconciler.h"
 #include "kube/client/client.h"
+#include "kube/client/load_config.h"
 #include "kube/fake/failing_cluster.h"
 #include "test/support/control_plane.h"
 #include "test/support/eventually.h"

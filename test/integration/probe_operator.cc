@@ -20,6 +20,7 @@
 #include "controllers/loop/manager.h"
 #include "controllers/loop/signals.h"
 #include "kube/client/client.h"
+#include "kube/client/load_config.h"
 
 namespace paddle {
 namespace {

@@ -101,6 +101,71 @@ class Layers(Tree):
         self.assert_one(self.with_file("src/stray/x.cc", "int x;\n"), "has no module()")
 
 
+# kube with two sections: wire is PURE, client is not.
+PURE = {
+    **GOOD,
+    "src/base/log.h": "#pragma once\n",
+    "src/kube/CMakeLists.txt": "module(kube\n  DEPS base net)\n",
+    "src/kube/c_test.cc": "",
+    "src/kube/cluster.h": "#pragma once\n",
+    "src/kube/values.h": '#pragma once\n#include "base/a.h"\n',
+    "src/kube/wire/CMakeLists.txt": "section(kube/wire\n  DEPS base\n  SOURCES w.cc\n  PURE)\n",
+    "src/kube/wire/w.h": '// Splits a stream. Pure.\n#pragma once\n#include "kube/values.h"\n',
+    "src/kube/wire/w.cc": '#include "kube/wire/w.h"\n',
+    "src/kube/client/CMakeLists.txt": "section(kube/client\n  DEPS base net kube/wire)\n",
+    "src/kube/client/c.cc": '#include "kube/cluster.h"\n#include "kube/wire/w.h"\n'
+                            '#include "net/b.h"\n',
+    "src/kube/client/c.h": '#pragma once\n#include "net/b.h"\n',
+}
+
+
+class Purity(Tree):
+    def with_files(self, **texts):
+        files = {"src/" + name.replace("__", "/").replace("_h", ".h").replace("_cc", ".cc"): text
+                 for name, text in texts.items()}
+        return self.problems("check_layers", {**PURE, **files})
+
+    def test_values_and_pure_sections_are_good(self):
+        self.assertEqual(self.problems("check_layers", PURE), [])
+
+    def test_a_pure_section_that_reaches_io_through_a_chain_is_refused(self):
+        found = self.with_files(kube__values_h='#include "net/b.h"\n')
+        self.assertEqual(len(found), 2, found)  # w.h, and w.cc that includes it
+        for each in found:
+            self.assertIn("is PURE but reaches I/O", each)
+            self.assertIn("net/b.h <- kube/values.h <- kube/wire/w.h", each)
+
+    def test_an_interface_to_io_is_io_although_it_includes_none(self):
+        self.assert_one(self.with_files(kube__wire__w_cc='#include "kube/cluster.h"\n'),
+                        "src/kube/wire/w.cc", "reaches I/O", "kube/cluster.h")
+
+    def test_the_log_is_io_and_the_rest_of_base_is_not(self):
+        self.assert_one(self.with_files(kube__wire__w_cc='#include "base/log.h"\n'),
+                        "src/kube/wire/w.cc", "reaches I/O", "base/log.h")
+
+    def test_a_test_of_a_pure_section_may_do_io(self):
+        self.assertEqual(self.with_files(kube__wire__w_test_cc='#include "base/log.h"\n'), [])
+
+    def test_a_section_that_uses_a_sibling_that_it_does_not_list_is_refused(self):
+        files = {**PURE, "src/kube/client/CMakeLists.txt": "section(kube/client DEPS base net)\n"}
+        self.assert_one(self.problems("check_layers", files), "src/kube/client/c.cc:2",
+                        "section(kube/client) does not list kube/wire")
+
+    def test_who_lists_a_module_may_include_its_sections(self):
+        files = {"src/app/CMakeLists.txt": "module(app DEPS kube)\n",
+                 "src/app/a.cc": '#include "kube/wire/w.h"\n'}
+        self.assertEqual(self.problems("check_layers", {**PURE, **files}), [])
+
+    def test_a_section_without_a_module_above_it_is_refused(self):
+        files = {"src/lost/wire/CMakeLists.txt": "section(lost/wire DEPS base)\n"}
+        self.assert_one(self.problems("check_layers", {**PURE, **files}), "no module() above it")
+
+    def test_a_header_that_says_pure_in_a_folder_that_is_not_is_refused(self):
+        self.assert_one(self.with_files(kube__client__c_h="// Names of verbs. Pure.\n"),
+                        "src/kube/client/c.h", "says that it is pure")
+        self.assertEqual(self.with_files(kube__client__c_h="// Pure but for the sink.\n"), [])
+
+
 class Clocks(Tree):
     def lines(self, text, name="src/net/x.cc"):
         return self.problems("check_clocks", {name: text})

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json/yaml.h"
+#include "api/json/yaml_writer.h"
 
 namespace paddle::api {
 namespace {

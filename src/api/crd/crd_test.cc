@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/json/yaml.h"
+#include "api/json/yaml_writer.h"
 #include "api/schema/pod_schema.h"
 
 namespace paddle::api {

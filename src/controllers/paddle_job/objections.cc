@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
-#include "api/paddle_job_choices.h"
+#include "api/paddle_job.h"
 #include "controllers/paddle_job/elastic.h"
 #include "controllers/paddle_job/parts.h"
 #include "controllers/paddle_job/rendezvous.h"

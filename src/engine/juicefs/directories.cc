@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "api/mount_option_patterns.h"
+#include "api/patterns.h"
 #include "api/schema/pattern.h"
 
 namespace paddle::engine::juicefs {

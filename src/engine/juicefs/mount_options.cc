@@ -4,8 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "api/mount_option_patterns.h"
-#include "api/names.h"
+#include "api/patterns.h"
 #include "api/schema/pattern.h"
 
 namespace paddle::engine::juicefs {

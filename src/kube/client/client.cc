@@ -7,7 +7,7 @@
 #include "kube/client/transport.h"
 #include "kube/wire/list_splitter.h"
 #include "kube/wire/watch_splitter.h"
-#include "net/url.h"
+#include "net/values/url.h"
 
 namespace paddle::kube {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "kube/wire/status.h"
-#include "net/url.h"
+#include "net/values/url.h"
 
 namespace paddle::kube {
 namespace {

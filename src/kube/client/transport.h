@@ -16,8 +16,8 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/sync.h"
+#include "kube/client/credential_source.h"
 #include "kube/config/config.h"
-#include "kube/config/credential.h"
 #include "kube/wire/retry.h"
 #include "net/http_client.h"
 

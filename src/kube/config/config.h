@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How to reach a cluster and who to be there. load_config() takes the first of
+// How to reach a cluster and which identity to use there. Plain values, made by
+// kube/config/kubeconfig.h or kube/client/load_config.h and used by kube/client/client.h.
 //
-//   1. the file named explicitly (a --kubeconfig flag): it alone;
-//   2. the files of KUBECONFIG, merged as kubectl does (kube/config/kubeconfig.h);
-//   3. the pod's service account, when KUBERNETES_SERVICE_HOST/PORT and its token are there;
-//   4. ~/.kube/config
-//
-// so that in a pod nothing has to be said, and on a desk what kubectl uses is used. A step that is
-// there but broken is an error, never a reason to go on to the next one.
-//
-// A Config holds secrets; it is never printed. Files it names (CA, certificate, key, token) are
-// read when they are used, so that they can be rotated.
+// A Config holds secrets; it is never printed. The files that it names (CA, certificate, key,
+// token) are read when they are used, so that they can be rotated.
 
 #pragma once
 
@@ -21,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
-#include "net/http.h"
+#include "net/values/http.h"
 
 namespace paddle::kube {
 
@@ -58,24 +50,7 @@ struct Config {
   std::optional<ExecPlugin> exec{};
   Impersonation impersonate{};
   std::string ns = "default";
-  std::string origin{};  // where it came from, for people
+  std::string origin{};  // where the configuration was found, for messages
 };
-
-struct Environment {
-  std::string kubeconfig{};  // KUBECONFIG
-  std::string home{};
-  std::string service_host{};
-  std::string service_port{};
-  std::string service_account = "/var/run/secrets/kubernetes.io/serviceaccount";
-};
-Environment environment_of_process();
-
-struct LoadOptions {
-  std::string path{};     // explicit kubeconfig
-  std::string context{};  // instead of current-context
-};
-
-Result<Config> load_config(const LoadOptions& options, const Environment& environment);
-Result<Config> in_cluster_config(const Environment& environment);
 
 }  // namespace paddle::kube

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/yaml_reader.h"
 #include "base/base64.h"
-#include "kube/config/yaml.h"
-#include "net/url.h"
+#include "net/values/url.h"
 
 namespace paddle::kube {
 namespace {
@@ -218,7 +218,7 @@ Result<std::string> full_url(const std::string& name, const NamedCluster& cluste
 }  // namespace
 
 Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& dir) {
-  TRY(const Json document, parse_yaml(text));
+  TRY(const Json document, api::parse_yaml(text));
   TRY(const Fields root, Fields::of(&document, "kubeconfig"));
   TRY(const std::string kind, root.text("kind"));
   if (!kind.empty() && kind != "Config")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kubeconfig file format: text -> values -> the Config of one context. Pure, and safe on
-// hostile text (kube/config/yaml.h). Unknown fields are passed over, as kubectl does.
+// hostile text (api/json/yaml_reader.h). Unknown fields are passed over, as kubectl does.
 
 #pragma once
 

@@ -16,7 +16,7 @@
 #include "base/metrics.h"
 #include "base/sync.h"
 #include "kube/cluster.h"
-#include "kube/events/event_aggregator.h"
+#include "kube/events/aggregation/event_aggregator.h"
 
 namespace paddle::kube {
 

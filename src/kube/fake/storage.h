@@ -13,7 +13,7 @@
 
 #include "api/core/meta.h"
 #include "api/json/json.h"
-#include "kube/cluster.h"
+#include "kube/options.h"
 #include "kube/resource.h"
 #include "kube/rules/object_store.h"
 

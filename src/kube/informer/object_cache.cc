@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "kube/informer/managed_fields.h"
+#include "kube/informer/state/managed_fields.h"
 
 namespace paddle::kube {
 namespace {

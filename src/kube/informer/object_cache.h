@@ -25,7 +25,7 @@
 #include "base/metrics.h"
 #include "base/sync.h"
 #include "kube/informer/reflector.h"
-#include "kube/informer/view.h"
+#include "kube/informer/state/observed_state.h"
 
 namespace paddle::kube {
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "kube/cluster.h"
-#include "kube/informer/reflector_plan.h"
+#include "kube/informer/state/reflector_plan.h"
 
 namespace paddle::kube {
 

@@ -24,7 +24,7 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "kube/cluster.h"
-#include "kube/leader/election.h"
+#include "kube/leader/election/election.h"
 #include "kube/leader/fence.h"
 
 namespace paddle::kube {

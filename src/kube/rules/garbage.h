@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "kube/cluster.h"
+#include "kube/options.h"
 #include "kube/rules/object_store.h"
 
 namespace paddle::kube {

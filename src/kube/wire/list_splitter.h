@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "kube/cluster.h"
+#include "kube/options.h"
 #include "kube/wire/value_scanner.h"
 
 namespace paddle::kube {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/informer/state/reflector_plan.h"
+
+#include <algorithm>
+
+namespace paddle::kube {
+namespace {
+
+using Kind = ReflectorStep::Kind;
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kShortestGoodWatch = std::chrono::seconds(1);
+
+// The version we have is still good: the trouble is on the way to the server, or passing.
+bool can_resume(Code code) {
+  return code == Code::kUnavailable || code == Code::kUntrusted || code == Code::kDeadline ||
+         code == Code::kThrottled || code == Code::kInternal;
+}
+
+}  // namespace
+
+ReflectorStep ReflectorPlan::first() { return list_after(nanoseconds::zero()); }
+
+ReflectorStep ReflectorPlan::after_list(const Result<std::string>& version) {
+  if (version) return watch_after(nanoseconds::zero(), *version);
+  if (version.is(Code::kCancelled)) return {.kind = Kind::kStop};
+  return list_after(next_pause(version.error()), !version.is(Code::kExpired));
+}
+
+ReflectorStep ReflectorPlan::after_watch(const WatchOutcome& outcome) {
+  if (outcome.error && outcome.error->code == Code::kCancelled) return {.kind = Kind::kStop};
+  const bool progress = outcome.events > 0 || outcome.lasted >= kShortestGoodWatch;
+  if (progress) failures_ = 0;
+  if (!outcome.error) {
+    if (progress) return watch_after(nanoseconds::zero(), outcome.version);
+    return watch_after(next_pause({Code::kUnavailable, "the watch ended at once"}),
+                       outcome.version);
+  }
+  if (outcome.error->code == Code::kExpired && failures_ == 0) {
+    ++failures_;
+    return list_after(nanoseconds::zero());
+  }
+  const nanoseconds pause = next_pause(*outcome.error);
+  return can_resume(outcome.error->code) ? watch_after(pause, outcome.version) : list_after(pause);
+}
+
+ReflectorStep ReflectorPlan::list_after(nanoseconds pause, bool in_pages) {
+  return {.kind = Kind::kList, .pause = pause, .page_size = in_pages ? pace_.page_size : 0};
+}
+
+ReflectorStep ReflectorPlan::watch_after(nanoseconds pause, const std::string& version) {
+  const auto spread =
+      static_cast<std::uint64_t>((pace_.longest_watch - pace_.shortest_watch).count()) + 1;
+  const auto extra = static_cast<std::chrono::seconds::rep>(random_.below(spread));
+  return {.kind = Kind::kWatch,
+          .pause = pause,
+          .version = version,
+          .timeout = pace_.shortest_watch + std::chrono::seconds(extra)};
+}
+
+nanoseconds ReflectorPlan::next_pause(const Error& error) {
+  nanoseconds pause = pace_.first_pause;
+  const bool unknown = error.code == Code::kNotFound;
+  const nanoseconds longest =
+      unknown ? std::min(pace_.longest_unknown, pace_.longest_pause) : pace_.longest_pause;
+  for (unsigned i = 0; i < failures_ && pause < longest; ++i) pause *= 2;
+  pause = std::min(pause, longest);
+  ++failures_;
+  const double jitter = 0.5 + random_.uniform();
+  const nanoseconds jittered(
+      static_cast<nanoseconds::rep>(static_cast<double>(pause.count()) * jitter));
+  return std::max<nanoseconds>(jittered, error.retry_after.value_or(std::chrono::milliseconds(0)));
+}
+
+}  // namespace paddle::kube

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The values that net/http_client.h takes and gives. Plain data; secrets in here (tokens in
+// headers, keys, proxy passwords) never reach an error message.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace paddle::net {
+
+// Verification is on unless `insecure` says otherwise. A configured CA replaces the system's,
+// whatever the environment says. Files are read again for each new connection, so that they may be
+// rotated; of a file and a PEM text for the same thing, the text wins.
+struct TlsOptions {
+  std::string ca_file{};
+  std::string ca_pem{};
+  std::string cert_file{};
+  std::string cert_pem{};
+  std::string key_file{};
+  std::string key_pem{};
+  std::string server_name{};  // expected in the certificate instead of the URL's host
+  bool insecure = false;
+  bool operator==(const TlsOptions&) const = default;
+};
+
+struct HttpOptions {
+  TlsOptions tls{};
+  // Unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY decide (net/values/proxy.h). Empty: none.
+  // Else http://, https:// or socks5://, userinfo allowed.
+  std::optional<std::string> proxy{};
+  std::string user_agent{};
+  std::chrono::milliseconds connect_timeout{10'000};
+  size_t max_body = size_t{16} << 20;  // of an answer that is not streamed
+  size_t max_idle = 32;                // connections kept open for later calls
+};
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url{};
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::string body{};
+  // Harmless when the server sees it twice: it is sent again, once, when a kept-alive connection
+  // turns out to be dead. Otherwise it is sent at most once.
+  bool idempotent = true;
+};
+
+struct HttpReply {
+  int status = 0;
+  std::string body{};  // empty when it went to a sink
+  std::string content_type{};
+  std::string location{};  // of a redirect; redirects are not followed
+  std::string etag{};      // as sent, quotes included
+  std::string content_range{};
+  std::optional<std::chrono::milliseconds> retry_after{};
+};
+
+struct HttpCall {
+  std::chrono::milliseconds timeout{30'000};    // for the whole call; 0 = none
+  std::chrono::milliseconds header_timeout{0};  // until the answer begins; 0 = `timeout` alone
+  std::stop_token stop{};
+  // Asked right before the request, and right before its body, is handed to the socket, each time
+  // it is sent; false means that it must not be (kCancelled).
+  std::function<bool()> may_send{};
+};
+
+// Receives the body piece by piece on the caller's thread; nothing more is read from the connection
+// until it returns, and an error ends the transfer with that error.
+using BodySink = std::function<Result<>(std::string_view piece)>;
+
+}  // namespace paddle::net
