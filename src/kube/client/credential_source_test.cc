@@ -9,7 +9,6 @@
 
 #include "kube/client/exec_source.h"
 #include "kube/client/token_file.h"
-#include "os/process.h"
 
 namespace paddle::kube {
 namespace {
@@ -158,32 +157,6 @@ TEST_F(CredentialTest, AHangingOrTalkativePluginIsKilledWithItsChildren) {
   EXPECT_TRUE(ExecSource(plugin("sleep 1000"), system_clock())
                   .current(30s, stop.get_token())
                   .is(Code::kCancelled));
-}
-
-TEST(Process, PassesArgumentsWithoutAShell) {
-  const auto ran = os::run_process(
-      {.argv = {"/usr/bin/printf", "%s|", "a b", "$HOME", ";ls"}, .env = {}}, system_clock(), {});
-  ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_EQ(ran->out, "a b|$HOME|;ls|");
-}
-
-TEST(Process, AGrandchildThatKeepsThePipeOpenDoesNotHoldUsUp) {
-  const auto ran = os::run_process({.argv = {"/bin/sh", "-c", "sleep 3 & echo hi"},
-                                    .env = {"PATH=/bin:/usr/bin"},
-                                    .timeout = 2500ms},
-                                   system_clock(), {});
-  ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_EQ(ran->out, "hi\n");
-}
-
-TEST(Process, ReportsSignalsAndInheritsNothing) {
-  const auto killed =
-      os::run_process({.argv = {"/bin/sh", "-c", "kill -9 $$"}}, system_clock(), {});
-  EXPECT_EQ(killed->exit_code, 137);
-  const auto open = os::run_process(
-      {.argv = {"/bin/sh", "-c", "ls /proc/$$/fd | tr '\n' ' '"}, .env = {"PATH=/bin:/usr/bin"}},
-      system_clock(), {});
-  EXPECT_EQ(open->out.substr(0, 6), "0 1 2 ") << open->out;
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "kube/config/exec_credential.h"
-#include "os/process.h"
 #include "os/read_file.h"
+#include "os/subprocess.h"
 
 namespace paddle::kube {
 namespace {
@@ -100,7 +100,7 @@ Result<Credential> ExecSource::run_plugin(milliseconds timeout, std::stop_token 
   command.argv.insert(command.argv.end(), plugin.args.begin(), plugin.args.end());
   const std::string doing = "credential plugin '" + plugin.command + "'";
 
-  auto ran = os::run_process(command, clock_, std::move(stop));
+  auto ran = os::run_subprocess(command, clock_, std::move(stop));
   if (ran.is(Code::kNotFound)) {
     const std::string hint = plugin.install_hint.empty() ? "" : "; " + plugin.install_hint;
     return Error{Code::kUnauthorized, doing + " is not installed" + hint};
