@@ -2,7 +2,6 @@
 #include "tls/certificate.h"
 
 #include <ctime>
-#include <memory>
 #include <vector>
 
 #include <openssl/bio.h>
@@ -12,23 +11,13 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+#include "tls/openssl_ptr.h"
+
 namespace paddle::tls {
 namespace {
 
 constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----";
 constexpr std::string_view kEnd = "-----END CERTIFICATE-----\n";
-
-template <auto Free>
-struct FreeBy {
-  template <typename T>
-  void operator()(T* held) const {
-    Free(held);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, FreeBy<X509_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, FreeBy<X509_EXTENSION_free>>;
-using Memory = std::unique_ptr<BIO, FreeBy<BIO_free_all>>;
 
 Error failed() { return {Code::kInternal, "OpenSSL could not make a certificate"}; }
 
@@ -42,7 +31,7 @@ bool add(X509* certificate, X509* issuer, int kind, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  const Extension extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  const ExtensionPtr extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
   return extension && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
@@ -77,27 +66,18 @@ bool fill(X509* certificate, EVP_PKEY* key, const Subject& subject, const Signer
          X509_sign(certificate, signer.key, EVP_sha256()) > 0;
 }
 
-std::string text_of(BIO* memory) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(memory, &data);
-  return {data, static_cast<size_t>(size)};
-}
-
-Memory reading(const std::string& text) {
-  return Memory(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-Certificate read_certificate(const std::string& text) {
-  const Memory memory = reading(text);
-  return Certificate(memory ? PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr) : nullptr);
+CertificatePtr read_certificate(const std::string& text) {
+  const BioPtr memory = memory_reader(text);
+  return CertificatePtr(memory ? PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr)
+                               : nullptr);
 }
 
 // `signer` without a certificate: itself.
 Result<Identity> make(const Subject& subject, Signer signer) {
-  const Key key(EVP_EC_gen("P-256"));
-  const Certificate certificate(X509_new());
-  const Memory key_text(BIO_new(BIO_s_mem()));
-  const Memory certificate_text(BIO_new(BIO_s_mem()));
+  const KeyPtr key(EVP_EC_gen("P-256"));
+  const CertificatePtr certificate(X509_new());
+  const BioPtr key_text = memory_writer();
+  const BioPtr certificate_text = memory_writer();
   if (!key || !certificate || !key_text || !certificate_text) return failed();
   if (!signer.certificate) signer = {certificate.get(), key.get()};
   const bool made = fill(certificate.get(), key.get(), subject, signer) &&
@@ -121,16 +101,16 @@ Result<WallTime> wall(const ASN1_TIME* at) {
 Result<Identity> make_self_signed(const Subject& subject) { return make(subject, {}); }
 
 Result<Identity> make_signed(const Subject& subject, const Identity& authority) {
-  const Certificate certificate = read_certificate(authority.certificate);
-  const Memory memory = reading(authority.key);
-  const Key key(memory ? PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, nullptr)
-                       : nullptr);
+  const CertificatePtr certificate = read_certificate(authority.certificate);
+  const BioPtr memory = memory_reader(authority.key);
+  const KeyPtr key(memory ? PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, nullptr)
+                          : nullptr);
   if (!certificate || !key) return Error{Code::kInvalid, "the authority can not be read"};
   return make(subject, {certificate.get(), key.get()});
 }
 
 Result<Validity> validity_of(const std::string& certificate) {
-  const Certificate read = read_certificate(certificate);
+  const CertificatePtr read = read_certificate(certificate);
   if (!read) return Error{Code::kInvalid, "that is no certificate"};
   Validity valid;
   TRY(valid.from, wall(X509_get0_notBefore(read.get())));

@@ -10,22 +10,17 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include "tls/openssl_ptr.h"
+
 namespace paddle::test {
 namespace {
 
 constexpr long kDay = 24L * 60 * 60;
 
-template <auto free_function>
-struct Free {
-  template <typename T>
-  void operator()(T* pointer) const {
-    free_function(pointer);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
-using Cert = std::unique_ptr<X509, Free<X509_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
-using Bio = std::unique_ptr<BIO, Free<BIO_free_all>>;
+using tls::BioPtr;
+using tls::CertificatePtr;
+using tls::ExtensionPtr;
+using tls::KeyPtr;
 
 Error failed(const std::string& doing) {
   return {Code::kInternal, doing + ": OpenSSL error " + std::to_string(ERR_get_error())};
@@ -33,11 +28,9 @@ Error failed(const std::string& doing) {
 
 template <typename Write>
 std::string pem(Write&& write) {
-  const Bio memory(BIO_new(BIO_s_mem()));
+  const BioPtr memory = tls::memory_writer();
   write(memory.get());
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &text);
-  return {text, static_cast<size_t>(size)};
+  return tls::text_of(memory.get());
 }
 
 std::string pem_of(EVP_PKEY* key) {
@@ -74,7 +67,7 @@ bool fill(X509* certificate, X509* issuer, EVP_PKEY* key, const Request& request
   X509V3_CTX context{};
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
   for (const auto& [nid, value] : request.extensions) {
-    const Extension extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
+    const ExtensionPtr extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
     if (!extension || X509_add_ext(certificate, extension.get(), -1) != 1) return false;
   }
   return true;
@@ -82,14 +75,14 @@ bool fill(X509* certificate, X509* issuer, EVP_PKEY* key, const Request& request
 
 // Signed by the issuer, or by itself when there is none.
 Result<Certificate> issue(const Certificate* issuer, const Request& request) {
-  const Key key(EVP_EC_gen("P-256"));
-  const Cert made(X509_new());
+  const KeyPtr key(EVP_EC_gen("P-256"));
+  const CertificatePtr made(X509_new());
   if (!key || !made) return failed("make a key");
-  Key issuer_key;
-  Cert issuer_certificate;
+  KeyPtr issuer_key;
+  CertificatePtr issuer_certificate;
   if (issuer != nullptr) {
-    const Bio key_text(BIO_new_mem_buf(issuer->key.c_str(), -1));
-    const Bio text(BIO_new_mem_buf(issuer->certificate.c_str(), -1));
+    const BioPtr key_text = tls::memory_reader(issuer->key);
+    const BioPtr text = tls::memory_reader(issuer->certificate);
     issuer_key.reset(PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr));
     issuer_certificate.reset(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
     if (!issuer_key || !issuer_certificate) return failed("read the authority");
@@ -137,7 +130,7 @@ Result<Certificate> Authority::client(const std::string& user,
 }
 
 Result<KeyPair> new_key_pair() {
-  const Key key(EVP_EC_gen("P-256"));
+  const KeyPtr key(EVP_EC_gen("P-256"));
   if (!key) return failed("make a key");
   return KeyPair{.public_key = pem([&](BIO* bio) { PEM_write_bio_PUBKEY(bio, key.get()); }),
                  .private_key = pem_of(key.get())};
