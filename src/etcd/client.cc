@@ -64,17 +64,18 @@ Json put_body(const std::string& key, const std::string& value) {
   return {{"key", base64_encode(key)}, {"value", base64_encode(value)}};
 }
 
-// The codes are gRPC's; the gateway's HTTP status follows them.
+// The gateway derives the status from gRPC's code: 404, 409 and 412 are about the request.
+Code code_of(int status) {
+  if (status == 408) return Code::kUnavailable;
+  if (status == 404 || status == 409 || status == 410 || status == 412) return Code::kInvalid;
+  return net::code_of(status);
+}
+
 Error refusal(const net::HttpReply& reply) {
   std::string said;
   if (const auto json = api::parse_json(reply.body)) said = api::look_text(*json, "error");
   if (said.empty()) said = "it answered " + std::to_string(reply.status);
-  Code code = Code::kInvalid;
-  if (reply.status == 401) code = Code::kUnauthorized;
-  if (reply.status == 403) code = Code::kForbidden;
-  if (reply.status == 429) code = Code::kThrottled;
-  if (reply.status >= 500 || reply.status == 408) code = Code::kUnavailable;
-  return {code, said.substr(0, 300), reply.retry_after};
+  return {code_of(reply.status), said.substr(0, 300), reply.retry_after};
 }
 
 bool another_may_answer(const Error& error) {

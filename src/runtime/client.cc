@@ -22,32 +22,13 @@ net::HttpOptions options(const RuntimeCredentials& access) {
   return options;
 }
 
-Code code_of(int status) {
-  switch (status) {
-    case 401:
-      return Code::kUnauthorized;
-    case 403:
-      return Code::kForbidden;
-    case 404:
-      return Code::kNotFound;
-    case 409:
-      return Code::kConflict;
-    case 410:
-      return Code::kExpired;
-    case 429:
-      return Code::kThrottled;
-    default:
-      return status >= 500 ? Code::kUnavailable : Code::kInvalid;
-  }
-}
-
 Error error_of(const net::HttpReply& reply) {
   std::string reason = "it answered " + std::to_string(reply.status);
   if (const auto json = api::parse_json(reply.body); json && json->is_object()) {
     const auto said = json->find("error");
     if (said != json->end() && said->is_string()) reason = said->get<std::string>().substr(0, 500);
   }
-  return {code_of(reply.status), std::move(reason), reply.retry_after};
+  return {net::code_of(reply.status), std::move(reason), reply.retry_after};
 }
 
 }  // namespace

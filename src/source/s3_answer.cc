@@ -18,23 +18,9 @@ Code code_of(int status, std::string_view s3_code) {
   if (s3_code == "SlowDown" || s3_code == "ThrottlingException") return Code::kThrottled;
   if (s3_code == "RequestTimeout" || s3_code == "InternalError") return Code::kUnavailable;
   if (is_about_token(s3_code)) return Code::kUnauthorized;
-  if (status >= 500) return Code::kUnavailable;
-  switch (status) {
-    case 401:
-      return Code::kUnauthorized;
-    case 403:
-      return Code::kForbidden;
-    case 404:
-      return Code::kNotFound;
-    case 408:
-      return Code::kUnavailable;
-    case 412:
-      return Code::kConflict;
-    case 429:
-      return Code::kThrottled;
-    default:
-      return Code::kInvalid;
-  }
+  if (status == 408) return Code::kUnavailable;
+  if (status == 409 || status == 410) return Code::kInvalid;
+  return net::code_of(status);
 }
 
 bool same_version(std::string_view header, std::string_view etag) {

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "net/values/http.h"
+
 namespace paddle::kube {
 namespace {
 
@@ -43,31 +45,14 @@ Status read(const api::Json& object) {
 }
 
 Code code_of(const Status& status) {
-  switch (status.code) {
-    case 401:
-      return Code::kUnauthorized;
-    case 403:
-      return Code::kForbidden;
-    case 404:
-      return Code::kNotFound;
-    case 409:
-      return status.reason == "AlreadyExists" ? Code::kAlreadyExists : Code::kConflict;
-    case 412:
-      return Code::kConflict;
-    case 410:
-      return Code::kExpired;
-    case 429:
-      return Code::kThrottled;
-    case 500: {
-      const bool later = status.retry_after || status.reason == "ServerTimeout" ||
-                         status.reason == "Timeout" || status.reason == "ServiceUnavailable";
-      return later ? Code::kUnavailable : Code::kInternal;
-    }
-    default:
-      break;
+  if (status.code < 300) return Code::kInternal;
+  if (status.code == 409 && status.reason == "AlreadyExists") return Code::kAlreadyExists;
+  if (status.code == 500) {
+    const bool later = status.retry_after || status.reason == "ServerTimeout" ||
+                       status.reason == "Timeout" || status.reason == "ServiceUnavailable";
+    return later ? Code::kUnavailable : Code::kInternal;
   }
-  if (status.code >= 500) return Code::kUnavailable;
-  return status.code >= 300 && status.code < 500 ? Code::kInvalid : Code::kInternal;
+  return net::code_of(status.code);
 }
 
 Error error_of(const Status& status) {

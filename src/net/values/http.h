@@ -73,6 +73,11 @@ struct HttpCall {
   std::function<bool()> may_send{};
 };
 
+// What an HTTP status that is not 2xx means in general: 401 kUnauthorized, 403 kForbidden, 404
+// kNotFound, 409 and 412 kConflict, 410 kExpired, 429 kThrottled, 5xx kUnavailable, all others
+// kInvalid. A protocol that uses a status differently makes its exceptions where it reads replies.
+Code code_of(int status);
+
 // Receives the body piece by piece on the caller's thread; nothing more is read from the connection
 // until it returns, and an error ends the transfer with that error.
 using BodySink = std::function<Result<>(std::string_view piece)>;
