@@ -11,11 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "kube/client/client.h"
-#include "kube/client/load_config.h"
 #include "net/server/http_server.h"
+#include "test/integration/control_plane_fixture.h"
 #include "test/support/components.h"
-#include "test/support/control_plane.h"
 #include "test/support/eventually.h"
 #include "test/support/http.h"
 #include "test/support/keeper.h"
@@ -63,18 +61,9 @@ spec:
     template: {spec: {containers: [{name: main, image: paddle:3}]}}
 )";
 
-struct DeployTest : ::testing::Test {
-  std::unique_ptr<ControlPlane> plane{};
-  std::unique_ptr<kube::Client> client{};
-
-  void SetUp() override {
-    auto started = ControlPlane::start({.audit = true});
-    ASSERT_TRUE(started) << started.error().message;
-    plane = *std::move(started);
-    auto config = kube::load_config({.path = plane->kubeconfig()}, {});
-    ASSERT_TRUE(config) << config.error().message;
-    client = std::make_unique<kube::Client>(*std::move(config));
-  }
+class DeployTest : public ControlPlaneTest {
+ protected:
+  DeployTest() : ControlPlaneTest({.audit = true}) {}
 
   std::string must(const std::vector<std::string>& args, const std::string& input = {}) {
     const auto done = plane->kubectl(args, input);
@@ -86,9 +75,7 @@ struct DeployTest : ::testing::Test {
                              "/deploy/extensions/controllers.yaml"}) {
       must({"apply", "-f", kTop + file});
     }
-    ASSERT_TRUE(eventually([&] {
-      return plane->kubectl({"get", "pdj,samplesets,samplejobs"}).exit_code == 0;
-    }));
+    wait_for_crds();
   }
   // Empty when it is not there.
   Json get(const kube::Resource& resource, const std::string& name) {

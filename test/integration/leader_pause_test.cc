@@ -10,12 +10,10 @@
 #include <signal.h>
 
 #include "base/log.h"
-#include "kube/client/client.h"
-#include "kube/client/load_config.h"
 #include "kube/leader/election/lease.h"
 #include "test/integration/audit_log.h"
+#include "test/integration/control_plane_fixture.h"
 #include "test/integration/tcp_gate.h"
-#include "test/support/control_plane.h"
 #include "test/support/eventually.h"
 #include "test/support/process.h"
 
@@ -31,21 +29,16 @@ struct Probe {
   pid_t pid = 0;
 };
 
-struct LeaderPause : ::testing::Test {
-  std::unique_ptr<ControlPlane> plane{};
-  std::unique_ptr<kube::Client> client{};
+class LeaderPause : public ControlPlaneTest {
+ protected:
+  LeaderPause() : ControlPlaneTest({.audit = true}, {.user_agent = "test"}) {}
+
   std::unique_ptr<AuditLog> audit{};
   std::vector<Probe> probes{};
 
   void SetUp() override {
-    auto started = ControlPlane::start({.audit = true});
-    ASSERT_TRUE(started) << started.error().message;
-    plane = *std::move(started);
+    ASSERT_NO_FATAL_FAILURE(ControlPlaneTest::SetUp());
     audit = std::make_unique<AuditLog>(plane->audit_log(), "probe-");
-    auto config = kube::load_config({.path = plane->kubeconfig()}, {});
-    ASSERT_TRUE(config) << config.error().message;
-    client = std::make_unique<kube::Client>(*std::move(config),
-                                            kube::ClientOptions{.user_agent = "test"});
     for (int i = 0; i < 4; ++i) {
       const Json map{
           {"apiVersion", "v1"},

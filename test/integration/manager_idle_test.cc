@@ -12,10 +12,8 @@
 
 #include "controllers/loop/manager.h"
 #include "controllers/loop/sources.h"
-#include "kube/client/client.h"
-#include "kube/client/load_config.h"
 #include "test/integration/audit_log.h"
-#include "test/support/control_plane.h"
+#include "test/integration/control_plane_fixture.h"
 #include "test/support/eventually.h"
 
 namespace paddle::test {
@@ -35,37 +33,26 @@ const kube::Projection<Object> kMeta{"meta", [](const Json& object) -> Result<Ob
                                        return Object{*std::move(meta)};
                                      }};
 
-struct ManagerIdle : ::testing::Test {
-  std::unique_ptr<ControlPlane> plane{};
-  std::unique_ptr<kube::Client> client{};  // the manager's
-  Metrics metrics{};
+class ManagerIdle : public ControlPlaneTest {
+ protected:
+  ManagerIdle() : ControlPlaneTest({.audit = true}, {.user_agent = "setup"}) {}
 
-  void SetUp() override {
-    auto started = ControlPlane::start({.audit = true});
-    ASSERT_TRUE(started) << started.error().message;
-    plane = *std::move(started);
-    client = make_client("idle-manager");
-  }
-  std::unique_ptr<kube::Client> make_client(const std::string& agent) {
-    auto config = kube::load_config({.path = plane->kubeconfig()}, {});
-    EXPECT_TRUE(config) << config.error().message;
-    return std::make_unique<kube::Client>(
-        *std::move(config), kube::ClientOptions{.user_agent = agent, .metrics = &metrics});
-  }
+  Metrics metrics{};
 };
 
 TEST_F(ManagerIdle, MakesNoRequestButRenewalsOfItsLeaseAndWatches) {
   constexpr size_t kObjects = 1000;
-  auto setup = make_client("setup");
   for (size_t i = 0; i < kObjects; ++i) {
     const Json map{{"apiVersion", "v1"},
                    {"kind", "ConfigMap"},
                    {"metadata", {{"namespace", "default"}, {"name", "m-" + std::to_string(i)}}}};
-    const auto made = setup->create(resources::kConfigMaps, map);
+    const auto made = client->create(resources::kConfigMaps, map);
     ASSERT_TRUE(made) << made.error().message;
   }
+  const auto managed = make_client({.user_agent = "idle-manager", .metrics = &metrics});
+  ASSERT_TRUE(managed);
   auto manager = controllers::Manager::make(
-      *client,
+      *managed,
       {.metrics_address = "127.0.0.1:0",
        .health_address = "127.0.0.1:0",
        .leader_elect = true,

@@ -6,9 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "kube/client/client.h"
-#include "kube/client/load_config.h"
-#include "test/support/control_plane.h"
+#include "test/integration/control_plane_fixture.h"
 #include "test/support/eventually.h"
 #include "test/support/keeper.h"
 
@@ -80,22 +78,11 @@ metadata: {name: no-changes}
 spec: {policyName: no-changes, validationActions: [Deny]}
 )";
 
-struct OperatorTest : ::testing::Test {
-  std::unique_ptr<ControlPlane> plane{};
-  std::unique_ptr<kube::Client> client{};
-
+class OperatorTest : public ControlPlaneTest {
+ protected:
   void SetUp() override {
-    auto started = ControlPlane::start();
-    ASSERT_TRUE(started) << started.error().message;
-    plane = *std::move(started);
-    auto config = kube::load_config({.path = plane->kubeconfig()}, {});
-    ASSERT_TRUE(config) << config.error().message;
-    client = std::make_unique<kube::Client>(*std::move(config));
-    const auto crds = plane->kubectl({"apply", "-f", PADDLE_SOURCE_DIR "/deploy/v1/crd.yaml"});
-    ASSERT_EQ(crds.exit_code, 0) << crds.err;
-    ASSERT_TRUE(eventually([&] {
-      return plane->kubectl({"get", "pdj,samplesets,samplejobs"}).exit_code == 0;
-    }));
+    ASSERT_NO_FATAL_FAILURE(ControlPlaneTest::SetUp());
+    ASSERT_NO_FATAL_FAILURE(install_crds(PADDLE_SOURCE_DIR));
     const auto pid = plane->keeper().spawn(
         {.argv = {PADDLE_OPERATOR, "--kubeconfig=" + plane->kubeconfig(),
                   "--metrics-bind-address=0", "--health-probe-bind-address=0"},

@@ -11,10 +11,8 @@
 
 #include "base/random.h"
 #include "controllers/paddle_job/reconciler.h"
-#include "kube/client/client.h"
-#include "kube/client/load_config.h"
 #include "kube/fake/failing_cluster.h"
-#include "test/support/control_plane.h"
+#include "test/integration/control_plane_fixture.h"
 #include "test/support/eventually.h"
 #include "test/support/false_kubelet.h"
 #include "test/support/keeper.h"
@@ -26,20 +24,11 @@ using namespace std::chrono_literals;
 using kube::Json;
 namespace kinds = kube::resources;
 
-struct PaddleJobFaults : ::testing::Test {
-  std::unique_ptr<ControlPlane> plane{};
-  std::unique_ptr<kube::Client> client{};
-
+class PaddleJobFaults : public ControlPlaneTest {
+ protected:
   void SetUp() override {
-    auto started = ControlPlane::start();
-    ASSERT_TRUE(started) << started.error().message;
-    plane = *std::move(started);
-    auto config = kube::load_config({.path = plane->kubeconfig()}, {});
-    ASSERT_TRUE(config) << config.error().message;
-    client = std::make_unique<kube::Client>(*std::move(config));
-    const auto crds = plane->kubectl({"apply", "-f", PADDLE_SOURCE_DIR "/deploy/v1/crd.yaml"});
-    ASSERT_EQ(crds.exit_code, 0) << crds.err;
-    ASSERT_TRUE(eventually([&] { return plane->kubectl({"get", "pdj,ss"}).exit_code == 0; }));
+    ASSERT_NO_FATAL_FAILURE(ControlPlaneTest::SetUp());
+    ASSERT_NO_FATAL_FAILURE(install_crds(PADDLE_SOURCE_DIR));
   }
 
   void create(const std::string& name, const Json& spec) {
