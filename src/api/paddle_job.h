@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PaddleJob (batch.paddlepaddle.org/v1) as a value. The JSON names, limits and meaning of each
-// field are in paddle_job.cc, once. Absent numbers whose zero means something are optional; other
-// absent fields have their zero value. Plain values: copy, compare, share between threads.
+// PaddleJob (batch.paddlepaddle.org/v1) as a value. paddle_job_fields.h is the only list of the
+// JSON names, limits and meanings of the fields. An absent number whose zero has a meaning is
+// optional; other absent fields have their zero value. Plain values: copy them, compare them, share
+// them between threads.
 
 #pragma once
 
@@ -33,15 +34,15 @@ bool is_choice(const char* const (&choices)[N], const std::string& value) {
 
 struct Role {
   std::int32_t replicas = 0;
-  std::optional<std::int32_t> requests{};  // least replicas of an elastic job
-  std::optional<std::int32_t> limits{};    // most replicas of an elastic job; 0 says nothing
-  Opaque pod_template{};                   // a PodTemplateSpec, untouched
-  std::string restart_policy{};            // for a template that says nothing of it
+  std::optional<std::int32_t> requests{};  // minimum replicas of an elastic job
+  std::optional<std::int32_t> limits{};    // maximum replicas of an elastic job; 0: no limit
+  Opaque pod_template{};                   // a PodTemplateSpec, as written
+  std::string restart_policy{};            // for a template without one
   Opaque rest{};
   bool operator==(const Role&) const = default;
 };
 
-// A role by a name of the user's own; see PaddleJobSpec::tasks.
+// A role with a name that the user chooses; see PaddleJobSpec::tasks.
 struct Task : Role {
   std::string name{};
   bool operator==(const Task&) const = default;
@@ -56,7 +57,7 @@ struct SchedulingPolicy {
   bool operator==(const SchedulingPolicy&) const = default;
 };
 
-// Hold the pods back until the data is there.
+// Keeps the pods gated until the data is cached.
 struct DataGate {
   std::optional<std::int32_t> warm_percent{};
   std::optional<std::int64_t> timeout_seconds{};
@@ -80,14 +81,14 @@ struct PaddleJobSpec {
   std::optional<Role> ps{};
   std::optional<Role> worker{};
   std::optional<Role> heter{};
-  // The other way to write a job, instead of ps, worker and heter: what a task is follows from the
-  // mode and from its name up to the first dash.
-  std::string mode{};  // empty: as the roles or tasks are
+  // The other way to write a job, instead of ps, worker and heter. The mode, and the part of a
+  // task's name before the first dash, determine what the task does.
+  std::string mode{};  // empty: derived from the roles or tasks
   std::vector<Task> tasks{};
-  std::optional<std::int32_t> start_in_order{};  // 1: a task starts when all before it run
-  std::string clean_pod_policy{};                // as written; ask effective_clean_policy()
-  std::string clean_policy{};                    // the same, as a published guide calls it
-  std::string intranet{};                        // "PodIP" (also when empty), "Service" or "Host"
+  std::optional<std::int32_t> start_in_order{};  // 1: a task starts when all previous tasks run
+  std::string clean_pod_policy{};                // as written; see effective_clean_policy()
+  std::string clean_policy{};  // the same field under the name that a published guide uses
+  std::string intranet{};      // "PodIP" (also when empty), "Service" or "Host"
   std::optional<std::int32_t> with_gloo{};
   std::optional<std::int32_t> elastic{};  // any value, even 0, turns it on
   std::optional<SchedulingPolicy> scheduling_policy{};
@@ -114,7 +115,7 @@ struct RoleStatus {
   bool operator==(const RoleStatus&) const = default;
 };
 
-// Which state of the data set the job was started on.
+// The state of the data set when the job was started.
 struct DataVersion {
   std::string name{};
   std::int64_t generation = 0;
@@ -135,10 +136,10 @@ struct PaddleJobStatus {
   std::optional<WallTime> completion_time{};
   std::int64_t observed_generation = 0;
   Conditions conditions{};
-  std::int64_t epoch = 0;                  // raised before each restart of the whole job
+  std::int64_t epoch = 0;                  // incremented before each restart of the whole job
   std::int32_t failures = 0;               // of the user's program, against backoffLimit
   std::int32_t disruptions = 0;            // evictions and lost nodes, against disruptionLimit
-  std::optional<WallTime> restart_time{};  // when epoch was last raised
+  std::optional<WallTime> restart_time{};  // when epoch was last incremented
   std::int32_t port = 0;                   // first of the job's ports
   std::int32_t replicas = 0;               // of workers, for the scale subresource
   std::string selector{};                  // of worker pods, for the scale subresource
@@ -158,9 +159,9 @@ struct PaddleJob {
   bool operator==(const PaddleJob&) const = default;
 };
 
-// kInvalid with the path when something has the wrong type. Unknown fields are kept.
+// kInvalid with the path of the first field that has the wrong type. Unknown fields are kept.
 Result<PaddleJob> decode_paddle_job(const Json& object);
-// decode then encode is the identity.
+// The inverse of decoding: the same JSON.
 Json encode(const PaddleJob& job);
 Json encode(const PaddleJobStatus& status);
 
@@ -168,11 +169,12 @@ Json encode(const PaddleJobStatus& status);
 std::string task_type(const std::string& name);
 
 enum class CleanPolicy { kAlways, kNever, kOnFailure, kOnCompletion };
-// "" is OnCompletion; the misspelt OnFailed and Nerver of old examples act as Never. cleanPolicy
-// counts where there is no cleanPodPolicy.
+// An empty policy is OnCompletion; the misspelled OnFailed and Nerver of old examples act as Never.
+// cleanPolicy is used when cleanPodPolicy is empty.
 CleanPolicy effective_clean_policy(const PaddleJobSpec& spec);
 
-// Sentences for the user about what is accepted but probably not meant. Empty when all is well.
+// Warnings for the user about fields that are accepted but probably not intended. Empty when there
+// are none.
 std::vector<std::string> warnings(const PaddleJob& job);
 
 }  // namespace paddle::api

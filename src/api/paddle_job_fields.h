@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields (field.h) and cross-field rules (expr.h) of PaddleJob: the only list of them. Included
-// by paddle_job.cc for decoding and by describe.cc for the schema.
+// The fields (schema/field.h) and cross-field rules (schema/expr.h) of PaddleJob: the only list of
+// them. Included by paddle_job.cc for decoding and by crd/describe.cc for the schema.
 
 #pragma once
 
@@ -50,13 +50,14 @@ inline Rules rules(Tag<Role>) {
   };
 }
 
-// Of the trainers of an elastic job; nobody else's range is read. `of` names a field of theirs.
+// Rules for the trainers of an elastic job; requests and limits of other roles are ignored. `of`
+// returns the expression of a field of the trainers.
 template <typename Of>
-Expr asks_for_no_more(const Of& of) {
+Expr requests_within_replicas(const Of& of) {
   return implies(has(of("requests")), at_most(of("requests"), of("replicas")));
 }
 template <typename Of>
-Expr keeps_its_limit(const Of& of) {
+Expr replicas_within_limits(const Of& of) {
   return either({negate(has(of("limits"))), equal(of("limits"), lit(0)),
                  at_most(of("replicas"), of("limits"))});
 }
@@ -184,13 +185,13 @@ inline Rules rules(Tag<PaddleJobSpec>) {
       {either({runs("ps"), runs("worker"), runs("heter"), both({tasks, negate(idle)})}),
        "at least one role needs replicas greater than 0"},
       {implies(elastic, either({has(self("worker")), tasks})), "elastic needs a worker role"},
-      {implies(both({elastic, has(self("worker"))}), asks_for_no_more(worker)),
+      {implies(both({elastic, has(self("worker"))}), requests_within_replicas(worker)),
        "requests must not exceed replicas"},
-      {implies(both({elastic, has(self("worker"))}), keeps_its_limit(worker)),
+      {implies(both({elastic, has(self("worker"))}), replicas_within_limits(worker)),
        "replicas must not exceed limits"},
-      {implies(both({elastic, tasks}), all_of(self("tasks"), asks_for_no_more(task))),
+      {implies(both({elastic, tasks}), all_of(self("tasks"), requests_within_replicas(task))),
        "requests must not exceed replicas"},
-      {implies(both({elastic, tasks}), all_of(self("tasks"), keeps_its_limit(task))),
+      {implies(both({elastic, tasks}), all_of(self("tasks"), replicas_within_limits(task))),
        "replicas must not exceed limits"},
       {implies(tasks, negate(either({has(self("ps")), has(self("worker")), has(self("heter"))}))),
        "tasks go alone: write either tasks, or ps, worker and heter"},
@@ -250,8 +251,8 @@ void fields(Visit& visit, As<PaddleJob> auto& j) {
   visit("status", j.status, {});
 }
 
-// <job>-ps-0, the shortest name of a pod, has to be a DNS label: it is the pod's host name, and a
-// Service's name too. Whether longer ones fit is said by the operator, which knows how many pods.
+// <job>-ps-0, the shortest name of a pod, has to be a DNS label: it is the host name of the pod,
+// and the name of a Service. The operator checks longer names, because it knows the number of pods.
 inline Rules rules(Tag<PaddleJob>) {
   const Expr name = self("metadata.name");
   return {

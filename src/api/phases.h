@@ -41,7 +41,7 @@ inline constexpr const char* kFailed = "Failed";
 constexpr bool is_final(std::string_view phase) { return phase == kSucceeded || phase == kFailed; }
 }  // namespace sample_job_phase
 
-// Of one partition of a job that runtimes do.
+// State of one partition of a job that runtimes do.
 namespace partition_state {
 inline constexpr const char* kPending = "Pending";
 inline constexpr const char* kRunning = "Running";

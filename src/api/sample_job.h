@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SampleJob (batch.paddlepaddle.org/v1alpha1) as a value. The JSON names, limits and meaning of
-// each field are in sample_job_fields.h, once. Plain values: copy, compare, share between threads.
+// SampleJob (batch.paddlepaddle.org/v1alpha1) as a value. sample_job_fields.h is the only list of
+// the JSON names, limits and meanings of the fields. Plain values: copy them, compare them, share
+// them between threads.
 
 #pragma once
 
@@ -23,7 +24,7 @@ struct LocalReference {
   bool operator==(const LocalReference&) const = default;
 };
 
-// The flags of `juicefs sync` under their own names. Optional where a zero can be meant.
+// The flags of `juicefs sync` under their own names. Optional where zero is a valid value.
 struct SyncOptions {
   std::string source{};
   std::string destination{};
@@ -109,7 +110,7 @@ struct SampleJobStatus {
   std::string progress{};  // for the column: "42% 1.7 GiB/4.2 GiB"
   std::optional<Work> work{};
   std::vector<JobPartition> partitions{};
-  std::vector<JobPartition> left{};  // parts of a division that was given up, not yet cancelled
+  std::vector<JobPartition> left{};  // parts of an abandoned division, not yet cancelled
   std::optional<CronJobStatus> cron{};
   std::int32_t failures = 0;
   std::optional<WallTime> last_failure{};
@@ -132,9 +133,9 @@ struct SampleJob {
   bool operator==(const SampleJob&) const = default;
 };
 
-// kInvalid with the path when something has the wrong type. Unknown fields are kept.
+// kInvalid with the path of the first field that has the wrong type. Unknown fields are kept.
 Result<SampleJob> decode_sample_job(const Json& object);
-// decode then encode is the identity.
+// The inverse of decoding: the same JSON.
 Json encode(const SampleJob& job);
 Json encode(const SampleJobStatus& status);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields (field.h) and cross-field rules (expr.h) of SampleJob: the only list of them.
+// The fields (schema/field.h) and cross-field rules (schema/expr.h) of SampleJob: the only list of
+// them. Included by sample_job.cc for decoding and by crd/describe.cc for the schema.
 
 #pragma once
 
@@ -16,7 +17,7 @@ inline constexpr const char* kSampleJobTypes[] = {"sync", "warmup", "rmr", "clea
 inline constexpr const char* kConcurrencyPolicies[] = {"Allow", "Forbid", "Replace"};
 inline constexpr int kMaxPaths = 1000;
 
-// Five fields of cron, or @daily and its like; the controller reads it exactly.
+// Five cron fields, or a name such as @daily. A coarse check: the controller parses the schedule.
 inline constexpr const char* kCron =
     "^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[-0-9*/,?LA-Za-z]+( "
     "+[-0-9*/,?LA-Za-z#]+){4})$";
@@ -67,7 +68,7 @@ inline Rules rules(Tag<SyncOptions>) {
   };
 }
 
-// Each of paths stays beneath the root.
+// No path leaves the root of the data set.
 inline Rules path_rules() {
   return {{implies(has(self("paths")), all_of(self("paths"), negate(matches(element(), kUpwards)))),
            "paths must not contain a '..' segment"}};

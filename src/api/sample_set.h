@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SampleSet (batch.paddlepaddle.org/v1alpha1) as a value. The JSON names, limits and meaning of
-// each field are in sample_set_fields.h, once. Plain values: copy, compare, share between threads.
+// SampleSet (batch.paddlepaddle.org/v1alpha1) as a value. sample_set_fields.h is the only list of
+// the JSON names, limits and meanings of the fields. Plain values: copy them, compare them, share
+// them between threads.
 
 #pragma once
 
@@ -25,7 +26,8 @@ struct SampleSource {
   bool operator==(const SampleSource&) const = default;
 };
 
-// The mount options of JuiceFS under their own names. All optional: a zero can be meant.
+// The mount options of JuiceFS under their own names. All are optional, because zero is a valid
+// value.
 struct JuiceFSMountOptions {
   std::optional<std::string> metrics{};
   std::optional<std::int64_t> attr_cache{};
@@ -50,7 +52,7 @@ struct JuiceFSMountOptions {
 };
 
 struct Csi {
-  std::string driver{};  // the engine; empty: decided from the secret
+  std::string driver{};  // the engine; empty: derived from the Secret
   std::optional<JuiceFSMountOptions> juicefs{};
   Opaque rest{};
   bool operator==(const Csi&) const = default;
@@ -79,7 +81,7 @@ struct AutoWarmup {
 };
 
 struct SampleSetSpec {
-  std::int32_t partitions = 0;  // as written; ask effective_partitions()
+  std::int32_t partitions = 0;  // as written; see effective_partitions()
   std::optional<SampleSource> source{};
   std::optional<SecretReference> secret{};
   bool no_sync = false;
@@ -95,7 +97,7 @@ struct SampleSetSpec {
   bool warms_up_by_itself() const { return !warmup || warmup->enabled.value_or(true); }
 };
 
-// Sizes as people read them, and the exact figures beside them.
+// Sizes as readable text, and the exact numbers of bytes.
 struct CacheStatus {
   std::string total_size{};
   std::string total_files{};
@@ -104,7 +106,7 @@ struct CacheStatus {
   std::string disk_used{};
   std::string disk_avail{};
   std::string disk_usage_rate{};
-  std::string error_message{};  // JSON key "errorMassage": misspelt, and users rely on it
+  std::string error_message{};  // JSON key "errorMassage": misspelled, but clients depend on it
   std::int64_t total_bytes = 0;
   std::int64_t cached_bytes = 0;
   Opaque rest{};
@@ -126,24 +128,24 @@ struct JobsName {
   bool operator==(const JobsName&) const = default;
 };
 
-// The published list of files: DESIGN calls it an index generation.
+// The published list of files: one generation of the index.
 struct IndexStatus {
   std::int64_t generation = 0;
   std::string digest{};
-  std::string synced_by{};    // id of the sync that made it, where the engine does not count
-  std::int64_t left_out = 0;  // what the source has and the set cannot show
+  std::string synced_by{};    // id of the sync that made it, for an engine without generations
+  std::int64_t left_out = 0;  // objects of the source that cannot be files of the set
   std::vector<std::string> left_out_examples{};
   Opaque rest{};
   bool operator==(const IndexStatus&) const = default;
 };
 
-// Why the rest of a partition is not in the cache although nothing is going to bring it in: values
-// of PartitionStatus::uncached_reason.
+// Values of PartitionStatus::uncached_reason: why a part of the partition is not cached although no
+// warm-up will load it.
 namespace uncached {
 inline constexpr const char* kNoRoom = "NoRoom";        // the cache is full
-inline constexpr const char* kCleared = "Cleared";      // somebody cleared it
+inline constexpr const char* kCleared = "Cleared";      // a user cleared it
 inline constexpr const char* kPartly = "PartlyCached";  // evicted, or the warm-up was cancelled
-inline constexpr const char* kWarmupFailed = "WarmupFailed";  // often enough
+inline constexpr const char* kWarmupFailed = "WarmupFailed";  // too often
 }  // namespace uncached
 
 struct PartitionStatus {
@@ -152,23 +154,24 @@ struct PartitionStatus {
   std::int64_t total_bytes = 0;
   std::int64_t cached_bytes = 0;
   bool ready = false;
-  std::string warmed{};     // the automatic warm-up that has ended here ...
-  std::string warmed_on{};  // ... and the node on which it did
-  // The life of that node's cache which holds what it brought in, so that a loss is noticed; empty
-  // when nobody is to bring it back: somebody cleared the cache, or it is not known.
+  std::string warmed{};     // id of the last automatic warm-up that ended here
+  std::string warmed_on{};  // the node on which it ended
+  // Identifies the cache of that node that holds the loaded data, so that the loss of the cache is
+  // noticed. Empty when the data is not to be loaded again: a user cleared the cache, or the cache
+  // is not known.
   std::string warmed_in{};
-  std::int64_t warmed_bytes = 0;  // how much of the partition was there when it had ended
-  // The partition is as warm as it can be, and why it is not warmer; empty when all of it is
-  // cached, or a warm-up runs or is to come.
+  std::int64_t warmed_bytes = 0;  // bytes of the partition that were cached when it ended
+  // Why the partition is as warm as it can be but not completely cached. Empty when all of it is
+  // cached, or while a warm-up runs or is planned.
   std::string uncached_reason{};
   Opaque rest{};
   bool operator==(const PartitionStatus&) const = default;
 };
 
-// The first sync, from when it is divided among several runtimes until it has ended.
+// The first sync, while it is divided among several runtimes.
 struct SharedSync {
   std::vector<JobPartition> parts{};
-  std::vector<JobPartition> left{};  // of a division that was given up, not yet cancelled
+  std::vector<JobPartition> left{};  // parts of an abandoned division, not yet cancelled
   Opaque rest{};
   bool operator==(const SharedSync&) const = default;
 };
@@ -200,9 +203,9 @@ struct SampleSet {
   bool operator==(const SampleSet&) const = default;
 };
 
-// kInvalid with the path when something has the wrong type. Unknown fields are kept.
+// kInvalid with the path of the first field that has the wrong type. Unknown fields are kept.
 Result<SampleSet> decode_sample_set(const Json& object);
-// decode then encode is the identity.
+// The inverse of decoding: the same JSON.
 Json encode(const SampleSet& set);
 Json encode(const SampleSetStatus& status);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields (field.h) and cross-field rules (expr.h) of SampleSet: the only list of them.
+// The fields (schema/field.h) and cross-field rules (schema/expr.h) of SampleSet: the only list of
+// them. Included by sample_set.cc for decoding and by crd/describe.cc for the schema.
 
 #pragma once
 

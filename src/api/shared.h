@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small structs that more than one resource uses. Every struct of a resource has a member
-// `rest`: unknown keys and spellings that survive a round trip (codec.h).
+// Small structs that more than one resource uses. Every struct of a resource has a member `rest`:
+// unknown keys and spellings that survive a round trip (schema/codec.h).
 
 #pragma once
 
@@ -29,8 +29,8 @@ struct Condition {
 using Conditions = std::vector<Condition>;
 
 const Condition* find_condition(const Conditions& conditions, std::string_view type);
-// Adds or replaces the condition of this type. last_transition becomes `now` when the status
-// differs from what was there and is kept otherwise. Returns true when anything changed.
+// Adds the condition or replaces the one of its type. last_transition becomes `now` when the status
+// changes; otherwise it is kept. Returns true when anything changed.
 bool set_condition(Conditions& conditions, Condition wanted, WallTime now);
 
 struct ObjectReference {
@@ -52,11 +52,11 @@ struct SecretReference {
   bool operator==(const SecretReference&) const = default;
 };
 
-// `none` is the name that published examples give where a source needs no keys: such a Secret is
-// used when it is there, and nobody waits for it.
+// `none` is the name that published examples give when a source needs no credentials. Such a Secret
+// is used if it exists, and is not waited for.
 inline bool may_be_missing(const SecretReference& secret) { return secret.name == "none"; }
 
-// Which files warm up first and on which partition: the order of Paddle's samplers.
+// In which order files are warmed up and on which partition: the order of Paddle's samplers.
 inline constexpr const char* kStrategies[] = {"sequence", "random", "distributedBatch"};
 
 struct Strategy {
@@ -70,7 +70,7 @@ struct Strategy {
   bool operator==(const Strategy&) const = default;
 };
 
-// What is done of what there is to do.
+// Progress of a job: how much is done, and of how much.
 struct Work {
   std::int64_t files_total = 0;
   std::int64_t files_done = 0;
@@ -83,16 +83,16 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-// One runtime's part of a job.
+// The part of a job that one runtime does.
 struct JobPartition {
   std::int32_t index = 0;
-  std::string id{};  // of the job at the runtime, stored before it is sent
+  std::string id{};  // id of the job at the runtime, stored before it is sent
   std::string node{};
   std::string state{};  // Pending, Running, Succeeded, Failed, Cancelled
   std::string message{};
-  std::string cut{};  // of a sync that several runtimes share: which division this is a part of
+  std::string cut{};  // shared syncs: the division that this part belongs to
   std::optional<Work> work{};
-  // Of a sync that several runtimes share: since when its runtime is away, or it has failed.
+  // Shared syncs: since when the runtime is away, or since when this part has failed.
   std::optional<WallTime> stalled_since{};
   Opaque rest{};
   bool operator==(const JobPartition&) const = default;

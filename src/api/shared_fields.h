@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptions (field.h) of the structs in shared.h. Included by the .cc files of the resources.
+// Descriptions (schema/field.h) of the structs in shared.h. Included by the .cc files of the
+// resources.
 
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace paddle::api {
 
-// Longest object name, and longest path that Linux takes.
+// Maximum length of an object name, and of a path in Linux.
 inline constexpr int kMaxName = 253;
 inline constexpr int kMaxPath = 4096;
 
@@ -56,7 +57,8 @@ void fields(Visit& visit, As<SecretReference> auto& r) {
         {.doc = "Namespace of the Secret; only the object's own works.", .max_length = 63});
 }
 
-// The keys stand beside others in the struct that has the strategy, as in the Go operator's YAML.
+// The keys are siblings of others in the struct that has the strategy, as in the YAML of the Go
+// operator.
 template <typename Visit>
 void strategy_fields(Visit& visit, As<Strategy> auto& s) {
   visit("strategyName", s.name,

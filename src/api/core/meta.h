@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every Kubernetes object carries: its key, and the part of metadata that we read or write.
-// Plain values; every field has a default, so call sites name only what they set.
+// What every Kubernetes object has: its key, and the part of the metadata that we read or write.
+// Plain values; every field has a default, so that callers name only what they set.
 
 #pragma once
 
@@ -46,21 +46,21 @@ struct Meta {
   std::vector<std::string> finalizers{};
   std::vector<OwnerReference> owners{};
   std::optional<WallTime> created{};
-  std::optional<WallTime> deleted{};  // deletionTimestamp: on its way out
+  std::optional<WallTime> deleted{};  // deletionTimestamp: it is being deleted
   bool operator==(const Meta&) const = default;
 
   bool deleting() const { return deleted.has_value(); }
   const OwnerReference* controller() const;  // the owner with controller: true, or null
 };
 
-std::string annotation(const Meta& meta, const char* name);  // empty: none
+std::string annotation(const Meta& meta, const char* name);  // empty when there is none
 
-// Reads object["metadata"]. kInvalid when a field has the wrong type; unknown fields are passed
-// over (they live on in the object itself: writers edit the object they were given).
+// Reads object["metadata"]. kInvalid when a field has the wrong type; unknown fields are ignored
+// (they stay in the object itself, which writers edit).
 Result<Meta> decode_meta(const Json& object);
 
-// metadata for a create: key, labels, annotations, finalizers and owners; what the server fills in
-// (uid, resourceVersion, times) is left out.
+// The metadata for a create: key, labels, annotations, finalizers and owners; without what the
+// server fills in (uid, resourceVersion, times).
 Json encode_meta(const Meta& meta);
 
 }  // namespace paddle::api

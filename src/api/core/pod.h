@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a core/v1 Pod that the controllers read. Decode only: pods are written as JSON made
+// The part of a core/v1 Pod that the controllers read. Only decoding: pods are created as JSON,
 // from templates.
 
 #pragma once
@@ -25,8 +25,8 @@ struct ContainerStatus {
   State state = State::kWaiting;
   int restarts = 0;
   int exit_code = 0;                // when terminated
-  std::string reason{};             // why it waits or ended: ImagePullBackOff, OOMKilled, ...
-  std::string message{};            // its own last words when terminated, cut to 1024 bytes
+  std::string reason{};             // why it waits or has ended: ImagePullBackOff, OOMKilled, ...
+  std::string message{};            // its termination message, cut to 1024 bytes
   std::optional<WallTime> ended{};  // when terminated
   bool operator==(const ContainerStatus&) const = default;
 };
@@ -40,8 +40,8 @@ struct Pod {
   std::string host_ip{};
   std::string node{};                // empty until it is scheduled
   bool disrupted = false;            // condition DisruptionTarget: evicted, preempted, node lost
-  std::string unschedulable{};       // why no node takes it, while the scheduler says so
-  std::vector<std::string> gates{};  // names of its scheduling gates, in their order
+  std::string unschedulable{};       // the scheduler's message while no node fits
+  std::vector<std::string> gates{};  // names of its scheduling gates, in order
   std::vector<ContainerStatus> init_containers{};
   std::vector<ContainerStatus> containers{};
   bool operator==(const Pod&) const = default;
@@ -50,7 +50,8 @@ struct Pod {
   bool all_ready() const;
 };
 
-// kInvalid when metadata is broken; odd or missing fields elsewhere count as not reported.
+// kInvalid when the metadata cannot be decoded; other fields that are missing or have another type
+// count as not reported.
 Result<Pod> decode_pod(const Json& object);
 
 }  // namespace paddle::api

@@ -154,12 +154,12 @@ Result<Quantity> Quantity::parse(std::string_view text) {
     known = kBinaries[i].text == number->suffix;
     if (known) kibis = 6 - static_cast<int>(i);
   }
-  if (kibis > 0) out.manner_ = Manner::kBinary;
+  if (kibis > 0) out.format_ = Format::kBinary;
   if (!known) {
     const auto exponent = exponent_of(number->suffix);
     if (!exponent) return no_quantity(text);
     power = *exponent;
-    out.manner_ = Manner::kExponent;
+    out.format_ = Format::kExponent;
   }
   const Int128 value = in_billionths(*number, kibis, power);
   out.billionths_ = number->negative ? -value : value;
@@ -177,7 +177,7 @@ std::string Quantity::text() const {
   const auto with = [&](const Suffix& suffix) {
     return digits(billionths_ / suffix.billionths) + std::string(suffix.text);
   };
-  if (manner_ == Manner::kBinary && billionths_ % kUnit == 0) {
+  if (format_ == Format::kBinary && billionths_ % kUnit == 0) {
     for (const Suffix& suffix : kBinaries) {
       if (billionths_ % suffix.billionths == 0) return with(suffix);
     }
@@ -189,13 +189,13 @@ std::string Quantity::text() const {
     fitting = &suffix;
     break;
   }
-  if (manner_ != Manner::kExponent || fitting->text.empty()) return with(*fitting);
+  if (format_ != Format::kExponent || fitting->text.empty()) return with(*fitting);
   const auto place = static_cast<int>(fitting - kDecimals.data());
   return digits(billionths_ / fitting->billionths) + "e" + std::to_string(18 - 3 * place);
 }
 
 Quantity& Quantity::operator+=(const Quantity& other) {
-  if (zero()) manner_ = other.manner_;
+  if (zero()) format_ = other.format_;
   billionths_ = std::clamp(billionths_ + other.billionths_, -kMost, kMost);
   return *this;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kubernetes quantities ("500m", "1.5Gi", "2e3"), exactly: kept as billionths in 128 bits, as the
-// API machinery does. What is finer than a billionth is rounded up, what exceeds 2^63-1 is that.
+// Kubernetes quantities ("500m", "1.5Gi", "2e3"), exactly: as billionths in 128 bits, like the API
+// machinery. What is finer than a billionth is rounded up; what exceeds 2^63-1 becomes 2^63-1.
 // Pure.
 
 #pragma once
@@ -26,7 +26,7 @@ class Quantity {
   static Result<Quantity> from_json(const Json& value);
 
   // Canonical, as the API server writes it: "1500m" -> "1500m", "1024Ki" -> "1Mi", "0.5" -> "500m".
-  // A sum is written in the manner of its first part that is not zero.
+  // A sum is written in the format of its first summand that is not zero.
   std::string text() const;
 
   Quantity& operator+=(const Quantity& other);
@@ -43,25 +43,26 @@ class Quantity {
 
  private:
   __extension__ using Int128 = __int128;
-  enum class Manner { kDecimal, kBinary, kExponent };
+  enum class Format { kDecimal, kBinary, kExponent };
 
   Int128 billionths_ = 0;
-  Manner manner_ = Manner::kDecimal;
+  Format format_ = Format::kDecimal;
 };
 
 // Resource name -> quantity, as in requests, limits and minResources.
 using Quantities = std::map<std::string, Quantity>;
 
-// kInvalid with the name of the resource whose quantity is none. Not an object: empty.
+// kInvalid with the name of the resource whose quantity cannot be parsed. Empty when `object` is
+// not an object.
 Result<Quantities> decode_quantities(const Json& object);
 Json encode(const Quantities& quantities);
 
 void add(Quantities& sum, const Quantities& part);
-void raise_to(Quantities& most, const Quantities& part);  // the greater of both, each
+void raise_to(Quantities& most, const Quantities& part);  // the maximum of each resource
 
-// What the scheduler reserves for a pod: the greater of the sum over containers and of the greatest
-// init container (sidecars among them add to both), plus overhead. A resource with a limit and no
-// request is requested as much as its limit, as the API server fills it in.
+// What the scheduler reserves for a pod: the greater of the sum over the containers and of the
+// greatest init container (sidecars among them add to both), plus the overhead. A resource with a
+// limit and without a request is requested up to its limit, as the API server fills it in.
 Result<Quantities> requests_of_pod(const Json& pod_spec);
 
 }  // namespace paddle::api

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CustomResourceDefinitions out of the descriptions (describe.h), and the files of deploy/ made of
-// them. Deterministic: the same source gives the same bytes.
+// CustomResourceDefinitions made from the descriptions (describe.h), and the files of deploy/ that
+// contain them. Deterministic: the same source gives the same bytes.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace paddle::api {
 Json crd(Kind kind);
 
 // apiextensions.k8s.io/v1beta1 for servers before 1.16: the same schema without what they do not
-// know (CEL, defaults, list types).
+// support (CEL, defaults, list types).
 Json crd_v1beta1(Kind kind);
 
 // Path beneath deploy/ -> text of the file.

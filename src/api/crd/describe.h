@@ -42,7 +42,7 @@ struct Description {
   std::vector<Column> columns{};
   std::optional<Scale> scale{};
   Opaque schema{};                      // structural, apiextensions/v1
-  std::map<std::string, Expr> rules{};  // by the CEL text that stands in the schema
+  std::map<std::string, Expr> rules{};  // by their CEL text in the schema
 
   std::string api_version() const { return std::string(kGroup) + "/" + version; }
 };

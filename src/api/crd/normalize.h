@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the API server does to an object before it looks at it. Internal to api/.
+// What the API server does to an object before it validates it. Internal to api/.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace paddle::api {
 void normalize(Json& value, const Json& schema, const std::string& path,
                std::vector<Problem>* unknown);
 
-// metadata: refuses what is not an ObjectMeta and names that are not names.
+// Checks metadata: its structure, and the syntax of names.
 void check_metadata(const Json& object, bool strict, std::vector<Problem>& problems);
 
 }  // namespace paddle::api

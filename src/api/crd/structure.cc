@@ -118,7 +118,7 @@ class Check {
     }
     if (const auto items = schema_.find("items"); items != schema_.end()) {
       for (size_t i = 0; i < value_.size(); ++i) {
-        check_structure(value_[i], continued(value_[i], old_, schema_), *items,
+        check_structure(value_[i], counterpart(value_[i], old_, schema_), *items,
                         path_ + "[" + std::to_string(i) + "]", problems_);
       }
     }
@@ -184,7 +184,7 @@ void check_structure(const Json& value, const Json* old, const Json& schema,
   Check(value, old, schema, path, problems).run();
 }
 
-const Json* continued(const Json& item, const Json* old, const Json& schema) {
+const Json* counterpart(const Json& item, const Json* old, const Json& schema) {
   const auto keys = schema.find("x-kubernetes-list-map-keys");
   if (!old || !old->is_array() || !item.is_object() || keys == schema.end()) return nullptr;
   for (const Json& candidate : *old) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks a normalized value against a structural schema: types, limits, patterns, formats, list
-// uniqueness. Internal to api/. Given an old value, subtrees that are equal to it are passed over.
+// Checks a normalized value against a structural schema: types, limits, patterns, formats,
+// uniqueness in lists. Internal to api/. Given an old value, subtrees equal to it are not checked.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace paddle::api {
 void check_structure(const Json& value, const Json* old, const Json& schema,
                      const std::string& path, std::vector<Problem>& problems);
 
-// The element of `old` that `item` continues, by the keys of a list-map; null when there is none.
-const Json* continued(const Json& item, const Json* old, const Json& schema);
+// The element of `old` that has the keys of `item` in a list-map; null when there is none.
+const Json* counterpart(const Json& item, const Json* old, const Json& schema);
 
 }  // namespace paddle::api

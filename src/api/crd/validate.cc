@@ -28,7 +28,7 @@ class RuleCheck {
       }
     } else if (value.is_array() && schema.contains("items")) {
       for (size_t i = 0; i < value.size(); ++i) {
-        run(value[i], continued(value[i], old, schema), schema["items"],
+        run(value[i], counterpart(value[i], old, schema), schema["items"],
             path + "[" + std::to_string(i) + "]");
       }
     }

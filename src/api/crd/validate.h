@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Would the API server take this object? The same schema and the same rules as in the CRD, applied
-// here: for tests, for `paddlectl`, and for the embedded API server. Never throws, whatever the
-// JSON; a problem is one sentence with the path of the field.
+// Whether the API server would accept an object: the schema and the rules of the CRD, applied here.
+// For tests, for `paddlectl`, and for the embedded API server. Never throws for any JSON; a problem
+// is one sentence with the path of the field.
 //
-// Follows the server step by step: unknown fields refused (or dropped), nulls that mean nothing
-// dropped, status dropped on create and taken from the old object on update, defaults filled in,
-// structure checked, rules evaluated. On an update what has not changed is not held against the
-// object (the server calls it ratcheting), except by rules that compare with the old object.
-// Not covered: the server's own checks of labels, annotations, owners and other metadata.
+// Follows the server step by step: unknown fields are refused (or dropped), meaningless nulls are
+// dropped, status is dropped on create and taken from the old object on update, defaults are filled
+// in, the structure is checked, the rules are evaluated. On an update, unchanged fields are not
+// validated again (ratcheting), except by rules that compare with the old object. Not covered: the
+// server's own checks of labels, annotations, owners and other metadata.
 
 #pragma once
 
@@ -30,10 +30,10 @@ struct Problem {
 struct Write {
   const Json* old = nullptr;  // null: a create
   bool status = false;        // through the status subresource: only status counts
-  bool strict = true;         // as kubectl asks for; else unknown fields are dropped in silence
+  bool strict = true;         // as kubectl requests it; otherwise unknown fields are dropped
 };
 
-// Empty when the object is good. Structural problems hide rule problems, as at the server.
+// Empty when the object is valid. Structural problems hide rule problems, as at the server.
 std::vector<Problem> validate(Kind kind, const Json& object, const Write& write = {});
 
 // The object as the server would store it: nulls and unknown fields dropped, defaults filled in.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the corpus (test/corpus/api) can not say: updates of objects older than a rule, and JSON
-// that is hostile rather than wrong.
+// Cases that the corpus (test/corpus/api) cannot express: updates of objects older than a rule, and
+// hostile JSON.
 
 #include "api/crd/validate.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON value that Kubernetes objects are made of. Headers that only mention Json include this;
-// files that touch its inside include <nlohmann/json.hpp>.
+// The JSON value that Kubernetes objects are made of. A header that only mentions Json includes
+// this file; a file that uses its members includes <nlohmann/json.hpp>.
 
 #pragma once
 
@@ -17,24 +17,24 @@ namespace paddle::api {
 
 using Json = nlohmann::json;
 
-// Never throws: kInvalid with the position for text that is not JSON, is nested deeper than
-// kMaxDepth (a hostile text must not overflow the stack), or is not UTF-8.
+// Never throws. kInvalid with the position when the text is not JSON, is not UTF-8, or is nested
+// deeper than kMaxDepth (a hostile text must not overflow the stack).
 inline constexpr int kMaxDepth = 128;
 Result<Json> parse_json(std::string_view text);
 
-// Compact text; invalid UTF-8 in strings is replaced, never thrown about.
+// Compact text. Never throws: invalid UTF-8 in strings is replaced.
 std::string dump_json(const Json& value);
 
-// JSON that a value carries without looking inside: pod templates, unknown fields. Immutable and
+// JSON that a value carries without interpreting it: pod templates, unknown fields. Immutable and
 // shared, so that copying a value copies no JSON; empty when there is none. Safe to share between
-// threads. Equality is that of the JSON.
+// threads. Compares by the JSON that it holds.
 class Opaque {
  public:
   Opaque() = default;
   Opaque(Json value);
 
   explicit operator bool() const { return held_ != nullptr; }
-  const Json& operator*() const { return *held_; }  // only when not empty
+  const Json& operator*() const { return *held_; }  // not when empty
   const Json* get() const { return held_.get(); }   // null when empty
   const Json* operator->() const { return held_.get(); }
   friend bool operator==(const Opaque& a, const Opaque& b);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads from objects that others wrote: what is not there, or is of another kind, counts as absent.
-// A path is a key, or a JSON pointer when it begins with '/': "spec", "/spec/csi/driver". Pure.
+// Reads fields of objects that others wrote: a field that is missing, or has another type, counts
+// as absent. A path is a key, or a JSON pointer when it begins with '/': "spec",
+// "/spec/csi/driver". Pure.
 
 #pragma once
 

@@ -28,7 +28,7 @@ Json typed(const std::string& text) {
   return text;
 }
 
-// Thrown through yaml-cpp, which has no other way to be told to stop, and caught in parse_yaml.
+// Thrown through yaml-cpp, which can be stopped in no other way, and caught in parse_yaml.
 struct Problem : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

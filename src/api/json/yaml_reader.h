@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// YAML read as JSON, for configuration files that somebody else wrote. Never throws and always
-// ends: the size of the text, the nesting and what aliases may expand to are bounded.
+// Reads YAML as JSON, from files that users wrote. Never throws and always ends: the size of the
+// text, the nesting, and the expansion of aliases are bounded.
 //
 // Plain scalars that are JSON numbers or booleans become those when nothing is lost by it (so that
 // 0123 and 1.10 stay text); quoted ones are text. Only the first document is read. Merge keys
@@ -16,7 +16,8 @@
 
 namespace paddle::api {
 
-inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;  // of text, and again of what aliases add
+inline constexpr size_t kMaxYamlBytes = size_t{1}
+                                        << 20;  // of the text, and again for what aliases add
 inline constexpr size_t kMaxYamlNodes = 100'000;
 inline constexpr size_t kMaxYamlDepth = 64;
 

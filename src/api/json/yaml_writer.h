@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes JSON values as YAML that people can read: block style, and flow style for
-// large subtrees that have no description anywhere, which are other people's schemas.
+// Writes JSON values as readable YAML: block style, and flow style for large subtrees without any
+// description, which are schemas that are not ours.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace paddle::api {
 
 std::string to_yaml(const Json& value);
 
-// Block style throughout, for objects that people look at.
+// Block style only, for objects that are shown to users.
 std::string to_block_yaml(const Json& value);
 
 }  // namespace paddle::api

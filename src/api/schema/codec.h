@@ -3,12 +3,13 @@
 // Decoding and encoding of described structs (field.h). Internal to api/: included by the .cc file
 // of each resource, which exports plain functions.
 //
-// Decoding then encoding is the identity on every object that decodes. A struct keeps in `rest`
-// what its fields do not say: unknown keys, and known keys whose spelling encoding would not
-// reproduce (null, "", 0, [], 1.0, a time with an offset). A kept spelling is used again as long as
-// the field still has the value it was decoded to; an edited field is written anew.
+// Decoding and then encoding is the identity for every object that can be decoded. A struct keeps
+// in `rest` what its fields do not express: unknown keys, and known keys whose spelling encoding
+// would not reproduce (null, "", 0, [], 1.0, a time with an offset). A kept spelling is written
+// again as long as the field has the value that it was decoded to; the spelling of an edited field
+// is dropped.
 //
-// read() never throws and reports the first trouble as one sentence that starts with the path.
+// read() never throws. It reports the first problem as one sentence that begins with the path.
 
 #pragma once
 
@@ -52,7 +53,7 @@ inline constexpr bool kIsStruct =
     !std::is_same_v<T, WallTime> && !std::is_same_v<T, TextMap> && !kIsOptional<T> && !kIsList<T> &&
     !kIsMap<T>;
 
-// Where we are, as a chain on the stack; becomes text only when something is wrong.
+// The current position, as a chain on the stack; it becomes text only for an error.
 struct Path {
   const Path* up = nullptr;
   const char* key = nullptr;
@@ -79,19 +80,19 @@ class Decoder {
       if (field.always) done_ = Error{Code::kInvalid, to_string(here) + " is required"};
       return;
     }
-    if (found->is_null()) return;  // as if absent; the spelling goes to rest
+    if (found->is_null()) return;  // as if absent; the spelling is kept in rest
     done_ = read(*found, to, here);
-    if (done_ && faithful(to, *found, field)) told_.push_back(key);
+    if (done_ && faithful(to, *found, field)) encoded_.push_back(key);
   }
 
-  // Keeps what the fields do not tell.
+  // Keeps what the fields do not express.
   Result<> finish(Opaque& rest) {
-    if (done_ && told_.size() < from_.size()) rest = Opaque(untold());
+    if (done_ && encoded_.size() < from_.size()) rest = Opaque(not_encoded());
     return std::move(done_);
   }
 
  private:
-  // True when encoding `value` gives `from` again.
+  // True when encoding `value` results in `from`.
   template <typename T>
   static bool faithful(const T& value, const Json& from, const Field& field) {
     if constexpr (kIsInteger<T>) {
@@ -111,10 +112,10 @@ class Decoder {
     }
   }
 
-  Json untold() const {
+  Json not_encoded() const {
     Json kept = Json::object();
     for (const auto& [key, value] : from_.items()) {
-      if (std::find(told_.begin(), told_.end(), std::string_view(key)) == told_.end()) {
+      if (std::find(encoded_.begin(), encoded_.end(), std::string_view(key)) == encoded_.end()) {
         kept[key] = value;
       }
     }
@@ -123,7 +124,7 @@ class Decoder {
 
   const Json& from_;
   const Path& at_;
-  std::vector<std::string_view> told_{};
+  std::vector<std::string_view> encoded_{};
   Result<> done_ = Done{};
 };
 

@@ -26,7 +26,7 @@ Expr node(Op op, std::vector<Expr> args, std::string text = {}) {
   return Expr{.op = op, .text = std::move(text), .args = std::move(args)};
 }
 
-// Names that CEL can not spell are escaped as Kubernetes prescribes.
+// Names that CEL cannot spell are escaped as Kubernetes prescribes.
 std::string escaped(const std::string& name) {
   static const std::set<std::string> kReserved{
       "true", "false",    "null", "in",     "as",  "break", "const",   "continue",  "else",

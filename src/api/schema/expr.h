@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A validation rule, written once: the same expression is rendered as CEL for the CRD and evaluated
-// here on JSON. Only as much of CEL as our rules need.
+// here on JSON. It covers the part of CEL that our rules need.
 //
-// Evaluation follows CEL: reading a field that is not there, or comparing things of different
-// types, is an error; `false && error` is false and `true || error` is true whatever the order; an
-// error at the top counts as a failed rule, as it does at the API server.
+// Evaluation follows CEL: reading a missing field, or comparing values of different types, is an
+// error; `false && error` is false and `true || error` is true in either order; an error as the
+// result counts as a failed rule, as it does at the API server.
 //
-// Paths are dotted ("spec.worker.replicas") and start at self, at oldSelf or at the element that
-// all_of() stands on. has() guards every step, so a rule need not know which parents are optional.
+// Paths are dotted ("spec.worker.replicas") and start at self, at oldSelf or at the current element
+// of all_of(). has() guards every step, so a rule need not know which parents are optional.
 
 #pragma once
 

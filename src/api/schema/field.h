@@ -8,10 +8,11 @@
 //     visit("replicas", role.replicas, {.doc = "How many pods.", .min = 0, .required = true});
 //   }
 //
-// and everything else is derived by visiting it: decoding and encoding (codec.h), the CRD schema
-// (schema.h) and, through the schema, validation (validate.h). There is no second list of fields.
+// Everything else is derived by visiting it: decoding and encoding (codec.h), the CRD schema
+// (schema.h) and, through the schema, validation (crd/validate.h). There is no second list of
+// fields.
 //
-// A Field is trivially cheap: decoding constructs one per field and never looks inside.
+// A Field is cheap to construct: decoding constructs one per field and never reads it.
 
 #pragma once
 
@@ -26,7 +27,7 @@ namespace paddle::api {
 template <typename S, typename T>
 concept As = std::same_as<std::remove_const_t<S>, T>;
 
-// Schemas that are the API server's own, taken from the distilled pod template (pod_schema.h).
+// Schemas of the API server itself, taken from the distilled pod template (pod_schema.h).
 enum class Foreign { kNone, kPodTemplate, kNodeAffinity, kTolerations, kQuantities };
 
 struct Field {
@@ -39,10 +40,10 @@ struct Field {
   std::optional<int> max_items{};
   const char* pattern = nullptr;          // unanchored, RE2 syntax
   std::span<const char* const> one_of{};  // an enum
-  bool required = false;                  // by the schema; decoding does not insist
-  bool always = false;                    // a number whose zero is written, and must be given
-  const char* list_key = nullptr;         // a list of objects told apart by this key
-  Foreign foreign = Foreign::kNone;       // for Opaque fields
+  bool required = false;                  // by the schema; decoding does not require it
+  bool always = false;               // a number that is required, and written even when it is zero
+  const char* list_key = nullptr;    // the key that identifies the objects of a list
+  Foreign foreign = Foreign::kNone;  // for Opaque fields
 };
 
 }  // namespace paddle::api

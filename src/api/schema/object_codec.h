@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoding and encoding of a whole resource: metadata beside the described fields. Internal to
+// Decoding and encoding of a whole resource: the metadata and the described fields. Internal to
 // api/. Metadata that we do not model (managedFields, ...) is kept and written back.
 
 #pragma once
@@ -17,7 +17,7 @@ template <typename Object>
 Result<Object> read_object(const Json& json) {
   Object object;
   CHECK_DONE(read(json, object, Path{}));
-  // Even an object without any key of its own was read, not made: nothing is added to it.
+  // An object without any key was decoded, too: encoding adds nothing to it.
   if (!object.rest) object.rest = Opaque(Json::object());
   if (json.contains("metadata")) {
     TRY(object.meta, decode_meta(json));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text checks with the API server's semantics: RE2 regular expressions (linear time, so hostile
-// text can not stall us) and lengths in characters, not bytes. Thread-safe.
+// Text checks with the semantics of the API server: RE2 regular expressions (linear time, so that
+// hostile text cannot stall us) and lengths in characters, not in bytes. Thread-safe.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace paddle::api {
 
-// Unanchored. Patterns come from our own schemas only: each is compiled once and kept.
+// Unanchored. Patterns come only from our own schemas: each is compiled once and kept.
 bool matches_pattern(std::string_view text, const std::string& pattern);
 
 // Number of Unicode code points in UTF-8 text.

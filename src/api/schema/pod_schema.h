@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schemas that are not ours: the pod template and parts of it, as the API server itself describes
-// them. distill() makes the template out of the server's OpenAPI document; the result is kept in
-// schema/pod_template.json, built into the library, and refreshed by `make refresh-pod-schema`.
+// Schemas that are not ours: the pod template and parts of it, as the API server describes them.
+// distill_pod_template() makes the schema from the server's OpenAPI document. The result is stored
+// in schema/pod_template.json, built into the library, and updated by `make refresh-pod-schema`.
 //
-// Where the distilled schema departs from the server's, and why, is in docs/design/0002.
+// docs/design/0002 explains where the distilled schema differs from the server's.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace paddle::api {
 
-// A PodTemplateSpec schema out of the document at /openapi/v3/api/v1. kInvalid when it is not one.
+// The schema of PodTemplateSpec from the document at /openapi/v3/api/v1. kInvalid when it has none.
 Result<Json> distill_pod_template(const Json& openapi);
 
 // The built-in one.

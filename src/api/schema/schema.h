@@ -16,14 +16,14 @@
 
 namespace paddle::api::schema {
 
-// Rules met on the way, by their CEL text: the schema holds the text, this the meaning.
+// The rules that were found, by their CEL text: the schema has the text, this map the expression.
 using RuleBook = std::map<std::string, Expr>;
 
 template <typename T>
 Json schema_of(const Field& field, RuleBook& book);
 
-// The server does not check the format of a number, and a JSON number is exact only up to here.
-// Without bounds it would store what decoding refuses.
+// The server does not check the format of a number, and JSON numbers are exact only up to this
+// value. Without bounds the server would store numbers that decoding refuses.
 inline constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
 void bound(Json& schema, std::int64_t most);
 void add_limits(Json& schema, const Field& field);
