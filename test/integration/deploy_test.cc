@@ -210,7 +210,7 @@ TEST_F(DeployTest, ManagersAreRefusedNothing) {
 
 TEST_F(DeployTest, AManagerWaitsForItsDefinitionsAndOutlivesThem) {
   must({"create", "namespace", kSystem});
-  auto port = HeldPort::any();
+  auto port = ReservedPort::any();
   ASSERT_TRUE(port);
   const std::string address = "127.0.0.1:" + std::to_string(port->number());
   const auto says = [&](const std::string& path) {
@@ -278,9 +278,10 @@ struct UninstallTest : DeployTest {
     const int pid = getpid();
     const std::string host =
         "127." + std::to_string(1 + pid / 250 % 250) + "." + std::to_string(1 + pid % 250) + ".1";
-    auto started = net::HttpServer::start({host, 7716}, [](const net::Ask& ask) {
-      if (ask.path != "/v1/status") return net::Reply{.status = 404, .body = "{}"};
-      return net::Reply{.body = R"({"engine":"samplefs"})", .content_type = "application/json"};
+    auto started = net::HttpServer::start({host, 7716}, [](const net::ServerRequest& ask) {
+      if (ask.path != "/v1/status") return net::ServerReply{.status = 404, .body = "{}"};
+      return net::ServerReply{.body = R"({"engine":"samplefs"})",
+                              .content_type = "application/json"};
     });
     EXPECT_TRUE(started) << started.error().message;
     if (started) runtime = *std::move(started);

@@ -15,8 +15,8 @@
 namespace paddle::etcd {
 namespace {
 
-using test::HeldPort;
 using test::Keeper;
+using test::ReservedPort;
 
 class RealEtcd {
  public:
@@ -30,8 +30,8 @@ class RealEtcd {
   Result<> start() {
     if (!keeper_) {
       TRY(keeper_, Keeper::start());
-      TRY(client_, HeldPort::any());
-      TRY(peer_, HeldPort::any());
+      TRY(client_, ReservedPort::any());
+      TRY(peer_, ReservedPort::any());
     }
     if (running_ != 0) return Done{};
     TRY(const std::string program, test::component("etcd"));
@@ -57,8 +57,8 @@ class RealEtcd {
 
  private:
   std::unique_ptr<Keeper> keeper_;
-  std::optional<HeldPort> client_;
-  std::optional<HeldPort> peer_;
+  std::optional<ReservedPort> client_;
+  std::optional<ReservedPort> peer_;
   pid_t running_ = 0;
 };
 
@@ -95,7 +95,7 @@ TEST(RealEtcdTest, ForgetsNothingWhenItIsKilledAndTheClientFindsItAgain) {
 
 TEST(RealEtcdTest, AnEndpointThatIsAwayIsPassedOver) {
   ASSERT_TRUE(real());
-  const auto nobody = HeldPort::any();
+  const auto nobody = ReservedPort::any();
   ASSERT_TRUE(nobody);
   Client client({.endpoints = {"http://127.0.0.1:" + std::to_string(nobody->number()),
                                RealEtcd::shared().url()}});

@@ -31,7 +31,7 @@ constexpr int kWriters = 3;
 class LocalKillTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto port = test::HeldPort::any();
+    auto port = test::ReservedPort::any();
     ASSERT_TRUE(port);
     port_.emplace(*std::move(port));
     start();
@@ -103,7 +103,7 @@ class LocalKillTest : public testing::Test {
   }
 
   test::ScratchDir scratch_;
-  std::optional<test::HeldPort> port_;
+  std::optional<test::ReservedPort> port_;
   pid_t child_ = 0;
   std::string token_;
   Mutex mutex_;

@@ -14,7 +14,7 @@
 #include "kube/fake/failing_cluster.h"
 #include "test/integration/control_plane_fixture.h"
 #include "test/support/eventually.h"
-#include "test/support/false_kubelet.h"
+#include "test/support/fake_kubelet.h"
 #include "test/support/keeper.h"
 
 namespace paddle::test {
@@ -103,7 +103,7 @@ class PaddleJobFaults : public ControlPlaneTest {
                                   return controllers::make_paddle_job_reconciler(around, {},
                                                                                  system_clock());
                                 }));
-    FalseKubelet kubelet(*client, "default", ends, 20ms);
+    FakeKubelet kubelet(*client, "default", ends, 20ms);
     std::jthread running([&](std::stop_token stop) { EXPECT_TRUE((*manager)->run(stop)); });
     EXPECT_TRUE(eventually([&] { return all_completed(prefix); }, 400s))
         << prefix << plane->kubectl({"get", "pdj,pods", "-o", "yaml"}).out;
@@ -132,7 +132,7 @@ TEST_F(PaddleJobFaults, CallsMayFailAtRandom) {
 
 TEST_F(PaddleJobFaults, TheOperatorMayBeKilledAtAnyTime) {
   Random random(7);
-  FalseKubelet kubelet(*client, "default", ends, 20ms);
+  FakeKubelet kubelet(*client, "default", ends, 20ms);
   const auto start = [&] {
     return plane->keeper().spawn(
         {.argv = {PADDLE_OPERATOR, "--kubeconfig=" + plane->kubeconfig(), "--controllers=paddlejob",

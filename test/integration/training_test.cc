@@ -212,8 +212,8 @@ TEST_F(Training, TrainersOfParameterServersLearnAndTheServersStay) {
 TEST_F(Training, AnElasticJobGrowsAndShrinksWhileItTrains) {
   const auto etcd = test::component("etcd");
   ASSERT_TRUE(etcd) << etcd.error().message;
-  auto client = test::HeldPort::any();
-  auto peer = test::HeldPort::any();
+  auto client = test::ReservedPort::any();
+  auto peer = test::ReservedPort::any();
   ASSERT_TRUE(client && peer);
   const std::string url = "http://127.0.0.1:" + std::to_string(client->number());
   const std::string peer_url = "http://127.0.0.1:" + std::to_string(peer->number());

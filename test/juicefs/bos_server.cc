@@ -31,7 +31,8 @@ Result<std::unique_ptr<BosServer>> BosServer::start(std::map<std::string, std::s
   TRY(const net::Address address, net::parse_address("127.0.0.1:0"));
   TRY(server->http_,
       net::HttpServer::start(
-          address, [self = server.get()](const net::Ask& ask) { return self->answer(ask); }, {},
+          address,
+          [self = server.get()](const net::ServerRequest& ask) { return self->answer(ask); }, {},
           tls));
   return server;
 }
@@ -41,7 +42,7 @@ std::vector<std::string> BosServer::callers() const {
   return callers_;
 }
 
-net::Reply BosServer::answer(const net::Ask& ask) {
+net::ServerReply BosServer::answer(const net::ServerRequest& ask) {
   // "bce-auth-v1/<access key>/<time>/..."
   const std::string& told = ask.authorization;
   const std::size_t slash = told.find('/');

@@ -27,7 +27,7 @@ class BosServer {
 
  private:
   explicit BosServer(std::map<std::string, std::string> objects) : objects_(std::move(objects)) {}
-  net::Reply answer(const net::Ask& ask) EXCLUDES(mutex_);
+  net::ServerReply answer(const net::ServerRequest& ask) EXCLUDES(mutex_);
 
   const std::map<std::string, std::string> objects_;
   mutable Mutex mutex_;

@@ -55,7 +55,7 @@ void VolumeTest::SetUp() {
   source_ = "minio://127.0.0.1:" + std::to_string(proxy_->port()) + "/bucket/train";
   ASSERT_TRUE(s3_.put("/volume", ""));
 
-  redis_port_ = *HeldPort::any();
+  redis_port_ = *ReservedPort::any();
   ASSERT_TRUE(write_file(path("redis.conf"), std::string("requirepass ") + kRedisPassword + "\n"));
   const auto child =
       scratch_.keeper().spawn({.argv = {*redis, path("redis.conf"), "--bind", "127.0.0.1", "--port",
@@ -179,7 +179,7 @@ Runtime& VolumeTest::add_runtime() {
   runtime->directory = path("node" + std::to_string(runtimes_.size()));
   runtime->mount = runtime->directory + "/mnt";
   runtime->log = runtime->directory + "/log";
-  runtime->port = *HeldPort::any();
+  runtime->port = *ReservedPort::any();
   runtime->address = "127.0.0.1:" + std::to_string(runtime->port->number());
   std::filesystem::create_directories(runtime->mount);
   std::filesystem::create_directories(runtime->directory + "/state");

@@ -36,7 +36,7 @@ struct Runtime {
   std::string mount{};
   std::string log{};
   std::string address{};
-  std::optional<HeldPort> port{};
+  std::optional<ReservedPort> port{};
   pid_t client = 0;  // of JuiceFS
   pid_t server = 0;
 };
@@ -84,7 +84,7 @@ class VolumeTest : public testing::Test {
   ScratchDir scratch_;
   S3Gateway s3_{{.access_key = kAccessKey, .secret_key = kSecretKey}};
   std::unique_ptr<CountingProxy> proxy_;  // before the S3 server, as the source
-  std::optional<HeldPort> redis_port_;
+  std::optional<ReservedPort> redis_port_;
   std::string juicefs_;
   std::string source_;  // the uri that runtimes are given
   std::map<std::string, std::string> truth_;

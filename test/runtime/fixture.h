@@ -54,7 +54,7 @@ class RuntimeTest : public testing::Test {
   const std::string cache_ = scratch_.path() + "/cache";
   const std::string session_ = scratch_.path() + "/session";
   const std::string log_ = scratch_.path() + "/log";
-  std::optional<HeldPort> port_ = *HeldPort::any();
+  std::optional<ReservedPort> port_ = *ReservedPort::any();
   const std::string address_ = "127.0.0.1:" + std::to_string(port_->number());
   runtime::Client client_{address_, kCanaryToken};
   std::map<std::string, std::string> truth_;  // path to bytes

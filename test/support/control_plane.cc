@@ -60,7 +60,7 @@ std::string reproduction() {
 class ControlPlane::Parts {
  public:
   Parts(ControlPlaneOptions options, std::unique_ptr<Keeper> keeper, Authority authority,
-        HeldPort api, HeldPort client, HeldPort peer)
+        ReservedPort api, ReservedPort client, ReservedPort peer)
       : options_(std::move(options)),
         keeper_(std::move(keeper)),
         authority_(std::move(authority)),
@@ -235,9 +235,9 @@ class ControlPlane::Parts {
   const ControlPlaneOptions options_;
   const std::unique_ptr<Keeper> keeper_;
   const Authority authority_;
-  const HeldPort api_port_;
-  const HeldPort client_port_;
-  const HeldPort peer_port_;
+  const ReservedPort api_port_;
+  const ReservedPort client_port_;
+  const ReservedPort peer_port_;
   const std::string secret_ = system_random().hex(24);
   std::string etcd_path_{};
   std::string api_server_path_{};
@@ -253,9 +253,9 @@ ControlPlane::~ControlPlane() = default;
 Result<std::unique_ptr<ControlPlane>> ControlPlane::start(ControlPlaneOptions options) {
   TRY(auto keeper, Keeper::start());
   TRY(auto authority, Authority::create("paddle test authority"));
-  TRY(auto api, HeldPort::any());
-  TRY(auto client, HeldPort::any());
-  TRY(auto peer, HeldPort::any());
+  TRY(auto api, ReservedPort::any());
+  TRY(auto client, ReservedPort::any());
+  TRY(auto peer, ReservedPort::any());
   auto parts = std::make_unique<Parts>(std::move(options), std::move(keeper), std::move(authority),
                                        std::move(api), std::move(client), std::move(peer));
   CHECK_DONE(parts->prepare());

@@ -10,7 +10,7 @@
 
 namespace paddle::test {
 
-Result<HeldPort> HeldPort::any() {
+Result<ReservedPort> ReservedPort::any() {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -23,7 +23,7 @@ Result<HeldPort> HeldPort::any() {
       ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) < 0) {
     return Error{Code::kUnavailable, std::string("hold a port: ") + std::strerror(errno)};
   }
-  return HeldPort(std::move(socket), ntohs(address.sin_port));
+  return ReservedPort(std::move(socket), ntohs(address.sin_port));
 }
 
 }  // namespace paddle::test

@@ -14,13 +14,13 @@
 
 namespace paddle::test {
 
-class HeldPort {
+class ReservedPort {
  public:
-  static Result<HeldPort> any();
+  static Result<ReservedPort> any();
   int number() const { return number_; }
 
  private:
-  HeldPort(UniqueFd socket, int number) : socket_(std::move(socket)), number_(number) {}
+  ReservedPort(UniqueFd socket, int number) : socket_(std::move(socket)), number_(number) {}
   UniqueFd socket_;
   int number_;
 };

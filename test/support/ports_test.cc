@@ -24,8 +24,8 @@ bool can_listen(int port, bool reuse) {
          ::listen(socket.get(), 1) == 0;
 }
 
-TEST(HeldPort, IsNobodyElsesAndStillTheServersAgainAndAgain) {
-  const auto port = HeldPort::any();
+TEST(ReservedPort, IsNobodyElsesAndStillTheServersAgainAndAgain) {
+  const auto port = ReservedPort::any();
   ASSERT_TRUE(port);
   for (int restart = 0; restart < 3; ++restart) {
     EXPECT_FALSE(can_listen(port->number(), false)) << "a stranger took the port";
@@ -33,11 +33,11 @@ TEST(HeldPort, IsNobodyElsesAndStillTheServersAgainAndAgain) {
   }
 }
 
-TEST(HeldPort, IsNeverGivenTwice) {
-  std::vector<HeldPort> held;
+TEST(ReservedPort, IsNeverGivenTwice) {
+  std::vector<ReservedPort> held;
   std::set<int> numbers;
   for (int i = 0; i < 200; ++i) {
-    auto port = HeldPort::any();
+    auto port = ReservedPort::any();
     ASSERT_TRUE(port);
     EXPECT_TRUE(numbers.insert(port->number()).second);
     held.push_back(*std::move(port));

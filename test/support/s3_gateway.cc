@@ -13,7 +13,7 @@ namespace paddle::test {
 Result<> S3Gateway::start() {
   TRY(const std::string program, component("versitygw"));
   if (!port_) {
-    TRY(port_, HeldPort::any());
+    TRY(port_, ReservedPort::any());
   }
   std::filesystem::create_directory(scratch_.path() + "/data");
   // Keys by environment: what a test looks for in argv must not be there because of us.

@@ -37,7 +37,7 @@ class S3Gateway {
   const source::S3Credentials keys_;
   ScratchDir scratch_;
   std::string log_ = scratch_.path() + "/log";
-  std::optional<HeldPort> port_;
+  std::optional<ReservedPort> port_;
   pid_t server_ = 0;
   net::HttpClient http_{{}};
 };

@@ -4,8 +4,8 @@
 namespace paddle::controllers {
 namespace {
 
-net::Reply answer(const std::string& endpoint, const std::string& check, bool passed,
-                  bool verbose) {
+net::ServerReply answer(const std::string& endpoint, const std::string& check, bool passed,
+                        bool verbose) {
   const std::string line =
       passed ? "[+]" + check + " ok\n" : "[-]" + check + " failed: reason withheld\n";
   const std::string verdict = endpoint + " check " + (passed ? "passed" : "failed") + "\n";
@@ -15,7 +15,7 @@ net::Reply answer(const std::string& endpoint, const std::string& check, bool pa
 
 }  // namespace
 
-net::Reply health_reply(const net::Ask& ask, const HealthState& state) {
+net::ServerReply health_reply(const net::ServerRequest& ask, const HealthState& state) {
   const bool verbose =
       ask.query.rfind("verbose", 0) == 0 || ask.query.find("&verbose") != ask.query.npos;
   if (ask.path == "/healthz" || ask.path == "/healthz/" || ask.path == "/healthz/health") {

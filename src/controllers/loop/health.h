@@ -15,6 +15,6 @@ struct HealthState {
   bool ready = false;  // the informers have their first list, and we are not shutting down
 };
 
-net::Reply health_reply(const net::Ask& ask, const HealthState& state);
+net::ServerReply health_reply(const net::ServerRequest& ask, const HealthState& state);
 
 }  // namespace paddle::controllers

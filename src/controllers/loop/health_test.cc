@@ -6,7 +6,7 @@
 namespace paddle::controllers {
 namespace {
 
-net::Reply get(const std::string& path, HealthState state, const std::string& query = {}) {
+net::ServerReply get(const std::string& path, HealthState state, const std::string& query = {}) {
   return health_reply({"GET", path, query}, state);
 }
 

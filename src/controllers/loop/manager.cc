@@ -90,12 +90,13 @@ Result<> Manager::run(std::stop_token stop) {
 Result<> Manager::listen() {
   if (!switched_off(options_.metrics_address)) {
     TRY(const net::Address address, net::parse_address(options_.metrics_address));
-    TRY(metrics_server_, net::HttpServer::start(
-                             address, [this](const net::Ask& ask) { return metrics_reply(ask); }));
+    TRY(metrics_server_, net::HttpServer::start(address, [this](const net::ServerRequest& ask) {
+          return metrics_reply(ask);
+        }));
   }
   if (!switched_off(options_.health_address)) {
     TRY(const net::Address address, net::parse_address(options_.health_address));
-    TRY(health_server_, net::HttpServer::start(address, [this](const net::Ask& ask) {
+    TRY(health_server_, net::HttpServer::start(address, [this](const net::ServerRequest& ask) {
           return health_reply(ask, {.alive = true, .ready = ready_});
         }));
   }
@@ -108,7 +109,7 @@ Result<> Manager::listen() {
   return Done{};
 }
 
-net::Reply Manager::metrics_reply(const net::Ask& ask) {
+net::ServerReply Manager::metrics_reply(const net::ServerRequest& ask) {
   if (ask.path != "/metrics") return {.status = 404, .body = "404 page not found\n"};
   for (const auto& member : members_) member->controller->queue().refresh_metrics();
   return {.body = metrics_.text(), .content_type = "text/plain; version=0.0.4; charset=utf-8"};

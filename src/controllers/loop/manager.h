@@ -89,7 +89,7 @@ class Manager {
           Random& random);
 
   Result<> listen();
-  net::Reply metrics_reply(const net::Ask& ask);
+  net::ServerReply metrics_reply(const net::ServerRequest& ask);
   void begin();
   Result<> end();
 

@@ -21,7 +21,7 @@
 #include "kube/events/recorder.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
-#include "test/support/false_kubelet.h"
+#include "test/support/fake_kubelet.h"
 
 namespace paddle::controllers {
 
@@ -34,7 +34,7 @@ void until(const Condition& condition) {
   while (!condition()) system_clock().sleep(std::chrono::milliseconds{2}, {});
 }
 
-using Kubelet = test::FalseKubelet;
+using Kubelet = test::FakeKubelet;
 
 struct PaddleJobReconcilerTest : ::testing::Test {
   kube::FakeCluster server{};

@@ -29,8 +29,8 @@ TransportOptions transport_options(const ClientOptions& options) {
           .random = options.random};
 }
 
-std::string doing(const Ask& ask, const ObjectKey& key) {
-  std::string text = ask.verb + " " + ask.resource;
+std::string doing(const ApiRequest& request, const ObjectKey& key) {
+  std::string text = request.verb + " " + request.resource;
   if (!key.name.empty() || !key.ns.empty()) text += " " + to_string(key);
   return text;
 }
@@ -130,8 +130,8 @@ Client::Client(Config config, ClientOptions options)
 
 Client::~Client() = default;
 
-Result<Json> Client::exchange(const Ask& ask, const Call& call) {
-  Ask gated = ask;
+Result<Json> Client::exchange(const ApiRequest& request, const Call& call) {
+  ApiRequest gated = request;
   gated.may_send = call.may_send;
   TRY(const net::HttpReply reply, transport_->send(gated, call.timeout, call.stop));
   auto object = api::parse_json(reply.body);
@@ -149,9 +149,10 @@ Result<Json> Client::get(const Resource& resource, const ObjectKey& key, const C
 Result<Json> Client::get_sub(const Resource& resource, const ObjectKey& key, const std::string& sub,
                              const Call& call) {
   CHECK_DONE(check_key(resource, key));
-  const Ask ask{.verb = "get", .resource = resource.plural, .path = path_of(resource, key, sub)};
-  auto object = exchange(ask, call);
-  if (!object) return std::move(object).error().in(doing(ask, key));
+  const ApiRequest request{
+      .verb = "get", .resource = resource.plural, .path = path_of(resource, key, sub)};
+  auto object = exchange(request, call);
+  if (!object) return std::move(object).error().in(doing(request, key));
   return object;
 }
 
@@ -161,10 +162,10 @@ Result<std::string> Client::list(const Resource& resource, const ListOptions& op
   const BootTime deadline = clock.boot() + call.timeout;
   std::string next;
   for (;;) {
-    const Ask ask{.verb = "list",
-                  .resource = resource.plural,
-                  .path = list_path(resource, options, next),
-                  .accept = options.metadata_only ? kMetadataList : kJsonType};
+    const ApiRequest request{.verb = "list",
+                             .resource = resource.plural,
+                             .path = list_path(resource, options, next),
+                             .accept = options.metadata_only ? kMetadataList : kJsonType};
     bool from_sink = false;
     const ItemSink feed = [&](std::string_view item) -> Result<> {
       auto done = sink(item);
@@ -175,13 +176,13 @@ Result<std::string> Client::list(const Resource& resource, const ListOptions& op
     const auto page = [&]() -> Result<ListHead> {
       const auto left = std::chrono::ceil<milliseconds>(deadline - clock.boot());
       CHECK_DONE(transport_->stream(
-          ask, [&](std::string_view bytes) { return splitter.feed(bytes, feed); }, left,
+          request, [&](std::string_view bytes) { return splitter.feed(bytes, feed); }, left,
           call.stop));
       return splitter.finish();
     };
     auto head = page();
     if (!head && from_sink) return std::move(head).error();
-    if (!head) return std::move(head).error().in(doing(ask, {options.ns, ""}));
+    if (!head) return std::move(head).error().in(doing(request, {options.ns, ""}));
     if (head->continue_token.empty()) return head->resource_version;
     if (head->continue_token == next) {
       return Error{Code::kInternal, "list " + resource.plural + ": the server repeats a page"};
@@ -194,11 +195,11 @@ Result<> Client::watch(const Resource& resource, const WatchOptions& options, co
                        const Call& call) {
   // The server ends a watch by itself; one that outlives its time is not to be trusted any more.
   constexpr std::chrono::seconds kGrace{30};
-  const Ask ask{.verb = "watch",
-                .resource = resource.plural,
-                .path = watch_path(resource, options),
-                .accept = options.metadata_only ? kMetadataEvents : kJsonType,
-                .life = std::chrono::seconds{options.timeout} + call.timeout + kGrace};
+  const ApiRequest request{.verb = "watch",
+                           .resource = resource.plural,
+                           .path = watch_path(resource, options),
+                           .accept = options.metadata_only ? kMetadataEvents : kJsonType,
+                           .life = std::chrono::seconds{options.timeout} + call.timeout + kGrace};
   bool from_sink = false;
   const EventSink feed = [&](const WatchEvent& event) -> Result<> {
     auto done = sink(event);
@@ -209,7 +210,7 @@ Result<> Client::watch(const Resource& resource, const WatchOptions& options, co
   bool begun = false;
   const auto run = [&]() -> Result<> {
     CHECK_DONE(transport_->stream(
-        ask,
+        request,
         [&](std::string_view bytes) {
           begun = true;
           return splitter.feed(bytes, feed);
@@ -223,7 +224,7 @@ Result<> Client::watch(const Resource& resource, const WatchOptions& options, co
     return Error{Code::kUnavailable,
                  "watch " + resource.plural + ": the server has stopped answering"};
   }
-  return std::move(done).error().in(doing(ask, {options.ns, ""}));
+  return std::move(done).error().in(doing(request, {options.ns, ""}));
 }
 
 Result<Json> Client::create(const Resource& resource, const Json& object, const Call& call) {
@@ -233,31 +234,31 @@ Result<Json> Client::create(const Resource& resource, const Json& object, const 
     return Error{Code::kInvalid, "create " + resource.plural + " " + to_string(key) +
                                      ": the object carries a resourceVersion"};
   }
-  Ask ask{.verb = "create",
-          .resource = resource.plural,
-          .method = "POST",
-          .path = path_of(resource, {key.ns, ""}),
-          .content_type = kJsonType,
-          .body = api::dump_json(object),
-          .idempotent = false};
-  net::add_query(ask.path, "fieldManager", options_.field_manager);
-  auto stored = exchange(ask, call);
-  if (!stored) return std::move(stored).error().in(doing(ask, key));
+  ApiRequest request{.verb = "create",
+                     .resource = resource.plural,
+                     .method = "POST",
+                     .path = path_of(resource, {key.ns, ""}),
+                     .content_type = kJsonType,
+                     .body = api::dump_json(object),
+                     .idempotent = false};
+  net::add_query(request.path, "fieldManager", options_.field_manager);
+  auto stored = exchange(request, call);
+  if (!stored) return std::move(stored).error().in(doing(request, key));
   return stored;
 }
 
 Result<Json> Client::update(const Resource& resource, const Json& object, const std::string& sub,
                             const Call& call) {
   TRY(const ObjectKey key, key_of(resource, object, false));
-  Ask ask{.verb = "update",
-          .resource = resource.plural,
-          .method = "PUT",
-          .path = path_of(resource, key, sub),
-          .content_type = kJsonType,
-          .body = api::dump_json(object)};
-  net::add_query(ask.path, "fieldManager", options_.field_manager);
-  auto stored = exchange(ask, call);
-  if (!stored) return std::move(stored).error().in(doing(ask, key));
+  ApiRequest request{.verb = "update",
+                     .resource = resource.plural,
+                     .method = "PUT",
+                     .path = path_of(resource, key, sub),
+                     .content_type = kJsonType,
+                     .body = api::dump_json(object)};
+  net::add_query(request.path, "fieldManager", options_.field_manager);
+  auto stored = exchange(request, call);
+  if (!stored) return std::move(stored).error().in(doing(request, key));
   return stored;
 }
 
@@ -265,43 +266,43 @@ Result<Json> Client::patch(const Resource& resource, const ObjectKey& key, const
                            const std::string& sub, const Call& call) {
   CHECK_DONE(check_key(resource, key));
   const bool apply = patch.type == PatchType::kApply;
-  Ask ask{.verb = apply ? "apply" : "patch",
-          .resource = resource.plural,
-          .method = "PATCH",
-          .path = path_of(resource, key, sub),
-          .content_type = content_type_of(patch.type),
-          .body = api::dump_json(patch.body),
-          .idempotent = patch.type != PatchType::kJson};
+  ApiRequest request{.verb = apply ? "apply" : "patch",
+                     .resource = resource.plural,
+                     .method = "PATCH",
+                     .path = path_of(resource, key, sub),
+                     .content_type = content_type_of(patch.type),
+                     .body = api::dump_json(patch.body),
+                     .idempotent = patch.type != PatchType::kJson};
   if (apply && patch.field_manager.empty()) {
-    return Error{Code::kInvalid, doing(ask, key) + ": server-side apply needs a field manager"};
+    return Error{Code::kInvalid, doing(request, key) + ": server-side apply needs a field manager"};
   }
-  net::add_query(ask.path, "fieldManager",
+  net::add_query(request.path, "fieldManager",
                  patch.field_manager.empty() ? options_.field_manager : patch.field_manager);
-  if (apply && patch.force) net::add_query(ask.path, "force", "true");
-  if (patch.strict) net::add_query(ask.path, "fieldValidation", "Strict");
-  auto stored = exchange(ask, call);
-  if (!stored) return std::move(stored).error().in(doing(ask, key));
+  if (apply && patch.force) net::add_query(request.path, "force", "true");
+  if (patch.strict) net::add_query(request.path, "fieldValidation", "Strict");
+  auto stored = exchange(request, call);
+  if (!stored) return std::move(stored).error().in(doing(request, key));
   return stored;
 }
 
 Result<> Client::remove(const Resource& resource, const ObjectKey& key,
                         const DeleteOptions& options, const Call& call) {
   CHECK_DONE(check_key(resource, key));
-  const Ask ask{.verb = "delete",
-                .resource = resource.plural,
-                .method = "DELETE",
-                .path = path_of(resource, key),
-                .content_type = kJsonType,
-                .body = api::dump_json(body_of(options)),
-                .may_send = call.may_send};
-  auto reply = transport_->send(ask, call.timeout, call.stop);
-  if (!reply) return std::move(reply).error().in(doing(ask, key));
+  const ApiRequest request{.verb = "delete",
+                           .resource = resource.plural,
+                           .method = "DELETE",
+                           .path = path_of(resource, key),
+                           .content_type = kJsonType,
+                           .body = api::dump_json(body_of(options)),
+                           .may_send = call.may_send};
+  auto reply = transport_->send(request, call.timeout, call.stop);
+  if (!reply) return std::move(reply).error().in(doing(request, key));
   return Done{};
 }
 
 Result<std::string> Client::get_raw(const std::string& path, const Call& call) {
-  const Ask ask{.verb = "get", .resource = "raw", .path = path};
-  auto reply = transport_->send(ask, call.timeout, call.stop);
+  const ApiRequest request{.verb = "get", .resource = "raw", .path = path};
+  auto reply = transport_->send(request, call.timeout, call.stop);
   if (!reply) return std::move(reply).error().in("get " + path);
   return std::move(reply->body);
 }
@@ -309,19 +310,19 @@ Result<std::string> Client::get_raw(const std::string& path, const Call& call) {
 Result<> Client::stream_raw(const std::string& path, const std::string& accept,
                             const net::BodySink& sink, const Call& call) {
   constexpr std::chrono::hours kAsLongAsItTakes{24 * 365};
-  const Ask ask{.verb = "get",
-                .resource = "raw",
-                .path = path,
-                .accept = accept,
-                .life = kAsLongAsItTakes,
-                .may_send = call.may_send};
+  const ApiRequest request{.verb = "get",
+                           .resource = "raw",
+                           .path = path,
+                           .accept = accept,
+                           .life = kAsLongAsItTakes,
+                           .may_send = call.may_send};
   bool from_sink = false;
   const net::BodySink feed = [&](std::string_view piece) -> Result<> {
     auto done = sink(piece);
     from_sink = !done;
     return done;
   };
-  auto reply = transport_->stream(ask, feed, call.timeout, call.stop);
+  auto reply = transport_->stream(request, feed, call.timeout, call.stop);
   if (reply) return Done{};
   if (from_sink) return std::move(reply).error();
   return std::move(reply).error().in("get " + path);

@@ -29,7 +29,7 @@
 namespace paddle::kube {
 
 class Transport;
-struct Ask;
+struct ApiRequest;
 
 struct ClientOptions {
   std::string field_manager = "paddle-operator";  // of writes that do not name their own
@@ -69,7 +69,7 @@ class Client final : public Cluster {
                       const Call& = {});
 
  private:
-  Result<Json> exchange(const Ask& ask, const Call& call);
+  Result<Json> exchange(const ApiRequest& request, const Call& call);
 
   const ClientOptions options_;
   const std::unique_ptr<Transport> transport_;  // self-synchronised

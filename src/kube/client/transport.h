@@ -23,7 +23,7 @@
 
 namespace paddle::kube {
 
-struct Ask {
+struct ApiRequest {
   std::string verb{};      // for metrics and the gate: get, list, watch, create...
   std::string resource{};  // plural
   std::string method = "GET";
@@ -49,27 +49,28 @@ class Transport {
  public:
   Transport(Config config, TransportOptions options);
 
-  Result<net::HttpReply> send(const Ask& ask, std::chrono::milliseconds timeout,
+  Result<net::HttpReply> send(const ApiRequest& request, std::chrono::milliseconds timeout,
                               std::stop_token stop);
-  Result<net::HttpReply> stream(const Ask& ask, const net::BodySink& sink,
+  Result<net::HttpReply> stream(const ApiRequest& request, const net::BodySink& sink,
                                 std::chrono::milliseconds timeout, std::stop_token stop);
 
  private:
-  Result<net::HttpReply> exchange(const Ask& ask, const net::BodySink* sink,
+  Result<net::HttpReply> exchange(const ApiRequest& request, const net::BodySink* sink,
                                   std::chrono::milliseconds timeout, const std::stop_token& stop);
-  Result<net::HttpReply> attempt(const Ask& ask, const net::BodySink* sink, const Credential& who,
-                                 std::chrono::milliseconds left, const std::stop_token& stop);
+  Result<net::HttpReply> attempt(const ApiRequest& request, const net::BodySink* sink,
+                                 const Credential& credential, std::chrono::milliseconds left,
+                                 const std::stop_token& stop);
   Result<> pause(std::chrono::milliseconds wait, const std::stop_token& stop) const;
-  std::shared_ptr<net::HttpClient> http_for(const Credential& who) EXCLUDES(mutex_);
-  net::HttpRequest request_of(const Ask& ask, const Credential& who) const;
-  void count(const Ask& ask, const std::string& code, BootTime since) const;
+  std::shared_ptr<net::HttpClient> http_for(const Credential& credential) EXCLUDES(mutex_);
+  net::HttpRequest http_request_of(const ApiRequest& request, const Credential& credential) const;
+  void count(const ApiRequest& request, const std::string& code, BootTime since) const;
 
   const Config config_;
   const TransportOptions options_;
   const Clock& clock_;
   Random& random_;
   const std::unique_ptr<CredentialSource> credentials_;
-  Gate gate_;
+  ThrottleGate gate_;
 
   Mutex mutex_;
   // Replaced when a plugin hands out another client certificate; calls in progress keep theirs.

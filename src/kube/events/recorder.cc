@@ -82,18 +82,18 @@ void EventRecorder::event(const ObjectRef& about, EventKind kind, std::string re
                           std::string message) {
   Lock lock(mutex_);
   const BootTime now = clock_.boot();
-  switch (aggregator_.note({about, kind, std::move(reason), std::move(message)}, clock_.wall(), now,
-                           now < others_first_until_)) {
-    case EventAggregator::Verdict::kQueued:
+  switch (aggregator_.add({about, kind, std::move(reason), std::move(message)}, clock_.wall(), now,
+                          now < others_first_until_)) {
+    case EventAggregator::Admission::kQueued:
       work_.notify_one();
       break;
-    case EventAggregator::Verdict::kMerged:
+    case EventAggregator::Admission::kMerged:
       merged_.Increment();
       break;
-    case EventAggregator::Verdict::kTooOften:
+    case EventAggregator::Admission::kTooOften:
       too_often_.Increment();
       break;
-    case EventAggregator::Verdict::kFull:
+    case EventAggregator::Admission::kFull:
       full_.Increment();
       break;
   }

@@ -78,7 +78,7 @@ TEST_F(RecorderTest, NobodyIsGivenWayForEver) {
   EventRecorder recorder(cluster, "c", clock, metrics);
   recorder.give_way(std::chrono::hours{1});
   recorder.event(kMap, EventKind::kNormal, "R", "m");
-  clock.advance(EventLimits{}.held);
+  clock.advance(EventLimits{}.max_deferral);
   while (events_of(cluster).empty()) system_clock().sleep(std::chrono::milliseconds{1}, {});
 }
 

@@ -89,11 +89,12 @@ Result<Json> FakeCluster::create(const Resource& resource, const Json& object, c
 Result<Json> FakeCluster::create_locked(const Resource& resource, const Json& object,
                                         FieldOwners owners) {
   const std::string hex = random_.hex(32);
-  const Birth birth{.uid = hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) +
-                           "-" + hex.substr(16, 4) + "-" + hex.substr(20),
-                    .now = clock_.wall(),
-                    .name_suffix = random_.hex(5)};
-  TRY(Json prepared, prepare_create(resource, object, birth));
+  const ServerFields server_fields{.uid = hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" +
+                                          hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" +
+                                          hex.substr(20),
+                                   .now = clock_.wall(),
+                                   .name_suffix = random_.hex(5)};
+  TRY(Json prepared, prepare_create(resource, object, server_fields));
   if (storage_.find(resource, key_of(prepared))) {
     return Error{Code::kAlreadyExists,
                  resource.plural + " \"" + key_of(prepared).name + "\" already exists"};

@@ -7,8 +7,9 @@
 // deletionTimestamp, pod grace periods; uid and resourceVersion preconditions; label and field
 // selectors; merge and JSON patches; server-side apply (subset: server_side_apply.h); the
 // separation of status; the scale of PaddleJobs; paged lists at one version; watches with history,
-// bookmarks and 410 after compact(); a garbage collector (garbage.h) that can be switched off.
-// Left out: admission, schemas and defaults of kinds, namespaces having to exist, managedFields.
+// bookmarks and 410 after compact(); a garbage collector (kube/rules/garbage_collector.h) that can
+// be switched off. Left out: admission, schemas and defaults of kinds, namespaces having to exist,
+// managedFields.
 //
 // Thread-safe. Sinks and the observer are called without the lock, so they may call back.
 
@@ -24,7 +25,7 @@
 #include "kube/cluster.h"
 #include "kube/fake/request.h"
 #include "kube/fake/storage.h"
-#include "kube/rules/garbage.h"
+#include "kube/rules/garbage_collector.h"
 
 namespace paddle::kube {
 
@@ -88,7 +89,7 @@ class FakeCluster final : public Cluster {
   mutable Mutex mutex_;
   CondVar changed_;
   FakeStorage storage_ GUARDED_BY(mutex_);
-  Garbage garbage_ GUARDED_BY(mutex_);
+  GarbageCollector garbage_ GUARDED_BY(mutex_);
   std::vector<Request> requests_ GUARDED_BY(mutex_){};
   std::function<void(const Request&)> observer_ GUARDED_BY(mutex_){};
   size_t open_watches_ GUARDED_BY(mutex_) = 0;

@@ -47,20 +47,20 @@ ObjectCache::~ObjectCache() {
 }
 
 // Where and which state; the value is not decoded yet.
-Result<Sighting> ObjectCache::read(const Json& object) const {
+Result<ObjectState> ObjectCache::read(const Json& object) const {
   const auto meta = object.is_object() ? object.find("metadata") : object.end();
   if (meta == object.end() || !meta->is_object()) {
     return Error{Code::kInvalid, "an object without metadata"};
   }
   const std::string* name = text_of(*meta, "name");
   if (!name || name->empty()) return Error{Code::kInvalid, "an object without a name"};
-  return Sighting{.key = {text_or_empty(*meta, "namespace"), *name},
-                  .uid = text_or_empty(*meta, "uid"),
-                  .version = parse_version(text_or_empty(*meta, "resourceVersion")),
-                  .deleting = text_of(*meta, "deletionTimestamp") != nullptr};
+  return ObjectState{.key = {text_or_empty(*meta, "namespace"), *name},
+                     .uid = text_or_empty(*meta, "uid"),
+                     .version = parse_version(text_or_empty(*meta, "resourceVersion")),
+                     .deleting = text_of(*meta, "deletionTimestamp") != nullptr};
 }
 
-void ObjectCache::decode(const Json& object, Sighting& seen) {
+void ObjectCache::decode(const Json& object, ObjectState& seen) {
   auto value = decode_(object);
   if (value) {
     seen.value = *std::move(value);
@@ -78,7 +78,7 @@ void ObjectCache::add_index(const std::string& name, IndexFunction function) {
   if (indexes_.contains(name)) return;
   Index& index = indexes_[name];
   index.function = std::move(function);
-  view_.each([&](const ObjectKey& key, const Value& value) {
+  state_.each([&](const ObjectKey& key, const Value& value) {
     reindex(index, {.key = key, .after = value});
   });
 }
@@ -89,11 +89,11 @@ void ObjectCache::on_change(ChangeHandler handler) {
     handlers_.push_back(std::make_shared<const ChangeHandler>(std::move(handler)));
     const size_t last = handlers_.size();
     std::vector<Change> present;
-    view_.each([&](const ObjectKey& key, const Value& value) {
+    state_.each([&](const ObjectKey& key, const Value& value) {
       present.push_back({.key = key, .after = value});
     });
     for (auto& change : present) {
-      notes_.push_back({.first = last - 1, .last = last, .change = std::move(change)});
+      notifications_.push_back({.first = last - 1, .last = last, .change = std::move(change)});
     }
   }
   dispatch();
@@ -119,11 +119,11 @@ void ObjectCache::publish(Changes changes) {
   for (auto& change : changes) {
     for (auto& [name, index] : indexes_) reindex(index, change);
     if (!handlers_.empty()) {
-      notes_.push_back({.first = 0, .last = handlers_.size(), .change = std::move(change)});
+      notifications_.push_back({.first = 0, .last = handlers_.size(), .change = std::move(change)});
     }
   }
-  objects_.Increment(static_cast<double>(view_.size()) - static_cast<double>(reported_));
-  reported_ = view_.size();
+  objects_.Increment(static_cast<double>(state_.size()) - static_cast<double>(reported_));
+  reported_ = state_.size();
 }
 
 // Whoever finds notes and nobody telling them tells them, until none is left.
@@ -134,18 +134,18 @@ void ObjectCache::dispatch() {
     dispatching_ = true;
   }
   while (true) {
-    std::deque<Note> notes;
+    std::deque<Notification> notes;
     std::vector<std::shared_ptr<const ChangeHandler>> handlers;
     {
       Lock lock(mutex_);
-      if (notes_.empty()) {
+      if (notifications_.empty()) {
         dispatching_ = false;
         return;
       }
-      notes.swap(notes_);
+      notes.swap(notifications_);
       handlers = handlers_;
     }
-    for (const Note& note : notes) {
+    for (const Notification& note : notes) {
       if (note.synced) {
         Lock lock(mutex_);
         synced_ = true;
@@ -172,14 +172,14 @@ bool ObjectCache::wait_until_synced(std::stop_token stop) const {
 
 Value ObjectCache::find(const ObjectKey& key) const {
   Lock lock(mutex_);
-  return view_.find(key);
+  return state_.find(key);
 }
 
 std::vector<Value> ObjectCache::list() const {
   Lock lock(mutex_);
   std::vector<Value> all;
-  all.reserve(view_.size());
-  view_.each([&](const ObjectKey&, const Value& value) { all.push_back(value); });
+  all.reserve(state_.size());
+  state_.each([&](const ObjectKey&, const Value& value) { all.push_back(value); });
   return all;
 }
 
@@ -191,18 +191,18 @@ std::vector<Value> ObjectCache::list(const std::string& index, const std::string
   const auto keys = at->second.entries.find(entry);
   if (keys == at->second.entries.end()) return found;
   found.reserve(keys->second.size());
-  for (const auto& key : keys->second) found.push_back(view_.find(key));
+  for (const auto& key : keys->second) found.push_back(state_.find(key));
   return found;
 }
 
 size_t ObjectCache::size() const {
   Lock lock(mutex_);
-  return view_.size();
+  return state_.size();
 }
 
 bool ObjectCache::is_unreadable(const ObjectKey& key) const {
   Lock lock(mutex_);
-  return view_.is_unreadable(key);
+  return state_.is_unreadable(key);
 }
 
 void ObjectCache::acknowledge(const Json& written) {
@@ -212,10 +212,10 @@ void ObjectCache::acknowledge(const Json& written) {
   acknowledge(*std::move(seen));
 }
 
-void ObjectCache::acknowledge(Sighting written) {
+void ObjectCache::acknowledge(ObjectState written) {
   {
     Lock lock(mutex_);
-    publish(view_.acknowledge(std::move(written)));
+    publish(state_.acknowledge(std::move(written)));
   }
   dispatch();
 }
@@ -224,7 +224,7 @@ void ObjectCache::acknowledge_deleted(const ObjectKey& key, const std::string& u
                                       const std::string& version) {
   {
     Lock lock(mutex_);
-    publish(view_.acknowledge_deleted(key, uid, parse_version(version)));
+    publish(state_.acknowledge_deleted(key, uid, parse_version(version)));
   }
   dispatch();
 }
@@ -235,13 +235,13 @@ void ObjectCache::watch_begins() { watches_.Increment(); }
 void ObjectCache::begin_list() {
   Lock lock(mutex_);
   decoded_in_list_ = 0;
-  view_.begin_list();
+  state_.begin_list();
 }
 
 void ObjectCache::list_item(std::string_view text) {
   std::string room;
   const auto object = api::parse_json(without_managed_fields(text, room));
-  auto seen = object ? read(*object) : Result<Sighting>(object.error());
+  auto seen = object ? read(*object) : Result<ObjectState>(object.error());
   if (!seen) {  // nothing to remember it by
     unreadable_.Increment();
     log::warn("list item can not be read",
@@ -250,20 +250,20 @@ void ObjectCache::list_item(std::string_view text) {
   }
   {
     Lock lock(mutex_);
-    if (view_.list_known(seen->key, seen->uid, seen->version)) return;
+    if (state_.list_known(seen->key, seen->uid, seen->version)) return;
   }
   decode(*object, *seen);
   Lock lock(mutex_);
   ++decoded_in_list_;
-  view_.list_item(*std::move(seen));
+  state_.list_item(*std::move(seen));
 }
 
 void ObjectCache::end_list(const std::string& version) {
   size_t decoded = 0;
   {
     Lock lock(mutex_);
-    publish(view_.end_list(parse_version(version)));
-    if (!std::exchange(list_done_, true)) notes_.push_back({.synced = true});
+    publish(state_.end_list(parse_version(version)));
+    if (!std::exchange(list_done_, true)) notifications_.push_back({.synced = true});
     decoded = decoded_in_list_;
   }
   dispatch();
@@ -280,13 +280,14 @@ Result<std::string> ObjectCache::event(const WatchEvent& event) {
   if (!version || version->empty()) return Error{Code::kInvalid, "an event without a version"};
   if (event.type == EventType::kBookmark) {
     Lock lock(mutex_);
-    publish(view_.advance(parse_version(*version)));
+    publish(state_.advance(parse_version(*version)));
   } else {
-    TRY(Sighting seen, read(object));
+    TRY(ObjectState seen, read(object));
     const bool gone = event.type == EventType::kDeleted;
     if (!gone) decode(object, seen);
     Lock lock(mutex_);
-    publish(gone ? view_.show_deleted(seen.key, seen.version) : view_.show(std::move(seen)));
+    publish(gone ? state_.observe_deleted(seen.key, seen.version)
+                 : state_.observe(std::move(seen)));
   }
   dispatch();
   return *version;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A View with what its users need around it: decoding, indexes, handlers and counters, for values
-// of any type (store.h gives it a type). Fed by a Reflector.
+// A ObservedState with what its users need around it: decoding, indexes, handlers and counters, for
+// values of any type (store.h gives it a type). Fed by a Reflector.
 //
 // Thread-safe. Values are immutable and shared: a reader keeps what it got for as long as it
 // likes. Handlers are called one at a time, in the order of the changes, without the lock: on the
@@ -57,7 +57,7 @@ class ObjectCache final : public ReflectorSink {
 
   // What the server answered to our write; rules in view.h. One that can not be decoded is ignored.
   void acknowledge(const Json& written);
-  void acknowledge(Sighting written);
+  void acknowledge(ObjectState written);
   void acknowledge_deleted(const ObjectKey& key, const std::string& uid,
                            const std::string& version);
 
@@ -74,15 +74,15 @@ class ObjectCache final : public ReflectorSink {
     std::map<std::string, std::set<ObjectKey>> entries{};
   };
   // Something to tell the handlers with numbers first <= n < last.
-  struct Note {
+  struct Notification {
     size_t first = 0;
     size_t last = 0;
     Change change{};
     bool synced = false;  // not a change: the first list is in
   };
 
-  Result<Sighting> read(const Json& object) const;
-  void decode(const Json& object, Sighting& seen);
+  Result<ObjectState> read(const Json& object) const;
+  void decode(const Json& object, ObjectState& seen);
   void publish(Changes changes) REQUIRES(mutex_);
   static void reindex(Index& index, const Change& change);
   void dispatch() EXCLUDES(mutex_);
@@ -96,10 +96,10 @@ class ObjectCache final : public ReflectorSink {
 
   mutable Mutex mutex_;
   mutable CondVar synced_changed_;
-  View view_ GUARDED_BY(mutex_);
+  ObservedState state_ GUARDED_BY(mutex_);
   std::map<std::string, Index> indexes_ GUARDED_BY(mutex_){};
   std::vector<std::shared_ptr<const ChangeHandler>> handlers_ GUARDED_BY(mutex_){};
-  std::deque<Note> notes_ GUARDED_BY(mutex_){};
+  std::deque<Notification> notifications_ GUARDED_BY(mutex_){};
   bool dispatching_ GUARDED_BY(mutex_) = false;
   bool list_done_ GUARDED_BY(mutex_) = false;
   bool synced_ GUARDED_BY(mutex_) = false;

@@ -66,10 +66,10 @@ class Store {
   void acknowledge(const Json& written) const { cache_->acknowledge(written); }
   void acknowledge(T written) const requires requires { written.meta.resource_version; }
   {
-    Sighting seen{.key = written.meta.key,
-                  .uid = written.meta.uid,
-                  .version = parse_version(written.meta.resource_version),
-                  .deleting = written.meta.deleting()};
+    ObjectState seen{.key = written.meta.key,
+                     .uid = written.meta.uid,
+                     .version = parse_version(written.meta.resource_version),
+                     .deleting = written.meta.deleting()};
     seen.value = std::make_shared<const T>(std::move(written));
     cache_->acknowledge(std::move(seen));
   }

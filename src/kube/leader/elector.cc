@@ -70,14 +70,14 @@ void Elector::resign() {
 }
 
 void Elector::run(std::stop_token stop, const TermCallbacks& callbacks) {
-  while (stand(stop)) {
+  while (acquire(stop)) {
     log::info("became leader",
               {{"lease", to_string(options_.lease)}, {"identity", options_.identity}});
     terms_.Increment();
     leading_gauge_.Set(1);
     leading_ = true;
     if (callbacks.on_started) callbacks.on_started();
-    lead(stop);
+    keep_renewing(stop);
     leading_ = false;
     leading_gauge_.Set(0);
     if (!stop.stop_requested()) {
@@ -90,7 +90,7 @@ void Elector::run(std::stop_token stop, const TermCallbacks& callbacks) {
   fence_.close();
 }
 
-Result<Decision> Elector::look(std::stop_token stop) {
+Result<LeaseDecision> Elector::read_lease(std::stop_token stop) {
   auto got = cluster_.get(resources::kLeases, options_.lease,
                           {.timeout = attempt_limit(options_.timing), .stop = stop});
   const BootTime now = clock_.boot();
@@ -101,20 +101,20 @@ Result<Decision> Elector::look(std::stop_token stop) {
   }
   if (!got) return std::move(got).error().in("read lease");
   TRY(const LeaseRecord record, decode_lease(*got));
-  seen_ = sight_lease(seen_, record, now);
+  seen_ = observe_lease(seen_, record, now);
   object_ = std::make_unique<Json>(*std::move(got));
   return decide(seen_, options_.identity, options_.timing, now);
 }
 
-bool Elector::stand(std::stop_token stop) {
+bool Elector::acquire(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    auto decision = look(stop);
+    auto decision = read_lease(stop);
     if (!decision) {
       if (!stop.stop_requested()) {
         log::warn("can not read the lease",
                   {{"lease", to_string(options_.lease)}, {"error", decision.error().message}});
       }
-    } else if (decision->move != Move::kWait && take(decision->move, stop)) {
+    } else if (decision->action != LeaseAction::kWait && write_claim(decision->action, stop)) {
       return true;
     }
     // Spread out, so that several candidates do not ask in step for ever.
@@ -124,13 +124,13 @@ bool Elector::stand(std::stop_token stop) {
   return false;
 }
 
-bool Elector::take(Move move, std::stop_token stop) {
+bool Elector::write_claim(LeaseAction action, std::stop_token stop) {
   const auto before = seen_ ? std::optional(seen_->record) : std::nullopt;
   const auto record = claim(before, options_.identity, options_.timing, clock_.wall());
   const BootTime started = clock_.boot();
   const Call call{.timeout = attempt_limit(options_.timing), .stop = stop};
   if (object_) edit_lease(*object_, record);
-  auto stored = move == Move::kCreate || !object_
+  auto stored = action == LeaseAction::kCreate || !object_
                     ? cluster_.create(resources::kLeases, new_lease(options_.lease, record), call)
                     : cluster_.update(resources::kLeases, *object_, {}, call);
   if (!stored) {
@@ -142,18 +142,18 @@ bool Elector::take(Move move, std::stop_token stop) {
     }
     return false;
   }
-  won(started, *std::move(stored));
+  renewed(started, *std::move(stored));
   return fence_.open(clock_.boot());  // false: the answer came after the lease had passed
 }
 
-void Elector::won(BootTime started, Json stored) {
+void Elector::renewed(BootTime started, Json stored) {
   last_renewal_ = started;
-  if (auto record = decode_lease(stored)) seen_ = sight_lease(seen_, *record, clock_.boot());
+  if (auto record = decode_lease(stored)) seen_ = observe_lease(seen_, *record, clock_.boot());
   object_ = std::make_unique<Json>(std::move(stored));
   fence_.open_until(write_until(started, options_.timing));
 }
 
-void Elector::lead(std::stop_token stop) {
+void Elector::keep_renewing(std::stop_token stop) {
   while (clock_.sleep(options_.timing.retry, stop)) {
     const BootTime give_up = give_up_at(last_renewal_, options_.timing);
     if (clock_.boot() >= give_up) return;
@@ -165,9 +165,9 @@ void Elector::lead(std::stop_token stop) {
 
 Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
   if (!object_) {  // the last answer did not say what is stored now
-    auto decision = look(stop);
+    auto decision = read_lease(stop);
     if (!decision) return Renewal::kTryAgain;
-    if (decision->move != Move::kRenew) return Renewal::kLost;
+    if (decision->action != LeaseAction::kRenew) return Renewal::kLost;
   }
   const BootTime started = clock_.boot();
   const auto left = std::chrono::floor<milliseconds>(give_up - started);
@@ -179,7 +179,7 @@ Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
       fenced_.update(resources::kLeases, *object_, {},
                      {.timeout = std::min(attempt_limit(options_.timing), left), .stop = stop});
   if (stored) {
-    won(started, *std::move(stored));
+    renewed(started, *std::move(stored));
     return fence_.open(clock_.boot()) ? Renewal::kGood : Renewal::kLost;
   }
   object_.reset();
@@ -195,10 +195,10 @@ void Elector::release() {
   Result<Json> stored = Error{Code::kCancelled, "the lease is not ours any more"};
   for (int attempt = 0; attempt < 2 && fence_.open(clock_.boot()); ++attempt) {
     if (!object_) {  // a renewal was interrupted or unanswered: see what became of it
-      auto decision = look({});
-      if (!decision || decision->move != Move::kRenew) continue;
+      auto decision = read_lease({});
+      if (!decision || decision->action != LeaseAction::kRenew) continue;
     }
-    edit_lease(*object_, released(seen_.value_or(LeaseSighting{}).record, clock_.wall()));
+    edit_lease(*object_, released(seen_.value_or(ObservedLease{}).record, clock_.wall()));
     stored = fenced_.update(resources::kLeases, *object_, {},
                             {.timeout = attempt_limit(options_.timing)});
     if (stored) break;

@@ -63,14 +63,14 @@ class Elector {
           Metrics& metrics);
 
   void run(std::stop_token stop, const TermCallbacks& callbacks);
-  Result<Decision> look(std::stop_token stop);
-  bool stand(std::stop_token stop);  // until won (true) or stopped
-  bool take(Move move, std::stop_token stop);
-  void lead(std::stop_token stop);  // until lost or stopped
+  Result<LeaseDecision> read_lease(std::stop_token stop);
+  bool acquire(std::stop_token stop);  // until won (true) or stopped
+  bool write_claim(LeaseAction action, std::stop_token stop);
+  void keep_renewing(std::stop_token stop);  // until lost or stopped
   enum class Renewal { kGood, kTryAgain, kLost };
   Renewal renew(BootTime give_up, std::stop_token stop);
   void release();
-  void won(BootTime started, Json stored);
+  void renewed(BootTime started, Json stored);
 
   Cluster& cluster_;
   const ElectorOptions options_;
@@ -85,7 +85,7 @@ class Elector {
   std::atomic<bool> leading_{false};
 
   // Only touched by the thread.
-  std::optional<LeaseSighting> seen_{};
+  std::optional<ObservedLease> seen_{};
   std::unique_ptr<Json> object_;  // as last received; null when it has to be read again
   BootTime last_renewal_{};
 

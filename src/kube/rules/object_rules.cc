@@ -144,14 +144,15 @@ std::vector<std::string> owner_uids(const Json& object) {
   return uids;
 }
 
-Result<Json> prepare_create(const Resource& resource, Json object, const Birth& birth) {
+Result<Json> prepare_create(const Resource& resource, Json object,
+                            const ServerFields& server_fields) {
   CHECK_DONE(check_shape(resource, object));
   Json& meta = object["metadata"];
   if (!meta_text(object, "resourceVersion").empty()) {
     return invalid("resourceVersion should not be set on objects to be created");
   }
   if (meta_text(object, "name").empty() && !meta_text(object, "generateName").empty()) {
-    meta["name"] = meta_text(object, "generateName") + birth.name_suffix;
+    meta["name"] = meta_text(object, "generateName") + server_fields.name_suffix;
   }
   if (!is_dns_name(meta_text(object, "name"))) {
     return invalid("metadata.name: Invalid value: \"" + meta_text(object, "name") + "\"");
@@ -164,8 +165,8 @@ Result<Json> prepare_create(const Resource& resource, Json object, const Birth& 
     meta.erase(field);
   }
   tidy_metadata(meta);
-  meta["uid"] = birth.uid;
-  meta["creationTimestamp"] = rfc3339(birth.now);
+  meta["uid"] = server_fields.uid;
+  meta["creationTimestamp"] = rfc3339(server_fields.now);
 
   object["apiVersion"] = resource.api_version();
   object["kind"] = resource.kind;
@@ -200,7 +201,7 @@ Result<Json> prepare_update(const Resource& resource, const Json& old, Json inco
   return updated;
 }
 
-bool is_ready_to_go(const Json& object) {
+bool is_removable(const Json& object) {
   return !meta_text(object, "deletionTimestamp").empty() && finalizers_of(object).empty() &&
          object["metadata"].value("deletionGracePeriodSeconds", 0) == 0;
 }

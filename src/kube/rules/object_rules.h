@@ -27,14 +27,15 @@ struct KindRules {
 KindRules rules_of(const Resource& resource);
 
 // What only the server knows at a create.
-struct Birth {
+struct ServerFields {
   std::string uid{};
   WallTime now{};
   std::string name_suffix{};  // for generateName
 };
 
 // Fills in system fields and checks the rest. kInvalid for what the server would refuse.
-Result<Json> prepare_create(const Resource& resource, Json object, const Birth& birth);
+Result<Json> prepare_create(const Resource& resource, Json object,
+                            const ServerFields& server_fields);
 
 // `old` as it becomes when `incoming` is written to it (sub: "" or "status"); the resourceVersion
 // is still the old one. kConflict when a precondition in incoming's metadata fails.
@@ -42,7 +43,7 @@ Result<Json> prepare_update(const Resource& resource, const Json& old, Json inco
                             const std::string& sub);
 
 // Marked for deletion and nothing holds it any more.
-bool is_ready_to_go(const Json& object);
+bool is_removable(const Json& object);
 
 // metadata.finalizers, an empty list when there are none.
 std::vector<std::string> finalizers_of(const Json& object);

@@ -8,7 +8,7 @@ namespace paddle::kube {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-milliseconds hold_of(const std::optional<milliseconds>& retry_after) {
+milliseconds throttle_pause(const std::optional<milliseconds>& retry_after) {
   return std::clamp(retry_after.value_or(1s), milliseconds{100}, milliseconds{60s});
 }
 
@@ -27,14 +27,14 @@ std::optional<milliseconds> pause_before_retry(const Refusal& refusal) {
   return pause;
 }
 
-void Gate::hold(const std::string& resource, milliseconds pause) {
+void ThrottleGate::close(const std::string& resource, milliseconds pause) {
   const BootTime until = clock_.boot() + pause;
   const Lock lock(mutex_);
   BootTime& closed = closed_until_[resource];
   closed = std::max(closed, until);
 }
 
-milliseconds Gate::wait_for(const std::string& resource) {
+milliseconds ThrottleGate::wait_for(const std::string& resource) {
   const BootTime now = clock_.boot();
   milliseconds left{};
   {

@@ -36,16 +36,17 @@ inline constexpr int kMaxAttempts = 10;
 std::optional<std::chrono::milliseconds> pause_before_retry(const Refusal& refusal);
 
 // How long a 429 holds back later calls for the same resource.
-std::chrono::milliseconds hold_of(const std::optional<std::chrono::milliseconds>& retry_after);
+std::chrono::milliseconds throttle_pause(
+    const std::optional<std::chrono::milliseconds>& retry_after);
 
 // After a 429 new calls for the same resource wait as well: the server is busy with that flow, and
 // more requests would only be refused. One gate per resource, so that a throttled list of pods does
 // not hold up the renewal of a lease. There is no other limit on our rate. Thread-safe.
-class Gate {
+class ThrottleGate {
  public:
-  Gate(const Clock& clock, Random& random) : clock_(clock), random_(random) {}
+  ThrottleGate(const Clock& clock, Random& random) : clock_(clock), random_(random) {}
 
-  void hold(const std::string& resource, std::chrono::milliseconds pause) EXCLUDES(mutex_);
+  void close(const std::string& resource, std::chrono::milliseconds pause) EXCLUDES(mutex_);
   // How long a call that wants to start now has to wait; zero when the way is free.
   std::chrono::milliseconds wait_for(const std::string& resource) EXCLUDES(mutex_);
 

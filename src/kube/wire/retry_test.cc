@@ -36,12 +36,12 @@ TEST(Retry, JitterOnlyAdds) {
   EXPECT_EQ(pause_before_retry({.status = 429, .retry_after = 0s, .left = 30s}), 100ms);
 }
 
-TEST(Gate, HoldsBackOneResourceUntilItsTime) {
+TEST(ThrottleGate, HoldsBackOneResourceUntilItsTime) {
   ManualClock clock;
   Random random(1);
-  Gate gate(clock, random);
-  gate.hold("pods", 4s);
-  gate.hold("pods", 1s);  // a shorter one does not open it
+  ThrottleGate gate(clock, random);
+  gate.close("pods", 4s);
+  gate.close("pods", 1s);  // a shorter one does not open it
   EXPECT_GE(gate.wait_for("pods"), 4s);
   EXPECT_LE(gate.wait_for("pods"), 5s);
   EXPECT_EQ(gate.wait_for("leases"), 0s);

@@ -44,7 +44,7 @@ Result<> Writer::make_first_objects() {
 Result<> Writer::tidy() {
   const WallTime now = clock_.wall();
   return write(false, [&](Transaction& transaction) -> Result<> {
-    kube::Garbage garbage(transaction, true);
+    kube::GarbageCollector garbage(transaction, true);
     garbage.collect_dangling(transaction.dangling(), now);
     for (const auto& found : transaction.in_collection("/events", "")) {
       const auto record = transaction.read(found.resource, found.key);

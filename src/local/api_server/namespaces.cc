@@ -57,7 +57,7 @@ Result<> delete_namespace(Transaction& transaction, const std::string& name,
     object["status"]["phase"] = "Terminating";
     transaction.put(kNamespaces, std::move(object), record->owners);
   }
-  kube::Garbage garbage(transaction, true);
+  kube::GarbageCollector garbage(transaction, true);
   for (const auto& found : transaction.in_namespace(name)) {
     // One that an earlier removal took along is not there any more.
     (void)static_cast<bool>(garbage.remove(found.resource, found.key, {}, now));

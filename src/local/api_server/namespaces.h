@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "kube/cluster.h"
-#include "kube/rules/garbage.h"
+#include "kube/rules/garbage_collector.h"
 #include "local/api_server/transaction.h"
 
 namespace paddle::local {

@@ -87,9 +87,9 @@ Result<Json> Writer::create_in(Transaction& transaction, const Kind& kind, Json 
   if (kind.resource.namespaced) {
     CHECK_DONE(check_namespace(transaction, kube::key_of(object).ns));
   }
-  const kube::Birth birth{
+  const kube::ServerFields server_fields{
       .uid = new_uid(random_), .now = clock_.wall(), .name_suffix = random_.hex(5)};
-  TRY(Json prepared, kube::prepare_create(kind.resource, std::move(object), birth));
+  TRY(Json prepared, kube::prepare_create(kind.resource, std::move(object), server_fields));
   TRY(prepared, admit(kind, std::move(prepared), {.validation = options.validation}, notes));
   const ObjectKey key = kube::key_of(prepared);
   if (transaction.read(kind.resource, key)) {
@@ -115,7 +115,7 @@ Result<Json> Writer::write_in(Transaction& transaction, const Kind& kind, const 
 
   FieldOwners after = owners ? *owners : old.owners;
   if (!owners) kube::note_plain_write(before, updated, after);
-  kube::Garbage garbage(transaction, true);
+  kube::GarbageCollector garbage(transaction, true);
   const auto stored =
       garbage.put_or_release(kind.resource, std::move(updated), std::move(after), clock_.wall());
   return seen_through(*stored, sub);
@@ -207,7 +207,7 @@ Result<> Writer::remove_in(Transaction& transaction, const Kind& kind, const Obj
   if (kind.resource == kube::resources::kNamespaces) {
     return delete_namespace(transaction, key.name, options, clock_.wall());
   }
-  kube::Garbage garbage(transaction, true);
+  kube::GarbageCollector garbage(transaction, true);
   auto done = garbage.remove(kind.resource, key, options, clock_.wall());
   if (done.is(Code::kNotFound)) return not_found(kind, key);
   return done;

@@ -28,8 +28,8 @@ template <typename Step>
 ssize_t Connection::until_done(Step step) {
   for (;;) {
     const ssize_t done = step();
-    if (done == Wire::kWantsRead || done == Wire::kWantsWrite) {
-      if (!wait(done == Wire::kWantsRead ? POLLIN : POLLOUT)) return -1;
+    if (done == SocketStream::kWantsRead || done == SocketStream::kWantsWrite) {
+      if (!wait(done == SocketStream::kWantsRead ? POLLIN : POLLOUT)) return -1;
       continue;
     }
     return done;
@@ -37,7 +37,7 @@ ssize_t Connection::until_done(Step step) {
 }
 
 bool Connection::is_readable() const {
-  return used_ < filled_ || wire_.holds_bytes() || wait(POLLIN);
+  return used_ < filled_ || stream_.has_buffered() || wait(POLLIN);
 }
 bool Connection::is_writable() const { return wait(POLLOUT); }
 
@@ -45,7 +45,7 @@ ssize_t Connection::read(char* into, size_t size) {
   if (used_ == filled_) {
     if (received_ >= read_limit_) return -1;
     const size_t most = std::min(sizeof buffer_, read_limit_ - received_);
-    const ssize_t got = until_done([&] { return wire_.read(buffer_, most); });
+    const ssize_t got = until_done([&] { return stream_.read(buffer_, most); });
     if (got <= 0) return got;
     received_ += static_cast<size_t>(got);
     used_ = 0;
@@ -59,7 +59,7 @@ ssize_t Connection::read(char* into, size_t size) {
 
 ssize_t Connection::write(const char* from, size_t size) {
   if (!wait(POLLOUT)) return -1;
-  return until_done([&] { return wire_.write(from, size); });
+  return until_done([&] { return stream_.write(from, size); });
 }
 
 void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {

@@ -11,16 +11,16 @@
 #include <httplib.h>
 
 #include "base/clock.h"
-#include "net/server/wire.h"
+#include "net/server/socket_stream.h"
 
 namespace paddle::net {
 
 class Connection final : public httplib::Stream {
  public:
   // `stop_fd` becomes readable when the server stops. Borrows all three.
-  Connection(int socket, Wire& wire, int stop_fd, BootTime deadline, size_t read_limit)
+  Connection(int socket, SocketStream& stream, int stop_fd, BootTime deadline, size_t read_limit)
       : socket_(socket),
-        wire_(wire),
+        stream_(stream),
         stop_fd_(stop_fd),
         deadline_(deadline),
         read_limit_(read_limit) {}
@@ -39,7 +39,7 @@ class Connection final : public httplib::Stream {
   ssize_t until_done(Step step);
 
   const int socket_;
-  Wire& wire_;
+  SocketStream& stream_;
   const int stop_fd_;
   const BootTime deadline_;
   const size_t read_limit_;

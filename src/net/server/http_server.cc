@@ -95,7 +95,7 @@ class Server final : public httplib::Server {
   }
 
   void respond(const httplib::Request& asked, httplib::Response& answer) const {
-    Reply reply;
+    ServerReply reply;
     if (asked.method != "GET" && asked.method != "HEAD" && !may_have_body(asked)) {
       const bool more = limits_.body_bytes > 0;
       reply = {.status = 405, .body = more ? "no such method\n" : "only GET and HEAD\n"};
@@ -126,13 +126,13 @@ class Server final : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override {
     const UniqueFd owned(socket);
     if (turned_away) return false;
-    const auto wire = tls_ ? tls_wire(socket, tls_->current()) : plain_wire(socket);
-    Connection connection(socket, *wire, stop_fd_, system_clock().boot() + limits_.whole_request,
+    const auto stream = tls_ ? tls_stream(socket, tls_->current()) : plain_stream(socket);
+    Connection connection(socket, *stream, stop_fd_, system_clock().boot() + limits_.whole_request,
                           limits_.request_bytes + limits_.body_bytes);
     bool closed = false;
     try {
       const bool served = process_request(connection, true, closed, nullptr);
-      wire->say_goodbye();
+      stream->send_close_notify();
       ::shutdown(socket, SHUT_WR);
       return served;
     } catch (...) {  // httplib throws on some malformed requests

@@ -29,7 +29,7 @@ struct ServerLimits {
   size_t body_bytes = 0;                            // 0: only GET and HEAD
 };
 
-struct Ask {
+struct ServerRequest {
   std::string method{};
   std::string path{};           // decoded, without the query
   std::string query{};          // raw parameters, "verbose&x=1" given back as sorted "verbose=&x=1"
@@ -37,7 +37,7 @@ struct Ask {
   std::string body{};
 };
 
-struct Reply {
+struct ServerReply {
   int status = 200;
   std::string body{};
   std::string content_type = "text/plain; charset=utf-8";
@@ -45,7 +45,7 @@ struct Reply {
 
 class HttpServer {
  public:
-  using Handler = std::function<Reply(const Ask&)>;
+  using Handler = std::function<ServerReply(const ServerRequest&)>;
 
   // kUnavailable when the address can not be bound, kInvalid when the certificate is none.
   static Result<std::unique_ptr<HttpServer>> start(const Address& address, Handler handler,

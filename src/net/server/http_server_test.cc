@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Reply echo(const Ask& ask) {
+ServerReply echo(const ServerRequest& ask) {
   if (ask.path == "/throw") throw std::runtime_error("oh");
   if (ask.path == "/big") return {.body = std::string(1 << 20, 'x')};
   return {.body = ask.method + " " + ask.path + "?" + ask.query};
@@ -162,7 +162,7 @@ TEST(HttpServer, StoppingEndsConnectionsThatSayNothing) {
   EXPECT_EQ(hear(silent), "");
 }
 
-Reply tell(const Ask& ask) {
+ServerReply tell(const ServerRequest& ask) {
   return {.body = ask.method + " " + ask.path + " by " + ask.authorization + ": " + ask.body};
 }
 

@@ -42,13 +42,14 @@ class TlsServer : public testing::Test {
     std::filesystem::rename(path + ".new", path);
   }
   Result<std::unique_ptr<HttpServer>> start(ServerLimits limits = {}) {
-    return HttpServer::start(
-        {"127.0.0.1", 0},
-        [](const Ask& ask) {
-          if (ask.path == "/big") return Reply{.body = std::string(3 << 20, 'x')};
-          return Reply{.body = ask.method + " " + ask.path + " " + std::to_string(ask.body.size())};
-        },
-        limits, {directory_ + "/tls.crt", directory_ + "/tls.key"});
+    return HttpServer::start({"127.0.0.1", 0},
+                             [](const ServerRequest& ask) {
+                               if (ask.path == "/big")
+                                 return ServerReply{.body = std::string(3 << 20, 'x')};
+                               return ServerReply{.body = ask.method + " " + ask.path + " " +
+                                                          std::to_string(ask.body.size())};
+                             },
+                             limits, {directory_ + "/tls.crt", directory_ + "/tls.key"});
   }
   Result<HttpReply> ask(const HttpServer& server, HttpRequest request,
                         const std::string& name = kName) {

@@ -17,12 +17,12 @@ constexpr std::string_view kJobs = "/v1/jobs/";
 constexpr std::string_view kLists = "/v1/lists/";
 constexpr std::chrono::seconds kWholeRequest{30};  // the list of a large part takes a while
 
-net::Reply reply(const Json& body, int status = 200) {
+net::ServerReply reply(const Json& body, int status = 200) {
   return {
       .status = status, .body = api::dump_json(body) + "\n", .content_type = "application/json"};
 }
 
-net::Reply refuse(int status, const std::string& reason) {
+net::ServerReply refuse(int status, const std::string& reason) {
   return reply(Json{{"error", reason}}, status);
 }
 
@@ -80,7 +80,7 @@ bool same_secret(std::string_view given, std::string_view secret) {
   return difference == 0 && !secret.empty();
 }
 
-bool Server::may_ask(const net::Ask& ask) const {
+bool Server::may_ask(const net::ServerRequest& ask) const {
   constexpr std::string_view kBearer = "Bearer ";
   if (!ask.authorization.starts_with(kBearer)) return false;
   const auto given = std::string_view(ask.authorization).substr(kBearer.size());
@@ -89,7 +89,7 @@ bool Server::may_ask(const net::Ask& ask) const {
   return may;
 }
 
-net::Reply Server::answer(const net::Ask& ask) {
+net::ServerReply Server::answer(const net::ServerRequest& ask) {
   if (ask.path == "/healthz" || ask.path == "/readyz") return {.body = "ok\n"};
   if (!may_ask(ask)) return refuse(401, "this needs the token of this runtime");
   const bool reads = ask.method == "GET" || ask.method == "HEAD";
@@ -116,7 +116,7 @@ net::Reply Server::answer(const net::Ask& ask) {
 }
 
 // <job>/<partition>
-net::Reply Server::answer_list(const net::Ask& ask, const std::string& which) {
+net::ServerReply Server::answer_list(const net::ServerRequest& ask, const std::string& which) {
   const auto slash = which.find('/');
   const std::string job = which.substr(0, slash);
   const std::string number = slash == which.npos ? "" : which.substr(slash + 1);
@@ -136,7 +136,7 @@ net::Reply Server::answer_list(const net::Ask& ask, const std::string& which) {
   return refuse(status_of(list.error().code), list.error().message);
 }
 
-net::Reply Server::answer_job(const net::Ask& ask, const std::string& id) {
+net::ServerReply Server::answer_job(const net::ServerRequest& ask, const std::string& id) {
   if (!is_job_id(id)) {
     return refuse(400, "an id is 1 to 64 letters, digits, '-' and '.', not beginning with '.'");
   }
@@ -169,8 +169,9 @@ Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token
   limits.whole_request = kWholeRequest;
   TRY(server->http_,
       net::HttpServer::start(
-          address, [self = server.get()](const net::Ask& ask) { return self->answer(ask); }, limits,
-          tls));
+          address,
+          [self = server.get()](const net::ServerRequest& ask) { return self->answer(ask); },
+          limits, tls));
   return server;
 }
 

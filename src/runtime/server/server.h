@@ -44,10 +44,10 @@ class Server {
   Server(Tokens tokens, Jobs& jobs, engine::NodeEngine& engine, Metrics& metrics)
       : tokens_(std::move(tokens)), jobs_(jobs), engine_(engine), metrics_(metrics) {}
 
-  net::Reply answer(const net::Ask& ask);
-  net::Reply answer_list(const net::Ask& ask, const std::string& which);
-  net::Reply answer_job(const net::Ask& ask, const std::string& id);
-  bool may_ask(const net::Ask& ask) const;
+  net::ServerReply answer(const net::ServerRequest& ask);
+  net::ServerReply answer_list(const net::ServerRequest& ask, const std::string& which);
+  net::ServerReply answer_job(const net::ServerRequest& ask, const std::string& id);
+  bool may_ask(const net::ServerRequest& ask) const;
 
   const Tokens tokens_;
   Jobs& jobs_;

@@ -7,49 +7,49 @@
 
 namespace paddle::kube {
 
-EventAggregator::Verdict EventAggregator::note(Happening happening, WallTime wall, BootTime now,
-                                               bool held) {
-  happening.message = clean_text(happening.message, kMaxEventMessage);
-  happening.reason = clean_text(happening.reason, kMaxEventReason);
+EventAggregator::Admission EventAggregator::add(Occurrence occurrence, WallTime wall, BootTime now,
+                                                bool deferred) {
+  occurrence.message = clean_text(occurrence.message, kMaxEventMessage);
+  occurrence.reason = clean_text(occurrence.reason, kMaxEventReason);
 
-  auto at = events_.find(happening);
+  auto at = events_.find(occurrence);
   if (at != events_.end() && at->second.waits) {
     ++at->second.write.count;
     at->second.write.last = wall;
     at->second.seen = now;
-    return Verdict::kMerged;
+    return Admission::kMerged;
   }
-  if (held && at == events_.end() && join(happening, wall, now)) return Verdict::kMerged;
-  if (waiting() >= limits_.waiting) return Verdict::kFull;
-  if (!spend(happening.about, now)) return Verdict::kTooOften;
+  if (deferred && at == events_.end() && join(occurrence, wall, now)) return Admission::kMerged;
+  if (waiting() >= limits_.waiting) return Admission::kFull;
+  if (!take_token(occurrence.about, now)) return Admission::kTooOften;
   if (at != events_.end() && now - at->second.seen > limits_.window) {
     events_.erase(at);
     at = events_.end();
   }
   if (at == events_.end()) {
     prune(now);
-    const auto& about = happening.about;
+    const auto& about = occurrence.about;
     const std::string what = about.kind + '\0' + to_string(about.key) + '\0' + about.uid + '\0' +
-                             happening.reason + '\0' + happening.message + '\0' +
+                             occurrence.reason + '\0' + occurrence.message + '\0' +
                              rfc3339_micro(wall);
-    EventWrite write{.name = event_name(about.key.name, what), .what = happening, .first = wall};
-    at = events_.emplace(happening, Event{.write = std::move(write)}).first;
+    EventWrite write{.name = event_name(about.key.name, what), .what = occurrence, .first = wall};
+    at = events_.emplace(occurrence, Event{.write = std::move(write)}).first;
   }
   Event& event = at->second;
   ++event.write.count;
   event.write.last = wall;
   event.seen = now;
   event.waits = true;
-  auto& places = happening.kind == EventKind::kWarning ? warnings_ : queue_;
-  places.push_back({std::move(happening), now});
-  return Verdict::kQueued;
+  auto& entries = occurrence.kind == EventKind::kWarning ? warnings_ : queue_;
+  entries.push_back({std::move(occurrence), now});
+  return Admission::kQueued;
 }
 
 std::optional<EventWrite> EventAggregator::next() {
   while (waiting() > 0) {
-    auto& places = warnings_.empty() ? queue_ : warnings_;
-    const auto at = events_.find(places.front().what);
-    places.pop_front();
+    auto& entries = warnings_.empty() ? queue_ : warnings_;
+    const auto at = events_.find(entries.front().what);
+    entries.pop_front();
     if (at == events_.end() || !at->second.waits) continue;
     at->second.waits = false;
     const EventWrite write = at->second.write;
@@ -62,32 +62,32 @@ std::optional<EventWrite> EventAggregator::next() {
 std::optional<BootTime> EventAggregator::due() const {
   if (waiting() == 0) return std::nullopt;
   if (!warnings_.empty() || waiting() > limits_.waiting / 2) return BootTime::min();
-  return queue_.front().since + limits_.held;
+  return queue_.front().since + limits_.max_deferral;
 }
 
 // To one of the same object and reason that nobody has seen yet.
-bool EventAggregator::join(const Happening& happening, WallTime wall, BootTime now) {
-  if (happening.kind == EventKind::kWarning) return false;
-  const auto alike = [&](const Happening& other) {
-    return other.about == happening.about && other.kind == happening.kind &&
-           other.reason == happening.reason;
+bool EventAggregator::join(const Occurrence& occurrence, WallTime wall, BootTime now) {
+  if (occurrence.kind == EventKind::kWarning) return false;
+  const auto alike = [&](const Occurrence& other) {
+    return other.about == occurrence.about && other.kind == occurrence.kind &&
+           other.reason == occurrence.reason;
   };
-  Happening prefix = happening;
+  Occurrence prefix = occurrence;
   prefix.message.clear();
   auto at = events_.lower_bound(prefix);
   for (; at != events_.end() && alike(at->first); ++at) {
     const Event& event = at->second;
-    const size_t size = at->first.message.size() + 2 + happening.message.size();
+    const size_t size = at->first.message.size() + 2 + occurrence.message.size();
     if (event.waits && event.write.count == 1 && size <= kMaxEventMessage) break;
   }
   if (at == events_.end() || !alike(at->first)) return false;
-  const auto place = std::ranges::find(queue_, at->first, &Place::what);
-  if (place == queue_.end()) return false;
-  Happening both = at->first;
-  both.message += "; " + happening.message;
+  const auto entry = std::ranges::find(queue_, at->first, &QueueEntry::what);
+  if (entry == queue_.end()) return false;
+  Occurrence both = at->first;
+  both.message += "; " + occurrence.message;
   if (events_.contains(both)) return false;  // said before, in these very words
   auto node = events_.extract(at);
-  node.key() = place->what = both;
+  node.key() = entry->what = both;
   Event& joined = node.mapped();
   joined.write.what = std::move(both);
   joined.write.last = wall;
@@ -96,29 +96,29 @@ bool EventAggregator::join(const Happening& happening, WallTime wall, BootTime n
   return true;
 }
 
-void EventAggregator::forget(const Happening& what) {
+void EventAggregator::forget(const Occurrence& what) {
   const auto at = events_.find(what);
   if (at != events_.end() && !at->second.waits) events_.erase(at);
 }
 
-bool EventAggregator::spend(const ObjectRef& about, BootTime now) {
+bool EventAggregator::take_token(const ObjectRef& about, BootTime now) {
   const auto [at, fresh] =
-      shares_.try_emplace(about, Share{static_cast<double>(limits_.burst), now});
-  Share& share = at->second;
-  const std::chrono::duration<double> passed = now - share.filled;
-  share.tokens = std::min<double>(
-      limits_.burst, share.tokens + passed / std::chrono::duration<double>(limits_.refill));
-  share.filled = now;
-  if (share.tokens < 1) return false;
-  share.tokens -= 1;
-  if (fresh && shares_.size() > limits_.remembered) {
+      buckets_.try_emplace(about, TokenBucket{static_cast<double>(limits_.burst), now});
+  TokenBucket& bucket = at->second;
+  const std::chrono::duration<double> passed = now - bucket.filled;
+  bucket.tokens = std::min<double>(
+      limits_.burst, bucket.tokens + passed / std::chrono::duration<double>(limits_.refill));
+  bucket.filled = now;
+  if (bucket.tokens < 1) return false;
+  bucket.tokens -= 1;
+  if (fresh && buckets_.size() > limits_.remembered) {
     // A full share says nothing that a new one would not say; then the one longest untouched goes.
-    auto oldest = shares_.end();
-    for (auto other = shares_.begin(); other != shares_.end(); ++other) {
+    auto oldest = buckets_.end();
+    for (auto other = buckets_.begin(); other != buckets_.end(); ++other) {
       if (other == at) continue;
-      if (oldest == shares_.end() || other->second.filled < oldest->second.filled) oldest = other;
+      if (oldest == buckets_.end() || other->second.filled < oldest->second.filled) oldest = other;
     }
-    if (oldest != shares_.end()) shares_.erase(oldest);
+    if (oldest != buckets_.end()) buckets_.erase(oldest);
   }
   return true;
 }

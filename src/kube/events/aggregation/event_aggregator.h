@@ -38,18 +38,18 @@ struct ObjectRef {
   auto operator<=>(const ObjectRef&) const = default;
 };
 
-struct Happening {
+struct Occurrence {
   ObjectRef about{};
   EventKind kind = EventKind::kNormal;
   std::string reason{};
   std::string message{};
-  auto operator<=>(const Happening&) const = default;
+  auto operator<=>(const Occurrence&) const = default;
 };
 
 // One event as it should be stored now.
 struct EventWrite {
   std::string name{};
-  Happening what{};
+  Occurrence what{};
   WallTime first{};
   WallTime last{};
   int count = 0;
@@ -62,21 +62,21 @@ struct EventLimits {
   std::chrono::seconds refill{300};
   size_t remembered = 4096;  // events, and objects, kept in memory
   size_t waiting = 1024;     // events to be written
-  std::chrono::seconds held{30};
+  std::chrono::seconds max_deferral{30};
 };
 
 class EventAggregator {
  public:
   explicit EventAggregator(EventLimits limits = {}) : limits_(limits) {}
 
-  enum class Verdict {
+  enum class Admission {
     kQueued,    // will be written
     kMerged,    // counted in one that already waits, or joined to it
     kTooOften,  // dropped: the object has used up its share
     kFull,      // dropped: too many wait
   };
   // `held`: events are being held back.
-  Verdict note(Happening happening, WallTime wall, BootTime now, bool held = false);
+  Admission add(Occurrence occurrence, WallTime wall, BootTime now, bool deferred = false);
 
   // The next event to write, warnings before others, oldest first; it counts as stored from here
   // on.
@@ -84,10 +84,10 @@ class EventAggregator {
   // Until when the next one may be held back; nothing when none waits.
   std::optional<BootTime> due() const;
   // The event could not be written or is gone: the next occurrence makes a new one.
-  void forget(const Happening& what);
+  void forget(const Occurrence& what);
 
   size_t waiting() const { return warnings_.size() + queue_.size(); }
-  size_t remembered() const { return events_.size() + shares_.size(); }
+  size_t remembered() const { return events_.size() + buckets_.size(); }
 
  private:
   struct Event {
@@ -95,23 +95,23 @@ class EventAggregator {
     BootTime seen{};
     bool waits = false;
   };
-  struct Place {
-    Happening what{};
+  struct QueueEntry {
+    Occurrence what{};
     BootTime since{};
   };
-  struct Share {
+  struct TokenBucket {
     double tokens = 0;
     BootTime filled{};
   };
-  bool join(const Happening& happening, WallTime wall, BootTime now);
-  bool spend(const ObjectRef& about, BootTime now);
+  bool join(const Occurrence& occurrence, WallTime wall, BootTime now);
+  bool take_token(const ObjectRef& about, BootTime now);
   void prune(BootTime now);
 
   const EventLimits limits_;
-  std::map<Happening, Event> events_;
-  std::map<ObjectRef, Share> shares_;
-  std::deque<Place> warnings_;
-  std::deque<Place> queue_;  // the others
+  std::map<Occurrence, Event> events_;
+  std::map<ObjectRef, TokenBucket> buckets_;
+  std::deque<QueueEntry> warnings_;
+  std::deque<QueueEntry> queue_;  // the others
 };
 
 }  // namespace paddle::kube

@@ -7,12 +7,12 @@ namespace paddle::kube {
 namespace {
 
 using std::chrono::seconds;
-using Verdict = EventAggregator::Verdict;
+using Admission = EventAggregator::Admission;
 
 const BootTime kNow{std::chrono::hours{1}};
 const WallTime kWall{std::chrono::seconds{1'700'000'000}};
 
-Happening about(const std::string& name, const std::string& message = "m") {
+Occurrence about(const std::string& name, const std::string& message = "m") {
   return {.about = {.kind = "ConfigMap", .key = {"ns", name}, .uid = "u"},
           .reason = "Created",
           .message = message};
@@ -20,8 +20,8 @@ Happening about(const std::string& name, const std::string& message = "m") {
 
 TEST(EventAggregator, RepeatsAreOneEventWithACount) {
   EventAggregator ledger;
-  EXPECT_EQ(ledger.note(about("a"), kWall, kNow), Verdict::kQueued);
-  EXPECT_EQ(ledger.note(about("a"), kWall + seconds{1}, kNow), Verdict::kMerged);
+  EXPECT_EQ(ledger.add(about("a"), kWall, kNow), Admission::kQueued);
+  EXPECT_EQ(ledger.add(about("a"), kWall + seconds{1}, kNow), Admission::kMerged);
   const auto first = ledger.next();
   ASSERT_TRUE(first);
   EXPECT_EQ(first->count, 2);
@@ -29,7 +29,7 @@ TEST(EventAggregator, RepeatsAreOneEventWithACount) {
   EXPECT_EQ(first->last, kWall + seconds{1});
   EXPECT_FALSE(ledger.next());
 
-  EXPECT_EQ(ledger.note(about("a"), kWall + seconds{9}, kNow + seconds{9}), Verdict::kQueued);
+  EXPECT_EQ(ledger.add(about("a"), kWall + seconds{9}, kNow + seconds{9}), Admission::kQueued);
   const auto second = ledger.next();
   ASSERT_TRUE(second);
   EXPECT_EQ(second->name, first->name);
@@ -42,18 +42,18 @@ TEST(EventAggregator, AnotherMessageReasonOrObjectIsAnotherEvent) {
   EventAggregator ledger;
   auto warning = about("a");
   warning.kind = EventKind::kWarning;
-  for (const auto& happening : {about("a"), about("a", "other"), about("b"), warning}) {
-    EXPECT_EQ(ledger.note(happening, kWall, kNow), Verdict::kQueued);
+  for (const auto& occurrence : {about("a"), about("a", "other"), about("b"), warning}) {
+    EXPECT_EQ(ledger.add(occurrence, kWall, kNow), Admission::kQueued);
   }
   EXPECT_EQ(ledger.waiting(), 4u);
 }
 
 TEST(EventAggregator, AfterTheWindowItIsANewEvent) {
   EventAggregator ledger;
-  ledger.note(about("a"), kWall, kNow);
+  ledger.add(about("a"), kWall, kNow);
   const auto first = ledger.next();
   const auto later = EventLimits{}.window + seconds{1};
-  ledger.note(about("a"), kWall + later, kNow + later);
+  ledger.add(about("a"), kWall + later, kNow + later);
   const auto second = ledger.next();
   ASSERT_TRUE(first && second);
   EXPECT_NE(first->name, second->name);
@@ -65,30 +65,30 @@ TEST(EventAggregator, EachObjectHasItsOwnShareThatRefills) {
   EventAggregator ledger({.burst = 3, .refill = seconds{60}});
   int queued = 0;
   for (int i = 0; i < 10; ++i) {
-    const auto verdict = ledger.note(about("noisy", std::to_string(i)), kWall, kNow);
-    queued += verdict == Verdict::kQueued ? 1 : 0;
+    const auto verdict = ledger.add(about("noisy", std::to_string(i)), kWall, kNow);
+    queued += verdict == Admission::kQueued ? 1 : 0;
     if (i >= 3) {
-      EXPECT_EQ(verdict, Verdict::kTooOften);
+      EXPECT_EQ(verdict, Admission::kTooOften);
     }
   }
   EXPECT_EQ(queued, 3);
-  EXPECT_EQ(ledger.note(about("quiet"), kWall, kNow), Verdict::kQueued);
-  EXPECT_EQ(ledger.note(about("noisy", "x"), kWall, kNow + seconds{59}), Verdict::kTooOften);
-  EXPECT_EQ(ledger.note(about("noisy", "x"), kWall, kNow + seconds{61}), Verdict::kQueued);
+  EXPECT_EQ(ledger.add(about("quiet"), kWall, kNow), Admission::kQueued);
+  EXPECT_EQ(ledger.add(about("noisy", "x"), kWall, kNow + seconds{59}), Admission::kTooOften);
+  EXPECT_EQ(ledger.add(about("noisy", "x"), kWall, kNow + seconds{61}), Admission::kQueued);
 }
 
 TEST(EventAggregator, WhatWaitsIsBounded) {
   EventAggregator ledger({.burst = 1000, .waiting = 5});
-  for (int i = 0; i < 5; ++i) ledger.note(about("a", std::to_string(i)), kWall, kNow);
-  EXPECT_EQ(ledger.note(about("a", "more"), kWall, kNow), Verdict::kFull);
-  EXPECT_EQ(ledger.note(about("a", "0"), kWall, kNow), Verdict::kMerged);
+  for (int i = 0; i < 5; ++i) ledger.add(about("a", std::to_string(i)), kWall, kNow);
+  EXPECT_EQ(ledger.add(about("a", "more"), kWall, kNow), Admission::kFull);
+  EXPECT_EQ(ledger.add(about("a", "0"), kWall, kNow), Admission::kMerged);
 }
 
 TEST(EventAggregator, MemoryIsBoundedUnderAFloodOfObjects) {
   EventAggregator ledger({.remembered = 50});
   for (int i = 0; i < 5000; ++i) {
-    ASSERT_EQ(ledger.note(about("o" + std::to_string(i)), kWall, kNow + seconds{i}),
-              Verdict::kQueued);
+    ASSERT_EQ(ledger.add(about("o" + std::to_string(i)), kWall, kNow + seconds{i}),
+              Admission::kQueued);
     ASSERT_TRUE(ledger.next());
     ASSERT_LE(ledger.remembered(), 2 * 50u + 2);
   }
@@ -96,48 +96,48 @@ TEST(EventAggregator, MemoryIsBoundedUnderAFloodOfObjects) {
 
 TEST(EventAggregator, WhatCouldNotBeWrittenIsMadeAnewNextTime) {
   EventAggregator ledger;
-  ledger.note(about("a"), kWall, kNow);
+  ledger.add(about("a"), kWall, kNow);
   ASSERT_TRUE(ledger.next());
   ledger.forget(about("a"));
-  ledger.note(about("a"), kWall, kNow);
+  ledger.add(about("a"), kWall, kNow);
   EXPECT_FALSE(ledger.next()->stored);
 }
 
 TEST(EventAggregator, LongMessagesAreCut) {
   EventAggregator ledger;
-  ledger.note(about("a", std::string(5000, 'x')), kWall, kNow);
+  ledger.add(about("a", std::string(5000, 'x')), kWall, kNow);
   EXPECT_EQ(ledger.next()->what.message.size(), 1024u);
 }
 
 TEST(EventAggregator, WhatIsHeldBackIsDueInTheEndAndWarningsAtOnce) {
   EventAggregator ledger;
   EXPECT_FALSE(ledger.due());
-  ledger.note(about("a"), kWall, kNow, true);
-  ledger.note(about("b"), kWall, kNow + seconds{1}, true);
-  EXPECT_EQ(ledger.due(), kNow + EventLimits{}.held);
+  ledger.add(about("a"), kWall, kNow, true);
+  ledger.add(about("b"), kWall, kNow + seconds{1}, true);
+  EXPECT_EQ(ledger.due(), kNow + EventLimits{}.deferred);
   auto warning = about("c");
   warning.kind = EventKind::kWarning;
-  ledger.note(warning, kWall, kNow + seconds{2}, true);
+  ledger.add(warning, kWall, kNow + seconds{2}, true);
   EXPECT_EQ(ledger.due(), BootTime::min());
   EXPECT_EQ(ledger.next()->what, warning);
-  EXPECT_EQ(ledger.due(), kNow + EventLimits{}.held);
+  EXPECT_EQ(ledger.due(), kNow + EventLimits{}.deferred);
 }
 
 TEST(EventAggregator, NothingIsHeldBackWhenManyWait) {
   EventAggregator ledger({.waiting = 10});
-  for (int i = 0; i < 6; ++i) ledger.note(about(std::to_string(i)), kWall, kNow, true);
+  for (int i = 0; i < 6; ++i) ledger.add(about(std::to_string(i)), kWall, kNow, true);
   EXPECT_EQ(ledger.due(), BootTime::min());
 }
 
 TEST(EventAggregator, OfWhatIsHeldBackOneObjectsWithOneReasonAreOneEvent) {
   EventAggregator ledger;
-  EXPECT_EQ(ledger.note(about("a", "created pods"), kWall, kNow, true), Verdict::kQueued);
-  EXPECT_EQ(ledger.note(about("b", "created pods"), kWall, kNow, true), Verdict::kQueued);
-  EXPECT_EQ(ledger.note(about("a", "created map"), kWall + seconds{1}, kNow, true),
-            Verdict::kMerged);
+  EXPECT_EQ(ledger.add(about("a", "created pods"), kWall, kNow, true), Admission::kQueued);
+  EXPECT_EQ(ledger.add(about("b", "created pods"), kWall, kNow, true), Admission::kQueued);
+  EXPECT_EQ(ledger.add(about("a", "created map"), kWall + seconds{1}, kNow, true),
+            Admission::kMerged);
   auto other = about("a", "gone");
   other.reason = "Deleted";
-  EXPECT_EQ(ledger.note(other, kWall, kNow, true), Verdict::kQueued);
+  EXPECT_EQ(ledger.add(other, kWall, kNow, true), Admission::kQueued);
   const auto first = ledger.next();
   ASSERT_TRUE(first);
   EXPECT_EQ(first->what.message, "created pods; created map");
@@ -152,7 +152,7 @@ TEST(EventAggregator, OfWhatIsHeldBackOneObjectsWithOneReasonAreOneEvent) {
 TEST(EventAggregator, AJoinedMessageIsNeverTooLong) {
   EventAggregator ledger({.burst = 1000});
   for (int i = 0; i < 300; ++i) {
-    ledger.note(about("a", "created " + std::to_string(i)), kWall, kNow, true);
+    ledger.add(about("a", "created " + std::to_string(i)), kWall, kNow, true);
   }
   std::string all;
   while (const auto write = ledger.next()) {

@@ -16,7 +16,7 @@ inline constexpr size_t kMaxEventReason = 128;
 std::string clean_text(std::string_view text, size_t limit);
 
 // "<object>.<16 hex digits>", a valid object name of at most 253 characters. The digits follow from
-// `what`, so the same happening always gets the same name.
+// `what`, so the same occurrence always gets the same name.
 std::string event_name(std::string_view object, std::string_view what);
 
 }  // namespace paddle::kube

@@ -6,7 +6,7 @@
 
 namespace paddle::kube {
 
-const View::State* View::visible(const Slot& slot) {
+const ObservedState::State* ObservedState::visible(const Slot& slot) {
   const State* base = slot.base ? &*slot.base : nullptr;
   if (!slot.own) return base;
   if (!slot.own->deletion) return &slot.own->state;
@@ -15,7 +15,7 @@ const View::State* View::visible(const Slot& slot) {
 
 // Every change of a slot goes through here, so that no change of the view goes unreported.
 template <typename Mutate>
-void View::mutate(const ObjectKey& key, Changes& changes, Mutate mutation) {
+void ObservedState::mutate(const ObjectKey& key, Changes& changes, Mutate mutation) {
   const auto at = slots_.try_emplace(key).first;
   Slot& slot = at->second;
   const auto readable = [&]() -> std::optional<State> {
@@ -44,7 +44,7 @@ void View::mutate(const ObjectKey& key, Changes& changes, Mutate mutation) {
   changes.push_back({key, before ? before->value : nullptr, after ? after->value : nullptr});
 }
 
-Changes View::show(Sighting seen) {
+Changes ObservedState::observe(ObjectState seen) {
   if (seen.version != kNotComparable && seen.version <= progress_) return {};
   Changes changes;
   mutate(seen.key, changes, [&](Slot& slot) {
@@ -55,7 +55,7 @@ Changes View::show(Sighting seen) {
   return changes;
 }
 
-Changes View::show_deleted(const ObjectKey& key, Version version) {
+Changes ObservedState::observe_deleted(const ObjectKey& key, Version version) {
   if (version != kNotComparable && version <= progress_) return {};
   Changes changes;
   mutate(key, changes, [](Slot& slot) { slot.base.reset(); });
@@ -64,7 +64,7 @@ Changes View::show_deleted(const ObjectKey& key, Version version) {
   return changes;
 }
 
-Changes View::advance(Version version) {
+Changes ObservedState::advance(Version version) {
   Changes changes;
   if (version <= progress_) return changes;
   progress_ = version;
@@ -72,12 +72,12 @@ Changes View::advance(Version version) {
   return changes;
 }
 
-void View::begin_list() {
+void ObservedState::begin_list() {
   ++list_epoch_;
   staged_.clear();
 }
 
-bool View::list_known(const ObjectKey& key, const std::string& uid, Version version) {
+bool ObservedState::list_known(const ObjectKey& key, const std::string& uid, Version version) {
   const auto found = slots_.find(key);
   if (found == slots_.end() || !found->second.base || version == kNotComparable) return false;
   const State& base = *found->second.base;
@@ -86,9 +86,9 @@ bool View::list_known(const ObjectKey& key, const std::string& uid, Version vers
   return true;
 }
 
-void View::list_item(Sighting seen) { staged_.push_back(std::move(seen)); }
+void ObservedState::list_item(ObjectState seen) { staged_.push_back(std::move(seen)); }
 
-Changes View::end_list(Version version) {
+Changes ObservedState::end_list(Version version) {
   Changes changes;
   const bool restored = listed_once_ && version < progress_;
   progress_ = version;
@@ -115,7 +115,7 @@ Changes View::end_list(Version version) {
   return changes;
 }
 
-void View::settle_all(Changes& changes, std::uint64_t finished_list) {
+void ObservedState::settle_all(Changes& changes, std::uint64_t finished_list) {
   if (owned_.empty()) return;
   for (const auto& key : std::set<ObjectKey>(owned_)) {
     mutate(key, changes, [&](Slot& slot) { settle(slot, finished_list); });
@@ -123,7 +123,7 @@ void View::settle_all(Changes& changes, std::uint64_t finished_list) {
 }
 
 // Drops an own write that the stream has caught up with.
-void View::settle(Slot& slot, std::uint64_t finished_list) const {
+void ObservedState::settle(Slot& slot, std::uint64_t finished_list) const {
   const Own& own = *slot.own;
   if (!own.deletion) {
     if (own.state.version > progress_) return;
@@ -138,7 +138,7 @@ void View::settle(Slot& slot, std::uint64_t finished_list) const {
   if (superseded || confirmed || listed_since) slot.own.reset();
 }
 
-Changes View::acknowledge(Sighting written) {
+Changes ObservedState::acknowledge(ObjectState written) {
   const bool comparable =
       written.version != kNotComparable && (!listed_once_ || progress_ != kNotComparable);
   if (!comparable || written.version <= progress_ || !written.value) return {};
@@ -152,7 +152,8 @@ Changes View::acknowledge(Sighting written) {
   return changes;
 }
 
-Changes View::acknowledge_deleted(const ObjectKey& key, const std::string& uid, Version version) {
+Changes ObservedState::acknowledge_deleted(const ObjectKey& key, const std::string& uid,
+                                           Version version) {
   if (listed_once_ && progress_ == kNotComparable) return {};
   const auto found = slots_.find(key);
   const State* shown = found == slots_.end() ? nullptr : visible(found->second);
@@ -172,14 +173,14 @@ Changes View::acknowledge_deleted(const ObjectKey& key, const std::string& uid, 
   return changes;
 }
 
-Value View::find(const ObjectKey& key) const {
+Value ObservedState::find(const ObjectKey& key) const {
   const auto found = slots_.find(key);
   if (found == slots_.end()) return nullptr;
   const State* state = visible(found->second);
   return state ? state->value : nullptr;
 }
 
-bool View::is_unreadable(const ObjectKey& key) const {
+bool ObservedState::is_unreadable(const ObjectKey& key) const {
   const auto found = slots_.find(key);
   if (found == slots_.end()) return false;
   const State* state = visible(found->second);

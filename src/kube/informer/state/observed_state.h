@@ -55,7 +55,7 @@ inline Version parse_version(std::string_view text) {
 }
 
 // One state of one object.
-struct Sighting {
+struct ObjectState {
   ObjectKey key{};
   std::string uid{};
   Version version = kNotComparable;
@@ -70,21 +70,21 @@ struct Change {
 };
 using Changes = std::vector<Change>;
 
-class View {
+class ObservedState {
  public:
   // From the stream.
-  Changes show(Sighting seen);
-  Changes show_deleted(const ObjectKey& key, Version version);
+  Changes observe(ObjectState seen);
+  Changes observe_deleted(const ObjectKey& key, Version version);
   Changes advance(Version version);
   // A list in three steps; one that is begun again or never ended changes nothing.
   void begin_list();
   // True when this very state is known already: it is then listed, and need not be decoded.
   bool list_known(const ObjectKey& key, const std::string& uid, Version version);
-  void list_item(Sighting seen);
+  void list_item(ObjectState seen);
   Changes end_list(Version version);
 
   // From our own writes.
-  Changes acknowledge(Sighting written);
+  Changes acknowledge(ObjectState written);
   // `version`: of the state that was deleted; kNotComparable for "whatever is shown".
   Changes acknowledge_deleted(const ObjectKey& key, const std::string& uid, Version version);
 
@@ -125,7 +125,7 @@ class View {
 
   std::map<ObjectKey, Slot> slots_{};
   std::set<ObjectKey> owned_{};
-  std::vector<Sighting> staged_{};
+  std::vector<ObjectState> staged_{};
   Version progress_ = kNotComparable;
   bool listed_once_ = false;
   std::uint64_t list_epoch_ = 0;

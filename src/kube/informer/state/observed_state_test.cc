@@ -11,7 +11,7 @@ namespace {
 
 const ObjectKey kKey{"ns", "a"};
 
-Sighting state(const std::string& uid, Version version, const ObjectKey& key = kKey) {
+ObjectState state(const std::string& uid, Version version, const ObjectKey& key = kKey) {
   return {.key = key,
           .uid = uid,
           .version = version,
@@ -30,34 +30,34 @@ std::string text(const Changes& changes) {
   return all;
 }
 
-std::string shown(const View& view) { return text(view.find(kKey)); }
+std::string shown(const ObservedState& view) { return text(view.find(kKey)); }
 
-View listed(Version version, std::vector<Sighting> items = {}) {
-  View view;
+ObservedState listed(Version version, std::vector<ObjectState> items = {}) {
+  ObservedState view;
   view.begin_list();
   for (auto& item : items) view.list_item(std::move(item));
   view.end_list(version);
   return view;
 }
 
-TEST(View, FollowsTheStream) {
-  View view = listed(10);
-  EXPECT_EQ(text(view.show(state("u", 11))), "->u@11");
-  EXPECT_EQ(text(view.show(state("u", 12))), "u@11>u@12");
-  EXPECT_EQ(text(view.show_deleted(kKey, 13)), "u@12>-");
+TEST(ObservedState, FollowsTheStream) {
+  ObservedState view = listed(10);
+  EXPECT_EQ(text(view.observe(state("u", 11))), "->u@11");
+  EXPECT_EQ(text(view.observe(state("u", 12))), "u@11>u@12");
+  EXPECT_EQ(text(view.observe_deleted(kKey, 13)), "u@12>-");
   EXPECT_EQ(view.size(), 0u);
 }
 
-TEST(View, AListTellsOfDeletionsThatTheStreamMissed) {
-  View view = listed(10, {state("u", 5), state("v", 6, {"ns", "b"})});
+TEST(ObservedState, AListTellsOfDeletionsThatTheStreamMissed) {
+  ObservedState view = listed(10, {state("u", 5), state("v", 6, {"ns", "b"})});
   view.begin_list();
   EXPECT_TRUE(view.list_known(kKey, "u", 5));
   EXPECT_EQ(text(view.end_list(20)), "v@6>-");
   EXPECT_EQ(view.size(), 1u);
 }
 
-TEST(View, AListThatWasNotFinishedDidNotHappen) {
-  View view = listed(10, {state("u", 5)});
+TEST(ObservedState, AListThatWasNotFinishedDidNotHappen) {
+  ObservedState view = listed(10, {state("u", 5)});
   view.begin_list();
   view.list_item(state("w", 15));
   view.begin_list();
@@ -66,35 +66,35 @@ TEST(View, AListThatWasNotFinishedDidNotHappen) {
   EXPECT_EQ(shown(view), "u@5");
 }
 
-TEST(View, ANamesakeIsAnotherObject) {
-  View view = listed(10, {state("u", 5)});
+TEST(ObservedState, ANamesakeIsAnotherObject) {
+  ObservedState view = listed(10, {state("u", 5)});
   view.begin_list();
   EXPECT_FALSE(view.list_known(kKey, "v", 15));
   view.list_item(state("v", 15));
   EXPECT_EQ(text(view.end_list(20)), "u@5>- ->v@15");
 }
 
-TEST(View, ShowsAnOwnWriteAtOnceAndReportsItOnce) {
-  View view = listed(10, {state("u", 5)});
+TEST(ObservedState, ShowsAnOwnWriteAtOnceAndReportsItOnce) {
+  ObservedState view = listed(10, {state("u", 5)});
   EXPECT_EQ(text(view.acknowledge(state("u", 12))), "u@5>u@12");
   EXPECT_EQ(view.pending(), 1u);
-  EXPECT_EQ(text(view.show(state("u", 11))), "") << "an older event does not undo it";
+  EXPECT_EQ(text(view.observe(state("u", 11))), "") << "an older event does not undo it";
   EXPECT_EQ(shown(view), "u@12");
-  EXPECT_EQ(text(view.show(state("u", 12))), "") << "the stream has caught up";
+  EXPECT_EQ(text(view.observe(state("u", 12))), "") << "the stream has caught up";
   EXPECT_EQ(view.pending(), 0u);
-  EXPECT_EQ(text(view.show(state("u", 13))), "u@12>u@13");
+  EXPECT_EQ(text(view.observe(state("u", 13))), "u@12>u@13");
 }
 
-TEST(View, ALateAcknowledgementDoesNotBringBackWhatIsGone) {
-  View view = listed(10);
-  view.show(state("u", 11));
-  view.show_deleted(kKey, 12);
+TEST(ObservedState, ALateAcknowledgementDoesNotBringBackWhatIsGone) {
+  ObservedState view = listed(10);
+  view.observe(state("u", 11));
+  view.observe_deleted(kKey, 12);
   EXPECT_EQ(text(view.acknowledge(state("u", 11))), "");
   EXPECT_EQ(shown(view), "-");
 }
 
-TEST(View, AnOwnCreateSurvivesAListTakenBeforeIt) {
-  View view = listed(10);
+TEST(ObservedState, AnOwnCreateSurvivesAListTakenBeforeIt) {
+  ObservedState view = listed(10);
   view.begin_list();
   view.acknowledge(state("u", 15));
   EXPECT_EQ(text(view.end_list(14)), "");
@@ -103,59 +103,59 @@ TEST(View, AnOwnCreateSurvivesAListTakenBeforeIt) {
   EXPECT_EQ(text(view.end_list(16)), "u@15>-") << "a list after it says that it is gone";
 }
 
-TEST(View, AnOwnWriteThatTheSelectorDoesNotCoverGoesWithTheNextProgress) {
-  View view = listed(10);
+TEST(ObservedState, AnOwnWriteThatTheSelectorDoesNotCoverGoesWithTheNextProgress) {
+  ObservedState view = listed(10);
   view.acknowledge(state("u", 12));
   EXPECT_EQ(text(view.advance(12)), "u@12>-");
   view.acknowledge(state("u", 14));
-  EXPECT_EQ(text(view.show_deleted(kKey, 14)), "u@14>-") << "it left the selection by our write";
+  EXPECT_EQ(text(view.observe_deleted(kKey, 14)), "u@14>-") << "it left the selection by our write";
 }
 
-TEST(View, AnOwnDeletionHidesUntilTheStreamShowsTheEnd) {
-  View view = listed(10, {state("u", 5)});
+TEST(ObservedState, AnOwnDeletionHidesUntilTheStreamShowsTheEnd) {
+  ObservedState view = listed(10, {state("u", 5)});
   EXPECT_EQ(text(view.acknowledge_deleted(kKey, "u", 5)), "u@5>-");
   EXPECT_EQ(text(view.advance(20)), "") << "other news do not bring it back";
-  EXPECT_EQ(text(view.show_deleted(kKey, 21)), "");
+  EXPECT_EQ(text(view.observe_deleted(kKey, 21)), "");
   EXPECT_EQ(view.pending(), 0u);
-  EXPECT_EQ(text(view.show(state("v", 22))), "->v@22");
+  EXPECT_EQ(text(view.observe(state("v", 22))), "->v@22");
 }
 
-TEST(View, AnOwnDeletionOfSomethingTheStreamHasNotShownHidesItsCreation) {
-  View view = listed(10);
+TEST(ObservedState, AnOwnDeletionOfSomethingTheStreamHasNotShownHidesItsCreation) {
+  ObservedState view = listed(10);
   view.acknowledge(state("u", 12));
   EXPECT_EQ(text(view.acknowledge_deleted(kKey, "u", 12)), "u@12>-");
-  EXPECT_EQ(text(view.show(state("u", 12))), "");
-  EXPECT_EQ(text(view.show_deleted(kKey, 13)), "");
+  EXPECT_EQ(text(view.observe(state("u", 12))), "");
+  EXPECT_EQ(text(view.observe_deleted(kKey, 13)), "");
   EXPECT_EQ(view.pending(), 0u);
 }
 
-TEST(View, AnObjectHeldByFinalizersComesBackAsDeleting) {
-  View view = listed(10, {state("u", 5)});
+TEST(ObservedState, AnObjectHeldByFinalizersComesBackAsDeleting) {
+  ObservedState view = listed(10, {state("u", 5)});
   view.acknowledge_deleted(kKey, "u", 5);
   auto ending = state("u", 11);
   ending.deleting = true;
-  EXPECT_EQ(text(view.show(ending)), "->u@11");
+  EXPECT_EQ(text(view.observe(ending)), "->u@11");
   EXPECT_EQ(text(view.acknowledge_deleted(kKey, "u", 11)), "") << "its end is still to come";
   EXPECT_EQ(shown(view), "u@11");
 }
 
-TEST(View, AnOwnDeletionDoesNotTouchANamesakeThatCameLater) {
-  View view = listed(10, {state("v", 9)});
+TEST(ObservedState, AnOwnDeletionDoesNotTouchANamesakeThatCameLater) {
+  ObservedState view = listed(10, {state("v", 9)});
   EXPECT_EQ(text(view.acknowledge_deleted(kKey, "u", 5)), "");
   EXPECT_EQ(shown(view), "v@9");
 }
 
-TEST(View, AnOwnCreateAfterAnOwnDeletionIsShown) {
-  View view = listed(10, {state("u", 5)});
+TEST(ObservedState, AnOwnCreateAfterAnOwnDeletionIsShown) {
+  ObservedState view = listed(10, {state("u", 5)});
   view.acknowledge_deleted(kKey, "u", 5);
   EXPECT_EQ(text(view.acknowledge(state("v", 13))), "->v@13");
-  EXPECT_EQ(text(view.show_deleted(kKey, 12)), "");
-  EXPECT_EQ(text(view.show(state("v", 13))), "");
+  EXPECT_EQ(text(view.observe_deleted(kKey, 12)), "");
+  EXPECT_EQ(text(view.observe(state("v", 13))), "");
   EXPECT_EQ(shown(view), "v@13");
 }
 
-TEST(View, AListBegunAfterAnOwnDeletionEndsTheHiding) {
-  View view = listed(10, {state("u", 5)});
+TEST(ObservedState, AListBegunAfterAnOwnDeletionEndsTheHiding) {
+  ObservedState view = listed(10, {state("u", 5)});
   view.begin_list();
   view.acknowledge_deleted(kKey, "u", 5);
   ASSERT_TRUE(view.list_known(kKey, "u", 5));
@@ -165,41 +165,41 @@ TEST(View, AListBegunAfterAnOwnDeletionEndsTheHiding) {
   EXPECT_EQ(text(view.end_list(12)), "->u@5") << "this one is not: it was not deleted after all";
 }
 
-TEST(View, DuplicatesChangeNothing) {
-  View view = listed(10);
-  view.show(state("u", 11));
-  EXPECT_EQ(text(view.show(state("u", 11))), "");
-  view.show_deleted(kKey, 12);
-  EXPECT_EQ(text(view.show(state("u", 11))), "");
-  EXPECT_EQ(text(view.show_deleted(kKey, 12)), "");
+TEST(ObservedState, DuplicatesChangeNothing) {
+  ObservedState view = listed(10);
+  view.observe(state("u", 11));
+  EXPECT_EQ(text(view.observe(state("u", 11))), "");
+  view.observe_deleted(kKey, 12);
+  EXPECT_EQ(text(view.observe(state("u", 11))), "");
+  EXPECT_EQ(text(view.observe_deleted(kKey, 12)), "");
 }
 
-TEST(View, AfterARestoreOfTheServerTheListAloneCounts) {
-  View view = listed(1000, {state("u", 900)});
+TEST(ObservedState, AfterARestoreOfTheServerTheListAloneCounts) {
+  ObservedState view = listed(1000, {state("u", 900)});
   view.acknowledge(state("v", 1001, {"ns", "b"}));
   view.begin_list();
   view.list_item(state("u", 40));
   view.end_list(50);
   EXPECT_EQ(view.size(), 1u);
   EXPECT_EQ(shown(view), "u@40");
-  EXPECT_EQ(text(view.show(state("u", 51))), "u@40>u@51");
+  EXPECT_EQ(text(view.observe(state("u", 51))), "u@40>u@51");
 }
 
-TEST(View, WithoutComparableVersionsTheStreamDecides) {
-  View view = listed(kNotComparable);
-  EXPECT_EQ(text(view.show(state("u", kNotComparable))), "->u@0");
+TEST(ObservedState, WithoutComparableVersionsTheStreamDecides) {
+  ObservedState view = listed(kNotComparable);
+  EXPECT_EQ(text(view.observe(state("u", kNotComparable))), "->u@0");
   EXPECT_EQ(text(view.acknowledge(state("u", kNotComparable))), "");
   EXPECT_EQ(text(view.acknowledge(state("u", 7))), "");
   EXPECT_EQ(text(view.acknowledge_deleted(kKey, "u", 7)), "");
-  EXPECT_EQ(text(view.show_deleted(kKey, kNotComparable)), "u@0>-");
+  EXPECT_EQ(text(view.observe_deleted(kKey, kNotComparable)), "u@0>-");
 }
 
-TEST(View, AnUnreadableStateTakesTheValueAwayAndIsRemembered) {
-  View view = listed(10, {state("u", 5)});
-  EXPECT_EQ(text(view.show({.key = kKey, .uid = "u", .version = 11})), "u@5>-");
+TEST(ObservedState, AnUnreadableStateTakesTheValueAwayAndIsRemembered) {
+  ObservedState view = listed(10, {state("u", 5)});
+  EXPECT_EQ(text(view.observe({.key = kKey, .uid = "u", .version = 11})), "u@5>-");
   EXPECT_TRUE(view.is_unreadable(kKey));
   EXPECT_EQ(view.size(), 0u);
-  EXPECT_EQ(text(view.show(state("u", 12))), "->u@12");
+  EXPECT_EQ(text(view.observe(state("u", 12))), "->u@12");
   EXPECT_FALSE(view.is_unreadable(kKey));
 }
 
@@ -248,18 +248,18 @@ class Model {
   void expect_nothing_old() {
     for (const auto& [key, past] : history_) {
       const Version since = std::max(position_, acknowledged_[key]);
-      EXPECT_TRUE(was_at_or_after(past, text(view_.find(key)), since))
-          << key.name << " shows " << text(view_.find(key)) << " at " << since;
+      EXPECT_TRUE(was_at_or_after(past, text(state_.find(key)), since))
+          << key.name << " shows " << text(state_.find(key)) << " at " << since;
     }
   }
   void expect_replay_is_view() {
     std::map<ObjectKey, std::string> now;
-    view_.each([&](const ObjectKey& key, const Value& value) { now[key] = text(value); });
+    state_.each([&](const ObjectKey& key, const Value& value) { now[key] = text(value); });
     EXPECT_EQ(replayed_, now);
   }
   void expect_view_is_server() {
-    for (const auto& [key, past] : history_) EXPECT_EQ(text(view_.find(key)), past.back().second);
-    EXPECT_EQ(view_.pending(), 0u);
+    for (const auto& [key, past] : history_) EXPECT_EQ(text(state_.find(key)), past.back().second);
+    EXPECT_EQ(state_.pending(), 0u);
   }
 
  private:
@@ -267,11 +267,11 @@ class Model {
   struct Event {
     ObjectKey key;
     Version version;
-    std::optional<Sighting> after;
+    std::optional<ObjectState> after;
   };
   struct Ack {
     ObjectKey key{};
-    std::optional<Sighting> after{};
+    std::optional<ObjectState> after{};
     std::string uid{};
     Version deleted = 0;  // the version that was deleted
     Version at = 0;       // when it happened
@@ -318,11 +318,12 @@ class Model {
     if (old.version <= position_) play(old);
   }
   void play(const Event& event) {
-    take(event.after ? view_.show(*event.after) : view_.show_deleted(event.key, event.version));
+    take(event.after ? state_.observe(*event.after)
+                     : state_.observe_deleted(event.key, event.version));
   }
   void bookmark() {
     const auto next = std::ranges::find_if(events_, [&](auto& e) { return e.version > position_; });
-    if (next == events_.end()) take(view_.advance(version_));
+    if (next == events_.end()) take(state_.advance(version_));
   }
   void acknowledge() {
     if (acks_.empty()) return;
@@ -330,21 +331,21 @@ class Model {
     const Ack ack = acks_[which];
     acks_.erase(acks_.begin() + static_cast<std::ptrdiff_t>(which));
     acknowledged_[ack.key] = std::max(acknowledged_[ack.key], ack.at);
-    take(ack.after ? view_.acknowledge(*ack.after)
-                   : view_.acknowledge_deleted(ack.key, ack.uid, ack.deleted));
+    take(ack.after ? state_.acknowledge(*ack.after)
+                   : state_.acknowledge_deleted(ack.key, ack.uid, ack.deleted));
   }
   void relist() {
-    view_.begin_list();
+    state_.begin_list();
     const auto snapshot = server_;
     const Version at = version_;
     for (size_t more = draw(4); more > 0; --more) write(draw(2) == 0);
     for (size_t more = draw(3); more > 0; --more) acknowledge();
     for (const auto& [key, current] : snapshot) {
-      if (current && !view_.list_known(key, current->uid, current->version)) {
-        view_.list_item(*current);
+      if (current && !state_.list_known(key, current->uid, current->version)) {
+        state_.list_item(*current);
       }
     }
-    take(view_.end_list(at == 0 ? 1 : at));
+    take(state_.end_list(at == 0 ? 1 : at));
     position_ = at;
   }
   void take(const Changes& changes) {
@@ -359,8 +360,8 @@ class Model {
   }
 
   std::mt19937_64 engine_;
-  View view_{};
-  std::map<ObjectKey, std::optional<Sighting>> server_{};
+  ObservedState state_{};
+  std::map<ObjectKey, std::optional<ObjectState>> server_{};
   std::map<ObjectKey, Past> history_{};
   std::vector<Event> events_{};
   std::vector<Ack> acks_{};
@@ -370,7 +371,7 @@ class Model {
   Version position_ = 0;
 };
 
-TEST(View, NeverShowsAnythingOlderThanTheStreamOrAnAcknowledgedWrite) {
+TEST(ObservedState, NeverShowsAnythingOlderThanTheStreamOrAnAcknowledgedWrite) {
   for (std::uint64_t seed = 1; seed <= 150 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Model model(seed);

@@ -26,21 +26,21 @@ Result<> check(const LeaseTiming& timing) {
   return Done{};
 }
 
-LeaseSighting sight_lease(const std::optional<LeaseSighting>& before, const LeaseRecord& record,
-                          BootTime now) {
+ObservedLease observe_lease(const std::optional<ObservedLease>& before, const LeaseRecord& record,
+                            BootTime now) {
   if (before && before->record == record) return *before;
   return {record, now};
 }
 
-Decision decide(const std::optional<LeaseSighting>& seen, const std::string& identity,
-                const LeaseTiming& timing, BootTime now) {
-  if (!seen) return {Move::kCreate, now};
-  if (seen->record.holder == identity) return {Move::kRenew, now};
-  if (seen->record.holder.empty()) return {Move::kAcquire, now};
+LeaseDecision decide(const std::optional<ObservedLease>& seen, const std::string& identity,
+                     const LeaseTiming& timing, BootTime now) {
+  if (!seen) return {LeaseAction::kCreate, now};
+  if (seen->record.holder == identity) return {LeaseAction::kRenew, now};
+  if (seen->record.holder.empty()) return {LeaseAction::kAcquire, now};
   // The holder counts by its own duration; a shorter one of ours must not cut it short.
   const auto lasts = std::max<milliseconds>(seen->record.duration, timing.lease);
   const BootTime until = seen->since + lasts;
-  return {now >= until ? Move::kAcquire : Move::kWait, until};
+  return {now >= until ? LeaseAction::kAcquire : LeaseAction::kWait, until};
 }
 
 LeaseRecord claim(const std::optional<LeaseRecord>& before, const std::string& identity,

@@ -34,25 +34,25 @@ struct LeaseTiming {
 Result<> check(const LeaseTiming& timing);
 
 // A record, and when on our clock we first received it in this form.
-struct LeaseSighting {
+struct ObservedLease {
   LeaseRecord record{};
   BootTime since{};
 };
-LeaseSighting sight_lease(const std::optional<LeaseSighting>& before, const LeaseRecord& record,
-                          BootTime now);
+ObservedLease observe_lease(const std::optional<ObservedLease>& before, const LeaseRecord& record,
+                            BootTime now);
 
-enum class Move {
+enum class LeaseAction {
   kCreate,   // there is no lease
   kAcquire,  // it is free, or its holder did not renew in time
   kRenew,    // it is ours
   kWait,     // another one holds it
 };
-struct Decision {
-  Move move = Move::kWait;
+struct LeaseDecision {
+  LeaseAction action = LeaseAction::kWait;
   BootTime until{};  // kWait: when it could be taken if nothing changes
 };
-Decision decide(const std::optional<LeaseSighting>& seen, const std::string& identity,
-                const LeaseTiming& timing, BootTime now);
+LeaseDecision decide(const std::optional<ObservedLease>& seen, const std::string& identity,
+                     const LeaseTiming& timing, BootTime now);
 
 // The record to write for a kCreate, kAcquire or kRenew. Transitions count changes of holder.
 LeaseRecord claim(const std::optional<LeaseRecord>& before, const std::string& identity,

@@ -16,41 +16,41 @@ const BootTime kNow{std::chrono::hours{5}};
 const WallTime kWall{std::chrono::seconds{1'700'000'000}};
 const LeaseTiming kTiming{};
 
-LeaseSighting held_by(const std::string& holder, BootTime since) {
+ObservedLease held_by(const std::string& holder, BootTime since) {
   return {{.holder = holder, .duration = seconds{15}, .renew_time = "t"}, since};
 }
 
 TEST(Election, AMissingLeaseIsCreatedAndAFreeOneTakenAtOnce) {
-  EXPECT_EQ(decide(std::nullopt, "me", kTiming, kNow).move, Move::kCreate);
-  EXPECT_EQ(decide(held_by("", kNow), "me", kTiming, kNow).move, Move::kAcquire);
+  EXPECT_EQ(decide(std::nullopt, "me", kTiming, kNow).action, LeaseAction::kCreate);
+  EXPECT_EQ(decide(held_by("", kNow), "me", kTiming, kNow).action, LeaseAction::kAcquire);
 }
 
 TEST(Election, OurOwnIsRenewed) {
-  EXPECT_EQ(decide(held_by("me", kNow), "me", kTiming, kNow).move, Move::kRenew);
+  EXPECT_EQ(decide(held_by("me", kNow), "me", kTiming, kNow).action, LeaseAction::kRenew);
 }
 
 TEST(Election, AnothersIsTakenOnlyAfterItStayedUnchangedForTheWholeLease) {
   const auto seen = held_by("other", kNow);
   const auto end = kNow + seconds{15};
-  EXPECT_EQ(decide(seen, "me", kTiming, end - BootClock::duration{1}).move, Move::kWait);
-  EXPECT_EQ(decide(seen, "me", kTiming, end).move, Move::kAcquire);
+  EXPECT_EQ(decide(seen, "me", kTiming, end - BootClock::duration{1}).action, LeaseAction::kWait);
+  EXPECT_EQ(decide(seen, "me", kTiming, end).action, LeaseAction::kAcquire);
   EXPECT_EQ(decide(seen, "me", kTiming, kNow).until, end);
 }
 
 TEST(Election, TheHoldersLongerLeaseIsRespected) {
   auto seen = held_by("other", kNow);
   seen.record.duration = seconds{60};
-  EXPECT_EQ(decide(seen, "me", kTiming, kNow + seconds{59}).move, Move::kWait);
+  EXPECT_EQ(decide(seen, "me", kTiming, kNow + seconds{59}).action, LeaseAction::kWait);
   seen.record.duration = seconds{1};  // and a nonsensically short one does not hurry us
-  EXPECT_EQ(decide(seen, "me", kTiming, kNow + seconds{14}).move, Move::kWait);
+  EXPECT_EQ(decide(seen, "me", kTiming, kNow + seconds{14}).action, LeaseAction::kWait);
 }
 
 TEST(Election, OnlyAChangeOfTheRecordCountsAsALifeSign) {
   const auto first = held_by("other", kNow);
-  EXPECT_EQ(sight_lease(first, first.record, kNow + seconds{9}).since, kNow);
+  EXPECT_EQ(observe_lease(first, first.record, kNow + seconds{9}).since, kNow);
   auto renewed = first.record;
   renewed.renew_time = "t2";
-  EXPECT_EQ(sight_lease(first, renewed, kNow + seconds{9}).since, kNow + seconds{9});
+  EXPECT_EQ(observe_lease(first, renewed, kNow + seconds{9}).since, kNow + seconds{9});
 }
 
 TEST(Election, AClaimCountsTransitionsOnlyWhenTheHolderChanges) {
@@ -94,7 +94,7 @@ TEST(Election, NeverTwoWritersWhateverIsPausedAndHoweverWrongTheWallClocks) {
   struct Candidate {
     std::string name{};
     milliseconds boot_offset{}, wall_offset{};
-    std::optional<LeaseSighting> seen{};
+    std::optional<ObservedLease> seen{};
     int seen_version = 0;
     BootTime may_write_until{};
     milliseconds busy{0};  // paused, asleep or waiting for an answer
@@ -126,10 +126,10 @@ TEST(Election, NeverTwoWritersWhateverIsPausedAndHoweverWrongTheWallClocks) {
         const auto stall = random() % 12 == 0 ? milliseconds{random() % 7000} : milliseconds{0};
         if (!c.sending) {
           c.seen_version = server.version;
-          c.seen = server.record ? std::optional(sight_lease(c.seen, *server.record, now))
+          c.seen = server.record ? std::optional(observe_lease(c.seen, *server.record, now))
                                  : std::nullopt;
           const auto decision = decide(c.seen, c.name, timing, now);
-          if (decision.move == Move::kWait) {
+          if (decision.action == LeaseAction::kWait) {
             c.busy = timing.retry + stall;
             continue;
           }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/rules/garbage.h"
+#include "kube/rules/garbage_collector.h"
 
 #include <algorithm>
 
@@ -52,8 +52,8 @@ std::vector<std::string> owners_lost(const ObjectStore& store, const Resource& r
 
 }  // namespace
 
-Result<> Garbage::remove(const Resource& resource, const ObjectKey& key,
-                         const DeleteOptions& options, WallTime now) {
+Result<> GarbageCollector::remove(const Resource& resource, const ObjectKey& key,
+                                  const DeleteOptions& options, WallTime now) {
   const auto record = store_.read(resource, key);
   if (!record) {
     return Error{Code::kNotFound, resource.plural + " \"" + key.name + "\" not found"};
@@ -103,9 +103,9 @@ Result<> Garbage::remove(const Resource& resource, const ObjectKey& key,
   return Done{};
 }
 
-StoredObject Garbage::put_or_release(const Resource& resource, Json object, FieldOwners owners,
-                                     WallTime now) {
-  if (!is_ready_to_go(object)) {
+StoredObject GarbageCollector::put_or_release(const Resource& resource, Json object,
+                                              FieldOwners owners, WallTime now) {
+  if (!is_removable(object)) {
     const auto lost = owners_lost(store_, resource, object);
     auto stored = store_.put(resource, std::move(object), std::move(owners));
     if (collects_) {
@@ -119,7 +119,7 @@ StoredObject Garbage::put_or_release(const Resource& resource, Json object, Fiel
   return last;
 }
 
-void Garbage::erase(const Resource& resource, const ObjectKey& key, WallTime now) {
+void GarbageCollector::erase(const Resource& resource, const ObjectKey& key, WallTime now) {
   const auto record = store_.read(resource, key);
   if (!record) return;
   store_.erase(resource, key);
@@ -136,7 +136,7 @@ void Garbage::erase(const Resource& resource, const ObjectKey& key, WallTime now
   telling_ = false;
 }
 
-void Garbage::remove_dependents(const std::string& uid, WallTime now) {
+void GarbageCollector::remove_dependents(const std::string& uid, WallTime now) {
   for (const auto& found : store_.dependents_of(uid)) {
     const auto dependent = store_.read(found.resource, found.key);
     if (!dependent || has_live_owner(*dependent->object, uid)) continue;
@@ -144,13 +144,13 @@ void Garbage::remove_dependents(const std::string& uid, WallTime now) {
   }
 }
 
-bool Garbage::has_live_owner(const Json& object, const std::string& besides) const {
+bool GarbageCollector::has_live_owner(const Json& object, const std::string& besides) const {
   return std::ranges::any_of(owner_uids(object), [&](const std::string& uid) {
     return uid != besides && store_.find_uid(uid).has_value();
   });
 }
 
-void Garbage::orphan_dependents(const std::string& uid) {
+void GarbageCollector::orphan_dependents(const std::string& uid) {
   if (!collects_) return;
   for (const auto& found : store_.dependents_of(uid)) {
     const auto record = store_.read(found.resource, found.key);
@@ -167,7 +167,7 @@ void Garbage::orphan_dependents(const std::string& uid) {
 }
 
 // An owner that waits in the foreground goes once its last dependent is gone.
-void Garbage::release_if_waiting(const std::string& uid, WallTime now) {
+void GarbageCollector::release_if_waiting(const std::string& uid, WallTime now) {
   const auto found = store_.find_uid(uid);
   if (!found) return;
   const auto record = store_.read(found->resource, found->key);
@@ -180,7 +180,7 @@ void Garbage::release_if_waiting(const std::string& uid, WallTime now) {
   put_or_release(found->resource, std::move(object), record->owners, now);
 }
 
-void Garbage::collect_dangling(const std::vector<Located>& candidates, WallTime now) {
+void GarbageCollector::collect_dangling(const std::vector<Located>& candidates, WallTime now) {
   for (const auto& found : candidates) {
     const auto record = store_.read(found.resource, found.key);
     if (!record || owner_uids(*record->object).empty()) continue;

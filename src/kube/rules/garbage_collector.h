@@ -20,9 +20,9 @@
 
 namespace paddle::kube {
 
-class Garbage {
+class GarbageCollector {
  public:
-  Garbage(ObjectStore& store, bool collects) : store_(store), collects_(collects) {}
+  GarbageCollector(ObjectStore& store, bool collects) : store_(store), collects_(collects) {}
 
   Result<> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options,
                   WallTime now);

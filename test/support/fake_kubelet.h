@@ -17,12 +17,12 @@
 
 namespace paddle::test {
 
-class FalseKubelet {
+class FakeKubelet {
  public:
   // What becomes of a pod that runs: "Running" (it goes on), "Succeeded", "Failed" or "Evicted".
   using Ends = std::function<std::string(const std::string& name, int epoch)>;
-  FalseKubelet(kube::Cluster& server, std::string ns, Ends ends,
-               std::chrono::milliseconds pause = std::chrono::milliseconds{2});
+  FakeKubelet(kube::Cluster& server, std::string ns, Ends ends,
+              std::chrono::milliseconds pause = std::chrono::milliseconds{2});
 
   // The first promise broken to a pod; empty: none. Once destroyed or idle.
   const std::string& complaint() const { return complaint_; }

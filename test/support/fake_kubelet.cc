@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "test/support/false_kubelet.h"
+#include "test/support/fake_kubelet.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,8 +27,8 @@ Json container(const char* state, const Json& detail) {
 
 }  // namespace
 
-FalseKubelet::FalseKubelet(kube::Cluster& server, std::string ns, Ends ends,
-                           std::chrono::milliseconds pause)
+FakeKubelet::FakeKubelet(kube::Cluster& server, std::string ns, Ends ends,
+                         std::chrono::milliseconds pause)
     : server_(server),
       ns_(std::move(ns)),
       ends_(std::move(ends)),
@@ -36,7 +36,7 @@ FalseKubelet::FalseKubelet(kube::Cluster& server, std::string ns, Ends ends,
         while (system_clock().sleep(pause, stop)) look();
       }) {}
 
-void FalseKubelet::look() {
+void FakeKubelet::look() {
   std::vector<Json> pods;
   (void)server_.list(kinds::kPods, {.ns = ns_}, [&](std::string_view text) -> Result<> {
     TRY(Json pod, api::parse_json(text));
@@ -46,7 +46,7 @@ void FalseKubelet::look() {
   for (const Json& pod : pods) tend(pod);
 }
 
-void FalseKubelet::tend(const Json& object) {
+void FakeKubelet::tend(const Json& object) {
   const auto decoded = api::decode_pod(object);
   if (!decoded) return;
   // Of a pod whose deletion was asked for by somebody who was killed before the answer the API
@@ -87,7 +87,7 @@ void FalseKubelet::tend(const Json& object) {
 }
 
 // Of this very pod, not of one that has its name by now.
-void FalseKubelet::set(const api::Meta& pod, const Json& status) {
+void FakeKubelet::set(const api::Meta& pod, const Json& status) {
   (void)server_.patch(kinds::kPods, pod.key,
                       {.body = {{"metadata", {{"uid", pod.uid}}}, {"status", status}}}, "status");
 }

@@ -15,20 +15,20 @@ typedef struct ssl_st SSL;
 
 namespace paddle::net {
 
-class Wire {
+class SocketStream {
  public:
   // Bytes; 0: the peer has ended; kFailed; or what poll() has to wait for.
   enum : ssize_t { kFailed = -1, kWantsRead = -2, kWantsWrite = -3 };
 
-  virtual ~Wire() = default;
+  virtual ~SocketStream() = default;
   virtual ssize_t read(char* into, std::size_t size) = 0;
   virtual ssize_t write(const char* from, std::size_t size) = 0;
-  virtual bool holds_bytes() const = 0;  // that were received and not read yet
-  virtual void say_goodbye() = 0;
+  virtual bool has_buffered() const = 0;  // that were received and not read yet
+  virtual void send_close_notify() = 0;
 };
 
 // Both borrow the socket.
-std::unique_ptr<Wire> plain_wire(int socket);
-std::unique_ptr<Wire> tls_wire(int socket, std::shared_ptr<SSL_CTX> context);
+std::unique_ptr<SocketStream> plain_stream(int socket);
+std::unique_ptr<SocketStream> tls_stream(int socket, std::shared_ptr<SSL_CTX> context);
 
 }  // namespace paddle::net

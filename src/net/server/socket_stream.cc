@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/server/wire.h"
+#include "net/server/socket_stream.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +16,7 @@ namespace {
 
 bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-class PlainWire final : public Wire {
+class PlainWire final : public SocketStream {
  public:
   explicit PlainWire(int socket) : socket_(socket) {}
 
@@ -30,8 +30,8 @@ class PlainWire final : public Wire {
     if (put >= 0) return put;
     return would_wait() ? ssize_t{kWantsWrite} : ssize_t{kFailed};
   }
-  bool holds_bytes() const override { return false; }
-  void say_goodbye() override {}
+  bool has_buffered() const override { return false; }
+  void send_close_notify() override {}
 
  private:
   const int socket_;
@@ -68,7 +68,7 @@ BIO_METHOD* socket_method() {
   return method;
 }
 
-class TlsWire final : public Wire {
+class TlsWire final : public SocketStream {
  public:
   TlsWire(int socket, std::shared_ptr<SSL_CTX> context)
       : context_(std::move(context)), ssl_(SSL_new(context_.get()), SSL_free) {
@@ -93,8 +93,8 @@ class TlsWire final : public Wire {
     ERR_clear_error();
     return outcome(SSL_write(ssl_.get(), from, bounded(size)));
   }
-  bool holds_bytes() const override { return ssl_ && SSL_pending(ssl_.get()) > 0; }
-  void say_goodbye() override {
+  bool has_buffered() const override { return ssl_ && SSL_pending(ssl_.get()) > 0; }
+  void send_close_notify() override {
     if (!ssl_ || failed_ || !SSL_is_init_finished(ssl_.get())) return;
     ERR_clear_error();
     SSL_shutdown(ssl_.get());
@@ -129,9 +129,11 @@ class TlsWire final : public Wire {
 
 }  // namespace
 
-std::unique_ptr<Wire> plain_wire(int socket) { return std::make_unique<PlainWire>(socket); }
+std::unique_ptr<SocketStream> plain_stream(int socket) {
+  return std::make_unique<PlainWire>(socket);
+}
 
-std::unique_ptr<Wire> tls_wire(int socket, std::shared_ptr<SSL_CTX> context) {
+std::unique_ptr<SocketStream> tls_stream(int socket, std::shared_ptr<SSL_CTX> context) {
   return std::make_unique<TlsWire>(socket, std::move(context));
 }
 
