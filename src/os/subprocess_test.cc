@@ -69,11 +69,14 @@ TEST(Subprocess, HasOnlyTheEnvironmentThatItIsGiven) {
 }
 
 TEST(Subprocess, InheritsNoDescriptor) {
-  const UniqueFd open(::open("/dev/null", O_RDONLY));  // without O_CLOEXEC
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const UniqueFd inheritable(::fcntl(null.get(), F_DUPFD, 57));
+  ASSERT_GE(inheritable.get(), 57);
   const auto ended = run(shell("ls /proc/$$/fd | tr '\n' ' '"));
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(ended->out.substr(0, 6), "0 1 2 ") << ended->out;
-  EXPECT_EQ(ended->out.find(std::to_string(open.get()) + " ", 6), std::string::npos) << ended->out;
+  EXPECT_EQ(ended->out.find(" " + std::to_string(inheritable.get()) + " "), std::string::npos)
+      << ended->out;
 }
 
 TEST(Subprocess, StartsWithDefaultSignals) {
