@@ -13,7 +13,7 @@ namespace paddle {
 
 std::string base64_encode(std::string_view bytes);
 
-// White space is passed over, padding may be missing at the end only; kInvalid otherwise.
+// White space is ignored; padding may be missing, but only at the end. kInvalid otherwise.
 Result<std::string> base64_decode(std::string_view text);
 
 }  // namespace paddle

@@ -64,7 +64,7 @@ bool SystemClock::sleep(nanoseconds pause, std::stop_token stop) const {
 }
 
 const Clock& system_clock() {
-  // Never destroyed: a thread that nobody waits for may look at it while the process ends.
+  // Never destroyed: a detached thread may use it while the process ends.
   static const SystemClock& clock = *new SystemClock;
   return clock;
 }

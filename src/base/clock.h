@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time as an argument. Two readings, because they answer different questions:
+// Time as an argument. Two clocks for two purposes:
 //
-//   wall()  what people and other machines call now; may jump in either direction.
-//   boot()  time since boot including suspension (CLOCK_BOOTTIME); never jumps, and keeps
-//           counting while the process is stopped: the one to measure leases and deadlines with.
+//   wall()  the time of day; may jump in either direction.
+//   boot()  time since boot including suspension (CLOCK_BOOTTIME); never jumps, and continues while
+//           the process is stopped: for leases and deadlines.
 //
-// Only base/ reads the machine's clocks or sleeps; tools/check_clocks holds the rest to it.
-// All members are thread-safe.
+// Only base/ reads the machine's clocks or sleeps; tools/check_clocks enforces it. All members are
+// thread-safe.
 
 #pragma once
 
@@ -22,7 +22,7 @@ namespace paddle {
 
 using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 
-// Not std::chrono::steady_clock: that one stands still during suspension.
+// Not std::chrono::steady_clock, which stops during suspension.
 struct BootClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -37,7 +37,7 @@ class Clock {
   virtual ~Clock() = default;
   virtual WallTime wall() const = 0;
   virtual BootTime boot() const = 0;
-  // Returns true after `pause`, false at once when `stop` is asked for.
+  // Returns true after `pause`, or false immediately when `stop` is requested.
   virtual bool sleep(std::chrono::nanoseconds pause, std::stop_token stop) const = 0;
 };
 
@@ -50,7 +50,7 @@ class SystemClock final : public Clock {
 };
 const Clock& system_clock();
 
-// Moves only when told to. sleep() advances it and returns at once.
+// Changes only by advance(), step_wall() and sleep(), which returns immediately.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(WallTime wall = WallTime{std::chrono::seconds{1'700'000'000}});
@@ -59,7 +59,7 @@ class ManualClock final : public Clock {
   bool sleep(std::chrono::nanoseconds pause, std::stop_token stop) const override;
 
   void advance(std::chrono::nanoseconds by);     // both clocks
-  void step_wall(std::chrono::microseconds by);  // only the wall clock, as NTP or a user would
+  void step_wall(std::chrono::microseconds by);  // only the wall clock, as NTP or a user does
 
  private:
   std::atomic<std::int64_t> wall_us_;

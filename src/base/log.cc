@@ -101,7 +101,7 @@ void write(Level level, std::string_view message, Fields fields) {
     sink(line);
     return;
   }
-  // Nowhere to report a failure to write the log itself.
+  // A failure to write the log cannot be reported anywhere.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

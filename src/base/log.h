@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structured logs: one line per record on standard error, a constant message and named fields.
+// Structured logs: one line per record on standard error, with a constant message and named fields.
 //
 //   log::info("created pod", {{"job", "ns/name"}, {"rank", 3}});
 //
-// Two formats: text (for people) and json (one object per line). A line is written with one
-// write(2), so lines of different threads do not mix. Thread-safe. Values are escaped, so a
-// hostile value can not forge a second line.
+// Two formats: text and json (one object per line). A line is written with one write(2), so that
+// lines of different threads do not mix. Thread-safe. Values are escaped, so that a hostile value
+// cannot forge a second line.
 
 #pragma once
 

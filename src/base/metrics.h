@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters, gauges and histograms in the Prometheus text format. A thin face over prometheus-cpp:
-// asking twice for the same name and labels gives the same instrument. References stay valid for
-// the life of the registry. Thread-safe. Names and help texts are listed in docs/METRICS.md.
+// Counters, gauges and histograms in the Prometheus text format. A thin layer over prometheus-cpp:
+// two calls with the same name and labels return the same instrument. References stay valid for the
+// life of the registry. Thread-safe. docs/METRICS.md lists names and help texts.
 
 #pragma once
 

@@ -34,16 +34,4 @@ Random& system_random() {
   return random;
 }
 
-std::string secret_hex(size_t length) {
-  std::string text;
-  text.reserve(length);
-  std::random_device device;  // the operating system's own source
-  while (text.size() < length) {
-    for (unsigned bits = device(), i = 0; i < 8 && text.size() < length; ++i, bits >>= 4) {
-      text += "0123456789abcdef"[bits & 15];
-    }
-  }
-  return text;
-}
-
 }  // namespace paddle

@@ -29,7 +29,4 @@ class Random {
 // Seeded from the operating system, once per process.
 Random& system_random();
 
-// Unguessable: hexadecimal digits straight from the operating system, for tokens.
-std::string secret_hex(size_t length);
-
 }  // namespace paddle

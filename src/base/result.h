@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Result<T> is what every fallible function returns: a value, or an Error that says
-// what failed, what kind of failure it is, and whether trying again can help.
+// Every function that can fail returns a Result<T>: a value, or an Error with the reason, the kind
+// of failure, and whether a retry can help.
 //
-// The class is [[nodiscard]], so dropping a failure is a compile error under -Werror.
-// Exceptions are not used across our own functions; throwing third-party calls are
-// converted where they are made. Foreign error languages (HTTP status, errno, curl) are
-// translated into Code once, at the rim; nobody decides on the text of a message.
+// The class is [[nodiscard]]: dropping a failure is a compile error under -Werror. Exceptions are
+// not used across our own functions; exceptions of third-party calls are converted where they are
+// made. Foreign error codes (HTTP status, errno, curl) are translated into Code once, where they
+// enter; no code decides on the text of a message.
 
 #pragma once
 
@@ -20,20 +20,19 @@
 namespace paddle {
 
 enum class Code {
-  kNotFound,       // it is not there (any more)
-  kAlreadyExists,  // a create met a namesake
+  kNotFound,       // it does not exist (any more)
+  kAlreadyExists,  // a create found an object of the same name
   kConflict,       // a precondition failed: read again, decide again
   kInvalid,        // the input is wrong; the same input will fail again
-  kUnauthorized,   // who are you: credentials missing, wrong or expired
-  kForbidden,      // you may not
-  kExpired,        // the version asked for is gone (410): list again
-  kThrottled,      // the other side asks for a pause (429)
-  kUnavailable,    // not reachable or not able right now
-  kUntrusted,      // reached, but its certificate is not one that we trust: whom we trust may have
-                   // to be read again
-  kDeadline,       // no answer in time; the effect may or may not have happened
+  kUnauthorized,   // credentials are missing, wrong or expired
+  kForbidden,      // not permitted
+  kExpired,        // the requested version is too old (410): list again
+  kThrottled,      // the other side requests a pause (429)
+  kUnavailable,    // not reachable, or temporarily unable
+  kUntrusted,      // reached, but its certificate is not trusted: our CA may have to be read again
+  kDeadline,       // no response in time; it may or may not have been executed
   kCancelled,      // we stopped it ourselves
-  kInternal,       // a defect, here or there
+  kInternal,       // a defect, of ours or of the other side
 };
 
 std::string_view name(Code code);
@@ -41,7 +40,7 @@ std::string_view name(Code code);
 struct Error {
   Code code = Code::kInternal;
   std::string message{};
-  std::optional<std::chrono::milliseconds> retry_after{};  // set when the other side asked for it
+  std::optional<std::chrono::milliseconds> retry_after{};  // when the other side requests it
 
   // Worth another attempt with the same input, after a pause.
   bool retryable() const {
@@ -49,7 +48,7 @@ struct Error {
            code == Code::kUntrusted || code == Code::kDeadline;
   }
 
-  // The same error, seen from one level up: "create pod a/b: connection refused".
+  // The same error with its context: "create pod a/b: connection refused".
   Error in(std::string_view doing) && {
     message.insert(0, std::string(doing) + ": ");
     return std::move(*this);
@@ -82,7 +81,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-// The project's only control-flow macros: TRY binds a value, CHECK_DONE wants none.
+// The project's only control-flow macros: TRY binds a value, CHECK_DONE ignores it.
 #define TRY(declaration, expression) TRY_AT_(__COUNTER__, declaration, expression)
 #define TRY_AT_(n, declaration, expression) TRY_AS_(n, declaration, expression)
 #define TRY_AS_(n, declaration, expression)                \

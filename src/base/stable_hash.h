@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash that is the same in every run, on every machine, in every version: for names and marks
-// that outlive the process. FNV-1a; not for input that an adversary chooses.
+// A hash that is the same in every run, on every machine, in every version: for names and
+// identifiers that outlive the process. FNV-1a; not for input that an adversary chooses.
 
 #pragma once
 

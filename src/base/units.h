@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures as people read them. Pure.
+// Numbers in readable form. Pure.
 
 #pragma once
 

@@ -61,7 +61,8 @@ std::optional<int> value_of(const std::string& text, const Names& names, int fir
 
 constexpr std::array<const char*, 0> kNoNames{};
 
-// One of a list: "*", "a", "a-b", each perhaps with "/step". "a/step" goes on to the end.
+// One element of a list: "*", "a", "a-b", each with an optional "/step". "a/step" means up to the
+// end.
 template <typename Names>
 Result<> read_part(const std::string& part, const FieldRule& rule, const Names& names,
                    std::vector<int>& values) {
@@ -158,9 +159,9 @@ std::optional<WallTime> Schedule::first_of(sys_days day, WallTime after, const Z
       const LocalMinutes local = std::chrono::duration_cast<LocalMinutes>(day.time_since_epoch()) +
                                  LocalMinutes(static_cast<std::int64_t>(hour * 60 + minute));
       const auto all = zone.moments(local);
-      // Every hour means each that passes: one that is left out does not pass, one that comes again
-      // passes twice.
-      if (any_hour_ && all.left_out) continue;
+      // Schedules of every hour follow the hours that pass: a skipped hour is left out, a repeated
+      // one counts twice.
+      if (any_hour_ && all.skipped) continue;
       const size_t counted = any_hour_ ? all.times.size() : 1;
       for (size_t i = 0; i < counted; ++i) {
         if (all.times[i] > after && (!first || all.times[i] < *first)) first = all.times[i];
@@ -171,7 +172,8 @@ std::optional<WallTime> Schedule::first_of(sys_days day, WallTime after, const Z
 }
 
 std::optional<WallTime> Schedule::next(WallTime after, const Zone& zone) const {
-  // A day early: where clocks are set back over midnight, a day's end comes after the next's begin.
+  // One day early: where clocks are set back over midnight, a day can end after the next one has
+  // begun.
   const sys_days today(std::chrono::floor<days>(zone.local(after)));
   for (sys_days day = today - days(1); day <= today + days(kHorizon); day += days(1)) {
     if (!day_matches(day)) continue;
@@ -189,7 +191,7 @@ Schedule::Missed Schedule::missed(WallTime since, WallTime now, const Zone& zone
   for (auto due = next(since, zone); due && *due <= now; due = next(*due, zone)) {
     seen.latest = due;
     if (++seen.count < kMany) continue;
-    // Too many to count one by one: look back from now instead.
+    // Too many to count one by one: search backwards from now.
     for (auto span = std::chrono::minutes(1);; span *= 2) {
       const WallTime from = std::max(now - span, *seen.latest);
       auto found = next(from, zone);

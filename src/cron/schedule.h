@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A schedule as crontab(5) writes it: five fields (minute, hour, day of the month, month, day of
-// the week) or @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. Lists, ranges,
-// steps, and names of months and days; 7 is Sunday too; `?` means `*`. When both days are given,
-// either will do. Pure: time and zone are arguments.
+// A schedule in the syntax of crontab(5): five fields (minute, hour, day of the month, month, day
+// of the week) or @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. Lists, ranges,
+// steps, and names of months and days; 7 is Sunday, too; `?` means `*`. When both days are given,
+// one of them has to match. Pure: time and zone are arguments.
 
 #pragma once
 
@@ -19,15 +19,15 @@ namespace paddle::cron {
 
 class Schedule {
  public:
-  // kInvalid says which field is not what it should be. TZ= in front is refused: it is a field of
-  // its own where schedules are written.
+  // kInvalid names the field that is wrong. A leading TZ= is refused: resources have a field for
+  // the time zone.
   static Result<Schedule> parse(const std::string& text);
 
-  // The first time that is due after `after`; nothing when none comes within eight years.
+  // The first due time after `after`; nullopt when there is none within eight years.
   std::optional<WallTime> next(WallTime after, const Zone& zone) const;
 
-  // The latest time that is due after `since` and not after `now`, with how many there are (counted
-  // up to kMany): what to do after having been away.
+  // The latest due time after `since` and not after `now`, and the number of due times in between
+  // (counted up to kMany): for a controller that was down.
   struct Missed {
     std::optional<WallTime> latest{};
     int count = 0;
@@ -37,7 +37,7 @@ class Schedule {
 
  private:
   bool day_matches(std::chrono::sys_days day) const;
-  // The first moment after `after` of those that are due on this day.
+  // The first due time of this day after `after`.
   std::optional<WallTime> first_of(std::chrono::sys_days day, WallTime after,
                                    const Zone& zone) const;
 
@@ -46,7 +46,7 @@ class Schedule {
   std::bitset<32> days_{};
   std::bitset<13> months_{};
   std::bitset<7> weekdays_{};
-  bool any_hour_ = false;  // "*", also with steps
+  bool any_hour_ = false;  // "*", with or without steps
   bool any_day_ = false;
   bool any_weekday_ = false;
 };

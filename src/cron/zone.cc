@@ -27,7 +27,7 @@ Zone::Moments Zone::moments(LocalMinutes local) const {
   if (!zone_) return {.times = {WallTime(shown)}};
   const auto info = zone_->get_info(date::local_seconds(shown));
   if (info.result == date::local_info::nonexistent) {
-    return {.times = {WallTime(info.first.end.time_since_epoch())}, .left_out = true};
+    return {.times = {WallTime(info.first.end.time_since_epoch())}, .skipped = true};
   }
   Moments all{.times = {WallTime(shown - info.first.offset)}};
   if (info.result == date::local_info::ambiguous) {

@@ -112,9 +112,9 @@ Result<std::vector<std::string>> parse_endpoints(const std::string& text) {
 Client::Client(ClientOptions options, const Clock& clock)
     : options_(std::move(options)), clock_(clock), http_(http_options(options_), clock) {}
 
-Result<Json> Client::ask_one(const std::string& endpoint, const std::string& path,
-                             const std::string& body, std::chrono::milliseconds limit,
-                             std::stop_token stop) {
+Result<Json> Client::call_endpoint(const std::string& endpoint, const std::string& path,
+                                   const std::string& body, std::chrono::milliseconds limit,
+                                   std::stop_token stop) {
   const net::HttpRequest request{.method = "POST",
                                  .url = endpoint + path,
                                  .headers = {{"Content-Type", "application/json"}},
@@ -132,7 +132,7 @@ Result<Json> Client::ask_one(const std::string& endpoint, const std::string& pat
   return json;
 }
 
-Result<Json> Client::ask(const std::string& path, const Json& body, std::stop_token stop) {
+Result<Json> Client::call(const std::string& path, const Json& body, std::stop_token stop) {
   const auto& endpoints = options_.endpoints;
   if (endpoints.empty()) return Error{Code::kInvalid, "no endpoint of an etcd is given"};
   const std::string text = api::dump_json(body);
@@ -143,10 +143,10 @@ Result<Json> Client::ask(const std::string& path, const Json& body, std::stop_to
     using std::chrono::milliseconds;
     const auto left = std::chrono::duration_cast<milliseconds>(end - clock_.boot());
     if (left <= milliseconds{0}) break;
-    // A silent endpoint must leave time for the others.
+    // A silent endpoint must not use up the time of the others.
     const auto share = left / static_cast<milliseconds::rep>(endpoints.size() - i);
     const size_t at = (first + i) % endpoints.size();
-    answer = ask_one(endpoints[at], path, text, std::max(share, milliseconds{1}), stop);
+    answer = call_endpoint(endpoints[at], path, text, std::max(share, milliseconds{1}), stop);
     if (answer) first_.store(at, std::memory_order_relaxed);
     if (answer || !another_may_answer(answer.error())) return answer;
   }
@@ -155,7 +155,7 @@ Result<Json> Client::ask(const std::string& path, const Json& body, std::stop_to
 
 Result<std::optional<Entry>> Client::get(const std::string& key, std::stop_token stop) {
   if (key.empty()) return no_key();
-  TRY(const Json answer, ask("/v3/kv/range", {{"key", base64_encode(key)}}, std::move(stop)));
+  TRY(const Json answer, call("/v3/kv/range", {{"key", base64_encode(key)}}, std::move(stop)));
   TRY(std::vector<Entry> found, entries_in(answer));
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
@@ -163,9 +163,9 @@ Result<std::optional<Entry>> Client::get(const std::string& key, std::stop_token
 Result<std::vector<Entry>> Client::list(const std::string& prefix, std::stop_token stop) {
   if (prefix.empty()) return no_prefix();
   TRY(const Json answer,
-      ask("/v3/kv/range",
-          {{"key", base64_encode(prefix)}, {"range_end", base64_encode(end_of(prefix))}},
-          std::move(stop)));
+      call("/v3/kv/range",
+           {{"key", base64_encode(prefix)}, {"range_end", base64_encode(end_of(prefix))}},
+           std::move(stop)));
   TRY(std::vector<Entry> found, entries_in(answer));
   std::ranges::sort(found, {}, &Entry::key);
   return found;
@@ -173,7 +173,8 @@ Result<std::vector<Entry>> Client::list(const std::string& prefix, std::stop_tok
 
 Result<> Client::put(const std::string& key, const std::string& value, std::stop_token stop) {
   if (key.empty()) return no_key();
-  TRY([[maybe_unused]] const Json answer, ask("/v3/kv/put", put_body(key, value), std::move(stop)));
+  TRY([[maybe_unused]] const Json answer,
+      call("/v3/kv/put", put_body(key, value), std::move(stop)));
   return Done{};
 }
 
@@ -186,7 +187,7 @@ Result<> Client::put_if(const std::string& key, const std::string& value, std::i
                           {"mod_revision", std::to_string(revision)}};
   const Json body = {{"compare", Json::array({unchanged})},
                      {"success", Json::array({Json{{"request_put", put_body(key, value)}}})}};
-  TRY(const Json answer, ask("/v3/kv/txn", body, std::move(stop)));
+  TRY(const Json answer, call("/v3/kv/txn", body, std::move(stop)));
   if (!api::look_flag(answer, "succeeded")) return changed(key);
   return Done{};
 }
@@ -194,16 +195,16 @@ Result<> Client::put_if(const std::string& key, const std::string& value, std::i
 Result<> Client::remove(const std::string& key, std::stop_token stop) {
   if (key.empty()) return no_key();
   TRY([[maybe_unused]] const Json answer,
-      ask("/v3/kv/deleterange", {{"key", base64_encode(key)}}, std::move(stop)));
+      call("/v3/kv/deleterange", {{"key", base64_encode(key)}}, std::move(stop)));
   return Done{};
 }
 
 Result<> Client::remove_all(const std::string& prefix, std::stop_token stop) {
   if (prefix.empty()) return no_prefix();
   TRY([[maybe_unused]] const Json answer,
-      ask("/v3/kv/deleterange",
-          {{"key", base64_encode(prefix)}, {"range_end", base64_encode(end_of(prefix))}},
-          std::move(stop)));
+      call("/v3/kv/deleterange",
+           {{"key", base64_encode(prefix)}, {"range_end", base64_encode(end_of(prefix))}},
+           std::move(stop)));
   return Done{};
 }
 

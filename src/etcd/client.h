@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A real etcd, v3, through its JSON gateway (/v3/kv/range, put, deleterange, txn; etcd >= 3.4).
-// Endpoints are tried in the order given, the one that answered last first; an endpoint that can
-// not be reached or says it is unavailable passes the call on to the next. Every call here may be
-// made twice without harm: a put_if whose answer got lost meets its own write and says kConflict,
+// Endpoints are tried in the given order, starting with the one that answered last; when an
+// endpoint cannot be reached or is unavailable, the next one is tried. Every call may be executed
+// twice without harm: a put_if whose response was lost finds its own write and returns kConflict,
 // and the caller reads again.
 //
 //   kUnavailable  no endpoint answered        kDeadline  none did in time
@@ -25,8 +25,8 @@
 
 namespace paddle::etcd {
 
-// "a:2379,http://b:2379" as users write it -> {"http://a:2379", "http://b:2379"}. kInvalid names
-// the part that is no address. An empty text gives an empty list.
+// "a:2379,http://b:2379" -> {"http://a:2379", "http://b:2379"}. kInvalid names the part that is not
+// an address. An empty text gives an empty list.
 Result<std::vector<std::string>> parse_endpoints(const std::string& text);
 
 struct ClientOptions {
@@ -48,10 +48,10 @@ class Client final : public Store {
   Result<> remove_all(const std::string& prefix, std::stop_token stop) override;
 
  private:
-  Result<api::Json> ask(const std::string& path, const api::Json& body, std::stop_token stop);
-  Result<api::Json> ask_one(const std::string& endpoint, const std::string& path,
-                            const std::string& body, std::chrono::milliseconds limit,
-                            std::stop_token stop);
+  Result<api::Json> call(const std::string& path, const api::Json& body, std::stop_token stop);
+  Result<api::Json> call_endpoint(const std::string& endpoint, const std::string& path,
+                                  const std::string& body, std::chrono::milliseconds limit,
+                                  std::stop_token stop);
 
   const ClientOptions options_;
   const Clock& clock_;

@@ -23,9 +23,9 @@ TEST(EtcdEndpoints, AreReadAsUsersWriteThem) {
   }
 }
 
+using net::ReceivedRequest;
+using net::ScriptedConnection;
 using net::ScriptedServer;
-using net::Seen;
-using net::Wire;
 
 std::string one_entry(const std::string& value) {
   return R"({"header":{"revision":"7"},"kvs":[{"key":")" + base64_encode("k") + R"(","value":")" +
@@ -33,11 +33,15 @@ std::string one_entry(const std::string& value) {
 }
 
 TEST(EtcdClient, AsksTheNextEndpointWhenOneIsAwayAndKeepsToTheOneThatAnswered) {
-  ScriptedServer sick([](const Seen&, Wire& wire) { wire.reply(503, R"({"error":"no leader"})"); });
-  ScriptedServer sound([](const Seen&, Wire& wire) { wire.reply(200, one_entry("v")); });
+  ScriptedServer sick([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(503, R"({"error":"no leader"})");
+  });
+  ScriptedServer sound([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(200, one_entry("v"));
+  });
   int nobody = 0;
   {
-    ScriptedServer gone([](const Seen&, Wire&) {});
+    ScriptedServer gone([](const ReceivedRequest&, ScriptedConnection&) {});
     nobody = gone.port();
   }
   Client client(
@@ -52,8 +56,10 @@ TEST(EtcdClient, AsksTheNextEndpointWhenOneIsAwayAndKeepsToTheOneThatAnswered) {
 }
 
 TEST(EtcdClient, ASilentEndpointLeavesTimeForTheOthers) {
-  ScriptedServer silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
-  ScriptedServer sound([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  ScriptedServer silent(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.wait_for_peer(); });
+  ScriptedServer sound(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "{}"); });
   Client client(
       {.endpoints = {silent.url(), sound.url()}, .timeout = std::chrono::milliseconds{600}});
   EXPECT_TRUE(client.put("k", "v", {}));
@@ -61,18 +67,23 @@ TEST(EtcdClient, ASilentEndpointLeavesTimeForTheOthers) {
 }
 
 TEST(EtcdClient, NoAnswerInTimeIsADeadlineAndNobodyThereIsUnavailable) {
-  ScriptedServer silent([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  ScriptedServer silent(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.wait_for_peer(); });
   Client waits({.endpoints = {silent.url()}, .timeout = std::chrono::milliseconds{100}});
   EXPECT_TRUE(waits.get("k", {}).is(Code::kDeadline));
-  ScriptedServer sick([](const Seen&, Wire& wire) { wire.reply(503, "no JSON"); });
+  ScriptedServer sick([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(503, "no JSON");
+  });
   Client refused({.endpoints = {sick.url()}});
   EXPECT_TRUE(refused.get("k", {}).is(Code::kUnavailable));
 }
 
 TEST(EtcdClient, WhatEtcdRefusesIsNotAskedElsewhere) {
-  ScriptedServer strict(
-      [](const Seen&, Wire& wire) { wire.reply(400, R"({"error":"too large"})"); });
-  ScriptedServer other([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  ScriptedServer strict([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(400, R"({"error":"too large"})");
+  });
+  ScriptedServer other(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "{}"); });
   Client client({.endpoints = {strict.url(), other.url()}});
   const auto refused = client.put("k", "v", {});
   ASSERT_TRUE(refused.is(Code::kInvalid));
@@ -82,7 +93,9 @@ TEST(EtcdClient, WhatEtcdRefusesIsNotAskedElsewhere) {
 
 TEST(EtcdClient, GarbageIsNotTakenForAnAnswer) {
   for (const char* garbage : {"", "[]", "{\"kvs\":[{\"key\":\"***\"}]}", "<html>"}) {
-    ScriptedServer server([&](const Seen&, Wire& wire) { wire.reply(200, garbage); });
+    ScriptedServer server([&](const ReceivedRequest&, ScriptedConnection& connection) {
+      connection.reply(200, garbage);
+    });
     Client client({.endpoints = {server.url()}});
     EXPECT_FALSE(client.get("k", {})) << garbage;
   }

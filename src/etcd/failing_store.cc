@@ -9,37 +9,37 @@ int FailingStore::calls() const {
 }
 
 template <typename Call>
-auto FailingStore::meet_fate(Call call) -> decltype(call()) {
+auto FailingStore::perform(Call call) -> decltype(call()) {
   int number = 0;
   {
     const Lock lock(mutex_);
     number = calls_++;
   }
-  const Fate fate = fates_(number);
-  if (fate == Fate::kFailsBefore) return Error{Code::kUnavailable, "etcd: connection refused"};
+  const Fault fault = policy_(number);
+  if (fault == Fault::kFailsBefore) return Error{Code::kUnavailable, "etcd: connection refused"};
   auto result = call();
-  if (fate == Fate::kFailsAfter) return Error{Code::kDeadline, "etcd: no answer in time"};
+  if (fault == Fault::kFailsAfter) return Error{Code::kDeadline, "etcd: no answer in time"};
   return result;
 }
 
 Result<std::optional<Entry>> FailingStore::get(const std::string& key, std::stop_token stop) {
-  return meet_fate([&] { return beneath_.get(key, stop); });
+  return perform([&] { return inner_.get(key, stop); });
 }
 Result<std::vector<Entry>> FailingStore::list(const std::string& prefix, std::stop_token stop) {
-  return meet_fate([&] { return beneath_.list(prefix, stop); });
+  return perform([&] { return inner_.list(prefix, stop); });
 }
 Result<> FailingStore::put(const std::string& key, const std::string& value, std::stop_token stop) {
-  return meet_fate([&] { return beneath_.put(key, value, stop); });
+  return perform([&] { return inner_.put(key, value, stop); });
 }
 Result<> FailingStore::put_if(const std::string& key, const std::string& value,
                               std::int64_t revision, std::stop_token stop) {
-  return meet_fate([&] { return beneath_.put_if(key, value, revision, stop); });
+  return perform([&] { return inner_.put_if(key, value, revision, stop); });
 }
 Result<> FailingStore::remove(const std::string& key, std::stop_token stop) {
-  return meet_fate([&] { return beneath_.remove(key, stop); });
+  return perform([&] { return inner_.remove(key, stop); });
 }
 Result<> FailingStore::remove_all(const std::string& prefix, std::stop_token stop) {
-  return meet_fate([&] { return beneath_.remove_all(prefix, stop); });
+  return perform([&] { return inner_.remove_all(prefix, stop); });
 }
 
 }  // namespace paddle::etcd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another Store whose chosen calls fail: before they have an effect, or after it, when the answer
-// gets lost. For tests. Thread-safe when the store beneath is.
+// A Store that wraps another one and makes chosen calls fail: before they have an effect, or after
+// it, when the response is lost. For tests. Thread-safe when the wrapped store is.
 
 #pragma once
 
@@ -14,12 +14,12 @@ namespace paddle::etcd {
 
 class FailingStore final : public Store {
  public:
-  enum class Fate { kWorks, kFailsBefore, kFailsAfter };
-  // Asked once per call, with its number (0, 1, ...). A failed call is kUnavailable before its
+  enum class Fault { kWorks, kFailsBefore, kFailsAfter };
+  // Called once per call, with its number (0, 1, ...). A failed call is kUnavailable before its
   // effect and kDeadline after it.
-  using Fates = std::function<Fate(int call)>;
+  using FaultPolicy = std::function<Fault(int call)>;
 
-  FailingStore(Store& beneath, Fates fates) : beneath_(beneath), fates_(std::move(fates)) {}
+  FailingStore(Store& inner, FaultPolicy policy) : inner_(inner), policy_(std::move(policy)) {}
 
   int calls() const;
 
@@ -33,10 +33,10 @@ class FailingStore final : public Store {
 
  private:
   template <typename Call>
-  auto meet_fate(Call call) -> decltype(call());
+  auto perform(Call call) -> decltype(call());
 
-  Store& beneath_;
-  const Fates fates_;
+  Store& inner_;
+  const FaultPolicy policy_;
   mutable Mutex mutex_;
   int calls_ GUARDED_BY(mutex_) = 0;
 };

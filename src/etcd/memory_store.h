@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Store in memory: for tests, and for one machine without an etcd. Thread-safe.
+// A Store in memory: for tests, and for a single machine without an etcd. Thread-safe.
 
 #pragma once
 

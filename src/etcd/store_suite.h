@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The promises of etcd/store.h as tests. Whoever implements Store runs them:
+// The contract of etcd/store.h as tests. Each implementation of Store runs them:
 //
 //   INSTANTIATE_TEST_SUITE_P(Memory, StoreSuite, testing::Values(StoreTarget{...}));
 //
@@ -27,7 +27,7 @@ class StoreSuite : public testing::TestWithParam<StoreTarget> {
  protected:
   void SetUp() override;
   std::string key(const std::string& rest = {}) const { return root_ + rest; }
-  // The value, or "(none)"; fails the test when it can not be read.
+  // The value, or "(none)"; fails the test when it cannot be read.
   std::string value_of(const std::string& at);
   std::int64_t revision_of(const std::string& at);
   // "key=value,..." below the prefix, without this test's root.

@@ -8,7 +8,7 @@ namespace {
 
 struct Sound {
   MemoryStore memory{};
-  FailingStore failing{memory, [](int) { return FailingStore::Fate::kWorks; }};
+  FailingStore failing{memory, [](int) { return FailingStore::Fault::kWorks; }};
 };
 
 std::shared_ptr<Store> failing_that_works() {
@@ -23,10 +23,10 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 TEST(FailingStore, FailsBeforeTheEffectOrAfterIt) {
-  using Fate = FailingStore::Fate;
+  using Fault = FailingStore::Fault;
   MemoryStore memory;
   FailingStore store(memory, [](int call) {
-    return call == 0 ? Fate::kFailsBefore : call == 1 ? Fate::kFailsAfter : Fate::kWorks;
+    return call == 0 ? Fault::kFailsBefore : call == 1 ? Fault::kFailsAfter : Fault::kWorks;
   });
   EXPECT_TRUE(store.put("a", "1", {}).is(Code::kUnavailable));
   EXPECT_FALSE((*memory.get("a", {})).has_value());

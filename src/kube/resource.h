@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names one REST collection of the API server. A value; every kind we touch is listed here once.
+// Names one REST collection of the API server. A plain value; every kind that we use is listed here
+// once.
 
 #pragma once
 
@@ -22,8 +23,9 @@ struct Resource {
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
 };
 
-// "/api/v1/namespaces/a/pods/b/status". An empty ns addresses all namespaces; an empty name the
-// collection; sub is "", "status" or "scale". Segments are percent-encoded.
+// The path of a collection or an object: "/api/v1/namespaces/a/pods/b/status". An empty ns
+// addresses all namespaces, an empty name the collection; sub is "", "status" or "scale". Segments
+// are percent-encoded.
 std::string path_of(const Resource& resource, const api::ObjectKey& key,
                     const std::string& sub = {});
 

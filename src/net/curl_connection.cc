@@ -37,7 +37,7 @@ curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// A silent peer is probed after 10 s and given up 30 s after it was last heard.
+// A silent peer is probed after 10 s and given up after 30 s without an answer.
 int tune_socket(void*, curl_socket_t fd, curlsocktype) {
   const auto option = [fd](int level, int name, int value) {
     setsockopt(fd, level, name, &value, sizeof value);
@@ -111,7 +111,7 @@ size_t on_body(char* data, size_t, size_t size, void* given) noexcept {
   return CURL_WRITEFUNC_ERROR;
 }
 
-// The last moments before bytes leave: a request that was held up too long is not sent after all.
+// Immediately before bytes are sent: a request that was delayed too long is not sent.
 bool forbidden(Transfer& transfer) noexcept {
   try {
     if (!transfer.may_send || !*transfer.may_send || (*transfer.may_send)()) return false;
@@ -136,9 +136,8 @@ size_t give_body(char* into, size_t, size_t room, void* given) {
   return size;
 }
 
-// libcurl sends a request again, whatever its method, when a reused connection dies before an
-// answer. It has to rewind the body for that; here is where a request that must not be seen twice
-// says no.
+// libcurl sends a request again, with any method, when a reused connection dies before a response.
+// It has to rewind the body for that; this refuses it for a request that must not be sent twice.
 int rewind_body(void* given, curl_off_t offset, int origin) {
   auto& transfer = *static_cast<Transfer*>(given);
   if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_FAIL;
@@ -179,7 +178,7 @@ Result<> CurlConnection::prepare(Transfer& transfer, const HttpOptions& options,
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_USERAGENT, options.user_agent.c_str());
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
-  // Old connections are left to themselves: rotated certificates and new servers get their turn.
+  // Old connections are not reused, so that rotated certificates and new servers are used.
   set(CURLOPT_MAXAGE_CONN, 60L);
   set(CURLOPT_MAXLIFETIME_CONN, 600L);
   set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
@@ -217,7 +216,7 @@ Result<> CurlConnection::add_header(const std::string& name, const std::string& 
   return Done{};
 }
 
-// A server name that differs from the host: speak to the name, connect to the host.
+// A server name that differs from the host: verify the name, connect to the host.
 Result<> CurlConnection::address(const HttpRequest& request, const TlsOptions& tls) {
   TRY(const Origin origin, origin_of(request.url));
   std::string url = request.url;
@@ -246,7 +245,7 @@ void CurlConnection::secure(const TlsOptions& tls, bool proxied) {
   set(CURLOPT_SSL_VERIFYPEER, tls.insecure ? 0L : 1L);
   set(CURLOPT_SSL_VERIFYHOST, tls.insecure ? 0L : 2L);
   if (!tls.ca_pem.empty() || !tls.ca_file.empty()) {
-    const char* none = nullptr;  // libcurl would go on trusting the system's directory as well
+    const char* none = nullptr;  // otherwise libcurl would also trust the system's directory
     set(CURLOPT_CAPATH, none);
     if (proxied) set(CURLOPT_PROXY_CAPATH, none);
     if (!tls.ca_pem.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One connection's worth of libcurl: an easy handle, and a multi handle that keeps its connection
-// alive between calls and can be woken from another thread. Used by one call at a time.
+// One connection of libcurl: an easy handle, and a multi handle that keeps the connection alive
+// between calls and can be woken from another thread. Used by one call at a time.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace paddle::net {
 
-// What libcurl's callbacks work on during one call; outlives the transfer.
+// The state that libcurl's callbacks use during one call; it outlives the transfer.
 struct Transfer {
   const HttpRequest* request = nullptr;
   const BodySink* sink = nullptr;  // null: gather the body
@@ -43,7 +43,7 @@ class CurlConnection {
 
   CURL* easy() { return easy_.get(); }
   CURLM* multi() { return multi_.get(); }
-  std::string_view detail() const { return detail_; }  // curl's sentence about the last failure
+  std::string_view detail() const { return detail_; }  // curl's message about the last failure
 
  private:
   struct Free {
@@ -69,7 +69,7 @@ class CurlConnection {
   std::unique_ptr<curl_slist, Free> headers_;
   std::unique_ptr<curl_slist, Free> connect_to_;
   char detail_[CURL_ERROR_SIZE] = {};
-  CURLcode refused_ = CURLE_OK;  // the first option that curl did not take
+  CURLcode refused_ = CURLE_OK;  // the first option that curl refused
 };
 
 }  // namespace paddle::net

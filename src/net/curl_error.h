@@ -12,7 +12,7 @@
 
 namespace paddle::net {
 
-// `detail` is curl's own sentence, when it has one; it names hosts and ports, never credentials.
+// `detail` is curl's own message, when it has one; it names hosts and ports, never credentials.
 Error error_of(CURLcode code, std::string_view detail);
 
 }  // namespace paddle::net

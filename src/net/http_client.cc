@@ -30,13 +30,13 @@ ProxySettings proxies_of_environment() {
           .none = environment("NO_PROXY", "no_proxy")};
 }
 
-// When a call is to be given up: one limit for the beginning of the answer, one for all of it.
+// When a call is given up: one limit for the beginning of the response, one for the whole.
 class Deadline {
  public:
   Deadline(const Clock& clock, const HttpCall& call)
       : clock_(clock), start_(clock.boot()), call_(call) {}
 
-  // Nothing when there is no limit; zero when it has passed.
+  // Nullopt when there is no limit; zero when it has passed.
   std::optional<milliseconds> left(bool answering) const {
     milliseconds limit = call_.timeout;
     if (!answering && call_.header_timeout.count() > 0) {
@@ -88,8 +88,8 @@ Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& dea
 
 }  // namespace
 
-// Idle lanes, the most recently used on top: the ones below grow old and are closed by libcurl's
-// own age limit when they come up again.
+// Idle connections, the most recently used on top: libcurl closes those below by its own age limit
+// when they are used again.
 class HttpClient::Pool {
  public:
   explicit Pool(size_t max_idle) : max_idle_(max_idle) {

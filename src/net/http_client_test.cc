@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 HttpOptions direct() { return {.proxy = "", .user_agent = "tester/1"}; }
 
 TEST(HttpClient, CarriesMethodHeadersAndBodyAndBringsTheAnswerBack) {
-  ScriptedServer server([](const Seen& seen, Wire& wire) {
-    wire.reply(201,
-               seen.method + " " + seen.target + " " + seen.headers.at("x-a") + " " + seen.body,
-               {{"Content-Type", "text/plain"}, {"Retry-After", "7"}});
+  ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
+    connection.reply(
+        201, seen.method + " " + seen.target + " " + seen.headers.at("x-a") + " " + seen.body,
+        {{"Content-Type", "text/plain"}, {"Retry-After", "7"}});
   });
   HttpClient client(direct());
   const auto reply = client.send({.method = "PATCH",
@@ -36,7 +36,8 @@ TEST(HttpClient, CarriesMethodHeadersAndBodyAndBringsTheAnswerBack) {
 }
 
 TEST(HttpClient, KeepsOneConnectionForCallsInTurn) {
-  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(200, "ok"); });
+  ScriptedServer server(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "ok"); });
   HttpClient client(direct());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(client.send({.url = server.url()}));
   EXPECT_EQ(server.connections(), 1);
@@ -44,10 +45,10 @@ TEST(HttpClient, KeepsOneConnectionForCallsInTurn) {
 
 TEST(HttpClient, CallsAtTheSameTimeDoNotWaitForEachOther) {
   std::atomic<int> inside = 0;
-  ScriptedServer server([&](const Seen&, Wire& wire) {
+  ScriptedServer server([&](const ReceivedRequest&, ScriptedConnection& connection) {
     ++inside;
     while (inside < 4) std::this_thread::yield();  // answers only once all four are here
-    wire.reply(200, "ok");
+    connection.reply(200, "ok");
   });
   HttpClient client(direct());
   std::vector<std::jthread> callers;
@@ -60,9 +61,9 @@ TEST(HttpClient, CallsAtTheSameTimeDoNotWaitForEachOther) {
 }
 
 TEST(HttpClient, AnIdempotentRequestSurvivesADeadKeptAliveConnection) {
-  ScriptedServer server([](const Seen& seen, Wire& wire) {
-    if (seen.connection == 0 && seen.target == "/second") return wire.reset();
-    wire.reply(200, seen.target);
+  ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
+    if (seen.connection == 0 && seen.target == "/second") return connection.reset();
+    connection.reply(200, seen.target);
   });
   HttpClient client(direct());
   ASSERT_TRUE(client.send({.url = server.url() + "/first"}));
@@ -75,12 +76,12 @@ TEST(HttpClient, AnIdempotentRequestSurvivesADeadKeptAliveConnection) {
 
 TEST(HttpClient, ACallerThatMayNotSendAnyMoreIsNotHeardEvenOnASecondAttempt) {
   std::atomic<bool> allowed = true;
-  ScriptedServer server([&](const Seen& seen, Wire& wire) {
+  ScriptedServer server([&](const ReceivedRequest& seen, ScriptedConnection& connection) {
     if (seen.target == "/second") {
       allowed = false;  // and libcurl would now try again on a new connection
-      return wire.reset();
+      return connection.reset();
     }
-    wire.reply(200, seen.target);
+    connection.reply(200, seen.target);
   });
   HttpClient client(direct());
   const HttpCall gated{.may_send = [&] { return allowed.load(); }};
@@ -94,9 +95,9 @@ TEST(HttpClient, ACallerThatMayNotSendAnyMoreIsNotHeardEvenOnASecondAttempt) {
 
 TEST(HttpClient, ANonIdempotentRequestIsSentAtMostOnce) {
   for (const bool orderly : {true, false}) {
-    ScriptedServer server([=](const Seen& seen, Wire& wire) {
-      if (seen.method == "GET") return wire.reply(200, "ok");
-      orderly ? wire.close() : wire.reset();
+    ScriptedServer server([=](const ReceivedRequest& seen, ScriptedConnection& connection) {
+      if (seen.method == "GET") return connection.reply(200, "ok");
+      orderly ? connection.close() : connection.reset();
     });
     HttpClient client(direct());
     ASSERT_TRUE(client.send({.url = server.url()}));
@@ -108,18 +109,19 @@ TEST(HttpClient, ANonIdempotentRequestIsSentAtMostOnce) {
 }
 
 TEST(HttpClient, ADeadlineEndsACallToASilentServer) {
-  ScriptedServer server([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  ScriptedServer server(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.wait_for_peer(); });
   HttpClient client(direct());
   const auto reply = client.send({.url = server.url()}, {.timeout = 50ms});
   ASSERT_TRUE(reply.is(Code::kDeadline));
 }
 
 TEST(HttpClient, TheHeaderTimeoutDoesNotBoundTheBody) {
-  ScriptedServer server([](const Seen&, Wire& wire) {
-    wire.begin_chunks();
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.begin_chunks();
     (void)system_clock().sleep(150ms, {});
-    wire.chunk("late");
-    wire.end_chunks();
+    connection.chunk("late");
+    connection.end_chunks();
   });
   HttpClient client(direct());
   std::string got;
@@ -133,10 +135,10 @@ TEST(HttpClient, TheHeaderTimeoutDoesNotBoundTheBody) {
 
 TEST(HttpClient, AStopEndsACallThatWaitsForData) {
   std::stop_source stop;
-  ScriptedServer server([&](const Seen&, Wire& wire) {
-    wire.begin_chunks();
-    wire.chunk("one");
-    wire.wait_for_peer();
+  ScriptedServer server([&](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.begin_chunks();
+    connection.chunk("one");
+    connection.wait_for_peer();
   });
   HttpClient client(direct());
   std::atomic<bool> begun = false;
@@ -156,10 +158,10 @@ TEST(HttpClient, AStopEndsACallThatWaitsForData) {
 }
 
 TEST(HttpClient, TheSinksErrorEndsTheTransferUnchanged) {
-  ScriptedServer server([](const Seen&, Wire& wire) {
-    wire.begin_chunks();
-    for (int i = 0; i < 1000; ++i) wire.chunk(std::string(10'000, 'x'));
-    wire.end_chunks();
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.begin_chunks();
+    for (int i = 0; i < 1000; ++i) connection.chunk(std::string(10'000, 'x'));
+    connection.end_chunks();
   });
   HttpClient client(direct());
   int pieces = 0;
@@ -173,7 +175,8 @@ TEST(HttpClient, TheSinksErrorEndsTheTransferUnchanged) {
 }
 
 TEST(HttpClient, ASinkThatThrowsIsAnErrorNotACrash) {
-  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(200, "x"); });
+  ScriptedServer server(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "x"); });
   HttpClient client(direct());
   const auto reply =
       client.stream({.url = server.url()}, [](std::string_view) -> Result<> { throw 1; });
@@ -181,7 +184,9 @@ TEST(HttpClient, ASinkThatThrowsIsAnErrorNotACrash) {
 }
 
 TEST(HttpClient, OnlyASuccessReachesTheSink) {
-  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(410, "gone"); });
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(410, "gone");
+  });
   HttpClient client(direct());
   bool called = false;
   const auto reply = client.stream({.url = server.url()}, [&](std::string_view) -> Result<> {
@@ -195,14 +200,14 @@ TEST(HttpClient, OnlyASuccessReachesTheSink) {
 }
 
 TEST(HttpClient, ATruncatedBodyIsNotAnAnswer) {
-  ScriptedServer server([](const Seen& seen, Wire& wire) {
+  ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
     if (seen.target == "/length") {
-      wire.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
     } else {
-      wire.begin_chunks();
-      wire.chunk("half");
+      connection.begin_chunks();
+      connection.chunk("half");
     }
-    wire.close();
+    connection.close();
   });
   HttpClient client(direct());
   EXPECT_TRUE(client.send({.url = server.url() + "/length"}).is(Code::kUnavailable));
@@ -210,8 +215,8 @@ TEST(HttpClient, ATruncatedBodyIsNotAnAnswer) {
 }
 
 TEST(HttpClient, ATooLargeAnswerIsRefusedAndATooLargeErrorIsCut) {
-  ScriptedServer server([](const Seen& seen, Wire& wire) {
-    wire.reply(seen.target == "/good" ? 200 : 500, std::string(100'000, 'x'));
+  ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
+    connection.reply(seen.target == "/good" ? 200 : 500, std::string(100'000, 'x'));
   });
   auto options = direct();
   options.max_body = 1000;
@@ -224,19 +229,19 @@ TEST(HttpClient, ATooLargeAnswerIsRefusedAndATooLargeErrorIsCut) {
 }
 
 TEST(HttpClient, EndlessHeadersAreRefused) {
-  ScriptedServer server([](const Seen&, Wire& wire) {
-    wire.send("HTTP/1.1 200 OK\r\n");
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.send("HTTP/1.1 200 OK\r\n");
     const std::string line = "X-Filler: " + std::string(1000, 'x') + "\r\n";
-    for (int i = 0; i < 2000; ++i) wire.send(line);
-    wire.close();
+    for (int i = 0; i < 2000; ++i) connection.send(line);
+    connection.close();
   });
   HttpClient client(direct());
   EXPECT_TRUE(client.send({.url = server.url()}).is(Code::kInvalid));
 }
 
 TEST(HttpClient, RedirectsAreHandedBackNotFollowed) {
-  ScriptedServer server([](const Seen&, Wire& wire) {
-    wire.reply(302, "", {{"Location", "http://127.0.0.1:1/elsewhere"}});
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(302, "", {{"Location", "http://127.0.0.1:1/elsewhere"}});
   });
   HttpClient client(direct());
   const auto reply =
@@ -265,15 +270,17 @@ TEST(HttpClient, SpeaksOneClearSentencePerFailure) {
   EXPECT_EQ(refused.error().message.find("hidden"), std::string::npos);
   EXPECT_TRUE(client.send({.url = "file:///etc/passwd"}).is(Code::kInvalid));
 
-  ScriptedServer garbage([](const Seen&, Wire& wire) {
-    wire.send("SSH-2.0-OpenSSH_9.2\r\n");
-    wire.close();
+  ScriptedServer garbage([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.send("SSH-2.0-OpenSSH_9.2\r\n");
+    connection.close();
   });
   EXPECT_TRUE(client.send({.url = garbage.url()}).is(Code::kUnavailable));
 }
 
 TEST(HttpClient, GoesThroughAnHttpProxyWithItsCredentials) {
-  ScriptedServer proxy([](const Seen&, Wire& wire) { wire.reply(200, "from the proxy"); });
+  ScriptedServer proxy([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(200, "from the proxy");
+  });
   auto options = direct();
   options.proxy = "http://me:secret@127.0.0.1:" + std::to_string(proxy.port());
   HttpClient client(options);
@@ -284,7 +291,8 @@ TEST(HttpClient, GoesThroughAnHttpProxyWithItsCredentials) {
 }
 
 TEST(HttpClient, AProxyThatRefusesATunnelIsUnavailableAndStaysNameless) {
-  ScriptedServer proxy([](const Seen&, Wire& wire) { wire.reply(403, "no"); });
+  ScriptedServer proxy(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(403, "no"); });
   auto options = direct();
   options.proxy = "http://me:secret@127.0.0.1:" + std::to_string(proxy.port());
   HttpClient client(options);

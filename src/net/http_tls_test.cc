@@ -12,7 +12,7 @@ const Pair& ca() {
   return pair;
 }
 
-void answer(const Seen&, Wire& wire) { wire.reply(200, "ok"); }
+void answer(const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "ok"); }
 
 Result<HttpReply> ask(ScriptedServer& server, TlsOptions tls,
                       const std::string& host = "127.0.0.1") {
@@ -113,7 +113,7 @@ TEST(HttpTls, PlainHttpToATlsPortAndTheReverseFailCleanly) {
                   .send({.url = "http://127.0.0.1:" + std::to_string(secure.port())},
                         {.timeout = std::chrono::seconds{5}})
                   .is(Code::kUnavailable));
-  // The imposter waits for the end of a header that never comes; our deadline ends it.
+  // The scripted server waits for the end of a header that never comes; our deadline ends the call.
   EXPECT_FALSE(client.send({.url = "https://127.0.0.1:" + std::to_string(plain.port())},
                            {.timeout = std::chrono::milliseconds{300}}));
 }

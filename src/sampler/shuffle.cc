@@ -8,7 +8,8 @@
 namespace paddle::sampler {
 namespace {
 
-// A number from 0 to `most`: as many low bits as `most` has, drawn until they are not above it.
+// A number from 0 to `most`: as many low bits as `most` has, drawn again until they are not above
+// it.
 std::uint32_t below_or_at(std::uint32_t most, std::mt19937& numbers) {
   const auto bits = static_cast<unsigned>(std::bit_width(most));
   const std::uint32_t mask = bits >= 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << bits) - 1;

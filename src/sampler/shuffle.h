@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// numpy.random.RandomState(seed).shuffle(list), bit for bit: what Paddle's samplers shuffle with.
+// numpy.random.RandomState(seed).shuffle(list), bit for bit: the shuffle of Paddle's samplers.
 // Pure.
 
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace paddle::sampler {
 
-// Of at most 2^32 values.
+// At most 2^32 values.
 void numpy_shuffle(std::vector<std::uint32_t>& values, std::uint32_t seed);
 
 }  // namespace paddle::sampler

@@ -18,7 +18,7 @@ bool is_shuffled(const Strategy& strategy) {
          (strategy.order == Order::kDistributedBatch && strategy.shuffle);
 }
 
-// The list that all ranks read from: `size` places, filled with the samples again and again.
+// The list that all ranks read from: `size` places, filled with the samples repeatedly.
 std::vector<std::uint32_t> list_of(std::uint64_t size, std::uint32_t count,
                                    const Strategy& strategy) {
   std::vector<std::uint32_t> list(static_cast<std::size_t>(size));

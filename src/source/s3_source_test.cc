@@ -77,7 +77,7 @@ TEST(S3Source, AMarkOfADirectoryIsNothingThatIsMissing) {
 
 TEST(S3Source, TransientFailuresAreRetriedWithPauses) {
   std::atomic<int> calls = 0;
-  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+  FakeS3 server(kKeys, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     switch (calls++) {
       case 0:
         wire.reply(503, "<Error><Code>SlowDown</Code></Error>", {{"Retry-After", "7"}});
@@ -110,7 +110,7 @@ TEST(S3Source, TransientFailuresAreRetriedWithPauses) {
 }
 
 TEST(S3Source, GivesUpInTheEnd) {
-  FakeS3 server(kKeys, [](const net::Seen&, net::Wire& wire) {
+  FakeS3 server(kKeys, [](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     wire.reply(503, "");
     return true;
   });
@@ -125,7 +125,7 @@ TEST(S3Source, GivesUpInTheEnd) {
 
 TEST(S3Source, ABodyCutShortIsReadAgainFromTheStart) {
   std::atomic<int> cut = 0;
-  FakeS3 server(kKeys, [&](const net::Seen& request, net::Wire& wire) {
+  FakeS3 server(kKeys, [&](const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
     if (!request.headers.contains("range") || cut++ > 0) return false;
     wire.send("HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\n\r\nWR");
     wire.close();
@@ -138,7 +138,7 @@ TEST(S3Source, ABodyCutShortIsReadAgainFromTheStart) {
 
 // Servers that do not keep their side: no answer may turn into wrong bytes.
 TEST(S3Source, WrongAnswersAreErrors) {
-  const auto answered = [](int status, const std::string& body, net::Wire& wire,
+  const auto answered = [](int status, const std::string& body, net::ScriptedConnection& wire,
                            const std::vector<std::pair<std::string, std::string>>& headers) {
     wire.reply(status, body, headers);
     return true;
@@ -170,7 +170,7 @@ TEST(S3Source, WrongAnswersAreErrors) {
       {400, "<Error><Code>InvalidArgument</Code></Error>", {}, Code::kInvalid},
   };
   for (const Case& wrong : cases) {
-    FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+    FakeS3 server(kKeys, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
       return answered(wrong.status, wrong.body, wire, wrong.headers);
     });
     S3Options options = options_for(server);
@@ -182,7 +182,7 @@ TEST(S3Source, WrongAnswersAreErrors) {
 }
 
 TEST(S3Source, AServerThatListsInCirclesIsNotFollowed) {
-  FakeS3 server(kKeys, [](const net::Seen&, net::Wire& wire) {
+  FakeS3 server(kKeys, [](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     wire.reply(200,
                "<ListBucketResult><IsTruncated>true</IsTruncated>"
                "<NextContinuationToken>t</NextContinuationToken></ListBucketResult>");
@@ -207,7 +207,7 @@ TEST(S3Source, KnowsABadEndpointAndBothStylesOfAddress) {
 }
 
 TEST(S3Source, ARefusedReadIsTriedUntilItsTimeIsOverAndNotBeyond) {
-  FakeS3 server(kKeys, [](const net::Seen&, net::Wire& wire) {
+  FakeS3 server(kKeys, [](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     wire.reply(503, "");
     return true;
   });
@@ -230,7 +230,7 @@ TEST(S3Source, ARefusedReadIsTriedUntilItsTimeIsOverAndNotBeyond) {
 
 TEST(S3Source, AServerThatHangsTakesPartOfTheTimeAndLeavesTheRestForAnotherConnection) {
   std::atomic<int> calls = 0;
-  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+  FakeS3 server(kKeys, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     if (calls++ > 0) return false;
     wire.wait_for_peer();
     return true;
@@ -247,7 +247,7 @@ TEST(S3Source, AServerThatHangsTakesPartOfTheTimeAndLeavesTheRestForAnotherConne
 
 TEST(S3Source, AServerThatHangsOrDripsIsLeftWhenTheTimeIsOver) {
   std::atomic<bool> drips = false;
-  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+  FakeS3 server(kKeys, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     if (drips) {
       wire.send("HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\n\r\nr");
     }
@@ -267,7 +267,7 @@ TEST(S3Source, AServerThatHangsOrDripsIsLeftWhenTheTimeIsOver) {
 
 TEST(S3Source, AStopEndsTheWaitBetweenAttempts) {
   std::stop_source stop;
-  FakeS3 server(kKeys, [&](const net::Seen&, net::Wire& wire) {
+  FakeS3 server(kKeys, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     wire.reply(503, "", {{"Retry-After", "30"}});
     stop.request_stop();
     return true;

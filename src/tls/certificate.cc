@@ -55,7 +55,7 @@ bool fill(X509* certificate, EVP_PKEY* key, const Subject& subject, const Signer
              name, "CN", MBSTRING_UTF8,
              reinterpret_cast<const unsigned char*>(subject.common_name.c_str()), -1, -1, 0) == 1 &&
          X509_set_issuer_name(certificate, X509_get_subject_name(signer.certificate)) == 1 &&
-         // Two authorities of one name can be told apart by these.
+         // These distinguish two authorities of the same name.
          add(certificate, signer.certificate, NID_subject_key_identifier, "hash") &&
          add(certificate, signer.certificate, NID_authority_key_identifier, "keyid:always") &&
          add(certificate, signer.certificate, NID_basic_constraints,

@@ -25,20 +25,20 @@ struct Validity {
 
 struct Subject {
   std::string common_name{};
-  std::string names{};  // of a server: "DNS:localhost,IP:127.0.0.1"; empty: of none
+  std::string names{};  // of a server: "DNS:localhost,IP:127.0.0.1"; empty: not a server
   Validity valid{};
-  bool authority = false;  // may sign others
+  bool authority = false;  // may sign other certificates
 };
 
 Result<Identity> make_self_signed(const Subject& subject);
 Result<Identity> make_signed(const Subject& subject, const Identity& authority);
 
-// Of the first certificate in the text; kInvalid when there is none.
+// The validity of the first certificate in the text; kInvalid when there is none.
 Result<Validity> validity_of(const std::string& certificate);
-// The first certificate in the text alone; empty when there is none.
+// Only the first certificate in the text; empty when there is none.
 std::string first_certificate(const std::string& text);
 
-// Hex digits of that many random bytes; for tokens.
+// Random bytes as hexadecimal digits; for tokens.
 Result<std::string> random_hex(std::size_t bytes);
 
 }  // namespace paddle::tls

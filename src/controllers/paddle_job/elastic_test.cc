@@ -148,7 +148,7 @@ TEST(ElasticSync, ForgettingAJobLeavesItsNeighboursAlone) {
 }
 
 TEST(ElasticSync, ConvergesWhateverCallFails) {
-  using Fate = etcd::FailingStore::Fate;
+  using Fate = etcd::FailingStore::Fault;
   for (const Fate fate : {Fate::kFailsBefore, Fate::kFailsAfter}) {
     for (int doomed = 0; doomed < 4; ++doomed) {
       etcd::MemoryStore memory;

@@ -35,7 +35,7 @@ std::string doing(const ApiRequest& request, const ObjectKey& key) {
   return text;
 }
 
-// Where an object goes: its own metadata. A write without a name would address the collection.
+// The key in the metadata of an object. A write without a name would address the collection.
 Result<ObjectKey> key_of(const Resource& resource, const Json& object, bool may_generate) {
   const auto text = [&](const char* field) -> std::string {
     const auto metadata = object.find("metadata");
@@ -54,7 +54,7 @@ Result<ObjectKey> key_of(const Resource& resource, const Json& object, bool may_
   return key;
 }
 
-// A read or write of one object by key; an empty part would address something else.
+// Checks the key of one object: with an empty part the path would address something else.
 Result<> check_key(const Resource& resource, const ObjectKey& key) {
   if (key.name.empty()) return Error{Code::kInvalid, resource.plural + ": the name is empty"};
   if (resource.namespaced && key.ns.empty()) {
@@ -193,7 +193,7 @@ Result<std::string> Client::list(const Resource& resource, const ListOptions& op
 
 Result<> Client::watch(const Resource& resource, const WatchOptions& options, const EventSink& sink,
                        const Call& call) {
-  // The server ends a watch by itself; one that outlives its time is not to be trusted any more.
+  // The server ends a watch by itself. One that lasts longer than that is considered broken.
   constexpr std::chrono::seconds kGrace{30};
   const ApiRequest request{.verb = "watch",
                            .resource = resource.plural,
@@ -229,8 +229,7 @@ Result<> Client::watch(const Resource& resource, const WatchOptions& options, co
 
 Result<Json> Client::create(const Resource& resource, const Json& object, const Call& call) {
   TRY(const ObjectKey key, key_of(resource, object, true));
-  if (object.at("metadata")
-          .contains("resourceVersion")) {  // the server would call it its own fault
+  if (object.at("metadata").contains("resourceVersion")) {  // the server would answer 500
     return Error{Code::kInvalid, "create " + resource.plural + " " + to_string(key) +
                                      ": the object carries a resourceVersion"};
   }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cluster over HTTPS: the real thing. See kube/cluster.h for what the verbs promise; this adds
+// Cluster over HTTPS. kube/cluster.h has the contract of the verbs; in addition
 //
-//   - the server is followed, not outpaced: Retry-After is honoured within the call's deadline, and
-//   a
-//     429 holds back later calls for the same resource (kube/wire/retry.h); there is no QPS
-//     setting;
-//   - credentials are renewed when they change, expire, or were refused once (401);
-//   - lists and watches are cut into objects as the bytes arrive; an object larger than max_object
-//   is
-//     kInvalid. A list whose connection breaks has fed its sink in part: its error means "forget
-//     it".
-//   - call.timeout bounds a list as a whole, all its pages included.
+// - Retry-After is honoured within the call's deadline, and a 429 delays later calls for the same
+//   resource (kube/wire/retry.h); there is no QPS setting;
+// - credentials are renewed when they change, expire, or were refused once (401);
+// - lists and watches are split into objects as the bytes arrive; an object larger than max_object
+//   is kInvalid. When the connection of a list breaks, its sink has received a part of the list;
+//   after an error the caller must drop that part;
+// - call.timeout bounds a list as a whole, all its pages included.
 //
-// Errors say what was tried: "create pods train/a: pods \"a\" is forbidden: ...".
+// An error names the call: "create pods train/a: pods \"a\" is forbidden: ...".
 
 #pragma once
 
@@ -32,7 +29,7 @@ class Transport;
 struct ApiRequest;
 
 struct ClientOptions {
-  std::string field_manager = "paddle-operator";  // of writes that do not name their own
+  std::string field_manager = "paddle-operator";  // for writes that do not name one
   std::string user_agent{};                       // empty: paddle-operator/VERSION
   size_t max_object = size_t{8} << 20;
   Metrics* metrics = nullptr;
@@ -63,8 +60,9 @@ class Client final : public Cluster {
 
   // GET of any path below the server's URL: "/version", "/readyz".
   Result<std::string> get_raw(const std::string& path, const Call& = {});
-  // The same in the shape that `accept` asks for (";as=Table"), piece by piece as it arrives:
-  // tables, watches of tables, logs that are followed. call.timeout bounds only the beginning.
+  // The same in the representation that `accept` names (";as=Table"), piece by piece as it arrives:
+  // tables, watches of tables, logs that are followed. call.timeout bounds only the time until the
+  // response begins.
   Result<> stream_raw(const std::string& path, const std::string& accept, const net::BodySink& sink,
                       const Call& = {});
 

@@ -14,9 +14,9 @@ namespace paddle::kube {
 namespace {
 
 using namespace std::chrono_literals;
+using net::ReceivedRequest;
+using net::ScriptedConnection;
 using net::ScriptedServer;
-using net::Seen;
-using net::Wire;
 using resources::kConfigMaps;
 using resources::kPods;
 
@@ -40,7 +40,8 @@ std::string why(const Result<T>& result) {
 }
 
 TEST(Client, EachVerbAsksWhatTheServerExpects) {
-  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  ScriptedServer server(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "{}"); });
   Bench bench;
   Client client(config_of(server), bench.options());
   EXPECT_TRUE(client.get(kPods, {"n", "a"}));
@@ -99,9 +100,9 @@ TEST(Client, AWriteThatWouldAddressACollectionIsRefusedHere) {
 }
 
 TEST(Client, ReadsAListPageByPage) {
-  ScriptedServer server([](const Seen& seen, Wire& wire) {
+  ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
     const bool second = seen.target.find("continue=next") != std::string::npos;
-    wire.reply(
+    connection.reply(
         200,
         second
             ? R"({"metadata":{"resourceVersion":"9"},"items":[{"c":3}]})"
@@ -124,8 +125,8 @@ TEST(Client, ReadsAListPageByPage) {
 }
 
 TEST(Client, AServerThatRepeatsAPageForEverIsNoticed) {
-  ScriptedServer server([](const Seen&, Wire& wire) {
-    wire.reply(200, R"({"metadata":{"continue":"same"},"items":[]})");
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(200, R"({"metadata":{"continue":"same"},"items":[]})");
   });
   Bench bench;
   Client client(config_of(server), bench.options());
@@ -138,7 +139,9 @@ TEST(Client, ABrokenListIsOneClearError) {
                                                 {"<html>proxy</html>", Code::kInternal},
                                                 {R"({"kind":"Pod"})", Code::kInternal}};
   for (const auto& [body, code] : cases) {
-    ScriptedServer server([body = body](const Seen&, Wire& wire) { wire.reply(200, body); });
+    ScriptedServer server([body = body](const ReceivedRequest&, ScriptedConnection& connection) {
+      connection.reply(200, body);
+    });
     Bench bench;
     Client client(config_of(server), bench.options());
     const auto listed = client.list(kPods, {}, [](std::string_view) -> Result<> { return Done{}; });
@@ -149,35 +152,46 @@ TEST(Client, ABrokenListIsOneClearError) {
 
 TEST(Client, AWatchEndsWellCutOrExpired) {
   struct Case {
-    std::function<void(Wire&)> script;
+    std::function<void(ScriptedConnection&)> script;
     std::string outcome;
     int events;
   };
   const std::string event = R"({"type":"ADDED","object":{"a":1}})";
   const Case cases[] = {
-      {[&](Wire& w) { w.begin_chunks(), w.chunk(event + "\n" + event), w.end_chunks(); }, "done",
-       2},
-      {[&](Wire& w) { w.begin_chunks(), w.chunk(event + event.substr(0, 20)), w.close(); },
+      {[&](ScriptedConnection& w) {
+         w.begin_chunks(), w.chunk(event + "\n" + event), w.end_chunks();
+       },
+       "done", 2},
+      {[&](ScriptedConnection& w) {
+         w.begin_chunks(), w.chunk(event + event.substr(0, 20)), w.close();
+       },
        "Unavailable", 1},
-      {[&](Wire& w) { w.begin_chunks(), w.chunk(event + event.substr(0, 20)), w.end_chunks(); },
+      {[&](ScriptedConnection& w) {
+         w.begin_chunks(), w.chunk(event + event.substr(0, 20)), w.end_chunks();
+       },
        "Unavailable", 1},
-      {[&](Wire& w) { w.begin_chunks(), w.chunk(event), w.reset(); }, "Unavailable", 1},
-      {[&](Wire& w) { w.reply(410, R"({"kind":"Status","code":410,"message":"old"})"); }, "Expired",
-       0},
-      {[&](Wire& w) {
+      {[&](ScriptedConnection& w) { w.begin_chunks(), w.chunk(event), w.reset(); }, "Unavailable",
+       1},
+      {[&](ScriptedConnection& w) {
+         w.reply(410, R"({"kind":"Status","code":410,"message":"old"})");
+       },
+       "Expired", 0},
+      {[&](ScriptedConnection& w) {
          w.begin_chunks();
          w.chunk(event +
                  R"({"type":"ERROR","object":{"kind":"Status","code":410,"message":"old"}})");
          w.wait_for_peer();
        },
        "Expired", 1},
-      {[&](Wire& w) { w.begin_chunks(), w.chunk("garbage"), w.wait_for_peer(); }, "Internal", 0},
-      {[&](Wire& w) {
+      {[&](ScriptedConnection& w) { w.begin_chunks(), w.chunk("garbage"), w.wait_for_peer(); },
+       "Internal", 0},
+      {[&](ScriptedConnection& w) {
          w.begin_chunks(), w.chunk("{" + std::string(20'000, 'x')), w.wait_for_peer();
        },
        "Invalid", 0}};
   for (const auto& [script, outcome, events] : cases) {
-    ScriptedServer server([s = script](const Seen&, Wire& wire) { s(wire); });
+    ScriptedServer server(
+        [s = script](const ReceivedRequest&, ScriptedConnection& connection) { s(connection); });
     Bench bench;
     auto options = bench.options();
     options.max_object = 10'000;
@@ -198,10 +212,10 @@ TEST(Client, AWatchEndsWellCutOrExpired) {
 }
 
 TEST(Client, AStopEndsAnIdleWatch) {
-  ScriptedServer server([](const Seen&, Wire& wire) {
-    wire.begin_chunks();
-    wire.chunk(R"({"type":"BOOKMARK","object":{}})");
-    wire.wait_for_peer();
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.begin_chunks();
+    connection.chunk(R"({"type":"BOOKMARK","object":{}})");
+    connection.wait_for_peer();
   });
   Client client(config_of(server));
   std::stop_source stop;
@@ -221,7 +235,8 @@ TEST(Client, AStopEndsAnIdleWatch) {
 }
 
 TEST(Client, ASilentServerMeetsTheDeadline) {
-  ScriptedServer server([](const Seen&, Wire& wire) { wire.wait_for_peer(); });
+  ScriptedServer server(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.wait_for_peer(); });
   Client client(config_of(server));
   EXPECT_TRUE(client.get(kPods, {"n", "a"}, {.timeout = 50ms}).is(Code::kDeadline));
   EXPECT_TRUE(
@@ -232,9 +247,10 @@ TEST(Client, ASilentServerMeetsTheDeadline) {
 
 TEST(Client, WaitsAsLongAsTheServerAsksAndTriesAgain) {
   std::atomic<int> calls = 0;
-  ScriptedServer server([&](const Seen&, Wire& wire) {
-    if (++calls <= 2) return wire.reply(calls == 1 ? 429 : 503, "busy", {{"Retry-After", "3"}});
-    wire.reply(201, R"({"ok":true})");
+  ScriptedServer server([&](const ReceivedRequest&, ScriptedConnection& connection) {
+    if (++calls <= 2)
+      return connection.reply(calls == 1 ? 429 : 503, "busy", {{"Retry-After", "3"}});
+    connection.reply(201, R"({"ok":true})");
   });
   Bench bench;
   Client client(config_of(server), bench.options());
@@ -249,7 +265,9 @@ TEST(Client, WaitsAsLongAsTheServerAsksAndTriesAgain) {
 
 TEST(Client, AWriteThatMayHaveHappenedIsNotRepeated) {
   for (const int status : {500, 502, 503, 504}) {
-    ScriptedServer server([=](const Seen&, Wire& wire) { wire.reply(status, "no"); });
+    ScriptedServer server([=](const ReceivedRequest&, ScriptedConnection& connection) {
+      connection.reply(status, "no");
+    });
     Bench bench;
     Client client(config_of(server), bench.options());
     EXPECT_FALSE(client.create(kPods, kPod));
@@ -258,15 +276,15 @@ TEST(Client, AWriteThatMayHaveHappenedIsNotRepeated) {
 }
 
 TEST(Client, APauseLongerThanTheDeadlineIsHandedBack) {
-  ScriptedServer server([](const Seen&, Wire& wire) {
-    wire.reply(429, "busy", {{"Retry-After", "60"}});
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(429, "busy", {{"Retry-After", "60"}});
   });
   Bench bench;
   Client client(config_of(server), bench.options());
   const auto made = client.create(kPods, kPod, {.timeout = 5s});
   ASSERT_TRUE(made.is(Code::kThrottled)) << why(made);
   EXPECT_EQ(made.error().retry_after, 60s);
-  // The gate knows: the next call for pods does not even ask, one for another resource does.
+  // The gate is closed: the next call for pods is not sent, one for another resource is.
   EXPECT_TRUE(client.get(kPods, {"n", "a"}, {.timeout = 5s}).is(Code::kThrottled));
   EXPECT_EQ(server.seen().size(), 1u);
   EXPECT_TRUE(client.get(kConfigMaps, {"n", "a"}, {.timeout = 5s}).is(Code::kThrottled));
@@ -276,10 +294,10 @@ TEST(Client, APauseLongerThanTheDeadlineIsHandedBack) {
 TEST(Client, AnExpiredTokenIsReadAgainOnce) {
   const std::string path = testing::TempDir() + "/client-token-" + std::to_string(getpid());
   std::ofstream(path) << "old";
-  ScriptedServer server([&](const Seen& seen, Wire& wire) {
-    if (seen.headers.at("authorization") == "Bearer new") return wire.reply(200, "{}");
+  ScriptedServer server([&](const ReceivedRequest& seen, ScriptedConnection& connection) {
+    if (seen.headers.at("authorization") == "Bearer new") return connection.reply(200, "{}");
     std::ofstream(path) << "new";
-    wire.reply(401, R"({"kind":"Status","code":401,"message":"Unauthorized"})");
+    connection.reply(401, R"({"kind":"Status","code":401,"message":"Unauthorized"})");
   });
   Bench bench;
   Client client({.server = server.url(), .proxy = "", .token_file = path}, bench.options());
@@ -293,15 +311,16 @@ TEST(Client, AnExpiredTokenIsReadAgainOnce) {
 }
 
 TEST(Client, NeitherAHostileServerNorARedirectGetsOurTokenIntoAMessage) {
-  ScriptedServer echo(
-      [](const Seen& seen, Wire& wire) { wire.reply(500, seen.headers.at("authorization")); });
+  ScriptedServer echo([](const ReceivedRequest& seen, ScriptedConnection& connection) {
+    connection.reply(500, seen.headers.at("authorization"));
+  });
   Bench bench;
   Client client(config_of(echo), bench.options());
   const auto echoed = client.get(kPods, {"n", "a"});
   EXPECT_EQ(why(echoed), "Internal: get pods n/a: the server answered 500: Bearer <redacted>");
 
-  ScriptedServer elsewhere([](const Seen&, Wire& wire) {
-    wire.reply(307, "", {{"Location", "https://u:p@evil.example/x?y"}});
+  ScriptedServer elsewhere([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(307, "", {{"Location", "https://u:p@evil.example/x?y"}});
   });
   Client sent(config_of(elsewhere), bench.options());
   EXPECT_EQ(why(sent.get(kPods, {"n", "a"})),
@@ -311,7 +330,9 @@ TEST(Client, NeitherAHostileServerNorARedirectGetsOurTokenIntoAMessage) {
 
 TEST(Client, AnAnswerThatIsNotJsonIsOneClearError) {
   for (const char* body : {"", "{", "<html>", "[[[[", "\xff\xfe"}) {
-    ScriptedServer server([=](const Seen&, Wire& wire) { wire.reply(200, body); });
+    ScriptedServer server([=](const ReceivedRequest&, ScriptedConnection& connection) {
+      connection.reply(200, body);
+    });
     Bench bench;
     Client client(config_of(server), bench.options());
     EXPECT_TRUE(client.get(kPods, {"n", "a"}).is(Code::kInternal)) << body;
@@ -319,7 +340,8 @@ TEST(Client, AnAnswerThatIsNotJsonIsOneClearError) {
 }
 
 TEST(Client, ImpersonatesAndUsesBasicAuthentication) {
-  ScriptedServer server([](const Seen&, Wire& wire) { wire.reply(200, "{}"); });
+  ScriptedServer server(
+      [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "{}"); });
   Bench bench;
   Client client({.server = server.url(),
                  .proxy = "",

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRestAfterFailure = 1s;
 
-// Our own environment, with the plugin's variables in front of any of the same name.
+// Our own environment; the variables of the plugin replace ours of the same name.
 std::vector<std::string> environment_for(const ExecPlugin& plugin, const std::string& info) {
   std::vector<std::string> out{"KUBERNETES_EXEC_INFO=" + info};
   for (const auto& [name, value] : plugin.env) out.push_back(name + "=" + value);
@@ -32,8 +32,8 @@ std::vector<std::string> environment_for(const ExecPlugin& plugin, const std::st
   return out;
 }
 
-// The end of what it complained about, as one line.
-std::string last_words(const std::string& err) {
+// The end of its error output, as one line.
+std::string end_of_errors(const std::string& err) {
   std::string line;
   for (const char c : err) line += c >= ' ' && c <= '~' ? c : ' ';
   while (!line.empty() && line.back() == ' ') line.pop_back();
@@ -44,7 +44,7 @@ std::string last_words(const std::string& err) {
 
 }  // namespace
 
-// Renewed a little before the end, so that a request does not carry it over the edge.
+// Renewed a little early, so that no request carries a credential that expires on the way.
 bool ExecSource::fresh() const {
   if (!credential_) return false;
   if (!credential_->expires) return true;
@@ -108,7 +108,7 @@ Result<Credential> ExecSource::run_plugin(milliseconds timeout, std::stop_token 
   if (!ran) return std::move(ran).error().in(doing);
   if (ran->exit_code != 0) {
     return Error{Code::kUnauthorized, doing + " failed with exit code " +
-                                          std::to_string(ran->exit_code) + last_words(ran->err)};
+                                          std::to_string(ran->exit_code) + end_of_errors(ran->err)};
   }
   auto credential = parse_exec_credential(ran->out, plugin.api_version);
   if (!credential) return std::move(credential).error().in(doing);

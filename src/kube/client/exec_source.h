@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Credentials from a plugin, kept until they expire or the server refuses them. The plugin runs at
-// most once at a time, whatever the number of callers, and after a failure not again for a second.
-// No lock is held while it runs.
+// most once at a time for any number of callers, and not again within a second after a failure. No
+// lock is held while it runs.
 
 #pragma once
 

@@ -37,7 +37,7 @@ Result<Config> one_file(const std::string& path, const std::string& context) {
   return config;
 }
 
-// Files that are not there are passed over, as kubectl does; one has to be.
+// Missing files are skipped, as kubectl does; at least one must exist.
 Result<Config> listed_files(const std::string& paths, const std::string& context) {
   Kubeconfig merged;
   bool any = false;
@@ -75,7 +75,7 @@ Result<Config> in_cluster_config(const Environment& environment) {
   if (host.empty() || environment.service_port.empty()) {
     return Error{Code::kNotFound, "not in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set"};
   }
-  // Read now only to fail early; while running, the files are read again when they change.
+  // Read only to fail early; later the files are read again when they change.
   TRY(const std::string token, os::read_file(dir + "/token", size_t{1} << 20));
   TRY(const std::string ca, os::read_file(dir + "/ca.crt", size_t{4} << 20));
 

@@ -12,8 +12,8 @@ using std::chrono::milliseconds;
 
 bool ok(int status) { return status >= 200 && status < 300; }
 
-// A server, or something that plays one, may quote our credentials back at us.
-Error without(Error error, const std::string& secret) {
+// A server, or something in its place, may quote our credentials in its error.
+Error without_secret(Error error, const std::string& secret) {
   if (secret.size() < 4) return error;
   for (size_t at = 0; (at = error.message.find(secret, at)) != std::string::npos;) {
     error.message.replace(at, secret.size(), "<redacted>");
@@ -22,7 +22,7 @@ Error without(Error error, const std::string& secret) {
 }
 
 Error redacted(Error error, const Credential& credential) {
-  return without(without(std::move(error), credential.token), credential.password);
+  return without_secret(without_secret(std::move(error), credential.token), credential.password);
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ void Transport::count(const ApiRequest& request, const std::string& code, BootTi
       ->counter("paddle_api_requests_total", "Requests sent to the API server, retries included.",
                 {{"verb", request.verb}, {"resource", request.resource}, {"code", code}})
       .Increment();
-  if (request.verb == "watch") return;  // its length says nothing of the server's speed
+  if (request.verb == "watch") return;  // its length is no measure of the server's speed
   options_.metrics
       ->seconds("paddle_api_request_seconds", "Time until a request was answered in full.",
                 {{"verb", request.verb}, {"resource", request.resource}})

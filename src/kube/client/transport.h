@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sends requests to one API server on behalf of one identity: credentials, retries that the server
-// asks for, and metrics are dealt with here, so that kube/client/client.h only has to know the
-// verbs. An answer that is not 2xx is an Error (kube/wire/status.h). Thread-safe; no lock is held
-// during a request.
+// Sends requests to one API server as one identity. It handles credentials, retries that the server
+// requests, and metrics, so that kube/client/client.h has to know only the verbs. A response that
+// is not 2xx is an Error (kube/wire/status.h). Thread-safe; no lock is held during a request.
 
 #pragma once
 
@@ -24,15 +23,16 @@
 namespace paddle::kube {
 
 struct ApiRequest {
-  std::string verb{};      // for metrics and the gate: get, list, watch, create...
-  std::string resource{};  // plural
+  std::string verb{};      // for metrics: get, list, watch, create, ...
+  std::string resource{};  // plural; for metrics and the gate
   std::string method = "GET";
   std::string path{};  // with its query
   std::string accept = "application/json";
   std::string content_type{};
   std::string body{};
   bool idempotent = true;
-  // For a watch: the call's timeout bounds only the beginning of the answer, this its whole life.
+  // For a watch: the call's timeout bounds only the time until the response begins, this the whole
+  // watch.
   std::chrono::milliseconds life{0};
   std::function<bool()> may_send{};  // net::HttpCall::may_send, for each attempt
 };
@@ -73,7 +73,7 @@ class Transport {
   ThrottleGate gate_;
 
   Mutex mutex_;
-  // Replaced when a plugin hands out another client certificate; calls in progress keep theirs.
+  // Replaced when a plugin returns another client certificate; calls in progress keep theirs.
   std::shared_ptr<net::HttpClient> http_ GUARDED_BY(mutex_);
   std::string cert_pem_ GUARDED_BY(mutex_);
 };

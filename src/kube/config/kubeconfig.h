@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kubeconfig file format: text -> values -> the Config of one context. Pure, and safe on
-// hostile text (api/json/yaml_reader.h). Unknown fields are passed over, as kubectl does.
+// hostile text (api/json/yaml_reader.h). Unknown fields are ignored, as kubectl does.
 
 #pragma once
 
@@ -33,7 +33,7 @@ struct NamedUser {
   Impersonation impersonate{};
   std::optional<ExecPlugin> exec{};
   std::string interactive_mode{};
-  std::string auth_provider{};  // its name, only to refuse it
+  std::string auth_provider{};  // its name, only for the error: it is not supported
 };
 
 struct NamedContext {
@@ -49,14 +49,14 @@ struct Kubeconfig {
   std::map<std::string, NamedContext> contexts{};
 };
 
-// Relative file names, and exec commands with a slash in them, are taken from `dir`, the
-// kubeconfig's own directory.
+// Relative file names, and exec commands with a slash in them, are relative to `dir`, the directory
+// of the kubeconfig.
 Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& dir);
 
-// What `first` says stands; `next` adds entries and a current context it does not have.
+// Entries of `first` win; `next` adds entries and a current context that `first` does not have.
 void merge(Kubeconfig& first, Kubeconfig next);
 
-// kInvalid, naming the entry, when a reference leads nowhere or two settings contradict each other.
+// kInvalid, naming the entry, when a reference has no target or two settings contradict each other.
 Result<Config> resolve(const Kubeconfig& kubeconfig, const std::string& context);
 
 }  // namespace paddle::kube

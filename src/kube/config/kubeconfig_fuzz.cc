@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Any bytes as a kubeconfig: no crash, no hang, and every context resolves or says why not.
+// Any bytes as a kubeconfig: no crash, no hang, and every context either resolves or is an error.
 
 #include <cstdint>
 #include <string_view>

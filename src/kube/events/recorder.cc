@@ -11,7 +11,8 @@ namespace {
 constexpr int kAttempts = 4;
 constexpr std::chrono::milliseconds kFirstPause{200};
 constexpr std::chrono::milliseconds kLongestPause{10'000};
-constexpr std::chrono::milliseconds kLookAgain{100};  // may others still go first?
+constexpr std::chrono::milliseconds kDeferralCheck{
+    100};  // between two checks whether a deferral has ended
 
 std::string text(const Json& object, const char* field) {
   if (!object.is_object()) return {};
@@ -19,7 +20,7 @@ std::string text(const Json& object, const char* field) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
 }
 
-// Events of cluster-scoped objects live in "default", where kubectl looks for them.
+// Events of cluster-scoped objects are in "default", where kubectl searches them.
 std::string namespace_of(const ObjectRef& about) {
   return about.key.ns.empty() ? "default" : about.key.ns;
 }
@@ -131,7 +132,7 @@ void EventRecorder::run(std::stop_token stop) {
       writing_ = false;
       idle_.notify_all();
       if (gives_way()) {
-        work_.wait_for(mutex_, stop, kLookAgain);
+        work_.wait_for(mutex_, stop, kDeferralCheck);
         continue;
       }
       next = aggregator_.next();
@@ -172,7 +173,7 @@ Result<> EventRecorder::write(const EventWrite& write, std::stop_token stop) {
     if (answer) return Done{};
     if (attempt == kAttempts) return std::move(answer).error();
     if (!stored && answer.is(Code::kAlreadyExists)) {
-      stored = true;  // an earlier attempt got through without an answer
+      stored = true;  // a previous attempt succeeded without a response
     } else if (stored && answer.is(Code::kNotFound)) {
       stored = false;  // events expire on the server
     } else if (answer.error().retryable()) {

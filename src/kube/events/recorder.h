@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells users what happened to an object, as core/v1 Events. event() never blocks on the network
-// and never fails: what can not be told is counted in paddle_events_total{result=...} and
-// forgotten. One background thread writes. Give it the fenced cluster of its controller, so that a
-// leader that was paused does not write events either. Thread-safe.
+// Records what happened to an object as core/v1 Events. event() never blocks on the network and
+// never fails: an event that cannot be recorded is counted in paddle_events_total{result=...} and
+// dropped. One background thread writes. Give it the fenced cluster of its controller, so that a
+// paused leader does not write events. Thread-safe.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace paddle::kube {
 
-// From the object's own JSON; empty fields where it lacks them.
+// The reference to an object, from its JSON; empty fields where it lacks them.
 ObjectRef ref_of(const Json& object);
 
 // The core/v1 Event to create for it.
@@ -31,15 +31,15 @@ class EventRecorder {
   // Borrows the cluster, clock and metrics. `component` is what kubectl shows under "From".
   EventRecorder(Cluster& cluster, std::string component, const Clock& clock, Metrics& metrics,
                 EventLimits limits = {});
-  ~EventRecorder();  // gives up what is not written yet; flush() first to wait for it
+  ~EventRecorder();  // drops what is not written yet; call flush() first to wait for it
 
   void event(const ObjectRef& about, EventKind kind, std::string reason, std::string message)
       EXCLUDES(mutex_);
-  // For so long others need the server more: events wait, as far as the ledger lets them. They
-  // carry the time at which they happened.
+  // Defers events for this long because other requests are more urgent, as far as the aggregator
+  // permits it. Events have the time at which they happened.
   void give_way(std::chrono::nanoseconds pause) EXCLUDES(mutex_);
-  // Waits until everything told so far is written or given up; false when `limit` passed first.
-  // Gives way to nobody.
+  // Waits until all events so far are written or dropped; false when `limit` passed first. Ends a
+  // deferral.
   bool flush(std::chrono::nanoseconds limit) EXCLUDES(mutex_);
 
  private:

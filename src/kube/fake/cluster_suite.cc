@@ -56,7 +56,7 @@ void ClusterSuite::SetUp() {
   ASSERT_TRUE(made) << why(made);
 }
 
-// Namespaces stay behind: deleting them needs a controller that the plain API server has not.
+// Namespaces stay: deleting them needs a controller that a plain API server does not have.
 void ClusterSuite::TearDown() { cluster_.reset(); }
 
 Json ClusterSuite::config_map(const std::string& name, const std::string& value) const {
@@ -240,7 +240,7 @@ TEST_P(ClusterSuite, AJsonPatchAppliesInOrderOrNotAtAll) {
   EXPECT_EQ(listed(), "a=2");
 }
 
-// What a merge can not do: keys that the new value has not are gone.
+// What a merge cannot do: keys that the new value does not have are removed.
 TEST_P(ClusterSuite, AJsonPatchReplacesAWholeValueInTheVersionThatItNames) {
   const Json made = stored(kConfigMaps, config_map("a"));
   const auto replace = [&](const Json& value) {
@@ -279,7 +279,7 @@ TEST_P(ClusterSuite, ServerSideApplyCreatesSharesAndRefusesToTakeOver) {
   ASSERT_TRUE(forced) << why(forced);
   EXPECT_EQ((*forced)["data"], Json({{"value", "2"}, {"mine", "x"}, {"theirs", "y"}}));
 
-  const auto dropped = apply("one", {{"value", "2"}});  // "mine" is no longer wanted by anybody
+  const auto dropped = apply("one", {{"value", "2"}});  // no manager sets "mine" any more
   ASSERT_TRUE(dropped) << why(dropped);
   EXPECT_EQ((*dropped)["data"], Json({{"value", "2"}, {"theirs", "y"}}));
 }
@@ -498,7 +498,7 @@ TEST_P(ClusterSuite, AWatchCanBeStoppedFromOutside) {
   EXPECT_TRUE(outcome.is(Code::kCancelled)) << why(outcome);
 }
 
-// A target whose server answers from a cache what its storage has forgotten must switch that off.
+// A target whose server answers from a cache after a compaction must switch that cache off.
 TEST_P(ClusterSuite, AVersionThatWasCompactedHasExpired) {
   if (!GetParam().compact) GTEST_SKIP() << "the target has no way to forget its history";
   stored(kConfigMaps, config_map("a"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The promises of kube/cluster.h as tests. Whoever implements Cluster runs them:
+// The contract of kube/cluster.h as tests. Each implementation of Cluster runs them:
 //
 //   INSTANTIATE_TEST_SUITE_P(Fake, ClusterSuite, testing::Values(SuiteTarget{...}));
 //
-// and links paddle_kube_cluster_suite. The kinds used exist on every API server (ConfigMaps, Pods,
-// Leases); PaddleJobs only where the target says that it serves them. Each test works in its own
-// namespace, so one server can serve them all one after the other.
+// and links paddle_kube_cluster_suite. The kinds that are used exist on every API server
+// (ConfigMaps, Pods, Leases); PaddleJobs are used only where the target serves them. Each test
+// works in a namespace of its own, so that one server can run them all in sequence.
 
 #pragma once
 
@@ -24,10 +24,11 @@ struct SuiteTarget {
   std::string name{};
   std::function<std::unique_ptr<Cluster>()> make{};
   bool serves_paddle_jobs = false;
-  // Waits until the target's garbage collector has made it true; false when it did not.
+  // Waits until the condition is true because of the target's garbage collector; false when it is
+  // not.
   std::function<bool(const std::function<bool()>&)> collected =
       [](const std::function<bool()>& gone) { return gone(); };
-  // Makes the versions read so far too old; empty when the target can not.
+  // Makes the versions read so far too old; empty when the target cannot do that.
   std::function<void(Cluster&)> compact{};
 };
 
@@ -40,11 +41,11 @@ class ClusterSuite : public testing::TestWithParam<SuiteTarget> {
   Json pod(const std::string& name) const;
   Json paddle_job(const std::string& name, int workers) const;
 
-  // Creates it, or fails the test.
+  // Creates the object, or fails the test.
   Json stored(const Resource& resource, const Json& object);
   // "a=1,b=2" of the ConfigMaps that the options select, in the server's order.
   std::string listed(ListOptions options = {});
-  // What a watch from `version` shows until it has shown `count` events: "ADDED a=1;...".
+  // The first `count` events of a watch from `version`: "ADDED a=1;...".
   std::string watched(const std::string& version, size_t count, WatchOptions options = {});
 
   std::unique_ptr<Cluster> cluster_;

@@ -131,7 +131,7 @@ auto FailingCluster::stream(const Request& request, const Call& call, const Sink
     return sink(element);
   };
   auto outcome = perform(faulty);
-  // A list shorter than that loses its end.
+  // A shorter list is cut at its end.
   if (!twice && outcome && request.verb == Verb::kList) return made(*fault);
   return outcome;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wraps any Cluster and makes chosen calls fail: before they happen, after they happened with the
-// answer lost, half-way through a list or watch, late, or delivered twice. A policy decides per
-// call; it is a function of the request and of how many calls came before, so a schedule is
-// reproducible as far as the order of calls is.
+// Wraps any Cluster and makes chosen calls fail: before they are executed, after they were executed
+// with the response lost, in the middle of a list or watch, late, or executed twice. A policy
+// decides for each call; it is a function of the request and of the number of previous calls, so
+// that a schedule is reproducible as far as the order of calls is.
 //
 // Thread-safe. The policy is called under a lock, one call at a time; it must not call back.
 
@@ -23,11 +23,11 @@ namespace paddle::kube {
 
 struct Fault {
   enum class Kind {
-    kRefuse,  // nothing happens, the error is returned
-    kLose,    // it happens, the answer is lost; for a list or watch: fails after `elements` of them
-    kRepeat,  // the request arrives twice and the second answer counts; for a list or watch every
-              // element is delivered twice
-    kDelay,   // only late
+    kRefuse,  // not executed, the error is returned
+    kLose,    // executed, the response is lost; a list or watch fails after `elements`
+    kRepeat,  // executed twice, the second response is returned; a list or watch delivers every
+              // element twice
+    kDelay,   // executed late
   };
   Kind kind = Kind::kRefuse;
   Code code = Code::kUnavailable;
@@ -40,7 +40,7 @@ using FaultPolicy = std::function<std::optional<Fault>(const Request&, size_t nt
 
 namespace faults {
 FaultPolicy none();
-FaultPolicy every_nth(size_t n, Fault fault);  // calls n, 2n, ... counted from 1
+FaultPolicy every_nth(size_t n, Fault fault);  // calls n, 2n, ..., counted from 1
 FaultPolicy each_once(Fault fault);            // the first attempt of each distinct request
 FaultPolicy scripted(std::vector<std::optional<Fault>> script);  // then none
 // Each call fails with `probability`, in a way drawn from `seed`: refused, lost, repeated or cut.

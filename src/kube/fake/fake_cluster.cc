@@ -34,7 +34,7 @@ Result<Json> patched(const Json& object, const Patch& patch) {
   }
 }
 
-// What a write through a subresource would see and send.
+// The part of the object that a write through a subresource reads and writes.
 Json seen_through(const Json& object, const std::string& sub) {
   return sub == "scale" ? scale_of(object) : object;
 }
@@ -108,7 +108,7 @@ Result<Json> FakeCluster::create_locked(const Resource& resource, const Json& ob
 // `owners` is what server-side apply decided; null for plain writes.
 Result<Json> FakeCluster::write_locked(const Resource& resource, const Record& old, Json incoming,
                                        const std::string& sub, FieldOwners* owners) {
-  const StoredObject before = old.object;  // the record may move below
+  const StoredObject before = old.object;  // the record may be moved below
   if (sub == "scale") {
     TRY(incoming, with_scale(*before, incoming));
   }

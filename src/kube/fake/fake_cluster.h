@@ -2,14 +2,14 @@
 //
 // The Kubernetes API in memory, with the API server's rules, for unit tests.
 //
-// Kept: one global resourceVersion counter; uid, creationTimestamp and generation (kinds with a
-// status subresource; spec changes only); optimistic concurrency; generateName; finalizers,
-// deletionTimestamp, pod grace periods; uid and resourceVersion preconditions; label and field
-// selectors; merge and JSON patches; server-side apply (subset: server_side_apply.h); the
-// separation of status; the scale of PaddleJobs; paged lists at one version; watches with history,
-// bookmarks and 410 after compact(); a garbage collector (kube/rules/garbage_collector.h) that can
-// be switched off. Left out: admission, schemas and defaults of kinds, namespaces having to exist,
-// managedFields.
+// Implemented: one global resourceVersion counter; uid, creationTimestamp and generation (kinds
+// with a status subresource; spec changes only); optimistic concurrency; generateName; finalizers,
+// deletionTimestamp, grace periods of pods; uid and resourceVersion preconditions; label and field
+// selectors; merge and JSON patches; server-side apply (a subset: kube/rules/server_side_apply.h);
+// the separation of status; the scale of PaddleJobs; paged lists at one version; watches with
+// history, bookmarks and 410 after compact(); a garbage collector (kube/rules/garbage_collector.h)
+// that can be switched off. Not implemented: admission, schemas and defaults of kinds, the
+// existence of namespaces, managedFields.
 //
 // Thread-safe. Sinks and the observer are called without the lock, so they may call back.
 
@@ -30,7 +30,7 @@
 namespace paddle::kube {
 
 struct FakeOptions {
-  std::uint64_t seed = 1;        // of uids and generated names
+  std::uint64_t seed = 1;        // for uids and generated names
   bool collects_garbage = true;  // false: as an API server without a controller manager
   const Clock* clock = nullptr;  // null: the machine's
 };
@@ -54,14 +54,14 @@ class FakeCluster final : public Cluster {
   Result<Json> get_sub(const Resource&, const ObjectKey&, const std::string& sub,
                        const Call& = {}) override;
 
-  // What the world does to a client.
-  void compact();           // history and pages of running lists are gone: 410 for who needs them
+  // Events that a client has to cope with.
+  void compact();           // history and pages of running lists are dropped: later reads get 410
   void send_bookmarks();    // to every open watch that wants them
   void end_watches();       // as the server does after the watch's timeout
   void cut_watches();       // as a broken connection does
   void collect_dangling();  // the garbage collector notices dependents without an owner
 
-  // What a client did to the world. Every call, in the order of arrival, refused ones included.
+  // The calls of the clients, in the order of arrival, refused ones included.
   std::vector<Request> requests() const;
   void forget_requests();
   // Called at the start of each call.

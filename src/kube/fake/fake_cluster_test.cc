@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The suite over the fake and over a failing cluster that does not fail, and what only the fake
-// has.
+// The suite over the fake and over a failing cluster without faults, and tests of what only the
+// fake has.
 #include "kube/fake/fake_cluster.h"
 
 #include <thread>

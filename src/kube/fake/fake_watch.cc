@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The reading side of FakeCluster: lists in pages, and watches over the history.
+// The reads of FakeCluster: lists in pages, and watches over the history.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -63,7 +62,7 @@ Result<std::string> FakeCluster::list(const Resource& resource, const ListOption
   const size_t page = options.page_size > 0 ? static_cast<size_t>(options.page_size) : found.size();
   for (size_t i = 0; i < found.size(); ++i) {
     if (call.stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
-    if (i > 0 && i % page == 0) {  // the next page is asked for with a token of the first version
+    if (i > 0 && i % page == 0) {  // the token of the next page has the first version
       Lock lock(mutex_);
       if (storage_.compacted() > version) return expired(version, storage_.compacted());
     }
@@ -72,7 +71,7 @@ Result<std::string> FakeCluster::list(const Resource& resource, const ListOption
   return std::to_string(version);
 }
 
-// One open watch: where it is in the history and what it has to deliver next.
+// One open watch: its position in the history and what it delivers next.
 struct FakeCluster::Watcher {
   struct Pending {
     EventType type;
@@ -160,7 +159,7 @@ Result<> FakeCluster::watch(const Resource& resource, const WatchOptions& option
   return outcome;
 }
 
-// Waits until there is something to deliver or the watch is over.
+// Waits until there is an event to deliver or the watch ends.
 Result<> FakeCluster::next_events(Watcher& watcher, bool& ended) {
   Lock lock(mutex_);
   while (true) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call to a Cluster, as a value: what FakeCluster records and FailingCluster decides on.
+// One call to a Cluster, as a value: recorded by FakeCluster, and the input of FailingCluster's
+// policy.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What FakeCluster keeps: the current objects of every kind, and the history of changes since the
-// last compaction, under one version counter as in etcd. Not thread-safe: FakeCluster locks.
+// The objects of FakeCluster: the current objects of every kind, and the history of changes since
+// the last compaction, under one version counter as in etcd. Not thread-safe: FakeCluster locks.
 
 #pragma once
 
@@ -34,7 +34,7 @@ struct Collection {
 
 class FakeStorage final : public ObjectStore {
  public:
-  // Objects live under group and plural; API versions of a kind share them.
+  // The key of a collection is its group and plural; API versions of a kind share it.
   static std::string collection_of(const Resource& resource);
 
   const Record* find(const Resource& resource, const ObjectKey& key) const;

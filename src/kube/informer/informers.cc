@@ -8,7 +8,7 @@
 
 namespace paddle::kube {
 
-// The thread is last: it ends before what it uses.
+// The thread is the last member: it ends before what it uses.
 struct Informers::Informer {
   ObjectCache cache;
   Reflector reflector;
@@ -60,7 +60,7 @@ void Informers::stop() {
       ending.push_back(std::move(informer->thread));
     }
   }
-  // Joined here, without the lock: a handler may be asking for another informer.
+  // Joined without the lock: a handler may be requesting another informer.
 }
 
 bool Informers::wait_until_synced(std::stop_token stop) const {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All informers of a program. Asking twice for the same resource, scope and projection gives the
-// same informer: one list, one watch and one copy in memory, however many controllers read it.
+// All informers of a program. Two calls for the same resource, scope and projection return the same
+// informer: one list, one watch and one copy in memory for any number of controllers.
 //
-// Thread-safe. Informers asked for after start() begin at once; stop() ends and joins their threads
-// and is final. Stores stay readable after stop(), until this is destroyed.
+// Thread-safe. Informers that are created after start() begin immediately; stop() ends and joins
+// their threads and is final. Stores stay readable after stop(), until this object is destroyed.
 
 #pragma once
 
@@ -36,7 +36,7 @@ class Informers {
 
   void start();
   void stop();
-  // Every informer asked for so far has its first list; false when `stop` came first.
+  // Waits until every informer so far has its first list; false when `stop` came first.
   bool wait_until_synced(std::stop_token stop) const;
 
  private:

@@ -12,7 +12,7 @@
 namespace paddle::kube {
 namespace {
 
-// Decoding a long list leaves the heap full of holes that no later work fills.
+// Decoding a long list fragments the heap; the memory is returned to the system.
 constexpr size_t kWorthTrimming = 1000;
 
 const std::string* text_of(const Json& object, const char* field) {
@@ -46,7 +46,7 @@ ObjectCache::~ObjectCache() {
   objects_.Decrement(static_cast<double>(reported_));
 }
 
-// Where and which state; the value is not decoded yet.
+// Key and version; the value is not decoded yet.
 Result<ObjectState> ObjectCache::read(const Json& object) const {
   const auto meta = object.is_object() ? object.find("metadata") : object.end();
   if (meta == object.end() || !meta->is_object()) {
@@ -67,7 +67,7 @@ void ObjectCache::decode(const Json& object, ObjectState& seen) {
     return;
   }
   unreadable_.Increment();
-  if (is_unreadable(seen.key)) return;  // said before
+  if (is_unreadable(seen.key)) return;  // logged before
   log::warn("object can not be decoded", {{"resource", resource_.plural},
                                           {"object", to_string(seen.key)},
                                           {"error", value.error().message}});
@@ -126,7 +126,8 @@ void ObjectCache::publish(Changes changes) {
   reported_ = state_.size();
 }
 
-// Whoever finds notes and nobody telling them tells them, until none is left.
+// The thread that finds notifications, and no other thread delivering them, delivers them until
+// none is left.
 void ObjectCache::dispatch() {
   {
     Lock lock(mutex_);
@@ -242,7 +243,7 @@ void ObjectCache::list_item(std::string_view text) {
   std::string room;
   const auto object = api::parse_json(without_managed_fields(text, room));
   auto seen = object ? read(*object) : Result<ObjectState>(object.error());
-  if (!seen) {  // nothing to remember it by
+  if (!seen) {  // it has no key
     unreadable_.Increment();
     log::warn("list item can not be read",
               {{"resource", resource_.plural}, {"error", seen.error().message}});

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ObservedState with what its users need around it: decoding, indexes, handlers and counters, for
-// values of any type (store.h gives it a type). Fed by a Reflector.
+// An ObservedState with what its users need: decoding, indexes, handlers and counters, for values
+// of any type (store.h adds the type). Fed by a Reflector.
 //
-// Thread-safe. Values are immutable and shared: a reader keeps what it got for as long as it
-// likes. Handlers are called one at a time, in the order of the changes, without the lock: on the
-// thread that made the change, or on one that is already calling handlers. They may call anything
-// here. They live as long as the cache; one that is registered late is first told what is there,
-// perhaps by another thread and after on_change() has returned.
+// Thread-safe. Values are immutable and shared: a reader may keep them. Handlers are called one at
+// a time, in the order of the changes, without the lock: on the thread that made the change, or on
+// one that is already calling handlers. They may call any method of the cache. They live as long as
+// the cache. A handler that is registered late is first called for the objects that exist, perhaps
+// by another thread and after on_change() has returned.
 //
-// An object that can not be decoded is counted, logged once, remembered as unreadable, and holds
-// up nothing; a value it had before is dropped, since it is no longer true.
+// An object that cannot be decoded is counted, logged once, and remembered as unreadable; it does
+// not affect other objects. A value that it had before is dropped, because it is outdated.
 
 #pragma once
 
@@ -31,7 +31,7 @@ namespace paddle::kube {
 
 using Decode = std::function<Result<Value>(const Json& object)>;
 using IndexFunction = std::function<std::vector<std::string>(const void* value)>;
-// before or after is null when it was not there or is gone.
+// `before` is null when the object is new, `after` when it is gone.
 using ChangeHandler =
     std::function<void(const ObjectKey& key, const Value& before, const Value& after)>;
 
@@ -40,13 +40,13 @@ class ObjectCache final : public ReflectorSink {
   ObjectCache(const Resource& resource, Decode decode, Metrics& metrics);
   ~ObjectCache() override;
 
-  // A name that is known already keeps its first function.
+  // A name that exists already keeps its first function.
   void add_index(const std::string& name, IndexFunction function);
   void on_change(ChangeHandler handler);
 
-  // True once the first list is in and the handlers have been told of it.
+  // True after the first list is complete and the handlers have been called for it.
   bool has_synced() const;
-  // Returns has_synced(): true, or false when `stop` came first.
+  // Waits for has_synced(); false when `stop` came first.
   bool wait_until_synced(std::stop_token stop) const;
 
   Value find(const ObjectKey& key) const;
@@ -55,7 +55,8 @@ class ObjectCache final : public ReflectorSink {
   size_t size() const;
   bool is_unreadable(const ObjectKey& key) const;
 
-  // What the server answered to our write; rules in view.h. One that can not be decoded is ignored.
+  // The server's response to our own write; observed_state.h has the rules. An object that cannot
+  // be decoded is ignored.
   void acknowledge(const Json& written);
   void acknowledge(ObjectState written);
   void acknowledge_deleted(const ObjectKey& key, const std::string& uid,
@@ -73,12 +74,12 @@ class ObjectCache final : public ReflectorSink {
     IndexFunction function{};
     std::map<std::string, std::set<ObjectKey>> entries{};
   };
-  // Something to tell the handlers with numbers first <= n < last.
+  // A call that the handlers with the numbers first <= n < last are to receive.
   struct Notification {
     size_t first = 0;
     size_t last = 0;
     Change change{};
-    bool synced = false;  // not a change: the first list is in
+    bool synced = false;  // not a change: the first list is complete
   };
 
   Result<ObjectState> read(const Json& object) const;
@@ -104,7 +105,7 @@ class ObjectCache final : public ReflectorSink {
   bool list_done_ GUARDED_BY(mutex_) = false;
   bool synced_ GUARDED_BY(mutex_) = false;
   size_t decoded_in_list_ GUARDED_BY(mutex_) = 0;
-  size_t reported_ GUARDED_BY(mutex_) = 0;  // what the gauge shows for us
+  size_t reported_ GUARDED_BY(mutex_) = 0;  // our part of the gauge
 };
 
 }  // namespace paddle::kube

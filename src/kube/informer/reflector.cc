@@ -83,11 +83,11 @@ WatchOutcome Reflector::watch(const ReflectorStep& step, std::stop_token stop) {
   return outcome;
 }
 
-// Breaks of a connection are daily life; what an operator can act on is a warning.
+// Broken connections are normal; what an operator can act on is a warning.
 void Reflector::explain(std::string_view what, const Error& error) {
   if (error.code == Code::kCancelled) return;
   if (error.code == Code::kNotFound) {
-    if (std::exchange(unknown_, true)) return;  // once: it may stay so for long
+    if (std::exchange(unknown_, true)) return;  // once: it may last for long
     log::warn("the server does not know this resource; apply its CustomResourceDefinition",
               {{"resource", resource_.plural}, {"group", resource_.group}});
     return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows one collection of the server for ever: lists, watches, and begins again as
-// reflector_plan.h says. Knows nothing of what the objects mean: texts go to a sink.
+// Follows one collection of the server until it is stopped: lists, watches, and begins again as
+// state/reflector_plan.h decides. Independent of what the objects mean: it passes their texts to a
+// sink.
 //
 // run() blocks until `stop`; one thread per reflector. The sink is called on that thread only.
 
@@ -17,26 +18,26 @@
 
 namespace paddle::kube {
 
-// Which part of a collection.
+// The part of a collection to follow.
 struct Scope {
   std::string ns{};  // empty = all namespaces
   std::string label_selector{};
   std::string field_selector{};
-  bool metadata_only = false;  // ListOptions says what that means
+  bool metadata_only = false;  // as in ListOptions
   auto operator<=>(const Scope&) const = default;
 };
 
 class ReflectorSink {
  public:
   virtual ~ReflectorSink() = default;
-  // A list that is begun again, or not ended, did not happen.
+  // A list that is begun again, or not ended, has no effect.
   virtual void begin_list() = 0;
   virtual void list_item(std::string_view object) = 0;
   virtual void end_list(const std::string& version) = 0;
-  // Returns the version that the event brings the stream to; an error when that can not be told,
-  // which ends the watch and leads to a new list.
+  // Returns the version of the stream after the event; an error when it is not known, which ends
+  // the watch and leads to a new list.
   virtual Result<std::string> event(const WatchEvent& event) = 0;
-  // Told about every attempt, for counters.
+  // Called for every attempt, for counters.
   virtual void list_begins() {}
   virtual void watch_begins() {}
 };
@@ -59,7 +60,7 @@ class Reflector {
   ReflectorSink& sink_;
   const Clock& clock_;
   ReflectorPlan plan_;
-  bool unknown_ = false;  // the server does not know the resource, and we have said so
+  bool unknown_ = false;  // the server does not know the resource; logged once
 };
 
 }  // namespace paddle::kube

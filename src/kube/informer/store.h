@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The typed face of an informer's cache: objects of one collection as values of T.
+// The typed interface of an informer's cache: objects of one collection as values of T.
 //
 //   auto pods = informers.of(kPods, {.label_selector = "app=paddle"}, pod_projection());
 //   pods.add_index("owner", [](const Pod& pod) { return owner_uids(pod); });
 //   pods.on_change([&](const auto& key, const Pod* before, const Pod* after) { ... });
 //   for (const auto& pod : pods.list("owner", job.uid)) ...
 //
-// A handle, cheap to copy, valid as long as the Informers it came from; contracts of threads,
-// handlers and acknowledgements are object_cache.h's and view.h's.
+// A handle, cheap to copy, valid as long as the Informers that it came from. object_cache.h has the
+// contracts for threads and handlers, state/observed_state.h that for acknowledgements.
 
 #pragma once
 
@@ -22,8 +22,8 @@
 
 namespace paddle::kube {
 
-// How T is read from an object: keeps only what is needed. Within one type, equal names mean equal
-// projections, and are shared.
+// Decodes T from an object and keeps only what is needed. Within one type, projections with the
+// same name are the same and are shared.
 template <typename T>
 struct Projection {
   std::string name{};
@@ -62,7 +62,7 @@ class Store {
     });
   }
 
-  // Our own write, as the server answered it: shown until the watch has caught up.
+  // Our own write, as the server returned it: it is visible until the watch shows it.
   void acknowledge(const Json& written) const { cache_->acknowledge(written); }
   void acknowledge(T written) const requires requires { written.meta.resource_version; }
   {

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// A dead connection must not eat the whole deadline: at least two more attempts fit in.
+// A dead connection must not use up the whole deadline: at least two more attempts must fit.
 milliseconds attempt_limit(const LeaseTiming& timing) {
   return std::max(timing.retry, timing.renew_deadline / 3);
 }
@@ -117,7 +117,7 @@ bool Elector::acquire(std::stop_token stop) {
     } else if (decision->action != LeaseAction::kWait && write_claim(decision->action, stop)) {
       return true;
     }
-    // Spread out, so that several candidates do not ask in step for ever.
+    // Random, so that several candidates do not keep sending at the same time.
     const auto pause = options_.timing.retry * (1.0 + 0.2 * random_.uniform());
     clock_.sleep(std::chrono::duration_cast<nanoseconds>(pause), stop);
   }
@@ -134,8 +134,8 @@ bool Elector::write_claim(LeaseAction action, std::stop_token stop) {
                     ? cluster_.create(resources::kLeases, new_lease(options_.lease, record), call)
                     : cluster_.update(resources::kLeases, *object_, {}, call);
   if (!stored) {
-    object_.reset();  // whatever happened, the next look tells
-    // Losing the race for it is the normal fate of all candidates but one.
+    object_.reset();  // the next read shows what is stored
+    // All candidates but one lose the race for it; that is normal.
     if (!stored.is(Code::kConflict) && !stored.is(Code::kAlreadyExists) && !stop.stop_requested()) {
       log::warn("can not take the lease",
                 {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
@@ -143,7 +143,7 @@ bool Elector::write_claim(LeaseAction action, std::stop_token stop) {
     return false;
   }
   renewed(started, *std::move(stored));
-  return fence_.open(clock_.boot());  // false: the answer came after the lease had passed
+  return fence_.open(clock_.boot());  // false: the response came after the lease expired
 }
 
 void Elector::renewed(BootTime started, Json stored) {
@@ -164,7 +164,7 @@ void Elector::keep_renewing(std::stop_token stop) {
 }
 
 Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
-  if (!object_) {  // the last answer did not say what is stored now
+  if (!object_) {  // the stored lease is not known
     auto decision = read_lease(stop);
     if (!decision) return Renewal::kTryAgain;
     if (decision->action != LeaseAction::kRenew) return Renewal::kLost;
@@ -174,7 +174,7 @@ Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
   if (left <= milliseconds{0}) return Renewal::kLost;
   edit_lease(*object_, claim(seen_ ? std::optional(seen_->record) : std::nullopt, options_.identity,
                              options_.timing, clock_.wall()));
-  // Fenced like any other write: a renewal that was overtaken by the lease's end is not sent.
+  // Fenced like any other write: a renewal is not sent after the end of the lease.
   auto stored =
       fenced_.update(resources::kLeases, *object_, {},
                      {.timeout = std::min(attempt_limit(options_.timing), left), .stop = stop});
@@ -183,7 +183,8 @@ Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
     return fence_.open(clock_.boot()) ? Renewal::kGood : Renewal::kLost;
   }
   object_.reset();
-  if (stored.is(Code::kNotFound)) return Renewal::kLost;  // deleted: anybody may create it now
+  if (stored.is(Code::kNotFound))
+    return Renewal::kLost;  // deleted: any candidate may create it now
   if (!stop.stop_requested()) {
     log::warn("can not renew the lease",
               {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
@@ -194,7 +195,7 @@ Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
 void Elector::release() {
   Result<Json> stored = Error{Code::kCancelled, "the lease is not ours any more"};
   for (int attempt = 0; attempt < 2 && fence_.open(clock_.boot()); ++attempt) {
-    if (!object_) {  // a renewal was interrupted or unanswered: see what became of it
+    if (!object_) {  // a renewal was interrupted or had no response: read its outcome
       auto decision = read_lease({});
       if (!decision || decision->action != LeaseAction::kRenew) continue;
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands for election on one Lease, for as long as it runs, in a thread of its own. Won:
-// on_started, then a renewal every retry period. Lost (no renewal within the deadline, another
-// holder, the lease deleted): the fence closes, on_stopped, and it stands again. The process need
-// not exit.
+// Takes part in the election on one Lease, in a thread of its own. When it becomes the leader it
+// calls on_started, then renews the lease every retry period. When it loses the lease (no renewal
+// within the deadline, another holder, the lease deleted) it closes the fence, calls on_stopped,
+// and tries again. The process need not exit.
 //
 // on_started must return soon (it starts workers); on_stopped must return only when nothing of this
-// term runs any more: no pass ever crosses from one term into another. Both run on the elector's
-// thread. resign() ends it: on_stopped if it led, then the lease is released with a precondition so
-// that the next one starts at once; a release is not attempted when the fence is closed. Callers
-// drain their work before resign(), while the lease is still being renewed.
+// term runs any more: no pass crosses from one term into another. Both run on the elector's thread.
+// resign() ends the election: on_stopped if it was the leader, then the lease is released with a
+// precondition so that the next leader starts immediately; it is not released when the fence is
+// closed. Callers drain their work before resign(), while the lease is still renewed.
 
 #pragma once
 
@@ -31,7 +31,7 @@ namespace paddle::kube {
 
 struct ElectorOptions {
   ObjectKey lease{};       // one per controller
-  std::string identity{};  // of one living process: elector_identity(), or pod_identity.h
+  std::string identity{};  // unique among running processes: elector_identity(), or pod_identity.h
   LeaseTiming timing{};
 };
 
@@ -49,9 +49,8 @@ class Elector {
   ~Elector();  // resigns
 
   const Fence& fence() const { return fence_; }
-  Cluster& fenced() {
-    return fenced_;
-  }  // for the writes of the controller that this lease protects
+  // For the writes of the controller that this lease protects.
+  Cluster& fenced() { return fenced_; }
   const std::string& identity() const { return options_.identity; }
   bool leading() const { return leading_; }
 
@@ -64,7 +63,7 @@ class Elector {
 
   void run(std::stop_token stop, const TermCallbacks& callbacks);
   Result<LeaseDecision> read_lease(std::stop_token stop);
-  bool acquire(std::stop_token stop);  // until won (true) or stopped
+  bool acquire(std::stop_token stop);  // until acquired (true) or stopped
   bool write_claim(LeaseAction action, std::stop_token stop);
   void keep_renewing(std::stop_token stop);  // until lost or stopped
   enum class Renewal { kGood, kTryAgain, kLost };
@@ -84,9 +83,9 @@ class Elector {
   prometheus::Counter& failed_renewals_;
   std::atomic<bool> leading_{false};
 
-  // Only touched by the thread.
+  // Used only by the thread.
   std::optional<ObservedLease> seen_{};
-  std::unique_ptr<Json> object_;  // as last received; null when it has to be read again
+  std::unique_ptr<Json> object_;  // as last received; null: it has to be read again
   BootTime last_renewal_{};
 
   std::jthread thread_;

@@ -27,7 +27,7 @@ const LeaseTiming kPatient{.lease = seconds{60},
                            .retry = milliseconds{30},
                            .margin = seconds{1}};
 
-// Returns when it is so; a test that waits in vain is ended by the runner's limit.
+// Returns when it is true; the test runner ends a test that waits in vain.
 template <typename Condition>
 void until(const Condition& condition) {
   while (!condition()) system_clock().sleep(milliseconds{2}, {});
@@ -109,7 +109,7 @@ TEST_F(ElectorTest, WhoIsCutOffReleasesNothing) {
   network.set_policy(faults::every_nth(1, Fault{}));
   until([&] { return stopped.load(); });
   network.set_policy([](const Request& request, size_t) -> std::optional<Fault> {
-    if (request.verb == Verb::kGet) return Fault{};  // it can not learn that it may stand again
+    if (request.verb == Verb::kGet) return Fault{};  // it cannot read that the lease is free
     return std::nullopt;
   });
   const size_t before = writes();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps a leader that was paused or cut off from writing after its lease.
+// Prevents writes of a leader that was paused or cut off after its lease has expired.
 //
-// Fence is a deadline on the boot-time clock, which goes on while the process is stopped. Only the
-// elector moves it; anybody may read it at any time without a lock.
+// Fence is a deadline on the boot-time clock, which continues while the process is stopped. Only
+// the elector moves it; any thread may read it at any time without a lock.
 //
 // FencedCluster is the Cluster that a leader's reconcilers write through. Reads pass. A write is
-// refused with kCancelled once the lease has passed; it is asked about three times: before the
-// call, by the transport right before each attempt is handed to the wire (Call::may_send), and by
-// the call's timeout, which never outlives the lease. What remains is a pause between the last
-// question and the system call that sends: a few instructions, and such a late write carries a
-// precondition or a deterministic name, so it is harmless.
+// refused with kCancelled after the lease has expired. The fence is checked three times: before the
+// call, by the transport immediately before each attempt is sent (Call::may_send), and by the
+// call's timeout, which never exceeds the lease. What remains is a pause between the last check and
+// the system call that sends: a few instructions. Such a late write has a precondition or a
+// deterministic name, so it is harmless.
 
 #pragma once
 
@@ -40,7 +40,7 @@ class Fence {
 
 class FencedCluster final : public Cluster {
  public:
-  // Borrows all of them; `name` labels the counter of refused writes.
+  // Borrows its arguments; `name` labels the counter of refused writes.
   FencedCluster(Cluster& cluster, const Fence& fence, const Clock& clock, const std::string& name,
                 Metrics& metrics);
 

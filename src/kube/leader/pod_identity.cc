@@ -10,7 +10,7 @@
 namespace paddle::kube {
 namespace {
 
-// A name without a file: it begins with a zero, and lives in the network namespace.
+// An abstract name: it begins with a zero byte and belongs to the network namespace, not to a file.
 bool bind_to(int socket, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name under which a pod's process stands for election: the pod's name and uid.
+// The identity under which the process of a pod takes part in an election: the pod's name and uid.
 //
-// It survives a restart of the container, so the successor finds its own name in the lease and
-// leads at once, instead of waiting until the lease of somebody who is dead has passed. Safe as
-// long as one living process has the name: whoever has it holds a socket that the pod's network
-// namespace knows by the uid, and that the kernel frees with the process, not before. A second
-// process of the pod (another container, `kubectl exec`) does not get it, and stands under a random
-// name.
+// It survives a restart of the container, so that the next process finds its own identity in the
+// lease and leads immediately, instead of waiting until the lease of a dead process has expired.
+// This is safe as long as one running process has the identity: it holds a socket whose name
+// contains the uid, which is unique in the pod's network namespace and which the kernel frees with
+// the process. A second process of the pod (another container, `kubectl exec`) does not get it, and
+// uses a random identity.
 
 #pragma once
 
@@ -20,10 +20,10 @@ namespace paddle::kube {
 
 class PodIdentity {
  public:
-  // Nothing without a name or uid (not in a pod), or while another process has it.
+  // Nullopt without a name or uid (not in a pod), or while another process has the identity.
   static std::optional<PodIdentity> claim(const std::string& pod_name, const std::string& pod_uid);
 
-  const std::string& text() const { return text_; }  // ours as long as this object lives
+  const std::string& text() const { return text_; }  // ours as long as this object exists
 
  private:
   PodIdentity(std::string text, UniqueFd held) : text_(std::move(text)), held_(std::move(held)) {}

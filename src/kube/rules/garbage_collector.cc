@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kForeground = "foregroundDeletion";
 constexpr int kPodGraceSeconds = 30;
 
-// Only a pod that a kubelet may be running is given time to end.
+// Only a pod that a kubelet may be running has a grace period.
 int grace_of(const Resource& resource, const Json& object, const DeleteOptions& options) {
   if (resource != resources::kPods) return 0;
   const auto text = [&](const char* outer, const char* inner) {
@@ -89,7 +89,7 @@ Result<> GarbageCollector::remove(const Resource& resource, const ObjectKey& key
     meta["deletionGracePeriodSeconds"] = grace;
     if (meta.contains("generation")) meta["generation"] = meta["generation"].get<int>() + 1;
   } else if (const int before = meta.value("deletionGracePeriodSeconds", 0); grace < before) {
-    // Sooner than was said before: counted from the same moment.
+    // A shorter grace period than before, counted from the same moment.
     if (const auto end = parse_rfc3339(meta_text(object, "deletionTimestamp")); end) {
       meta["deletionTimestamp"] = rfc3339(*end - std::chrono::seconds(before - grace));
     }
@@ -124,16 +124,16 @@ void GarbageCollector::erase(const Resource& resource, const ObjectKey& key, Wal
   if (!record) return;
   store_.erase(resource, key);
   if (!collects_) return;
-  gone_.push_back(record->object);
-  if (telling_) return;  // whoever is at it comes to this one too
-  telling_ = true;
-  while (!gone_.empty()) {
-    const StoredObject next = gone_.front();
-    gone_.pop_front();
+  removed_.push_back(record->object);
+  if (processing_) return;  // the outer call processes this one, too
+  processing_ = true;
+  while (!removed_.empty()) {
+    const StoredObject next = removed_.front();
+    removed_.pop_front();
     remove_dependents(meta_text(*next, "uid"), now);
     for (const auto& owner : owner_uids(*next)) release_if_waiting(owner, now);
   }
-  telling_ = false;
+  processing_ = false;
 }
 
 void GarbageCollector::remove_dependents(const std::string& uid, WallTime now) {
@@ -166,7 +166,7 @@ void GarbageCollector::orphan_dependents(const std::string& uid) {
   }
 }
 
-// An owner that waits in the foreground goes once its last dependent is gone.
+// An owner that is deleted in the foreground is removed after its last dependent.
 void GarbageCollector::release_if_waiting(const std::string& uid, WallTime now) {
   const auto found = store_.find_uid(uid);
   if (!found) return;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deletion and what follows from it: finalizers, grace periods, and the garbage collector that
-// removes, orphans or waits for dependents. Works on an ObjectStore under its keeper's lock.
+// Deletion and its consequences: finalizers, grace periods, and the garbage collector, which
+// removes, orphans or waits for dependents. Works on an ObjectStore; the owner of the store locks
+// it.
 //
-// The collector acts at once when an owner goes (the real one some time later): a dependent is
-// removed when none of its owners exists any more. A dependent created after its owner went stays
-// until collect_dangling() is asked for, so that the keeper decides when that race is lost.
+// The collector acts immediately when an owner is removed (the real one acts later): a dependent is
+// removed when none of its owners exists any more. A dependent that was created after the removal
+// of its owner stays until collect_dangling() is called, so that the caller decides when that race
+// ends.
 
 #pragma once
 
@@ -29,7 +31,7 @@ class GarbageCollector {
   // Stores an updated object, or removes it when it was only waiting for its finalizers.
   StoredObject put_or_release(const Resource& resource, Json object, FieldOwners owners,
                               WallTime now);
-  // Removes those of the candidates that have owners, none of which exists.
+  // Removes the candidates that have owners none of which exists.
   void collect_dangling(const std::vector<Located>& candidates, WallTime now);
 
  private:
@@ -41,10 +43,10 @@ class GarbageCollector {
 
   ObjectStore& store_;
   const bool collects_;
-  // Objects that went and whose dependents and owners have not been told: a list, not a recursion,
+  // Removed objects whose dependents and owners have not been processed: a queue, not a recursion,
   // so that a long chain of owners needs no deep stack.
-  std::deque<StoredObject> gone_{};
-  bool telling_ = false;
+  std::deque<StoredObject> removed_{};
+  bool processing_ = false;
 };
 
 }  // namespace paddle::kube

@@ -16,7 +16,7 @@ const Pointer kSpecReplicas{"/spec/worker/replicas"};
 const Pointer kStatusReplicas{"/status/replicas"};
 constexpr size_t kMaxNameLength = 253;
 
-// metadata that only the server writes; an update can not change it.
+// metadata that only the server writes; an update cannot change it.
 constexpr std::array<const char*, 8> kSystemFields{"name",
                                                    "namespace",
                                                    "uid",
@@ -91,7 +91,7 @@ Result<> check_finalizers(const Json& old, const Json& updated) {
   return Done{};
 }
 
-// Empty maps and lists in metadata are stored as nothing, as the server does.
+// Empty maps and lists in metadata are not stored, as at the server.
 void tidy_metadata(Json& meta) {
   for (const char* field : {"labels", "annotations", "finalizers", "ownerReferences"}) {
     if (meta.contains(field) && (meta[field].is_null() || meta[field].empty())) meta.erase(field);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rules of the API server need from whoever keeps the objects: FakeStorage in memory, the
-// embedded server in SQLite. Not thread-safe: the keeper locks.
+// The storage that the rules of the API server work on: FakeStorage in memory, SQLite in the
+// embedded server. Not thread-safe: the owner locks it.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct Record {
   FieldOwners owners{};
 };
 
-// Where an object is.
+// The place of an object.
 struct Located {
   Resource resource{};
   api::ObjectKey key{};
@@ -35,11 +35,11 @@ class ObjectStore {
   virtual ~ObjectStore() = default;
 
   virtual std::optional<Record> read(const Resource& resource, const api::ObjectKey& key) const = 0;
-  // Stamps the next version and records the change. The object's metadata is its key.
+  // Assigns the next version and records the change. The metadata of the object has its key.
   virtual StoredObject put(const Resource& resource, api::Json object, FieldOwners owners) = 0;
   virtual void erase(const Resource& resource, const api::ObjectKey& key) = 0;
 
-  // Objects that name this uid in their ownerReferences, and the object that has it.
+  // Objects that have this uid in their ownerReferences, and the object that it belongs to.
   virtual std::vector<Located> dependents_of(const std::string& uid) const = 0;
   virtual std::optional<Located> find_uid(const std::string& uid) const = 0;
 };

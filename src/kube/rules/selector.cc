@@ -30,7 +30,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// Splits at commas that stand outside of parentheses.
+// Splits at commas outside of parentheses.
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -160,7 +160,7 @@ bool Selector::matches(const Json& object) const {
         meta == object.end() ? nullptr : text_at(*meta, "labels", wanted.key);
     if (!meets(wanted, value)) return false;
   }
-  static const std::string nothing;  // to a field selector an absent field is an empty one
+  static const std::string nothing;  // for a field selector an absent field is empty
   for (const auto& wanted : fields_) {
     const std::string_view path = wanted.key;
     const auto dot = path.find('.');

@@ -3,7 +3,7 @@
 // Label and field selectors as the API server reads them: parsed once, matched against objects.
 //
 //   labels  "app=web,tier!=db,env in (a, b),env notin (c),flag,!flag"
-//   fields  "metadata.name=x,spec.nodeName!=n" over the few paths the server indexes
+//   fields  "metadata.name=x,spec.nodeName!=n" over the few paths that the server indexes
 //
 // A pure value; an empty selector matches everything.
 
@@ -27,7 +27,7 @@ struct Requirement {
 
 class Selector {
  public:
-  // kInvalid for text that is not a selector, or for a field the server does not index.
+  // kInvalid when the text is not a selector, or names a field that the server does not index.
   static Result<Selector> parse(std::string_view labels, std::string_view fields);
 
   bool matches(const api::Json& object) const;

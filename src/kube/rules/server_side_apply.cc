@@ -11,7 +11,7 @@ using Pointer = Json::json_pointer;
 
 const std::string kPlainWriter = "(plain writes)";  // no field manager may contain a space
 
-// Names and system fields belong to nobody.
+// Names and system fields have no owner.
 const std::set<std::string>& unowned() {
   static const std::set<std::string> paths{"/apiVersion",
                                            "/kind",
@@ -50,7 +50,7 @@ bool beneath(const std::string& path, const std::string& above) {
   return path.size() > above.size() && path.starts_with(above) && path[above.size()] == '/';
 }
 
-// One names the other, or a part of it: setting one changes the other.
+// One is the other, or a part of it: setting one changes the other.
 bool overlap(const std::string& a, const std::string& b) {
   return a == b || beneath(a, b) || beneath(b, a);
 }

@@ -26,7 +26,7 @@ bool ListSplitter::reading() const {
   return state_ == State::kKey || state_ == State::kValue || state_ == State::kItem;
 }
 
-// Only what is kept is gathered; other values pass by.
+// Only values that are kept are gathered; others are skipped.
 bool ListSplitter::wanted() const {
   return state_ != State::kValue || small_field(key_) || key_ == "items";
 }
@@ -115,7 +115,7 @@ Result<> ListSplitter::feed(std::string_view bytes, const ItemSink& sink) {
     if (!scanner_.done()) continue;
     inside_ = false;
     CHECK_DONE(on_text(whole ? piece : std::string_view(partial_), sink));
-    constexpr size_t kKeep = size_t{64} << 10;  // a rare giant does not stay in memory
+    constexpr size_t kKeep = size_t{64} << 10;  // a rare large object does not stay in memory
     if (partial_.capacity() > kKeep) partial_ = {};
     partial_.clear();
   }

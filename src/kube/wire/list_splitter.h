@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the elements of `.items` in the byte stream of a list and hands out each one's text as soon
-// as it is complete, along with what the list says of itself. The order of the fields and the
-// chunking of the bytes make no difference. Memory is bounded by one element. Pure but for the
-// sink; after an error the splitter is of no further use.
+// Finds the elements of `.items` in the byte stream of a list and passes on each one's text as soon
+// as it is complete, and reads the metadata of the list. The order of the fields and the chunking
+// of the bytes make no difference. Memory is bounded by one element. Pure but for the sink; after
+// an error the splitter must not be used again.
 
 #pragma once
 
@@ -27,8 +27,8 @@ class ListSplitter {
  public:
   explicit ListSplitter(size_t max_object) : max_object_(max_object) {}
 
-  // The sink's error, kInvalid for an element larger than max_object, kInternal for what is no
-  // list.
+  // Returns the sink's error; kInvalid for an element larger than max_object; kInternal when the
+  // bytes are not a list.
   Result<> feed(std::string_view bytes, const ItemSink& sink);
 
   // At the end of the stream: kUnavailable when it stopped early; the error that a Status carries
@@ -57,7 +57,7 @@ class ListSplitter {
   const size_t max_object_;
   State state_ = State::kStart;
   ValueScanner scanner_{};
-  bool inside_ = false;  // of the value that scanner_ follows
+  bool inside_ = false;  // a value that scanner_ is reading
   std::string partial_{};
   std::string key_{};
   bool has_items_ = false;

@@ -47,7 +47,7 @@ milliseconds ThrottleGate::wait_for(const std::string& resource) {
     }
     left = std::chrono::ceil<milliseconds>(found->second - now);
   }
-  // Those who waited do not all start in the same instant.
+  // Calls that waited together do not start together.
   return left + milliseconds{random_.below(static_cast<std::uint64_t>(left.count() / 4 + 1))};
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a refused request is worth sending again, and after what pause. Pure policy; the transport
-// (kube/client/transport.h) does the waiting.
+// When a refused request is sent again, and after which pause. Pure policy; the transport
+// (kube/client/transport.h) waits.
 //
-// Only the server can ask for another attempt: 429 always does (the request was not processed), 503
-// when it says how long to wait. Reads are also repeated after any other 5xx that says so. A write
-// is never repeated when the server may have carried it out.
+// Only the server can request another attempt: 429 always does (the request was not processed), 503
+// when it has a Retry-After. Reads are also repeated after any other 5xx with a Retry-After. A
+// write is never repeated when the server may have executed it.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace paddle::kube {
 
 struct Refusal {
-  int attempt = 1;  // the first one is 1
+  int attempt = 1;  // counts from 1
   int status = 0;
   std::optional<std::chrono::milliseconds> retry_after{};
   bool read_only = false;
@@ -31,23 +31,23 @@ struct Refusal {
 
 inline constexpr int kMaxAttempts = 10;
 
-// Nothing: give up. At least what the server asked for, and up to a quarter more, so that those who
-// were refused together do not come back together.
+// Nullopt: give up. Otherwise at least the pause that the server requests, and up to a quarter
+// more, so that clients that were refused together do not return together.
 std::optional<std::chrono::milliseconds> pause_before_retry(const Refusal& refusal);
 
-// How long a 429 holds back later calls for the same resource.
+// How long a 429 delays later calls for the same resource.
 std::chrono::milliseconds throttle_pause(
     const std::optional<std::chrono::milliseconds>& retry_after);
 
-// After a 429 new calls for the same resource wait as well: the server is busy with that flow, and
-// more requests would only be refused. One gate per resource, so that a throttled list of pods does
-// not hold up the renewal of a lease. There is no other limit on our rate. Thread-safe.
+// After a 429, new calls for the same resource wait, too: the server is busy, and would refuse
+// them. There is one gate per resource, so that a throttled list of pods does not delay the renewal
+// of a lease. There is no other limit of our rate. Thread-safe.
 class ThrottleGate {
  public:
   ThrottleGate(const Clock& clock, Random& random) : clock_(clock), random_(random) {}
 
   void close(const std::string& resource, std::chrono::milliseconds pause) EXCLUDES(mutex_);
-  // How long a call that wants to start now has to wait; zero when the way is free.
+  // How long a call that starts now has to wait; zero when the gate is open.
   std::chrono::milliseconds wait_for(const std::string& resource) EXCLUDES(mutex_);
 
  private:

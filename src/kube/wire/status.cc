@@ -59,7 +59,7 @@ Error error_of(const Status& status) {
   return {.code = code_of(status), .message = status.message, .retry_after = status.retry_after};
 }
 
-// One printable line, short: the body may be a page of HTML, or worse.
+// One short printable line: the body may be a page of HTML.
 std::string quoted(std::string_view body) {
   constexpr size_t kLongest = 200;
   std::string out;

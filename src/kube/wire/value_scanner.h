@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the end of one JSON value in a stream of bytes without building the value: brackets are
-// matched and strings skipped, the rest of the grammar is left to whoever parses the text. Nesting
-// is bounded like api::parse_json's. Feeding the same bytes in other pieces gives the same answers.
+// matched and strings skipped, the rest of the grammar is left to the parser of the text. Nesting
+// is bounded as in api::parse_json. The chunking of the bytes makes no difference.
 
 #pragma once
 
@@ -16,12 +16,11 @@ namespace paddle::kube {
 
 class ValueScanner {
  public:
-  // Consumes what belongs to the value and returns how many bytes that was; the rest is not
-  // touched. The first byte fed after reset() must be the value's first. kInternal when brackets do
-  // not match.
+  // Consumes the bytes of the value and returns their number; the rest is not touched. The first
+  // byte after reset() must be the first of the value. kInternal when brackets do not match.
   Result<size_t> feed(std::string_view bytes);
 
-  // A number, true, false or null has no end of its own: it is done when a byte follows it.
+  // A number, true, false or null has no terminator: it is done when another byte follows it.
   bool done() const { return state_ == State::kDone; }
   void reset() { state_ = State::kStart, depth_ = 0; }
 

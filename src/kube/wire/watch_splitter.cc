@@ -97,13 +97,13 @@ Result<> WatchSplitter::feed(std::string_view bytes, const EventSink& sink) {
       continue;
     }
     inside_ = false;
-    if (partial_.empty()) {  // it lies within this chunk as a whole
+    if (partial_.empty()) {  // this chunk contains all of it
       CHECK_DONE(deliver(piece, sink));
       continue;
     }
     partial_ += piece;
     CHECK_DONE(deliver(partial_, sink));
-    constexpr size_t kKeep = size_t{64} << 10;  // a rare giant does not stay in memory
+    constexpr size_t kKeep = size_t{64} << 10;  // a rare large object does not stay in memory
     if (partial_.capacity() > kKeep) partial_ = {};
     partial_.clear();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts the byte stream of a watch into events. Boundaries come from the JSON itself, so newlines
-// between events, or none, make no difference, and neither does the way the bytes are chunked. An
-// event is delivered only when its last byte has arrived. Pure but for the sink; memory is bounded
-// by one event. After an error the splitter is of no further use.
+// Splits the byte stream of a watch into events. Boundaries come from the JSON itself: newlines
+// between events, or none, and the chunking of the bytes make no difference. An event is delivered
+// only when its last byte has arrived. Pure but for the sink; memory is bounded by one event. After
+// an error the splitter must not be used again.
 
 #pragma once
 
@@ -20,8 +20,8 @@ class WatchSplitter {
  public:
   explicit WatchSplitter(size_t max_event) : max_event_(max_event) {}
 
-  // The sink's error, the error that an ERROR event carries, kInvalid for an event larger than
-  // max_event, kInternal for bytes that are not events.
+  // Returns the sink's error; the error of an ERROR event; kInvalid for an event larger than
+  // max_event; kInternal when the bytes are not events.
   Result<> feed(std::string_view bytes, const EventSink& sink);
 
   // At the end of the stream: kUnavailable when it stopped in the middle of an event.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Both splitters on any bytes, in two chunkings derived from the input: no crash, bounded memory,
-// and the same events whatever the chunking.
+// and the same events for both chunkings.
 
 #include <cstdint>
 #include <cstdlib>

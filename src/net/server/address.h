@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a server listens, as flags write it: ":8081", "127.0.0.1:0", "[::1]:9000". A value.
+// The address that a server listens on, in the syntax of flags: ":8081", "127.0.0.1:0",
+// "[::1]:9000". A value.
 
 #pragma once
 
@@ -18,7 +19,7 @@ struct Address {
 };
 std::string to_string(const Address& address);
 
-// kInvalid with one sentence for anything else than [host]:port.
+// kInvalid when the text is not [host]:port.
 Result<Address> parse_address(std::string_view text);
 
 }  // namespace paddle::net

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One accepted socket as httplib's Stream, with bounds that httplib lacks: a deadline for the whole
-// exchange, a limit on bytes read, and an end when the server stops. Owned by one thread.
+// One accepted socket as httplib's Stream, with limits that httplib lacks: a deadline for the whole
+// exchange, a limit of bytes read, and an end when the server stops. Used by one thread.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace paddle::net {
 
 class Connection final : public httplib::Stream {
  public:
-  // `stop_fd` becomes readable when the server stops. Borrows all three.
+  // `stop_fd` becomes readable when the server stops. Borrows socket, stream and stop_fd.
   Connection(int socket, SocketStream& stream, int stop_fd, BootTime deadline, size_t read_limit)
       : socket_(socket),
         stream_(stream),

@@ -17,7 +17,7 @@
 namespace paddle::net {
 namespace {
 
-// Set around a connection that came when all places were taken: it is closed unread.
+// Set for a connection beyond the limit: it is closed without reading it.
 thread_local bool turned_away = false;
 
 // A thread per connection, up to a limit; none while idle. Only the accepting thread calls it.
@@ -57,7 +57,7 @@ class Places final : public httplib::TaskQueue {
 
 class Server final : public httplib::Server {
  public:
-  // `tls` null: in the clear.
+  // `tls` null: no TLS.
   Server(HttpServer::Handler handler, ServerLimits limits, int stop_fd,
          std::unique_ptr<TlsContext> tls)
       : handler_(std::move(handler)), limits_(limits), stop_fd_(stop_fd), tls_(std::move(tls)) {
@@ -178,7 +178,7 @@ class HttpServer::Impl {
     }
     address_ = {wanted.host, port};
     thread_ = std::thread([this] { server_.listen_after_bind(); });
-    // stop() has no effect before the loop runs, so the destructor must not come earlier.
+    // stop() has no effect before the loop runs, so the destructor must not run earlier.
     while (!server_.is_running()) system_clock().sleep(std::chrono::milliseconds{1}, {});
     return Done{};
   }

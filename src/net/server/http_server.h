@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers short GET and HEAD requests; one request per connection, request bodies are never read.
-// With `body_bytes` set PUT, POST and DELETE are answered as well: the handler gets the whole body,
-// and a longer one is a 413. A compressed body is refused (415): its size is not known before.
-// Every connection is bounded: bytes of its request, time from accept to the last byte of the
-// answer (a slow sender or reader is cut off), and the number of connections at once (the next one
-// is closed at once). With `tls` all of this is over TLS, and the handshake counts. start() returns
-// when the server listens; the destructor returns when every thread is gone. The handler runs on
-// connection threads and must be thread-safe; what it throws becomes a 500.
+// Answers short GET and HEAD requests; one request per connection, request bodies are not read.
+// With `body_bytes` set it also answers PUT, POST and DELETE: the handler gets the whole body, and
+// a longer one is a 413. A compressed body is refused (415), because its size is not known in
+// advance.
+//
+// Every connection is limited: the bytes of its request, the time from accept to the last byte of
+// the response (a slow client is cut off), and the number of connections (one too many is closed
+// immediately). With `tls` all of this is over TLS, and the time includes the handshake. start()
+// returns when the server listens; the destructor returns when every thread has ended. The handler
+// runs on connection threads and must be thread-safe; an exception of it becomes a 500.
 
 #pragma once
 
@@ -32,7 +34,7 @@ struct ServerLimits {
 struct ServerRequest {
   std::string method{};
   std::string path{};           // decoded, without the query
-  std::string query{};          // raw parameters, "verbose&x=1" given back as sorted "verbose=&x=1"
+  std::string query{};          // raw parameters, sorted: "verbose&x=1" is "verbose=&x=1"
   std::string authorization{};  // that header; a secret
   std::string body{};
 };
@@ -47,7 +49,7 @@ class HttpServer {
  public:
   using Handler = std::function<ServerReply(const ServerRequest&)>;
 
-  // kUnavailable when the address can not be bound, kInvalid when the certificate is none.
+  // kUnavailable when the address cannot be bound, kInvalid when the certificate cannot be used.
   static Result<std::unique_ptr<HttpServer>> start(const Address& address, Handler handler,
                                                    ServerLimits limits = {},
                                                    const ServerTls& tls = {});

@@ -80,7 +80,7 @@ class TlsWire final : public SocketStream {
     BIO_set_data(bio, reinterpret_cast<void*>(std::intptr_t{socket}));
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);  // owns it
-    SSL_set_accept_state(ssl_.get());   // the first read shakes hands
+    SSL_set_accept_state(ssl_.get());   // the first read does the handshake
   }
 
   ssize_t read(char* into, std::size_t size) override {

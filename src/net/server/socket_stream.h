@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes of one accepted socket, in the clear or over TLS. Never blocks and raises no signal: a call
-// that has to wait says for what. Owned by one thread.
+// The bytes of one accepted socket, plain or over TLS. Never blocks and raises no signal: a call
+// that would block returns what to wait for. Used by one thread.
 
 #pragma once
 
@@ -17,13 +17,13 @@ namespace paddle::net {
 
 class SocketStream {
  public:
-  // Bytes; 0: the peer has ended; kFailed; or what poll() has to wait for.
+  // The number of bytes; 0: end of the stream; kFailed; or what poll() has to wait for.
   enum : ssize_t { kFailed = -1, kWantsRead = -2, kWantsWrite = -3 };
 
   virtual ~SocketStream() = default;
   virtual ssize_t read(char* into, std::size_t size) = 0;
   virtual ssize_t write(const char* from, std::size_t size) = 0;
-  virtual bool has_buffered() const = 0;  // that were received and not read yet
+  virtual bool has_buffered() const = 0;  // bytes that were received and not read yet
   virtual void send_close_notify() = 0;
 };
 

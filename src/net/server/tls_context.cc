@@ -10,7 +10,7 @@
 namespace paddle::net {
 namespace {
 
-// Another file, or another content, has another mark.
+// A stamp: another file, or other content, has another stamp.
 std::string mark_of(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return "none";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A server's certificate and key, read from files and read again when these change, so that they
-// may be renewed under a running server. What can not be read leaves the last good pair in use.
+// can be renewed while the server runs. When they cannot be read, the last valid pair stays in use.
 // Thread-safe.
 
 #pragma once
@@ -17,14 +17,14 @@ typedef struct ssl_ctx_st SSL_CTX;
 namespace paddle::net {
 
 struct ServerTls {
-  std::string certificate_file{};  // PEM, with those between it and its authority
+  std::string certificate_file{};  // PEM, followed by the intermediate certificates
   std::string key_file{};
   bool operator==(const ServerTls&) const = default;
 };
 
 class TlsContext {
  public:
-  // kInvalid when the files are no pair that can be used.
+  // kInvalid when the files are not a usable pair.
   static Result<std::unique_ptr<TlsContext>> open(const ServerTls& files);
 
   std::shared_ptr<SSL_CTX> current() EXCLUDES(mutex_);
@@ -34,7 +34,7 @@ class TlsContext {
 
   const ServerTls files_;
   Mutex mutex_;
-  std::string seen_ GUARDED_BY(mutex_);  // marks of the files that were tried last
+  std::string seen_ GUARDED_BY(mutex_);  // stamps of the files that were read last
   std::shared_ptr<SSL_CTX> context_ GUARDED_BY(mutex_);
 };
 

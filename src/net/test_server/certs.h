@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Certificates made on the spot, for tests. PEM texts; EC keys, so that making one costs little.
-// A failure inside OpenSSL ends the program: a test can not go on without its certificates.
+// Certificates for tests, made when they are needed. PEM texts; EC keys, because they are cheap to
+// make. A failure of OpenSSL ends the program: a test cannot continue without its certificates.
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct Pair {
 
 struct Leaf {
   std::string common_name = "server";
-  std::vector<std::string> organizations{};  // groups, to the API server
+  std::vector<std::string> organizations{};  // groups, for the API server
   std::string san = "IP:127.0.0.1,DNS:localhost";
   bool client = false;
   long valid_from = -3600;  // seconds from now

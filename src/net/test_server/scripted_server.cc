@@ -47,9 +47,9 @@ std::unique_ptr<ssl_ctx_st, void (*)(ssl_ctx_st*)> context_of(
   return context;
 }
 
-class SocketWire final : public Wire {
+class SocketConnection final : public ScriptedConnection {
  public:
-  SocketWire(int fd, ssl_ctx_st* context) : fd_(fd), ssl_(nullptr, &SSL_free) {
+  SocketConnection(int fd, ssl_ctx_st* context) : fd_(fd), ssl_(nullptr, &SSL_free) {
     if (!context) return;
     ssl_.reset(SSL_new(context));
     SSL_set_fd(ssl_.get(), fd);
@@ -116,14 +116,14 @@ std::string lower(std::string text) {
 }
 
 // Reads one request; what follows it stays in `pending`.
-std::optional<Seen> read_request(SocketWire& wire, std::string& pending) {
+std::optional<ReceivedRequest> read_request(SocketConnection& connection, std::string& pending) {
   size_t end = 0;
   while ((end = pending.find("\r\n\r\n")) == std::string::npos) {
-    if (!wire.more(pending)) return std::nullopt;
+    if (!connection.more(pending)) return std::nullopt;
   }
   const std::string head = pending.substr(0, end + 2);
   pending.erase(0, end + 4);
-  Seen seen;
+  ReceivedRequest seen;
   const size_t first = head.find(' '), second = head.find(' ', first + 1);
   seen.method = head.substr(0, first);
   seen.target = head.substr(first + 1, second - first - 1);
@@ -136,7 +136,7 @@ std::optional<Seen> read_request(SocketWire& wire, std::string& pending) {
   const auto length = seen.headers.find("content-length");
   const size_t size = length == seen.headers.end() ? 0 : std::stoul(length->second);
   while (pending.size() < size) {
-    if (!wire.more(pending)) return std::nullopt;
+    if (!connection.more(pending)) return std::nullopt;
   }
   seen.body = pending.substr(0, size);
   pending.erase(0, size);
@@ -145,8 +145,8 @@ std::optional<Seen> read_request(SocketWire& wire, std::string& pending) {
 
 }  // namespace
 
-void Wire::reply(int status, std::string_view body,
-                 const std::vector<std::pair<std::string, std::string>>& headers) {
+void ScriptedConnection::reply(int status, std::string_view body,
+                               const std::vector<std::pair<std::string, std::string>>& headers) {
   std::string text = "HTTP/1.1 " + std::to_string(status) + " Said So\r\n";
   text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   for (const auto& [name, value] : headers) text += name + ": " + value + "\r\n";
@@ -155,17 +155,17 @@ void Wire::reply(int status, std::string_view body,
   send(text);
 }
 
-void Wire::begin_chunks() {
+void ScriptedConnection::begin_chunks() {
   send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
 }
 
-void Wire::chunk(std::string_view bytes) {
+void ScriptedConnection::chunk(std::string_view bytes) {
   char size[32];
   std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
   send(size + std::string(bytes) + "\r\n");
 }
 
-void Wire::end_chunks() { send("0\r\n\r\n"); }
+void ScriptedConnection::end_chunks() { send("0\r\n\r\n"); }
 
 ScriptedServer::ScriptedServer(Script script, std::optional<Tls> tls, On where)
     : script_(std::move(script)),
@@ -203,7 +203,7 @@ std::string ScriptedServer::url(const std::string& host) const {
   return (context_ ? "https://" : "http://") + host + ":" + std::to_string(port_);
 }
 
-std::vector<Seen> ScriptedServer::seen() {
+std::vector<ReceivedRequest> ScriptedServer::seen() {
   const Lock lock(mutex_);
   return seen_;
 }
@@ -229,17 +229,17 @@ void ScriptedServer::accept_loop() {
 }
 
 void ScriptedServer::serve(int fd, int number) {
-  SocketWire wire(fd, context_.get());
+  SocketConnection connection(fd, context_.get());
   std::string pending;
-  while (wire.open()) {
-    auto request = read_request(wire, pending);
+  while (connection.open()) {
+    auto request = read_request(connection, pending);
     if (!request) break;
     request->connection = number;
     {
       const Lock lock(mutex_);
       seen_.push_back(*request);
     }
-    script_(*request, wire);
+    script_(*request, connection);
   }
   shutdown(fd, SHUT_RDWR);  // the descriptor itself lives as long as the server
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server for tests that says exactly the bytes a script tells it to, over plain sockets or TLS:
-// late, cut in the middle, or wrong. It reads one HTTP/1.1 request at a time and calls the script
-// for each, on a thread per connection; calls to the script never overlap on one connection.
+// A server for tests that sends exactly the bytes of a script, over plain sockets or TLS: late, cut
+// in the middle, or wrong. It reads one HTTP/1.1 request at a time and calls the script for each,
+// on a thread per connection; calls on one connection never overlap.
 
 #pragma once
 
@@ -25,7 +25,7 @@ struct ssl_st;
 
 namespace paddle::net {
 
-struct Seen {
+struct ReceivedRequest {
   std::string method{};
   std::string target{};
   std::map<std::string, std::string> headers{};  // names in lower case
@@ -33,16 +33,17 @@ struct Seen {
   int connection = 0;  // 0 for the first accepted
 };
 
-// The connection, from the script's side.
-class Wire {
+// The connection, for the script.
+class ScriptedConnection {
  public:
-  virtual ~Wire() = default;
+  virtual ~ScriptedConnection() = default;
   virtual void send(std::string_view bytes) = 0;
-  virtual void close() = 0;          // an orderly end of the stream
-  virtual void reset() = 0;          // RST
-  virtual void wait_for_peer() = 0;  // returns when the peer has hung up or the server stops
+  virtual void close() = 0;  // an orderly end of the stream
+  virtual void reset() = 0;  // RST
+  virtual void
+  wait_for_peer() = 0;  // returns when the peer has closed the connection or the server stops
 
-  // A whole answer with a length.
+  // A whole response with its length.
   void reply(int status, std::string_view body,
              const std::vector<std::pair<std::string, std::string>>& headers = {});
   void begin_chunks();  // 200, chunked
@@ -52,10 +53,10 @@ class Wire {
 
 class ScriptedServer {
  public:
-  using Script = std::function<void(const Seen&, Wire&)>;
+  using Script = std::function<void(const ReceivedRequest&, ScriptedConnection&)>;
   struct Tls {
     Pair server{};
-    std::string client_ca{};  // not empty: a client certificate is demanded
+    std::string client_ca{};  // not empty: a client certificate is required
   };
 
   enum class On { kLoopback, kEveryAddress };
@@ -65,7 +66,8 @@ class ScriptedServer {
 
   int port() const { return port_; }
   std::string url(const std::string& host = "127.0.0.1") const;
-  std::vector<Seen> seen() EXCLUDES(mutex_);  // every request so far, in order of arrival
+  std::vector<ReceivedRequest> seen()
+      EXCLUDES(mutex_);  // every request so far, in order of arrival
   int connections() EXCLUDES(mutex_);
 
  private:
@@ -77,7 +79,7 @@ class ScriptedServer {
   UniqueFd listener_;
   int port_ = 0;
   Mutex mutex_;
-  std::vector<Seen> seen_ GUARDED_BY(mutex_);
+  std::vector<ReceivedRequest> seen_ GUARDED_BY(mutex_);
   std::vector<UniqueFd> sockets_ GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;

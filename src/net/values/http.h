@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values that net/http_client.h takes and gives. Plain data; secrets in here (tokens in
+// Requests, replies and options of net/http_client.h, as plain values. Secrets in them (tokens in
 // headers, keys, proxy passwords) never reach an error message.
 
 #pragma once
@@ -18,9 +18,9 @@
 
 namespace paddle::net {
 
-// Verification is on unless `insecure` says otherwise. A configured CA replaces the system's,
-// whatever the environment says. Files are read again for each new connection, so that they may be
-// rotated; of a file and a PEM text for the same thing, the text wins.
+// The server is verified unless `insecure`. A configured CA replaces the system's, whatever the
+// environment says. Files are read again for each new connection, so that they may be rotated. If
+// both a file and a PEM text are given, the text is used.
 struct TlsOptions {
   std::string ca_file{};
   std::string ca_pem{};
@@ -35,12 +35,12 @@ struct TlsOptions {
 
 struct HttpOptions {
   TlsOptions tls{};
-  // Unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY decide (net/values/proxy.h). Empty: none.
-  // Else http://, https:// or socks5://, userinfo allowed.
+  // Unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY decide (net/values/proxy.h). Empty: no proxy.
+  // Otherwise http://, https:// or socks5://, with optional user info.
   std::optional<std::string> proxy{};
   std::string user_agent{};
   std::chrono::milliseconds connect_timeout{10'000};
-  size_t max_body = size_t{16} << 20;  // of an answer that is not streamed
+  size_t max_body = size_t{16} << 20;  // of a response that is not streamed
   size_t max_idle = 32;                // connections kept open for later calls
 };
 
@@ -49,8 +49,8 @@ struct HttpRequest {
   std::string url{};
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string body{};
-  // Harmless when the server sees it twice: it is sent again, once, when a kept-alive connection
-  // turns out to be dead. Otherwise it is sent at most once.
+  // It may be executed twice: it is sent again, once, when a kept-alive connection turns out to be
+  // dead. Otherwise it is sent at most once.
   bool idempotent = true;
 };
 
@@ -66,10 +66,10 @@ struct HttpReply {
 
 struct HttpCall {
   std::chrono::milliseconds timeout{30'000};    // for the whole call; 0 = none
-  std::chrono::milliseconds header_timeout{0};  // until the answer begins; 0 = `timeout` alone
+  std::chrono::milliseconds header_timeout{0};  // until the response begins; 0 = only `timeout`
   std::stop_token stop{};
-  // Asked right before the request, and right before its body, is handed to the socket, each time
-  // it is sent; false means that it must not be (kCancelled).
+  // Called immediately before the request, and before its body, is written to the socket, each time
+  // it is sent; false: it is not sent (kCancelled).
   std::function<bool()> may_send{};
 };
 

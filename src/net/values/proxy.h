@@ -20,10 +20,10 @@ struct ProxySettings {
   std::string none{};
 };
 
-// Empty when the URL is to be reached directly.
+// Empty: connect directly.
 std::string proxy_for(const Origin& origin, const ProxySettings& settings);
 
-// As libcurl spells it: a scheme is added when there is none, and socks5 lets the proxy resolve
+// In libcurl's syntax: a scheme is added when there is none, and socks5 lets the proxy resolve
 // names.
 std::string curl_proxy(const std::string& proxy);
 

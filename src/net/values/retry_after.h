@@ -12,7 +12,7 @@
 
 namespace paddle::net {
 
-// From 0 to an hour; a date in the past is 0, nonsense is nothing.
+// From 0 to one hour; a date in the past is 0, an invalid text nullopt.
 std::optional<std::chrono::milliseconds> parse_retry_after(const std::string& text, WallTime now);
 
 }  // namespace paddle::net

@@ -39,7 +39,7 @@ std::string value(const Query& query, const std::string& name) {
   return {};
 }
 
-void refuse(net::Wire& wire, int status, const std::string& code) {
+void refuse(net::ScriptedConnection& wire, int status, const std::string& code) {
   wire.reply(status, "<Error><Code>" + code + "</Code></Error>");
 }
 
@@ -49,7 +49,7 @@ FakeS3::FakeS3(S3Credentials credentials, Script script, net::ScriptedServer::On
     : credentials_(std::move(credentials)),
       script_(std::move(script)),
       imposter_(
-          [this](const net::Seen& request, net::Wire& wire) {
+          [this](const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
             if (!script_ || !script_(request, wire)) answer(request, wire);
           },
           {}, where) {}
@@ -70,7 +70,7 @@ void FakeS3::remove(const std::string& key) {
   objects_.erase(key);
 }
 
-void FakeS3::answer(const net::Seen& request, net::Wire& wire) {
+void FakeS3::answer(const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
   const std::size_t mark = std::min(request.target.find('?'), request.target.size());
   const std::string path = request.target.substr(0, mark);
   const Query query = parse_query(
@@ -84,7 +84,7 @@ void FakeS3::answer(const net::Seen& request, net::Wire& wire) {
   refuse(wire, 404, "NoSuchBucket");
 }
 
-bool FakeS3::authentic(const net::Seen& request, const std::string& path,
+bool FakeS3::authentic(const net::ReceivedRequest& request, const std::string& path,
                        const Query& query) const {
   const auto given = request.headers.find("authorization");
   if (credentials_.anonymous()) return given == request.headers.end();
@@ -112,7 +112,7 @@ bool FakeS3::authentic(const net::Seen& request, const std::string& path,
                        {.region = "us-east-1", .service = "s3", .now = *parse_rfc3339(time)});
 }
 
-void FakeS3::list(const Query& query, net::Wire& wire) {
+void FakeS3::list(const Query& query, net::ScriptedConnection& wire) {
   const std::string prefix = value(query, "prefix");
   const auto limit = static_cast<std::size_t>(std::stoul(value(query, "max-keys")));
   const std::string after = decoded(value(query, "continuation-token"));
@@ -141,7 +141,8 @@ void FakeS3::list(const Query& query, net::Wire& wire) {
                       body + "</ListBucketResult>");
 }
 
-void FakeS3::get(const std::string& key, const net::Seen& request, net::Wire& wire) {
+void FakeS3::get(const std::string& key, const net::ReceivedRequest& request,
+                 net::ScriptedConnection& wire) {
   Version version;
   {
     Lock lock(mutex_);

@@ -20,7 +20,8 @@ namespace paddle::source {
 class FakeS3 {
  public:
   // True: it has answered.
-  using Script = std::function<bool(const net::Seen& request, net::Wire& wire)>;
+  using Script =
+      std::function<bool(const net::ReceivedRequest& request, net::ScriptedConnection& wire)>;
 
   // `where`: on loopback, or on every address of this machine, for pods with networks of their own.
   explicit FakeS3(S3Credentials credentials = {}, Script script = {},
@@ -31,7 +32,7 @@ class FakeS3 {
   // Listed with that size, whatever it holds.
   void put_as_if(const std::string& key, std::uint64_t listed_size) EXCLUDES(mutex_);
   void remove(const std::string& key) EXCLUDES(mutex_);
-  std::vector<net::Seen> seen() { return imposter_.seen(); }
+  std::vector<net::ReceivedRequest> seen() { return imposter_.seen(); }
 
   static constexpr const char* kBucket = "bucket";
 
@@ -41,10 +42,12 @@ class FakeS3 {
     std::string etag{};
     std::optional<std::uint64_t> listed_size{};
   };
-  void answer(const net::Seen& request, net::Wire& wire) EXCLUDES(mutex_);
-  void list(const Query& query, net::Wire& wire) EXCLUDES(mutex_);
-  void get(const std::string& key, const net::Seen& request, net::Wire& wire) EXCLUDES(mutex_);
-  bool authentic(const net::Seen& request, const std::string& path, const Query& query) const;
+  void answer(const net::ReceivedRequest& request, net::ScriptedConnection& wire) EXCLUDES(mutex_);
+  void list(const Query& query, net::ScriptedConnection& wire) EXCLUDES(mutex_);
+  void get(const std::string& key, const net::ReceivedRequest& request,
+           net::ScriptedConnection& wire) EXCLUDES(mutex_);
+  bool authentic(const net::ReceivedRequest& request, const std::string& path,
+                 const Query& query) const;
 
   const S3Credentials credentials_;
   const Script script_;

@@ -65,7 +65,7 @@ std::optional<BootTime> EventAggregator::due() const {
   return queue_.front().since + limits_.max_deferral;
 }
 
-// To one of the same object and reason that nobody has seen yet.
+// Joins it to a waiting event of the same object and reason that is not stored yet.
 bool EventAggregator::join(const Occurrence& occurrence, WallTime wall, BootTime now) {
   if (occurrence.kind == EventKind::kWarning) return false;
   const auto alike = [&](const Occurrence& other) {
@@ -85,7 +85,7 @@ bool EventAggregator::join(const Occurrence& occurrence, WallTime wall, BootTime
   if (entry == queue_.end()) return false;
   Occurrence both = at->first;
   both.message += "; " + occurrence.message;
-  if (events_.contains(both)) return false;  // said before, in these very words
+  if (events_.contains(both)) return false;  // there is an event with the same text already
   auto node = events_.extract(at);
   node.key() = entry->what = both;
   Event& joined = node.mapped();
@@ -112,7 +112,8 @@ bool EventAggregator::take_token(const ObjectRef& about, BootTime now) {
   if (bucket.tokens < 1) return false;
   bucket.tokens -= 1;
   if (fresh && buckets_.size() > limits_.remembered) {
-    // A full share says nothing that a new one would not say; then the one longest untouched goes.
+    // A full bucket is like a new one; otherwise the one that was unused for the longest time is
+    // dropped.
     auto oldest = buckets_.end();
     for (auto other = buckets_.begin(); other != buckets_.end(); ++other) {
       if (other == at) continue;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has been told about which object, and what is still to be written. Pure and bounded; not
-// thread-safe (EventRecorder holds the lock).
+// Which events have been recorded for which object, and which are still to be written. Pure and
+// bounded; not thread-safe (EventRecorder has the lock).
 //
-// The same object, type, reason and message within `window` is one event with a count. Repeats that
-// come while the event waits to be written cost nothing but the count. Each object may cause
-// `burst` writes at once and one more every `refill`; what exceeds this is dropped and said so.
+// Occurrences with the same object, type, reason and message within `window` are one event with a
+// count. Repeats that arrive while the event waits to be written only increase the count. Each
+// object may cause `burst` writes at once and one more every `refill`; more are dropped and
+// counted.
 //
-// Events can be held back while others need the server more: at most `held` long, never warnings,
-// and not when many wait. Of those that are, one object's with one reason become one event:
-// "created pods a, b; created configmap c".
+// Events can be deferred while other requests are more urgent: at most `max_deferral` long, never
+// warnings, and not when many wait. Deferred events of one object with one reason are joined to one
+// event: "created pods a, b; created configmap c".
 
 #pragma once
 
@@ -53,7 +54,7 @@ struct EventWrite {
   WallTime first{};
   WallTime last{};
   int count = 0;
-  bool stored = false;  // exists already: only count and last have changed
+  bool stored = false;  // it exists at the server: only count and last have changed
 };
 
 struct EventLimits {
@@ -71,19 +72,19 @@ class EventAggregator {
 
   enum class Admission {
     kQueued,    // will be written
-    kMerged,    // counted in one that already waits, or joined to it
-    kTooOften,  // dropped: the object has used up its share
+    kMerged,    // counted in a waiting event, or joined to it
+    kTooOften,  // dropped: the object has used up its tokens
     kFull,      // dropped: too many wait
   };
-  // `held`: events are being held back.
+  // `deferred`: events are being deferred at the moment.
   Admission add(Occurrence occurrence, WallTime wall, BootTime now, bool deferred = false);
 
-  // The next event to write, warnings before others, oldest first; it counts as stored from here
-  // on.
+  // The next event to write, warnings first, then the oldest. From this call on it counts as
+  // stored.
   std::optional<EventWrite> next();
-  // Until when the next one may be held back; nothing when none waits.
+  // Until when the next event may be deferred; nullopt when none waits.
   std::optional<BootTime> due() const;
-  // The event could not be written or is gone: the next occurrence makes a new one.
+  // The event could not be written or was deleted: its next occurrence makes a new one.
   void forget(const Occurrence& what);
 
   size_t waiting() const { return warnings_.size() + queue_.size(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of events. Pure.
+// Text and names of events. Pure.
 
 #pragma once
 
@@ -15,8 +15,8 @@ inline constexpr size_t kMaxEventReason = 128;
 // Valid UTF-8 of at most `limit` bytes: cut between characters, invalid bytes become '?'.
 std::string clean_text(std::string_view text, size_t limit);
 
-// "<object>.<16 hex digits>", a valid object name of at most 253 characters. The digits follow from
-// `what`, so the same occurrence always gets the same name.
+// "<object>.<16 hex digits>", a valid object name of at most 253 characters. The digits are a hash
+// of `what`, so that the same occurrence always has the same name.
 std::string event_name(std::string_view object, std::string_view what);
 
 }  // namespace paddle::kube

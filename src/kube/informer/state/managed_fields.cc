@@ -29,7 +29,7 @@ std::optional<std::string_view> take_value(std::string_view& rest) {
   return value;
 }
 
-// The value of `key` (with its quotes) in an object; nothing when there is none.
+// The value of `key` (with its quotes) in an object; empty when there is none.
 std::optional<std::string_view> member(std::string_view object, std::string_view key) {
   if (!take(object, '{')) return std::nullopt;
   do {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects as informers need them. metadata.managedFields says who owns which field, nobody here
-// reads it, and of a pod's text it is about half: cut out before parsing, it costs next to nothing.
+// metadata.managedFields records which manager owns which field. We do not read it, and it is about
+// half of the text of a pod: it is cut out before parsing, which costs almost nothing.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace paddle::kube {
 
-// The same object with an empty list in that place. Either `object` itself, when there is nothing
-// to cut or the text is no object, or a text kept in `room`.
+// The same object with an empty list in that place: `object` itself when there is nothing to cut or
+// the text is no object, otherwise a text that is stored in `room`.
 std::string_view without_managed_fields(std::string_view object, std::string& room);
 
 }  // namespace paddle::kube

@@ -13,7 +13,7 @@ const ObservedState::State* ObservedState::visible(const Slot& slot) {
   return base && base->version > slot.own->state.version ? base : nullptr;
 }
 
-// Every change of a slot goes through here, so that no change of the view goes unreported.
+// Every change of a slot is made here, so that every change is reported.
 template <typename Mutate>
 void ObservedState::mutate(const ObjectKey& key, Changes& changes, Mutate mutation) {
   const auto at = slots_.try_emplace(key).first;
@@ -161,7 +161,7 @@ Changes ObservedState::acknowledge_deleted(const ObjectKey& key, const std::stri
     if (shown->deleting) return {};
     version = std::max(version, shown->version);
   } else if (shown && shown->version > version) {
-    return {};  // a namesake that came later
+    return {};  // a later object of the same name
   }
   if (version == kNotComparable || (!shown && version <= progress_)) return {};
   Changes changes;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What we believe the server holds, from two sources: the stream (lists and watch events, in the
-// server's order but late) and our own writes (acknowledged by the server, but maybe ahead of the
-// stream). The rules, for versions compared as numbers:
+// What we know about the objects of the server, from two sources: the stream (lists and watch
+// events, in the server's order but late) and our own writes (acknowledged by the server, but
+// possibly ahead of the stream). The rules, for versions compared as numbers:
 //
 //   1. `progress` is the version up to which the stream has shown everything: that of the last
-//      event, bookmark or finished list. An event at or before it is old news and ignored.
+//      event, bookmark or finished list. An event at or before it is old and ignored.
 //   2. An acknowledged write newer than progress is laid over the stream's state until progress
-//      reaches it; one at or before progress is ignored: the stream already shows it or what came
-//      after. So an older event never undoes a newer write, a late acknowledgement never brings
-//      back what is gone, and a write survives a list that was taken before it.
-//   3. An acknowledged deletion has no version of its own; it hides every state up to the version
-//      that was deleted, until the stream shows a newer state (finalizers, a namesake) or the end,
-//      or until a list that began afterwards is complete. An object already seen to be on its way
-//      out is not hidden: its end is still to come.
-//   4. A list replaces the stream's state: what it does not contain is gone. A list older than
-//      progress means that the server was restored: then the list alone counts.
-//   5. A namesake with another uid is another object: the old one is reported as gone, then the
-//      new one as new.
+//      reaches it; one at or before progress is ignored: the stream already shows it or a later
+//      state. So an older event never undoes a newer write, a late acknowledgement never brings
+//      back a removed object, and a write survives a list that was taken before it.
+//   3. An acknowledged deletion has no version of its own. It hides every state up to the version
+//      that was deleted, until the stream shows a newer state (finalizers, a new object of the same
+//      name) or the end, or until a list that began afterwards is complete. An object that is
+//      already marked for deletion is not hidden: its end is still to come.
+//   4. A list replaces the stream's state: an object that it does not contain is gone. A list older
+//      than progress means that the server was restored: then only the list counts.
+//   5. An object of the same name with another uid is another object: the old one is reported as
+//      gone, then the new one as new.
 //
-// Versions that are not comparable: events always count, acknowledgements never do.
-// An object that could not be decoded has no value: it is not in the view, but is_unreadable().
+// Versions that are not comparable: events always count, acknowledgements never do. An object that
+// could not be decoded has no value: find() does not return it, and is_unreadable() is true.
 //
-// Pure and not thread-safe. Every mutation returns what it changed in the view, in order.
+// Pure and not thread-safe. Every mutation returns the changes that it made, in order.
 
 #pragma once
 
@@ -65,7 +65,7 @@ struct ObjectState {
 
 struct Change {
   ObjectKey key{};
-  Value before{};  // null: it was not there
+  Value before{};  // null: it did not exist
   Value after{};   // null: it is gone
 };
 using Changes = std::vector<Change>;
@@ -76,16 +76,16 @@ class ObservedState {
   Changes observe(ObjectState seen);
   Changes observe_deleted(const ObjectKey& key, Version version);
   Changes advance(Version version);
-  // A list in three steps; one that is begun again or never ended changes nothing.
+  // A list in three steps; one that is begun again or never ended has no effect.
   void begin_list();
-  // True when this very state is known already: it is then listed, and need not be decoded.
+  // True when exactly this state is known: it counts as listed, and need not be decoded.
   bool list_known(const ObjectKey& key, const std::string& uid, Version version);
   void list_item(ObjectState seen);
   Changes end_list(Version version);
 
   // From our own writes.
   Changes acknowledge(ObjectState written);
-  // `version`: of the state that was deleted; kNotComparable for "whatever is shown".
+  // `version`: of the state that was deleted; kNotComparable: the state that is shown.
   Changes acknowledge_deleted(const ObjectKey& key, const std::string& uid, Version version);
 
   Value find(const ObjectKey& key) const;

@@ -11,7 +11,7 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kShortestGoodWatch = std::chrono::seconds(1);
 
-// The version we have is still good: the trouble is on the way to the server, or passing.
+// The version that we have is still valid: the failure is temporary, or between us and the server.
 bool can_resume(Code code) {
   return code == Code::kUnavailable || code == Code::kUntrusted || code == Code::kDeadline ||
          code == Code::kThrottled || code == Code::kInternal;

@@ -3,18 +3,19 @@
 // What a reflector does next, as a function of how its last step ended. No thread, no clock: the
 // caller measures, sleeps and calls the server.
 //
-//   list ended well            watch from the list's version
+//   list succeeded             watch from the list's version
 //   list failed                list again after a pause; one whose pages expired, without pages
-//   watch ended by the server  watch again at once from the last version seen
+//   watch ended by the server  watch again immediately from the last version seen
 //   connection broke, 429, 5xx watch again from the last version seen, after a pause
-//   version expired (410)      list again; at once the first time, then after pauses
+//   version expired (410)      list again; immediately the first time, then after pauses
 //   anything else              list again after a pause
 //
-// Pauses double from `first_pause` to `longest_pause`, with jitter of half their length either way
-// so that many clients do not return at once, and start over as soon as a watch makes progress. A
-// server that asks for a longer pause gets it. One that does not know the resource (its definition
-// is not applied yet) is asked again every few seconds. A watch that ends well but shows nothing
-// and lasts less than a second counts as broken, so that no server can make us spin.
+// Pauses double from `first_pause` to `longest_pause`, with a jitter of half their length in both
+// directions so that many clients do not return at once, and are reset when a watch makes progress.
+// A longer pause that the server requests is kept. When the server does not know the resource (its
+// definition is not applied yet), it is tried again every few seconds. A watch that ends normally
+// but shows nothing and lasts less than a second counts as broken, so that no server can cause a
+// busy loop.
 
 #pragma once
 
@@ -43,7 +44,7 @@ struct ReflectorStep {
   std::chrono::nanoseconds pause{0};  // before the step
   int page_size = 0;                  // kList
   std::string version{};              // kWatch: where to start
-  std::chrono::seconds timeout{0};    // kWatch: when the server shall end it
+  std::chrono::seconds timeout{0};    // kWatch: when the server is to end it
 };
 
 struct WatchOutcome {

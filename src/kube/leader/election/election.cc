@@ -37,7 +37,7 @@ LeaseDecision decide(const std::optional<ObservedLease>& seen, const std::string
   if (!seen) return {LeaseAction::kCreate, now};
   if (seen->record.holder == identity) return {LeaseAction::kRenew, now};
   if (seen->record.holder.empty()) return {LeaseAction::kAcquire, now};
-  // The holder counts by its own duration; a shorter one of ours must not cut it short.
+  // The duration of the holder counts; a shorter one of ours must not end its lease early.
   const auto lasts = std::max<milliseconds>(seen->record.duration, timing.lease);
   const BootTime until = seen->since + lasts;
   return {now >= until ? LeaseAction::kAcquire : LeaseAction::kWait, until};

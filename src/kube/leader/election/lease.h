@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a coordination.k8s.io/v1 Lease that an election reads and writes. Times of others are
-// kept as text and only compared for equality: another machine's clock proves nothing about ours.
+// The part of a coordination.k8s.io/v1 Lease that an election reads and writes. Times that others
+// wrote are kept as text and only compared for equality, because clocks of other machines prove
+// nothing about ours.
 
 #pragma once
 
@@ -24,11 +25,11 @@ struct LeaseRecord {
   bool operator==(const LeaseRecord&) const = default;
 };
 
-// kInvalid when a field that we need has the wrong type; absent fields are empty.
+// kInvalid when a field that we use has the wrong type; absent fields are empty.
 Result<LeaseRecord> decode_lease(const api::Json& object);
 
-// Writes the record into the object, leaving everything else (resourceVersion, labels of others,
-// fields that we do not know) as it was.
+// Writes the record into the object and changes nothing else (resourceVersion, labels, unknown
+// fields).
 void edit_lease(api::Json& object, const LeaseRecord& record);
 
 // A new object for a create.
