@@ -42,10 +42,10 @@ std::vector<std::string> warnings(const PaddleJob& job) {
   std::vector<std::string> said;
   const PaddleJobSpec& spec = job.spec;
   if (written_clean_policy(spec) == "OnFailed") {
-    said.push_back("cleanPodPolicy OnFailed acts as Never; OnFailure was probably meant");
+    said.push_back("cleanPodPolicy OnFailed acts as Never; did you mean OnFailure?");
   }
   if (written_clean_policy(spec) == "Nerver") {
-    said.push_back("cleanPodPolicy Nerver acts as Never; please write Never");
+    said.push_back("cleanPodPolicy Nerver acts as Never; write Never instead");
   }
   const bool serves =
       spec.ps || std::ranges::any_of(spec.tasks, [&](const Task& task) {
@@ -55,10 +55,11 @@ std::vector<std::string> warnings(const PaddleJob& job) {
     said.push_back("withGloo has no effect without a ps role");
   }
   if (spec.tasks.empty() && !spec.mode.empty()) {
-    said.push_back("mode is for tasks; with ps, worker and heter it follows from the roles");
+    said.push_back("mode applies only to tasks; with ps, worker and heter the roles determine it");
   }
   if (spec.tasks.empty() && spec.start_in_order) {
-    said.push_back("startInOrder is for tasks; ps, worker and heter always start in this order");
+    said.push_back(
+        "startInOrder applies only to tasks; ps, worker and heter always start in this order");
   }
   return said;
 }

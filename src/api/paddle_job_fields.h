@@ -28,11 +28,10 @@ void fields(Visit& visit, As<Role> auto& r) {
          .max = kMaxReplicas,
          .required = true,
          .always = true});
-  visit(
-      "requests", r.requests,
-      {.doc = "Least number of pods an elastic job can run with.", .min = 0, .max = kMaxReplicas});
+  visit("requests", r.requests,
+        {.doc = "Minimum number of pods of an elastic job.", .min = 0, .max = kMaxReplicas});
   visit("limits", r.limits,
-        {.doc = "Greatest number of pods of an elastic job; 0 means no limit.",
+        {.doc = "Maximum number of pods of an elastic job; 0 means no limit.",
          .min = 0,
          .max = kMaxReplicas});
   visit("template", r.pod_template,
@@ -46,7 +45,7 @@ void fields(Visit& visit, As<Role> auto& r) {
 inline Rules rules(Tag<Role>) {
   return {
       {either({at_most(self("replicas"), lit(0)), has(self("template.spec"))}),
-       "a role with replicas needs a template with containers"},
+       "a role with replicas must have a template with containers"},
   };
 }
 
@@ -64,13 +63,14 @@ Expr replicas_within_limits(const Of& of) {
 
 template <typename Visit>
 void fields(Visit& visit, As<Task> auto& t) {
-  visit("name", t.name,
-        {.doc = "What comes before the first dash says what the task is: ps, heter, driver; "
-                "others train.",
-         .min_length = 1,
-         .max_length = 40,
-         .pattern = kDns1123,
-         .required = true});
+  visit(
+      "name", t.name,
+      {.doc = "The part before the first dash determines the role of the task: ps, heter, driver; "
+              "others train.",
+       .min_length = 1,
+       .max_length = 40,
+       .pattern = kDns1123,
+       .required = true});
   using Base =
       std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(t)>>, const Role, Role>;
   fields(visit, static_cast<Base&>(t));
@@ -97,9 +97,11 @@ void fields(Visit& visit, As<DataGate> auto& g) {
                 "it can be; 100 when absent.",
          .min = 1,
          .max = 100});
-  visit("timeoutSeconds", g.timeout_seconds,
-        {.doc = "Start after this long, however warm it is; never before the set's first sync.",
-         .min = 1});
+  visit(
+      "timeoutSeconds", g.timeout_seconds,
+      {.doc =
+           "Start after this time even if it is not warm; never before the first sync of the set.",
+       .min = 1});
 }
 
 template <typename Visit>
@@ -118,13 +120,13 @@ void fields(Visit& visit, As<SampleSetMount> auto& m) {
          .pattern = "^/[^:]*$",
          .required = true});
   visit("affinity", m.affinity,
-        {.doc = "How firmly worker i is placed on the node of partition i: required (when absent) "
-                "or preferred.",
+        {.doc = "Whether worker i is placed on the node of partition i: required (when absent) or "
+                "preferred.",
          .one_of = kAffinities});
   visit("readOnly", m.read_only, {.doc = "Mount read-only."});
-  visit(
-      "containers", m.containers,
-      {.doc = "Containers that get the mount; the one that trains when absent.", .max_items = 64});
+  visit("containers", m.containers,
+        {.doc = "Containers that get the mount; the training container when absent.",
+         .max_items = 64});
   visit("gate", m.gate, {.doc = "Create the pods gated, and lift the gates when data is warm."});
 }
 
@@ -134,20 +136,21 @@ void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
   visit("worker", s.worker, {.doc = "Trainers."});
   visit("heter", s.heter, {.doc = "Heterogeneous trainers."});
   visit("mode", s.mode,
-        {.doc = "PS, Collective, Single or Custom, for tasks; as the tasks are when absent.",
+        {.doc = "PS, Collective, Single or Custom, for tasks; derived from the tasks when absent.",
          .one_of = kModes});
   visit("tasks", s.tasks,
         {.doc = "Instead of ps, worker and heter: tasks in the order of ranks.",
          .max_items = kMaxTasks,
          .list_key = "name"});
   visit("startInOrder", s.start_in_order,
-        {.doc = "1: a task starts when all pods of those before it run."});
+        {.doc = "1: a task starts when all pods of the previous tasks run."});
   visit("cleanPodPolicy", s.clean_pod_policy,
         {.doc = "Which finished jobs lose their pods: Always, Never, OnFailure, OnCompletion (when "
                 "absent). OnFailed and Nerver are accepted and act as Never.",
          .one_of = kCleanPolicies});
-  visit("cleanPolicy", s.clean_policy,
-        {.doc = "Another name of cleanPodPolicy, which goes first.", .one_of = kCleanPolicies});
+  visit(
+      "cleanPolicy", s.clean_policy,
+      {.doc = "Another name of cleanPodPolicy, which takes precedence.", .one_of = kCleanPolicies});
   visit("intranet", s.intranet,
         {.doc = "How pods address each other: PodIP (when absent), Service or Host.",
          .one_of = kIntranets});
@@ -155,7 +158,7 @@ void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
         {.doc = "Gloo rendezvous of a PS job: 0 off, 1 workers, 2 workers and servers.",
          .min = 0,
          .max = 2});
-  visit("elastic", s.elastic, {.doc = "Any value makes the job elastic."});
+  visit("elastic", s.elastic, {.doc = "Any value, even 0, makes the job elastic."});
   visit("schedulingPolicy", s.scheduling_policy, {.doc = "Gang scheduling with Volcano."});
   visit("sampleSetRef", s.sample_set, {.doc = "The data set the workers read."});
   visit("backoffLimit", s.backoff_limit,
@@ -239,10 +242,10 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("failures", s.failures, {.doc = "Restarts that count against backoffLimit."});
   visit("disruptions", s.disruptions, {.doc = "Restarts that count against disruptionLimit."});
   visit("restartTime", s.restart_time, {.doc = "When the whole job was last restarted."});
-  visit("port", s.port, {.doc = "First of its 20 ports of the nodes, with intranet Host."});
+  visit("port", s.port, {.doc = "First of the 20 host ports of the job, with intranet Host."});
   visit("replicas", s.replicas, {.doc = "Worker pods, for kubectl scale."});
   visit("selector", s.selector, {.doc = "Selects the worker pods, for kubectl scale."});
-  visit("sampleSet", s.sample_set, {.doc = "The state of the data set the job was started on."});
+  visit("sampleSet", s.sample_set, {.doc = "The state of the data set when the job was started."});
 }
 
 template <typename Visit>

@@ -40,23 +40,24 @@ void fields(Visit& visit, As<SyncOptions> auto& o) {
          .max_length = kMaxPath});
   visit("start", o.start, {.doc = "First key to copy.", .max_length = kMaxPath});
   visit("end", o.end, {.doc = "Last key to copy.", .max_length = kMaxPath});
-  visit("threads", o.threads, {.doc = "Parallel copies.", .min = 0, .max = 10'000});
+  visit("threads", o.threads, {.doc = "Number of parallel copies.", .min = 0, .max = 10'000});
   visit("http-port", o.http_port, {.doc = "Accepted and ignored.", .min = 0, .max = 65535});
-  visit("update", o.update, {.doc = "Also copy what the source has newer."});
+  visit("update", o.update, {.doc = "Also copy files that are newer at the source."});
   visit("force-update", o.force_update, {.doc = "Copy everything again."});
   visit("perms", o.perms, {.doc = "Keep permissions."});
   visit("dirs", o.dirs, {.doc = "Copy directories too."});
-  visit("dry", o.dry, {.doc = "Only say what would be copied."});
+  visit("dry", o.dry, {.doc = "Only report what would be copied."});
   visit("delete-src", o.delete_src, {.doc = "Delete at the source what has been copied."});
   visit("delete-dst", o.delete_dst, {.doc = "Delete at the destination what the source lacks."});
-  visit("exclude", o.exclude, {.doc = "Leave these out.", .max_length = kMaxPath});
-  visit("include", o.include, {.doc = "Copy these.", .max_length = kMaxPath});
+  visit("exclude", o.exclude, {.doc = "Paths to exclude.", .max_length = kMaxPath});
+  visit("include", o.include, {.doc = "Paths to include.", .max_length = kMaxPath});
   visit("manager", o.manager,
         {.doc = "Refused: the runtimes share the work themselves.", .max_length = kMaxName});
   visit("worker", o.worker, {.doc = "Accepted and ignored.", .max_length = kMaxPath});
   visit("bwlimit", o.bwlimit, {.doc = "Mbit/s of the whole job; 0 means no limit.", .min = 0});
   visit("no-https", o.no_https,
-        {.doc = "Speak to the source in the clear. samplefs: an endpoint's own scheme counts."});
+        {.doc = "Use HTTP for the source instead of HTTPS. With samplefs the scheme of an endpoint "
+                "takes precedence."});
 }
 
 inline Rules rules(Tag<SyncOptions>) {
@@ -89,11 +90,11 @@ template <typename Visit>
 void fields(Visit& visit, As<WarmupOptions> auto& o) {
   path_list(visit, o.paths, "Paths in the data set; all of it when absent.");
   visit("partitions", o.partitions,
-        {.doc = "Accepted; the SampleSet's partitions count.", .min = 1});
+        {.doc = "Accepted and ignored; the partitions of the SampleSet are used.", .min = 1});
   strategy_fields(visit, o.strategy);
   visit("file", o.file,
         {.doc = "A file in the data set that lists paths.", .max_length = kMaxPath});
-  visit("threads", o.threads, {.doc = "Parallel reads.", .min = 0, .max = 10'000});
+  visit("threads", o.threads, {.doc = "Number of parallel reads.", .min = 0, .max = 10'000});
 }
 inline Rules rules(Tag<WarmupOptions>) {
   Rules all = path_rules();
@@ -111,9 +112,10 @@ inline Rules rules(Tag<RmrOptions>) { return path_rules(); }
 
 template <typename Visit>
 void fields(Visit& visit, As<ClearOptions> auto& o) {
-  path_list(visit, o.paths,
-            "Paths in the data set whose samples leave the caches; all of it when absent. A cache "
-            "directory means all.");
+  path_list(
+      visit, o.paths,
+      "Paths in the data set whose samples are removed from the caches; all of it when absent. "
+      "A cache directory means all.");
 }
 inline Rules rules(Tag<ClearOptions>) { return path_rules(); }
 
@@ -123,24 +125,26 @@ void fields(Visit& visit, As<SampleJobSpec> auto& s) {
         {.doc = "sync, warmup, rmr or clear.", .one_of = kSampleJobTypes, .required = true});
   visit("sampleSetRef", s.sample_set, {.doc = "The data set to work on.", .required = true});
   visit("secretRef", s.secret, {.doc = "Credentials of the source of a sync."});
-  visit("terminate", s.terminate, {.doc = "First cancel what runs or waits for this data set."});
+  visit("terminate", s.terminate, {.doc = "First cancel jobs of this data set that run or wait."});
   visit("syncOptions", s.sync, {.doc = "For type sync."});
   visit("warmupOptions", s.warmup, {.doc = "For type warmup."});
   visit("rmrOptions", s.rmr, {.doc = "For type rmr."});
   visit("clearOptions", s.clear, {.doc = "For type clear."});
   visit("schedule", s.schedule,
-        {.doc = "Run again and again: five fields of cron, or @daily and its like.",
+        {.doc = "Schedule of repeated runs: five cron fields, or a name such as @daily.",
          .max_length = 256,
          .pattern = kCron});
   visit("timeZone", s.time_zone,
-        {.doc = "Time zone of the schedule, as Asia/Shanghai; UTC when absent.", .max_length = 64});
-  visit("concurrencyPolicy", s.concurrency_policy,
-        {.doc = "When a run is due and the last one still runs: Allow (when absent), Forbid, "
-                "Replace.",
-         .one_of = kConcurrencyPolicies});
-  visit("suspend", s.suspend, {.doc = "While true nothing is started."});
+        {.doc = "Time zone of the schedule, such as Asia/Shanghai; UTC when absent.",
+         .max_length = 64});
+  visit(
+      "concurrencyPolicy", s.concurrency_policy,
+      {.doc = "What to do when a run is due and the previous one still runs: Allow (when absent), "
+              "Forbid or Replace.",
+       .one_of = kConcurrencyPolicies});
+  visit("suspend", s.suspend, {.doc = "While true no run is started."});
   visit("startingDeadlineSeconds", s.starting_deadline_seconds,
-        {.doc = "A run that is later than this is left out.", .min = 0});
+        {.doc = "A run that would start later than this is skipped.", .min = 0});
   visit("successfulJobsHistoryLimit", s.successful_jobs_history_limit,
         {.doc = "Successful runs to keep; 3 when absent.", .min = 0});
   visit("failedJobsHistoryLimit", s.failed_jobs_history_limit,
@@ -154,8 +158,8 @@ void fields(Visit& visit, As<SampleJobSpec> auto& s) {
 
 inline Rules rules(Tag<SampleJobSpec>) {
   return {{either({negate(equal(self("type"), lit("rmr"))), has(self("rmrOptions"))}),
-           "type rmr needs rmrOptions.paths"},
-          {implies(has(self("timeZone")), has(self("schedule"))), "timeZone needs a schedule"}};
+           "type rmr requires rmrOptions.paths"},
+          {implies(has(self("timeZone")), has(self("schedule"))), "timeZone requires a schedule"}};
 }
 
 template <typename Visit>
@@ -170,10 +174,10 @@ template <typename Visit>
 void fields(Visit& visit, As<SampleJobStatus> auto& s) {
   visit("phase", s.phase, {.doc = "Pending, Running, Succeeded or Failed."});
   visit("jobName", s.job_name, {.doc = "Id of the work at the runtimes."});
-  visit("progress", s.progress, {.doc = "For people: 42% 1.7 GiB/4.2 GiB."});
-  visit("work", s.work, {.doc = "The same for programs."});
+  visit("progress", s.progress, {.doc = "Progress as text: 42% 1.7 GiB/4.2 GiB."});
+  visit("work", s.work, {.doc = "Progress as numbers."});
   visit("partitions", s.partitions, {.doc = "Each partition.", .list_key = "index"});
-  visit("left", s.left, {.doc = "Parts of a division that was given up, not yet cancelled."});
+  visit("left", s.left, {.doc = "Parts of an abandoned division, not yet cancelled."});
   visit("cronJobStatus", s.cron, {});
   visit("failures", s.failures, {});
   visit("lastFailureTime", s.last_failure, {});

@@ -22,9 +22,10 @@ void fields(Visit& visit, As<SampleSource> auto& s) {
         {.doc = "Where the samples are: NAME://BUCKET[.ENDPOINT][/PREFIX].",
          .min_length = 10,
          .max_length = kMaxPath});
-  visit("secretRef", s.secret,
-        {.doc = "Credentials of the source; spec.secretRef when absent, none at all when it is "
-                "called none."});
+  visit(
+      "secretRef", s.secret,
+      {.doc = "Credentials of the source; spec.secretRef when absent, no credentials when the name "
+              "is none."});
 }
 
 template <typename Visit>
@@ -95,7 +96,7 @@ inline Rules rules(Tag<CacheLevel>) {
 template <typename Visit>
 void fields(Visit& visit, As<Cache> auto& c) {
   visit("levels", c.levels,
-        {.doc = "Directories of the cache on each node; an engine may share the sum of sizes out "
+        {.doc = "Directories of the cache on each node; an engine may divide the sum of the sizes "
                 "among them.",
          .min_items = 1,
          .max_items = 16});
@@ -111,14 +112,14 @@ void fields(Visit& visit, As<AutoWarmup> auto& w) {
 template <typename Visit>
 void fields(Visit& visit, As<SampleSetSpec> auto& s) {
   visit("partitions", s.partitions,
-        {.doc = "Cache partitions, one per node; 1 when absent. May change at any time.",
+        {.doc = "Cache partitions, one per node; 1 when absent. It can be changed at any time.",
          .min = 1,
          .max = 10'000});
   visit("source", s.source,
-        {.doc = "Where the samples come from. May not change once they are being synced."});
+        {.doc = "Where the samples come from. It cannot be changed once they are being synced."});
   visit("secretRef", s.secret,
         {.doc = "Secret of the cache engine and, by default, of the source."});
-  visit("noSync", s.no_sync, {.doc = "The samples are in the engine already."});
+  visit("noSync", s.no_sync, {.doc = "The samples are already in the engine."});
   visit("csi", s.csi, {.doc = "The cache engine and its options."});
   visit("cache", s.cache, {.doc = "Where the cache is on each node."});
   visit("warmup", s.warmup, {.doc = "The automatic warm-up."});
@@ -130,7 +131,7 @@ void fields(Visit& visit, As<SampleSetSpec> auto& s) {
 
 inline Rules rules(Tag<SampleSetSpec>) {
   return {
-      {either({has(self("source")), has(self("secretRef"))}), "source or secretRef is needed"},
+      {either({has(self("source")), has(self("secretRef"))}), "source or secretRef is required"},
       {either({negate(has(self("source.uri"))), both({has(self("noSync")), self("noSync")}),
                matches(self("source.uri"), "^[a-zA-Z0-9]+://.")}),
        "source.uri must look like NAME://BUCKET[.ENDPOINT][/PREFIX]"},
@@ -146,7 +147,7 @@ void fields(Visit& visit, As<CacheStatus> auto& s) {
   visit("diskUsed", s.disk_used, {});
   visit("diskAvail", s.disk_avail, {});
   visit("diskUsageRate", s.disk_usage_rate, {});
-  visit("errorMassage", s.error_message, {.doc = "Why figures are missing."});
+  visit("errorMassage", s.error_message, {.doc = "Why statistics are missing."});
   visit("totalBytes", s.total_bytes, {});
   visit("cachedBytes", s.cached_bytes, {});
 }
@@ -166,13 +167,13 @@ void fields(Visit& visit, As<JobsName> auto& s) {
 
 template <typename Visit>
 void fields(Visit& visit, As<IndexStatus> auto& s) {
-  visit("generation", s.generation, {.doc = "Counts syncs."});
+  visit("generation", s.generation, {.doc = "Number of syncs."});
   visit("syncedBy", s.synced_by,
-        {.doc = "Id of the sync that made it, where the engine does not count."});
+        {.doc = "Id of the sync that made it, for an engine without generations."});
   visit("digest", s.digest, {});
   visit("leftOut", s.left_out,
-        {.doc = "How many objects of the source are not in the set, because they cannot be files "
-                "of it."});
+        {.doc = "Number of objects of the source that are not in the set because they cannot be "
+                "files."});
   visit("leftOutExamples", s.left_out_examples, {.doc = "A few of them, each with the reason."});
 }
 
@@ -184,22 +185,24 @@ void fields(Visit& visit, As<PartitionStatus> auto& s) {
   visit("cachedBytes", s.cached_bytes, {});
   visit("ready", s.ready, {});
   visit("warmed", s.warmed, {.doc = "The automatic warm-up that ended last on this partition."});
-  visit("warmedOn", s.warmed_on, {.doc = "The node on which it did."});
+  visit("warmedOn", s.warmed_on, {.doc = "The node on which it ended."});
   visit("warmedIn", s.warmed_in,
-        {.doc = "The life of that node's cache that holds it: in another it is brought in again. "
-                "Empty once somebody has cleared the cache."});
-  visit("warmedBytes", s.warmed_bytes, {.doc = "What was cached of the partition at its end."});
+        {.doc = "Identifies the cache of that node that holds the data: with another cache it is "
+                "loaded again. Empty after a user has cleared the cache."});
+  visit("warmedBytes", s.warmed_bytes,
+        {.doc = "Bytes of the partition that were cached at its end."});
   visit(
       "uncachedReason", s.uncached_reason,
-      {.doc = "The partition is as warm as it can be, and why it is not warmer: NoRoom, Cleared, "
-              "PartlyCached or WarmupFailed. Empty when all of it is cached, or a warm-up runs or "
-              "is to come."});
+      {.doc =
+           "Why the partition is as warm as it can be but not completely cached: NoRoom, Cleared, "
+           "PartlyCached or WarmupFailed. Empty when all of it is cached, or while a warm-up runs "
+           "or is planned."});
 }
 
 template <typename Visit>
 void fields(Visit& visit, As<SharedSync> auto& s) {
   visit("parts", s.parts, {.doc = "What each runtime copies.", .list_key = "index"});
-  visit("left", s.left, {.doc = "Parts of a division that was given up, not yet cancelled."});
+  visit("left", s.left, {.doc = "Parts of an abandoned division, not yet cancelled."});
 }
 
 template <typename Visit>
@@ -236,13 +239,13 @@ inline Rules rules(Tag<SampleSet>) {
                         "beginning with a letter: runtimes are called <name>-runtime-<i>")};
   for (const char* fixed : {"secretRef", "csi", "cache"}) {
     all.push_back({either({while_in({""}), unchanged("spec." + std::string(fixed))}),
-                   "spec." + std::string(fixed) + " may not change once the volume is bound"});
+                   "spec." + std::string(fixed) + " cannot be changed once the volume is bound"});
   }
   const Expr may_sync = while_in({"", "Bound", "SyncFailed"});
   all.push_back({either({may_sync, unchanged("spec.source")}),
-                 "spec.source may not change once the samples are synced"});
+                 "spec.source cannot be changed once the samples are synced"});
   all.push_back({either({may_sync, unchanged_flag("spec.noSync")}),
-                 "spec.noSync may not change once the samples are synced"});
+                 "spec.noSync cannot be changed once the samples are synced"});
   return all;
 }
 

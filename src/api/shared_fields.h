@@ -32,11 +32,11 @@ void fields(Visit& visit, As<Condition> auto& c) {
         {.doc = "What the condition is about.", .max_length = 316, .required = true});
   visit("status", c.status,
         {.doc = "True, False or Unknown.", .one_of = kStatuses, .required = true});
-  visit("reason", c.reason, {.doc = "One word for programs.", .max_length = 1024});
-  visit("message", c.message, {.doc = "One sentence for people.", .max_length = 32768});
+  visit("reason", c.reason, {.doc = "A word for programs.", .max_length = 1024});
+  visit("message", c.message, {.doc = "A sentence for users.", .max_length = 32768});
   visit("lastTransitionTime", c.last_transition, {.doc = "When the status last changed."});
   visit("observedGeneration", c.observed_generation,
-        {.doc = "The metadata.generation this was said about.", .min = 0});
+        {.doc = "The metadata.generation that this condition describes.", .min = 0});
 }
 
 template <typename Visit>
@@ -70,7 +70,7 @@ void strategy_fields(Visit& visit, As<Strategy> auto& s) {
   visit("seed", s.seed, {.doc = "Seed of the shuffle; the epoch when absent.", .min = 0});
   visit("epoch", s.epoch, {.doc = "Epoch whose order is wanted; 0 when absent.", .min = 0});
   visit("shuffle", s.shuffle, {.doc = "Shuffle as DistributedBatchSampler(shuffle=True) does."});
-  visit("dropLast", s.drop_last, {.doc = "Leave the last incomplete batch out."});
+  visit("dropLast", s.drop_last, {.doc = "Drop the last incomplete batch."});
 }
 
 template <typename Visit>
@@ -91,7 +91,7 @@ void fields(Visit& visit, As<JobPartition> auto& p) {
   visit("node", p.node, {});
   visit("state", p.state, {});
   visit("message", p.message, {});
-  visit("cut", p.cut, {.doc = "Which division of the sync this is a part of."});
+  visit("cut", p.cut, {.doc = "The division of the sync that this part belongs to."});
   visit("work", p.work, {});
   visit("stalledSince", p.stalled_since,
         {.doc = "Since when its runtime is away, or it has failed."});

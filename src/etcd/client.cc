@@ -74,7 +74,7 @@ Code code_of(int status) {
 Error refusal(const net::HttpReply& reply) {
   std::string said;
   if (const auto json = api::parse_json(reply.body)) said = api::look_text(*json, "error");
-  if (said.empty()) said = "it answered " + std::to_string(reply.status);
+  if (said.empty()) said = "it responded with status " + std::to_string(reply.status);
   return {code_of(reply.status), said.substr(0, 300), reply.retry_after};
 }
 
@@ -102,7 +102,7 @@ Result<std::vector<std::string>> parse_endpoints(const std::string& text) {
     const size_t host = part.find("://") + 3;
     if (!origin || part.find_first_of("/?#@", host) != std::string::npos) {
       return Error{Code::kInvalid, "\"" + net::without_secrets(part) +
-                                       "\" is no address of an etcd; write host:port"};
+                                       "\" is not the address of an etcd; write host:port"};
     }
     out.push_back(std::move(part));
   }
@@ -128,17 +128,17 @@ Result<Json> Client::call_endpoint(const std::string& endpoint, const std::strin
   if (reply->status != 200) return refusal(*reply).in(doing);
   auto json = api::parse_json(reply->body);
   if (!json || !json->is_object())
-    return Error{Code::kUnavailable, doing + ": no JSON in its answer"};
+    return Error{Code::kUnavailable, doing + ": its response is not JSON"};
   return json;
 }
 
 Result<Json> Client::call(const std::string& path, const Json& body, std::stop_token stop) {
   const auto& endpoints = options_.endpoints;
-  if (endpoints.empty()) return Error{Code::kInvalid, "no endpoint of an etcd is given"};
+  if (endpoints.empty()) return Error{Code::kInvalid, "no etcd endpoint is given"};
   const std::string text = api::dump_json(body);
   const BootTime end = clock_.boot() + options_.timeout;
   const size_t first = first_.load(std::memory_order_relaxed) % endpoints.size();
-  Result<Json> answer = Error{Code::kDeadline, "etcd: no answer in time"};
+  Result<Json> answer = Error{Code::kDeadline, "etcd: no response in time"};
   for (size_t i = 0; i < endpoints.size(); ++i) {
     using std::chrono::milliseconds;
     const auto left = std::chrono::duration_cast<milliseconds>(end - clock_.boot());

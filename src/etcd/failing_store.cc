@@ -18,7 +18,7 @@ auto FailingStore::perform(Call call) -> decltype(call()) {
   const Fault fault = policy_(number);
   if (fault == Fault::kFailsBefore) return Error{Code::kUnavailable, "etcd: connection refused"};
   auto result = call();
-  if (fault == Fault::kFailsAfter) return Error{Code::kDeadline, "etcd: no answer in time"};
+  if (fault == Fault::kFailsAfter) return Error{Code::kDeadline, "etcd: no response in time"};
   return result;
 }
 

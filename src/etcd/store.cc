@@ -3,10 +3,10 @@
 
 namespace paddle::etcd {
 
-Error no_key() { return {Code::kInvalid, "a key of etcd must not be empty"}; }
+Error no_key() { return {Code::kInvalid, "an etcd key must not be empty"}; }
 Error no_prefix() { return {Code::kInvalid, "a prefix must not be empty: it means every key"}; }
 Error changed(const std::string& key) {
-  return {Code::kConflict, "etcd's key " + key + " has been changed by somebody else"};
+  return {Code::kConflict, "the etcd key " + key + " was changed by another client"};
 }
 
 }  // namespace paddle::etcd

@@ -55,7 +55,7 @@ size_t on_header(char* data, size_t, size_t size, void* given) {
   const std::string_view line(data, size);
   transfer.header_bytes += size;
   if (transfer.header_bytes > kMaxHeaderBytes) {
-    transfer.failed = Error{Code::kInvalid, "the answer's header is larger than 256 KiB"};
+    transfer.failed = Error{Code::kInvalid, "the header of the response is larger than 256 KiB"};
     return 0;
   }
   if (transfer.answering) return size;  // a trailer
@@ -101,7 +101,7 @@ size_t on_body(char* data, size_t, size_t size, void* given) noexcept {
     body.append(data, std::min(size, room));
     if (size <= room) return size;
     if (ok_status(transfer.reply.status)) {
-      transfer.failed = Error{Code::kInvalid, "the answer is larger than " +
+      transfer.failed = Error{Code::kInvalid, "the response is larger than " +
                                                   std::to_string(transfer.max_body) + " bytes"};
     }
     transfer.enough = true;
@@ -115,7 +115,7 @@ size_t on_body(char* data, size_t, size_t size, void* given) noexcept {
 bool forbidden(Transfer& transfer) noexcept {
   try {
     if (!transfer.may_send || !*transfer.may_send || (*transfer.may_send)()) return false;
-    transfer.failed = Error{Code::kCancelled, "not sent: the caller may not any more"};
+    transfer.failed = Error{Code::kCancelled, "not sent: the caller may not send any more"};
   } catch (...) {
     transfer.failed = Error{Code::kInternal, "may_send has thrown"};
   }

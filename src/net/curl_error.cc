@@ -26,13 +26,13 @@ Meaning meaning_of(CURLcode code) {
       return {Code::kInvalid, "the TLS options are not usable"};
 
     case CURLE_COULDNT_RESOLVE_HOST:
-      return {Code::kUnavailable, "the server's name is not known"};
+      return {Code::kUnavailable, "cannot resolve the server's name"};
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return {Code::kUnavailable, "the proxy's name is not known"};
+      return {Code::kUnavailable, "cannot resolve the proxy's name"};
     case CURLE_COULDNT_CONNECT:
-      return {Code::kUnavailable, "no connection"};
+      return {Code::kUnavailable, "cannot connect"};
     case CURLE_OPERATION_TIMEDOUT:
-      return {Code::kUnavailable, "no connection in time"};
+      return {Code::kUnavailable, "cannot connect in time"};
     case CURLE_PROXY:
       return {Code::kUnavailable, "the proxy refused"};
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -44,11 +44,11 @@ Meaning meaning_of(CURLcode code) {
     case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_FAIL_REWIND:
-      return {Code::kUnavailable, "the connection broke before the answer was complete"};
+      return {Code::kUnavailable, "the connection broke before the response was complete"};
     case CURLE_UNSUPPORTED_PROTOCOL:  // bytes that are no status line; our own URLs are http(s)
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_HTTP2:
-      return {Code::kUnavailable, "the answer is not HTTP/1.1"};
+      return {Code::kUnavailable, "the response is not HTTP/1.1"};
     default:
       return {Code::kInternal, "the transfer failed"};
   }

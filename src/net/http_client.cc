@@ -67,7 +67,7 @@ Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& dea
   for (;;) {
     int running = 0;
     if (curl_multi_perform(connection.multi(), &running) != CURLM_OK) {
-      return Error{Code::kInternal, "libcurl can not go on"};
+      return Error{Code::kInternal, "libcurl cannot continue"};
     }
     const auto code = finished(connection.multi());
     if (transfer.failed) return *std::move(transfer.failed);
@@ -79,7 +79,7 @@ Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& dea
     const auto left = deadline.left(transfer.answering).value_or(kLongest);
     if (left.count() == 0) {
       return Error{Code::kDeadline,
-                   transfer.answering ? "no whole answer in time" : "no answer in time"};
+                   transfer.answering ? "no complete response in time" : "no response in time"};
     }
     curl_multi_poll(connection.multi(), nullptr, 0,
                     static_cast<int>(std::min(left, kLongest).count()), nullptr);
@@ -146,14 +146,14 @@ Result<HttpReply> HttpClient::exchange(const HttpRequest& request, const BodySin
                     .stop = call.stop,
                     .may_send = &call.may_send};
   auto connection = pool_->take();
-  if (!connection->ok()) return Error{Code::kInternal, "libcurl can not start"};
+  if (!connection->ok()) return Error{Code::kInternal, "libcurl cannot start"};
 
   const auto attempt = [&]() -> Result<> {
     TRY(const Origin origin, origin_of(request.url));
     CHECK_DONE(connection->prepare(
         transfer, options_, options_.proxy ? *options_.proxy : proxy_for(origin, environment_)));
     if (curl_multi_add_handle(connection->multi(), connection->easy()) != CURLM_OK) {
-      return Error{Code::kInternal, "libcurl can not start"};
+      return Error{Code::kInternal, "libcurl cannot start"};
     }
     // Waking is safe from any thread; a wake that comes late only makes the next poll return once.
     const std::stop_callback wake(call.stop, [&] { curl_multi_wakeup(connection->multi()); });

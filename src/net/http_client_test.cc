@@ -264,7 +264,7 @@ TEST(HttpClient, SpeaksOneClearSentencePerFailure) {
   HttpClient client(direct());
   const auto refused = client.send({.url = "http://me:secret@127.0.0.1:1/x?token=hidden"});
   ASSERT_TRUE(refused.is(Code::kUnavailable));
-  EXPECT_TRUE(refused.error().message.starts_with("GET http://127.0.0.1:1/x: no connection ("))
+  EXPECT_TRUE(refused.error().message.starts_with("GET http://127.0.0.1:1/x: cannot connect ("))
       << refused.error().message;
   EXPECT_EQ(refused.error().message.find("secret"), std::string::npos);
   EXPECT_EQ(refused.error().message.find("hidden"), std::string::npos);

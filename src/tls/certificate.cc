@@ -91,7 +91,7 @@ Result<Identity> make(const Subject& subject, Signer signer) {
 Result<WallTime> wall(const ASN1_TIME* at) {
   std::tm parts{};
   if (!at || ASN1_TIME_to_tm(at, &parts) != 1) {
-    return Error{Code::kInvalid, "a certificate has no time that can be read"};
+    return Error{Code::kInvalid, "the certificate has no readable validity"};
   }
   return WallTime{std::chrono::seconds{::timegm(&parts)}};
 }
@@ -105,13 +105,14 @@ Result<Identity> make_signed(const Subject& subject, const Identity& authority) 
   const BioPtr memory = memory_reader(authority.key);
   const KeyPtr key(memory ? PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, nullptr)
                           : nullptr);
-  if (!certificate || !key) return Error{Code::kInvalid, "the authority can not be read"};
+  if (!certificate || !key)
+    return Error{Code::kInvalid, "the certificate or key of the authority cannot be read"};
   return make(subject, {certificate.get(), key.get()});
 }
 
 Result<Validity> validity_of(const std::string& certificate) {
   const CertificatePtr read = read_certificate(certificate);
-  if (!read) return Error{Code::kInvalid, "that is no certificate"};
+  if (!read) return Error{Code::kInvalid, "not a certificate"};
   Validity valid;
   TRY(valid.from, wall(X509_get0_notBefore(read.get())));
   TRY(valid.until, wall(X509_get0_notAfter(read.get())));

@@ -48,7 +48,7 @@ TEST_F(TlsTest, it_does_not_start_without_its_certificate) {
   ASSERT_TRUE(eventually([&] { return (exit = poll_exit(server_)).has_value(); }));
   server_ = 0;
   EXPECT_EQ(exit->code, 1);
-  EXPECT_NE(logs().find("are no certificate and its key"), std::string::npos) << logs();
+  EXPECT_NE(logs().find("are not a certificate and its key"), std::string::npos) << logs();
 }
 
 }  // namespace

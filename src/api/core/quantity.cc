@@ -55,7 +55,7 @@ std::string digits(Int128 number) {
 
 Error no_quantity(std::string_view text) {
   return {Code::kInvalid, "\"" + std::string(text.substr(0, 60)) +
-                              "\" is no quantity; write it like 2, 500m, 1.5Gi or 2e3"};
+                              "\" is not a quantity; write it like 2, 500m, 1.5Gi or 2e3"};
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

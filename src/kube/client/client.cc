@@ -137,7 +137,7 @@ Result<Json> Client::exchange(const ApiRequest& request, const Call& call) {
   auto object = api::parse_json(reply.body);
   if (!object) {
     return Error{Code::kInternal,
-                 "the server's answer is not an object: " + object.error().message};
+                 "the server's response is not an object: " + object.error().message};
   }
   return object;
 }
@@ -222,7 +222,7 @@ Result<> Client::watch(const Resource& resource, const WatchOptions& options, co
   if (done || from_sink) return done;
   if (begun && done.is(Code::kDeadline)) {
     return Error{Code::kUnavailable,
-                 "watch " + resource.plural + ": the server has stopped answering"};
+                 "watch " + resource.plural + ": the server stopped responding"};
   }
   return std::move(done).error().in(doing(request, {options.ns, ""}));
 }
@@ -231,7 +231,7 @@ Result<Json> Client::create(const Resource& resource, const Json& object, const 
   TRY(const ObjectKey key, key_of(resource, object, true));
   if (object.at("metadata").contains("resourceVersion")) {  // the server would answer 500
     return Error{Code::kInvalid, "create " + resource.plural + " " + to_string(key) +
-                                     ": the object carries a resourceVersion"};
+                                     ": the object has a resourceVersion"};
   }
   ApiRequest request{.verb = "create",
                      .resource = resource.plural,

@@ -52,8 +52,7 @@ Result<Config> listed_files(const std::string& paths, const std::string& context
     merge(merged, *std::move(next));
     any = true;
   }
-  if (!any)
-    return Error{Code::kNotFound, "none of the files that KUBECONFIG names is there: " + paths};
+  if (!any) return Error{Code::kNotFound, "none of the files in KUBECONFIG exists: " + paths};
   auto config = resolve(merged, context);
   if (!config) return std::move(config).error().in("KUBECONFIG " + paths);
   config->origin += " of KUBECONFIG " + paths;
@@ -103,9 +102,10 @@ Result<Config> load_config(const LoadOptions& options, const Environment& enviro
   const std::string home = environment.home + "/.kube/config";
   auto config = one_file(home, options.context);
   if (config.is(Code::kNotFound)) {
-    return Error{Code::kNotFound,
-                 "no way to a cluster: no --kubeconfig, no KUBECONFIG, no service account at " +
-                     environment.service_account + ", no " + home};
+    return Error{
+        Code::kNotFound,
+        "no cluster configuration found: no --kubeconfig, no KUBECONFIG, no service account at " +
+            environment.service_account + ", no " + home};
   }
   return config;
 }

@@ -20,7 +20,7 @@ Result<> TokenFile::read() {
   TRY(std::string text, os::read_file(path_, size_t{1} << 20));
   const size_t first = text.find_first_not_of(" \t\r\n");
   const size_t last = text.find_last_not_of(" \t\r\n");
-  if (first == std::string::npos) return Error{Code::kUnauthorized, path_ + " holds no token"};
+  if (first == std::string::npos) return Error{Code::kUnauthorized, path_ + " contains no token"};
   token_ = text.substr(first, last - first + 1);
   seen_ = now;
   return Done{};

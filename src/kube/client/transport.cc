@@ -54,7 +54,7 @@ Result<net::HttpReply> Transport::exchange(const ApiRequest& request, const net:
     for (auto wait = gate_.wait_for(request.resource); wait.count() > 0;
          wait = gate_.wait_for(request.resource)) {
       if (wait >= left()) {
-        return Error{Code::kThrottled, "the server asked us to wait longer than this call may take",
+        return Error{Code::kThrottled, "the server requests a longer pause than this call may take",
                      wait};
       }
       CHECK_DONE(pause(wait, stop));

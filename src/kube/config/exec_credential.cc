@@ -57,10 +57,10 @@ Result<Credential> parse_exec_credential(std::string_view output, const std::str
   TRY(credential.cert_pem, optional_text(*status, "clientCertificateData"));
   TRY(credential.key_pem, optional_text(*status, "clientKeyData"));
   if (credential.cert_pem.empty() != credential.key_pem.empty()) {
-    return unusable("a certificate and its key have to come together");
+    return unusable("it needs both a certificate and its key");
   }
   if (credential.token.empty() && credential.cert_pem.empty()) {
-    return unusable("it holds neither a token nor a certificate");
+    return unusable("it has neither a token nor a certificate");
   }
   TRY(const std::string expires, optional_text(*status, "expirationTimestamp"));
   if (!expires.empty()) {

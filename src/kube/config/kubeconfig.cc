@@ -189,12 +189,12 @@ Result<> check_user(const std::string& name, const NamedUser& user) {
   if (!user.exec) return Done{};
   if (user.interactive_mode == "Always") {
     return wrong(who + ": exec plugin '" + user.exec->command +
-                 "' wants a terminal (interactiveMode: Always)");
+                 "' requires a terminal (interactiveMode: Always)");
   }
   if (user.exec->api_version != "client.authentication.k8s.io/v1" &&
       user.exec->api_version != "client.authentication.k8s.io/v1beta1") {
     return wrong(who + ": exec plugin with apiVersion '" + user.exec->api_version +
-                 "'; v1 and v1beta1 of client.authentication.k8s.io are understood");
+                 "'; v1 and v1beta1 of client.authentication.k8s.io are supported");
   }
   return Done{};
 }
@@ -204,8 +204,7 @@ Result<std::string> full_url(const std::string& name, const NamedCluster& cluste
   if (cluster.server.empty()) return wrong(who + " has no server");
   const bool has_ca = !cluster.tls.ca_file.empty() || !cluster.tls.ca_pem.empty();
   if (cluster.tls.insecure && has_ca) {
-    return wrong(who +
-                 " has a certificate authority and says insecure-skip-tls-verify; choose one");
+    return wrong(who + " has a certificate authority and insecure-skip-tls-verify; choose one");
   }
   std::string url = cluster.server;
   if (url.find("://") == std::string::npos) url = (has_ca ? "https://" : "http://") + url;
@@ -265,7 +264,7 @@ Result<Config> resolve(const Kubeconfig& kubeconfig, const std::string& context_
   const auto cluster = kubeconfig.clusters.find(context->second.cluster);
   if (cluster == kubeconfig.clusters.end()) {
     return wrong("context '" + name + "' names cluster '" + context->second.cluster +
-                 "', which is not there");
+                 "', which does not exist");
   }
 
   Config config;
@@ -279,7 +278,7 @@ Result<Config> resolve(const Kubeconfig& kubeconfig, const std::string& context_
   const auto found = kubeconfig.users.find(context->second.user);
   if (found == kubeconfig.users.end()) {
     return wrong("context '" + name + "' names user '" + context->second.user +
-                 "', which is not there");
+                 "', which does not exist");
   }
   const NamedUser& user = found->second;
   CHECK_DONE(check_user(found->first, user));

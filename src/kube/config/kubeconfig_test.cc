@@ -77,9 +77,8 @@ TEST(Kubeconfig, ANumberWhereAStringIsMeantIsRead) {
 }
 
 TEST(Kubeconfig, EachMistakeIsNamed) {
-  EXPECT_EQ(
-      complaint(with("insecure-skip-tls-verify: true, certificate-authority: x", "token: t")),
-      "cluster 'k' has a certificate authority and says insecure-skip-tls-verify; choose one");
+  EXPECT_EQ(complaint(with("insecure-skip-tls-verify: true, certificate-authority: x", "token: t")),
+            "cluster 'k' has a certificate authority and insecure-skip-tls-verify; choose one");
   EXPECT_EQ(complaint(with("insecure-skip-tls-verify: perhaps", "token: t")),
             "cluster 'k'.insecure-skip-tls-verify is not true or false");
   EXPECT_EQ(complaint(with("certificate-authority-data: '***'", "token: t")),
@@ -96,18 +95,18 @@ TEST(Kubeconfig, EachMistakeIsNamed) {
                 "a: b", "exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: c}")),
             "user 'u': exec plugin with apiVersion 'client.authentication.k8s.io/v1alpha1'; v1 and "
             "v1beta1 of "
-            "client.authentication.k8s.io are understood");
+            "client.authentication.k8s.io are supported");
   EXPECT_EQ(complaint(with("a: b",
                            "exec: {apiVersion: client.authentication.k8s.io/v1, command: c,"
                            " interactiveMode: Always}")),
-            "user 'u': exec plugin 'c' wants a terminal (interactiveMode: Always)");
+            "user 'u': exec plugin 'c' requires a terminal (interactiveMode: Always)");
   EXPECT_EQ(complaint(with("a: b", "token: [secret]")), "user 'u'.token is not a string");
   EXPECT_EQ(complaint("kind: Pod"), "kind is 'Pod', not Config");
   EXPECT_EQ(complaint("[]"), "kubeconfig is not a mapping");
   EXPECT_EQ(complaint(""), "no current-context is set");
   EXPECT_EQ(complaint("current-context: x"), "there is no context 'x'");
   EXPECT_EQ(complaint("current-context: x\ncontexts: [{name: x, context: {cluster: y}}]"),
-            "context 'x' names cluster 'y', which is not there");
+            "context 'x' names cluster 'y', which does not exist");
   EXPECT_EQ(complaint("clusters: 7"), "kubeconfig.clusters is not a list");
 }
 

@@ -158,7 +158,7 @@ Result<Json> FakeCluster::patch_locked(const Resource& resource, const ObjectKey
   if (!record) return not_found(resource, key);
   TRY(Json incoming, patched(seen_through(*record->object, sub), patch));
   if (incoming.is_object() && incoming.contains("metadata") && key_of(incoming) != key) {
-    return Error{Code::kInvalid, "a patch can not change the name or namespace"};
+    return Error{Code::kInvalid, "a patch cannot change the name or namespace"};
   }
   return write_locked(resource, *record, std::move(incoming), sub, nullptr);
 }

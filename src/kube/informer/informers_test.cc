@@ -218,7 +218,7 @@ TEST_F(InformersTest, ABookmarkSavesTheListAfterACompaction) {
 TEST_F(InformersTest, AnObjectThatCanNotBeDecodedStallsNothing) {
   int said = 0;
   log::set_sink([&](std::string_view line) {
-    if (line.find("can not be decoded") != std::string_view::npos) ++said;
+    if (line.find("cannot be decoded") != std::string_view::npos) ++said;
   });
   ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("bad", 5)));
   const auto store = started();

@@ -68,9 +68,9 @@ void ObjectCache::decode(const Json& object, ObjectState& seen) {
   }
   unreadable_.Increment();
   if (is_unreadable(seen.key)) return;  // logged before
-  log::warn("object can not be decoded", {{"resource", resource_.plural},
-                                          {"object", to_string(seen.key)},
-                                          {"error", value.error().message}});
+  log::warn("object cannot be decoded", {{"resource", resource_.plural},
+                                         {"object", to_string(seen.key)},
+                                         {"error", value.error().message}});
 }
 
 void ObjectCache::add_index(const std::string& name, IndexFunction function) {
@@ -245,7 +245,7 @@ void ObjectCache::list_item(std::string_view text) {
   auto seen = object ? read(*object) : Result<ObjectState>(object.error());
   if (!seen) {  // it has no key
     unreadable_.Increment();
-    log::warn("list item can not be read",
+    log::warn("item of a list cannot be read",
               {{"resource", resource_.plural}, {"error", seen.error().message}});
     return;
   }

@@ -49,7 +49,7 @@ Result<std::string> Reflector::list(const ReflectorStep& step, std::stop_token s
                                {.timeout = kListTimeout, .stop = stop});
   if (version) {
     if (std::exchange(unknown_, false)) {
-      log::info("the server knows this resource now", {{"resource", resource_.plural}});
+      log::info("the server now serves this resource", {{"resource", resource_.plural}});
     }
     sink_.end_list(*version);
   } else {
@@ -77,7 +77,7 @@ WatchOutcome Reflector::watch(const ReflectorStep& step, std::stop_token stop) {
                               {.stop = stop});
   outcome.lasted = clock_.boot() - begun;
   if (!ended) {
-    explain("watch broke", ended.error());
+    explain("watch failed", ended.error());
     outcome.error = std::move(ended).error();
   }
   return outcome;

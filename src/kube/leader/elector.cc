@@ -47,7 +47,7 @@ Elector::Elector(Cluster& cluster, ElectorOptions options, const Clock& clock, R
       clock_(clock),
       random_(random),
       fenced_(cluster, fence_, clock, options_.lease.name, metrics),
-      leading_gauge_(metrics.gauge("paddle_leader", "1 while this process leads.",
+      leading_gauge_(metrics.gauge("paddle_leader", "1 while this process is the leader.",
                                    {{"lease", options_.lease.name}})),
       terms_(metrics.counter("paddle_leader_terms_total", "Elections won.",
                              {{"lease", options_.lease.name}})),
@@ -111,7 +111,7 @@ bool Elector::acquire(std::stop_token stop) {
     auto decision = read_lease(stop);
     if (!decision) {
       if (!stop.stop_requested()) {
-        log::warn("can not read the lease",
+        log::warn("cannot read the lease",
                   {{"lease", to_string(options_.lease)}, {"error", decision.error().message}});
       }
     } else if (decision->action != LeaseAction::kWait && write_claim(decision->action, stop)) {
@@ -137,7 +137,7 @@ bool Elector::write_claim(LeaseAction action, std::stop_token stop) {
     object_.reset();  // the next read shows what is stored
     // All candidates but one lose the race for it; that is normal.
     if (!stored.is(Code::kConflict) && !stored.is(Code::kAlreadyExists) && !stop.stop_requested()) {
-      log::warn("can not take the lease",
+      log::warn("cannot acquire the lease",
                 {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
     }
     return false;
@@ -186,14 +186,14 @@ Elector::Renewal Elector::renew(BootTime give_up, std::stop_token stop) {
   if (stored.is(Code::kNotFound))
     return Renewal::kLost;  // deleted: any candidate may create it now
   if (!stop.stop_requested()) {
-    log::warn("can not renew the lease",
+    log::warn("cannot renew the lease",
               {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
   }
   return Renewal::kTryAgain;
 }
 
 void Elector::release() {
-  Result<Json> stored = Error{Code::kCancelled, "the lease is not ours any more"};
+  Result<Json> stored = Error{Code::kCancelled, "another process holds the lease"};
   for (int attempt = 0; attempt < 2 && fence_.open(clock_.boot()); ++attempt) {
     if (!object_) {  // a renewal was interrupted or had no response: read its outcome
       auto decision = read_lease({});
@@ -209,7 +209,7 @@ void Elector::release() {
   if (stored) {
     log::info("released the lease", {{"lease", to_string(options_.lease)}});
   } else {
-    log::warn("lease not released; the next leader waits until it has passed",
+    log::warn("lease not released; the next leader waits until it has expired",
               {{"lease", to_string(options_.lease)}, {"error", stored.error().message}});
   }
 }

@@ -15,14 +15,14 @@ FencedCluster::FencedCluster(Cluster& cluster, const Fence& fence, const Clock& 
       fence_(fence),
       clock_(clock),
       refused_(metrics.counter("paddle_leader_refused_writes_total",
-                               "Writes not sent because the lease had passed.",
+                               "Writes not sent because the lease had expired.",
                                {{"lease", name}})) {}
 
 template <typename T, typename Write>
 Result<T> FencedCluster::guarded(const Call& call, const Write& write) {
   const auto refuse = [this] {
     refused_.Increment();
-    return Error{Code::kCancelled, "lease passed; not the leader any more"};
+    return Error{Code::kCancelled, "lease expired; not the leader any more"};
   };
   const auto left = std::chrono::floor<milliseconds>(fence_.remaining(clock_.boot()));
   if (left <= milliseconds{0}) return refuse();

@@ -104,7 +104,7 @@ TEST_F(FenceTest, WritesPassUntilTheLeaseHasPassed) {
   EXPECT_EQ(write_everything(), kAllRefused);
   EXPECT_EQ(wire.writes, 4);
   const auto refused = cluster.create(resources::kPods, Json::object());
-  EXPECT_EQ(refused.error().message, "lease passed; not the leader any more");
+  EXPECT_EQ(refused.error().message, "lease expired; not the leader any more");
 }
 
 TEST_F(FenceTest, AStepOfTheWallClockChangesNothing) {

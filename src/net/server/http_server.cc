@@ -101,7 +101,7 @@ class Server final : public httplib::Server {
       reply = {.status = 405, .body = more ? "no such method\n" : "only GET and HEAD\n"};
       answer.set_header("Allow", more ? "GET, HEAD, PUT, POST, DELETE" : "GET, HEAD");
     } else if (may_have_body(asked) && !takes_body(asked)) {
-      reply = {.status = 415, .body = "send the body plain\n"};
+      reply = {.status = 415, .body = "a compressed body is not supported\n"};
     } else if (asked.body.size() > limits_.body_bytes) {
       reply = {.status = 413, .body = "the body is too long\n"};
     } else {
@@ -173,8 +173,8 @@ class HttpServer::Impl {
   Result<> start(const Address& wanted) {
     const int port = bound_port(server_, wanted);
     if (port <= 0) {
-      return Error{Code::kUnavailable,
-                   "can not listen on " + to_string(wanted) + ": the address is taken or not ours"};
+      return Error{Code::kUnavailable, "cannot listen on " + to_string(wanted) +
+                                           ": the address is in use or not of this host"};
     }
     address_ = {wanted.host, port};
     thread_ = std::thread([this] { server_.listen_after_bind(); });

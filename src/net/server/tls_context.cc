@@ -29,7 +29,7 @@ Result<std::shared_ptr<SSL_CTX>> load(const ServerTls& files) {
   ERR_clear_error();
   if (!usable) {
     return Error{Code::kInvalid, "'" + files.certificate_file + "' and '" + files.key_file +
-                                     "' are no certificate and its key"};
+                                     "' are not a certificate and its key"};
   }
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(context.get(),
@@ -55,9 +55,9 @@ std::shared_ptr<SSL_CTX> TlsContext::current() {
   seen_ = now;
   if (auto loaded = load(files_); loaded) {
     context_ = *std::move(loaded);
-    log::info("serving with another certificate", {{"file", files_.certificate_file}});
+    log::info("loaded a new certificate", {{"file", files_.certificate_file}});
   } else {
-    log::warn("going on with the old certificate", {{"reason", loaded.error().message}});
+    log::warn("keeping the old certificate", {{"reason", loaded.error().message}});
   }
   return context_;
 }

@@ -33,7 +33,7 @@ ReflectorStep ReflectorPlan::after_watch(const WatchOutcome& outcome) {
   if (progress) failures_ = 0;
   if (!outcome.error) {
     if (progress) return watch_after(nanoseconds::zero(), outcome.version);
-    return watch_after(next_pause({Code::kUnavailable, "the watch ended at once"}),
+    return watch_after(next_pause({Code::kUnavailable, "the watch ended immediately"}),
                        outcome.version);
   }
   if (outcome.error->code == Code::kExpired && failures_ == 0) {
