@@ -33,7 +33,7 @@ TEST(CondVar, WakesOnNotifyAndOnStop) {
   EXPECT_EQ(box.value, 2);
 }
 
-TEST(CondVar, AStopEndsAWaitThatNobodyNotifies) {
+TEST(CondVar, AStopEndsAWaitWithoutANotification) {
   Box box;
   std::jthread waiter([&](std::stop_token stop) {
     Lock lock(box.mutex);

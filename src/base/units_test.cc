@@ -6,7 +6,7 @@
 namespace paddle {
 namespace {
 
-TEST(HumanSize, IsWhatTheColumnsHaveAlwaysShown) {
+TEST(HumanSize, MatchesThePublishedColumns) {
   EXPECT_EQ(human_size(0), "0 B");
   EXPECT_EQ(human_size(9), "9 B");
   EXPECT_EQ(human_size(200), "200 B");

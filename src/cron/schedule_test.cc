@@ -33,7 +33,7 @@ TEST(Schedule, NextIsTheFirstMatchingMinuteAndNeverNow) {
   EXPECT_EQ(next("0 0 1 1 *", "2026-11-16T00:00"), "2027-01-01T00:00");
 }
 
-TEST(Schedule, ListsRangesStepsAndNames) {
+TEST(Schedule, SupportsListsRangesStepsAndNames) {
   EXPECT_EQ(next("*/15 * * * *", "2026-11-16T06:16"), "2026-11-16T06:30");
   EXPECT_EQ(next("5,50 6-8 * * *", "2026-11-16T06:06"), "2026-11-16T06:50");
   EXPECT_EQ(next("0 8-18/4 * * *", "2026-11-16T12:00"), "2026-11-16T16:00");
@@ -43,21 +43,21 @@ TEST(Schedule, ListsRangesStepsAndNames) {
   EXPECT_EQ(next("0 0 * * 7", "2026-11-16T00:00"), "2026-11-22T00:00");
 }
 
-TEST(Schedule, EitherDayWillDoWhenBothAreGiven) {
+TEST(Schedule, OneOfBothDaysHasToMatch) {
   EXPECT_EQ(next("0 0 20 * fri", "2026-11-16T00:00"), "2026-11-20T00:00");  // both
   EXPECT_EQ(next("0 0 25 * fri", "2026-11-20T00:00"), "2026-11-25T00:00");
   EXPECT_EQ(next("0 0 25 * fri", "2026-11-25T00:00"), "2026-11-27T00:00");
   EXPECT_EQ(next("0 0 13 * *", "2026-11-16T00:00"), "2026-12-13T00:00");
 }
 
-TEST(Schedule, RareDaysComeAndImpossibleOnesNever) {
+TEST(Schedule, RareDaysAreFoundAndImpossibleOnesAreNot) {
   EXPECT_EQ(next("0 0 29 2 *", "2026-11-16T00:00"), "2028-02-29T00:00");
   EXPECT_EQ(next("0 0 29 2 *", "2096-03-01T00:00"), "2104-02-29T00:00");
   EXPECT_EQ(next("0 0 31 2 *", "2026-11-16T00:00"), "never");
   EXPECT_EQ(next("0 0 31 * *", "2026-11-16T00:00"), "2026-12-31T00:00");
 }
 
-TEST(Schedule, ShortFormsMeanWhatTheySay) {
+TEST(Schedule, ShortFormsAreExpanded) {
   EXPECT_EQ(next("@hourly", "2026-11-16T06:16"), "2026-11-16T07:00");
   EXPECT_EQ(next("@daily", "2026-11-16T06:16"), "2026-11-17T00:00");
   EXPECT_EQ(next("@midnight", "2026-11-16T06:16"), "2026-11-17T00:00");
@@ -67,7 +67,7 @@ TEST(Schedule, ShortFormsMeanWhatTheySay) {
   EXPECT_EQ(next("@annually", "2026-11-16T06:16"), "2027-01-01T00:00");
 }
 
-TEST(Schedule, ASentenceSaysWhatIsWrong) {
+TEST(Schedule, AnErrorNamesTheWrongField) {
   for (const char* bad : {"",
                           "* * * *",
                           "* * * * * *",
@@ -105,7 +105,7 @@ TEST(Schedule, FollowsTheZone) {
   EXPECT_EQ(next("15 12 * * *", "2026-11-16T00:00", "Asia/Kathmandu"), "2026-11-16T06:30");
 }
 
-TEST(Schedule, WhatIsDueInAnHourThatIsLeftOutIsDueAtItsEnd) {
+TEST(Schedule, ATimeInASkippedHourIsDueAtItsEnd) {
   // New York goes from 01:59 EST to 03:00 EDT on 2027-03-14, at 07:00 UTC.
   EXPECT_EQ(next("30 2 * * *", "2027-03-14T05:00", "America/New_York"), "2027-03-14T07:00");
   EXPECT_EQ(next("30 2 * * *", "2027-03-14T07:00", "America/New_York"), "2027-03-15T06:30");
@@ -113,7 +113,7 @@ TEST(Schedule, WhatIsDueInAnHourThatIsLeftOutIsDueAtItsEnd) {
   EXPECT_EQ(next("30 * * * *", "2027-03-14T06:30", "America/New_York"), "2027-03-14T07:30");
 }
 
-TEST(Schedule, WhatIsDueAtAnHourThatComesTwiceIsDueOnce) {
+TEST(Schedule, ATimeInARepeatedHourIsDueOnce) {
   // New York comes from 01:59 EDT to 01:00 EST on 2026-11-01, at 06:00 UTC.
   EXPECT_EQ(next("30 1 * * *", "2026-11-01T05:00", "America/New_York"), "2026-11-01T05:30");
   EXPECT_EQ(next("30 1 * * *", "2026-11-01T05:30", "America/New_York"), "2026-11-02T06:30");

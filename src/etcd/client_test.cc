@@ -32,7 +32,7 @@ std::string one_entry(const std::string& value) {
          base64_encode(value) + R"(","mod_revision":"5"}],"count":"1"})";
 }
 
-TEST(EtcdClient, AsksTheNextEndpointWhenOneIsAwayAndKeepsToTheOneThatAnswered) {
+TEST(EtcdClient, TriesTheNextEndpointWhenOneIsAwayAndStaysWithTheOneThatAnswered) {
   ScriptedServer sick([](const ReceivedRequest&, ScriptedConnection& connection) {
     connection.reply(503, R"({"error":"no leader"})");
   });
@@ -66,7 +66,7 @@ TEST(EtcdClient, ASilentEndpointLeavesTimeForTheOthers) {
   EXPECT_EQ(silent.seen().size(), 1u);
 }
 
-TEST(EtcdClient, NoAnswerInTimeIsADeadlineAndNobodyThereIsUnavailable) {
+TEST(EtcdClient, NoResponseInTimeIsADeadlineAndNoServerIsUnavailable) {
   ScriptedServer silent(
       [](const ReceivedRequest&, ScriptedConnection& connection) { connection.wait_for_peer(); });
   Client waits({.endpoints = {silent.url()}, .timeout = std::chrono::milliseconds{100}});
@@ -78,7 +78,7 @@ TEST(EtcdClient, NoAnswerInTimeIsADeadlineAndNobodyThereIsUnavailable) {
   EXPECT_TRUE(refused.get("k", {}).is(Code::kUnavailable));
 }
 
-TEST(EtcdClient, WhatEtcdRefusesIsNotAskedElsewhere) {
+TEST(EtcdClient, ARefusedCallIsNotSentToOtherEndpoints) {
   ScriptedServer strict([](const ReceivedRequest&, ScriptedConnection& connection) {
     connection.reply(400, R"({"error":"too large"})");
   });
@@ -91,7 +91,7 @@ TEST(EtcdClient, WhatEtcdRefusesIsNotAskedElsewhere) {
   EXPECT_EQ(other.seen().size(), 0u);
 }
 
-TEST(EtcdClient, GarbageIsNotTakenForAnAnswer) {
+TEST(EtcdClient, AnInvalidResponseIsAnError) {
   for (const char* garbage : {"", "[]", "{\"kvs\":[{\"key\":\"***\"}]}", "<html>"}) {
     ScriptedServer server([&](const ReceivedRequest&, ScriptedConnection& connection) {
       connection.reply(200, garbage);

@@ -33,7 +33,7 @@ std::string StoreSuite::listed(const std::string& prefix) {
   return out;
 }
 
-TEST_P(StoreSuite, WhatIsPutIsThereAndAbsenceIsNoError) {
+TEST_P(StoreSuite, APutValueCanBeReadAndAbsenceIsNoError) {
   EXPECT_EQ(value_of(key()), "(none)");
   ASSERT_TRUE(store_->put(key(), "3"));
   EXPECT_EQ(value_of(key()), "3");
@@ -58,7 +58,7 @@ TEST_P(StoreSuite, RevisionsGrowWithEveryWrite) {
   EXPECT_EQ(revision_of(key("/a")), first);
 }
 
-TEST_P(StoreSuite, AConditionalPutWritesOnlyWhatItHasSeen) {
+TEST_P(StoreSuite, AConditionalPutRequiresTheRevisionThatWasRead) {
   ASSERT_TRUE(store_->put_if(key(), "1", 0));
   EXPECT_TRUE(store_->put_if(key(), "2", 0).is(Code::kConflict));
   const auto seen = revision_of(key());
@@ -70,7 +70,7 @@ TEST_P(StoreSuite, AConditionalPutWritesOnlyWhatItHasSeen) {
   EXPECT_EQ(value_of(key()), "(none)");
 }
 
-TEST_P(StoreSuite, AListHoldsWhatBeginsWithItsPrefixInOrder) {
+TEST_P(StoreSuite, AListReturnsTheKeysWithItsPrefixInOrder) {
   for (const char* rest : {"/nodes/b", "/nodes/a", "/nodes", "/nodez", "/nodes/\xff"}) {
     ASSERT_TRUE(store_->put(key(rest), "1"));
   }
@@ -79,7 +79,7 @@ TEST_P(StoreSuite, AListHoldsWhatBeginsWithItsPrefixInOrder) {
   EXPECT_EQ(listed(key("/none")), "");
 }
 
-TEST_P(StoreSuite, RemovingTakesWhatItNamesAndNothingElse) {
+TEST_P(StoreSuite, RemovingDeletesOnlyWhatItNames) {
   for (const char* rest : {"", "/np", "/nodes/a", "2", "2/np"}) {
     ASSERT_TRUE(store_->put(key(rest), "1"));
   }
@@ -91,7 +91,7 @@ TEST_P(StoreSuite, RemovingTakesWhatItNamesAndNothingElse) {
   EXPECT_TRUE(store_->remove_all(key("/")));
 }
 
-TEST_P(StoreSuite, NothingIsDoneToEveryKeyAtOnce) {
+TEST_P(StoreSuite, AnEmptyKeyOrPrefixIsRefused) {
   EXPECT_TRUE(store_->list("").is(Code::kInvalid));
   EXPECT_TRUE(store_->remove_all("").is(Code::kInvalid));
   EXPECT_TRUE(store_->put("", "1").is(Code::kInvalid));

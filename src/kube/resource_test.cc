@@ -12,7 +12,7 @@ TEST(ResourcePath, CoreAndGroupsHaveDifferentRoots) {
             "/apis/batch.paddlepaddle.org/v1/namespaces/a/paddlejobs/b/status");
 }
 
-TEST(ResourcePath, WithoutANamespaceItAddressesAllOfThem) {
+TEST(ResourcePath, WithoutANamespaceAddressesAllNamespaces) {
   EXPECT_EQ(path_of(resources::kPods, {}), "/api/v1/pods");
   EXPECT_EQ(path_of(resources::kPods, {"a", ""}), "/api/v1/namespaces/a/pods");
 }

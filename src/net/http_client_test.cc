@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 HttpOptions direct() { return {.proxy = "", .user_agent = "tester/1"}; }
 
-TEST(HttpClient, CarriesMethodHeadersAndBodyAndBringsTheAnswerBack) {
+TEST(HttpClient, SendsMethodHeadersAndBodyAndReturnsTheResponse) {
   ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
     connection.reply(
         201, seen.method + " " + seen.target + " " + seen.headers.at("x-a") + " " + seen.body,
@@ -74,7 +74,7 @@ TEST(HttpClient, AnIdempotentRequestSurvivesADeadKeptAliveConnection) {
   EXPECT_EQ(server.seen()[2].body, "b");
 }
 
-TEST(HttpClient, ACallerThatMayNotSendAnyMoreIsNotHeardEvenOnASecondAttempt) {
+TEST(HttpClient, ARequestThatMayNotBeSentAnyMoreIsNotSentOnASecondAttemptEither) {
   std::atomic<bool> allowed = true;
   ScriptedServer server([&](const ReceivedRequest& seen, ScriptedConnection& connection) {
     if (seen.target == "/second") {
@@ -199,7 +199,7 @@ TEST(HttpClient, OnlyASuccessReachesTheSink) {
   EXPECT_FALSE(called);
 }
 
-TEST(HttpClient, ATruncatedBodyIsNotAnAnswer) {
+TEST(HttpClient, ATruncatedBodyIsAnError) {
   ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
     if (seen.target == "/length") {
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
@@ -214,7 +214,7 @@ TEST(HttpClient, ATruncatedBodyIsNotAnAnswer) {
   EXPECT_TRUE(client.send({.url = server.url() + "/chunks"}).is(Code::kUnavailable));
 }
 
-TEST(HttpClient, ATooLargeAnswerIsRefusedAndATooLargeErrorIsCut) {
+TEST(HttpClient, ATooLargeResponseIsRefusedAndATooLargeErrorIsCut) {
   ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
     connection.reply(seen.target == "/good" ? 200 : 500, std::string(100'000, 'x'));
   });
@@ -239,7 +239,7 @@ TEST(HttpClient, EndlessHeadersAreRefused) {
   EXPECT_TRUE(client.send({.url = server.url()}).is(Code::kInvalid));
 }
 
-TEST(HttpClient, RedirectsAreHandedBackNotFollowed) {
+TEST(HttpClient, RedirectsAreReturnedNotFollowed) {
   ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
     connection.reply(302, "", {{"Location", "http://127.0.0.1:1/elsewhere"}});
   });
@@ -252,7 +252,7 @@ TEST(HttpClient, RedirectsAreHandedBackNotFollowed) {
   EXPECT_EQ(server.seen().size(), 1u);
 }
 
-TEST(HttpClient, AHeaderCanNotSmuggleASecondOne) {
+TEST(HttpClient, AHeaderCannotSmuggleASecondOne) {
   HttpClient client(direct());
   EXPECT_TRUE(client.send({.url = "http://127.0.0.1:1", .headers = {{"A", "b\r\nC: d"}}})
                   .is(Code::kInvalid));
@@ -260,7 +260,7 @@ TEST(HttpClient, AHeaderCanNotSmuggleASecondOne) {
       client.send({.url = "http://127.0.0.1:1", .headers = {{"A\n", "b"}}}).is(Code::kInvalid));
 }
 
-TEST(HttpClient, SpeaksOneClearSentencePerFailure) {
+TEST(HttpClient, ReportsOneClearSentencePerFailure) {
   HttpClient client(direct());
   const auto refused = client.send({.url = "http://me:secret@127.0.0.1:1/x?token=hidden"});
   ASSERT_TRUE(refused.is(Code::kUnavailable));
@@ -290,7 +290,7 @@ TEST(HttpClient, GoesThroughAnHttpProxyWithItsCredentials) {
   EXPECT_EQ(proxy.seen()[0].headers.at("proxy-authorization"), "Basic bWU6c2VjcmV0");
 }
 
-TEST(HttpClient, AProxyThatRefusesATunnelIsUnavailableAndStaysNameless) {
+TEST(HttpClient, AProxyThatRefusesATunnelIsUnavailableAndIsNotNamed) {
   ScriptedServer proxy(
       [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(403, "no"); });
   auto options = direct();

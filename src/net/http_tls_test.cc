@@ -67,7 +67,7 @@ TEST(HttpTls, TheEnvironmentDoesNotAddTrustToAConfiguredCa) {
   unsetenv("CURL_CA_BUNDLE");
 }
 
-TEST(HttpTls, AServerNameReplacesTheHostInTheCheckAlone) {
+TEST(HttpTls, AServerNameReplacesTheHostOnlyInTheVerification) {
   ScriptedServer server(answer,
                         ScriptedServer::Tls{.server = make_leaf(ca(), {.san = "DNS:api.example"})});
   EXPECT_TRUE(ask(server, {.ca_pem = ca().cert}).is(Code::kUntrusted));
@@ -76,7 +76,7 @@ TEST(HttpTls, AServerNameReplacesTheHostInTheCheckAlone) {
   EXPECT_EQ(server.seen()[0].headers.at("host"), "127.0.0.1:" + std::to_string(server.port()));
 }
 
-TEST(HttpTls, AClientCertificateIsShownWhenAskedFor) {
+TEST(HttpTls, AClientCertificateIsSentOnRequest) {
   ScriptedServer server(answer,
                         ScriptedServer::Tls{.server = make_leaf(ca(), {}), .client_ca = ca().cert});
   const Pair me = make_leaf(ca(), {.common_name = "me", .client = true});
@@ -88,7 +88,7 @@ TEST(HttpTls, AClientCertificateIsShownWhenAskedFor) {
                   .is(Code::kUnavailable));
 }
 
-TEST(HttpTls, UnusableMaterialIsOurOwnMistake) {
+TEST(HttpTls, UnusableCertificatesAndKeysAreInvalid) {
   ScriptedServer server(answer, ScriptedServer::Tls{.server = make_leaf(ca(), {})});
   const Pair me = make_leaf(ca(), {.client = true}), other = make_leaf(ca(), {.client = true});
   const TlsOptions bad[] = {

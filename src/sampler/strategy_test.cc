@@ -22,7 +22,7 @@ Part shuffled(std::uint32_t count, std::uint32_t seed) {
 }
 
 // What numpy gives for RandomState(seed).shuffle(list(range(count))).
-TEST(NumpyShuffle, GivesTheListsOfNumpy) {
+TEST(NumpyShuffle, MatchesNumpy) {
   EXPECT_EQ(shuffled(2, 0), (Part{1, 0}));
   EXPECT_EQ(shuffled(5, 0), (Part{2, 0, 1, 3, 4}));
   EXPECT_EQ(shuffled(8, 0), (Part{6, 2, 1, 7, 3, 0, 5, 4}));
@@ -33,7 +33,7 @@ TEST(NumpyShuffle, GivesTheListsOfNumpy) {
                   9,  5,  14, 13, 10, 23, 11, 18, 29, 25, 26, 22, 0,  20, 7,  12}));
 }
 
-TEST(NumpyShuffle, LeavesNothingAndOneAsTheyAre) {
+TEST(NumpyShuffle, LeavesEmptyListsAndSingleValuesUnchanged) {
   EXPECT_EQ(shuffled(0, 9), Part{});
   EXPECT_EQ(shuffled(1, 9), Part{0});
 }
@@ -125,7 +125,7 @@ TEST(Strategy, PartitionsWithoutARankHoldNothing) {
   EXPECT_EQ(part_of(9, 2, 3, {.ranks = 2}), Part{});
 }
 
-TEST(Strategy, WhatCanNotBeAskedForIsNothing) {
+TEST(Strategy, InvalidRequestsGiveNoSamples) {
   EXPECT_EQ(part_of(0, 0, 2, {.order = Order::kDistributedBatch}), Part{});
   EXPECT_EQ(part_of(5, 2, 2, {}), Part{});
   EXPECT_EQ(part_of(5, -1, 2, {}), Part{});

@@ -9,7 +9,7 @@ namespace {
 const Validity kValid{WallTime{std::chrono::seconds{1'800'000'000}},
                       WallTime{std::chrono::seconds{1'900'000'000}}};
 
-TEST(Certificate, SaysForHowLongItIsGood) {
+TEST(Certificate, HasTheRequestedValidity) {
   const auto ca = make_self_signed({.common_name = "ca", .valid = kValid, .authority = true});
   ASSERT_TRUE(ca);
   EXPECT_EQ(*validity_of(ca->certificate), kValid);
@@ -21,12 +21,12 @@ TEST(Certificate, SaysForHowLongItIsGood) {
   EXPECT_TRUE(validity_of("").is(Code::kInvalid));
 }
 
-TEST(Certificate, IsNotMadeWithNonsense) {
+TEST(Certificate, IsNotMadeFromAnInvalidAuthority) {
   EXPECT_TRUE(make_signed({.common_name = "x", .valid = kValid}, {"a", "b"}).is(Code::kInvalid));
   EXPECT_FALSE(make_self_signed({.common_name = "x", .names = "no such kind", .valid = kValid}));
 }
 
-TEST(Certificate, TheFirstOfSeveralIsFound) {
+TEST(Certificate, TheFirstOfSeveralIsExtracted) {
   const auto one = *make_self_signed({.common_name = "a", .valid = kValid});
   const auto two = *make_self_signed({.common_name = "b", .valid = kValid});
   EXPECT_NE(one.certificate, two.certificate);

@@ -117,7 +117,7 @@ TEST_F(ApiServer, StoresTheSchemaWeGeneratedAndFindsNoFaultInIt) {
   }
 }
 
-TEST_F(ApiServer, TakesEveryExampleUnderStrictValidation) {
+TEST_F(ApiServer, AcceptsEveryExampleUnderStrictValidation) {
   ASSERT_EQ(kubectl({"create", "namespace", "paddle-system"}).exit_code, 0);
   const std::string deploy = std::string(PADDLE_SOURCE_DIR) + "/deploy/";
   const auto taken = kubectl({"apply", "--dry-run=server", "--validate=strict", "-f",
@@ -129,7 +129,7 @@ TEST_F(ApiServer, TakesEveryExampleUnderStrictValidation) {
       << taken.out;
 }
 
-TEST_F(ApiServer, GivesEveryObjectOfTheCorpusOurVerdict) {
+TEST_F(ApiServer, AcceptsAndRefusesTheObjectsOfTheCorpusAsWeDo) {
   int asked = 0;
   for (const CorpusCase& one : read_corpus()) {
     const auto reply = ask(one);
@@ -227,7 +227,7 @@ TEST_F(ApiServer, ExplainsOurFields) {
 }
 
 // An object that is older than a rule on names can still be updated, finished and deleted.
-TEST_F(ApiServer, LetsGoOfObjectsWhoseNamesTheRulesWouldRefuse) {
+TEST_F(ApiServer, DeletesObjectsWhoseNamesTheRulesWouldRefuse) {
   const std::string long_name = "a23456789-123456789-123456789-123456789-123456789-123456789a";
   const std::string crd = "paddlejobs." + std::string(api::kGroup);
   const auto without_rules = kubectl(

@@ -21,7 +21,7 @@ using api::dump_json;
 using api::Json;
 using api::Kind;
 
-TEST(ApiCorpus, IsLargeEnoughToMeanSomething) {
+TEST(ApiCorpus, HasEnoughCases) {
   const auto corpus = read_corpus();
   const auto good = std::count_if(corpus.begin(), corpus.end(), [](auto& c) { return c.good; });
   EXPECT_GE(corpus.size(), 150u);
@@ -29,7 +29,7 @@ TEST(ApiCorpus, IsLargeEnoughToMeanSomething) {
   EXPECT_GE(static_cast<std::ptrdiff_t>(corpus.size()) - good, 50);
 }
 
-TEST(ApiCorpus, OurValidationGivesTheVerdictAndNamesThePath) {
+TEST(ApiCorpus, OurValidationAcceptsAndRefusesAsExpectedAndNamesThePath) {
   for (const CorpusCase& one : read_corpus()) {
     const auto problems =
         api::validate(one.kind, *one.object, {.old = one.old.get(), .status = one.status});
@@ -94,7 +94,7 @@ TEST(ApiCorpus, UnknownFieldsAtEveryLevelSurviveARoundTrip) {
 }
 
 // Whatever stands in whatever place of a full object: it comes back as it was, or is refused.
-TEST(ApiCorpus, AnyValueInAnyPlaceComesBackOrIsRefused) {
+TEST(ApiCorpus, AnyValueInAnyPlaceSurvivesARoundTripOrIsRefused) {
   const Json odd[] = {Json(),        Json(false),   Json(0),
                       Json(2.0),     Json(1e308),   Json(""),
                       Json("x"),     Json::array(), Json::array({Json()}),
@@ -122,7 +122,7 @@ TEST(ApiCorpus, AnyValueInAnyPlaceComesBackOrIsRefused) {
   EXPECT_GT(tried, 1000);
 }
 
-TEST(ApiCorpus, UnknownFieldsAreDroppedInSilenceWhenNotStrict) {
+TEST(ApiCorpus, UnknownFieldsAreDroppedWhenNotStrict) {
   for (const CorpusCase& one : read_corpus()) {
     if (!one.good) continue;
     Json object = *one.object;

@@ -28,7 +28,7 @@ TEST_F(ClientTrust, TheKubeconfigThatKubectlUsesWorks) {
   EXPECT_TRUE(api.get_raw("/version"));
 }
 
-TEST_F(ClientTrust, AStrangersCertificateAuthorityIsRefused) {
+TEST_F(ClientTrust, AnUnknownCertificateAuthorityIsRefused) {
   const auto stranger = Authority::create("a stranger");
   ASSERT_TRUE(stranger) << why(stranger);
   auto wrong = config();
@@ -77,7 +77,7 @@ TEST_F(ClientTrust, AClientCertificateIsAnIdentity) {
   EXPECT_TRUE(refused.is(Code::kUnauthorized)) << why(refused);
 }
 
-TEST_F(ClientTrust, ImpersonationIsAskedForAndObeyed) {
+TEST_F(ClientTrust, ImpersonationIsRequestedAndApplied) {
   auto as = config();
   as.impersonate = {.user = "nobody", .groups = {"nothing"}};
   const auto read = Client(as).get(kConfigMaps, {ns_, "a"});
@@ -85,7 +85,7 @@ TEST_F(ClientTrust, ImpersonationIsAskedForAndObeyed) {
   EXPECT_NE(read.error().message.find("nobody"), std::string::npos) << read.error().message;
 }
 
-TEST_F(ClientTrust, ARotatedTokenFileIsPickedUp) {
+TEST_F(ClientTrust, ARotatedTokenFileIsReadAgain) {
   const std::string path = plane_->directory() + "/rotating-token";
   std::ofstream(path) << "not-yet-a-token";
   auto rotating = config();

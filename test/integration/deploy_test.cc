@@ -357,7 +357,7 @@ TEST_F(UninstallTest, EndsWithoutAnOperator) {
 }
 
 // The whole namespace at once, with the managers in it; definitions stay.
-TEST_F(UninstallTest, ANamespaceGoesWithSetsAndManagersInIt) {
+TEST_F(UninstallTest, ANamespaceIsDeletedWithSetsAndManagersInIt) {
   const pid_t manager = run_manager("paddlejob,sampleset", "admin");
   use();
   ASSERT_TRUE(plane->keeper().kill(manager));

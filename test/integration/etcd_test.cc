@@ -79,7 +79,7 @@ std::shared_ptr<Store> real() {
 INSTANTIATE_TEST_SUITE_P(Real, StoreSuite, testing::Values(StoreTarget{"Etcd", real}),
                          [](const auto& one) { return one.param.name; });
 
-TEST(RealEtcdTest, ForgetsNothingWhenItIsKilledAndTheClientFindsItAgain) {
+TEST(RealEtcdTest, KeepsItsDataWhenItIsKilledAndTheClientReconnects) {
   const auto store = real();
   ASSERT_TRUE(store);
   ASSERT_TRUE(store->put("/killed/np", "3"));
@@ -93,7 +93,7 @@ TEST(RealEtcdTest, ForgetsNothingWhenItIsKilledAndTheClientFindsItAgain) {
   EXPECT_EQ((**back).value, "3");
 }
 
-TEST(RealEtcdTest, AnEndpointThatIsAwayIsPassedOver) {
+TEST(RealEtcdTest, AnUnreachableEndpointIsSkipped) {
   ASSERT_TRUE(real());
   const auto nobody = ReservedPort::any();
   ASSERT_TRUE(nobody);

@@ -50,7 +50,7 @@ std::map<std::string, api::PaddleJob> jobs() {
   return found;
 }
 
-TEST(Examples, AreTheOnesThatUsersKnow) {
+TEST(Examples, AreThePublishedOnes) {
   std::string names;
   for (const auto& [name, job] : jobs()) names += name + " ";
   EXPECT_EQ(names,
@@ -59,7 +59,7 @@ TEST(Examples, AreTheOnesThatUsersKnow) {
             "wide-ande-deep-service wide-ande-deep-volcano ");
 }
 
-TEST(Examples, AreGoodAndNothingInThemIsProbablyNotMeant) {
+TEST(Examples, AreValidAndCauseNoWarnings) {
   int ours = 0;
   for (const auto& one : examples()) {
     const auto kind = kind_of(one) == "PaddleJob"   ? std::optional(api::Kind::kPaddleJob)
@@ -104,7 +104,7 @@ int pods_of(const api::PaddleJob& job) {
   return sum;
 }
 
-TEST(Examples, AreStartedWhole) {
+TEST(Examples, AreStartedCompletely) {
   const controllers::Setting setting{.etcd = {"http://e:2379"}};
   for (const auto& [name, job] : jobs()) {
     controllers::World world{.confirmed = true};
@@ -120,7 +120,7 @@ TEST(Examples, AreStartedWhole) {
   }
 }
 
-TEST(Examples, TheVolcanoOneWaitsForItsGroup) {
+TEST(Examples, TheVolcanoExampleWaitsForItsGroup) {
   const controllers::Setting setting{.scheduling = "volcano"};
   controllers::World world{.confirmed = true};
   const auto job = jobs().at("wide-ande-deep-volcano");
@@ -154,7 +154,7 @@ std::vector<Json> objects_in(const std::string& document) {
   return found;
 }
 
-TEST(Documents, ShowGoodObjectsAndTheSameInBothLanguages) {
+TEST(Documents, ShowValidObjectsAndTheSameInBothLanguages) {
   std::map<std::string, int> shown;
   for (const char* page : {"local.md", "paddlejob.md", "sampleset.md", "samplejob.md"}) {
     const auto objects = objects_in(std::string("en/") + page);

@@ -138,7 +138,7 @@ std::uint64_t chosen_seed() {
   return given ? std::strtoull(given, nullptr, 10) : system_random().next() % 1'000'000;
 }
 
-TEST(InformerFaults, TheViewIsTheServersAfterAThousandCuts) {
+TEST(InformerFaults, TheCacheEqualsTheServerAfterAThousandCuts) {
   const std::uint64_t seed = chosen_seed();
   std::cout << "PADDLE_SEED=" << seed << std::endl;
   log::set_level(log::Level::kError);

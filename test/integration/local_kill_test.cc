@@ -137,7 +137,7 @@ TEST_F(LocalKillTest, LosesNoAcknowledgedWriteHoweverOftenItIsKilled) {
   }
 }
 
-TEST_F(LocalKillTest, AWatchGoesOnAfterARestartWhereItWas) {
+TEST_F(LocalKillTest, AWatchContinuesAtItsPositionAfterARestart) {
   const auto object = [](const std::string& name) {
     return Json{{"metadata", {{"name", name}, {"namespace", "default"}}}};
   };

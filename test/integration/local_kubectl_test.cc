@@ -123,7 +123,7 @@ TEST_F(LocalKubectlTest, AppliesAChangedPodByStrategicMerge) {
   must({"delete", "pod", "web", "--wait=true", "--timeout=30s"});
 }
 
-TEST_F(LocalKubectlTest, MakesAndReadsCoreObjects) {
+TEST_F(LocalKubectlTest, CreatesAndReadsCoreObjects) {
   must({"apply", "-f", "-"}, R"(
 apiVersion: v1
 kind: ConfigMap
@@ -165,7 +165,7 @@ TEST_F(LocalKubectlTest, AppliesOnTheServerSide) {
   EXPECT_THAT(other.err, HasSubstr("conflict"));
 }
 
-TEST_F(LocalKubectlTest, WatchesAsThingsChange) {
+TEST_F(LocalKubectlTest, AWatchShowsChanges) {
   must({"apply", "-f", "-"}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: seen}}");
   const std::string log = scratch_.path() + "/watch.log";
   const auto child = scratch_.keeper().spawn({.argv = {kubectl_, "--kubeconfig", config_, "get",
@@ -184,7 +184,7 @@ TEST_F(LocalKubectlTest, WatchesAsThingsChange) {
   EXPECT_TRUE(scratch_.keeper().kill(*child));
 }
 
-TEST_F(LocalKubectlTest, AWrongTokenOpensNothing) {
+TEST_F(LocalKubectlTest, AWrongTokenIsRefused) {
   Access access = server_->access();
   access.token = "not-the-token";
   ASSERT_TRUE(test::write_file(config_, kubeconfig_of(access)));

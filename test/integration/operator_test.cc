@@ -213,7 +213,7 @@ void OperatorTest::deletes_the_first_worker_once_it_has_succeeded(const std::str
   EXPECT_TRUE(get(kinds::kPods, first).is_null());
 }
 
-TEST_F(OperatorTest, GoesOnWithoutThePodOfAWorkerThatHasSucceeded) {
+TEST_F(OperatorTest, ContinuesWithoutThePodOfAWorkerThatHasSucceeded) {
   apply(kJob);
   deletes_the_first_worker_once_it_has_succeeded("resnet");
   std::string by_name = kJob;
@@ -223,7 +223,7 @@ TEST_F(OperatorTest, GoesOnWithoutThePodOfAWorkerThatHasSucceeded) {
   deletes_the_first_worker_once_it_has_succeeded("named");
 }
 
-TEST_F(OperatorTest, MakesNothingAnewForAJobThatIsDeletedInTheForeground) {
+TEST_F(OperatorTest, RecreatesNothingForAJobThatIsDeletedInTheForeground) {
   apply(kJob);
   const std::vector<std::string> pods{"resnet-worker-0", "resnet-worker-1"};
   for (const auto& pod : pods) {
@@ -248,7 +248,7 @@ TEST_F(OperatorTest, MakesNothingAnewForAJobThatIsDeletedInTheForeground) {
   for (const auto& pod : pods) EXPECT_TRUE(get(kinds::kPods, pod).is_null()) << pod;
 }
 
-TEST_F(OperatorTest, MakesWhatASampleSetNeedsAndRemovesIt) {
+TEST_F(OperatorTest, CreatesWhatASampleSetNeedsAndRemovesIt) {
   begin_set();
   const Json claim = get(kinds::kClaims, "imagenet");
   ASSERT_FALSE(claim.is_null());
@@ -290,7 +290,7 @@ TEST_F(OperatorTest, MakesWhatASampleSetNeedsAndRemovesIt) {
   EXPECT_FALSE(get(kinds::kSecrets, "keys").is_null());
 }
 
-TEST_F(OperatorTest, SaysWhichSecretIsMissingAndGoesOnWhenItComes) {
+TEST_F(OperatorTest, ReportsAMissingSecretAndContinuesWhenItExists) {
   apply(kDriver);
   const std::string both = kSet;
   const size_t cut = both.find("---");
@@ -302,7 +302,7 @@ TEST_F(OperatorTest, SaysWhichSecretIsMissingAndGoesOnWhenItComes) {
   EXPECT_TRUE(eventually([&] { return !get(kinds::kStatefulSets, "imagenet-runtime").is_null(); }));
 }
 
-TEST_F(OperatorTest, SaysThatTheDriverOfASetIsMissingAndGoesOnWhenItComes) {
+TEST_F(OperatorTest, ReportsAMissingDriverOfASetAndContinuesWhenItExists) {
   apply(kSet);
   ASSERT_TRUE(
       eventually([&] { return condition("Ready").value("reason", "") == "CSIDriverMissing"; }));
@@ -315,7 +315,7 @@ TEST_F(OperatorTest, SaysThatTheDriverOfASetIsMissingAndGoesOnWhenItComes) {
 }
 
 // The definition of SampleSets takes it, the StatefulSet does not.
-TEST_F(OperatorTest, SaysWhyTheServerRefusesASpecAndFollowsTheRestOfIt) {
+TEST_F(OperatorTest, ReportsWhyTheServerRefusesASpecAndAppliesTheRestOfIt) {
   begin_set();
   change_set(R"({"tolerations":[{"key":"gpu","operator":"Exists","value":"x"}]})");
   ASSERT_TRUE(eventually([&] { return is_refused(); }));
@@ -341,7 +341,7 @@ TEST_F(OperatorTest, SaysWhyTheServerRefusesASpecAndFollowsTheRestOfIt) {
   EXPECT_TRUE(eventually([&] { return pod_spec().contains("tolerations"); }));
 }
 
-TEST_F(OperatorTest, SaysWhichRuleRefusesAChangeAndMakesItWhenTheRuleIsGone) {
+TEST_F(OperatorTest, ReportsWhichRuleRefusesAChangeAndRetriesWhenTheRuleIsGone) {
   begin_set();
   apply(kRule);
   ASSERT_TRUE(eventually([&] {  // a rule counts from a moment later on
@@ -364,7 +364,7 @@ TEST_F(OperatorTest, SaysWhichRuleRefusesAChangeAndMakesItWhenTheRuleIsGone) {
   EXPECT_TRUE(eventually([&] { return pod_spec().contains("tolerations"); }));
 }
 
-TEST_F(OperatorTest, TakesAwayFromTheRuntimesWhatASetHasLost) {
+TEST_F(OperatorTest, RemovesFromTheRuntimesWhatASetHasLost) {
   begin_set();
   const Json before = pod_spec();
   change_set(R"({

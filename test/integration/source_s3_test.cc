@@ -61,7 +61,7 @@ class S3ServerTest : public testing::Test {
       {.access_key = "paddle", .secret_key = "paddle+secret/key", .session_token = {}}};
 };
 
-TEST_F(S3ServerTest, OddKeysComeBackAsTheyWentIn) {
+TEST_F(S3ServerTest, UnusualKeysAreReturnedUnchanged) {
   std::map<std::string, std::string> put_in;
   for (const char* key :
        {"plain", "with space", "plus+minus", "per%20cent", "\xe7\x8c\xab/\xc3\xa4", "a/b/c&d=e;f",
@@ -82,7 +82,7 @@ TEST_F(S3ServerTest, OddKeysComeBackAsTheyWentIn) {
   }
 }
 
-TEST_F(S3ServerTest, RangesVersionsAndRefusals) {
+TEST_F(S3ServerTest, ServesRangesAndVersionsAndReportsRefusals) {
   ASSERT_TRUE(put("/bucket/x", "0123456789"));
   const auto from = source();
   const Object x = listing(*from).at("x");

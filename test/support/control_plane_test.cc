@@ -99,7 +99,7 @@ TEST(ControlPlane, WritesOneAuditLinePerRequestWithTheUser) {
   EXPECT_EQ(creations, 1);
 }
 
-TEST(ControlPlane, AServerThatCanNotStartSaysWhyInItsOwnWords) {
+TEST(ControlPlane, AServerThatCannotStartReportsItsOwnError) {
   const auto plane = ControlPlane::start({.api_server_flags = {"--no-such-flag"}});
   ASSERT_FALSE(plane);
   const std::string& message = plane.error().message;

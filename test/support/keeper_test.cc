@@ -64,7 +64,7 @@ TEST(Keeper, AFailedTestKeepsItsLogsAndNothingElse) {
   fs::remove_all(directory);
 }
 
-TEST(Keeper, KnowsHowAChildEndedAndSignalsOnlyTheLiving) {
+TEST(Keeper, ReportsHowAChildEndedAndSignalsOnlyRunningOnes) {
   auto keeper = Keeper::start();
   ASSERT_TRUE(keeper);
   const auto child = spawn_pair(**keeper);
@@ -80,7 +80,7 @@ TEST(Keeper, KnowsHowAChildEndedAndSignalsOnlyTheLiving) {
   EXPECT_TRUE((*keeper)->signal(::getpid(), SIGTERM).is(Code::kNotFound)) << "not its child";
 }
 
-TEST(Keeper, SaysWhyAProgramCanNotBeStarted) {
+TEST(Keeper, ReportsWhyAProgramCannotBeStarted) {
   auto keeper = Keeper::start();
   ASSERT_TRUE(keeper);
   const auto child = (*keeper)->spawn({.argv = {"/nowhere"}});

@@ -23,7 +23,7 @@ Ran verify(const Authority& authority, const Certificate& made,
   return run(command);
 }
 
-TEST(Authority, ItsServersAreGoodForTheirNamesAndNoOthers) {
+TEST(Authority, ItsServerCertificatesAreValidOnlyForTheirNames) {
   const auto authority = Authority::create("test");
   ASSERT_TRUE(authority);
   const auto server = authority->server({"IP:127.0.0.1", "DNS:localhost"});
@@ -36,7 +36,7 @@ TEST(Authority, ItsServersAreGoodForTheirNamesAndNoOthers) {
   EXPECT_NE(verify(*authority, *server, {"-purpose", "sslclient"}).exit_code, 0);
 }
 
-TEST(Authority, RefusesWhatAnotherOneSignedAndWhatHasExpired) {
+TEST(Authority, DoesNotVerifyForeignOrExpiredCertificates) {
   const auto authority = Authority::create("test");
   const auto other = Authority::create("test");
   ASSERT_TRUE(authority && other);

@@ -24,7 +24,7 @@ bool can_listen(int port, bool reuse) {
          ::listen(socket.get(), 1) == 0;
 }
 
-TEST(ReservedPort, IsNobodyElsesAndStillTheServersAgainAndAgain) {
+TEST(ReservedPort, IsReservedForItsServerOverRestarts) {
   const auto port = ReservedPort::any();
   ASSERT_TRUE(port);
   for (int restart = 0; restart < 3; ++restart) {

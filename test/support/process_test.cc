@@ -40,14 +40,14 @@ TEST(Process, InheritsNoDescriptorButTheStandardOnes) {
   EXPECT_EQ(ran.out.find("held"), std::string::npos) << ran.out;
 }
 
-TEST(Process, AProgramThatIsNotThereIsAnErrorAtOnce) {
+TEST(Process, AMissingProgramIsAnErrorAtOnce) {
   const auto child = spawn({.argv = {"/nowhere/at/all"}});
   ASSERT_FALSE(child);
   EXPECT_NE(child.error().message.find("/nowhere/at/all"), std::string::npos);
   EXPECT_EQ(run({.argv = {"/nowhere/at/all"}}).exit_code, -1);
 }
 
-TEST(Process, OneThatHangsIsKilledWithItsWholeGroup) {
+TEST(Process, AHangingProcessIsKilledWithItsWholeGroup) {
   const Ran ran = run(shell("sleep 1000 & echo $!; wait"), {}, std::chrono::milliseconds{300});
   EXPECT_EQ(ran.exit_code, 128 + SIGKILL);
   EXPECT_NE(ran.err.find("killed after 300 ms"), std::string::npos);

@@ -44,7 +44,7 @@ TEST(Pod, IsReadyOnlyWhenEveryContainerIs) {
   EXPECT_FALSE(decode_pod(json)->all_ready());
 }
 
-TEST(Pod, SaysWhyNoNodeTakesIt) {
+TEST(Pod, ReportsWhyNoNodeFits) {
   Json json = running_pod();
   json["status"]["conditions"] = Json::array({Json{{"type", "PodScheduled"},
                                                    {"status", "False"},
@@ -55,7 +55,7 @@ TEST(Pod, SaysWhyNoNodeTakesIt) {
   EXPECT_EQ(decode_pod(json)->unschedulable, "");
 }
 
-TEST(Pod, SaysWhyItEnded) {
+TEST(Pod, ReportsWhyItEnded) {
   Json json = running_pod();
   json["status"]["phase"] = "Failed";
   json["status"]["reason"] = "Evicted";
@@ -71,7 +71,7 @@ TEST(Pod, SaysWhyItEnded) {
   EXPECT_EQ(pod->containers[0].reason, "OOMKilled");
 }
 
-TEST(Pod, TakesOddStatusesAsNotReported) {
+TEST(Pod, TreatsInvalidStatusesAsNotReported) {
   const auto pod = decode_pod(Json::parse(
       R"({"metadata":{"name":"p"},"spec":1,"status":{"phase":7,"podIP":[],"containerStatuses":[null,{"state":1,"restartCount":1e99}],"conditions":[3]}})"));
   ASSERT_TRUE(pod);

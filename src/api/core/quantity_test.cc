@@ -34,7 +34,7 @@ TEST(Quantity, FinerThanABillionthRoundsUp) {
   EXPECT_EQ(of("0e-100"), of("0"));
 }
 
-TEST(Quantity, RefusesWhatIsNone) {
+TEST(Quantity, RefusesInvalidText) {
   for (const char* text :
        {"",    " ",   "1 ", " 1", "m",   "-",     ".",    "1KI",   "1ki", "1K",
         "1mi", "one", "1e", "e3", "1e+", "1.2.3", "0x10", "1e3Ki", "1,5", "--1"}) {
@@ -43,7 +43,7 @@ TEST(Quantity, RefusesWhatIsNone) {
   EXPECT_FALSE(Quantity::parse(std::string(1000, '1')));
 }
 
-TEST(Quantity, NumbersOfJsonCountToo) {
+TEST(Quantity, JsonNumbersAreQuantitiesToo) {
   EXPECT_EQ(Quantity::from_json(Json(2))->text(), "2");
   EXPECT_EQ(Quantity::from_json(Json(0.25))->text(), "250m");
   EXPECT_EQ(Quantity::from_json(Json("1Gi"))->text(), "1Gi");
@@ -106,7 +106,7 @@ TEST(PodRequests, TheGreatestInitContainerCountsAndSidecarsAddToAll) {
             R"({"cpu":"3510m","memory":"2Gi"})");
 }
 
-TEST(PodRequests, OddTemplatesNeverThrow) {
+TEST(PodRequests, InvalidTemplatesNeverThrow) {
   EXPECT_EQ(requests("{}"), "{}");
   EXPECT_EQ(requests(R"({"containers":{"a":1},"initContainers":"no"})"), "{}");
   EXPECT_EQ(requests(R"({"containers":["x",{"resources":[1]}]})"), "{}");

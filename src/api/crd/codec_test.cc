@@ -37,7 +37,7 @@ TEST(Decode, ReadsTheFieldsUnderTheirJsonNames) {
   EXPECT_EQ(job->status.worker->running, 2);
 }
 
-TEST(Decode, SaysWhichFieldIsWrongAndHow) {
+TEST(Decode, NamesTheWrongFieldAndTheReason) {
   EXPECT_EQ(complaint(job_with({{"worker", {{"replicas", "2"}}}})),
             "spec.worker.replicas must be a 32-bit integer, not string");
   EXPECT_EQ(complaint(job_with({{"worker", 1}})),
@@ -59,7 +59,7 @@ TEST(Decode, RefusesNumbersThatDoNotFit) {
   EXPECT_EQ(complaint(job_with({{"elastic", 3.0}})), "none");
 }
 
-TEST(Encode, GivesBackEveryUnusualSpelling) {
+TEST(Encode, KeepsEveryUnusualSpelling) {
   const Json spec{{"ps", nullptr},
                   {"cleanPodPolicy", ""},
                   {"suspend", false},
@@ -78,7 +78,7 @@ TEST(Encode, GivesBackEveryUnusualSpelling) {
   EXPECT_EQ(dump_json(encode(job->status)), dump_json(status));
 }
 
-TEST(Encode, WritesAnEditedFieldAnewAndLeavesTheRest) {
+TEST(Encode, WritesAnEditedFieldAndKeepsTheRest) {
   auto job = decode_paddle_job(job_with({{"suspend", false}, {"elastic", 3.0}, {"x", 1}}));
   ASSERT_TRUE(job);
   job->spec.suspend = true;
@@ -114,20 +114,20 @@ TEST(Encode, MakesAWholeObjectOutOfANewValue) {
                                {"status", {{"partitions", {{{"index", 0}, {"node", "n0"}}}}}}}));
 }
 
-TEST(Encode, ExpressesZerosThatAreMeant) {
+TEST(Encode, WritesIntendedZeros) {
   JuiceFSMountOptions options{.prefetch = 0, .free_space_ratio = "0"};
   SampleSet set{.spec = {.csi = Csi{.juicefs = options}}};
   const Json out = encode(set)["spec"]["csi"]["juiceFSMountOptions"];
   EXPECT_EQ(out, (Json{{"prefetch", 0}, {"free-space-ratio", "0"}}));
 }
 
-TEST(Encode, KeepsTheKeysThatUsersKnowMisspelt) {
+TEST(Encode, KeepsTheMisspelledKeysThatClientsUse) {
   SampleSet set;
   set.status.cache = CacheStatus{.error_message = "no df"};
   EXPECT_EQ(encode(set.status)["cacheStatus"]["errorMassage"], "no df");
 }
 
-TEST(PaddleJobPolicy, ActsOnWhatOldExamplesMisspelt) {
+TEST(PaddleJobPolicy, HonoursTheMisspelledValuesOfOldExamples) {
   const auto policy = [](const char* text) {
     return effective_clean_policy({.clean_pod_policy = text});
   };
@@ -143,7 +143,7 @@ TEST(PaddleJobPolicy, ActsOnWhatOldExamplesMisspelt) {
             CleanPolicy::kAlways);
 }
 
-TEST(PaddleJobWarnings, AreSaidForWhatIsAcceptedButNotMeant) {
+TEST(PaddleJobWarnings, AreGivenForAcceptedButUnintendedFields) {
   EXPECT_EQ(warnings({.spec = {.clean_pod_policy = "OnFailed"}}).size(), 1u);
   EXPECT_EQ(warnings({.spec = {.clean_pod_policy = "Nerver"}}).size(), 1u);
   EXPECT_EQ(warnings({.spec = {.with_gloo = 1}}).size(), 1u);
@@ -157,7 +157,7 @@ TEST(SampleSetDefaults, AreOnePartitionAndAnAutomaticWarmUp) {
   EXPECT_FALSE((SampleSetSpec{.warmup = AutoWarmup{.enabled = false}}).warms_up_by_itself());
 }
 
-TEST(Conditions, MoveTheirTimeOnlyWhenTheStatusTurns) {
+TEST(Conditions, ChangeTheirTransitionTimeOnlyWithTheStatus) {
   const WallTime early{std::chrono::seconds{10}}, late{std::chrono::seconds{20}};
   Conditions all;
   EXPECT_TRUE(set_condition(all, {.type = "Ready", .status = "False", .reason = "A"}, early));

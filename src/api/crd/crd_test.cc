@@ -14,7 +14,7 @@
 namespace paddle::api {
 namespace {
 
-TEST(Crd, FilesInDeployAreWhatTheSourceSays) {
+TEST(Crd, FilesInDeployMatchTheSource) {
   for (const auto& [name, text] : deploy_files()) {
     std::ifstream in(std::string(PADDLE_SOURCE_DIR) + "/deploy/" + name, std::ios::binary);
     const std::string kept{std::istreambuf_iterator<char>(in), {}};
@@ -23,7 +23,7 @@ TEST(Crd, FilesInDeployAreWhatTheSourceSays) {
 }
 
 // kubectl keeps the whole object in an annotation; all annotations together may have 262144 bytes.
-TEST(Crd, FitsIntoClientSideApply) {
+TEST(Crd, FitsIntoTheAnnotationOfClientSideApply) {
   for (const Kind kind : kAllKinds) EXPECT_LT(dump_json(crd(kind)).size(), 240'000u);
 }
 
@@ -62,7 +62,7 @@ Json without_news(const Json& schema, bool names = false) {
   return out;
 }
 
-TEST(Crd, OldFormIsTheNewOneWithoutWhatOldServersDoNotKnow) {
+TEST(Crd, V1beta1IsV1WithoutWhatOldServersDoNotSupport) {
   for (const Kind kind : kAllKinds) {
     const Json old = crd_v1beta1(kind);
     EXPECT_EQ(old["apiVersion"], "apiextensions.k8s.io/v1beta1");
@@ -74,7 +74,7 @@ TEST(Crd, OldFormIsTheNewOneWithoutWhatOldServersDoNotKnow) {
   }
 }
 
-TEST(Crd, DescribesOurFieldsAndNobodyElses) {
+TEST(Crd, DescribesOnlyOurOwnFields) {
   const Json& spec = (*describe(Kind::kPaddleJob).schema)["properties"]["spec"];
   for (const auto& [name, field] : spec["properties"].items()) {
     EXPECT_TRUE(field.contains("description")) << name;
@@ -104,7 +104,7 @@ TEST(PodSchema, DistillsOnlyAWholeDocument) {
   EXPECT_TRUE(distill_pod_template(circle).is(Code::kInvalid));
 }
 
-TEST(Yaml, QuotesWhatYamlWouldMisread) {
+TEST(YamlWriter, QuotesWhatYamlWouldMisread) {
   EXPECT_EQ(to_yaml({{"a", "True"},
                      {"b", "text: more"},
                      {"c", "12"},

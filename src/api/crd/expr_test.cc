@@ -14,7 +14,7 @@ std::optional<bool> holds(const Expr& expr, const Json& value) {
   return evaluate(expr, value, nullptr);
 }
 
-TEST(ToCel, RendersWhatTheServerUnderstands) {
+TEST(ToCel, RendersValidCel) {
   EXPECT_EQ(to_cel(implies(has(self("a")), at_most(self("a"), lit(3)))),
             "!has(self.a) || self.a <= 3");
   EXPECT_EQ(to_cel(has(self("a.b"))), "has(self.a) && has(self.a.b)");

@@ -25,7 +25,7 @@ std::string first(const Json& object, const Write& write = {}) {
   return done ? "" : done.error().message;
 }
 
-TEST(Validate, SaysTheFirstProblemInOneSentence) {
+TEST(Validate, ReportsTheFirstProblemInOneSentence) {
   Json bad = job();
   bad["spec"]["worker"]["replicas"] = -1;
   EXPECT_EQ(first(bad), "spec.worker.replicas: must not be less than 0");
@@ -35,7 +35,7 @@ TEST(Validate, SaysTheFirstProblemInOneSentence) {
   EXPECT_EQ(first(job()), "");
 }
 
-TEST(Validate, DoesNotHoldOldSinsAgainstAnUpdateElsewhere) {
+TEST(Validate, IgnoresProblemsInUnchangedFieldsOfAnUpdate) {
   Json old = job();
   old["spec"]["elastic"] = 1;
   old["spec"]["worker"]["limits"] = 1;  // below replicas: stored before the rule
@@ -47,7 +47,7 @@ TEST(Validate, DoesNotHoldOldSinsAgainstAnUpdateElsewhere) {
   EXPECT_NE(first(now, {.old = &old}), "");
 }
 
-TEST(Validate, HoldsNamesOnlyUntilAControllerHasSeenTheObject) {
+TEST(Validate, ChecksNamesOnlyUntilAControllerHasWrittenStatus) {
   Json old = job(std::string(60, 'a'));
   EXPECT_NE(first(old), "");
   old["status"] = {{"phase", "Running"}};

@@ -7,7 +7,7 @@
 namespace paddle::api {
 namespace {
 
-TEST(ParseJson, RefusesWhatIsNotJsonInOneSentence) {
+TEST(ParseJson, RefusesInvalidJsonInOneSentence) {
   for (const char* text : {"", "{", "{\"a\":}", "nul", "\"\xff\"", "{} {}"}) {
     EXPECT_TRUE(parse_json(text).is(Code::kInvalid)) << text;
   }

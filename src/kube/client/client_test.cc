@@ -39,7 +39,7 @@ std::string why(const Result<T>& result) {
   return result ? "done" : std::string(name(result.error().code)) + ": " + result.error().message;
 }
 
-TEST(Client, EachVerbAsksWhatTheServerExpects) {
+TEST(Client, EachVerbSendsWhatTheServerExpects) {
   ScriptedServer server(
       [](const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "{}"); });
   Bench bench;
@@ -124,7 +124,7 @@ TEST(Client, ReadsAListPageByPage) {
             "/api/v1/namespaces/n/pods?labelSelector=a%3Db&limit=2&continue=next");
 }
 
-TEST(Client, AServerThatRepeatsAPageForEverIsNoticed) {
+TEST(Client, AServerThatRepeatsAPageIsAnError) {
   ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
     connection.reply(200, R"({"metadata":{"continue":"same"},"items":[]})");
   });
@@ -245,7 +245,7 @@ TEST(Client, ASilentServerMeetsTheDeadline) {
           .is(Code::kDeadline));
 }
 
-TEST(Client, WaitsAsLongAsTheServerAsksAndTriesAgain) {
+TEST(Client, WaitsAsLongAsTheServerRequestsAndTriesAgain) {
   std::atomic<int> calls = 0;
   ScriptedServer server([&](const ReceivedRequest&, ScriptedConnection& connection) {
     if (++calls <= 2)
@@ -275,7 +275,7 @@ TEST(Client, AWriteThatMayHaveHappenedIsNotRepeated) {
   }
 }
 
-TEST(Client, APauseLongerThanTheDeadlineIsHandedBack) {
+TEST(Client, APauseLongerThanTheDeadlineIsReturnedToTheCaller) {
   ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
     connection.reply(429, "busy", {{"Retry-After", "60"}});
   });
@@ -328,7 +328,7 @@ TEST(Client, NeitherAHostileServerNorARedirectGetsOurTokenIntoAMessage) {
             "followed");
 }
 
-TEST(Client, AnAnswerThatIsNotJsonIsOneClearError) {
+TEST(Client, AResponseThatIsNotJsonIsOneClearError) {
   for (const char* body : {"", "{", "<html>", "[[[[", "\xff\xfe"}) {
     ScriptedServer server([=](const ReceivedRequest&, ScriptedConnection& connection) {
       connection.reply(200, body);

@@ -16,14 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class CredentialTest : public testing::Test {
+class CredentialSourceTest : public testing::Test {
  protected:
-  CredentialTest()
+  CredentialSourceTest()
       : dir_(fs::path(testing::TempDir()) / ("credential-" + std::to_string(getpid()))) {
     fs::remove_all(dir_);
     fs::create_directories(dir_);
   }
-  ~CredentialTest() override { fs::remove_all(dir_); }
+  ~CredentialSourceTest() override { fs::remove_all(dir_); }
 
   std::string path(const std::string& name) const { return dir_ / name; }
   void write(const std::string& name, const std::string& text) const {
@@ -55,7 +55,7 @@ class CredentialTest : public testing::Test {
   ManualClock clock_{};
 };
 
-TEST_F(CredentialTest, ATokenFileIsReadAgainWhenItChanges) {
+TEST_F(CredentialSourceTest, ATokenFileIsReadAgainWhenItChanges) {
   write("token", " one \n");
   TokenFile source(path("token"));
   EXPECT_EQ(source.current(1s, {})->token, "one");
@@ -66,7 +66,7 @@ TEST_F(CredentialTest, ATokenFileIsReadAgainWhenItChanges) {
   EXPECT_EQ(source.current(1s, {})->token, "two");
 }
 
-TEST_F(CredentialTest, AfterARefusalOnlyADifferentTokenIsWorthAnotherTry) {
+TEST_F(CredentialSourceTest, AfterARefusalOnlyADifferentTokenIsTried) {
   write("token", "one");
   TokenFile source(path("token"));
   const auto used = *source.current(1s, {});
@@ -75,14 +75,14 @@ TEST_F(CredentialTest, AfterARefusalOnlyADifferentTokenIsWorthAnotherTry) {
   EXPECT_TRUE(source.refused(used));
 }
 
-TEST_F(CredentialTest, AnEmptyOrMissingTokenFileIsUnauthorized) {
+TEST_F(CredentialSourceTest, AnEmptyOrMissingTokenFileIsUnauthorized) {
   write("token", "\n");
   EXPECT_TRUE(TokenFile(path("token")).current(1s, {}).is(Code::kUnauthorized));
   EXPECT_TRUE(TokenFile(path("none")).current(1s, {}).is(Code::kUnauthorized));
   EXPECT_EQ(TokenFile(path("none"), "fallback").current(1s, {})->token, "fallback");
 }
 
-TEST_F(CredentialTest, APluginRunsOnceForManyCallers) {
+TEST_F(CredentialSourceTest, APluginRunsOnceForManyCallers) {
   ExecSource source(plugin("sleep 0.1\n" + prints(R"("token":"t")")), system_clock());
   std::vector<std::jthread> callers;
   std::atomic<int> good = 0;
@@ -97,7 +97,7 @@ TEST_F(CredentialTest, APluginRunsOnceForManyCallers) {
   EXPECT_EQ(runs(), 1u);
 }
 
-TEST_F(CredentialTest, APluginSeesItsEnvironmentAndTheCluster) {
+TEST_F(CredentialSourceTest, APluginSeesItsEnvironmentAndTheCluster) {
   ExecSource source(plugin(R"(test "$WHO" = me || exit 3
 printf '%s' "$KUBERNETES_EXEC_INFO" > )" +
                            path("info") + "\n" + prints(R"("token":"t")")),
@@ -110,7 +110,7 @@ printf '%s' "$KUBERNETES_EXEC_INFO" > )" +
             R"({"cluster":{"config":{"audience":"a"},"server":"https://h"},"interactive":false}})");
 }
 
-TEST_F(CredentialTest, AnExpiredOrRefusedCredentialIsRenewed) {
+TEST_F(CredentialSourceTest, AnExpiredOrRefusedCredentialIsRenewed) {
   const std::string expires = rfc3339(clock_.wall() + 100s);
   ExecSource source(plugin(prints(R"("token":"t","expirationTimestamp":")" + expires + "\"")),
                     clock_);
@@ -125,7 +125,7 @@ TEST_F(CredentialTest, AnExpiredOrRefusedCredentialIsRenewed) {
   EXPECT_EQ(runs(), 3u);
 }
 
-TEST_F(CredentialTest, AFailingPluginIsOneClearErrorAndRestsForASecond) {
+TEST_F(CredentialSourceTest, AFailingPluginIsOneClearErrorAndDoesNotRunAgainForASecond) {
   ExecSource source(plugin("echo 'no session' >&2; exit 7"), clock_);
   const auto failed = source.current(30s, {});
   ASSERT_TRUE(failed.is(Code::kUnauthorized));
@@ -138,7 +138,7 @@ TEST_F(CredentialTest, AFailingPluginIsOneClearErrorAndRestsForASecond) {
   EXPECT_EQ(runs(), 2u);
 }
 
-TEST_F(CredentialTest, AMissingPluginGivesTheInstallHint) {
+TEST_F(CredentialSourceTest, AMissingPluginGivesTheInstallHint) {
   auto config = plugin("");
   config.exec->command = "no-such-plugin-anywhere";
   const auto failed = ExecSource(config, clock_).current(30s, {});
@@ -147,7 +147,7 @@ TEST_F(CredentialTest, AMissingPluginGivesTheInstallHint) {
             "credential plugin 'no-such-plugin-anywhere' is not installed; apt install it");
 }
 
-TEST_F(CredentialTest, AHangingOrTalkativePluginIsKilledWithItsChildren) {
+TEST_F(CredentialSourceTest, APluginThatHangsOrPrintsTooMuchIsKilledWithItsChildren) {
   EXPECT_TRUE(ExecSource(plugin("sleep 1000 | sleep 1000"), system_clock())
                   .current(200ms, {})
                   .is(Code::kDeadline));

@@ -11,14 +11,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ConfigTest : public testing::Test {
+class LoadConfigTest : public testing::Test {
  protected:
-  ConfigTest() : dir_(fs::path(testing::TempDir()) / ("config-" + std::to_string(getpid()))) {
+  LoadConfigTest() : dir_(fs::path(testing::TempDir()) / ("config-" + std::to_string(getpid()))) {
     fs::remove_all(dir_);
     fs::create_directories(dir_ / "home/.kube");
     fs::create_directories(dir_ / "sa");
   }
-  ~ConfigTest() override { fs::remove_all(dir_); }
+  ~LoadConfigTest() override { fs::remove_all(dir_); }
 
   std::string write(const std::string& name, const std::string& text) {
     std::ofstream(dir_ / name) << text;
@@ -46,7 +46,7 @@ class ConfigTest : public testing::Test {
   const fs::path dir_;
 };
 
-TEST_F(ConfigTest, TheFirstPlaceThatIsThereIsUsed) {
+TEST_F(LoadConfigTest, TheFirstExistingPlaceIsUsed) {
   auto env = environment();
   EXPECT_TRUE(load_config({}, env).is(Code::kNotFound));
 
@@ -59,7 +59,7 @@ TEST_F(ConfigTest, TheFirstPlaceThatIsThereIsUsed) {
   EXPECT_EQ(load_config({.path = kubeconfig("b", "explicit")}, env)->server, "https://explicit");
 }
 
-TEST_F(ConfigTest, ABrokenPlaceIsAnErrorNotAReasonToGoOn) {
+TEST_F(LoadConfigTest, ABrokenPlaceIsAnErrorAndTheNextIsNotTried) {
   auto env = environment();
   service_account();
   env.kubeconfig = write("broken", "{{{");
@@ -70,7 +70,7 @@ TEST_F(ConfigTest, ABrokenPlaceIsAnErrorNotAReasonToGoOn) {
   EXPECT_TRUE(load_config({.path = dir_}, env).is(Code::kInvalid));
 }
 
-TEST_F(ConfigTest, KubeconfigIsAListAndMissingFilesArePassedOver) {
+TEST_F(LoadConfigTest, KubeconfigIsAListWhoseMissingFilesAreSkipped) {
   auto env = environment();
   env.kubeconfig = "/nonexistent/x::" + kubeconfig("a", "first", "certificate-authority: ca.crt") +
                    ":" + kubeconfig("b", "second");
@@ -82,7 +82,7 @@ TEST_F(ConfigTest, KubeconfigIsAListAndMissingFilesArePassedOver) {
   EXPECT_TRUE(load_config({}, env).is(Code::kNotFound));
 }
 
-TEST_F(ConfigTest, InAPodTheServiceAccountIsEnough) {
+TEST_F(LoadConfigTest, InAPodTheServiceAccountIsEnough) {
   service_account();
   auto env = environment();
   const auto config = in_cluster_config(env);

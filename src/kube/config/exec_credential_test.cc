@@ -6,7 +6,7 @@
 namespace paddle::kube {
 namespace {
 
-TEST(ExecCredential, OnlyAUsableAnswerIsTaken) {
+TEST(ExecCredential, OnlyAUsableOutputIsAccepted) {
   const std::string v1 = "client.authentication.k8s.io/v1";
   const auto parse = [&](const std::string& status, const std::string& version) {
     return parse_exec_credential(

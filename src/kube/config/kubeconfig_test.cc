@@ -44,7 +44,7 @@ TEST(Kubeconfig, ReadsEveryFieldWeUse) {
   EXPECT_EQ(config->impersonate, (Impersonation{"them", "7", {"g1", "g2"}, {{"scope", {"a"}}}}));
 }
 
-TEST(Kubeconfig, RelativeFilesAreBesideTheKubeconfig) {
+TEST(Kubeconfig, RelativeFilesAreRelativeToTheKubeconfig) {
   const auto config =
       config_of(with("certificate-authority: ca.crt",
                      "tokenFile: /abs/t, client-certificate: sub/c, client-key: k"));
@@ -71,7 +71,7 @@ TEST(Kubeconfig, ReadsAnExecPlugin) {
                                       .cluster_config = R"({"audience":7})"}));
 }
 
-TEST(Kubeconfig, ANumberWhereAStringIsMeantIsRead) {
+TEST(Kubeconfig, ANumberInPlaceOfAStringIsRead) {
   EXPECT_EQ(config_of(with("a: b", "token: 12345"))->token, "12345");
   EXPECT_EQ(config_of(with("a: b", "token: 0012"))->token, "0012");
 }
@@ -123,7 +123,7 @@ TEST(Kubeconfig, AServerWithoutASchemeIsHttpsOnlyWithACa) {
   EXPECT_EQ(server("server: 'https://h/prefix/'"), "https://h/prefix");
 }
 
-TEST(Kubeconfig, WhenMergedTheFirstToSaySomethingWins) {
+TEST(Kubeconfig, WhenMergedTheFirstEntryWins) {
   auto first = *parse_kubeconfig(with("a: b", "token: first"), "/");
   auto second = *parse_kubeconfig(
       "current-context: d\ncontexts: [{name: d, context: {cluster: k2, user: u}}]\n"

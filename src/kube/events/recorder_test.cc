@@ -59,7 +59,7 @@ TEST_F(RecorderTest, RepeatsRaiseTheCountOfTheSameEvent) {
   EXPECT_EQ(events[0]["count"], 5);
 }
 
-TEST_F(RecorderTest, GivesWayForAWhileButNotForWarnings) {
+TEST_F(RecorderTest, DefersEventsForAWhileButNotWarnings) {
   ManualClock clock;
   EventRecorder recorder(cluster, "c", clock, metrics);
   recorder.give_way(std::chrono::seconds{5});
@@ -73,7 +73,7 @@ TEST_F(RecorderTest, GivesWayForAWhileButNotForWarnings) {
   for (const Json& event : events_of(cluster)) EXPECT_EQ(event["firstTimestamp"], happened);
 }
 
-TEST_F(RecorderTest, NobodyIsGivenWayForEver) {
+TEST_F(RecorderTest, TheDeferralIsBounded) {
   ManualClock clock;
   EventRecorder recorder(cluster, "c", clock, metrics);
   recorder.give_way(std::chrono::hours{1});
@@ -82,7 +82,7 @@ TEST_F(RecorderTest, NobodyIsGivenWayForEver) {
   while (events_of(cluster).empty()) system_clock().sleep(std::chrono::milliseconds{1}, {});
 }
 
-TEST_F(RecorderTest, ToFlushGivesWayToNobody) {
+TEST_F(RecorderTest, FlushEndsADeferral) {
   EventRecorder recorder(cluster, "c", system_clock(), metrics);
   recorder.give_way(std::chrono::hours{1});
   recorder.event(kMap, EventKind::kNormal, "R", "m");
@@ -102,7 +102,7 @@ TEST_F(RecorderTest, AnEventThatTheServerHasExpiredIsWrittenAgain) {
   EXPECT_EQ(events_of(cluster)[0]["count"], 2);
 }
 
-TEST_F(RecorderTest, ALostAnswerDoesNotMakeASecondEvent) {
+TEST_F(RecorderTest, ALostResponseDoesNotMakeASecondEvent) {
   FailingCluster failing(cluster, faults::scripted({Fault{.kind = Fault::Kind::kLose}}));
   ManualClock clock;
   EventRecorder recorder(failing, "c", clock, metrics);
@@ -121,7 +121,7 @@ TEST_F(RecorderTest, GivesUpAndCountsWhenTheServerKeepsRefusing) {
   EXPECT_EQ(failing.injected(), 1u);
 }
 
-TEST_F(RecorderTest, AStalledServerNeverBlocksTheTeller) {
+TEST_F(RecorderTest, AStalledServerNeverBlocksTheCaller) {
   FailingCluster stalled(cluster, faults::every_nth(1, Fault{.delay = std::chrono::hours{1}}));
   EventRecorder recorder(stalled, "c", system_clock(), metrics,
                          {.burst = 1'000'000, .waiting = 100});
@@ -132,7 +132,7 @@ TEST_F(RecorderTest, AStalledServerNeverBlocksTheTeller) {
   EXPECT_EQ(metrics.text().find("result=\"queue_full\"} 0\n"), std::string::npos);
 }  // and the destructor does not wait an hour
 
-TEST(EventObject, AClusterScopedObjectIsToldInDefault) {
+TEST(EventObject, TheEventOfAClusterScopedObjectIsInDefault) {
   const EventWrite write{.name = "n", .what = {.about = {"v1", "Node", {"", "node-1"}, "u"}}};
   const Json object = event_object(write, "c");
   EXPECT_EQ(object["metadata"]["namespace"], "default");

@@ -132,13 +132,13 @@ TEST_P(ClusterSuite, ACreatedObjectCanBeReadBackWithItsSystemFields) {
   EXPECT_EQ(*read, made);
 }
 
-TEST_P(ClusterSuite, ANamesakeIsRefused) {
+TEST_P(ClusterSuite, ACreateOfAnExistingNameIsRefused) {
   stored(kConfigMaps, config_map("a"));
   const auto again = cluster_->create(kConfigMaps, config_map("a", "2"));
   EXPECT_TRUE(again.is(Code::kAlreadyExists)) << why(again);
 }
 
-TEST_P(ClusterSuite, WhatIsNotThereIsNotFound) {
+TEST_P(ClusterSuite, AMissingObjectIsNotFound) {
   EXPECT_TRUE(cluster_->get(kConfigMaps, {ns_, "none"}).is(Code::kNotFound));
   EXPECT_TRUE(cluster_->update(kConfigMaps, config_map("none")).is(Code::kNotFound));
   const auto patched = cluster_->patch(kConfigMaps, {ns_, "none"}, {.body = Json::object()});
@@ -284,7 +284,7 @@ TEST_P(ClusterSuite, ServerSideApplyCreatesSharesAndRefusesToTakeOver) {
   EXPECT_EQ((*dropped)["data"], Json({{"value", "2"}, {"theirs", "y"}}));
 }
 
-TEST_P(ClusterSuite, ServerSideApplyMeetsFieldsOfPlainWriters) {
+TEST_P(ClusterSuite, ServerSideApplyConflictsWithFieldsOfPlainWrites) {
   stored(kConfigMaps, config_map("a", "1"));
   const auto apply = [&](const std::string& value) {
     return cluster_->patch(kConfigMaps, {ns_, "a"},
@@ -315,7 +315,7 @@ TEST_P(ClusterSuite, DeletionHonoursItsPreconditions) {
   EXPECT_EQ(listed(), "");
 }
 
-TEST_P(ClusterSuite, FinalizersHoldADeletedObjectUntilTheLastIsRemoved) {
+TEST_P(ClusterSuite, FinalizersKeepADeletedObjectUntilTheLastIsRemoved) {
   Json object = config_map("a");
   object["metadata"]["finalizers"] = {"example.org/hold"};
   stored(kConfigMaps, object);
@@ -355,13 +355,13 @@ TEST_P(ClusterSuite, StatusAndSpecAreWrittenApart) {
   EXPECT_EQ(text(*main, "/spec/containers/0/image"), "example.org/other:2");
 }
 
-TEST_P(ClusterSuite, APodThatRunsNowhereGoesAtOnce) {
+TEST_P(ClusterSuite, APodWithoutANodeIsRemovedImmediately) {
   stored(kPods, pod("p"));
   ASSERT_TRUE(cluster_->remove(kPods, {ns_, "p"}));
   EXPECT_TRUE(cluster_->get(kPods, {ns_, "p"}).is(Code::kNotFound));
 }
 
-TEST_P(ClusterSuite, APodOnANodeIsGivenTimeToEnd) {
+TEST_P(ClusterSuite, APodOnANodeHasAGracePeriod) {
   Json object = pod("p");
   object["spec"]["nodeName"] = "somewhere";
   object["spec"]["terminationGracePeriodSeconds"] = 70;
@@ -407,7 +407,7 @@ TEST_P(ClusterSuite, ASinkThatFailsEndsTheList) {
   EXPECT_EQ(seen, 3);
 }
 
-TEST_P(ClusterSuite, LabelSelectorsChoose) {
+TEST_P(ClusterSuite, LabelSelectorsSelectObjects) {
   for (const char* name : {"a", "b", "c"}) stored(kConfigMaps, config_map(name));
   EXPECT_EQ(listed({.label_selector = "app=b"}), "b=1");
   EXPECT_EQ(listed({.label_selector = "app!=b,app"}), "a=1,c=1");
@@ -419,7 +419,7 @@ TEST_P(ClusterSuite, LabelSelectorsChoose) {
   EXPECT_TRUE(bad.is(Code::kInvalid)) << why(bad);
 }
 
-TEST_P(ClusterSuite, FieldSelectorsChoose) {
+TEST_P(ClusterSuite, FieldSelectorsSelectObjects) {
   for (const char* name : {"a", "b"}) stored(kConfigMaps, config_map(name));
   EXPECT_EQ(listed({.field_selector = "metadata.name=b"}), "b=1");
   const auto bad = cluster_->list(kConfigMaps, {.ns = ns_, .field_selector = "data.value=1"},
@@ -427,7 +427,7 @@ TEST_P(ClusterSuite, FieldSelectorsChoose) {
   EXPECT_TRUE(bad.is(Code::kInvalid)) << why(bad);
 }
 
-TEST_P(ClusterSuite, WhatIsNotMetadataStaysBehindWhenNobodyWantsIt) {
+TEST_P(ClusterSuite, MetadataOnlyReadsReturnNothingElse) {
   const Json first = stored(kConfigMaps, config_map("a"));
   stored(kConfigMaps, config_map("b"));
   ASSERT_TRUE(cluster_->remove(kConfigMaps, {ns_, "b"}));
@@ -475,7 +475,7 @@ TEST_P(ClusterSuite, ADeletionIsShownWithAVersionOfItsOwn) {
   EXPECT_GT(std::stoull(version), std::stoull(version_of(made)));
 }
 
-TEST_P(ClusterSuite, AWatchEndsWhenItsTimeIsUp) {
+TEST_P(ClusterSuite, AWatchEndsAfterItsTimeout) {
   const Json made = stored(kConfigMaps, config_map("a"));
   const auto outcome = cluster_->watch(
       kConfigMaps,
@@ -484,7 +484,7 @@ TEST_P(ClusterSuite, AWatchEndsWhenItsTimeIsUp) {
   EXPECT_TRUE(outcome) << why(outcome);
 }
 
-TEST_P(ClusterSuite, AWatchCanBeStoppedFromOutside) {
+TEST_P(ClusterSuite, AWatchCanBeStoppedByItsToken) {
   const Json made = stored(kConfigMaps, config_map("a"));
   std::stop_source stop;
   Result<> outcome = Done{};
@@ -509,14 +509,14 @@ TEST_P(ClusterSuite, AVersionThatWasCompactedHasExpired) {
   EXPECT_TRUE(outcome.is(Code::kExpired)) << why(outcome);
 }
 
-TEST_P(ClusterSuite, AnswersFollowAStopThatWasAskedForBefore) {
+TEST_P(ClusterSuite, ACallAfterAStopIsCancelled) {
   std::stop_source stop;
   stop.request_stop();
   const auto got = cluster_->get(kConfigMaps, {ns_, "a"}, {.stop = stop.get_token()});
   EXPECT_TRUE(got.is(Code::kCancelled)) << why(got);
 }
 
-TEST_P(ClusterSuite, DependentsGoWithTheirLastOwner) {
+TEST_P(ClusterSuite, DependentsAreRemovedWithTheirLastOwner) {
   const Json one = stored(kConfigMaps, config_map("one"));
   const Json two = stored(kConfigMaps, config_map("two"));
   const auto owned_by = [&](const std::string& name, const std::vector<Json>& owners) {

@@ -25,7 +25,7 @@ size_t count(Cluster& cluster, Result<std::string>* outcome = nullptr) {
   return seen;
 }
 
-TEST(FailingCluster, ARefusedCallDoesNotHappen) {
+TEST(FailingCluster, ARefusedCallIsNotExecuted) {
   FakeCluster inner;
   FailingCluster cluster(inner, faults::every_nth(2, {.code = Code::kThrottled}));
   EXPECT_TRUE(cluster.create(kConfigMaps, map_named("a")));
@@ -34,7 +34,7 @@ TEST(FailingCluster, ARefusedCallDoesNotHappen) {
   EXPECT_EQ(cluster.injected(), 1u);
 }
 
-TEST(FailingCluster, ALostAnswerLeavesTheEffect) {
+TEST(FailingCluster, ALostResponseLeavesTheEffect) {
   FakeCluster inner;
   FailingCluster cluster(inner,
                          faults::each_once({.kind = Fault::Kind::kLose, .code = Code::kDeadline}));

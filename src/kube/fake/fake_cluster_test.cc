@@ -165,7 +165,7 @@ TEST(FakeCluster, AnOwnerInTheForegroundWaitsForDependentsWithFinalizers) {
   EXPECT_TRUE(cluster.get(kConfigMaps, {"ns", "owner"}).is(Code::kNotFound));
 }
 
-TEST(FakeCluster, OrphansStayAndForgetTheirOwner) {
+TEST(FakeCluster, OrphansStayWithoutTheirOwnerReference) {
   FakeCluster cluster;
   const auto owner = cluster.create(kConfigMaps, map_named("owner"));
   Json child = map_named("child");
@@ -180,7 +180,7 @@ TEST(FakeCluster, OrphansStayAndForgetTheirOwner) {
   EXPECT_FALSE((*left)["metadata"].contains("ownerReferences"));
 }
 
-TEST(FakeCluster, ADependentBornAfterItsOwnerWentIsCollectedWhenNoticed) {
+TEST(FakeCluster, ADependentCreatedAfterItsOwnersRemovalIsCollectedOnRequest) {
   FakeCluster cluster;
   Json child = map_named("child");
   child["metadata"]["ownerReferences"] = {
@@ -191,7 +191,7 @@ TEST(FakeCluster, ADependentBornAfterItsOwnerWentIsCollectedWhenNoticed) {
   EXPECT_TRUE(cluster.get(kConfigMaps, {"ns", "child"}).is(Code::kNotFound));
 }
 
-TEST(FakeCluster, RemembersEveryRequest) {
+TEST(FakeCluster, RecordsEveryRequest) {
   FakeCluster cluster;
   ASSERT_TRUE(cluster.create(kConfigMaps, map_named("a")));
   EXPECT_FALSE(cluster.get(kConfigMaps, {"ns", "b"}));

@@ -86,7 +86,7 @@ TEST_F(InformersTest, FollowCreationsChangesAndDeletions) {
   EXPECT_TRUE(eventually([&] { return summary(store) == "b=1"; })) << summary(store);
 }
 
-TEST_F(InformersTest, KeepASnapshotForWhoeverHoldsIt) {
+TEST_F(InformersTest, KeepAValueThatAReaderHolds) {
   ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("a")));
   const auto store = started();
   const auto held = store.find({"ns", "a"});
@@ -95,7 +95,7 @@ TEST_F(InformersTest, KeepASnapshotForWhoeverHoldsIt) {
   EXPECT_EQ(held->value, "1");
 }
 
-TEST_F(InformersTest, AreSharedByEqualQuestionsOnly) {
+TEST_F(InformersTest, AreSharedByEqualRequestsOnly) {
   informers_.of(kConfigMaps, {}, items());
   informers_.of(kConfigMaps, {}, items());
   informers_.of(kConfigMaps, {.ns = "ns"}, items());
@@ -106,13 +106,13 @@ TEST_F(InformersTest, AreSharedByEqualQuestionsOnly) {
   EXPECT_EQ(lists, 2u);
 }
 
-TEST_F(InformersTest, AskedForLateBeginAtOnce) {
+TEST_F(InformersTest, RequestedAfterStartBeginAtOnce) {
   informers_.start();
   const auto store = informers_.of(kConfigMaps, {}, items());
   EXPECT_TRUE(store.wait_until_synced({}));
 }
 
-TEST_F(InformersTest, StopAtOnceAlsoWhenTheServerDoesNotAnswer) {
+TEST_F(InformersTest, StopAtOnceAlsoWhenTheServerDoesNotRespond) {
   FailingCluster failing(cluster_, faults::every_nth(1, {}));
   Informers informers(failing, metrics_);
   const auto store = informers.of(kConfigMaps, {}, items());
@@ -136,7 +136,7 @@ TEST_F(InformersTest, FindByIndex) {
   EXPECT_TRUE(store.list("no such index", "x").empty());
 }
 
-TEST_F(InformersTest, TellALateHandlerWhatIsThere) {
+TEST_F(InformersTest, CallALateHandlerForExistingObjects) {
   ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("a")));
   const auto store = started();
   std::atomic<int> news = 0;
@@ -215,7 +215,7 @@ TEST_F(InformersTest, ABookmarkSavesTheListAfterACompaction) {
   EXPECT_EQ(lists, 1u);
 }
 
-TEST_F(InformersTest, AnObjectThatCanNotBeDecodedStallsNothing) {
+TEST_F(InformersTest, AnObjectThatCannotBeDecodedDoesNotAffectOthers) {
   int said = 0;
   log::set_sink([&](std::string_view line) {
     if (line.find("cannot be decoded") != std::string_view::npos) ++said;

@@ -100,7 +100,7 @@ TEST_F(ElectorTest, ALeaderThatIsCutOffStopsAndLeadsAgainLater) {
   EXPECT_TRUE(a->fence().open(system_clock().boot()));
 }
 
-TEST_F(ElectorTest, WhoIsCutOffReleasesNothing) {
+TEST_F(ElectorTest, AnElectorThatIsCutOffReleasesNothing) {
   FailingCluster network(server, faults::none());
   std::atomic<bool> stopped{false};
   auto a = elector(network, "a");
@@ -133,7 +133,7 @@ TEST_F(ElectorTest, AnotherHolderInTheRecordEndsTheTermWithoutAWrite) {
   EXPECT_FALSE(a->fence().open(system_clock().boot()));
 }
 
-TEST_F(ElectorTest, ADeletedLeaseEndsTheTermAndIsMadeAnew) {
+TEST_F(ElectorTest, ADeletedLeaseEndsTheTermAndIsCreatedAgain) {
   std::atomic<int> started{0}, stopped{0};
   auto a = elector(server, "a");
   a->start({[&] { ++started; }, [&] { ++stopped; }});
@@ -143,7 +143,7 @@ TEST_F(ElectorTest, ADeletedLeaseEndsTheTermAndIsMadeAnew) {
   EXPECT_EQ(stopped, 1);
 }
 
-TEST_F(ElectorTest, LostAndRepeatedAnswersDoNotEndATerm) {
+TEST_F(ElectorTest, LostAndRepeatedResponsesDoNotEndATerm) {
   FailingCluster network(server, faults::every_nth(3, Fault{.kind = Fault::Kind::kLose}));
   std::atomic<int> stopped{0};
   auto a = elector(network, "a", kPatient);
@@ -154,7 +154,7 @@ TEST_F(ElectorTest, LostAndRepeatedAnswersDoNotEndATerm) {
   EXPECT_EQ(stored().transitions, 0);
 }
 
-TEST_F(ElectorTest, AnUnreadableLeaseIsNotStolen) {
+TEST_F(ElectorTest, AnUnreadableLeaseIsNotAcquired) {
   ASSERT_TRUE(server.create(resources::kLeases,
                             Json{{"apiVersion", "coordination.k8s.io/v1"},
                                  {"kind", "Lease"},

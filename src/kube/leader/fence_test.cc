@@ -97,7 +97,7 @@ TEST_F(FenceTest, StartsClosedAndReadsPassAnyway) {
   EXPECT_EQ(wire.reads, 4);
 }
 
-TEST_F(FenceTest, WritesPassUntilTheLeaseHasPassed) {
+TEST_F(FenceTest, WritesPassUntilTheLeaseHasExpired) {
   fence.open_until(clock.boot() + seconds{5});
   EXPECT_EQ(write_everything(), kAllWritten);
   clock.advance(seconds{5});
@@ -115,7 +115,7 @@ TEST_F(FenceTest, AStepOfTheWallClockChangesNothing) {
   EXPECT_EQ(write_everything(), kAllRefused);
 }
 
-TEST_F(FenceTest, APauseBetweenTheCallAndTheWireIsNoticed) {
+TEST_F(FenceTest, APauseBetweenTheCallAndTheSendIsNoticed) {
   for (int i = 0; i < 4; ++i) {
     fence.open_until(clock.boot() + seconds{5});
     wire.before_send = [&] { clock.advance(seconds{6}); };
@@ -134,7 +134,7 @@ TEST_F(FenceTest, ACallNeverOutlivesTheLease) {
   EXPECT_EQ(wire.last.timeout, milliseconds{20});
 }
 
-TEST_F(FenceTest, TheCallersOwnGateStillCounts) {
+TEST_F(FenceTest, TheCallersOwnMaySendStillCounts) {
   fence.open_until(clock.boot() + seconds{5});
   EXPECT_EQ(write_everything({.may_send = [] { return false; }}), kAllRefused);
 }

@@ -14,7 +14,7 @@ namespace {
 // Of this run: tests of another checkout may run in the same network namespace.
 std::string uid() { return "uid-" + std::to_string(getpid()); }
 
-TEST(PodIdentity, IsTheSameForASuccessorInThePod) {
+TEST(PodIdentity, IsTheSameAfterARestartInThePod) {
   auto first = PodIdentity::claim("manager-7", uid());
   ASSERT_TRUE(first);
   const std::string text = first->text();
@@ -54,7 +54,7 @@ TEST(PodIdentity, IsFreeAsSoonAsItsProcessIsKilled) {
   close(ready[1]);
 }
 
-TEST(PodIdentity, IsOfPodsOnly) {
+TEST(PodIdentity, NeedsAPodNameAndUid) {
   EXPECT_FALSE(PodIdentity::claim("", uid()));
   EXPECT_FALSE(PodIdentity::claim("manager-7", ""));
   EXPECT_FALSE(PodIdentity::claim("manager-7", std::string(200, 'u')));  // no uid is as long

@@ -65,7 +65,7 @@ TEST(ListSplitter, TheChunkingMakesNoDifference) {
   EXPECT_EQ(play(kList, every), whole);
 }
 
-TEST(ListSplitter, AnyCutBeforeTheEndIsNoticed) {
+TEST(ListSplitter, AListCutBeforeItsEndIsUnavailable) {
   const size_t last_brace = kList.rfind('}');
   for (size_t size = 0; size <= last_brace; ++size) {
     EXPECT_EQ(play(std::string_view(kList).substr(0, size), {}).error,

@@ -17,7 +17,7 @@ TEST(Retry, AWriteIsRepeatedOnlyWhenTheServerDidNotProcessIt) {
   EXPECT_EQ(pause_before_retry({.status = 504, .retry_after = 5s, .left = 30s}), std::nullopt);
 }
 
-TEST(Retry, AReadIsRepeatedWheneverTheServerAsks) {
+TEST(Retry, AReadIsRepeatedWheneverTheServerRequestsIt) {
   EXPECT_EQ(pause_before_retry({.status = 500, .retry_after = 2s, .read_only = true, .left = 30s}),
             2s);
   EXPECT_EQ(pause_before_retry({.status = 500, .read_only = true, .left = 30s}), std::nullopt);
@@ -25,18 +25,18 @@ TEST(Retry, AReadIsRepeatedWheneverTheServerAsks) {
             std::nullopt);
 }
 
-TEST(Retry, DeadlineAndAttemptsBoundIt) {
+TEST(Retry, IsBoundedByDeadlineAndAttempts) {
   EXPECT_EQ(pause_before_retry({.status = 429, .retry_after = 5s, .left = 5s}), std::nullopt);
   EXPECT_EQ(pause_before_retry({.attempt = kMaxAttempts, .status = 429, .left = 1h}), std::nullopt);
 }
 
-TEST(Retry, JitterOnlyAdds) {
+TEST(Retry, JitterOnlyLengthensThePause) {
   EXPECT_EQ(pause_before_retry({.status = 429, .retry_after = 4s, .left = 30s, .random = 0.5}),
             4500ms);
   EXPECT_EQ(pause_before_retry({.status = 429, .retry_after = 0s, .left = 30s}), 100ms);
 }
 
-TEST(ThrottleGate, HoldsBackOneResourceUntilItsTime) {
+TEST(ThrottleGate, DelaysOneResourceUntilItsTime) {
   ManualClock clock;
   Random random(1);
   ThrottleGate gate(clock, random);

@@ -22,7 +22,7 @@ TEST(Status, EveryHttpStatusHasItsCode) {
   for (const auto& [http, code] : table) EXPECT_EQ(error_of_answer(http, "").code, code) << http;
 }
 
-TEST(Status, TheReasonTellsTwoKindsOf409And500Apart) {
+TEST(Status, TheReasonDistinguishesTwoKindsOf409And500) {
   EXPECT_EQ(error_of_answer(409, status(R"("reason":"AlreadyExists")")).code, Code::kAlreadyExists);
   EXPECT_EQ(error_of_answer(409, status(R"("reason":"Conflict")")).code, Code::kConflict);
   EXPECT_EQ(error_of_answer(500, status(R"("reason":"ServerTimeout")")).code, Code::kUnavailable);
@@ -44,7 +44,7 @@ TEST(Status, AForeignBodyIsQuotedShortAndPrintable) {
   EXPECT_EQ(error_of_answer(502, std::string(5000, 'x')).message.size(), 25u + 200 + 3);
 }
 
-TEST(Status, NonsenseInAStatusDoesNoHarm) {
+TEST(Status, AnInvalidStatusDoesNoHarm) {
   const auto error = error_of_answer(
       500, status(R"("message":7,"reason":[],"code":1e99,"details":{"retryAfterSeconds":-5})"));
   EXPECT_EQ(error.code, Code::kInternal);

@@ -64,7 +64,7 @@ TEST(WatchSplitter, TheChunkingMakesNoDifference) {
   EXPECT_EQ(play(kStream, every), whole);
 }
 
-TEST(WatchSplitter, ACutStreamDeliversWholeEventsOnlyAndSaysThatItWasCut) {
+TEST(WatchSplitter, ACutStreamDeliversOnlyWholeEventsAndReportsTheCut) {
   const auto whole = play(kStream, {});
   for (size_t size = 0; size <= kStream.size(); ++size) {
     const auto outcome = play(std::string_view(kStream).substr(0, size), {});
@@ -117,7 +117,7 @@ TEST(WatchSplitter, AHugeOrDeepEventIsRefusedWithoutBeingGathered) {
   EXPECT_EQ(play(std::string(500, '{'), {}).error, "Invalid: JSON is nested deeper than 128");
 }
 
-TEST(WatchSplitter, TheSinksErrorStopsIt) {
+TEST(WatchSplitter, TheSinksErrorEndsTheStream) {
   WatchSplitter splitter(1000);
   int calls = 0;
   const auto done = splitter.feed(kStream, [&](const WatchEvent&) -> Result<> {

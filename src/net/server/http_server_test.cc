@@ -72,7 +72,7 @@ TEST(HttpServer, AnswersOnAPortThatTheKernelChose) {
   EXPECT_NE(answer.find("GET /a b?verbose=&z=1"), answer.npos) << answer;
 }
 
-TEST(HttpServer, SendsAWholeLargeAnswer) {
+TEST(HttpServer, SendsALargeResponseCompletely) {
   const auto server = started();
   const auto answer = ask(*server, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_GT(answer.size(), size_t{1} << 20);
@@ -89,13 +89,13 @@ TEST(HttpServer, HeadHasNoBodyAndOtherMethodsAreRefused) {
   }
 }
 
-TEST(HttpServer, AHandlerThatThrowsIsA500AndTheServerLives) {
+TEST(HttpServer, AHandlerThatThrowsIsA500AndTheServerContinues) {
   const auto server = started();
   EXPECT_EQ(ask(*server, "GET /throw HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 500", 0), 0u);
   EXPECT_EQ(ask(*server, "GET /a HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 200", 0), 0u);
 }
 
-TEST(HttpServer, NonsenseIsRefusedAndTheServerLives) {
+TEST(HttpServer, AnInvalidRequestIsRefusedAndTheServerContinues) {
   const auto server = started();
   for (const std::string& request :
        {std::string("\r\n\r\n"), std::string("GET\r\n\r\n"), std::string("GET / HTTP/9.9\r\n\r\n"),
@@ -117,7 +117,7 @@ TEST(HttpServer, EndlessHeadersAreCutOff) {
   EXPECT_EQ(hear(fd).find("200 OK"), std::string::npos);
 }
 
-TEST(HttpServer, ASenderThatDripsIsCutOffAtTheLimitOfTheWholeRequest) {
+TEST(HttpServer, ASlowSenderIsCutOffAtTheLimitOfTheWholeRequest) {
   const auto server = started({.whole_request = milliseconds{150}});
   const auto fd = dial(*server);
   std::jthread dripping([&](std::stop_token stop) {
@@ -154,7 +154,7 @@ TEST(HttpServer, ListensOnEveryInterfaceWhenNoneIsNamed) {
   EXPECT_NE(ask(**server, "GET /a HTTP/1.1\r\n\r\n").find("200 OK"), std::string::npos);
 }
 
-TEST(HttpServer, StoppingEndsConnectionsThatSayNothing) {
+TEST(HttpServer, StoppingEndsIdleConnections) {
   auto server = started({.whole_request = std::chrono::hours{1}});
   const auto silent = dial(*server);
   ask(*server, "GET /a HTTP/1.1\r\n\r\n");  // the silent one has been accepted before this one
@@ -171,7 +171,7 @@ std::string put(const std::string& body, const std::string& more = {}) {
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-TEST(HttpServer, GivesBodiesAndTheAuthorizationWhenAskedTo) {
+TEST(HttpServer, PassesBodiesAndTheAuthorizationToTheHandlerOnRequest) {
   const auto server = started({.body_bytes = 1000}, tell);
   EXPECT_NE(ask(*server, put("some text")).find("PUT /a by me: some text"), std::string::npos);
   EXPECT_NE(ask(*server, put("")).find("PUT /a by me: "), std::string::npos);

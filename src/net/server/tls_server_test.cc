@@ -72,7 +72,7 @@ class TlsServer : public testing::Test {
   std::string ca_;
 };
 
-TEST_F(TlsServer, AnswersThoseWhoKnowItsAuthorityAndItsName) {
+TEST_F(TlsServer, AnswersClientsThatTrustItsAuthorityAndName) {
   const auto server = *start({.body_bytes = 2 << 20});
   EXPECT_EQ(ask(*server, {.url = "/a"})->body, "GET /a 0");
   const auto put = ask(*server, {.method = "PUT",
@@ -86,7 +86,7 @@ TEST_F(TlsServer, AnswersThoseWhoKnowItsAuthorityAndItsName) {
   EXPECT_TRUE(ask(*server, {.url = "/a"}).is(Code::kUntrusted));
 }
 
-TEST_F(TlsServer, TakesARenewedCertificateWithoutARestartAndKeepsTheOldOneMeanwhile) {
+TEST_F(TlsServer, LoadsARenewedCertificateWithoutARestartAndKeepsTheOldOneMeanwhile) {
   const auto server = *start();
   write("tls.key", "half of a k");
   EXPECT_TRUE(ask(*server, {.url = "/a"}));
@@ -102,7 +102,7 @@ TEST_F(TlsServer, DoesNotStartWithoutAUsablePair) {
   EXPECT_TRUE(start().is(Code::kInvalid));
 }
 
-TEST_F(TlsServer, PlainTextAndSilenceAreCutOffAndTheServerLives) {
+TEST_F(TlsServer, PlainTextAndSilenceAreCutOffAndTheServerContinues) {
   const auto server = *start({.whole_request = std::chrono::milliseconds{150}});
   for (const std::string& said : {std::string("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), std::string(),
                                   std::string("\x16\x03\x01\x02\x00\x01", 6)}) {

@@ -10,7 +10,7 @@ std::string via(const std::string& url, const std::string& none) {
   return proxy_for(*origin_of(url), {.http = "plain:1", .https = "secure:2", .none = none});
 }
 
-TEST(Proxy, TheSchemeOfTheUrlChoosesIt) {
+TEST(Proxy, IsChosenByTheSchemeOfTheUrl) {
   EXPECT_EQ(via("http://a.example", ""), "plain:1");
   EXPECT_EQ(via("https://a.example", ""), "secure:2");
   EXPECT_EQ(proxy_for(*origin_of("https://a.example"), {.http = "plain:1"}), "");
@@ -33,7 +33,7 @@ TEST(Proxy, NoProxyNamesCoverTheirSubdomains) {
   EXPECT_EQ(via("https://B.A.Example", "a.EXAMPLE"), "");
 }
 
-TEST(Proxy, NoProxyPortsBlocksAndStars) {
+TEST(Proxy, NoProxySupportsPortsBlocksAndStars) {
   EXPECT_EQ(via("https://a.example:6443", "a.example:6443"), "");
   EXPECT_EQ(via("https://a.example", "a.example:6443"), "secure:2");
   EXPECT_EQ(via("https://a.example", "a.example:443"), "");
@@ -46,7 +46,7 @@ TEST(Proxy, NoProxyPortsBlocksAndStars) {
   EXPECT_EQ(via("https://a.example", "*"), "");
 }
 
-TEST(Proxy, IsSpeltAsCurlWantsIt) {
+TEST(Proxy, IsConvertedToTheSyntaxOfCurl) {
   EXPECT_EQ(curl_proxy("p:3128"), "http://p:3128");
   EXPECT_EQ(curl_proxy("socks5://u:s@p:1"), "socks5h://u:s@p:1");
   EXPECT_EQ(curl_proxy("https://p"), "https://p");

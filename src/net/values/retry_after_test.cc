@@ -21,7 +21,7 @@ TEST(RetryAfter, ADateIsCountedFromNow) {
   EXPECT_EQ(parse_retry_after("Wed, 21 Oct 2015 07:27:00 GMT", kNow), 0ms);
 }
 
-TEST(RetryAfter, IsBoundedAndIgnoresNonsense) {
+TEST(RetryAfter, IsBoundedAndIgnoresInvalidText) {
   EXPECT_EQ(parse_retry_after("99999999999999999999", kNow), 1h);
   EXPECT_EQ(parse_retry_after("Wed, 21 Oct 2099 07:28:00 GMT", kNow), 1h);
   for (const char* text : {"", "-1", "soon", "1.5", "1s", "Soon"}) {

@@ -11,7 +11,7 @@ TEST(Url, EncodesEverythingThatIsNotUnreserved) {
   EXPECT_EQ(percent_encode("a/b c?d=%\xff"), "a%2Fb%20c%3Fd%3D%25%FF");
 }
 
-TEST(Url, ADotSegmentCanNotWalkUp) {
+TEST(Url, ADotSegmentIsEncoded) {
   EXPECT_EQ(percent_encode(".."), "%2E%2E");
   EXPECT_EQ(percent_encode("."), "%2E");
   EXPECT_EQ(percent_encode("..."), "...");
@@ -33,7 +33,7 @@ TEST(Url, AddsQueriesInOrderAndSkipsEmptyOnes) {
   EXPECT_EQ(url, "/p?a=1%202&b=x%26y");
 }
 
-TEST(Url, KnowsWhereItLeads) {
+TEST(Url, HasAnOriginOfSchemeHostAndPort) {
   EXPECT_EQ(*origin_of("https://a.example/x"), (Origin{"https", "a.example", "443"}));
   EXPECT_EQ(*origin_of("http://u:p@[::1]:80/x"), (Origin{"http", "::1", "80"}));
   for (const char* bad :

@@ -48,7 +48,7 @@ TEST(EventAggregator, AnotherMessageReasonOrObjectIsAnotherEvent) {
   EXPECT_EQ(ledger.waiting(), 4u);
 }
 
-TEST(EventAggregator, AfterTheWindowItIsANewEvent) {
+TEST(EventAggregator, ARepeatAfterTheWindowIsANewEvent) {
   EventAggregator ledger;
   ledger.add(about("a"), kWall, kNow);
   const auto first = ledger.next();
@@ -61,7 +61,7 @@ TEST(EventAggregator, AfterTheWindowItIsANewEvent) {
   EXPECT_FALSE(second->stored);
 }
 
-TEST(EventAggregator, EachObjectHasItsOwnShareThatRefills) {
+TEST(EventAggregator, EachObjectHasItsOwnTokensThatRefill) {
   EventAggregator ledger({.burst = 3, .refill = seconds{60}});
   int queued = 0;
   for (int i = 0; i < 10; ++i) {
@@ -77,7 +77,7 @@ TEST(EventAggregator, EachObjectHasItsOwnShareThatRefills) {
   EXPECT_EQ(ledger.add(about("noisy", "x"), kWall, kNow + seconds{61}), Admission::kQueued);
 }
 
-TEST(EventAggregator, WhatWaitsIsBounded) {
+TEST(EventAggregator, TheNumberOfWaitingEventsIsBounded) {
   EventAggregator ledger({.burst = 1000, .waiting = 5});
   for (int i = 0; i < 5; ++i) ledger.add(about("a", std::to_string(i)), kWall, kNow);
   EXPECT_EQ(ledger.add(about("a", "more"), kWall, kNow), Admission::kFull);
@@ -94,7 +94,7 @@ TEST(EventAggregator, MemoryIsBoundedUnderAFloodOfObjects) {
   }
 }
 
-TEST(EventAggregator, WhatCouldNotBeWrittenIsMadeAnewNextTime) {
+TEST(EventAggregator, AnEventThatCouldNotBeWrittenIsCreatedAtItsNextOccurrence) {
   EventAggregator ledger;
   ledger.add(about("a"), kWall, kNow);
   ASSERT_TRUE(ledger.next());
@@ -109,7 +109,7 @@ TEST(EventAggregator, LongMessagesAreCut) {
   EXPECT_EQ(ledger.next()->what.message.size(), 1024u);
 }
 
-TEST(EventAggregator, WhatIsHeldBackIsDueInTheEndAndWarningsAtOnce) {
+TEST(EventAggregator, DeferredEventsBecomeDueAndWarningsAreDueAtOnce) {
   EventAggregator ledger;
   EXPECT_FALSE(ledger.due());
   ledger.add(about("a"), kWall, kNow, true);
@@ -123,13 +123,13 @@ TEST(EventAggregator, WhatIsHeldBackIsDueInTheEndAndWarningsAtOnce) {
   EXPECT_EQ(ledger.due(), kNow + EventLimits{}.deferred);
 }
 
-TEST(EventAggregator, NothingIsHeldBackWhenManyWait) {
+TEST(EventAggregator, NothingIsDeferredWhenManyWait) {
   EventAggregator ledger({.waiting = 10});
   for (int i = 0; i < 6; ++i) ledger.add(about(std::to_string(i)), kWall, kNow, true);
   EXPECT_EQ(ledger.due(), BootTime::min());
 }
 
-TEST(EventAggregator, OfWhatIsHeldBackOneObjectsWithOneReasonAreOneEvent) {
+TEST(EventAggregator, DeferredEventsOfOneObjectAndReasonAreJoined) {
   EventAggregator ledger;
   EXPECT_EQ(ledger.add(about("a", "created pods"), kWall, kNow, true), Admission::kQueued);
   EXPECT_EQ(ledger.add(about("b", "created pods"), kWall, kNow, true), Admission::kQueued);

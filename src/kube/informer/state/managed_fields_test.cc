@@ -12,21 +12,21 @@ std::string lean(std::string_view text) {
   return std::string(without_managed_fields(text, room));
 }
 
-TEST(LeanObject, LosesItsManagersAndNothingElse) {
+TEST(ManagedFields, AreCutOutAndNothingElseChanges) {
   EXPECT_EQ(
       lean(R"({"kind":"Pod","metadata":{"name":"a","managedFields":[{"manager":"x","fieldsV1":)"
            R"({"f:spec":{"k:{\"a\":\"]\"}":{}}}}],"uid":"u"},"spec":{"b":[1,2]}})"),
       R"({"kind":"Pod","metadata":{"name":"a","managedFields":[],"uid":"u"},"spec":{"b":[1,2]}})");
 }
 
-TEST(LeanObject, WhereverTheFieldsAreAndWhateverIsBetweenThem) {
+TEST(ManagedFields, AreFoundAtAnyPositionWithAnySpacing) {
   const std::string text =
       "{ \"spec\" : {\"x\": \"}\"} ,\n \"metadata\" :\t{ \"managedFields\" : [ {} ] } }";
   EXPECT_EQ(nlohmann::json::parse(lean(text)),
             nlohmann::json::parse(R"({"spec":{"x":"}"},"metadata":{"managedFields":[]}})"));
 }
 
-TEST(LeanObject, FieldsOfThatNameElsewhereStay) {
+TEST(ManagedFields, FieldsOfThatNameElsewhereStay) {
   for (const char* text :
        {R"({"spec":{"managedFields":[1]},"metadata":{"name":"a"}})",
         R"({"spec":{"metadata":{"managedFields":[1]}},"metadata":{"name":"a"}})",
@@ -36,7 +36,7 @@ TEST(LeanObject, FieldsOfThatNameElsewhereStay) {
   }
 }
 
-TEST(LeanObject, WhatIsNoObjectComesBackAsItIs) {
+TEST(ManagedFields, ATextThatIsNoObjectIsReturnedUnchanged) {
   for (const char* text :
        {"", "{", "{}", "[]", "7", "\"metadata\"", "{\"metadata\"",
         "{\"metadata\":", "{\"metadata\":}", "{\"metadata\":{\"managedFields\":[",

@@ -48,7 +48,7 @@ TEST(ObservedState, FollowsTheStream) {
   EXPECT_EQ(view.size(), 0u);
 }
 
-TEST(ObservedState, AListTellsOfDeletionsThatTheStreamMissed) {
+TEST(ObservedState, AListReportsDeletionsThatTheStreamMissed) {
   ObservedState view = listed(10, {state("u", 5), state("v", 6, {"ns", "b"})});
   view.begin_list();
   EXPECT_TRUE(view.list_known(kKey, "u", 5));
@@ -56,7 +56,7 @@ TEST(ObservedState, AListTellsOfDeletionsThatTheStreamMissed) {
   EXPECT_EQ(view.size(), 1u);
 }
 
-TEST(ObservedState, AListThatWasNotFinishedDidNotHappen) {
+TEST(ObservedState, AnUnfinishedListHasNoEffect) {
   ObservedState view = listed(10, {state("u", 5)});
   view.begin_list();
   view.list_item(state("w", 15));
@@ -66,7 +66,7 @@ TEST(ObservedState, AListThatWasNotFinishedDidNotHappen) {
   EXPECT_EQ(shown(view), "u@5");
 }
 
-TEST(ObservedState, ANamesakeIsAnotherObject) {
+TEST(ObservedState, AnObjectOfTheSameNameWithAnotherUidIsAnotherObject) {
   ObservedState view = listed(10, {state("u", 5)});
   view.begin_list();
   EXPECT_FALSE(view.list_known(kKey, "v", 15));
@@ -85,7 +85,7 @@ TEST(ObservedState, ShowsAnOwnWriteAtOnceAndReportsItOnce) {
   EXPECT_EQ(text(view.observe(state("u", 13))), "u@12>u@13");
 }
 
-TEST(ObservedState, ALateAcknowledgementDoesNotBringBackWhatIsGone) {
+TEST(ObservedState, ALateAcknowledgementDoesNotBringBackARemovedObject) {
   ObservedState view = listed(10);
   view.observe(state("u", 11));
   view.observe_deleted(kKey, 12);
@@ -139,7 +139,7 @@ TEST(ObservedState, AnObjectHeldByFinalizersComesBackAsDeleting) {
   EXPECT_EQ(shown(view), "u@11");
 }
 
-TEST(ObservedState, AnOwnDeletionDoesNotTouchANamesakeThatCameLater) {
+TEST(ObservedState, AnOwnDeletionDoesNotAffectALaterObjectOfTheSameName) {
   ObservedState view = listed(10, {state("v", 9)});
   EXPECT_EQ(text(view.acknowledge_deleted(kKey, "u", 5)), "");
   EXPECT_EQ(shown(view), "v@9");
@@ -174,7 +174,7 @@ TEST(ObservedState, DuplicatesChangeNothing) {
   EXPECT_EQ(text(view.observe_deleted(kKey, 12)), "");
 }
 
-TEST(ObservedState, AfterARestoreOfTheServerTheListAloneCounts) {
+TEST(ObservedState, AfterARestoreOfTheServerOnlyTheListCounts) {
   ObservedState view = listed(1000, {state("u", 900)});
   view.acknowledge(state("v", 1001, {"ns", "b"}));
   view.begin_list();
@@ -194,7 +194,7 @@ TEST(ObservedState, WithoutComparableVersionsTheStreamDecides) {
   EXPECT_EQ(text(view.observe_deleted(kKey, kNotComparable)), "u@0>-");
 }
 
-TEST(ObservedState, AnUnreadableStateTakesTheValueAwayAndIsRemembered) {
+TEST(ObservedState, AnUnreadableStateRemovesTheValueAndIsRemembered) {
   ObservedState view = listed(10, {state("u", 5)});
   EXPECT_EQ(text(view.observe({.key = kKey, .uid = "u", .version = 11})), "u@5>-");
   EXPECT_TRUE(view.is_unreadable(kKey));

@@ -44,7 +44,7 @@ TEST_F(ReflectorPlanTest, DoesNotSpinOnAServerThatEndsEveryWatchAtOnce) {
   }
 }
 
-TEST_F(ReflectorPlanTest, AsksEveryFewSecondsForAResourceThatTheServerDoesNotKnowYet) {
+TEST_F(ReflectorPlanTest, RetriesEveryFewSecondsWhileTheServerDoesNotKnowTheResource) {
   std::chrono::nanoseconds longest{0};
   for (int i = 0; i < 40; ++i) {
     const auto next = plan_.after_list(Error{Code::kNotFound, "404 page not found"});
@@ -88,7 +88,7 @@ TEST_F(ReflectorPlanTest, ReadsAListWhosePagesExpiredInOnePiece) {
   EXPECT_EQ(plan_.after_list(Error{Code::kUnavailable, "x"}).page_size, 500);
 }
 
-TEST_F(ReflectorPlanTest, GivesTheServerThePauseItAskedFor) {
+TEST_F(ReflectorPlanTest, WaitsForThePauseThatTheServerRequests) {
   const auto next = plan_.after_watch(
       {.version = "7", .error = Error{Code::kThrottled, "x", std::chrono::milliseconds(9000)}});
   EXPECT_EQ(next.kind, Kind::kWatch);

@@ -25,11 +25,11 @@ TEST(Election, AMissingLeaseIsCreatedAndAFreeOneTakenAtOnce) {
   EXPECT_EQ(decide(held_by("", kNow), "me", kTiming, kNow).action, LeaseAction::kAcquire);
 }
 
-TEST(Election, OurOwnIsRenewed) {
+TEST(Election, OurOwnLeaseIsRenewed) {
   EXPECT_EQ(decide(held_by("me", kNow), "me", kTiming, kNow).action, LeaseAction::kRenew);
 }
 
-TEST(Election, AnothersIsTakenOnlyAfterItStayedUnchangedForTheWholeLease) {
+TEST(Election, TheLeaseOfAnotherIsTakenOnlyAfterItStayedUnchangedForItsDuration) {
   const auto seen = held_by("other", kNow);
   const auto end = kNow + seconds{15};
   EXPECT_EQ(decide(seen, "me", kTiming, end - BootClock::duration{1}).action, LeaseAction::kWait);
@@ -45,7 +45,7 @@ TEST(Election, TheHoldersLongerLeaseIsRespected) {
   EXPECT_EQ(decide(seen, "me", kTiming, kNow + seconds{14}).action, LeaseAction::kWait);
 }
 
-TEST(Election, OnlyAChangeOfTheRecordCountsAsALifeSign) {
+TEST(Election, OnlyAChangeOfTheRecordCountsAsARenewal) {
   const auto first = held_by("other", kNow);
   EXPECT_EQ(observe_lease(first, first.record, kNow + seconds{9}).since, kNow);
   auto renewed = first.record;

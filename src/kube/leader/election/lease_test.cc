@@ -23,13 +23,13 @@ TEST(Lease, SurvivesARoundTripAndLeavesTheRestAlone) {
   EXPECT_EQ(object["spec"]["strategy"], "OldestEmulationVersion");
 }
 
-TEST(Lease, AnEmptyOneIsFree) {
+TEST(Lease, AnEmptyLeaseIsFree) {
   const auto read = decode_lease(Json::object());
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->holder.empty());
 }
 
-TEST(Lease, NonsenseIsAnErrorNotAFreeLease) {
+TEST(Lease, AnInvalidLeaseIsAnErrorNotFree) {
   for (const char* text :
        {R"([])", R"({"spec": 3})", R"({"spec": {"holderIdentity": 3}})",
         R"({"spec": {"leaseDurationSeconds": "x"}})", R"({"spec": {"leaseDurationSeconds": -1}})",
