@@ -39,13 +39,13 @@ TEST(EtcdClient, TriesTheNextEndpointWhenOneIsAwayAndStaysWithTheOneThatAnswered
   ScriptedServer sound([](const ReceivedRequest&, ScriptedConnection& connection) {
     connection.reply(200, one_entry("v"));
   });
-  int nobody = 0;
+  int unused_port = 0;
   {
     ScriptedServer gone([](const ReceivedRequest&, ScriptedConnection&) {});
-    nobody = gone.port();
+    unused_port = gone.port();
   }
   Client client(
-      {.endpoints = {"http://127.0.0.1:" + std::to_string(nobody), sick.url(), sound.url()}});
+      {.endpoints = {"http://127.0.0.1:" + std::to_string(unused_port), sick.url(), sound.url()}});
   for (int i = 0; i < 3; ++i) {
     const auto found = client.get("k", {});
     ASSERT_TRUE(found) << found.error().message;

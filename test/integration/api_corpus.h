@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads test/corpus/api. A corpus that can not be read is an empty list; tests check its size.
+// Reads test/corpus/api. A corpus that cannot be read is an empty list; tests check its size.
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct CorpusCase {
   api::Kind kind = api::Kind::kPaddleJob;
   std::string name{};
   bool good = false;
-  std::string at{};  // of a bad one: the path our validator names first
+  std::string at{};  // of an invalid one: the path that our validator names first
   api::Opaque object{};
   api::Opaque old{};    // empty: a create
   bool status = false;  // a write to the status subresource

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Our CRDs on a real API server: they install as users install them, kubectl shows what the
-// contract says, and every object of the corpus gets the verdict that our own validation gives.
+// Our CRDs on a real API server: they install as users install them, kubectl shows the columns of
+// the contract, and the server accepts and refuses the objects of the corpus as our own validation
+// does.
 
 #include "test/integration/api_corpus.h"
 
@@ -61,7 +61,7 @@ class ApiServer : public testing::Test {
     return reply ? *std::move(reply) : net::HttpReply{};
   }
 
-  // Creates `old` for real, status included, and gives it back as stored.
+  // Creates `old` at the server, status included, and returns it as stored.
   static Json put_in_place(const CorpusCase& one) {
     net::HttpReply made = send("POST", url(one.kind), *one.old);
     EXPECT_EQ(made.status, 201) << one.name << ": " << made.body;
@@ -145,7 +145,7 @@ TEST_F(ApiServer, AcceptsAndRefusesTheObjectsOfTheCorpusAsWeDo) {
   EXPECT_GE(asked, 150);
 }
 
-// What the server would store is what we say it would store.
+// The server stores what our normalization predicts.
 TEST_F(ApiServer, NormalizesGoodObjectsAsWeDo) {
   for (const CorpusCase& one : read_corpus()) {
     if (!one.good || one.old) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The API server's audit log as values: who asked for what, and when the server received it.
+// The API server's audit log as values: which client requested what, and when the server received
+// it.
 
 #pragma once
 
@@ -33,7 +34,7 @@ class AuditLog {
   AuditLog(std::string path, std::string prefix)
       : path_(std::move(path)), prefix_(std::move(prefix)) {}
 
-  // Every finished request so far; a line that is still being written comes with a later call.
+  // Every finished request so far; a line that is still being written is returned by a later call.
   const std::vector<AuditLine>& lines();
 
  private:
@@ -45,8 +46,8 @@ class AuditLog {
   std::vector<AuditLine> lines_{};
 };
 
-// Writes which came when another one had taken the lease, or
-// when the writer's own lease (counted from its last good renewal) had passed. One sentence each.
+// Writes that the server received after another process had acquired the lease, or after the
+// writer's own lease (counted from its last successful renewal) had expired. One sentence each.
 std::vector<std::string> late_writes(std::vector<AuditLine> lines, std::chrono::milliseconds lease);
 
 }  // namespace paddle::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One control plane for all tests of the client in this program, and shorthands to talk to it.
+// One control plane for all tests of the client in this program, and helpers to use it.
 
 #pragma once
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// 20,000 objects: created from eight threads, listed in pages. Prints what it cost; asserts only
-// what does not depend on the machine.
+// 20,000 objects: created from eight threads, listed in pages. Prints the cost; asserts only what
+// does not depend on the machine.
 
 #include <atomic>
 #include <chrono>

@@ -13,7 +13,7 @@ namespace {
 // One control plane for all tests; it ends with the program.
 test::ControlPlane* plane() {
   static const std::unique_ptr<test::ControlPlane> shared = [] {
-    // Without a watch cache for ConfigMaps, a compaction of etcd is felt by watches.
+    // Without a watch cache for ConfigMaps, watches notice a compaction of etcd.
     auto started =
         test::ControlPlane::start({.api_server_flags = {"--watch-cache-sizes=configmaps#0"}});
     if (!started) {

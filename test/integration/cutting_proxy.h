@@ -4,8 +4,8 @@
 // passes through unchanged, so the client verifies the real server.
 //
 // Each connection gets a budget of bytes from the server, drawn from the seed; when a piece exceeds
-// what is left of it, the proxy forwards the first part of that piece and resets both sides, so the
-// client holds a torn record. calm() lets everything pass from then on. Thread-safe.
+// the remaining budget, the proxy forwards the first part of that piece and resets both sides, so
+// that the client has an incomplete record. After calm() everything passes. Thread-safe.
 
 #pragma once
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The files of deploy/ on a real API server: it accepts them strictly, the managers have the rights
 // that they need and fit the restricted profile, they wait for their definitions, and the
-// documents' uninstall ends and leaves nothing, also when no operator is there any more to help.
+// documented uninstallation ends and leaves nothing, with or without an operator.
 
 #include <csignal>
 #include <thread>
@@ -109,7 +108,7 @@ class DeployTest : public ControlPlaneTest {
 };
 
 TEST_F(DeployTest, TheServerAcceptsEveryFileStrictly) {
-  install();  // so that the namespace is there, and definitions of what is in it
+  install();  // so that the namespace exists, and the definitions of what is in it
   const std::vector<std::string> dry{"apply", "--dry-run=server", "--validate=strict"};
   for (const char* file :
        {"-f/deploy/v1/crd.yaml", "-f/deploy/v1/operator.yaml", "-f/deploy/v1beta1/operator.yaml",
@@ -190,7 +189,8 @@ TEST_F(DeployTest, ManagersAreRefusedNothing) {
   ASSERT_TRUE(eventually([&] {
     for (const auto& [resource, name] : {std::pair{kinds::kClaims, std::string("imagenet")},
                                          std::pair{kinds::kPersistentVolumes, volume}}) {
-      const Json object = get(resource, name);  // nobody else protects and releases them here
+      const Json object =
+          get(resource, name);  // there is no controller here that protects and releases them
       if (!object.contains("/metadata/deletionTimestamp"_json_pointer)) continue;
       (void)client->patch(resource, {resource.namespaced ? kSystem : "", name},
                           {.body = {{"metadata", {{"finalizers", nullptr}}}}});
@@ -262,7 +262,7 @@ struct UninstallTest : DeployTest {
       while (system_clock().sleep(50ms, stop)) end_pods();
     });
   }
-  // A pod that was told to end has ended.
+  // A pod that is being deleted has ended.
   void end_pods() {
     std::vector<ObjectKey> ending;
     const auto look = [&](std::string_view text) -> Result<> {
@@ -349,7 +349,7 @@ TEST_F(UninstallTest, EndsWithoutAnOperator) {
   use();
   ASSERT_TRUE(plane->keeper().kill(manager));
   uninstall();
-  // Nobody is left who knows them; the next operator removes them.
+  // No operator is left that knows them; the next one removes them.
   EXPECT_EQ(node_labels(), 2);
   install();
   run_manager("sampleset", "admin");

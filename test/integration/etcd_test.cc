@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The etcd client against a real etcd: the suite that every store is held to, a server that is
-// killed and comes back, and two endpoints of which one is away.
+// The etcd client against a real etcd: the suite of all stores, a server that is killed and
+// restarted, and two endpoints one of which is unreachable.
 #include <optional>
 
 #include "base/clock.h"
@@ -95,9 +94,9 @@ TEST(RealEtcdTest, KeepsItsDataWhenItIsKilledAndTheClientReconnects) {
 
 TEST(RealEtcdTest, AnUnreachableEndpointIsSkipped) {
   ASSERT_TRUE(real());
-  const auto nobody = ReservedPort::any();
-  ASSERT_TRUE(nobody);
-  Client client({.endpoints = {"http://127.0.0.1:" + std::to_string(nobody->number()),
+  const auto unused = ReservedPort::any();
+  ASSERT_TRUE(unused);
+  Client client({.endpoints = {"http://127.0.0.1:" + std::to_string(unused->number()),
                                RealEtcd::shared().url()}});
   ASSERT_TRUE(client.put("/passed/over", "1", {}));
   EXPECT_EQ((**client.get("/passed/over", {})).value, "1");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// deploy/examples, deploy/elastic and deploy/heter: our validation finds no fault in them, and each
-// job is planned to its last pod. api_corpus_test shows them to a real API server. The same for
-// the whole objects in the users' documents, which are alike in both languages.
+// deploy/examples, deploy/elastic and deploy/heter: our validation accepts them without warnings,
+// and each job is planned to its last pod. api_corpus_test applies them to a real API server. The
+// same for the complete objects in the users' documents, which are equal in both languages.
 #include <filesystem>
 #include <fstream>
 #include <map>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Informers on a real API server while connections are cut in mid-event (at least a thousand
-// times), the API server is killed and restarted, etcd is compacted, and several writers create,
-// change and delete. In the end every informer's view must be the server's, byte for byte in the
-// kept fields, and so must the replay of what its handlers were told: no change and no deletion was
+// Informers on a real API server while connections are cut in the middle of events (at least a
+// thousand times), the API server is killed and restarted, etcd is compacted, and several writers
+// create, change and delete. In the end every informer's cache must equal the server, byte for byte
+// in the kept fields, and so must the replay of its handlers' calls: no change and no deletion was
 // lost.
 //
-// ConfigMaps are served through the API server's watch cache, Secrets straight from etcd, so that
-// both ways of "too old" happen. PADDLE_SEED repeats a schedule (as far as threads allow).
+// ConfigMaps are served through the API server's watch cache, Secrets directly from etcd, so that
+// both kinds of "too old" happen. PADDLE_SEED repeats a schedule (as far as threads allow).
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
@@ -54,7 +53,7 @@ Projection<Kept> kept() {
 
 using State = std::map<std::string, std::string>;  // name -> kept fields
 
-// One informer of its own, and the state that its handlers were told of.
+// One informer of its own, and the state that the calls of its handlers add up to.
 struct Follower {
   Follower(const Config& config, const Resource& kind, Random& random)
       : resource(kind),
@@ -95,7 +94,7 @@ struct Follower {
   Store<Kept> store;
 };
 
-// Creates, changes and deletes until stopped; what fails while the server is away is tried no more.
+// Creates, changes and deletes until stopped; calls that fail are not repeated.
 void write_for_ever(const Config& config, std::uint64_t seed, std::atomic<size_t>& done,
                     std::stop_token stop) {
   Client client(config);
@@ -181,7 +180,8 @@ TEST(InformerFaults, TheCacheEqualsTheServerAfterAThousandCuts) {
         }
         if (restarts < kRestarts && proxy.cuts() >= (restarts + 1) * kCuts / 4) {
           EXPECT_TRUE(plane.stop_api_server());
-          EXPECT_TRUE(plane.compact_etcd());  // what a watch may have missed is gone for good
+          EXPECT_TRUE(
+              plane.compact_etcd());  // what a watch may have missed cannot be read any more
           const auto up = plane.start_api_server();
           EXPECT_TRUE(up) << up.error().message;
           ++restarts;
@@ -199,7 +199,7 @@ TEST(InformerFaults, TheCacheEqualsTheServerAfterAThousandCuts) {
   double lists = 0;
   double watches = 0;
   for (auto& follower : followers) {
-    // Asked for again and again: a write whose writer has given up may still be on its way.
+    // Read repeatedly: a write whose writer has given up may still be on its way.
     State wanted;
     EXPECT_TRUE(test::eventually([&] {
       wanted = truth_of(client, follower->resource);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What a program that caches pods costs, alone in a process: caches all pods of the server named by
-// the arguments (URL, CA file, token), then prints "objects=N rss_kib=R peak_kib=P".
+// The memory of a program that caches pods, alone in a process: caches all pods of the server named
+// by the arguments (URL, CA file, token), then prints "objects=N rss_kib=R peak_kib=P".
 #include <fstream>
 #include <iostream>
 #include <string>

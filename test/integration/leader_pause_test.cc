@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Leaders that are stopped, cut off or told to end, on a real API server, judged by its audit log:
-// after its lease has passed an old leader writes nothing. A write that was on the wire before the
-// pause is received before the lease passes, let alone before another one takes it; it is therefore
-// not excepted but simply in time.
+// Leaders that are stopped, cut off or terminated, on a real API server, checked by its audit log:
+// after its lease has expired an old leader writes nothing. A write that was on its way before the
+// pause is received before the lease expires, and before another process acquires it; so it needs
+// no exception.
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -113,7 +112,7 @@ TEST_F(LeaderPause, AStoppedLeaderWritesNothingAfterItsLease) {
     const Probe& other = shares_volume ? probes[1] : probes[0];
     ASSERT_TRUE(goes_on(leader.name, "update", 40)) << "the leader does not write";
     ASSERT_TRUE(freeze(leader.pid));
-    ASSERT_TRUE(holds(other.name)) << "nobody took over, round " << round;
+    ASSERT_TRUE(holds(other.name)) << "no other process took over, round " << round;
     ASSERT_TRUE(goes_on(other.name, "update", 40));
     thaw(leader.pid);
     ASSERT_TRUE(goes_on(leader.name, "get", 3)) << "the old leader did not wake up";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The embedded API server as a process of its own, for tests that kill it and for trying things by
-// hand:  local_api_child DIRECTORY [PORT]. Prints a kubeconfig when it answers, then serves until
-// it is killed. Pods have one log line each, so that `kubectl logs` can be tried.
+// The embedded API server as a process of its own, for tests that kill it and for manual
+// experiments:  local_api_child DIRECTORY [PORT]. Prints a kubeconfig when it responds, then serves
+// until it is killed. Pods have one log line each, so that `kubectl logs` can be tried.
 
 #include <cstdlib>
 #include <iostream>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The promises of kube/cluster.h, asked of the real client and the embedded API server.
+// The contract of kube/cluster.h, tested with the real client and the embedded API server.
 
 #include "kube/client/client.h"
 #include "kube/fake/cluster_suite.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The embedded API server killed with -9 while clients write: whatever it acknowledged is there
-// when it starts again, and what it shows is one consistent history.
+// The embedded API server killed with -9 while clients write: every acknowledged write exists when
+// it starts again, and it shows one consistent history.
 
 #include <map>
 #include <thread>

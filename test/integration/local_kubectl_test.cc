@@ -151,7 +151,7 @@ metadata: {name: inside, namespace: team}
   EXPECT_THAT(must({"api-resources"}), HasSubstr("samplesets"));
   EXPECT_THAT(must({"version"}), HasSubstr("v1.34"));
   EXPECT_THAT(must({"explain", "pdj.spec.worker"}), HasSubstr("replicas"));
-  // Its generators speak protobuf, which we do not: the refusal names the way out.
+  // Its generators send protobuf, which we do not support: the error names the alternative.
   EXPECT_THAT(run({"create", "configmap", "x"}).err, HasSubstr("kubectl apply -f"));
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The program paddle-operator on a real API server, with stock kubectl as the user and this test as
-// the kubelet. The server's own validation judges every object that the operator makes.
+// the kubelet. The server validates every object that the operator creates.
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -128,7 +127,7 @@ class OperatorTest : public ControlPlaneTest {
         {"patch", "sampleset", "imagenet", "--type=merge", "-p", R"({"spec":)" + spec + "}"});
     ASSERT_EQ(done.exit_code, 0) << done.err;
   }
-  // Of the pods of the StatefulSet to come.
+  // The pod spec in the template of the StatefulSet.
   Json pod_spec() {
     return get(kinds::kStatefulSets, "imagenet-runtime")
         .value("/spec/template/spec"_json_pointer, Json::object());
@@ -197,7 +196,7 @@ void OperatorTest::deletes_the_first_worker_once_it_has_succeeded(const std::str
   ASSERT_TRUE(eventually([&] { return workers().value("completedIndexes", "") == "0"; }));
   const auto removed = plane->kubectl({"delete", "pod", first});
   ASSERT_EQ(removed.exit_code, 0) << removed.err;
-  // So says an operator that has seen it.
+  // The operator that has seen it reports it.
   ASSERT_TRUE(eventually([&] { return workers()["refs"].size() == 1; })) << workers();
   EXPECT_EQ(workers()["succeeded"], 1);
   EXPECT_EQ(phase(kinds::kPaddleJobs, job), "Running");
@@ -233,13 +232,13 @@ TEST_F(OperatorTest, RecreatesNothingForAJobThatIsDeletedInTheForeground) {
       plane->kubectl({"delete", "pdj", "resnet", "--cascade=foreground", "--wait=false"});
   ASSERT_EQ(begun.exit_code, 0) << begun.err;
   ASSERT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, "resnet") == "Terminating"; }));
-  // There is no garbage collector: this test is it. Children go first, then their owner.
+  // There is no garbage collector: this test removes the children first, then their owner.
   for (const auto& pod : pods) {
     ASSERT_TRUE(client->remove(kinds::kPods, {"default", pod}, {.grace_seconds = 0}));
   }
   std::string another = kJob;
   another.replace(another.find("resnet"), 6, "second");
-  apply(another.c_str());  // queued behind what the first job's pods had to tell
+  apply(another.c_str());  // queued behind the events of the first job's pods
   ASSERT_TRUE(eventually([&] { return !get(kinds::kPods, "second-worker-1").is_null(); }));
   for (const auto& pod : pods) EXPECT_TRUE(get(kinds::kPods, pod).is_null()) << pod;
   ASSERT_TRUE(client->patch(kinds::kPaddleJobs, {"default", "resnet"},
@@ -273,7 +272,7 @@ TEST_F(OperatorTest, CreatesWhatASampleSetNeedsAndRemovesIt) {
 
   const auto gone = plane->kubectl({"delete", "sampleset", "imagenet", "--wait=false"});
   ASSERT_EQ(gone.exit_code, 0) << gone.err;
-  // There is no controller that lets claims and volumes go: this test is it.
+  // There is no controller that releases claims and volumes: this test does it.
   EXPECT_TRUE(eventually([&] {
     for (const auto& [resource, name] : {std::pair{kinds::kClaims, std::string("imagenet")},
                                          std::pair{kinds::kPersistentVolumes, volume}}) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// PaddleJobs on a real API server while everything goes wrong that can: every call fails once in
-// every way, answers get lost, requests arrive twice, and the operator is killed. Jobs always end
-// as they should, and no pod is made twice.
+// PaddleJobs on a real API server under all kinds of faults: every call fails once in every way,
+// responses are lost, requests arrive twice, and the operator is killed. Jobs always end as
+// expected, and no pod is created twice.
 
 #include <csignal>
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A small operator for tests: a Manager with one controller that writes without pause while it
-// leads. Its passes are long and deaf to the stop token, as a careless reconciler's may be: what
-// keeps a late write from leaving is the fence alone.
+// A small operator for tests: a Manager with one controller that writes continuously while it
+// leads. Its passes are long and ignore the stop token, as those of a careless reconciler may: only
+// the fence prevents a late write.
 //
 //   probe_operator kubeconfig=PATH name=a lease_ms=3000 renew_ms=2000 retry_ms=300 margin_ms=500
 //
 // It updates ConfigMaps default/target-0 and target-1, each write with the resourceVersion it has
-// read. Its requests carry the user agent "probe-<name>", so that the server's audit log tells who
-// wrote.
+// read. Its requests have the user agent "probe-<name>", so that the server's audit log shows the
+// writer.
 
 #include <cstdlib>
 #include <iostream>

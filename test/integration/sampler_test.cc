@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Our samplers beside those of real PaddlePaddle, for many sizes that do not come out even.
+// Our samplers compared with those of real PaddlePaddle, for many sizes that do not divide evenly.
 #include <set>
 #include <sstream>
 
@@ -36,7 +35,7 @@ for count, ranks in itertools.product((1, 2, 7, 100, 101), (1, 2, 3)):
         print(count, 0, ranks, rank, 0, 0, 0, *list(SequenceSampler(range(count)))[rank::ranks])
 )";
 
-// Each once, where it comes first.
+// Each once, at its first position.
 Part each_once(const Part& samples) {
   Part part;
   std::set<std::uint32_t> seen;

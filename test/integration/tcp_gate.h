@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A TCP relay that can be shut: while shut it accepts connections and forwards nothing, as a
-// network that drops packets. Opening it again ends every connection that was held up and throws
-// away what it had kept, so that nothing sent during the cut arrives later.
+// A TCP relay that can be shut: while shut it accepts connections and forwards nothing, like a
+// network that drops packets. Opening it ends every connection that was delayed and drops the bytes
+// it had kept, so that nothing sent while it was shut arrives later.
 
 #pragma once
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The environment that we give to training containers, tried on real PaddlePaddle: the programs of
-// examples/ as plain processes, each at a loopback address of its own, with what is in the pod's
-// manifest and in the ConfigMap, and nothing else.
+// The environment of training containers, tried on real PaddlePaddle: the programs of examples/ as
+// plain processes, each at a loopback address of its own, with what is in the pod's manifest and in
+// the ConfigMap, and nothing else.
 #include <csignal>
 #include <map>
 #include <optional>
@@ -68,7 +67,7 @@ class Training : public testing::Test {
     return "127.0.0." + std::to_string((kind == RoleKind::kPs ? 10 : 20) + index);
   }
 
-  // What the kubelet would make of the manifest and the ConfigMap.
+  // The environment that the kubelet makes from the manifest and the ConfigMap.
   std::vector<std::string> environment(const api::PaddleJob& job, const Json& container,
                                        const std::string& own) const {
     std::map<std::string, std::string> all{{"PATH", "/usr/bin:/bin"},

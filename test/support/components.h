@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the real components are. $PADDLE_COMPONENTS/bin/<name> when that variable is set (the test
-// runner sets it), otherwise whatever tools/components says about the pinned version.
+// The paths of real components: $PADDLE_COMPONENTS/bin/<name> when that variable is set (the test
+// runner sets it), otherwise where tools/components has installed the pinned version.
 
 #pragma once
 

@@ -43,7 +43,7 @@ bool test_failed() {
   return test != nullptr ? test->result()->Failed() : ::testing::UnitTest::GetInstance()->Failed();
 }
 
-// What to type to see this again; empty outside a test.
+// The command that runs this test again; empty outside a test.
 std::string reproduction() {
   std::error_code ignored;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
@@ -122,7 +122,7 @@ class ControlPlane::Parts {
     const std::string revision = seen.body.substr(from, seen.body.find('"', from) - from);
     TRY(const auto done, call({.url = etcd_url() + "/v3/kv/compaction",
                                .body = R"({"revision":")" + revision + R"(","physical":true})"}));
-    // Compacting twice at the same revision is refused; what was asked for is true already.
+    // Compacting twice at the same revision is refused; the result is the same.
     const bool already = done.body.find("\"code\":11") != std::string::npos;  // OUT_OF_RANGE
     if (done.status != 200 && !already) return Error{Code::kInternal, "etcd says: " + done.body};
     return Done{};
@@ -196,7 +196,7 @@ class ControlPlane::Parts {
     if (options_.audit) {
       argv.push_back("--audit-policy-file=" + file("audit.yaml"));
       argv.push_back("--audit-log-path=" + file("audit.log"));
-      argv.push_back("--audit-log-mode=blocking");  // a line is there before the answer is
+      argv.push_back("--audit-log-mode=blocking");  // a line is written before the response
     }
     argv.insert(argv.end(), options_.api_server_flags.begin(), options_.api_server_flags.end());
     return argv;
@@ -209,7 +209,7 @@ class ControlPlane::Parts {
                            .log = file(name + ".log")});
   }
 
-  // Ready means: it answers, and the one that answers is our child, still alive.
+  // Ready: it responds, and the process that responds is our child.
   Result<> await(const std::string& name, pid_t child, const HttpCall& question) {
     const BootTime deadline = system_clock().boot() + kReadyLimit;
     std::string last = "no answer yet";

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A real etcd and a real kube-apiserver for one test: private directory, kernel-chosen ports on
-// loopback, a certificate authority of its own so that clients verify TLS, RBAC, and three users
-// by token: admin (system:masters), alice and bob (no rights until a test grants some).
+// A real etcd and a real kube-apiserver for one test: a private directory, ports on loopback that
+// the kernel chooses, a certificate authority of its own so that clients verify TLS, RBAC, and
+// three users by token: admin (system:masters), alice and bob (no rights until a test grants some).
 //
-// There is no controller manager until start_controllers(): nothing makes service accounts (their
-// admission is off, so that pods can be created), collects garbage, runs pods or fills aggregated
-// cluster roles (admin, edit, view are empty).
+// There is no controller manager until start_controllers(): service accounts are not created (their
+// admission is off, so that pods can be created), garbage is not collected, pods do not run, and
+// aggregated cluster roles (admin, edit, view) are empty.
 //
-// Nothing is left behind, also when the test process is killed; a failed test keeps the directory
-// with the logs and prints where it is and how to run that test again. Thread-safe, except that
-// stop and start of the API server belong to one thread at a time.
+// Nothing is left behind, even when the test process is killed; a failed test keeps the directory
+// with the logs and prints its path and how to run that test again. Thread-safe, except that only
+// one thread at a time may stop and start the API server.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class Keeper;
 
 struct ControlPlaneOptions {
   bool audit = false;
-  std::vector<std::string> api_server_flags{};  // added last: they win over ours
+  std::vector<std::string> api_server_flags{};  // added last: they override ours
 };
 
 class ControlPlane {
@@ -55,14 +55,14 @@ class ControlPlane {
   Result<> compact_etcd();      // to the current revision
 
   // A real kube-controller-manager with these controllers, e.g. "garbage-collector-controller". It
-  // works some time after this has returned.
+  // begins to work some time after this call has returned.
   Result<> start_controllers(const std::vector<std::string>& names);
 
   using Ran = test::Ran;
   // As admin. A call that hangs is killed after two minutes.
   Ran kubectl(const std::vector<std::string>& args, const std::string& input = {}) const;
 
-  // For children that must live and die with this control plane, e.g. a second manager.
+  // For children that must end together with this control plane, e.g. a second manager.
   Keeper& keeper() const;
 
  private:

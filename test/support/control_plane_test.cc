@@ -36,7 +36,7 @@ TEST(ControlPlane, ServesVerifiedTlsToThreeUsersUnderRbac) {
   EXPECT_EQ(ask_as(*plane, plane->token(), secrets)->status, 200);
   EXPECT_EQ(ask_as(*plane, plane->token_of("alice"), secrets)->status, 403);
   EXPECT_EQ(ask_as(*plane, plane->token_of("bob"), secrets)->status, 403);
-  EXPECT_EQ(ask_as(*plane, "nobody", secrets)->status, 401);
+  EXPECT_EQ(ask_as(*plane, "guest", secrets)->status, 401);
   // Without our authority the connection itself is refused.
   EXPECT_FALSE(call({.url = plane->url() + "/version", .token = plane->token()}));
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits for a condition instead of for a while. The limit is a guard against hanging, not an
-// expectation of speed: keep it generous.
+// Waits for a condition, not for a time. The limit prevents hanging and is no expectation of speed:
+// keep it generous.
 //
 //   EXPECT_TRUE(eventually([&] { return informer.size() == 3; }));
 

@@ -49,8 +49,8 @@ void FakeKubelet::look() {
 void FakeKubelet::tend(const Json& object) {
   const auto decoded = api::decode_pod(object);
   if (!decoded) return;
-  // Of a pod whose deletion was asked for by somebody who was killed before the answer the API
-  // server may keep the mark and not finish: the collector of pods does.
+  // When the client that requested a deletion was killed before the response, the API server may
+  // keep the mark and not finish: the pod garbage collector does.
   if (decoded->meta.deleting()) {
     (void)server_.remove(kinds::kPods, decoded->meta.key,
                          {.uid = decoded->meta.uid, .grace_seconds = 0});
@@ -71,7 +71,7 @@ void FakeKubelet::tend(const Json& object) {
     const bool coordinated = !api::look(object, "/spec/initContainers").is_null();
     if (coordinated && (said == pod.meta.annotations.end() || said->second != awaited)) return;
     const std::string job = name.substr(0, name.rfind('-', name.rfind('-') - 1));
-    // Released: then what it needs to know is there.
+    // Released: then all that it needs exists.
     if (coordinated && !server_.get(kinds::kConfigMaps, {ns_, job}) && complaint_.empty()) {
       complaint_ = name + " was released without its ConfigMap";
     }
@@ -86,7 +86,7 @@ void FakeKubelet::tend(const Json& object) {
   set(pod.meta, status);
 }
 
-// Of this very pod, not of one that has its name by now.
+// For exactly this pod, not for a later one of the same name.
 void FakeKubelet::set(const api::Meta& pod, const Json& status) {
   (void)server_.patch(kinds::kPods, pod.key,
                       {.body = {{"metadata", {{"uid", pod.uid}}}, {"status", status}}}, "status");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for scheduler and kubelets where only an API server is: gives each new pod an address,
-// starts those whose coordinator is released, ends those that run as it is told to, and removes
-// those that are being deleted. Works on any Cluster, the real one included, with a thread of its
-// own for as long as it lives.
+// Stands in for the scheduler and the kubelets when there is only an API server: gives each new pod
+// an address, starts pods whose coordinator is released, ends running pods as the test decides, and
+// removes pods that are being deleted. Works on any Cluster, the real one included, in a thread of
+// its own for as long as it exists.
 
 #pragma once
 
@@ -19,12 +19,13 @@ namespace paddle::test {
 
 class FakeKubelet {
  public:
-  // What becomes of a pod that runs: "Running" (it goes on), "Succeeded", "Failed" or "Evicted".
+  // The outcome of a running pod: "Running" (it continues), "Succeeded", "Failed" or "Evicted".
   using Ends = std::function<std::string(const std::string& name, int epoch)>;
   FakeKubelet(kube::Cluster& server, std::string ns, Ends ends,
               std::chrono::milliseconds pause = std::chrono::milliseconds{2});
 
-  // The first promise broken to a pod; empty: none. Once destroyed or idle.
+  // The first violation that a pod has met; empty: none. Call it after the kubelet is destroyed or
+  // idle.
   const std::string& complaint() const { return complaint_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few HTTP calls that test support makes itself (readiness, etcd's gateway). Deliberately not
-// net/: what starts the world for net's own tests must not depend on net.
+// The few HTTP calls that test support makes itself (readiness, etcd's gateway). Deliberately
+// without net/: the support of net's own tests must not depend on net.
 
 #pragma once
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keeper owns what a test must not leave behind: a private directory and long-lived children.
-// It is a process of its own, so it is still there after the test was killed with -9:
+// It is a process of its own, so that it still exists after the test was killed with -9:
 //
-//   test ends well        -> children killed, directory removed
-//   test says it failed   -> children killed, directory kept for its logs
+//   test succeeds         -> children killed, directory removed
+//   test fails            -> children killed, directory kept for its logs
 //   test process dies     -> children killed, the ends of their logs printed, directory removed
 //   keeper process dies   -> the kernel kills the children; the test removes the directory
 //
-// A child lives in its own session; stray grandchildren are adopted by the keeper and killed too.
-// All members are thread-safe.
+// A child has its own session; stray grandchildren are adopted by the keeper and killed, too. All
+// members are thread-safe.
 
 #pragma once
 
@@ -45,7 +45,7 @@ class Keeper {
   Result<pid_t> spawn(const Command& command);
   // Safe against reuse of the pid: a child that has ended is kNotFound.
   Result<> signal(pid_t child, int number);
-  // How it ended; nothing while it lives.
+  // How it ended; nullopt while it runs.
   Result<std::optional<Exit>> status(pid_t child);
   // Kills the child's process group and waits until the child is gone.
   Result<> kill(pid_t child);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The keeper's process: see keeper.h. One thread; the conversation with the test is on
-// descriptor 0; the process that started it is watched by descriptor, so that a forked copy of
-// the socket in some other process does not keep a dead test's children alive.
+// The keeper's process: see keeper.h. One thread; the connection to the test is on descriptor 0;
+// the test process is watched by a descriptor, so that a forked copy of the socket in another
+// process does not keep the children of a dead test alive.
 //
 //   paddle_keeper <pid of the test> <directory to make the private directory in>
 
@@ -146,7 +145,7 @@ int keep(pid_t test, const std::string& base) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::signal(SIGPIPE, SIG_IGN);
   const UniqueFd life = watch_process(test);
-  if (!life) return 1;  // it died before we looked
+  if (!life) return 1;  // it is already dead
   Household household;
   const Packet hello = household.begin(base);
   if (!send_packet(0, hello) || hello.front() != "ok") {

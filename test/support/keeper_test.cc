@@ -101,7 +101,7 @@ TEST(Keeper, ItsOwnDeathKillsItsChildrenAndTheTestCleansUp) {
   EXPECT_FALSE(fs::exists(directory));
 }
 
-// What a test that dies leaves for its parent to check.
+// What a dying test leaves for its parent to check.
 struct Remains {
   pid_t keeper = 0;
   pid_t child = 0;

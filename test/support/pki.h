@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A certificate authority for one test: made in memory, ECDSA P-256, valid for a day either way.
-// Keys are for tests only and never leave the test's private directory.
+// A certificate authority for one test: made in memory, ECDSA P-256, valid for one day before and
+// after now. Keys are for tests only and never leave the test's private directory.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class Authority {
   // Alternative names in OpenSSL's notation: "IP:127.0.0.1", "DNS:localhost".
   Result<Certificate> server(const std::vector<std::string>& names,
                              Validity validity = Validity::kNow) const;
-  // The API server takes the common name for the user and each organization for a group.
+  // The API server takes the common name as the user and each organization as a group.
   Result<Certificate> client(const std::string& user, const std::vector<std::string>& groups,
                              Validity validity = Validity::kNow) const;
 

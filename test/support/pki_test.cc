@@ -9,7 +9,7 @@
 namespace paddle::test {
 namespace {
 
-// The verdict of the openssl command: a second opinion from outside our process.
+// The result of the openssl command: a check from outside of our process.
 Ran verify(const Authority& authority, const Certificate& made,
            const std::vector<std::string>& more) {
   const ScratchDir scratch;

@@ -18,7 +18,7 @@ Result<ReservedPort> ReservedPort::any() {
   socklen_t size = sizeof address;
   auto* const plain = reinterpret_cast<sockaddr*>(&address);
   const int yes = 1;
-  // Reuse is asked for after bind: at bind time the port must be nobody else's.
+  // SO_REUSEADDR is set after bind: at that time the port must not be in use.
   if (::bind(socket.get(), plain, size) < 0 || ::getsockname(socket.get(), plain, &size) < 0 ||
       ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) < 0) {
     return Error{Code::kUnavailable, std::string("hold a port: ") + std::strerror(errno)};

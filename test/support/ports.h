@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loopback port chosen by the kernel and held for as long as this object lives.
+// A loopback port that the kernel chooses, reserved for as long as this object exists.
 //
-// The socket is bound and never listens. Bound, it keeps the kernel from giving the port to
-// anybody else (to bind(0) or to an outgoing connection), also while the server it belongs to is
-// down between two starts. Not listening and with SO_REUSEADDR, it lets a server that sets
-// SO_REUSEADDR (every Go program, ours too) listen on the same port beside it.
+// The socket is bound and never listens. Because it is bound, the kernel gives the port to no other
+// process (by bind(0) or to an outgoing connection), not even while its server is down between two
+// starts. Because it does not listen and has SO_REUSEADDR, a server that sets SO_REUSEADDR (every
+// Go program, and ours) can listen on the same port beside it.
 
 #pragma once
 

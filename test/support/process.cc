@@ -40,7 +40,7 @@ struct Prepared {
   pid_t parent = 0;
   bool dies_with_parent = true;
   std::array<int, 3> standard{};
-  int report = -1;  // errno of what failed goes here; closed by a good exec
+  int report = -1;  // receives the errno of a failure; closed by a successful exec
 };
 
 [[noreturn]] void become(const Prepared& child) {
@@ -52,7 +52,7 @@ struct Prepared {
   ::setsid();
   if (child.dies_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != child.parent) ::_exit(127);  // it died before we could ask
+    if (::getppid() != child.parent) ::_exit(127);  // it died before the call
   }
   sigset_t none;
   ::sigemptyset(&none);
@@ -88,7 +88,7 @@ std::string describe(const Exit& exit) {
 
 Result<pid_t> spawn(const Command& command) {
   if (command.argv.empty()) return Error{Code::kInvalid, "nothing to run"};
-  // Descriptors of ours are above 2 from here on, so that dup2 can not overwrite one.
+  // Descriptors of ours are above 2 from here on, so that dup2 cannot overwrite one.
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   UniqueFd log;
   if (!command.log.empty()) {

@@ -3,9 +3,9 @@
 // Child processes for tests. A child gets exactly the environment it is given, no descriptor of
 // ours but 0, 1 and 2, and a session (hence a process group) of its own.
 //
-// By default the kernel kills the child when the *thread* that spawned it ends, however it ends.
-// Whatever must outlive one thread is therefore spawned by the keeper (keeper.h), which has one
-// thread and no other task.
+// By default the kernel kills the child when the *thread* that spawned it ends. A child that must
+// outlive its thread is therefore spawned by the keeper (keeper.h), which has one thread and no
+// other task.
 
 #pragma once
 
@@ -39,24 +39,25 @@ struct Exit {
 };
 std::string describe(const Exit& exit);
 
-// A program that can not be executed is an error here, not an exit code later.
+// A program that cannot be executed is an error here, not an exit code later.
 Result<pid_t> spawn(const Command& command);
 
-// Nothing while the child lives. Reaps: asking again after an answer is an error of the caller.
+// Nullopt while the child runs. Reaps the child: it must not be called again after that.
 std::optional<Exit> poll_exit(pid_t child);
 
 // Kills the child's whole process group and reaps the child.
 void kill_and_reap(pid_t child);
 
-// Returns when every thread of the child has stopped: after a bare kill() they run on until one of
-// them has looked, which on busy cores is time enough to answer a request. False when it ended.
+// Returns when every thread of the child has stopped: after a plain kill() they run until one of
+// them notices it, which on a busy machine is time enough to answer a request. False when it has
+// ended.
 bool freeze(pid_t child);
 void thaw(pid_t child);
 
-// False for a zombie too: it runs no more, only its parent (perhaps init) has not looked yet.
+// False for a zombie, too: it does not run any more, only its parent has not reaped it yet.
 bool alive(pid_t process);
 
-// A descriptor that becomes readable when the process ends; invalid when there is none such.
+// A descriptor that becomes readable when the process ends; invalid when there is no such process.
 UniqueFd watch_process(pid_t process);
 
 struct Ran {
@@ -64,11 +65,11 @@ struct Ran {
   std::string out{};
   std::string err{};
 };
-// Runs to the end; a child still there after `limit` is killed and says so in `err`.
+// Runs to the end; a child that exceeds `limit` is killed, and `err` reports it.
 Ran run(Command command, const std::string& input = {},
         std::chrono::milliseconds limit = std::chrono::minutes{2});
 
-// PATH, HOME and TMPDIR, nothing of the caller's: no proxies, no certificate overrides.
+// PATH, HOME and TMPDIR, and nothing of the caller's: no proxies, no certificate overrides.
 std::vector<std::string> clean_environment(const std::string& home);
 
 // The end of a file, at most `lines` lines; empty when there is none.

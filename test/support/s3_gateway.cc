@@ -16,7 +16,7 @@ Result<> S3Gateway::start() {
     TRY(port_, ReservedPort::any());
   }
   std::filesystem::create_directory(scratch_.path() + "/data");
-  // Keys by environment: what a test looks for in argv must not be there because of us.
+  // Keys in the environment: tests check that keys are not in argv.
   Command command{.argv = {program, "--port", "127.0.0.1:" + std::to_string(port_->number()),
                            "--quiet", "--keep-alive", "posix", scratch_.path() + "/data"},
                   .env = clean_environment(scratch_.path()),

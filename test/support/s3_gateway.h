@@ -21,9 +21,9 @@ class S3Gateway {
   ~S3Gateway() { stop(); }
 
   Result<> start();  // returns when the bucket is there; kNotFound when it is not installed
-  void stop();       // kills it; what was put stays for the next start()
+  void stop();       // kills it; the objects stay for the next start()
 
-  bool pause();  // it keeps its connections and says nothing more
+  bool pause();  // it keeps its connections and does not respond
   void resume();
 
   std::string endpoint() const { return "http://127.0.0.1:" + std::to_string(port_->number()); }

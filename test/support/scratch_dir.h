@@ -16,7 +16,7 @@ namespace paddle::test {
 
 class ScratchDir {
  public:
-  ScratchDir();  // a test that can not have a directory can not go on: aborts with the reason
+  ScratchDir();  // aborts with the reason when there is no directory
   const std::string& path() const { return keeper_->directory(); }
   Keeper& keeper() const { return *keeper_; }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What our own validation says about every object of the corpus; api_corpus_test asks the server.
+// Our own validation of every object of the corpus; api_corpus_test compares it with the server.
 
 #include <algorithm>
 #include <set>
@@ -57,7 +56,8 @@ Result<Json> round_trip(Kind kind, const Json& object) {
   return encode(job);
 }
 
-// Good objects must decode; bad ones may not; whatever decodes comes back as it was, to the byte.
+// Valid objects must decode; invalid ones need not; what decodes survives a round trip byte for
+// byte.
 TEST(ApiCorpus, WhatDecodesEncodesToTheSameText) {
   for (const CorpusCase& one : read_corpus()) {
     const auto again = round_trip(one.kind, *one.object);
@@ -70,7 +70,7 @@ TEST(ApiCorpus, WhatDecodesEncodesToTheSameText) {
   }
 }
 
-// A stranger's key at every level of every good object survives.
+// An unknown key at every level of every valid object survives a round trip.
 void sprinkle(Json& value) {
   if (value.is_object()) {
     for (auto& part : value) sprinkle(part);
@@ -93,7 +93,7 @@ TEST(ApiCorpus, UnknownFieldsAtEveryLevelSurviveARoundTrip) {
   }
 }
 
-// Whatever stands in whatever place of a full object: it comes back as it was, or is refused.
+// Any value in any place of a full object survives a round trip or is refused.
 TEST(ApiCorpus, AnyValueInAnyPlaceSurvivesARoundTripOrIsRefused) {
   const Json odd[] = {Json(),        Json(false),   Json(0),
                       Json(2.0),     Json(1e308),   Json(""),
