@@ -39,29 +39,29 @@ CleanPolicy effective_clean_policy(const PaddleJobSpec& spec) {
 }
 
 std::vector<std::string> warnings(const PaddleJob& job) {
-  std::vector<std::string> said;
+  std::vector<std::string> found;
   const PaddleJobSpec& spec = job.spec;
   if (written_clean_policy(spec) == "OnFailed") {
-    said.push_back("cleanPodPolicy OnFailed acts as Never; did you mean OnFailure?");
+    found.push_back("cleanPodPolicy OnFailed acts as Never; did you mean OnFailure?");
   }
   if (written_clean_policy(spec) == "Nerver") {
-    said.push_back("cleanPodPolicy Nerver acts as Never; write Never instead");
+    found.push_back("cleanPodPolicy Nerver acts as Never; write Never instead");
   }
   const bool serves =
       spec.ps || std::ranges::any_of(spec.tasks, [&](const Task& task) {
         return (spec.mode.empty() || spec.mode == "PS") && task_type(task.name) == "PS";
       });
   if (spec.with_gloo.value_or(0) > 0 && !serves) {
-    said.push_back("withGloo has no effect without a ps role");
+    found.push_back("withGloo has no effect without a ps role");
   }
   if (spec.tasks.empty() && !spec.mode.empty()) {
-    said.push_back("mode applies only to tasks; with ps, worker and heter the roles determine it");
+    found.push_back("mode applies only to tasks; with ps, worker and heter the roles determine it");
   }
   if (spec.tasks.empty() && spec.start_in_order) {
-    said.push_back(
+    found.push_back(
         "startInOrder applies only to tasks; ps, worker and heter always start in this order");
   }
-  return said;
+  return found;
 }
 
 }  // namespace paddle::api

@@ -43,7 +43,7 @@ TEST(Validate, IgnoresProblemsInUnchangedFieldsOfAnUpdate) {
   Json now = old;
   now["metadata"]["labels"] = {{"a", "b"}};
   EXPECT_EQ(first(now, {.old = &old}), "");
-  now["spec"]["worker"]["replicas"] = 3;  // touched: judged again
+  now["spec"]["worker"]["replicas"] = 3;  // changed: checked again
   EXPECT_NE(first(now, {.old = &old}), "");
 }
 

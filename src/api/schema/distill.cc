@@ -25,7 +25,7 @@ Json number_or_text(bool quantity) {
   return out;
 }
 
-// What a template may say about the metadata of its pod. Generated YAML has creationTimestamp:
+// What a template may specify of the metadata of its pod. Generated YAML has creationTimestamp:
 // null.
 Json template_metadata() {
   const Json text{{"type", "string"}};

@@ -93,7 +93,7 @@ class FakeCluster final : public Cluster {
   std::vector<Request> requests_ GUARDED_BY(mutex_){};
   std::function<void(const Request&)> observer_ GUARDED_BY(mutex_){};
   size_t open_watches_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t bookmarks_ GUARDED_BY(mutex_) = 0;  // counts of what was asked for: each watch
+  std::uint64_t bookmarks_ GUARDED_BY(mutex_) = 0;  // counts of requests: each watch
   std::uint64_t ends_ GUARDED_BY(mutex_) = 0;       // compares with the count it started at
   std::uint64_t cuts_ GUARDED_BY(mutex_) = 0;
 };

@@ -13,8 +13,8 @@
 namespace paddle::kube {
 namespace {
 
-Error expired(std::uint64_t asked, std::uint64_t compacted) {
-  return {Code::kExpired, "too old resource version: " + std::to_string(asked) + " (" +
+Error expired(std::uint64_t requested, std::uint64_t compacted) {
+  return {Code::kExpired, "too old resource version: " + std::to_string(requested) + " (" +
                               std::to_string(compacted) + ")"};
 }
 

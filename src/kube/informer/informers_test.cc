@@ -216,9 +216,9 @@ TEST_F(InformersTest, ABookmarkSavesTheListAfterACompaction) {
 }
 
 TEST_F(InformersTest, AnObjectThatCannotBeDecodedDoesNotAffectOthers) {
-  int said = 0;
+  int logged = 0;
   log::set_sink([&](std::string_view line) {
-    if (line.find("cannot be decoded") != std::string_view::npos) ++said;
+    if (line.find("cannot be decoded") != std::string_view::npos) ++logged;
   });
   ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("bad", 5)));
   const auto store = started();
@@ -231,7 +231,7 @@ TEST_F(InformersTest, AnObjectThatCannotBeDecodedDoesNotAffectOthers) {
   EXPECT_FALSE(store.is_unreadable({"ns", "bad"}));
   informers_.stop();
   log::set_sink({});
-  EXPECT_EQ(said, 1);
+  EXPECT_EQ(logged, 1);
   EXPECT_NE(metrics_.text().find("paddle_informer_unreadable_total"), std::string::npos);
 }
 
@@ -244,7 +244,7 @@ TEST_F(InformersTest, CountTheirObjects) {
 }
 
 // Writers, cuts, ends, compactions and a failing server at once. Then all faults end, and
-// the view, and what the handlers were told, must be the server's state.
+// the view, and the replay of the handlers' calls, must be the server's state.
 void run_faults(std::uint64_t seed) {
   FakeCluster server({.seed = seed});
   FailingCluster failing(server, faults::random(seed, 0.3));

@@ -39,13 +39,13 @@ TEST(PodIdentity, IsFreeAsSoonAsItsProcessIsKilled) {
   const pid_t child = fork();
   if (child == 0) {
     const auto held = PodIdentity::claim("manager-7", name);
-    const char said = held ? 'y' : 'n';
-    if (write(ready[1], &said, 1) == 1) pause();
+    const char answer = held ? 'y' : 'n';
+    if (write(ready[1], &answer, 1) == 1) pause();
     _exit(1);
   }
-  char said = 0;
-  ASSERT_EQ(read(ready[0], &said, 1), 1);
-  EXPECT_EQ(said, 'y');
+  char answer = 0;
+  ASSERT_EQ(read(ready[0], &answer, 1), 1);
+  EXPECT_EQ(answer, 'y');
   EXPECT_FALSE(PodIdentity::claim("manager-7", name));
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);

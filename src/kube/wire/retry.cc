@@ -14,9 +14,9 @@ milliseconds throttle_pause(const std::optional<milliseconds>& retry_after) {
 
 std::optional<milliseconds> pause_before_retry(const Refusal& refusal) {
   if (refusal.attempt >= kMaxAttempts) return std::nullopt;
-  const bool asked = refusal.retry_after.has_value();
-  const bool not_processed = refusal.status == 429 || (refusal.status == 503 && asked);
-  const bool harmless = refusal.read_only && refusal.status >= 500 && asked;
+  const bool requested = refusal.retry_after.has_value();
+  const bool not_processed = refusal.status == 429 || (refusal.status == 503 && requested);
+  const bool harmless = refusal.read_only && refusal.status >= 500 && requested;
   if (!not_processed && !harmless) return std::nullopt;
 
   const milliseconds base = std::max(refusal.retry_after.value_or(1s), milliseconds{100});

@@ -63,14 +63,14 @@ class Server final : public httplib::Server {
       : handler_(std::move(handler)), limits_(limits), stop_fd_(stop_fd), tls_(std::move(tls)) {
     new_task_queue = [this] { return new Places(limits_.connections); };
     set_payload_max_length(limits_.body_bytes > 0 ? limits_.body_bytes : limits_.request_bytes);
-    set_pre_routing_handler([this](const httplib::Request& asked, httplib::Response& answer) {
-      if (takes_body(asked)) return HandlerResponse::Unhandled;  // to be read first
-      respond(asked, answer);
+    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& answer) {
+      if (takes_body(request)) return HandlerResponse::Unhandled;  // to be read first
+      respond(request, answer);
       return HandlerResponse::Handled;
     });
     if (limits_.body_bytes > 0) {
-      const auto with_body = [this](const httplib::Request& asked, httplib::Response& answer) {
-        respond(asked, answer);
+      const auto with_body = [this](const httplib::Request& request, httplib::Response& answer) {
+        respond(request, answer);
       };
       Put(".*", with_body);
       Post(".*", with_body);
@@ -84,36 +84,36 @@ class Server final : public httplib::Server {
   }
 
  private:
-  bool may_have_body(const httplib::Request& asked) const {
+  bool may_have_body(const httplib::Request& request) const {
     return limits_.body_bytes > 0 &&
-           (asked.method == "PUT" || asked.method == "POST" || asked.method == "DELETE");
+           (request.method == "PUT" || request.method == "POST" || request.method == "DELETE");
   }
 
-  bool takes_body(const httplib::Request& asked) const {
-    return may_have_body(asked) && !asked.has_header("Content-Encoding") &&
-           !asked.is_multipart_form_data();
+  bool takes_body(const httplib::Request& request) const {
+    return may_have_body(request) && !request.has_header("Content-Encoding") &&
+           !request.is_multipart_form_data();
   }
 
-  void respond(const httplib::Request& asked, httplib::Response& answer) const {
+  void respond(const httplib::Request& request, httplib::Response& answer) const {
     ServerReply reply;
-    if (asked.method != "GET" && asked.method != "HEAD" && !may_have_body(asked)) {
+    if (request.method != "GET" && request.method != "HEAD" && !may_have_body(request)) {
       const bool more = limits_.body_bytes > 0;
       reply = {.status = 405, .body = more ? "no such method\n" : "only GET and HEAD\n"};
       answer.set_header("Allow", more ? "GET, HEAD, PUT, POST, DELETE" : "GET, HEAD");
-    } else if (may_have_body(asked) && !takes_body(asked)) {
+    } else if (may_have_body(request) && !takes_body(request)) {
       reply = {.status = 415, .body = "a compressed body is not supported\n"};
-    } else if (asked.body.size() > limits_.body_bytes) {
+    } else if (request.body.size() > limits_.body_bytes) {
       reply = {.status = 413, .body = "the body is too long\n"};
     } else {
       try {
         std::string query;
-        for (const auto& [name, value] : asked.params) {
+        for (const auto& [name, value] : request.params) {
           query += (query.empty() ? "" : "&") + name + "=" + value;
         }
-        reply = handler_(
-            {asked.method, asked.path, query, asked.get_header_value("Authorization"), asked.body});
+        reply = handler_({request.method, request.path, query,
+                          request.get_header_value("Authorization"), request.body});
       } catch (const std::exception& thrown) {
-        log::error("a handler threw", {{"path", asked.path}, {"what", thrown.what()}});
+        log::error("a handler threw", {{"path", request.path}, {"what", thrown.what()}});
         reply = {.status = 500, .body = "internal error\n"};
       } catch (...) {
         reply = {.status = 500, .body = "internal error\n"};

@@ -18,10 +18,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-ServerReply echo(const ServerRequest& ask) {
-  if (ask.path == "/throw") throw std::runtime_error("oh");
-  if (ask.path == "/big") return {.body = std::string(1 << 20, 'x')};
-  return {.body = ask.method + " " + ask.path + "?" + ask.query};
+ServerReply echo(const ServerRequest& request) {
+  if (request.path == "/throw") throw std::runtime_error("oh");
+  if (request.path == "/big") return {.body = std::string(1 << 20, 'x')};
+  return {.body = request.method + " " + request.path + "?" + request.query};
 }
 
 UniqueFd dial(const HttpServer& server) {
@@ -34,7 +34,7 @@ UniqueFd dial(const HttpServer& server) {
   return fd;
 }
 
-void say(const UniqueFd& fd, const std::string& text) {
+void send_text(const UniqueFd& fd, const std::string& text) {
   size_t sent = 0;
   while (sent < text.size()) {
     const auto n = ::send(fd.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
@@ -43,7 +43,7 @@ void say(const UniqueFd& fd, const std::string& text) {
   }
 }
 
-std::string hear(const UniqueFd& fd) {  // until the server closes
+std::string read_all(const UniqueFd& fd) {  // until the server closes
   std::string all;
   char part[4096];
   for (ssize_t n; (n = ::recv(fd.get(), part, sizeof part, 0)) > 0;) {
@@ -52,10 +52,10 @@ std::string hear(const UniqueFd& fd) {  // until the server closes
   return all;
 }
 
-std::string ask(const HttpServer& server, const std::string& request) {
+std::string fetch(const HttpServer& server, const std::string& request) {
   const auto fd = dial(server);
-  say(fd, request);
-  return hear(fd);
+  send_text(fd, request);
+  return read_all(fd);
 }
 
 std::unique_ptr<HttpServer> started(ServerLimits limits = {}, HttpServer::Handler handler = echo) {
@@ -67,32 +67,32 @@ std::unique_ptr<HttpServer> started(ServerLimits limits = {}, HttpServer::Handle
 TEST(HttpServer, AnswersOnAPortThatTheKernelChose) {
   const auto server = started();
   EXPECT_GT(server->address().port, 0);
-  const auto answer = ask(*server, "GET /a%20b?z=1&verbose HTTP/1.1\r\nHost: x\r\n\r\n");
+  const auto answer = fetch(*server, "GET /a%20b?z=1&verbose HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(answer.rfind("HTTP/1.1 200 OK\r\n", 0), 0u) << answer;
   EXPECT_NE(answer.find("GET /a b?verbose=&z=1"), answer.npos) << answer;
 }
 
 TEST(HttpServer, SendsALargeResponseCompletely) {
   const auto server = started();
-  const auto answer = ask(*server, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+  const auto answer = fetch(*server, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_GT(answer.size(), size_t{1} << 20);
 }
 
 TEST(HttpServer, HeadHasNoBodyAndOtherMethodsAreRefused) {
   const auto server = started();
-  const auto head = ask(*server, "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  const auto head = fetch(*server, "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(head.substr(head.size() - 4), "\r\n\r\n");
   for (const char* method : {"POST", "PUT", "DELETE", "PATCH"}) {
-    const auto answer = ask(*server, std::string(method) + " /a HTTP/1.1\r\nHost: x\r\n" +
-                                         "Content-Length: 999999999999\r\n\r\nabc");
+    const auto answer = fetch(*server, std::string(method) + " /a HTTP/1.1\r\nHost: x\r\n" +
+                                           "Content-Length: 999999999999\r\n\r\nabc");
     EXPECT_EQ(answer.rfind("HTTP/1.1 405", 0), 0u) << method << answer;
   }
 }
 
 TEST(HttpServer, AHandlerThatThrowsIsA500AndTheServerContinues) {
   const auto server = started();
-  EXPECT_EQ(ask(*server, "GET /throw HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 500", 0), 0u);
-  EXPECT_EQ(ask(*server, "GET /a HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 200", 0), 0u);
+  EXPECT_EQ(fetch(*server, "GET /throw HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 500", 0), 0u);
+  EXPECT_EQ(fetch(*server, "GET /a HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 200", 0), 0u);
 }
 
 TEST(HttpServer, AnInvalidRequestIsRefusedAndTheServerContinues) {
@@ -103,18 +103,18 @@ TEST(HttpServer, AnInvalidRequestIsRefusedAndTheServerContinues) {
         "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nx: " + std::string(100'000, 'y') + "\r\n\r\n",
         std::string("GET / HTTP/1.1\r\nContent-Length: -1\r\nRange: bytes=9-1\r\n\r\n")}) {
-    const auto answer = ask(*server, request);
+    const auto answer = fetch(*server, request);
     EXPECT_EQ(answer.find("handler"), answer.npos);
   }
-  EXPECT_EQ(ask(*server, "GET /a HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 200", 0), 0u);
+  EXPECT_EQ(fetch(*server, "GET /a HTTP/1.1\r\n\r\n").rfind("HTTP/1.1 200", 0), 0u);
 }
 
 TEST(HttpServer, EndlessHeadersAreCutOff) {
   const auto server = started({.request_bytes = 2000});
   const auto fd = dial(*server);
-  say(fd, "GET / HTTP/1.1\r\n");
-  for (int i = 0; i < 1000; ++i) say(fd, "h" + std::to_string(i) + ": v\r\n");
-  EXPECT_EQ(hear(fd).find("200 OK"), std::string::npos);
+  send_text(fd, "GET / HTTP/1.1\r\n");
+  for (int i = 0; i < 1000; ++i) send_text(fd, "h" + std::to_string(i) + ": v\r\n");
+  EXPECT_EQ(read_all(fd).find("200 OK"), std::string::npos);
 }
 
 TEST(HttpServer, ASlowSenderIsCutOffAtTheLimitOfTheWholeRequest) {
@@ -122,24 +122,24 @@ TEST(HttpServer, ASlowSenderIsCutOffAtTheLimitOfTheWholeRequest) {
   const auto fd = dial(*server);
   std::jthread dripping([&](std::stop_token stop) {
     while (!stop.stop_requested()) {
-      say(fd, "G");
+      send_text(fd, "G");
       system_clock().sleep(milliseconds{10}, stop);
     }
   });
-  EXPECT_EQ(hear(fd), "");  // returns because the server hung up; hangs if it never does
+  EXPECT_EQ(read_all(fd), "");  // returns because the server hung up; hangs if it never does
 }
 
 TEST(HttpServer, TheConnectionBeyondTheLimitIsClosedAndTheOthersAreServed) {
   const auto server = started({.connections = 2});
   const auto a = dial(*server), b = dial(*server);
-  say(a, "GET /a HTTP/1.1\r\n");
-  say(b, "GET /b HTTP/1.1\r\n");
+  send_text(a, "GET /a HTTP/1.1\r\n");
+  send_text(b, "GET /b HTTP/1.1\r\n");
   std::string third = "not refused yet";
-  while (!third.empty()) third = ask(*server, "GET /c HTTP/1.1\r\n\r\n");
-  say(a, "\r\n");
-  EXPECT_NE(hear(a).find("GET /a"), std::string::npos);
-  say(b, "\r\n");
-  EXPECT_NE(hear(b).find("GET /b"), std::string::npos);
+  while (!third.empty()) third = fetch(*server, "GET /c HTTP/1.1\r\n\r\n");
+  send_text(a, "\r\n");
+  EXPECT_NE(read_all(a).find("GET /a"), std::string::npos);
+  send_text(b, "\r\n");
+  EXPECT_NE(read_all(b).find("GET /b"), std::string::npos);
 }
 
 TEST(HttpServer, ASecondServerOnTheSamePortIsAnError) {
@@ -151,19 +151,20 @@ TEST(HttpServer, ASecondServerOnTheSamePortIsAnError) {
 TEST(HttpServer, ListensOnEveryInterfaceWhenNoneIsNamed) {
   auto server = HttpServer::start({"", 0}, echo);
   ASSERT_TRUE(server) << server.error().message;
-  EXPECT_NE(ask(**server, "GET /a HTTP/1.1\r\n\r\n").find("200 OK"), std::string::npos);
+  EXPECT_NE(fetch(**server, "GET /a HTTP/1.1\r\n\r\n").find("200 OK"), std::string::npos);
 }
 
 TEST(HttpServer, StoppingEndsIdleConnections) {
   auto server = started({.whole_request = std::chrono::hours{1}});
   const auto silent = dial(*server);
-  ask(*server, "GET /a HTTP/1.1\r\n\r\n");  // the silent one has been accepted before this one
+  fetch(*server, "GET /a HTTP/1.1\r\n\r\n");  // the silent one has been accepted before this one
   server.reset();
-  EXPECT_EQ(hear(silent), "");
+  EXPECT_EQ(read_all(silent), "");
 }
 
-ServerReply tell(const ServerRequest& ask) {
-  return {.body = ask.method + " " + ask.path + " by " + ask.authorization + ": " + ask.body};
+ServerReply describe(const ServerRequest& request) {
+  return {.body = request.method + " " + request.path + " by " + request.authorization + ": " +
+                  request.body};
 }
 
 std::string put(const std::string& body, const std::string& more = {}) {
@@ -172,34 +173,34 @@ std::string put(const std::string& body, const std::string& more = {}) {
 }
 
 TEST(HttpServer, PassesBodiesAndTheAuthorizationToTheHandlerOnRequest) {
-  const auto server = started({.body_bytes = 1000}, tell);
-  EXPECT_NE(ask(*server, put("some text")).find("PUT /a by me: some text"), std::string::npos);
-  EXPECT_NE(ask(*server, put("")).find("PUT /a by me: "), std::string::npos);
-  EXPECT_NE(ask(*server, put(std::string(1000, 'x'))).find("200 OK"), std::string::npos);
-  const auto gone = ask(*server, "DELETE /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  const auto server = started({.body_bytes = 1000}, describe);
+  EXPECT_NE(fetch(*server, put("some text")).find("PUT /a by me: some text"), std::string::npos);
+  EXPECT_NE(fetch(*server, put("")).find("PUT /a by me: "), std::string::npos);
+  EXPECT_NE(fetch(*server, put(std::string(1000, 'x'))).find("200 OK"), std::string::npos);
+  const auto gone = fetch(*server, "DELETE /a HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_NE(gone.find("DELETE /a by : "), std::string::npos) << gone;
-  const auto posted = ask(*server,
-                          "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-                          "3\r\nabc\r\n0\r\n\r\n");
+  const auto posted = fetch(*server,
+                            "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            "3\r\nabc\r\n0\r\n\r\n");
   EXPECT_NE(posted.find("POST /b by : abc"), std::string::npos) << posted;
-  EXPECT_NE(ask(*server, "GET /c HTTP/1.1\r\n\r\n").find("GET /c"), std::string::npos);
-  EXPECT_NE(ask(*server, "PATCH /c HTTP/1.1\r\n\r\n").find(" 405 "), std::string::npos);
+  EXPECT_NE(fetch(*server, "GET /c HTTP/1.1\r\n\r\n").find("GET /c"), std::string::npos);
+  EXPECT_NE(fetch(*server, "PATCH /c HTTP/1.1\r\n\r\n").find(" 405 "), std::string::npos);
 }
 
 TEST(HttpServer, ABodyBeyondTheLimitNeverReachesTheHandler) {
-  const auto server = started({.body_bytes = 1000}, tell);
-  EXPECT_EQ(ask(*server, put(std::string(1001, 'x'))).rfind("HTTP/1.1 413", 0), 0u);
+  const auto server = started({.body_bytes = 1000}, describe);
+  EXPECT_EQ(fetch(*server, put(std::string(1001, 'x'))).rfind("HTTP/1.1 413", 0), 0u);
   const auto fd = dial(*server);
-  say(fd, "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
-  for (int i = 0; i < 1000; ++i) say(fd, "20\r\n" + std::string(32, 'x') + "\r\n");
-  EXPECT_EQ(hear(fd).find("PUT /a"), std::string::npos);
+  send_text(fd, "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 1000; ++i) send_text(fd, "20\r\n" + std::string(32, 'x') + "\r\n");
+  EXPECT_EQ(read_all(fd).find("PUT /a"), std::string::npos);
   for (const char* odd : {"Content-Encoding: gzip\r\n", "Content-Encoding: br\r\n",
                           "Content-Type: multipart/form-data; boundary=x\r\n"}) {
-    EXPECT_EQ(ask(*server, put("x", odd)).rfind("HTTP/1.1 415", 0), 0u) << odd;
+    EXPECT_EQ(fetch(*server, put("x", odd)).rfind("HTTP/1.1 415", 0), 0u) << odd;
   }
-  EXPECT_EQ(ask(*server, put("short", "Content-Length: 900\r\n")).find("PUT /a"),
+  EXPECT_EQ(fetch(*server, put("short", "Content-Length: 900\r\n")).find("PUT /a"),
             std::string::npos);
-  EXPECT_NE(ask(*server, put("still there")).find("still there"), std::string::npos);
+  EXPECT_NE(fetch(*server, put("still there")).find("still there"), std::string::npos);
 }
 
 }  // namespace

@@ -43,16 +43,17 @@ class TlsServer : public testing::Test {
   }
   Result<std::unique_ptr<HttpServer>> start(ServerLimits limits = {}) {
     return HttpServer::start({"127.0.0.1", 0},
-                             [](const ServerRequest& ask) {
-                               if (ask.path == "/big")
+                             [](const ServerRequest& request) {
+                               if (request.path == "/big")
                                  return ServerReply{.body = std::string(3 << 20, 'x')};
-                               return ServerReply{.body = ask.method + " " + ask.path + " " +
-                                                          std::to_string(ask.body.size())};
+                               return ServerReply{.body = request.method + " " + request.path +
+                                                          " " +
+                                                          std::to_string(request.body.size())};
                              },
                              limits, {directory_ + "/tls.crt", directory_ + "/tls.key"});
   }
-  Result<HttpReply> ask(const HttpServer& server, HttpRequest request,
-                        const std::string& name = kName) {
+  Result<HttpReply> fetch(const HttpServer& server, HttpRequest request,
+                          const std::string& name = kName) {
     HttpClient client({.tls = {.ca_pem = ca_, .server_name = name}, .proxy = ""});
     request.url = "https://127.0.0.1:" + std::to_string(server.address().port) + request.url;
     return client.send(request);
@@ -74,24 +75,24 @@ class TlsServer : public testing::Test {
 
 TEST_F(TlsServer, AnswersClientsThatTrustItsAuthorityAndName) {
   const auto server = *start({.body_bytes = 2 << 20});
-  EXPECT_EQ(ask(*server, {.url = "/a"})->body, "GET /a 0");
-  const auto put = ask(*server, {.method = "PUT",
-                                 .url = "/a",
-                                 .headers = {{"Content-Type", "application/json"}},
-                                 .body = std::string(1 << 20, 'y')});
+  EXPECT_EQ(fetch(*server, {.url = "/a"})->body, "GET /a 0");
+  const auto put = fetch(*server, {.method = "PUT",
+                                   .url = "/a",
+                                   .headers = {{"Content-Type", "application/json"}},
+                                   .body = std::string(1 << 20, 'y')});
   EXPECT_EQ(put->body, "PUT /a 1048576");
-  EXPECT_EQ(ask(*server, {.url = "/big"})->body.size(), std::size_t{3} << 20);
-  EXPECT_TRUE(ask(*server, {.url = "/a"}, "other-runtime.train").is(Code::kUntrusted));
+  EXPECT_EQ(fetch(*server, {.url = "/big"})->body.size(), std::size_t{3} << 20);
+  EXPECT_TRUE(fetch(*server, {.url = "/a"}, "other-runtime.train").is(Code::kUntrusted));
   ca_ = tls::make_self_signed({.common_name = "x", .authority = true})->certificate;
-  EXPECT_TRUE(ask(*server, {.url = "/a"}).is(Code::kUntrusted));
+  EXPECT_TRUE(fetch(*server, {.url = "/a"}).is(Code::kUntrusted));
 }
 
 TEST_F(TlsServer, LoadsARenewedCertificateWithoutARestartAndKeepsTheOldOneMeanwhile) {
   const auto server = *start();
   write("tls.key", "half of a k");
-  EXPECT_TRUE(ask(*server, {.url = "/a"}));
+  EXPECT_TRUE(fetch(*server, {.url = "/a"}));
   renew();  // another authority: the old certificate would be refused
-  EXPECT_TRUE(ask(*server, {.url = "/a"}));
+  EXPECT_TRUE(fetch(*server, {.url = "/a"}));
 }
 
 TEST_F(TlsServer, DoesNotStartWithoutAUsablePair) {
@@ -104,17 +105,17 @@ TEST_F(TlsServer, DoesNotStartWithoutAUsablePair) {
 
 TEST_F(TlsServer, PlainTextAndSilenceAreCutOffAndTheServerContinues) {
   const auto server = *start({.whole_request = std::chrono::milliseconds{150}});
-  for (const std::string& said : {std::string("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), std::string(),
+  for (const std::string& sent : {std::string("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), std::string(),
                                   std::string("\x16\x03\x01\x02\x00\x01", 6)}) {
     const auto fd = dial(*server);
-    ASSERT_EQ(::send(fd.get(), said.data(), said.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(said.size()));
-    std::string heard;
+    ASSERT_EQ(::send(fd.get(), sent.data(), sent.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(sent.size()));
+    std::string received;
     char part[512];
     for (ssize_t n; (n = ::recv(fd.get(), part, sizeof part, 0)) > 0;) {
-      heard.append(part, static_cast<std::size_t>(n));
+      received.append(part, static_cast<std::size_t>(n));
     }
-    EXPECT_EQ(heard.find("HTTP"), std::string::npos);
+    EXPECT_EQ(received.find("HTTP"), std::string::npos);
   }
   HttpClient plain({.proxy = ""});
   EXPECT_FALSE(
@@ -125,7 +126,7 @@ TEST_F(TlsServer, PlainTextAndSilenceAreCutOffAndTheServerContinues) {
 TEST_F(TlsServer, StoppingEndsHandshakesThatNeverCome) {
   auto server = *start({.whole_request = std::chrono::hours{1}});
   const auto silent = dial(*server);
-  ASSERT_TRUE(ask(*server, {.url = "/a"}));  // the silent one has been accepted before this one
+  ASSERT_TRUE(fetch(*server, {.url = "/a"}));  // the silent one has been accepted before this one
   server.reset();
   char byte = 0;
   EXPECT_LE(::recv(silent.get(), &byte, 1, 0), 0);
