@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
 #include "kube/client/exec_source.h"
 #include "kube/client/token_file.h"
 
@@ -18,14 +19,7 @@ using namespace std::chrono_literals;
 
 class CredentialSourceTest : public testing::Test {
  protected:
-  CredentialSourceTest()
-      : dir_(fs::path(testing::TempDir()) / ("credential-" + std::to_string(getpid()))) {
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
-  }
-  ~CredentialSourceTest() override { fs::remove_all(dir_); }
-
-  std::string path(const std::string& name) const { return dir_ / name; }
+  std::string path(const std::string& name) const { return scratch_.path() + "/" + name; }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
   }
@@ -51,7 +45,7 @@ class CredentialSourceTest : public testing::Test {
     return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));
   }
 
-  const fs::path dir_;
+  const Scratch scratch_;
   ManualClock clock_{};
 };
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch.h"
+
 namespace paddle::kube {
 namespace {
 
@@ -13,12 +15,10 @@ namespace fs = std::filesystem;
 
 class LoadConfigTest : public testing::Test {
  protected:
-  LoadConfigTest() : dir_(fs::path(testing::TempDir()) / ("config-" + std::to_string(getpid()))) {
-    fs::remove_all(dir_);
+  LoadConfigTest() {
     fs::create_directories(dir_ / "home/.kube");
     fs::create_directories(dir_ / "sa");
   }
-  ~LoadConfigTest() override { fs::remove_all(dir_); }
 
   std::string write(const std::string& name, const std::string& text) {
     std::ofstream(dir_ / name) << text;
@@ -43,7 +43,8 @@ class LoadConfigTest : public testing::Test {
             .service_account = dir_ / "sa"};
   }
 
-  const fs::path dir_;
+  const Scratch scratch_;
+  const fs::path dir_{scratch_.path()};
 };
 
 TEST_F(LoadConfigTest, TheFirstExistingPlaceIsUsed) {
