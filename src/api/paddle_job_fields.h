@@ -6,9 +6,9 @@
 #pragma once
 
 #include "api/paddle_job.h"
-#include "api/patterns.h"
 #include "api/schema/expr.h"
 #include "api/schema/field.h"
+#include "api/schema/pattern.h"
 #include "api/shared_fields.h"
 
 namespace paddle::api {

@@ -5,10 +5,10 @@
 
 #pragma once
 
-#include "api/patterns.h"
 #include "api/sample_set.h"
 #include "api/schema/expr.h"
 #include "api/schema/field.h"
+#include "api/schema/pattern.h"
 #include "api/shared_fields.h"
 
 namespace paddle::api {

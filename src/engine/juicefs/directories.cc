@@ -5,7 +5,6 @@
 #include <array>
 #include <string_view>
 
-#include "api/patterns.h"
 #include "api/schema/pattern.h"
 
 namespace paddle::engine::juicefs {

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "api/patterns.h"
 #include "api/schema/pattern.h"
 
 namespace paddle::engine::juicefs {
