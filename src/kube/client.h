@@ -3,13 +3,11 @@
 // Cluster over HTTPS: the real thing. See kube/cluster.h for what the verbs promise; this adds
 //
 //   - the server is followed, not outpaced: Retry-After is honoured within the call's deadline, and
-//   a
-//     429 holds back later calls for the same resource (kube/retry.h); there is no QPS setting;
+//     a 429 holds back later calls for the same resource (kube/retry.h); there is no QPS setting;
 //   - credentials are renewed when they change, expire, or were refused once (401);
 //   - lists and watches are cut into objects as the bytes arrive; an object larger than max_object
-//   is
-//     kInvalid. A list whose connection breaks has fed its sink in part: its error means "forget
-//     it".
+//     is kInvalid. A list whose connection breaks has fed its sink in part: its error means
+//     "forget it".
 //   - call.timeout bounds a list as a whole, all its pages included.
 //
 // Errors say what was tried: "create pods train/a: pods \"a\" is forbidden: ...".

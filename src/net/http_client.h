@@ -3,10 +3,12 @@
 // HTTP over libcurl. send() gathers the answer, stream() hands a 2xx body to a sink as it arrives.
 // Any HTTP status is an answer, not an error; an Error means that there is no (whole) answer:
 //
-//   kDeadline     no whole answer in time          kInvalid   bad URL, header, CA or key; answer
-//   too large kCancelled    `stop` was asked for             kUnavailable  everything between us
-//   and the server, the sink's error                                 a certificate that is not
-//   trusted included
+//   kDeadline     no whole answer in time
+//   kInvalid      bad URL, header, CA or key; answer too large
+//   kCancelled    `stop` was asked for
+//   kUntrusted    the server's certificate is not trusted
+//   kUnavailable  everything else between us and the server
+//   (as it is)    the sink's error
 //
 // Thread-safe; calls do not wait for each other. Each call in progress has a connection of its own,
 // kept alive afterwards for the next one. A stop ends a call at once, and a call that waits costs

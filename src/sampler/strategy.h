@@ -6,9 +6,8 @@
 //   random            without a batch size the same as sequence over a shuffled list; with one it
 //                     is DistributedBatchSampler(shuffle=True)
 //   distributedBatch  DistributedBatchSampler: blocks of batch_size dealt out to the ranks, the
-//   list
-//                     filled up from its beginning until every rank has as many, the rest of less
-//                     than a block for each rank split evenly
+//                     list filled up from its beginning until every rank has as many, the rest of
+//                     less than a block for each rank split evenly
 //
 // A shuffle is numpy's, so that a trainer with the same seed (or epoch) reads in our order.
 
