@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from cluster import expect, testbed
+from paddle_tools.e2e.cluster import expect, testbed
 
 BRINGS_CLUSTERS = True
 BASE = Path("/tmp/paddle-testbed")

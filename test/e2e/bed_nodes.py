@@ -7,7 +7,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from cluster import component, expect
+from paddle_tools.e2e.cluster import component, expect
 
 NS = "bed-nodes"
 IMAGE = "busybox:1.35"

@@ -3,13 +3,10 @@
 import json
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
-from cluster import TOOLS, expect
-
-sys.path.insert(0, str(TOOLS / "lib"))
-from s3 import S3  # noqa: E402
+from paddle_tools.e2e.cluster import TOOLS, expect
+from paddle_tools.s3 import S3
 
 BRINGS_CLUSTERS = True
 NAME = "e2e-parts"

@@ -2,9 +2,9 @@
 """Trains with two Collective workers of real PaddlePaddle that save to a static JuiceFS volume."""
 import json
 
-import juicefs
-from cluster import SYSTEM, TOP, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import juicefs
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 WITH = ("redis", "s3")
 COMPONENTS = ("paddlepaddle",)

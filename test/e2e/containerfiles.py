@@ -5,8 +5,8 @@ import stat
 import tarfile
 import tempfile
 
-from buildah import Buildah, files_below, sum_of
-from cluster import TOP, expect
+from paddle_tools.e2e.buildah import Buildah, files_below, sum_of
+from paddle_tools.e2e.cluster import TOP, expect
 
 BRINGS_CLUSTERS = True
 COMPONENTS = ("buildah", "mmdebstrap", "juicefs")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster whose pods and services have addresses of IPv6 first: everything runs, workers meet."""
-import install
-import jobs
-from cluster import SYSTEM, expect, testbed
-from paddle_pod import training_pod
+from paddle_tools.e2e import installation, jobs
+from paddle_tools.e2e.cluster import SYSTEM, expect, testbed
+from paddle_tools.e2e.paddle_pod import training_pod
 
 BRINGS_CLUSTERS = True
 COMPONENTS = ("paddlepaddle",)
@@ -45,7 +44,7 @@ def run(stage):
             first = next(each["address"] for each in node["status"]["addresses"]
                          if each["type"] == "InternalIP")
             expect(":" in first, f"the first address of a node is {first}")
-        install.run(cluster)
+        installation.install(cluster)
         cluster.load("paddle-e2e")
         for intranet in ("PodIP", "Service", "Host"):
             meets(cluster, intranet)

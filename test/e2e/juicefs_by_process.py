@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Static JuiceFS volumes by processes of the driver: no mount pods, no rights in the cluster."""
-import juicefs
-from cluster import TOP, expect
+from paddle_tools.e2e import juicefs
+from paddle_tools.e2e.cluster import TOP, expect
 
 WITH = ("redis", "s3")
 IMAGES = juicefs.IMAGES

@@ -4,8 +4,8 @@ import json
 import time
 from pathlib import Path
 
-import juicefs
-from cluster import TOP, expect
+from paddle_tools.e2e import juicefs
+from paddle_tools.e2e.cluster import TOP, expect
 
 WITH = ("redis", "s3")
 IMAGES = juicefs.IMAGES

@@ -2,11 +2,10 @@
 """A manager that is killed leads again at once in its pod; nobody else gets its name or its lease."""
 from subprocess import TimeoutExpired
 
-import install
-import sample_jobs
-from cluster import SYSTEM, Failed, expect
+from paddle_tools.e2e import installation, sample_jobs
+from paddle_tools.e2e.cluster import SYSTEM, Failed, expect
 
-MANAGER, LABEL = install.MANAGERS[0], "control-plane=controller-manager"
+MANAGER, LABEL = installation.MANAGERS[0], "control-plane=controller-manager"
 ASIDE = ["/manager", "--leader-elect", f"--namespace={SYSTEM}", "--metrics-bind-address=0",
          "--health-probe-bind-address=0"]
 

@@ -6,13 +6,9 @@ counterpart that is let through: a network that drops everything, or nothing, fa
 """
 import subprocess
 
-import install
-import jobs
-import juicefs
-import reach
-import sample_jobs
-import sample_sets
-from cluster import SYSTEM, TOOLS, TOP, expect
+from paddle_tools.e2e import connectivity as reach
+from paddle_tools.e2e import installation, jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, TOOLS, TOP, expect
 
 BRINGS_CLUSTERS = True
 IMAGES = sample_sets.IMAGES
@@ -40,10 +36,10 @@ def bed(*args):
 
 def on(cluster):
     """Everything on a cluster that is up; it has the part `policies`."""
-    install.run(cluster)
+    installation.install(cluster)
     with cluster.step("the managers look at every namespace"):
         cluster.kubectl("apply", "-k", TOP / "config/overlays/all-namespaces")
-        for manager in install.MANAGERS:
+        for manager in installation.MANAGERS:
             rolled_out(cluster, manager)
         sample_sets.install_driver(cluster)
     wanted = ready(cluster)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collective training over Services and the host network, and what heterogeneous trainers are told."""
-import jobs
-from cluster import SYSTEM, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)

@@ -2,9 +2,9 @@
 """Trains Wide & Deep with real parameter servers, over pod addresses, Services and the host network."""
 import json
 
-import jobs
-from cluster import SYSTEM, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)

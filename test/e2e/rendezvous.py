@@ -7,8 +7,8 @@ import subprocess
 import threading
 import time
 
-import jobs
-from cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
 
 RUNS, KILLED = 20, (3, 7, 11, 15, 19)
 

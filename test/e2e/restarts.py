@@ -2,9 +2,9 @@
 """Jobs whose pods die: a killed worker, a lost node, a program that fails; each ends as promised."""
 import shutil
 
-import jobs
-from cluster import SYSTEM, TOP, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)

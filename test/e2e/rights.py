@@ -2,8 +2,8 @@
 """The managers use every right that they have, and are refused nothing: their roles, the audit log."""
 from pathlib import Path
 
-import rbac
-from cluster import SYSTEM, Failed, expect
+from paddle_tools.e2e import rbac
+from paddle_tools.e2e.cluster import SYSTEM, Failed, expect
 
 IMAGE = "busybox:1.35"
 JUDGES_OTHERS = True

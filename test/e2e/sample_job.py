@@ -6,11 +6,8 @@ Then on a schedule, deleted while it runs, and waiting for what is not there yet
 import json
 import time
 
-import jobs
-import juicefs
-import runtime_api
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, runtime_api, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

@@ -7,13 +7,10 @@ import json
 import secrets
 import time
 
-import jobs
-import juicefs
-import sample_jobs
-import sample_sets
-from access_log import AccessLog
-from cluster import SYSTEM, expect
-from sample_jobs import sample_job
+from paddle_tools.e2e import jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.access_log import AccessLog
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.sample_jobs import sample_job
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

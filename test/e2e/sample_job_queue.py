@@ -9,11 +9,9 @@ import json
 import ssl
 import time
 
-import juicefs
-import sample_jobs
-import sample_sets
-from cluster import SYSTEM, expect
-from sample_jobs import condition, ends, sample_job, status
+from paddle_tools.e2e import juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.sample_jobs import condition, ends, sample_job, status
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

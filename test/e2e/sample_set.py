@@ -7,11 +7,9 @@ values of Secrets end with a newline, as the tutorial makes them.
 import json
 import secrets
 
-import jobs
-import juicefs
-import sample_sets
-from canary import Canary
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.secret_leaks import Canary
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

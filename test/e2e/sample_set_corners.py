@@ -7,11 +7,8 @@ import json
 import secrets
 import time
 
-import jobs
-import juicefs
-import runtime_api
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, runtime_api, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

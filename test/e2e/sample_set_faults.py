@@ -4,10 +4,8 @@ import json
 import threading
 import time
 
-import jobs
-import juicefs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

@@ -5,12 +5,9 @@ Counted at the S3 server: what is fetched twice is less than one file in twenty.
 """
 import json
 
-import jobs
-import juicefs
-import sample_jobs
-import sample_sets
-from access_log import AccessLog
-from cluster import SYSTEM, Never, expect
+from paddle_tools.e2e import jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.access_log import AccessLog
+from paddle_tools.e2e.cluster import SYSTEM, Never, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

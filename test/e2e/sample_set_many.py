@@ -4,11 +4,8 @@ import concurrent.futures
 import json
 import time
 
-import jobs
-import juicefs
-import sample_jobs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

@@ -2,9 +2,8 @@
 """Two SampleSets of one name in two namespaces: each has its own volume, nodes and bytes."""
 import json
 
-import juicefs
-import sample_sets
-from cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e import juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A SampleSet grows from one partition to three, then shrinks to two: nodes and jobs follow."""
-import jobs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

@@ -6,10 +6,8 @@ Each time the set says what is wrong, and comes back by itself; workers read the
 """
 import json
 
-import jobs
-import juicefs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

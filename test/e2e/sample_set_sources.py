@@ -7,14 +7,10 @@ Secret names; Ceph is a monitor, an object store and the RADOS gateway. Neither 
 import hashlib
 import random
 
-import ceph
-import hdfs
-import jobs
-import juicefs
-import sample_sets
-from canary import Canary
-from cluster import SYSTEM, expect
-from daemons import HOST, Daemons
+from paddle_tools.e2e import ceph, hdfs, jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.daemons import HOST, Daemons
+from paddle_tools.e2e.secret_leaks import Canary
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

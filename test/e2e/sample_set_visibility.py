@@ -3,10 +3,9 @@
 
 A warm-up before the trainer starts, and one while it runs: the node's one client serves both.
 """
-import runtime_api
-import sample_sets
-from cluster import SYSTEM, expect
-from juicefs import SHELL, pod
+from paddle_tools.e2e import runtime_api, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.juicefs import SHELL, pod
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

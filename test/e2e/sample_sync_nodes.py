@@ -7,12 +7,10 @@ what is left. Counted at the S3 server: little is fetched twice.
 import json
 import time
 
-import juicefs
-import sample_jobs
-import sample_sets
-from access_log import AccessLog
-from cluster import SYSTEM, Never, expect
-from sample_jobs import sample_job
+from paddle_tools.e2e import juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.access_log import AccessLog
+from paddle_tools.e2e.cluster import SYSTEM, Never, expect
+from paddle_tools.e2e.sample_jobs import sample_job
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES

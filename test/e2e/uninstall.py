@@ -6,8 +6,8 @@ The managers look at every namespace by then, which gives them the most that the
 import json
 import time
 
-import install
-from cluster import SYSTEM, TOP, Failed, expect
+from paddle_tools.e2e import installation
+from paddle_tools.e2e.cluster import SYSTEM, TOP, Failed, expect
 
 WITH = ("s3",)
 ELSEWHERE = "e2e-elsewhere"
@@ -35,7 +35,7 @@ def data_set(name):
 def run(cluster):
     with cluster.step("the managers look at every namespace"):
         cluster.kubectl("apply", "-k", OVERLAY)
-        for manager in install.MANAGERS:
+        for manager in installation.MANAGERS:
             cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{manager}",
                             "--timeout=90s", limit=120)
     with cluster.step("jobs run in two namespaces; a data set is being made"):
@@ -51,7 +51,7 @@ def run(cluster):
         # Whoever can not find them now would find nothing afterwards either.
         for each in ("ClusterRole paddle-manager-role", f"Pod {ELSEWHERE}/far-worker-0",
                      "ClusterRoleBinding paddle-manager-rolebinding", f"Namespace {SYSTEM}",
-                     f"Deployment {SYSTEM}/{install.MANAGERS[0]}",
+                     f"Deployment {SYSTEM}/{installation.MANAGERS[0]}",
                      "CustomResourceDefinition paddlejobs.batch.paddlepaddle.org"):
             expect(each in found, f"the list of what is ours lacks {each}")
     start = time.monotonic()

@@ -2,16 +2,12 @@
 """The figures of the control benchmark say what the audit log says, and the floor sends what the
 operator sent."""
 import json
-import sys
 import tempfile
 import unittest
-from pathlib import Path
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "lib"))
-import audit  # noqa: E402
-import job_objects  # noqa: E402
-from control_figures import Result  # noqa: E402
+from paddle_tools.bench import audit_log as audit
+from paddle_tools.bench import job_objects
+from paddle_tools.bench.control_report import Result
 
 
 def event(verb, resource, stage="ResponseComplete", agent="paddle-operator/1", code=200, sub=None):

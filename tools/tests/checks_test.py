@@ -1,25 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks must be able to fail: each is shown a small tree with one thing wrong."""
-import importlib.machinery
-import importlib.util
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TOOLS / "lib"))
-import tree  # noqa: E402
-
-
-def load(name):
-    loader = importlib.machinery.SourceFileLoader(name, str(TOOLS / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    sys.modules[name] = module  # dataclasses look their module up
-    loader.exec_module(module)
-    return module
+from paddle_tools.checks import clocks, layers, links, sizes, words
+from paddle_tools.checks import source_tree as tree
 
 
 class Tree(unittest.TestCase):
@@ -32,7 +19,7 @@ class Tree(unittest.TestCase):
                 path = Path(top) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-            return list(load(check).problems(top))
+            return list(check.problems(top))
 
     def assert_one(self, found, *words):
         self.assertEqual(len(found), 1, found)
@@ -58,10 +45,10 @@ GOOD = {
 
 class Layers(Tree):
     def with_file(self, name, text):
-        return self.problems("check_layers", {**GOOD, name: text})
+        return self.problems(layers, {**GOOD, name: text})
 
     def test_a_tree_that_keeps_to_its_lists_is_good(self):
-        self.assertEqual(self.problems("check_layers", GOOD), [])
+        self.assertEqual(self.problems(layers, GOOD), [])
 
     def test_a_folder_that_is_not_listed_is_refused(self):
         self.assert_one(self.with_file("src/base/a.cc", '#include "net/b.h"\n'),
@@ -75,7 +62,7 @@ class Layers(Tree):
         files = {"src/kube/CMakeLists.txt": GOOD["src/kube/CMakeLists.txt"].replace(
                      "c_test.cc", "c_test.cc helper.cc"),
                  "src/kube/helper.h": '#include "kube/fake/f.h"\n'}
-        self.assertEqual(self.problems("check_layers", {**GOOD, **files}), [])
+        self.assertEqual(self.problems(layers, {**GOOD, **files}), [])
 
     def test_test_support_is_for_tests(self):
         self.assert_one(self.with_file("src/kube/c.h", '#include "test/support/ports.h"\n'),
@@ -103,7 +90,7 @@ class Layers(Tree):
 
 class Clocks(Tree):
     def lines(self, text, name="src/net/x.cc"):
-        return self.problems("check_clocks", {name: text})
+        return self.problems(clocks, {name: text})
 
     def test_every_way_to_tell_the_time_is_found(self):
         for text in ("auto t = std::chrono::steady_clock::now();",
@@ -127,19 +114,19 @@ class Clocks(Tree):
 
 class Sizes(Tree):
     def test_the_limit_is_800_lines(self):
-        self.assertEqual(self.problems("check_sizes", {"src/a.cc": "x\n" * 799}), [])
-        self.assert_one(self.problems("check_sizes", {"src/a.cc": "x\n" * 800}), "800 lines")
-        self.assertEqual(self.problems("check_sizes", {"deploy/crd.yaml": "x\n" * 9000}), [])
+        self.assertEqual(self.problems(sizes, {"src/a.cc": "x\n" * 799}), [])
+        self.assert_one(self.problems(sizes, {"src/a.cc": "x\n" * 800}), "800 lines")
+        self.assertEqual(self.problems(sizes, {"deploy/crd.yaml": "x\n" * 9000}), [])
 
 
 class Words(Tree):
     def test_each_kind_is_found(self):
         for text in ("// TODO later", "TEST(A, DISABLED_B)", "GOPROXY=https://proxy.golang.org",
                      "see /root/x", "cd /work/main"):
-            self.assert_one(self.problems("check_words", {"docs/a.md": text + "\n"}), "docs/a.md:1")
+            self.assert_one(self.problems(words, {"docs/a.md": text + "\n"}), "docs/a.md:1")
 
     def test_innocent_words_pass(self):
-        self.assertEqual(self.problems("check_words", {
+        self.assertEqual(self.problems(words, {
             "docs/a.md": "todo lists, a/work/tree, $HOME/root/x, chroot/root/\n"}), [])
 
 
@@ -148,7 +135,7 @@ class Links(Tree):
              "docs/en/a.md": "# A page\n\n## Two words, `code`\n\n## 第一个 作业\n"}
 
     def of(self, text, name="docs/en/b.md"):
-        return self.problems("check_links", {**self.FILES, name: text})
+        return self.problems(links, {**self.FILES, name: text})
 
     def test_what_is_there_is_good(self):
         self.assertEqual(self.of(

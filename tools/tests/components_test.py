@@ -10,7 +10,8 @@ import time
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
+from paddle_tools.paths import TOOLS
+
 SLOW = 3  # seconds that the false download takes when asked to be slow
 
 APT_GET = """#!/bin/sh
@@ -163,6 +164,7 @@ class Maven(unittest.TestCase):
             for each in ("setpriv", "env", "sh", "cp", "sync"):  # a machine may have its own mvn
                 (top / "bin" / each).symlink_to(shutil.which(each))
             shutil.copy(TOOLS / "components", top / "components")
+            shutil.copytree(TOOLS / "paddle_tools", top / "paddle_tools")
             digest = hashlib.sha256(b"a jar").hexdigest()
             (top / "components.toml").write_text(
                 '[jars]\nkind = "maven"\nversion = "1.0"\n'

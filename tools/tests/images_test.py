@@ -5,18 +5,16 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tarfile
 import tempfile
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TOOLS / "lib"))
-from images import archive, bundles, elf, table  # noqa: E402
-from images.content import Content, Directory, File, Link  # noqa: E402
-from images.failure import Failure  # noqa: E402
+from paddle_tools.errors import Failure
+from paddle_tools.images import archive, bundles, elf
+from paddle_tools.images import definitions as table
+from paddle_tools.images.content import Content, Directory, File, Link
+from paddle_tools.paths import TOOLS
 
 
 class Scratch(unittest.TestCase):

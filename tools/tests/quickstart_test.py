@@ -3,14 +3,12 @@
 import fcntl
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TOOLS / "lib"))
-import accounts  # noqa: E402
+from paddle_tools.paths import TOOLS
+from paddle_tools.quickstart import report as accounts
 
 LOG = """[w-0] hello
 [w-0] RESULT {"rank": 0, "epoch": 1, "samples": 50, "bytes": 500, "seconds": 2.0, "loss": 1}

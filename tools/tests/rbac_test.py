@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rights against use: what is too much, what is too little, and what is rare for a reason."""
 import json
-import sys
 import unittest
-from pathlib import Path
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test" / "e2e" / "support"))
-import rbac  # noqa: E402
-from rbac import Right  # noqa: E402
+from paddle_tools.e2e import rbac
+from paddle_tools.e2e.rbac import Right
 
 ME = rbac.account_name("sys", "me")
 GET, CREATE = Right("", "pods", "get"), Right("", "pods", "create")

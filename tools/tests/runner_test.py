@@ -4,19 +4,15 @@ import contextlib
 import io
 import json
 import signal
-import sys
 import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TOOLS / "lib"))
-import children  # noqa: E402
-import programs  # noqa: E402
-from tally import Tally  # noqa: E402
+from paddle_tools.runner import gtest as programs
+from paddle_tools.runner import process as children
+from paddle_tools.runner.report import Tally
 
 PASS = {"name": "Good", "status": "RUN", "result": "COMPLETED"}
 FAIL = {"name": "Bad", "status": "RUN", "result": "COMPLETED",
