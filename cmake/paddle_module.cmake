@@ -7,7 +7,7 @@
 #     TESTS   client_test.cc ...    # become <name>_test, linked with GoogleTest
 #     FUZZERS watch_fuzz.cc ...     # become <name>, only in the clang preset
 #     LIBS    CURL::libcurl         # third-party libraries
-#     ALONE   odd_test.cc)          # files that can not share a translation unit with others
+#     ALONE   odd_test.cc)          # files that cannot share a translation unit with others
 #
 # A nested folder names itself with '/': module(controllers/loop ...).
 

@@ -72,6 +72,7 @@ def pods(cluster):
 def reports(cluster, pod):
     """What a worker has said, in order."""
     lines = cluster.kubectl("-n", SYSTEM, "logs", pod).splitlines()
-    found = [json.loads(line.partition("RESULT ")[2]) for line in lines if line.startswith("RESULT ")]
+    found = [json.loads(line.partition("RESULT ")[2]) for line in lines
+             if line.startswith("RESULT ")]
     expect(found, f"{pod} reported nothing: {lines[-10:]}")
     return found

@@ -12,7 +12,7 @@ from paddle_tools.e2e.cluster import SYSTEM, expect
 
 
 def run(cluster):
-    with simulated_set.told_set(cluster):
+    with simulated_set.create(cluster):
         waits_and_starts(cluster)
         gives_up_waiting(cluster)
         starts_at_capacity(cluster)
@@ -50,7 +50,8 @@ def waits_and_starts(cluster):
             expect(pod["spec"]["nodeName"] == node,
                    f"worker {partition} is on {pod['spec']['nodeName']}, its data on {node}")
         status = cluster.get("pdj", name, SYSTEM)["status"]
-        expect(status.get("sampleSet", {}).get("name") == simulated_set.SET, f"no data in its status: {status}")
+        expect(status.get("sampleSet", {}).get("name") == simulated_set.SET,
+               f"no data in its status: {status}")
         jobs.delete(cluster, name)
 
 
@@ -108,9 +109,11 @@ def is_let_go(cluster):
             cluster.apply([reader(name, {})], SYSTEM)
             cluster.wait("it cannot be scheduled", lambda: unschedulable(cluster, worker))
         with cluster.step("the set has that partition no more: the worker runs elsewhere"):
-            cluster.kubectl("-n", SYSTEM, "patch", "sampleset", simulated_set.SET, "--type=merge", "-p",
+            cluster.kubectl("-n", SYSTEM, "patch", "sampleset", simulated_set.SET, "--type=merge",
+                            "-p",
                             json.dumps({"spec": {"partitions": 1}}))
-            cluster.kubectl("label", "node", place, f"{simulated_set.label()}-")  # as the set's manager does
+            cluster.kubectl("label", "node", place,
+                            f"{simulated_set.label()}-")  # as the set's manager does
             simulated_set.warm(cluster, 100)
             cluster.wait_phase("pdj", name, "Completed", SYSTEM)
             found = jobs.pods(cluster, name)[worker]["spec"]["nodeName"]

@@ -4,11 +4,11 @@ from paddle_tools.e2e import installation, jobs
 from paddle_tools.e2e.cluster import SYSTEM, expect, testbed
 from paddle_tools.e2e.paddle_pod import training_pod
 
-BRINGS_CLUSTERS = True
+MAKES_CLUSTERS = True
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)
 NAME = "e2e-ipv6"
-# Each says its address to whoever asks at its endpoint, asks everybody, and stays until all have.
+# Each worker serves its address at its endpoint, reads those of all others, and waits for them.
 MEET = """
 import os, socket, threading, time
 own, port = os.environ["POD_IP"], int(os.environ["PADDLE_PORT"])
@@ -34,12 +34,12 @@ time.sleep(5)
 """
 
 
-def run(stage):
+def run(scenario_run):
     try:
-        with stage.step("a cluster with IPv6"):
+        with scenario_run.step("a cluster with IPv6"):
             testbed(NAME, "down")
             testbed(NAME, "up", "--with", "ipv6")
-        cluster = stage.cluster(NAME)
+        cluster = scenario_run.cluster(NAME)
         for node in cluster.list("nodes"):
             first = next(each["address"] for each in node["status"]["addresses"]
                          if each["type"] == "InternalIP")

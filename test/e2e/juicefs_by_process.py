@@ -17,7 +17,7 @@ def run(cluster):
         cluster.kubectl("apply", "-k", FOLDER)
         cluster.wait("the driver on every node",
                      lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
-    with cluster.step("a volume that nobody has formatted, two pods on two nodes"):
+    with cluster.step("a volume that is not formatted, two pods on two nodes"):
         cluster.apply([*juicefs.volume(cluster, NAME, 2, CACHE),
                        juicefs.user("here", NAME, "node1"), juicefs.user("there", NAME, "node2")])
         cluster.wait("both pods Ready", lambda: juicefs.ready(cluster, "here", "there"))

@@ -19,7 +19,7 @@ def run(cluster):
         cluster.wait("the driver on every node",
                      lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
     try:
-        with sample_sets.canary(cluster):
+        with sample_sets.secret_leak_check(cluster):
             is_ready(cluster)
     finally:
         cluster.kubectl("delete", "-k", FOLDER, limit=120)

@@ -20,7 +20,7 @@ def run(cluster):
             cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{name}",
                             "--timeout=60s", limit=90)
     try:
-        with sample_sets.canary(cluster):
+        with sample_sets.secret_leak_check(cluster):
             wanted = twins(cluster)
             reads(cluster, wanted)
             one_goes(cluster, wanted)

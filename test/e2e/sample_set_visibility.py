@@ -14,7 +14,7 @@ READ = "cd /data && find . -type f ! -name '.*' | xargs cat | wc -c"
 
 
 def run(cluster):
-    with sample_sets.canary(cluster):
+    with sample_sets.secret_leak_check(cluster):
         with cluster.step("JuiceFS's CSI driver, samples, a Ready set"):
             sample_sets.begin(cluster, NAME, 14, count=80, seed=3)
             (node,) = sample_sets.labelled(cluster, NAME)

@@ -23,70 +23,71 @@ import threading
 import time
 import tomllib
 import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from paddle_tools.paths import TOOLS as HERE
+from paddle_tools.errors import ToolError
+from paddle_tools.paths import TOOLS
+
+Entry = dict[str, Any]  # of components.toml
 
 LINK_FLAGS = "-s -w"
 RUN_PATH = "{home}/lib:$ORIGIN/../lib"
 MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 
 
-class Failure(Exception):
-    """A sentence for the user."""
-
-
-def cache():
+def cache() -> Path:
     env = os.environ.get
     base = env("XDG_CACHE_HOME") or os.path.join(env("HOME") or "/tmp", ".cache")
     return Path(env("PADDLE_OPERATOR_CACHE") or os.path.join(base, "paddle-operator")).absolute()
 
 
-def table():
-    with open(HERE / "components.toml", "rb") as file:
+def read_table() -> dict[str, Entry]:
+    with open(TOOLS / "components.toml", "rb") as file:
         return tomllib.load(file)
 
 
-def find(name):
-    entries = table()
+def find_entry(name: str) -> Entry:
+    entries = read_table()
     if name not in entries:
-        raise Failure(f"there is no component '{name}'; there are: {', '.join(entries)}")
+        raise ToolError(f"there is no component '{name}'; there are: {', '.join(entries)}")
     return entries[name]
 
 
-def say(text):
+def log(text: str) -> None:
     print(f"components: {text}", flush=True)
 
 
 # --- what counts as installed ---------------------------------------------------------------------
 
-def recipe(name, entry):
-    """Changes whenever the same version would be built differently."""
+def recipe(name: str, entry: Entry) -> str:
+    """A digest that changes whenever the same version would be built differently."""
     digest = hashlib.sha256(json.dumps([name, entry, LINK_FLAGS], sort_keys=True).encode())
     if entry["kind"] == "go":
-        modules = HERE / "components.d" / entry["modules"]
+        modules = TOOLS / "components.d" / entry["modules"]
         for file in (modules / "go.mod", modules / "go.sum", *sorted(modules.glob("main*.go"))):
             digest.update(file.read_bytes())
-        digest.update(find("go")["version"].encode())
+        digest.update(find_entry("go")["version"].encode())
     if entry["kind"] == "python":
-        digest.update((HERE / "components.d" / name / "requirements.txt").read_bytes())
+        digest.update((TOOLS / "components.d" / name / "requirements.txt").read_bytes())
         digest.update(sys.version.encode())
     if "libraries" in entry:
         digest.update(RUN_PATH.encode())
     return digest.hexdigest()
 
 
-def home(name, entry):
-    return cache() / name / entry["version"]
+def home(name: str, entry: Entry) -> Path:
+    return cache() / name / str(entry["version"])
 
 
-def installed(name, entry):
+def installed(name: str, entry: Entry) -> bool:
     with contextlib.suppress(OSError):
         return (home(name, entry) / ".recipe").read_text() == recipe(name, entry)
     return False
 
 
-def program(name, entry):
+def program(name: str, entry: Entry) -> Path:
     if entry["kind"] == "python":
         return home(name, entry) / "site"
     if entry["kind"] == "maven":
@@ -94,8 +95,8 @@ def program(name, entry):
     return home(name, entry) / "bin" / (Path(entry["files"][0]).name if "files" in entry else name)
 
 
-def publish(name, entry, made, trash):
-    """Makes a complete directory the installed one, by rename."""
+def publish(name: str, entry: Entry, made: Path, trash: Path) -> None:
+    """Makes a complete directory the installed one, by rename; a previous one goes to `trash`."""
     (made / ".recipe").write_text(recipe(name, entry))
     run(["sync", "-f", made])
     target = home(name, entry)
@@ -107,27 +108,30 @@ def publish(name, entry, made, trash):
 
 # --- running things -------------------------------------------------------------------------------
 
-def run(argv, env=None, cwd=None, capture=False):
-    """A child dies with us: after kill -9 nothing of ours goes on in the background."""
-    argv = ["setpriv", "--pdeathsig", "KILL", *map(str, argv)]
-    done = subprocess.run(argv, env=env, cwd=cwd, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+def run(argv: Sequence[str | Path], env: Mapping[str, str] | None = None,
+        cwd: Path | None = None, capture: bool = False) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end. It is killed when this process dies, so that nothing goes on in
+    the background. A failure raises ToolError, unless `capture` leaves it to the caller."""
+    words = [str(each) for each in argv]
+    done = subprocess.run(["setpriv", "--pdeathsig", "KILL", *words], env=env, cwd=cwd,
+                          text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0 and not capture:
-        raise Failure(f"'{' '.join(argv[3:])}' failed:\n" + "\n".join(done.stdout.splitlines()[-30:]))
+        shown = "\n".join(done.stdout.splitlines()[-30:])
+        raise ToolError(f"'{' '.join(words)}' failed:\n{shown}")
     return done
 
 
 @contextlib.contextmanager
-def workshop(group):
-    """The group's lock, and an empty directory in the cache. Whoever holds the lock knows that
-    anything in the directory was left by a run that was killed."""
+def work_directory(group: str) -> Iterator[Path]:
+    """An empty directory in the cache, with the lock of the group held. What is in the directory
+    when the lock was free was left by a run that was killed."""
     place = cache() / "workshop" / group
     place.parent.mkdir(parents=True, exist_ok=True)
     with open(place.with_suffix(".lock"), "w", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"another run is installing {group}; waiting for it")
+            log(f"another run is installing {group}; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
@@ -138,31 +142,31 @@ def workshop(group):
 
 
 @contextlib.contextmanager
-def told(what):
-    """Says what begins, every minute that it goes on, and how long it took."""
+def progress(what: str) -> Iterator[None]:
+    """Logs the beginning, a reminder every minute, and how long it took."""
     start = time.monotonic()
     ended = threading.Event()
 
-    def remind():
+    def remind() -> None:
         while not ended.wait(60):
-            say(f"{what}: still at it after {time.monotonic() - start:.0f} s")
+            log(f"{what}: still working after {time.monotonic() - start:.0f} s")
 
-    say(f"{what} ...")
+    log(f"{what} ...")
     threading.Thread(target=remind, daemon=True).start()
     try:
         yield
-        say(f"{what}: done in {time.monotonic() - start:.1f} s")
+        log(f"{what}: done in {time.monotonic() - start:.1f} s")
     finally:
         ended.set()
 
 
 # --- the five kinds -------------------------------------------------------------------------------
 
-def install_wheel(name, entry):
-    with workshop(name) as place:
+def install_wheel(name: str, entry: Entry) -> None:
+    with work_directory(name) as place:
         if installed(name, entry):
             return
-        with told(f"{name} {entry['version']}: fetching"):
+        with progress(f"{name} {entry['version']}: fetching"):
             need_pip()
             wanted = place / "requirements.txt"
             hashes = " ".join(f"--hash={each}" for each in entry["hashes"])
@@ -179,17 +183,17 @@ def install_wheel(name, entry):
             publish(name, entry, tree, place)
 
 
-def need_pip():
+def need_pip() -> None:
     if run([sys.executable, "-m", "pip", "--version"], capture=True).returncode != 0:
-        run([HERE / "bootstrap"])
+        run([TOOLS / "bootstrap"])
 
 
-def install_python(name, entry):
-    """Packages in a directory of their own, for PYTHONPATH; each checked against its hash."""
-    with workshop(name) as place:
+def install_python(name: str, entry: Entry) -> None:
+    """Python packages in a directory for PYTHONPATH, each checked against its hash."""
+    with work_directory(name) as place:
         if installed(name, entry):
             return
-        with told(f"{name} {entry['version']}: fetching"):
+        with progress(f"{name} {entry['version']}: fetching"):
             need_pip()
             site = place / "made" / "site"
             # --no-build-isolation: a build that fetched its tools would check no hash of theirs.
@@ -197,20 +201,20 @@ def install_python(name, entry):
             run([sys.executable, "-m", "pip", "install", "--no-deps", "--only-binary=:all:",
                  *sources, "--no-build-isolation", "--require-hashes", "--no-cache-dir",
                  "--no-warn-script-location", "--target", site,
-                 "-r", HERE / "components.d" / name / "requirements.txt"])
+                 "-r", TOOLS / "components.d" / name / "requirements.txt"])
             publish(name, entry, place / "made", place)
 
 
-def install_deb(name, entry):
-    with workshop(name) as place:
+def install_deb(name: str, entry: Entry) -> None:
+    with work_directory(name) as place:
         if installed(name, entry):
             return
-        with told(f"{name} {entry['version']}: unpacking {entry['package']}"):
+        with progress(f"{name} {entry['version']}: unpacking {entry['package']}"):
             fetch = ["apt-get", "download", "-q", "-o", "APT::Sandbox::User=root",
                      entry["package"], *entry.get("libraries", []),
                      *(["patchelf"] if "libraries" in entry else [])]
             if run(fetch, cwd=place, capture=True).returncode != 0:
-                run([HERE / "bootstrap", "--update"])
+                run([TOOLS / "bootstrap", "--update"])
                 run(fetch, cwd=place)
             for package in place.glob("*.deb"):
                 run(["dpkg-deb", "-x", package, place / "root"])
@@ -227,20 +231,20 @@ def install_deb(name, entry):
             publish(name, entry, made, place)
 
 
-def check_version(place, entry, main):
-    """The program runs, and it or, where it does not know, its package has the pinned version."""
+def check_version(place: Path, entry: Entry, main: Path) -> None:
+    """The program runs and has the pinned version; with `told-by = "package"` its package has."""
     shown = run([main, entry.get("asked", "--version")], env={}).stdout.strip()
     if entry.get("told-by") == "package":
         (package,) = place.glob(f"{entry['package']}_*.deb")
         shown = run(["dpkg-deb", "-f", package, "Version"]).stdout
     if entry["version"] not in shown:
-        raise Failure(f"the package {entry['package']} has another version than "
-                      f"{entry['version']}: {shown.splitlines()[0]}")
+        raise ToolError(f"the package {entry['package']} has another version than "
+                        f"{entry['version']}: {shown.splitlines()[0]}")
 
 
-def bring_libraries(root, made, main, target):
-    """A program with shared libraries beside it, and their place written into it. A script that
-    sets a variable would not do: buildah runs copies of itself in memory, with no environment."""
+def bring_libraries(root: Path, made: Path, main: Path, target: Path) -> None:
+    """Puts shared libraries beside a program and writes their place into it. A script that sets a
+    variable is not enough: buildah runs copies of itself in memory, without an environment."""
     (made / "lib").mkdir()
     for library in (*root.glob("usr/lib/*/*.so.*"), *root.glob("lib/*/*.so.*")):
         library.rename(made / "lib" / library.name)
@@ -248,12 +252,12 @@ def bring_libraries(root, made, main, target):
          main])
 
 
-def install_maven(name, entry):
-    """Jars in a directory, by their coordinates, and no others; each checked against its sum."""
-    with workshop(name) as place:
+def install_maven(name: str, entry: Entry) -> None:
+    """Exactly the jars with the given coordinates in a directory, each checked against its sum."""
+    with work_directory(name) as place:
         if installed(name, entry):
             return
-        with told(f"{name} {entry['version']}: fetching"):
+        with progress(f"{name} {entry['version']}: fetching"):
             need_maven()
             jars = place / "made" / "jars"
             jars.mkdir(parents=True)
@@ -264,25 +268,26 @@ def install_maven(name, entry):
                 _, artifact, version = coordinates.split(":")
                 jar = jars / f"{artifact}-{version}.jar"
                 if not jar.is_file() or hashlib.sha256(jar.read_bytes()).hexdigest() != wanted:
-                    raise Failure(f"{jar.name} is not what components.toml says: another sha256")
+                    raise ToolError(f"{jar.name} is not what components.toml says: another sha256")
             publish(name, entry, place / "made", place)
 
 
-def need_maven():
-    """It is not among what every machine gets: few tests want Java. Debian's brings one."""
+def need_maven() -> None:
+    """Installs Maven if it is missing, which brings Java. tools/bootstrap does not: few tests need
+    it."""
     if shutil.which("mvn"):
         return
     wanted = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-q", "-y",
               "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600", "maven"]
     if run(wanted, capture=True).returncode != 0:
-        run([HERE / "bootstrap", "--update"], capture=True)
+        run([TOOLS / "bootstrap", "--update"], capture=True)
         if run(wanted, capture=True).returncode != 0:
-            raise Failure("Java and Maven are missing and could not be installed; "
-                          "as root: apt-get install maven")
+            raise ToolError("Java and Maven are missing and could not be installed; "
+                            "as root: apt-get install maven")
 
 
-def project(artifacts):
-    """What Maven wants to be told of a list of artifacts."""
+def project(artifacts: Mapping[str, str]) -> str:
+    """The pom.xml of a project that depends on the artifacts."""
     parts = "".join(
         "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>"
         "</dependency>".format(*each.split(":")) for each in artifacts)
@@ -291,10 +296,10 @@ def project(artifacts):
             f"<dependencies>{parts}</dependencies></project>\n")
 
 
-def go_environment(cgo):
-    """The user's proxy settings, our toolchain and our caches, and nothing that needs a network
-    beyond the module proxy: every module is checked against the committed go.sum."""
-    toolchain = home("go", find("go"))
+def go_environment(cgo: bool) -> dict[str, str]:
+    """The user's proxy settings, our toolchain and our caches. Only the module proxy is asked over
+    the network: every module is checked against the committed go.sum."""
+    toolchain = home("go", find_entry("go"))
     env = {key: value for key, value in os.environ.items()
            if key in ("GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE",
                       "GOENV", "GOAUTH") or not key.startswith(("GO", "CGO_"))}
@@ -305,10 +310,10 @@ def go_environment(cgo):
     return env
 
 
-def install_go(modules, wanted):
-    """All wanted programs of one module set, in one build."""
+def install_go(modules: str, wanted: dict[str, Entry]) -> None:
+    """Builds all wanted programs of one set of modules at once."""
     install(["go"])
-    with workshop(modules) as place:
+    with work_directory(modules) as place:
         wanted = {name: entry for name, entry in wanted.items() if not installed(name, entry)}
         if not wanted:
             return
@@ -316,13 +321,13 @@ def install_go(modules, wanted):
         (stamp,) = {entry.get("stamp") for entry in wanted.values()}
         (tags,) = {entry.get("tags", "") for entry in wanted.values()}
         (cgo,) = {entry.get("cgo", False) for entry in wanted.values()}
-        with told(f"{', '.join(wanted)} {version}: building"):
-            go = home("go", find("go")) / "bin" / "go"
+        with progress(f"{', '.join(wanted)} {version}: building"):
+            go = home("go", find_entry("go")) / "bin" / "go"
             flags = f"{LINK_FLAGS} -X {stamp}=v{version}" if stamp else LINK_FLAGS
             run([go, "build", "-trimpath", "-buildvcs=false", "-tags", tags,
                  "-ldflags", flags, "-o", f"{place}/",
                  *(entry["main"] for entry in wanted.values())],
-                env=go_environment(cgo), cwd=HERE / "components.d" / modules)
+                env=go_environment(cgo), cwd=TOOLS / "components.d" / modules)
             for name, entry in wanted.items():
                 made = place / "made" / name
                 (made / "bin").mkdir(parents=True)
@@ -331,13 +336,13 @@ def install_go(modules, wanted):
                 publish(name, entry, made, place)
 
 
-def bring_shared(entry, made):
-    """Files of the program's module that go with it."""
+def bring_shared(entry: Entry, made: Path) -> None:
+    """Copies the files of the program's module that belong to it."""
     if "share" not in entry:
         return
-    go = home("go", find("go")) / "bin" / "go"
+    go = home("go", find_entry("go")) / "bin" / "go"
     module = run([go, "list", "-f", "{{.Module.Dir}}", entry["main"]], env=go_environment(False),
-                 cwd=HERE / "components.d" / entry["modules"]).stdout.strip()
+                 cwd=TOOLS / "components.d" / entry["modules"]).stdout.strip()
     for path in entry["share"]:
         shutil.copytree(Path(module) / path, made / "share" / path)
     run(["chmod", "-R", "u+w", made / "share"])
@@ -345,10 +350,10 @@ def bring_shared(entry, made):
 
 # --- commands -------------------------------------------------------------------------------------
 
-def install(names):
-    module_sets = {}
+def install(names: Sequence[str]) -> None:
+    module_sets: dict[str, dict[str, Entry]] = {}
     for name in names:
-        entry = find(name)
+        entry = find_entry(name)
         if installed(name, entry):
             continue
         if entry["kind"] == "wheel":
@@ -365,37 +370,34 @@ def install(names):
         install_go(modules, wanted)
 
 
-def path(name):
-    entry = find(name)
+def print_path(name: str) -> None:
+    entry = find_entry(name)
     if not installed(name, entry):
-        raise Failure(f"{name} {entry['version']} is not installed; "
-                      f"run: tools/components install {name}")
+        raise ToolError(f"{name} {entry['version']} is not installed; "
+                        f"run: tools/components install {name}")
     print(program(name, entry))
 
 
-def show():
-    for name, entry in table().items():
+def print_list() -> None:
+    for name, entry in read_table().items():
         state = program(name, entry) if installed(name, entry) else "not installed"
         print(f"{name:24} {entry['version']:10} {state}")
 
 
-def main(argv):
+def main(argv: list[str]) -> int:
     try:
         if len(argv) > 1 and argv[0] == "install":
             install(argv[1:])
         elif len(argv) > 1 and argv[0] == "path":
             for name in argv[1:]:
-                path(name)
+                print_path(name)
         elif argv == ["list"]:
-            show()
+            print_list()
         else:
             print(__doc__, file=sys.stderr)
             return 2
-    except Failure as failure:
+    except (ToolError, OSError) as failure:
         print(f"components: {failure}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"components: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

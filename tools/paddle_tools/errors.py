@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What went wrong, for people."""
+"""The error that tools report to their user."""
 
 
-class Failure(Exception):
-    """A sentence for the user, with the next step."""
+class ToolError(Exception):
+    """An expected failure. Its text tells the user what failed and, if possible, what to do."""

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS, TOP
 
 # File beneath deploy/ -> folder beneath config/.
@@ -26,34 +27,32 @@ OVERLAYS = ("overlays/volcano", "overlays/elastic", "overlays/all-namespaces",
 HEADER = "# Made by tools/manifests from config/{folder}: change it there.\n"
 
 
-class Failure(Exception):
-    """A sentence for the user."""
-
-
-def kubectl():
+def kubectl() -> str:
+    """The path of the pinned kubectl, which is installed first."""
     tool = TOOLS / "components"
     done = subprocess.run([tool, "install", "kubectl"], check=False)
     if done.returncode != 0:
-        raise Failure("kubectl could not be installed; the lines above say why")
+        raise ToolError("kubectl could not be installed; the reason is above")
     return subprocess.run([tool, "path", "kubectl"], check=True, capture_output=True,
                           text=True).stdout.strip()
 
 
-def built(program, folder, config=TOP / "config"):
+def built(program: str, folder: str, config: Path = TOP / "config") -> str:
+    """What `kubectl kustomize` gives for a folder of config/."""
     done = subprocess.run([program, "kustomize", str(config / folder)], check=False,
                           capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
     if done.returncode != 0:
-        raise Failure(f"config/{folder} cannot be built: {done.stderr.strip()}")
+        raise ToolError(f"config/{folder} cannot be built: {done.stderr.strip()}")
     return HEADER.format(folder=folder) + done.stdout
 
 
-def folders():
-    """CSI drivers of others have a folder each, and a file of the same name in deploy/csi."""
+def folders() -> dict[str, str]:
+    """FILES, and for each CSI driver in config/csi a file of the same name in deploy/csi."""
     others = sorted((TOP / "config" / "csi").glob("*/kustomization.yaml"))
     return FILES | {f"csi/{each.parent.name}.yaml": f"csi/{each.parent.name}" for each in others}
 
 
-def write(program):
+def write(program: str) -> None:
     for name, folder in folders().items():
         path = TOP / "deploy" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,20 +60,21 @@ def write(program):
         print(f"deploy/{name} {path.stat().st_size} bytes")
 
 
-def check(program):
+def check(program: str) -> None:
     for folder in OVERLAYS:
         built(program, folder)
     for name, folder in folders().items():
         path = TOP / "deploy" / name
         if not path.exists() or path.read_text() != built(program, folder):
-            raise Failure(f"deploy/{name} is not what config/{folder} says; run: tools/manifests")
+            raise ToolError(f"deploy/{name} differs from config/{folder}; run: tools/manifests")
     check_kubelet_directory(program, "csi/juicefs")
     check_choices_together(program)
 
 
-def check_choices_together(program):
-    """The kustomization that the documents advise: every component, and a registry, in one."""
-    choices = sorted(each.parent.name for each in TOP.glob("config/components/*/kustomization.yaml"))
+def check_choices_together(program: str) -> None:
+    """The kustomization that the documents advise can be built: all components and a registry."""
+    choices = sorted(each.parent.name
+                     for each in TOP.glob("config/components/*/kustomization.yaml"))
     images = ("paddle-operator", "paddle-cache", "paddle-cache-juicefs")
     text = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization",
             "resources: [config/operator, config/extensions]",
@@ -88,30 +88,32 @@ def check_choices_together(program):
     for wanted in ("--scheduling=volcano", "--etcd-server=", *(f"registry.example/{each}:"
                                                                for each in images)):
         if wanted not in made:
-            raise Failure(f"with all of config/components together '{wanted}' is missing")
+            raise ToolError(f"with all of config/components together '{wanted}' is missing")
     for unwanted in ("--namespace=", "image: paddle-", "value: paddle-cache"):
         if unwanted in made:
-            raise Failure(f"with all of config/components together '{unwanted}' is left")
+            raise ToolError(f"with all of config/components together '{unwanted}' is left")
     for name in ("manager", "sampleset", "samplejob"):
         role = next(each for each in made.split("\n---\n")
                     if "kind: ClusterRole\n" in each and f"name: paddle-{name}-role\n" in each)
         if "rules:" not in role:
-            raise Failure(f"with all of config/components together paddle-{name}-role has no rules")
+            raise ToolError(f"with all of config/components together paddle-{name}-role has no "
+                            "rules")
 
 
-def check_kubelet_directory(program, folder):
-    """The one value in config/ and the documents' sed over deploy/ mean the same."""
+def check_kubelet_directory(program: str, folder: str) -> None:
+    """The one value in config/ and the documents' sed over deploy/ have the same effect."""
     usual, other = "/var/lib/kubelet", "/data/kubelet"
     with tempfile.TemporaryDirectory(prefix="paddle-manifests.") as scratch:
         config = Path(shutil.copytree(TOP / "config", Path(scratch) / "config"))
         file = config / folder / "node" / "config.yaml"
-        file.write_text(file.read_text().replace(f"kubelet-dir: {usual}\n", f"kubelet-dir: {other}\n"))
+        file.write_text(file.read_text().replace(f"kubelet-dir: {usual}\n",
+                                                 f"kubelet-dir: {other}\n"))
         if built(program, folder, config) != built(program, folder).replace(usual, other):
-            raise Failure(f"config/{folder}: kubelet-dir does not reach every place that names "
-                          f"{usual}; see its replacements")
+            raise ToolError(f"config/{folder}: kubelet-dir does not reach every place that names "
+                            f"{usual}; see its replacements")
 
 
-def main(argv):
+def main(argv: list[str]) -> int:
     try:
         if argv == []:
             write(kubectl())
@@ -120,7 +122,7 @@ def main(argv):
         else:
             print(__doc__, file=sys.stdout if argv == ["--help"] else sys.stderr)
             return 0 if argv == ["--help"] else 2
-    except Failure as failure:
+    except ToolError as failure:
         print(f"manifests: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

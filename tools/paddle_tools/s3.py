@@ -6,37 +6,37 @@ import hmac
 import http.client
 import urllib.parse
 
-
-class Failure(Exception):
-    """A sentence for the user."""
+from paddle_tools.errors import ToolError
 
 
-class S3:
+class S3Client:
     """One connection to a server with path-style addresses."""
 
-    def __init__(self, host, port, access_key, secret_key, region="us-east-1"):
+    def __init__(self, host: str, port: int, access_key: str, secret_key: str,
+                 region: str = "us-east-1") -> None:
         self._connection = http.client.HTTPConnection(host, port, timeout=60)
         self._host = f"{host}:{port}"
         self._keys = access_key, secret_key
         self._region = region
 
-    def make_bucket(self, bucket):
-        self._put(f"/{bucket}", b"", fine=(200, 409))
+    def make_bucket(self, bucket: str) -> None:
+        """No error when it exists."""
+        self._put(f"/{bucket}", b"", accepted=(200, 409))
 
-    def put(self, bucket, key, data):
-        self._put(f"/{bucket}/{key}", data, fine=(200,))
+    def put(self, bucket: str, key: str, data: bytes) -> None:
+        self._put(f"/{bucket}/{key}", data, accepted=(200,))
 
-    def _put(self, path, data, fine):
+    def _put(self, path: str, data: bytes, accepted: tuple[int, ...]) -> None:
         path = urllib.parse.quote(path)
-        self._connection.request("PUT", path, data, self._signed(path, data))
+        self._connection.request("PUT", path, data, self._signed_headers(path, data))
         answer = self._connection.getresponse()
         text = answer.read()
-        if answer.status not in fine:
-            raise Failure(f"the S3 server refused {path}: {answer.status} {text[:300]!r}")
+        if answer.status not in accepted:
+            raise ToolError(f"the S3 server refused {path}: {answer.status} {text[:300]!r}")
 
-    def _signed(self, path, data):
+    def _signed_headers(self, path: str, data: bytes) -> dict[str, str]:
         access, secret = self._keys
-        stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+        stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
         digest = hashlib.sha256(data).hexdigest()
         headers = {"host": self._host, "x-amz-content-sha256": digest, "x-amz-date": stamp}
         names = ";".join(headers)

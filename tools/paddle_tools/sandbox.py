@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a script runs what it starts: process, mount and network namespaces of its own.
+"""Process, mount and network namespaces in which a script runs what it starts.
 
-enter() starts a program inside. Whatever happens to it or to us, the kernel then ends every process
-and takes every mount and network away with the namespaces; the scratch directory is removed by us,
-or by the next run if we were killed. Inside, the scratch directory is INSIDE (short, so that sockets
-fit), with a TMPDIR in it.
+run_inside() starts a program in them. When it ends, or this process is killed, the kernel ends
+every process in there and removes every mount and network with the namespaces. The scratch
+directory is removed by this process, or by the next run if this one was killed. Inside, it is
+mounted at SANDBOX (a short path, so that paths of sockets fit), with a TMPDIR in it.
 """
 import contextlib
 import fcntl
@@ -13,14 +13,21 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, Self
+
+from paddle_tools.errors import ToolError
+
+Argv = Sequence[str | Path]
 
 
-def _inside():
-    """A directory that every system has, and that hides nothing of ours when it is covered."""
-    if "PLACE_INSIDE" in os.environ:  # we are there
-        return Path(os.environ["PLACE_INSIDE"])
-    needed = (Path(__file__).resolve(), Path.home(), Path(os.environ.get("PADDLE_OPERATOR_CACHE", "/")),
+def _sandbox_directory() -> Path:
+    """A directory that every system has, and whose covering hides no file that is needed."""
+    if "SANDBOX_DIRECTORY" in os.environ:  # this process is inside
+        return Path(os.environ["SANDBOX_DIRECTORY"])
+    needed = (Path(__file__).resolve(), Path.home(),
+              Path(os.environ.get("PADDLE_OPERATOR_CACHE", "/")),
               Path(os.environ.get("XDG_CACHE_HOME", "/")))
     for path in map(Path, ("/mnt", "/media", "/srv")):
         if path.is_dir() and not any(path in each.parents or path == each for each in needed):
@@ -28,27 +35,23 @@ def _inside():
     return Path("/mnt")
 
 
-INSIDE = _inside()
+SANDBOX = _sandbox_directory()
 
 
-class Failure(Exception):
-    """A sentence for the user."""
-
-
-def why_not_fuse():
-    """Why nothing can be mounted here, or nothing."""
+def fuse_problem() -> str | None:
+    """Why FUSE cannot be used here; None when it can."""
     with contextlib.suppress(OSError):
         if os.stat("/dev/fuse").st_rdev == os.makedev(10, 229):
             return None
-    return "there is no /dev/fuse, so nothing can be mounted: load the kernel module (modprobe fuse), "\
-           "or give this container the device"
+    return ("there is no /dev/fuse, so nothing can be mounted: load the kernel module "
+            "(modprobe fuse), or give this container the device")
 
 
-def why_not():
-    """What forbids it here, or nothing."""
+def unsupported_reason() -> str | None:
+    """Why a sandbox cannot be made here; None when it can."""
     if os.geteuid() != 0:
         return "mounting needs root: run it with sudo"
-    if reason := why_not_fuse():
+    if reason := fuse_problem():
         return reason
     if subprocess.run(["unshare", "--mount", "--net", "--pid", "--fork", "true"], check=False,
                       capture_output=True).returncode != 0:
@@ -57,14 +60,14 @@ def why_not():
 
 
 @contextlib.contextmanager
-def scratch(path):
+def scratch_directory(path: Path) -> Iterator[Path]:
     """An empty directory, for one run at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_suffix(".lock"), "w", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Failure(f"another run uses {path}; wait for its end") from None
+            raise ToolError(f"another run uses {path}; wait for its end") from None
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
         try:
@@ -73,21 +76,21 @@ def scratch(path):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def end_in_order():
-    """Ctrl-C, a polite kill and a closed terminal all end us through `finally`."""
-    def give_up(*_):
+def interrupt_on_signals() -> None:
+    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that `finally` blocks run."""
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, give_up)
+        signal.signal(number, interrupt)
 
 
-def enter(directory, argv):
-    """Runs `argv` inside; the exit code."""
+def run_inside(directory: Path, argv: Argv) -> int:
+    """Runs a program in new namespaces with `directory` as its scratch; returns its exit code."""
     child = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private", "--net",
-         "--pid", "--fork", "--kill-child=KILL", "--mount-proc", *map(str, argv)],
-        env={**environment(), "PLACE_SCRATCH": str(directory), "PLACE_INSIDE": str(INSIDE)}, stdin=subprocess.DEVNULL,
-        start_new_session=True)
+        ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private",
+         "--net", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", *map(str, argv)],
+        env={**environment(), "SANDBOX_SCRATCH": str(directory), "SANDBOX_DIRECTORY": str(SANDBOX)},
+        stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         return child.wait()
     finally:
@@ -96,76 +99,77 @@ def enter(directory, argv):
             child.wait()
 
 
-def arrive():
-    """First thing inside."""
-    run(["mount", "--bind", os.environ["PLACE_SCRATCH"], INSIDE])
-    (INSIDE / "tmp").mkdir(exist_ok=True)
-    os.environ["TMPDIR"] = str(INSIDE / "tmp")
+def set_up_inside() -> None:
+    """The first call of a program that run_inside() started."""
+    run(["mount", "--bind", os.environ["SANDBOX_SCRATCH"], SANDBOX])
+    (SANDBOX / "tmp").mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = str(SANDBOX / "tmp")
     run(["ip", "link", "set", "lo", "up"])
-    os.chdir(INSIDE)
+    os.chdir(SANDBOX)
 
 
-def environment():
-    """Nothing of the user's cloud, proxies or shell reaches what we start."""
-    return {"PATH": os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"), "HOME": str(INSIDE),
-            "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(INSIDE / "tmp")}
+def environment() -> dict[str, str]:
+    """For programs in the sandbox: nothing of the user's cloud, proxies or shell."""
+    return {"PATH": os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"), "HOME": str(SANDBOX),
+            "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(SANDBOX / "tmp")}
 
 
-def run(argv, **more):
-    """Runs to its end; its output, or a Failure that shows it."""
+def run(argv: Argv, **more: Any) -> str:
+    """Runs a program to its end; returns its output, or raises a ToolError that shows it."""
     done = subprocess.run([str(each) for each in argv], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
     if done.returncode != 0:
         shown = "\n".join(done.stdout.splitlines()[-20:])
-        raise Failure(f"'{Path(argv[0]).name} {argv[1]}' failed:\n{shown}")
-    return done.stdout
+        raise ToolError(f"'{Path(argv[0]).name} {argv[1]}' failed:\n{shown}")
+    return str(done.stdout)
 
 
 class Daemon:
-    """A program that serves until it is told to end; its output is in a file."""
+    """A program that serves until it is stopped; its output is in a file."""
 
-    def __init__(self, name, argv, **more):
-        self.log = INSIDE / "logs" / f"{name}.log"
+    def __init__(self, name: str, argv: Argv, **more: Any) -> None:
+        self.name = name
+        self.log = SANDBOX / "logs" / f"{name}.log"
         self.log.parent.mkdir(exist_ok=True)
         with open(self.log, "ab") as out:
-            self.process = subprocess.Popen([str(each) for each in argv], stdout=out, stderr=out,
-                                            **more)
-        self.name = name
+            self.process: subprocess.Popen[Any] = subprocess.Popen(
+                [str(each) for each in argv], stdout=out, stderr=out, **more)
 
-    def wait_until(self, ready, limit=30):
-        """`ready()` may raise OSError for not yet."""
+    def wait_until(self, ready: Callable[[], object], limit: float = 30) -> Self:
+        """Waits until `ready()` is true; OSError counts as false."""
         end = time.monotonic() + limit
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
                 if ready():
                     return self
             if self.process.poll() is not None:
-                raise Failure(f"{self.name} ended at its start:\n{self.tail()}")
+                raise ToolError(f"{self.name} ended at its start:\n{self.tail()}")
             time.sleep(0.02)
-        raise Failure(f"{self.name} was not ready within {limit} s:\n{self.tail()}")
+        raise ToolError(f"{self.name} was not ready within {limit} s:\n{self.tail()}")
 
-    def wait_for_line(self, line):
+    def wait_for_line(self, line: str) -> Self:
         return self.wait_until(lambda: line in self.log.read_text(errors="replace").splitlines())
 
-    def stop(self, limit=20):
+    def stop(self, limit: float = 20) -> None:
         if self.process.stdin:
             self.process.stdin.close()
         else:
             self.process.terminate()
         self.wait_end(limit)
 
-    def wait_end(self, limit=20):
+    def wait_end(self, limit: float = 20) -> None:
+        """Waits for its end; kills it after the limit."""
         try:
             self.process.wait(limit)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
 
-    def tail(self, lines=20):
+    def tail(self, lines: int = 20) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
-    def cpu_seconds(self):
-        """Of the process and those it started."""
+    def cpu_seconds(self) -> float:
+        """Processor time of the process and those that it started."""
         parents, used = {}, {}
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():

@@ -4,9 +4,11 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from typing import ClassVar
+from unittest import mock
 
-from paddle_tools.checks import clocks, layers, links, sizes, words
-from paddle_tools.checks import source_tree as tree
+from paddle_tools.checks import clocks, layers, links, sizes, source_tree, words
+from paddle_tools.paths import TOP
 
 
 class Tree(unittest.TestCase):
@@ -34,7 +36,8 @@ GOOD = {
     "src/net/b.cc": '#include <curl/curl.h>\n#include <sys/socket.h>\n#include "base/a.h"\n',
     "src/net/b.h": "#pragma once\n",
     "src/kube/CMakeLists.txt": "module(kube\n  DEPS base net)\n"
-                               "if(T)\n  paddle_test(k SOURCES c_test.cc DEPS kube kube/fake)\nendif()\n",
+                               "if(T)\n  paddle_test(k SOURCES c_test.cc DEPS kube kube/fake)\n"
+                               "endif()\n",
     "src/kube/c.cc": '#include "net/b.h"\n',
     "src/kube/c_test.cc": '#include <gtest/gtest.h>\n#include "kube/fake/f.h"\n'
                           '#include "test/support/ports.h"\n',
@@ -68,9 +71,9 @@ class Layers(Tree):
         self.assert_one(self.with_file("src/kube/c.h", '#include "test/support/ports.h"\n'),
                         "only tests may")
 
-    def test_a_circle_is_refused(self):
+    def test_a_cycle_is_refused(self):
         found = self.with_file("src/base/CMakeLists.txt", "module(base DEPS kube)\n")
-        self.assertTrue(any("circle: base -> kube" in each for each in found), found)
+        self.assertTrue(any("cycle: base -> kube" in each for each in found), found)
 
     def test_a_name_that_is_no_module_is_refused(self):
         self.assert_one(self.with_file("src/base/CMakeLists.txt", "module(base DEPS util)\n"),
@@ -80,7 +83,7 @@ class Layers(Tree):
         self.assert_one(self.with_file("src/kube/d.cc", "#include <curl/curl.h>\n"),
                         "only net may")
 
-    def test_a_library_nobody_has_spoken_of_is_refused(self):
+    def test_an_unknown_library_is_refused(self):
         self.assert_one(self.with_file("src/kube/d.cc", "#include <qt/any.h>\n"),
                         "does not know")
 
@@ -130,8 +133,66 @@ class Words(Tree):
             "docs/a.md": "todo lists, a/work/tree, $HOME/root/x, chroot/root/\n"}), [])
 
 
+class RetiredWords(Tree):
+    """In folders that are held to the lists; `tools` is one of them, `src` may become one."""
+
+    def of(self, name, text, folders=("tools",)):
+        with mock.patch.object(words, "CLEAN_FOLDERS", list(folders)):
+            return self.problems(words, {name: text})
+
+    def test_each_phrase_is_found_in_python_shell_and_cmake(self):
+        for phrase in words.RETIRED_PHRASES:
+            for name, text in {"tools/a.py": f"# it {phrase} x\n",
+                               "tools/b": f"#!/bin/sh\necho 'it {phrase} x'\n",
+                               "tools/CMakeLists.txt": f"# it {phrase} x\n"}.items():
+                self.assert_one(self.of(name, text), f"{name}:", "a retired phrase", phrase)
+
+    def test_a_phrase_at_the_start_of_a_sentence_or_over_two_lines_is_found(self):
+        self.assert_one(self.of("tools/a.py", "# Nobody knows.\n"), "tools/a.py:1", "'Nobody'")
+        self.assert_one(self.of("tools/a.py", "# it can\n# not\n"), "tools/a.py:1", "'can not'")
+        self.assert_one(self.of("tools/a.cc", "// it can\n//   not\n"), "'can not'")
+        self.assert_one(self.of("tools/a.cc", 'auto s = "it can "\n  "not";\n'), "'can not'")
+
+    def test_of_cxx_only_comments_and_literals_count(self):
+        for text in ("// whoever\n", "int a;  /* x\n whoever */\n", 'auto s = "whoever";\n',
+                     'auto s = R"(whoever)";\n'):
+            self.assert_one(self.of("tools/a.cc", text), "'whoever'")
+        self.assertEqual(self.of("tools/a.cc", "int whoever = 1'000; char c = 'x';\n"), [])
+
+    def test_a_retired_word_in_the_name_of_a_file_or_folder_is_found(self):
+        self.assert_one(self.of("tools/verdict.cc", ""), "tools/verdict.cc: its name", "'verdict'")
+        self.assert_one(self.of("tools/crew/a.h", ""), "'crew'")
+        self.assert_one(self.of("tools/job_news_test.cc", ""), "'news'")
+        self.assertEqual(self.of("tools/handler.cc", ""), [])
+
+    def test_a_retired_word_in_the_name_of_a_type_is_found(self):
+        for text in ("struct Hand {};\n", "class PlanHand final {};\n", "enum class Goal { kA };\n",
+                     "using Roster = int;\n", "template <typename T> concept Crew = true;\n",
+                     'class CAPABILITY("mutex") Verdict {};\n'):
+            self.assert_one(self.of("tools/a.h", text), "tools/a.h:1", "has a retired word")
+        self.assert_one(self.of("tools/a.py", "class Verdict:\n    pass\n"), "'verdict'")
+
+    def test_other_names_and_folders_are_free(self):
+        fine = "// class Hand\nstruct Handler {};\nint hand();\n"
+        self.assertEqual(self.of("tools/a.h", fine), [])
+        self.assertEqual(self.of("src/hand.h", "// nobody\nstruct Hand {};\n"), [])
+        self.assertEqual(self.of("tools/a.py", "USER = 'nobody:x:65534:65534:nobody:/'\n"), [])
+        self.assertEqual(len(self.of("src/hand.h", "// nobody\nstruct Hand {};\n", ["src"])), 3)
+
+    def test_the_folders_are_those_of_this_repository(self):
+        for folder in words.CLEAN_FOLDERS:
+            self.assertTrue((TOP / folder).is_dir() or folder == ".github", folder)
+
+
+class WideComments(Tree):
+    def test_a_comment_has_100_columns_at_most(self):
+        self.assertEqual(self.problems(sizes, {"src/a.h": "// " + "x" * 97 + "\n"}), [])
+        self.assert_one(self.problems(sizes, {"src/a.h": "\n  // " + "x" * 96 + "\n"}),
+                        "src/a.h:2", "101 columns")
+
+
 class Links(Tree):
-    FILES = {"src/net/b.h": "", "docs/design/0001-why.md": "# Why\n", "deploy/a.yaml": "",
+    FILES: ClassVar = {"src/net/b.h": "", "docs/design/0001-why.md": "# Why\n", "deploy/a.yaml": "",
              "docs/en/a.md": "# A page\n\n## Two words, `code`\n\n## 第一个 作业\n"}
 
     def of(self, text, name="docs/en/b.md"):
@@ -140,7 +201,8 @@ class Links(Tree):
     def test_what_is_there_is_good(self):
         self.assertEqual(self.of(
             "[a](a.md) [b](a.md#two-words-code) [c](#own) [d](../../deploy) [e](a.md#第一个-作业)\n"
-            "# Own\n`deploy/a.yaml` `docs/design/0001` `src/*/b.h` `net/b` `kubectl -f deploy/a.yaml`\n"
+            "# Own\n`deploy/a.yaml` `docs/design/0001` `src/*/b.h` `net/b`\n"
+            "`kubectl -f deploy/a.yaml`\n"
             "`build/bin/x` `host:port/x` `and/or` [w](https://example.com/x#y)\n"
             "    kubectl apply -k deploy\n"), [])
 
@@ -153,8 +215,8 @@ class Links(Tree):
         self.assert_one(self.of("[a](#b)\n\n    # b\n"), "no such heading")
 
     def test_a_path_in_code_that_is_not_there_is_found(self):
-        for text in ("`deploy/b.yaml`", "`kubectl apply -f deploy/b.yaml`", "`src/*/c.h`", "`net/c.h`",
-                     "    kubectl apply -k deploy/b", "```\ncat src/x\n```"):
+        for text in ("`deploy/b.yaml`", "`kubectl apply -f deploy/b.yaml`", "`src/*/c.h`",
+                     "`net/c.h`", "    kubectl apply -k deploy/b", "```\ncat src/x\n```"):
             self.assert_one(self.of(text + "\n"), "is not in this repository")
 
     def test_a_ratio_is_no_path(self):
@@ -162,10 +224,16 @@ class Links(Tree):
 
 
 class CodeOnly(unittest.TestCase):
+    def test_comments_and_literals_are_the_rest(self):
+        text = 'a /* x\n y */ b\n"s" c // d\n1\'000'
+        kept = source_tree.comments_and_literals(text)
+        self.assertEqual(kept.count("\n"), 3)
+        self.assertEqual(kept.split(), ["/*", "x", "y", "*/", '"s"', "//", "d"])
+
     def test_lines_stay_where_they_are(self):
         text = 'a /* x\n y */ b\n"s\\"" c // d\n'
-        self.assertEqual(tree.code_only(text).count("\n"), 3)
-        self.assertEqual(tree.code_only(text).split(), ["a", "b", "c"])
+        self.assertEqual(source_tree.code_only(text).count("\n"), 3)
+        self.assertEqual(source_tree.code_only(text).split(), ["a", "b", "c"])
 
 
 if __name__ == "__main__":

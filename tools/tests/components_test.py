@@ -45,7 +45,7 @@ class Components(unittest.TestCase):
         for file in files:
             self.write(root / file, tool)
         self.write(root / "DEBIAN/control", f"Package: tool\nVersion: {version}\n"
-                   "Architecture: all\nMaintainer: nobody\nDescription: test\n")
+                   "Architecture: all\nMaintainer: tests\nDescription: test\n")
         subprocess.run(["dpkg-deb", "-b", root, self.fake / name], check=True, capture_output=True)
 
     def start(self, *args):
@@ -157,8 +157,8 @@ class Maven(unittest.TestCase):
 
     def install(self, jar, has_maven=True, apt="exit 1"):
         """(exit code, output, the jars, what mvn was told)."""
-        with tempfile.TemporaryDirectory() as top:
-            top = Path(top)
+        with tempfile.TemporaryDirectory() as scratch:
+            top = Path(scratch)
             Components.write(top / ("bin" if has_maven else "") / "mvn", MVN)
             Components.write(top / "bin/apt-get", f"#!/bin/sh\n{apt}\n")
             for each in ("setpriv", "env", "sh", "cp", "sync"):  # a machine may have its own mvn

@@ -14,47 +14,56 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS
-from paddle_tools.testbed import cgroups, configs, kwok, layout, mounts, pki, up
-from paddle_tools.testbed import control_socket as control
-from paddle_tools.testbed import node_images as image
-from paddle_tools.testbed import parts as extras
+from paddle_tools.testbed import (
+    cgroups,
+    configs,
+    control_socket,
+    kwok,
+    layout,
+    mounts,
+    node_images,
+    optional_parts,
+    pki,
+    supervisor,
+    up,
+    verbs,
+)
 from paddle_tools.testbed import process as run
-from paddle_tools.testbed import supervisor as keeper
-from paddle_tools.testbed import verbs as cli
-from paddle_tools.testbed.layout import Failure, Layout
+from paddle_tools.testbed.layout import Layout
 
 
 class Words(unittest.TestCase):
     def test_the_first_free_address_is_taken_and_wider_networks_do_not_matter(self):
         seen = ["127.0.0.1", "10.89.0.1", "10.89.2.0/30", "10.0.0.0/8", "default"]
-        self.assertEqual(layout.free_outside(seen), 1)
-        self.assertEqual(layout.free_outside(["10.189.0.1", "10.8.9.1"]), 0)
+        self.assertEqual(layout.free_subnet(seen), 1)
+        self.assertEqual(layout.free_subnet(["10.189.0.1", "10.8.9.1"]), 0)
 
     def test_no_free_address_says_how_to_see_who_has_them(self):
-        with self.assertRaisesRegex(Failure, "testbed list"):
-            layout.free_outside([f"10.89.{each}.1" for each in range(256)])
+        with self.assertRaisesRegex(ToolError, "testbed list"):
+            layout.free_subnet([f"10.89.{each}.1" for each in range(256)])
 
     def test_names_that_paths_and_links_could_not_have_are_refused(self):
         for name in ("bed", "a", "e2e-2"):
             self.assertEqual(layout.check_name(name), name)
         for name in ("", "..", "a/b", "Bed", "-a", "a-", "2a", "a" * 21):
-            with self.assertRaises(Failure, msg=name):
+            with self.assertRaises(ToolError, msg=name):
                 layout.check_name(name)
 
     def test_a_node_is_a_number_or_a_name_of_this_cluster(self):
         self.assertEqual(layout.node_number("2", 3), 2)
         self.assertEqual(layout.node_number("node3", 3), 3)
         for word in ("0", "4", "node", "host", "nodenode1", "-1"):
-            with self.assertRaises(Failure, msg=word):
+            with self.assertRaises(ToolError, msg=word):
                 layout.node_number(word, 3)
 
     def test_optional_parts_are_known_and_only_kwok_takes_a_number(self):
-        self.assertEqual(layout.wanted_parts("redis,kwok=100"), {"redis": "", "kwok": "100"})
-        self.assertEqual(layout.wanted_parts("kwok"), {"kwok": str(layout.KWOK_NODES)})
+        self.assertEqual(layout.parse_parts("redis,kwok=100"), {"redis": "", "kwok": "100"})
+        self.assertEqual(layout.parse_parts("kwok"), {"kwok": str(layout.KWOK_NODES)})
         for text in ("ceph", "redis=2", "kwok=many"):
-            with self.assertRaises(Failure, msg=text):
-                layout.wanted_parts(text)
+            with self.assertRaises(ToolError, msg=text):
+                layout.parse_parts(text)
 
     def test_usage_errors_are_told_apart_from_failures(self):
         for argv in ([], ["nonsense"], ["up", "--nodes", "0"], ["up", "--with"], ["exec", "node1"],
@@ -64,8 +73,8 @@ class Words(unittest.TestCase):
             self.assertIn(b"node-start N", done.stderr)
 
     def test_a_verb_for_a_cluster_that_is_not_there_says_how_to_start_it(self):
-        with self.assertRaisesRegex(Failure, "tools/testbed --name no-such up"):
-            cli.main(["--name", "no-such", "status"], "")
+        with self.assertRaisesRegex(ToolError, "tools/testbed --name no-such up"):
+            verbs.main(["--name", "no-such", "status"], "")
 
 
 class Configurations(unittest.TestCase):
@@ -75,9 +84,10 @@ class Configurations(unittest.TestCase):
     def test_everything_that_up_starts_is_pinned(self):
         with open(TOOLS / "components.toml", "rb") as file:
             pinned = tomllib.load(file)
-        wanted = {*up.PROGRAMS, *(name for names in extras.PROGRAMS.values() for name in names)}
+        wanted = {*up.PROGRAMS,
+                  *(name for names in optional_parts.PROGRAMS.values() for name in names)}
         self.assertEqual(wanted - set(pinned), set())
-        self.assertEqual(set(layout.PARTS) - set(extras.START), {"juicefs", "ipv6"})
+        self.assertEqual(set(layout.PARTS) - set(optional_parts.START), {"juicefs", "ipv6"})
 
     def test_no_two_nodes_share_a_control_group_a_subnet_or_a_certificate(self):
         kubelets = [configs.kubelet(self.bed, each) for each in self.bed.node_numbers()]
@@ -142,7 +152,7 @@ class Configurations(unittest.TestCase):
         text = kwok.ready_stage(stock)
         self.assertIn(f'annotations[\\"{kwok.INIT_UNTIL}\\"]", "operator": "DoesNotExist"}}', text)
         self.assertTrue(text.endswith("    - key: x\n"))
-        with self.assertRaises(Failure):
+        with self.assertRaises(ToolError):
             kwok.ready_stage("spec: {}\n")
 
     def test_nothing_of_the_callers_environment_reaches_the_cluster(self):
@@ -162,12 +172,12 @@ class Machine(unittest.TestCase):
             ("/", "ext4"), ("/proc", "proc"), ("/tmp", "tmpfs"), ("/home/a/photos", "fuse.sshfs"),
             ("/run/netns/x", "nsfs"), ("/tmp/a\\040b", "ext4"), ("/mnt/tree", "fuse.sshfs")))
         needed = [Path("/tmp/paddle-testbed/t"), Path("/mnt/tree/tools/testbed")]
-        self.assertEqual(mounts.foreign(table, needed),
+        self.assertEqual(mounts.mounts_to_drop(table, needed),
                          ["/tmp/a b", "/run/netns/x", "/home/a/photos"])
 
     def test_hierarchies_of_version_1_and_2_are_told_apart(self):
-        with tempfile.TemporaryDirectory() as top:
-            top = Path(top).resolve()
+        with tempfile.TemporaryDirectory() as scratch:
+            top = Path(scratch).resolve()
             for name in ("memory", "unified"):
                 (top / name).mkdir()
                 (top / name / "cgroup.procs").touch()
@@ -183,7 +193,7 @@ class Machine(unittest.TestCase):
             busybox.chmod(0o755)
             made = []
             for name in ("a", "b"):
-                image.write(Path(top) / name, busybox)
+                node_images.write(Path(top) / name, busybox)
                 made.append((Path(top) / name).read_bytes())
             self.assertEqual(*made)
             with tarfile.open(fileobj=io.BytesIO(made[0])) as archive:
@@ -201,49 +211,49 @@ class Keeping(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.base = Path(scratch.name) / "base"
-        for module in (layout, keeper):
+        for module in (layout, supervisor):
             patched = mock.patch.object(module, "BASE", self.base)
             patched.start()
             self.addCleanup(patched.stop)
 
     def test_one_has_the_lock_until_it_ends(self):
-        first = keeper.lock("t")
-        self.assertIsNone(keeper.lock("t"))
-        self.assertIsNotNone(other := keeper.lock("u"))
+        first = supervisor.lock("t")
+        self.assertIsNone(supervisor.lock("t"))
+        self.assertIsNotNone(other := supervisor.lock("u"))
         os.close(other)
         os.close(first)
-        again = keeper.lock("t")
+        again = supervisor.lock("t")
         self.assertIsNotNone(again)
         os.close(again)
 
     def test_a_lock_on_a_removed_file_is_none(self):
-        first = keeper.lock("t")
+        first = supervisor.lock("t")
         real_open = os.open
 
         def open_then_lose(path, flags, mode=0o777):
             """The owner forgets the cluster between our open and our lock."""
             descriptor = real_open(path, flags, mode)
             if opened == []:
-                keeper.forget("t")
+                supervisor.remove_lock("t")
                 os.close(first)
             opened.append(descriptor)
             return descriptor
         opened = []
         with mock.patch.object(os, "open", open_then_lose):
-            second = keeper.lock("t")
+            second = supervisor.lock("t")
         self.assertEqual(len(opened), 2)
-        self.assertIsNone(keeper.lock("t"))
+        self.assertIsNone(supervisor.lock("t"))
         os.close(second)
 
     def test_a_directory_of_somebody_else_is_refused(self):
         self.base.mkdir()
         self.base.chmod(0o777)
-        with self.assertRaisesRegex(Failure, "not ours"):
-            keeper.lock("t")
+        with self.assertRaisesRegex(ToolError, "not ours"):
+            supervisor.lock("t")
 
     def test_forgetting_the_last_cluster_leaves_nothing(self):
-        os.close(keeper.lock("t"))
-        keeper.forget("t")
+        os.close(supervisor.lock("t"))
+        supervisor.remove_lock("t")
         self.assertFalse(self.base.exists())
 
 
@@ -252,11 +262,11 @@ class Talking(unittest.TestCase):
         with tempfile.TemporaryDirectory() as top, mock.patch.object(layout, "BASE", Path(top)):
             bed = Layout("t")
             bed.state.mkdir()
-            with control.listen(bed) as server:
-                thread = threading.Thread(target=control.answer, args=(server, handle))
+            with control_socket.listen(bed) as server:
+                thread = threading.Thread(target=control_socket.answer, args=(server, handle))
                 thread.start()
                 try:
-                    return control.ask(bed, **request)
+                    return control_socket.ask(bed, **request)
                 finally:
                     thread.join()
 
@@ -266,8 +276,8 @@ class Talking(unittest.TestCase):
 
     def test_a_failure_there_is_a_failure_here(self):
         def refuse(_):
-            raise Failure("node2 is off")
-        with self.assertRaisesRegex(Failure, "node2 is off"):
+            raise ToolError("node2 is off")
+        with self.assertRaisesRegex(ToolError, "node2 is off"):
             self.answer_with(refuse, do="enter")
 
     def test_a_descriptor_comes_along(self):
@@ -287,15 +297,15 @@ class Talking(unittest.TestCase):
 class Parts(unittest.TestCase):
     def test_a_part_that_ended_says_how(self):
         with tempfile.TemporaryDirectory() as top:
-            part = run.Part("p", ["sh", "-c", "echo last words; exit 3"], top).start()
+            part = run.ManagedProcess("p", ["sh", "-c", "echo last words; exit 3"], top).start()
             part.process.wait()
-            self.assertEqual(part.trouble, "ended with code 3")
+            self.assertEqual(part.exit_reason, "ended with code 3")
             self.assertEqual(run.tail(part.log), "last words")
-            killed = run.Part("k", ["sleep", "1000"], top).start()
-            self.assertIsNone(killed.trouble)
+            killed = run.ManagedProcess("k", ["sleep", "1000"], top).start()
+            self.assertIsNone(killed.exit_reason)
             killed.process.kill()
             killed.process.wait()
-            self.assertEqual(killed.trouble, "died of SIGKILL")
+            self.assertEqual(killed.exit_reason, "died of SIGKILL")
 
 
 if __name__ == "__main__":

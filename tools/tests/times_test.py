@@ -46,10 +46,11 @@ class Times(unittest.TestCase):
         with tempfile.TemporaryDirectory() as top:
             inner, outer = Path(top) / "inner.py", Path(top) / "outer.py"
             note = ("import sys\nfrom paddle_tools.runner import report\n"
-                    "report.note(passed=1, failed=0, skipped=0)\n")
+                    "report.append_record(passed=1, failed=0, skipped=0)\n")
             inner.write_text(note)
             outer.write_text(note + "import subprocess\n"
-                             f"subprocess.run([sys.executable, '-B', {str(inner)!r}], check=True)\n")
+                             f"inner = {str(inner)!r}\n"
+                             "subprocess.run([sys.executable, '-B', inner], check=True)\n")
             code, out = self.run_commands(
                 f"PYTHONPATH={TOOLS} exec {sys.executable} -B {outer}")
         self.assertEqual((code, out.splitlines()[-1]), (0, "1 passed, 0 failed, 0 skipped"))
@@ -62,7 +63,7 @@ class Times(unittest.TestCase):
     def test_builds_are_one_row_beside_their_goal(self):
         steps = [{"step": f"build {name}", "seconds": 600, "processor_seconds": 1200}
                  for name in ("release", "asan", "tsan")]
-        table = times.rows(steps, [("make test", 2000, 4000)])
+        table = times.rows(steps, [times.Row("make test", 2000, 4000)])
         self.assertIn(("C++ builds", 1800, 3600), table)
         self.assertIn("warning: C++ builds took 60.0 processor minutes, the goal is 50",
                       times.report(table))

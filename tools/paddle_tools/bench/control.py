@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much slower than the control plane itself is paddle-operator, and what does it cost?
 
-    bench/control [--jobs N] [--workers N] [--idle-jobs N] [--rounds N] [--hands N] [--seed N]
-                  [--programs DIR] [--results DIR] [--quick]
+    bench/control [--jobs N] [--workers N] [--idle-jobs N] [--rounds N] [--connections N]
+                  [--seed N] [--programs DIR] [--results DIR] [--quick]
 
-A real API server, scheduler and controller manager with false nodes. In each round the operator
-brings jobs to Running, and a bare client makes the same objects without it (the floor), in an order
-that is drawn. See README.md. The last line of output is one JSON object. Nothing is asserted.
+A real API server, scheduler and controller manager with simulated nodes. In each round the operator
+brings jobs to Running, and a bare client makes the same objects without it (the floor), in random
+order. See bench/README.md. The last line of output is one JSON object. Nothing is asserted.
 """
 import argparse
 import json
@@ -15,36 +15,37 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from paddle_tools import sandbox as place
-from paddle_tools.bench import audit_log as audit
-from paddle_tools.bench import control_report as figures
-from paddle_tools.bench import job_objects, machine
+from paddle_tools import sandbox
+from paddle_tools.bench import audit_log, control_report, job_objects, machine
 from paddle_tools.bench.control_cluster import JOBS, Cluster, Operator
+from paddle_tools.errors import ToolError
+from paddle_tools.json_types import Json
 from paddle_tools.paths import TOP
-from paddle_tools.sandbox import Failure
-from paddle_tools.testbed.up import why_not
+from paddle_tools.testbed.up import unsupported_reason
 
 HERE = TOP / "bench"
 AGENT = "paddle-operator/"
 FALSE_NODES = 100
 LIMIT = 600   # seconds for all to be Running
-REST = 7      # seconds without a request but for leases and watches: longer than statuses are held
+REST = 7      # seconds without other requests than leases and watches; status writes wait less
 PROGRAMS = {"bench": ("make_objects",), "bin": ("paddle-operator",)}
 
 
-def say(text):
+def log(text: str) -> None:
     print(f"bench: {text}", flush=True)
 
 
-def arguments(argv):
+def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=200, help="of 2 ps and 2 workers each")
     parser.add_argument("--workers", type=int, default=500, help="of the big job")
     parser.add_argument("--idle-jobs", type=int, default=1000)
     parser.add_argument("--idle-seconds", type=int, default=120)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--hands", type=int, default=16, help="connections that create objects")
+    parser.add_argument("--connections", "--hands", type=int, default=16,
+                        help="connections that create objects")
     parser.add_argument("--seed", type=int, default=None, help="of the orders; random when absent")
     parser.add_argument("--quick", action="store_true", help="few jobs, one round: does it work?")
     parser.add_argument("--polite", action="store_true",
@@ -65,34 +66,35 @@ def arguments(argv):
     return plan
 
 
-def collect_programs(build, target):
-    """Copies: a build that goes on meanwhile does not change what is measured."""
+def collect_programs(build: Path, target: Path) -> None:
+    """Copies the programs: a build at the same time does not change what is measured."""
     target.mkdir()
     for folder, names in PROGRAMS.items():
         for name in names:
             places = [build / folder / name, build / "release" / folder / name]
             found = next((each for each in places if each.exists()), None)
             if found is None:
-                raise Failure(f"there is no {folder}/{name} in {build}: run make bench-control")
+                raise ToolError(f"there is no {folder}/{name} in {build}: run make bench-control")
             shutil.copy2(found, target / name)
 
 
 class Bench:
-    def __init__(self, plan, cluster, scratch):
+    def __init__(self, plan: argparse.Namespace, cluster: Cluster, scratch: Path) -> None:
         self.plan, self.cluster, self.scratch = plan, cluster, scratch
         self.random = random.Random(plan.seed)
-        self.turns, self.idle = [], None
-        self.audit = audit.AuditLog(cluster.audit_log, AGENT)
+        self.turns: list[Json] = []
+        self.idle: Json | None = None
+        self.audit_log = audit_log.AuditLog(cluster.audit_log, AGENT)
         self.scenarios = {"jobs": job_objects.jobs(plan.jobs, ps=2, worker=2),
                           "big": job_objects.jobs(1, worker=plan.workers),
                           "released": job_objects.jobs(plan.jobs, ps=2, worker=2, waits=True)}
         self.pods = {"jobs": 4 * plan.jobs, "big": plan.workers, "released": 4 * plan.jobs}
-        self.objects = {}  # of a scenario, as the operator makes them
+        self.objects: dict[str, list[Json]] = {}  # of a scenario, as the operator makes them
 
-    def run(self):
+    def run(self) -> None:
         wanted = [each for each in self.scenarios if each in self.plan.only.split(",")]
         for name in wanted:
-            say(f"{name}: learning what the operator makes")
+            log(f"{name}: learning what the operator makes")
             self.operator(name, at=None)
         for at in range(self.plan.rounds):
             for name in wanted:
@@ -105,118 +107,121 @@ class Bench:
 
     # --- turns ------------------------------------------------------------------------------------
 
-    def make(self, objects, watched, count):
-        """What the client told, with what the machine did meanwhile."""
-        everybody, bed = machine.busy_seconds()[0], self.cluster.cpu_seconds()
-        told = self.cluster.make(self.scratch / "programs/make_objects", objects, watched, count,
-                                 self.plan.hands, LIMIT)
+    def make(self, objects: list[Json], watched: str, count: int) -> Json:
+        """What the client measured, with the processor time that was used meanwhile."""
+        all_programs, bed = machine.busy_seconds()[0], self.cluster.cpu_seconds()
+        result = self.cluster.make(self.scratch / "programs/make_objects", objects, watched, count,
+                                   self.plan.connections, LIMIT)
         bed = self.cluster.cpu_seconds() - bed
-        busy = machine.busy_seconds()[0] - everybody
-        return {**told, "bed_cpu": bed, "busy": busy}
+        busy = machine.busy_seconds()[0] - all_programs
+        return {**result, "bed_cpu": bed, "busy": busy}
 
-    def floor(self, name, at):
+    def floor(self, name: str, at: int | None) -> None:
         ns = self.cluster.namespace()
         objects = job_objects.in_namespace(self.objects[name], ns)
-        told = self.make(objects, "pods", self.pods[name])
-        self.note(name, at, "floor", told, others=told["busy"] - told["bed_cpu"] - told["cpu"])
+        result = self.make(objects, "pods", self.pods[name])
+        self.note(name, at, "floor", result,
+                  others=result["busy"] - result["bed_cpu"] - result["cpu"])
         self.cluster.clear(ns)
 
-    def operator(self, name, at):
+    def operator(self, name: str, at: int | None) -> None:
         with self.leading() as operator:
             ns = self.cluster.namespace()
             objects = job_objects.in_namespace(self.scenarios[name], ns)
-            begin, used = self.audit.end(), operator.cpu_seconds()
-            told = self.make(objects, "paddlejobs", len(objects))
-            others = (told["busy"] - told["bed_cpu"] - told["cpu"]
+            begin, used = self.audit_log.end(), operator.cpu_seconds()
+            result = self.make(objects, "paddlejobs", len(objects))
+            others = (result["busy"] - result["bed_cpu"] - result["cpu"]
                       - (operator.cpu_seconds() - used))
             time.sleep(1)
-            until_running = len(self.audit.requests(begin)[0])
+            until_running = len(self.audit_log.requests(begin)[0])
             self.wait_for_rest()
-            asked = [each for each in self.audit.requests(begin)[0]
-                     if not audit.is_quiet(*each[:2])]
+            asked = [each for each in self.audit_log.requests(begin)[0]
+                     if not audit_log.is_quiet(*each[:2])]
             now, most = operator.memory_mib()
             self.check(name, ns)
             if at is None:
                 self.objects[name] = self.learn(ns)
             else:
-                self.note(name, at, "operator", told, others=others,
+                self.note(name, at, "operator", result, others=others,
                           operator_cpu=operator.cpu_seconds() - used, rss_mib=now,
-                          peak_rss_mib=most, requests=audit.tally(asked),
+                          peak_rss_mib=most, requests=audit_log.count_requests(asked),
                           requests_until_running=until_running)
         self.cluster.clear(ns)
 
-    def leading(self):
+    def leading(self) -> Operator:
         return Operator(self.scratch / "programs/paddle-operator", self.cluster,
                         self.scratch / "operator.log")
 
-    def wait_for_rest(self, limit=120):
-        """Until the operator has asked for nothing of interest for REST seconds. Silent: the log is
-        looked at, nobody is asked."""
-        end, position, quiet_since = time.monotonic() + limit, self.audit.end(), time.monotonic()
+    def wait_for_rest(self, limit: float = 120) -> None:
+        """Waits until the operator has sent only renewals of leases and watches for REST seconds.
+        Reads the audit log, so that the wait itself sends no request."""
+        quiet_since = time.monotonic()
+        end, position = quiet_since + limit, self.audit_log.end()
         while time.monotonic() < min(end, quiet_since + REST):
             time.sleep(0.5)
-            found, position = self.audit.requests(position)
-            if any(not audit.is_quiet(*each[:2]) for each in found):
+            found, position = self.audit_log.requests(position)
+            if any(not audit_log.is_quiet(*each[:2]) for each in found):
                 quiet_since = time.monotonic()
         if time.monotonic() >= end:
-            say(f"  the operator did not come to rest within {limit} s")
+            log(f"  the operator did not come to rest within {limit} s")
 
-    def check(self, name, ns):
-        """Figures of a wrong result are worth nothing."""
-        pods = self.cluster.list(f"/api/v1/namespaces/{ns}/pods")
+    def check(self, name: str, ns: str) -> None:
+        """Fails when the result is wrong: then its figures are worthless."""
+        pods = self.cluster.list_objects(f"/api/v1/namespaces/{ns}/pods")
         running = sum(each["status"].get("phase") == "Running" for each in pods)
         if (len(pods), running) != (self.pods[name],) * 2:
-            raise Failure(f"{name}: {self.pods[name]} pods were to run, there are {len(pods)} and "
-                          f"{running} run")
+            raise ToolError(f"{name}: {self.pods[name]} pods were to run; {running} of "
+                            f"{len(pods)} run")
         phases = {each.get("status", {}).get("phase")
-                  for each in self.cluster.list(JOBS.format(ns))}
+                  for each in self.cluster.list_objects(JOBS.format(ns))}
         if phases != {"Running"}:
-            raise Failure(f"{name}: jobs are in the phases {phases}")
+            raise ToolError(f"{name}: jobs are in the phases {phases}")
 
-    def learn(self, ns):
-        made = (job_objects.as_made(kind, each) for kind, each in self.cluster.made_in(ns))
+    def learn(self, ns: str) -> list[Json]:
+        made = (job_objects.as_made(kind, each) for kind, each in self.cluster.objects_in(ns))
         return [each for each in made if each]
 
-    def note(self, name, at, subject, told, **more):
-        turn = {"scenario": name, "round": at, "subject": subject, **told, **more}
+    def note(self, name: str, at: int | None, subject: str, result: Json, **more: Any) -> None:
+        turn = {"scenario": name, "round": at, "subject": subject, **result, **more}
         self.turns.append({key: round(value, 3) if isinstance(value, float) else value
                            for key, value in turn.items()})
-        text = (f"  {name} round {at}: {subject} {told['all']:.1f} s "
-                f"(created {told['created']:.1f} s)")
+        text = (f"  {name} round {at}: {subject} {result['all']:.1f} s "
+                f"(created {result['created']:.1f} s)")
         if "requests" in more:
             text += f", {sum(more['requests'].values())} requests"
-        say(text)
+        log(text)
 
     # --- at rest ----------------------------------------------------------------------------------
 
-    def rest_with_many_jobs(self):
-        """Memory, and what is still asked when nothing happens."""
+    def rest_with_many_jobs(self) -> Json:
+        """Memory, and the requests when nothing happens."""
         plan = self.plan
-        say(f"idle: {plan.idle_jobs} jobs, {4 * plan.idle_jobs} pods")
+        log(f"idle: {plan.idle_jobs} jobs, {4 * plan.idle_jobs} pods")
         with self.leading() as operator:
             ns = self.cluster.namespace()
             objects = job_objects.in_namespace(
                 job_objects.jobs(plan.idle_jobs, ps=2, worker=2), ns)
-            told = self.make(objects, "paddlejobs", len(objects))
-            say(f"  all Running after {told['all']:.1f} s")
+            result = self.make(objects, "paddlejobs", len(objects))
+            log(f"  all Running after {result['all']:.1f} s")
             self.wait_for_rest()
-            begin, used = self.audit.end(), operator.cpu_seconds()
+            begin, used = self.audit_log.end(), operator.cpu_seconds()
             time.sleep(plan.idle_seconds)
-            asked, _ = self.audit.requests(begin)
+            asked, _ = self.audit_log.requests(begin)
             now, most = operator.memory_mib()
             used = operator.cpu_seconds() - used
-        with self.leading() as operator:  # a successor finds all of it at once
+        with self.leading() as operator:  # a successor finds all jobs at once
             self.wait_for_rest()
-            again, most_again = operator.memory_mib()
+            successor, successor_most = operator.memory_mib()
         self.cluster.clear(ns)
-        return {"jobs": plan.idle_jobs, "seconds": plan.idle_seconds, "running_after": told["all"],
-                "cpu": round(used, 3), "requests": audit.tally(asked),
+        return {"jobs": plan.idle_jobs, "seconds": plan.idle_seconds,
+                "running_after": result["all"],
+                "cpu": round(used, 3), "requests": audit_log.count_requests(asked),
                 "rss_mib": round(now, 1), "peak_rss_mib": round(most, 1),
-                "successor_rss_mib": round(again, 1),
-                "successor_peak_rss_mib": round(most_again, 1)}
+                "successor_rss_mib": round(successor, 1),
+                "successor_peak_rss_mib": round(successor_most, 1)}
 
 
-def describe(plan, cluster, took):
+def describe(plan: argparse.Namespace, cluster: Cluster, took: float) -> dict[str, Any]:
     programs = cluster.layout.programs
     version = {name: Path(programs[name]).parents[1].name
                for name in ("kube-apiserver", "etcd", "kwok")}
@@ -225,41 +230,42 @@ def describe(plan, cluster, took):
             "control plane": f"Kubernetes {version['kube-apiserver']}, etcd {version['etcd']} on "
                              f"tmpfs, kwok {version['kwok']} with {FALSE_NODES} nodes",
             "jobs": f"{plan.jobs} of 2 ps and 2 workers; one of {plan.workers} workers; "
-                    f"{plan.idle_jobs} at rest",
-            "rounds": plan.rounds, "connections that create": plan.hands, "seed": plan.seed,
+            f"{plan.idle_jobs} at rest",
+            "rounds": plan.rounds, "connections that create": plan.connections, "seed": plan.seed,
             "took": f"{took:.0f} s"}
 
 
-def run(plan):
-    if reason := why_not():
-        raise Failure(reason)
+def run(plan: argparse.Namespace) -> int:
+    if reason := unsupported_reason():
+        raise ToolError(reason)
     begin = time.monotonic()
-    with place.scratch(TOP / "build" / "bench" / "control-scratch") as scratch:
+    with sandbox.scratch_directory(TOP / "build" / "bench" / "control-scratch") as scratch:
         collect_programs(plan.programs, scratch / "programs")
         cluster = Cluster("bench", FALSE_NODES, scratch, first=not plan.polite)
         try:
-            say(f"seed {plan.seed}; the cluster is up after {time.monotonic() - begin:.0f} s")
+            log(f"seed {plan.seed}; the cluster is up after {time.monotonic() - begin:.0f} s")
             bench = Bench(plan, cluster, scratch)
             bench.run()
             facts = describe(plan, cluster, time.monotonic() - begin)
         finally:
             cluster.end()
-    result = figures.Result(facts, bench.turns, bench.idle,
-                            {name: len(made) for name, made in bench.objects.items()}, plan.jobs)
+    result = control_report.Result(facts, bench.turns, bench.idle,
+                                   {name: len(made) for name, made in bench.objects.items()},
+                                   plan.jobs)
     plan.results.mkdir(parents=True, exist_ok=True)
     stem = plan.results / f"control-{time.strftime('%Y-%m-%d', time.gmtime())}"
     stem.with_suffix(".md").write_text(result.markdown())
     stem.with_suffix(".json").write_text(result.as_json())
-    say(f"written: {stem}.md")
+    log(f"written: {stem}.md")
     print(json.dumps(result.summary()))
     return 0
 
 
-def main(argv):
-    place.end_in_order()
+def main(argv: list[str]) -> int:
+    sandbox.interrupt_on_signals()
     try:
         return run(arguments(argv))
-    except Failure as failure:
+    except ToolError as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

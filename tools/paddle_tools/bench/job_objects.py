@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PaddleJobs of the control benchmark, and what the floor makes instead of them. Pure."""
+"""The PaddleJobs of the control benchmark, and the objects that the floor makes instead. Pure."""
 import copy
+from typing import Any
+
+from paddle_tools.json_types import Json
 
 GROUP = "batch.paddlepaddle.org/v1"
-# What the API server and others add to an object; the floor must not send it.
+# Fields that the cluster adds to an object; the floor must not send them.
 _ADDED = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation",
           "ownerReferences", "selfLink", "deletionTimestamp", "finalizers")
 _ADDED_TO_PODS = ("nodeName", "serviceAccount", "serviceAccountName", "preemptionPolicy",
@@ -13,36 +16,36 @@ _TOKEN = "kube-api-access-"
 _NOT_OURS = ("kube-root-ca.crt",)
 
 
-def toleration():
+def toleration() -> Json:
     return {"key": "kwok.x-k8s.io/node", "operator": "Exists", "effect": "NoSchedule"}
 
 
-def role(replicas, annotations):
+def role(replicas: int, annotations: dict[str, str]) -> Json:
     return {"replicas": replicas, "template": {"metadata": {"annotations": annotations}, "spec": {
         "tolerations": [toleration()],
         "containers": [{"name": "paddle", "image": "paddle:bench",
                         "command": ["python", "train.py"]}]}}}
 
 
-def job(name, waits=False, **replicas):
-    """job("a", ps=2, worker=2); the false nodes let pods that wait begin once they are released."""
+def job(name: str, waits: bool = False, **replicas: int) -> Json:
+    """job("a", ps=2, worker=2). With `waits` the simulated nodes keep pods in their init container
+    until the operator releases them."""
     annotations = {"testbed/init-until": "batch.paddlepaddle.org/release"} if waits else {}
     return {"apiVersion": GROUP, "kind": "PaddleJob", "metadata": {"name": name},
             "spec": {"cleanPodPolicy": "Never",
                      **{kind: role(count, annotations) for kind, count in replicas.items()}}}
 
 
-def jobs(count, **what):
+def jobs(count: int, **what: Any) -> list[Json]:
     return [job(f"job-{number:04}", **what) for number in range(count)]
 
 
-def in_namespace(objects, ns):
+def in_namespace(objects: list[Json], ns: str) -> list[Json]:
     return [{**each, "metadata": {**each["metadata"], "namespace": ns}} for each in objects]
 
 
-def as_made(kind, found):
-    """An object as it is on the server, as its maker would send it again; nothing for one that the
-    cluster itself made."""
+def as_made(kind: str, found: Json) -> Json | None:
+    """An object of the server as its creator would send it; None for one that the cluster made."""
     if found["metadata"]["name"] in _NOT_OURS:
         return None
     made = copy.deepcopy(found)
@@ -58,7 +61,7 @@ def as_made(kind, found):
     return made
 
 
-def _clean_pod(spec):
+def _clean_pod(spec: Json) -> None:
     for field in _ADDED_TO_PODS:
         spec.pop(field, None)
     spec["tolerations"] = [toleration()]

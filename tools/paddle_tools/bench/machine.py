@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure was measured on, as far as it is anybody's business."""
+"""The machine on which a benchmark ran, and processor time on it."""
 import os
 import platform
 from pathlib import Path
 
 
-def describe(directory):
-    """{what: text}; `directory` lies on the disk that is measured."""
+def describe(directory: Path) -> dict[str, str]:
+    """{what: text}; `directory` is on the disk that is measured."""
     return {
         "processor": processor(),
         "cores": str(len(os.sched_getaffinity(0))),
@@ -17,20 +17,20 @@ def describe(directory):
     }
 
 
-def processor():
+def processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()
 
 
-def memory_kib():
+def memory_kib() -> int:
     first = Path("/proc/meminfo").read_text().splitlines()[0]
     return int(first.split()[1])
 
 
-def disk(directory):
-    """File system, device and whether it spins."""
+def disk(directory: Path) -> str:
+    """File system, device and whether it is rotational."""
     number = os.stat(directory).st_dev
     wanted = f"{os.major(number)}:{os.minor(number)}"
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
@@ -41,7 +41,7 @@ def disk(directory):
     return "unknown"
 
 
-def spinning(device):
+def spinning(device: str) -> str:
     try:
         turns = Path(f"/sys/dev/block/{device}/queue/rotational").read_text().strip()
     except OSError:
@@ -49,17 +49,17 @@ def spinning(device):
     return ", rotational" if turns == "1" else ", not rotational"
 
 
-def busy_seconds():
-    """Processor time of everything on this machine, for all cores together; and of the hypervisor's
-    other guests."""
+def busy_seconds() -> tuple[float, float]:
+    """Processor seconds of all programs on this machine, all cores together, and those that the
+    hypervisor gave to other guests."""
     fields = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     user, nice, system, _, _, irq, softirq, steal = fields
     tick = os.sysconf("SC_CLK_TCK")
     return (user + nice + system + irq + softirq) / tick, steal / tick
 
 
-def group_seconds(group):
-    """Processor time of a control group, whichever version the machine has."""
+def group_seconds(group: str) -> float:
+    """Processor seconds of a control group of version 1 or 2."""
     root = Path("/sys/fs/cgroup")
     for first in (root / "cpuacct" / group, root / "cpu,cpuacct" / group):
         if (first / "cpuacct.usage").exists():
@@ -70,8 +70,8 @@ def group_seconds(group):
     return 0.0
 
 
-def give_weight(group, times):
-    """Its share of busy processors: as if so many programs asked for them."""
+def give_weight(group: str, times: int) -> None:
+    """Sets the group's share of busy processors to `times` the standard."""
     for path, standard in ((Path("/sys/fs/cgroup/cpu") / group / "cpu.shares", 1024),
                            (Path("/sys/fs/cgroup") / group / "cpu.weight", 100)):
         if path.exists():

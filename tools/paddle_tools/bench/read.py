@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the same samples from native files, samplefs and JuiceFS, side by side. See README.md.
+"""Reads the same samples from native files, samplefs and JuiceFS. See bench/README.md.
 
     bench/read [--files N] [--cold-files N] [--rounds N] [--cold-rounds N] [--seed N]
                [--programs DIR] [--results DIR] [--quick]
@@ -14,15 +14,18 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
-from paddle_tools import sandbox as place
-from paddle_tools.bench import machine
-from paddle_tools.bench import read_report as figures
+from paddle_tools import sandbox
+from paddle_tools.bench import machine, read_report
 from paddle_tools.bench import read_subjects as subjects
 from paddle_tools.bench.network_link import Link
+from paddle_tools.errors import ToolError
+from paddle_tools.json_types import Json
 from paddle_tools.paths import TOP
-from paddle_tools.sandbox import INSIDE, Failure, run
+from paddle_tools.sandbox import SANDBOX, run
 
 HERE = TOP / "bench"
 COMPONENTS = ("versitygw", "redis", "juicefs")
@@ -30,18 +33,18 @@ PROGRAMS = {"bench": ("read_files", "mount_samples", "delay_proxy"), "bin": ("pa
 READERS = (1, 4)
 FILE_SIZE = 110_000
 FILES_PER_DIRECTORY = 100
-WARM_PASSES = 5  # an epoch of a fifth of a second says more about the scheduler than about reading
+WARM_PASSES = 5  # one pass takes a fifth of a second, which is too short to measure
 LINK_MBIT = 50
 ROUND_TRIP_MS = 20
 
 
-def say(text):
+def log(text: str) -> None:
     print(f"bench: {text}", flush=True)
 
 
 # --- outside --------------------------------------------------------------------------------------
 
-def arguments(argv):
+def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=4000, help="of the warm epochs")
     parser.add_argument("--cold-files", type=int, default=300)
@@ -64,39 +67,39 @@ def arguments(argv):
     return plan
 
 
-def collect_programs(build, target):
-    """Copies: a build that goes on meanwhile does not change what is measured."""
+def collect_programs(build: Path, target: Path) -> None:
+    """Copies the programs: a build at the same time does not change what is measured."""
     target.mkdir()
     for folder, names in PROGRAMS.items():
         for name in names:
             places = [build / folder / name, build / "release" / folder / name]
             found = next((each for each in places if each.exists()), None)
             if found is None:
-                raise Failure(f"there is no {folder}/{name} in {build}: run make bench-read")
+                raise ToolError(f"there is no {folder}/{name} in {build}: run make bench-read")
             shutil.copy2(found, target / name)
     installer = TOP / "tools" / "components"
     if subprocess.run([installer, "install", *COMPONENTS], check=False).returncode != 0:
-        raise Failure("a component could not be installed; the reason is above")
+        raise ToolError("a component could not be installed; the reason is above")
     for name in COMPONENTS:
         path = Path(run([installer, "path", name]).strip())
         shutil.copytree(path.parent.parent, target / f"{name}.d", symlinks=True)
 
 
-def outside(plan):
-    if why := place.why_not():
-        raise Failure(why)
-    with place.scratch(TOP / "build" / "bench" / "scratch") as scratch:
+def outside(plan: argparse.Namespace) -> int:
+    if why := sandbox.unsupported_reason():
+        raise ToolError(why)
+    with sandbox.scratch_directory(TOP / "build" / "bench" / "scratch") as scratch:
         collect_programs(plan.programs, scratch / "programs")
         (scratch / "plan.json").write_text(json.dumps(
             {key: value for key, value in vars(plan).items() if not isinstance(value, Path)}))
-        code = place.enter(scratch, [HERE / "read", "--inside"])
+        code = sandbox.run_inside(scratch, [HERE / "read", "--inside"])
         if code != 0:
             return code
         plan.results.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime("%Y-%m-%d", time.gmtime())
         for suffix in ("md", "json"):
             shutil.copy(scratch / f"read.{suffix}", plan.results / f"read-{stamp}.{suffix}")
-        say(f"written: {plan.results / f'read-{stamp}.md'}")
+        log(f"written: {plan.results / f'read-{stamp}.md'}")
         print(json.dumps(json.loads((scratch / "read.json").read_text())["ratios"]))
     return 0
 
@@ -104,47 +107,47 @@ def outside(plan):
 # --- inside ---------------------------------------------------------------------------------------
 
 class Bench:
-    def __init__(self, plan):
+    def __init__(self, plan: Json) -> None:
         self.plan = plan
-        self.programs = INSIDE / "programs"
+        self.programs = SANDBOX / "programs"
         self.random = random.Random(plan["seed"])
-        self.epochs = []
-        self.names = {}
-        self.facts = {**machine.describe(INSIDE), "seed": plan["seed"],
+        self.epochs: list[Json] = []
+        self.names: dict[str, list[str]] = {}
+        self.facts = {**machine.describe(SANDBOX), "seed": plan["seed"],
                       "files": f"{plan['files']} of {FILE_SIZE:,} bytes (page cache warm: "
-                               f"{WARM_PASSES} times over), cold {plan['cold_files']}",
+                      f"{WARM_PASSES} times over), cold {plan['cold_files']}",
                       "rounds": f"{plan['rounds']}, cold {plan['cold_rounds']}",
                       "link": f"{LINK_MBIT} Mbit/s, round trip {ROUND_TRIP_MS} ms"}
 
-    def wanted(self, name):
+    def wanted(self, name: str) -> bool:
         return not self.plan["only"] or name in self.plan["only"].split(",")
 
-    def component(self, name):
+    def component(self, name: str) -> Path:
         return self.programs / f"{name}.d" / "bin" / name
 
-    def make_files(self, folder, count):
+    def make_files(self, folder: str, count: int) -> None:
         self.names[folder] = [f"c{i // FILES_PER_DIRECTORY:03}/{i:06}.jpg" for i in range(count)]
         for name in self.names[folder]:
-            path = INSIDE / folder / name
+            path = SANDBOX / folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(self.random.randbytes(FILE_SIZE))
 
-    def order(self, folder, passes=1):
+    def order(self, folder: str, passes: int = 1) -> Path:
         """The names in a new order, `passes` times over, in a file for the reader."""
         names = list(self.names[folder])
         self.random.shuffle(names)
-        path = INSIDE / f"order-{passes}"
+        path = SANDBOX / f"order-{passes}"
         path.write_text("\n".join(names * passes) + "\n")
         return path
 
-    def turns(self, subject_names):
-        """Who comes when in a round. Drawn, not rotated: with a rotation everybody would always
-        follow the same subject and inherit what its daemon still had to do."""
+    def turns(self, subject_names: Collection[str]) -> list[str]:
+        """The order of subjects in a round. It is random: with a rotation each subject would always
+        follow the same one, and run beside what its daemon still had to do."""
         return self.random.sample(list(subject_names), len(subject_names))
 
     @staticmethod
-    def settle(these):
-        """Lets the daemons end what reading left them with (at most two seconds)."""
+    def settle(these: Iterable[subjects.Subject]) -> None:
+        """Waits until the daemons are idle (at most two seconds)."""
         daemons = [each.daemon for each in these if each.daemon]
         used = sum(each.cpu_seconds() for each in daemons)
         for _ in range(20):
@@ -153,17 +156,19 @@ class Bench:
             if used - before < 0.015:
                 return
 
-    def read(self, subject, order, readers, checksum=False):
+    def read(self, subject: subjects.Subject, order: Path, readers: int,
+             checksum: bool = False) -> Json:
         done = subprocess.run(
             [self.programs / "read_files", subject.root, order, str(readers),
              *(["sum"] if checksum else [])], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            log = subject.daemon.tail() if subject.daemon else ""
-            raise Failure(f"reading {subject.root} failed: {done.stderr}{done.stdout}\n{log}")
+            daemon_log = subject.daemon.tail() if subject.daemon else ""
+            raise ToolError(f"reading {subject.root} failed: {done.stderr}{done.stdout}\n"
+                            f"{daemon_log}")
         return json.loads(done.stdout)
 
-    def drop(self, subject):
-        """Nothing of any file stays in memory."""
+    def drop(self, subject: subjects.Subject) -> None:
+        """Drops the page cache of all files."""
         os.sync()
         try:
             Path("/proc/sys/vm/drop_caches").write_text("3")
@@ -175,45 +180,47 @@ class Bench:
                     with open(each, "rb") as file:
                         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
-    def timed(self, workload, at, name, subject, order, readers):
+    def timed(self, workload: str, at: int, name: str, subject: subjects.Subject, order: Path,
+              readers: int) -> None:
         used = subject.daemon.cpu_seconds() if subject.daemon else 0
-        everybody, stolen = machine.busy_seconds()
+        busy, stolen = machine.busy_seconds()
         received = self.link.received()
         got = self.read(subject, order, readers)
         used = (subject.daemon.cpu_seconds() if subject.daemon else 0) - used + got["cpu_seconds"]
         after, stolen_after = machine.busy_seconds()
         self.note(workload, at, name, readers, got["files"], got["bytes"], got["seconds"],
                   cpu_us=used / got["files"] * 1e6, received=self.link.received() - received,
-                  others=max(0.0, after - everybody - used), stolen=stolen_after - stolen)
+                  others=max(0.0, after - busy - used), stolen=stolen_after - stolen)
 
-    def note(self, workload, at, name, readers, files, size, seconds, **more):
+    def note(self, workload: str, at: int | None, name: str, readers: int, files: int, size: int,
+             seconds: float, **more: Any) -> None:
         self.epochs.append({"workload": workload, "readers": readers, "round": at, "subject": name,
                             "files": files, "bytes": size, "seconds": seconds,
                             **{key: round(value, 3) for key, value in more.items()}})
-        say(f"  {workload} {readers} reader(s) round {at}: {name} {files / seconds:.0f} files/s")
+        log(f"  {workload} {readers} reader(s) round {at}: {name} {files / seconds:.0f} files/s")
 
     # --- the three workloads ---
 
-    def prepare(self):
+    def prepare(self) -> None:
         self.link = Link(self.programs, self.component("versitygw"), ROUND_TRIP_MS)
         subjects.start_redis(self.component("redis"))
         server = self.link.client()
         server.make_bucket("samples")
-        self.volumes = {}
+        self.volumes: dict[str, subjects.JuiceVolume] = {}
         for folder, count, database in (("warm", self.plan["files"], 1),
                                         ("cold", self.plan["cold_files"], 2)):
             self.make_files(folder, count)
             for name in self.names[folder]:
-                server.put("samples", f"{folder}/{name}", (INSIDE / folder / name).read_bytes())
+                server.put("samples", f"{folder}/{name}", (SANDBOX / folder / name).read_bytes())
             volume = subjects.JuiceVolume(self.component("juicefs"), database, self.link,
                                           far=folder == "cold")
-            volume.bring_in(INSIDE / folder)
+            volume.bring_in(SANDBOX / folder)
             self.volumes[folder] = volume
 
-    def warm_subjects(self):
+    def warm_subjects(self) -> dict[str, subjects.Subject]:
         volume, tuned = self.volumes["warm"], subjects.TUNED
         makers = {
-            "native": lambda name: subjects.Native(INSIDE / "warm"),
+            "native": lambda name: subjects.Native(SANDBOX / "warm"),
             "samplefs": lambda name: subjects.SampleFs(name, self.programs, self.link, False,
                                                        "s3://samples/warm"),
             "juicefs": lambda name: subjects.JuiceFs(name, volume, []),
@@ -223,14 +230,14 @@ class Bench:
             each.fill()
         return these
 
-    def check_bytes(self, these, order):
+    def check_bytes(self, these: dict[str, subjects.Subject], order: Path) -> None:
         sums = {name: self.read(each, order, 1, checksum=True)["sum"]
                 for name, each in these.items()}
         if len(set(sums.values())) != 1:
-            raise Failure(f"the subjects do not hold the same bytes: {sums}")
+            raise ToolError(f"the subjects do not have the same bytes: {sums}")
 
-    def warm_epochs(self, these):
-        # Pages left by writing lie in larger pieces than pages read: all start from disk.
+    def warm_epochs(self, these: dict[str, subjects.Subject]) -> None:
+        # Pages of written files are larger than pages of read files: all start from disk.
         self.drop(next(iter(these.values())))
         self.check_bytes(these, self.order("warm"))
         for workload in ("warm", "disk"):
@@ -246,7 +253,7 @@ class Bench:
                         self.settle(these.values())
                         self.timed(workload, at, name, these[name], order, readers)
 
-    def cold_epochs(self):
+    def cold_epochs(self) -> None:
         self.link.shape(LINK_MBIT)
         makers = {
             "samplefs": (self.cold_samplefs, True),
@@ -269,41 +276,41 @@ class Bench:
                         subject.fill_alongside()
                     self.timed("cold", at, name, subject, order, readers)
                     if at == 0:
-                        native = subjects.Native(INSIDE / "cold")
+                        native = subjects.Native(SANDBOX / "cold")
                         self.check_bytes({name: subject, "native": native}, order)
                     subject.stop()
 
-    def cold_samplefs(self, name):
+    def cold_samplefs(self, name: str) -> subjects.Subject:
         return subjects.SampleFs(name, self.programs, self.link, True, "s3://samples/cold")
 
-    def cold_juicefs(self, name, options):
+    def cold_juicefs(self, name: str, options: list[str]) -> subjects.Subject:
         return subjects.JuiceFs(name, self.volumes["cold"], options)
 
-    def run(self):
+    def run(self) -> None:
         begin = time.monotonic()
-        say(f"seed {self.plan['seed']}; preparing: files, S3 server, two JuiceFS volumes")
+        log(f"seed {self.plan['seed']}; preparing: files, S3 server, two JuiceFS volumes")
         self.prepare()
         these = self.warm_subjects()
-        say(f"prepared in {time.monotonic() - begin:.0f} s; warm epochs")
+        log(f"prepared in {time.monotonic() - begin:.0f} s; warm epochs")
         self.warm_epochs(these)
         for each in these.values():
             each.stop()
-        say("cold epochs")
+        log("cold epochs")
         self.cold_epochs()
         self.facts["took"] = f"{time.monotonic() - begin:.0f} s"
-        (INSIDE / "read.md").write_text(figures.markdown(self.facts, self.epochs))
-        (INSIDE / "read.json").write_text(figures.as_json(self.facts, self.epochs))
+        (SANDBOX / "read.md").write_text(read_report.markdown(self.facts, self.epochs))
+        (SANDBOX / "read.json").write_text(read_report.as_json(self.facts, self.epochs))
 
 
-def main(argv):
-    place.end_in_order()
+def main(argv: list[str]) -> int:
+    sandbox.interrupt_on_signals()
     try:
         if argv == ["--inside"]:
-            place.arrive()
-            Bench(json.loads((INSIDE / "plan.json").read_text())).run()
+            sandbox.set_up_inside()
+            Bench(json.loads((SANDBOX / "plan.json").read_text())).run()
             return 0
         return outside(arguments(argv))
-    except Failure as failure:
+    except ToolError as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time and randomness are arguments: only src/base reads a clock, sleeps or rolls dice."""
+"""Time and randomness are arguments: only src/base reads clocks, sleeps or draws random numbers."""
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from paddle_tools.checks import source_tree as tree
+from paddle_tools.checks import source_tree
+from paddle_tools.paths import TOP
 
-FREE = r"(?<![\w.>:])(?:::|std::)?"  # a free function, not a member of something of ours
+FREE = r"(?<![\w.>:])(?:::|std::)?"  # a free function, not a member of a class of ours
 FORBIDDEN = [re.compile(each) for each in (
     r"\b(?:system|steady|high_resolution|utc|file)_clock\s*::",
     r"\bchrono\s*::\s*(?:system|steady|high_resolution)_clock\b",
@@ -18,17 +20,17 @@ FORBIDDEN = [re.compile(each) for each in (
 )]
 
 
-def problems(top):
-    for path in tree.cxx(tree.files(top), "src/"):
+def problems(top: str | Path) -> Iterator[str]:
+    for path in source_tree.cxx_files(source_tree.list_files(top), "src/"):
         if path.parts[:2] == ("src", "base"):
             continue
-        code = tree.code_only((Path(top) / path).read_text())
+        code = source_tree.code_only((Path(top) / path).read_text())
         for number, line in enumerate(code.splitlines(), 1):
             found = next(filter(None, (each.search(line) for each in FORBIDDEN)), None)
             if found:
                 yield (f"{path}:{number}: '{found.group(0).strip()}' reads a clock, sleeps or "
-                       "rolls dice; take base/clock.h or base/random.h as an argument")
+                       "draws random numbers; take base/clock.h or base/random.h as an argument")
 
 
-def main():
-    return tree.finish("check_clocks", list(problems(tree.root())))
+def main() -> int:
+    return source_tree.report("check_clocks", list(problems(TOP)))

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree is the architecture: a folder of src/ includes only what its module() lists.
+"""A folder of src/ includes only the modules that its module() lists.
 
-Fails on an include of a folder that DEPS does not name, on a name that is no module, on a circle,
-and on a third-party header outside the folders that may know that library.
+Fails on an include of a folder that DEPS does not name, on a name that is no module, on a cycle,
+and on a third-party header outside of the folders that may use that library.
 """
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from paddle_tools.checks import source_tree as tree
+from paddle_tools.checks import source_tree
+from paddle_tools.paths import TOP
 
-# Which modules may include which library; a prefix of the path in <>. A folder stands for the
-# folders beneath it too.
+# Which modules may include which library, given as a prefix of the path in <>. A folder stands for
+# the folders beneath it, too.
 ANYWHERE_IN_TESTS = "tests"
 THIRD_PARTY = {
     "CLI/": ["cli", "programs"],
@@ -42,14 +44,15 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.M)
 @dataclass
 class Module:
     name: str
-    deps: set = field(default_factory=set)
-    test_deps: set = field(default_factory=set)  # of test programs declared in the same folder
-    test_stems: set = field(default_factory=set)  # their files, fake_s3 for fake_s3.h and .cc
+    deps: set[str] = field(default_factory=set)
+    test_deps: set[str] = field(default_factory=set)  # of test programs in the same folder
+    test_stems: set[str] = field(default_factory=set)  # their files: fake_s3 for fake_s3.h and .cc
 
 
-def read_call(text):
-    """Words of a CMake call as {keyword: [words]}; the first words are under ''."""
-    parts, key = {"": []}, ""
+def read_call(text: str) -> dict[str, list[str]]:
+    """The words of a CMake call as {keyword: [words]}; those before a keyword are under ''."""
+    parts: dict[str, list[str]] = {"": []}
+    key = ""
     for word in re.sub(r"#[^\n]*", "", text).split():
         if word in KEYWORDS:
             key = word
@@ -59,9 +62,11 @@ def read_call(text):
     return parts
 
 
-def modules_of(top):
-    found = {}
-    for path in tree.files(top):
+def read_modules(top: str | Path) -> tuple[dict[str, Module], list[str]]:
+    """({name: module}, problems) of all CMakeLists.txt below src/."""
+    found: dict[str, Module] = {}
+    misnamed = []
+    for path in source_tree.list_files(top):
         if path.name != "CMakeLists.txt" or path.parts[0] != "src":
             continue
         folder = "/".join(path.parts[1:-1])
@@ -74,7 +79,7 @@ def modules_of(top):
             name = first if kind == "module" else folder
             module = found.setdefault(name, Module(name))
             if kind == "module" and name != folder:
-                yield f"{path}: module({name}) is not the name of its folder, {folder}"
+                misnamed.append(f"{path}: module({name}) is not the name of its folder, {folder}")
             tests = call.get("TESTS", []) + call.get("FUZZERS", [])
             if kind == "paddle_test":
                 tests += call.get("SOURCES", [])
@@ -88,10 +93,10 @@ def modules_of(top):
     for module in found.values():  # a test may name a module by its target: paddle_net_imposter
         module.test_deps |= {name for name in found
                              if "paddle_" + name.replace("/", "_") in module.test_deps}
-    yield found
+    return found, misnamed
 
 
-def owner(modules, path):
+def owner(modules: dict[str, Module], path: str) -> str:
     """The module of the nearest folder above a path below src/; '' when there is none."""
     folder = path
     while "/" in folder:
@@ -101,48 +106,51 @@ def owner(modules, path):
     return ""
 
 
-def is_test(module, path):
-    return path.stem in module.test_stems or re.search(r"_(?:test|suite|fuzz)$", path.stem)
+def is_test(module: Module, path: Path) -> bool:
+    return (path.stem in module.test_stems
+            or re.search(r"_(?:test|suite|fuzz)$", path.stem) is not None)
 
 
-def allowed(library, module, path):
-    for place in THIRD_PARTY[library]:
-        if place == ANYWHERE_IN_TESTS and is_test(module, path):
+def allowed(library: str, module: Module, path: Path) -> bool:
+    for folder in THIRD_PARTY[library]:
+        if folder == ANYWHERE_IN_TESTS and is_test(module, path):
             return True
-        if module.name == place or module.name.startswith(place + "/"):
+        if module.name == folder or module.name.startswith(folder + "/"):
             return True
     return False
 
 
-def include_problems(modules, module, path, ours, theirs):
-    if ours:
-        if ours.startswith("test/"):
-            if not is_test(module, path):
-                return f"includes {ours}, but only tests may"
-            return None
-        target = owner(modules, ours)
-        known = {module.name} | module.deps | (module.test_deps if is_test(module, path) else set())
-        if not target:
-            return f'includes "{ours}", which belongs to no module'
-        if target not in known:
-            return f'includes "{ours}", but its module({module.name}) does not list {target} in DEPS'
-        return None
-    library = next((each for each in THIRD_PARTY if theirs.startswith(each)), None)
-    if library:
-        if not allowed(library, module, path):
-            return f"includes <{theirs}>; only {', '.join(THIRD_PARTY[library])} may"
-        return None
-    if "/" in theirs and not theirs.startswith(SYSTEM):
-        return f"includes <{theirs}>, a library that tools/check_layers does not know"
+def include_problem(modules: dict[str, Module], module: Module, path: Path,
+                    name: str) -> str | None:
+    """What is wrong with an include of "name"; None when it is allowed."""
+    in_test = is_test(module, path)
+    if name.startswith("test/"):
+        return None if in_test else f"includes {name}, but only tests may"
+    target = owner(modules, name)
+    if not target:
+        return f'includes "{name}", which belongs to no module'
+    if target not in {module.name} | module.deps | (module.test_deps if in_test else set()):
+        return f'includes "{name}", but its module({module.name}) does not list {target} in DEPS'
     return None
 
 
-def circles(modules):
-    done, path = set(), []
+def library_problem(module: Module, path: Path, name: str) -> str | None:
+    """What is wrong with an include of <name>; None when it is allowed."""
+    library = next((each for each in THIRD_PARTY if name.startswith(each)), None)
+    if library and not allowed(library, module, path):
+        return f"includes <{name}>; only {', '.join(THIRD_PARTY[library])} may"
+    if not library and "/" in name and not name.startswith(SYSTEM):
+        return f"includes <{name}>, a library that tools/check_layers does not know"
+    return None
 
-    def visit(name):
+
+def cycles(modules: dict[str, Module]) -> Iterator[str]:
+    done: set[str] = set()
+    path: list[str] = []
+
+    def visit(name: str) -> Iterator[str]:
         if name in path:
-            yield "circle: " + " -> ".join(path[path.index(name):] + [name])
+            yield "cycle: " + " -> ".join([*path[path.index(name):], name])
             return
         if name in done or name not in modules:
             return
@@ -156,27 +164,28 @@ def circles(modules):
         yield from visit(name)
 
 
-def problems(top):
-    *early, modules = modules_of(top)
-    yield from early
+def problems(top: str | Path) -> Iterator[str]:
+    modules, misnamed = read_modules(top)
+    yield from misnamed
     for module in modules.values():
         for dep in sorted(module.deps):
             if dep not in modules:
                 yield f"module({module.name}) lists {dep}, which is no module"
             if dep == "programs":
-                yield f"module({module.name}) lists programs, which nobody may include"
-    yield from circles(modules)
-    for path in tree.cxx(tree.files(top), "src/"):
+                yield f"module({module.name}) lists programs, which no module may include"
+    yield from cycles(modules)
+    for path in source_tree.cxx_files(source_tree.list_files(top), "src/"):
         name = owner(modules, str(Path(*path.parts[1:])))
         if not name:
             yield f"{path}: its folder has no module()"
             continue
         code = (Path(top) / path).read_text()
         for match in INCLUDE.finditer(code):
-            problem = include_problems(modules, modules[name], path, match[1] or "", match[2] or "")
+            problem = (include_problem(modules, modules[name], path, match[1]) if match[1]
+                       else library_problem(modules[name], path, match[2]))
             if problem:
                 yield f"{path}:{code.count(chr(10), 0, match.start()) + 1}: {problem}"
 
 
-def main():
-    return tree.finish("check_layers", list(problems(tree.root())))
+def main() -> int:
+    return source_tree.report("check_layers", list(problems(TOP)))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ceph's RADOS gateway, with a monitor and an object store in memory, on the cluster's host.
 
-Debian's packages are unpacked into a directory and run in it: nothing is installed, no service
-starts. The store has no passwords of its own (the host is no place for others); users of the
-gateway have keys.
+Debian's packages are unpacked into a directory and run in it: nothing is installed, and no service
+starts. The store has no passwords (only the host reaches it); users of the gateway have keys.
 """
 import http.client
 import json
@@ -11,13 +10,12 @@ import os
 import subprocess
 import uuid
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from paddle_tools.e2e import juicefs
-from paddle_tools.e2e.buildah import PASSED_ON, SOURCES
-from paddle_tools.e2e.cluster import Failed, component
-from paddle_tools.e2e.daemons import HOST
-from paddle_tools.s3 import S3
+from paddle_tools.e2e.buildah import PASSED_VARIABLES, SOURCES
+from paddle_tools.e2e.cluster import Cluster, ScenarioFailed, component
+from paddle_tools.e2e.daemons import HOST, Daemons
+from paddle_tools.s3 import S3Client
 
 COMPONENTS = ("mmdebstrap",)
 PACKAGES = ("ceph-mon", "ceph-osd", "ceph-common", "radosgw")
@@ -52,11 +50,11 @@ rgw frontends = beast endpoint=0.0.0.0:{port}
 
 
 class Gateway:
-    """Ready once it is made; it ends with its daemons."""
+    """Serves when the constructor returns; ends with its daemons."""
 
-    def __init__(self, cluster, daemons):
+    def __init__(self, cluster: Cluster, daemons: Daemons) -> None:
         self._daemons = daemons
-        self._root, self._files = daemons.place / "root", daemons.place / "ceph"
+        self._root, self._files = daemons.directory / "root", daemons.directory / "ceph"
         self._unpack()
         fsid = str(uuid.uuid4())
         (self._files / "osd").mkdir(parents=True)
@@ -68,45 +66,46 @@ class Gateway:
         self._call("ceph", "osd", "create")
         self._call("ceph-osd", "-i", "0", "--mkfs")
         self._start("ceph-osd", "-i", "0")
-        # Ceph makes the keys: they are in no list of processes.
+        # Ceph makes the keys, so that they are on no command line.
         made = json.loads(self._call("radosgw-admin", "user", "create", "--uid", "samples",
                                      "--display-name", "samples"))
         self.keys = made["keys"][0]["access_key"], made["keys"][0]["secret_key"]
         self._start("radosgw", "-n", "client.admin")
-        self._outside = urlsplit(juicefs.keys(cluster)["S3_ENDPOINT_OUTSIDE"]).hostname
+        self._outside = juicefs.s3_address(cluster)[0]
         daemons.wait("the gateway's answer", self._answers)
 
-    def put(self, bucket, files):
-        """{key: bytes}"""
-        s3 = S3(self._outside, PORT, *self.keys)
+    def put(self, bucket: str, files: dict[str, bytes]) -> None:
+        """Puts objects, given as {key: bytes}, into a new bucket."""
+        s3 = S3Client(self._outside, PORT, *self.keys)
         s3.make_bucket(bucket)
         for key, data in files.items():
             s3.put(bucket, key, data)
 
-    def _unpack(self):
+    def _unpack(self) -> None:
         sources = [each for each in SOURCES if Path(each).is_file()][:1]
         done = subprocess.run(
             [component("mmdebstrap"), "--mode=root", "--variant=extract",
              f"--include={','.join(PACKAGES)}", "bookworm", self._root, *sources],
-            env={key: os.environ[key] for key in PASSED_ON if key in os.environ}, check=False,
+            env={key: os.environ[key] for key in PASSED_VARIABLES if key in os.environ},
+            check=False,
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
         if done.returncode != 0:
-            raise Failed("Debian's packages of Ceph could not be unpacked; check that this machine "
-                         f"reaches its Debian mirror\n{done.stderr[-2000:]}")
+            raise ScenarioFailed("Debian's packages of Ceph could not be unpacked; check that this "
+                                 f"machine reaches its Debian mirror\n{done.stderr[-2000:]}")
         for name in ("dev", "proc", "ceph"):
             (self._root / name).mkdir(exist_ok=True)
 
-    def _inside(self, program, *args):
+    def _inside(self, program: str, *args: object) -> list[object]:
         more = ["-c", "/ceph/ceph.conf"] if program != "monmaptool" else []
         return ["unshare", "-m", "sh", "-c", ENTER, self._root, self._files, program, *more, *args]
 
-    def _call(self, *argv):
+    def _call(self, *argv: str) -> str:
         return self._daemons.call(*self._inside(*argv))
 
-    def _start(self, program, *args):
+    def _start(self, program: str, *args: object) -> None:
         self._daemons.start(program, *self._inside(program, "-f", *args))
 
-    def _answers(self):
+    def _answers(self) -> bool:
         connection = http.client.HTTPConnection(self._outside, PORT, timeout=10)
         connection.request("GET", "/")
         return connection.getresponse().status == 200

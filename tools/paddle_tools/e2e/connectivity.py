@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who reaches whom: connections made from within a pod's network, whatever its image contains.
+"""Tries connections from the network of a pod, independent of the programs in its image.
 
-The network namespaces of pods are files on their node; the one that has the pod's address is
-entered there by a program of the machine.
+The network namespaces of pods are files on their node; a program of the machine enters the one that
+has the pod's address.
 """
 import json
 
-from paddle_tools.e2e.cluster import Failed
+from paddle_tools.e2e.cluster import Cluster, ScenarioFailed
+from paddle_tools.json_types import Json
 
 OPEN, CLOSED = "open", "closed"
 
@@ -15,7 +16,7 @@ import socket, sys
 try:
     socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=float(sys.argv[3])).close()
     print("open")
-except (TimeoutError, ConnectionRefusedError):  # a firewall drops or rejects, as it likes
+except (TimeoutError, ConnectionRefusedError):  # a firewall drops or rejects
     print("closed")
 """
 
@@ -23,26 +24,26 @@ _ENTER = """
 import json, pathlib, subprocess, sys
 own, *rest = sys.argv[1:]
 for space in pathlib.Path("/run/netns").iterdir():
-    said = subprocess.run(["nsenter", f"--net={space}", "ip", "-j", "addr"], check=True,
+    shown = subprocess.run(["nsenter", f"--net={space}", "ip", "-j", "addr"], check=True,
                           capture_output=True, text=True).stdout
-    if own in [info["local"] for link in json.loads(said) for info in link.get("addr_info", [])]:
+    if own in [info["local"] for link in json.loads(shown) for info in link.get("addr_info", [])]:
         sys.exit(subprocess.run(["nsenter", f"--net={space}", "python3", "-c", *rest]).returncode)
 sys.exit(f"no pod of this node has the address {own}")
 """
 
 
-def from_pod(cluster, source, address, port, limit=3):
-    """OPEN or CLOSED. `source` is a pod's object."""
-    return _said(cluster.on(source["spec"]["nodeName"], "python3", "-c", _ENTER,
-                            source["status"]["podIP"], _CONNECT, address, port, limit))
+def from_pod(cluster: Cluster, source: Json, address: str, port: int, limit: float = 3) -> str:
+    """OPEN or CLOSED, from a pod, given as its object."""
+    return _parse(cluster.on(source["spec"]["nodeName"], "python3", "-c", _ENTER,
+                             source["status"]["podIP"], _CONNECT, address, port, limit))
 
 
-def from_place(cluster, place, address, port, limit=3):
-    """The same from a node, or from the cluster's host, which is outside of all nodes."""
-    return _said(cluster.on(place, "python3", "-c", _CONNECT, address, port, limit))
+def from_place(cluster: Cluster, place: str, address: str, port: int, limit: float = 3) -> str:
+    """OPEN or CLOSED, from a node or from the cluster's host, which is no node."""
+    return _parse(cluster.on(place, "python3", "-c", _CONNECT, address, port, limit))
 
 
-def _said(text):
+def _parse(text: str) -> str:
     if text.strip() not in (OPEN, CLOSED):
-        raise Failed(f"nobody can say whether there was a connection: {json.dumps(text)}")
+        raise ScenarioFailed(f"the attempt to connect gave no result: {json.dumps(text)}")
     return text.strip()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator, installed from deploy/ as the documents say."""
-from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e.cluster import SYSTEM, TOP, Cluster, expect
 
 MANAGERS = ("paddle-controller-manager", "paddle-samplejob-manager", "paddle-sampleset-manager")
 
 
-def install(cluster):
+def install(cluster: Cluster) -> None:
     with cluster.step("our images on every node"):
         cluster.load("paddle-operator", "paddle-cache")
     with cluster.step("kubectl apply -f crd.yaml, operator.yaml, controllers.yaml"):

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pod that trains with real PaddlePaddle: image paddle-e2e, Paddle itself from the machine."""
+"""A pod that trains: image paddle-e2e, with PaddlePaddle mounted from the machine."""
+from typing import Any
+
 from paddle_tools.e2e.cluster import TOP, component
+from paddle_tools.json_types import Json
 
 
-def training_pod(command, packages="paddlepaddle", env=None, **more):
-    """The pod's spec."""
+def training_pod(command: list[str], packages: str = "paddlepaddle",
+                 env: dict[str, str] | None = None, **more: Any) -> Json:
+    """The spec of a pod that runs `command`."""
     variables = {"PYTHONPATH": "/packages", "PADDLE_DISTRI_BACKEND": "gloo", "OMP_NUM_THREADS": "1",
                  "HOME": "/tmp", "PYTHONUNBUFFERED": "1", **(env or {})}
     return {

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Cache Runtime Server's API as the operator speaks it: over TLS, with the set's token.
+"""Calls the API of a Cache Runtime Server as the operator does: over TLS, with the set's token.
 
-Pods are reached from the cluster's host; token and authority go there by a file that root alone may
-read.
+The calls are made on the cluster's host; a file that only root can read has the token and the
+authority.
 """
 import base64
 import json
 from pathlib import Path
 
-from paddle_tools.e2e.cluster import SYSTEM, Failed, expect
+from paddle_tools.e2e.cluster import SYSTEM, Cluster, ScenarioFailed, expect
+from paddle_tools.json_types import Json
 
 SCRIPT = """
 import http.client, json, os, ssl, sys
@@ -25,8 +26,9 @@ print(json.dumps({"status": answer.status, "body": answer.read().decode(), "name
 """
 
 
-def call(cluster, name, method, path, body=None, partition=0, ns=SYSTEM):
-    """(status, text)"""
+def call(cluster: Cluster, name: str, method: str, path: str, body: Json | None = None,
+         partition: int = 0, ns: str = SYSTEM) -> tuple[int, str]:
+    """Returns (status, text)."""
     secret = cluster.get("secret", f"{name}-runtime", ns)
     pod = cluster.get("pod", f"{name}-runtime-{partition}", ns)
     expect(secret and pod, f"{name} has no runtime {partition}")
@@ -36,19 +38,20 @@ def call(cluster, name, method, path, body=None, partition=0, ns=SYSTEM):
     file.write_text(json.dumps({
         "host": pod["status"]["podIP"], "authority": data["ca.crt"], "token": data["token"],
         "method": method, "path": path, "body": json.dumps(body) if body is not None else ""}))
-    said = json.loads(cluster.on("host", "python3", "-c", SCRIPT, file))
-    return said["status"], said["body"]
+    answer = json.loads(cluster.on("host", "python3", "-c", SCRIPT, file))
+    return answer["status"], answer["body"]
 
 
-def run_job(cluster, name, job, request, partition=0, ns=SYSTEM, limit=120):
-    """A job of one runtime to its end; its report."""
+def run_job(cluster: Cluster, name: str, job: str, request: Json, partition: int = 0,
+            ns: str = SYSTEM, limit: float = 120) -> Json:
+    """Runs a job of one runtime to its end; returns its report."""
     status, text = call(cluster, name, "PUT", f"/v1/jobs/{job}", request, partition, ns)
     expect(status == 200, f"the runtime refused {job}: {status} {text}")
 
-    def ended():
+    def ended() -> Json | None:
         report = json.loads(call(cluster, name, "GET", f"/v1/jobs/{job}", None, partition, ns)[1])
         return report if report["state"] not in ("queued", "running") else None
     report = cluster.wait(f"{job} ends", ended, limit)
     if report["state"] != "succeeded":
-        raise Failed(f"{job} ended as {report['state']}: {report['error']}")
+        raise ScenarioFailed(f"{job} ended as {report['state']}: {report['error']}")
     return report

@@ -1,40 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks for secrets where none may be: command lines while a scenario runs; logs, events, objects
-and files that everybody may read at its end.
+"""Looks for secrets where none may be: in command lines while a scenario runs, and at its end in
+logs, events, objects and files that all users can read.
 
-Only what is ours is judged, and what ours made others do. kubelet's and containerd's own records of
-a container's environment are root's alone, and the check of files asks as nobody.
+Files are read as a user without rights: only root can read the records that kubelet and containerd
+keep of a container's environment.
 """
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from paddle_tools.e2e import juicefs
-from paddle_tools.e2e.cluster import expect
+from paddle_tools.e2e.cluster import Cluster, expect
 
 PLACES = ("/var/lib/kubelet", "/var/lib/juicefs", "/var/log", "/run", "/tmp", "/var/cache")
 
 
-class Canary:
-    """with Canary(cluster, secrets) as canary: ...; it fails at its end."""
+class SecretLeakCheck:
+    """with SecretLeakCheck(cluster, secrets): ...; fails at its end when a secret was found."""
 
-    def __init__(self, cluster, secrets):
+    def __init__(self, cluster: Cluster, secrets: Iterable[str]) -> None:
         self._cluster = cluster
         self._secrets = [each for each in secrets if each]
-        self._seen = {}
+        self._seen: dict[str, bytes] = {}
         self._end = threading.Event()
         self._watch = threading.Thread(target=self._look_at_command_lines, daemon=True)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._watch.start()
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: object, *_: object) -> None:
         self._end.set()
         self._watch.join()
         if kind is None:
             self.check()
 
-    def _look_at_command_lines(self):
+    def _look_at_command_lines(self) -> None:
         words = [each.encode() for each in self._secrets]
         while not self._end.wait(0.1):
             for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -45,9 +47,10 @@ class Canary:
                 if any(word in line for word in words):
                     self._seen.setdefault(line.split(b"\0")[0].decode(errors="replace"), line)
 
-    def check(self):
-        """Fails where a secret is found, without repeating it."""
-        cluster, found = self._cluster, []
+    def check(self) -> None:
+        """Fails when a secret is found; the message does not repeat it."""
+        cluster = self._cluster
+        found: list[str] = []
         for program, line in self._seen.items():
             shown = self._hidden(line.decode(errors="replace"))
             found.append(f"the command line of {program}: {shown}")
@@ -65,9 +68,9 @@ class Canary:
             found += self._in_files(node)
         expect(not found, "a secret was found in " + "; ".join(found[:5]))
 
-    def _in_files(self, node):
-        """As somebody who owns nothing there."""
-        found = []
+    def _in_files(self, node: str) -> list[str]:
+        """As a user who owns no file on the node."""
+        found: list[str] = []
         for secret in self._secrets:
             # Never on a command line: that would be what is looked for.
             look = 'printf "%s\\n" "$S" | grep -lsF -f - "$@"'
@@ -79,16 +82,16 @@ class Canary:
             found += [f"{node}:{line}" for line in out.splitlines()]
         return found
 
-    def _in(self, where, text):
+    def _in(self, where: str, text: str) -> list[str]:
         return [f"{where}: {self._hidden(line.strip())}" for line in text.splitlines()
                 if any(secret in line for secret in self._secrets)][:1]
 
-    def _hidden(self, line):
+    def _hidden(self, line: str) -> str:
         for secret in self._secrets:
             line = line.replace(secret, "<secret>")
         return line.replace("\0", " ")[:300]
 
 
-def _octal(text):
-    """For printf in a command line: the secret itself must not be there."""
+def _octal(text: str) -> str:
+    """For printf in a command line, which must not have the secret itself."""
     return "".join(f"\\{byte:03o}" for byte in text.encode())

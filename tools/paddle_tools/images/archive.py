@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An image as a docker archive: what `docker load`, `podman load`, `skopeo` and `ctr import` take.
+"""Writes an image as a docker archive, for `docker load`, `podman load`, `skopeo`, `ctr import`.
 
 One uncompressed layer. The same content gives the same bytes.
 """
@@ -10,37 +10,39 @@ import os
 import shutil
 import tarfile
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from paddle_tools.errors import Failure
-from paddle_tools.images.content import Directory, File
+from paddle_tools.errors import ToolError
+from paddle_tools.images.content import Content, Directory, File
+from paddle_tools.images.definitions import Definition
 
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 EPOCH = "1970-01-01T00:00:00Z"
 
 
 class Hashing(io.RawIOBase):
-    """Writes to a file and sums up what it writes."""
+    """Writes to a file and computes the SHA-256 of what it writes."""
 
-    def __init__(self, file):
+    def __init__(self, file: BinaryIO) -> None:
         super().__init__()
         self._file, self.sum = file, hashlib.sha256()
 
-    def writable(self):
+    def writable(self) -> bool:
         return True
 
-    def write(self, data):
+    def write(self, data: Any) -> int:
         self.sum.update(data)
         return self._file.write(data)
 
 
-def header(name, mode):
+def header(name: str, mode: int) -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
     info.mode, info.uname, info.gname = mode, "", ""
     return info
 
 
-def write_layer(content, file):
-    """The layer's tar into `file`; its digest."""
+def write_layer(content: Content, file: BinaryIO) -> str:
+    """Writes the layer's tar into `file`; returns its digest."""
     out = Hashing(file)
     with tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT) as tar:
         for path, entry in content.sorted():
@@ -58,7 +60,7 @@ def write_layer(content, file):
     return out.sum.hexdigest()
 
 
-def add_file(tar, name, entry):
+def add_file(tar: tarfile.TarFile, name: str, entry: File) -> None:
     info = header(name, entry.mode)
     if isinstance(entry.source, bytes):
         info.size = len(entry.source)
@@ -69,8 +71,8 @@ def add_file(tar, name, entry):
         tar.addfile(info, source)
 
 
-def config(entry, layer):
-    """The image's configuration, as the OCI image specification has it."""
+def config(entry: Definition, layer: str) -> dict[str, Any]:
+    """The image's configuration, as the OCI image specification defines it."""
     run = {"Env": entry["env"], "WorkingDir": entry["workdir"]}
     for key, value in (("User", entry["user"]), ("Entrypoint", entry["entrypoint"]),
                        ("Cmd", entry["command"]), ("Labels", entry["labels"])):
@@ -78,13 +80,13 @@ def config(entry, layer):
             run[key] = value
     machine = os.uname().machine
     if machine not in MACHINES:
-        raise Failure(f"images are made for {', '.join(MACHINES)}; this machine is {machine}")
+        raise ToolError(f"images are made for {', '.join(MACHINES)}; this machine is {machine}")
     return {"architecture": MACHINES[machine], "os": "linux", "created": EPOCH, "config": run,
             "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer}"]},
             "history": [{"created": EPOCH, "created_by": "tools/images"}]}
 
 
-def write(content, entry, target):
+def write(content: Content, entry: Definition, target: str | Path) -> None:
     """`target` appears complete or not at all."""
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -112,11 +114,11 @@ def write(content, entry, target):
         made.unlink(missing_ok=True)
 
 
-def unpack(content, directory):
-    """The same files in a directory, which must not hold anything yet."""
+def unpack(content: Content, directory: str | Path) -> None:
+    """Writes the same files to a directory, which has to be empty."""
     directory = Path(directory)
     if directory.is_dir() and any(directory.iterdir()):
-        raise Failure(f"{directory} is not empty; name another directory")
+        raise ToolError(f"{directory} is not empty; name another directory")
     directory.mkdir(parents=True, exist_ok=True)
     later = []
     for path, entry in content.sorted():

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of files that several images share; tools/images.toml names them in `bundles`."""
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from paddle_tools.errors import Failure
+from paddle_tools.errors import ToolError
+from paddle_tools.images.content import Content
+
+if TYPE_CHECKING:
+    from paddle_tools.images.builder import ImageBuilder
 
 PASSWD = """\
 root:x:0:0:root:/root:/sbin/nologin
@@ -24,8 +30,8 @@ CERTIFICATES = Path("/usr/share/ca-certificates/mozilla")
 ZONES = Path("/usr/share/zoneinfo")
 
 
-def base(content, _tool):
-    """Users, names, a place for temporary files. glibc looks names up without further libraries."""
+def base(content: Content, _builder: "ImageBuilder | None") -> None:
+    """Users, name lookup, a directory for temporary files."""
     content.file("/etc/passwd", PASSWD.encode())
     content.file("/etc/group", GROUP.encode())
     content.file("/etc/nsswitch.conf", NSSWITCH.encode())
@@ -33,24 +39,24 @@ def base(content, _tool):
     content.directory("/home/nonroot")
 
 
-def certificates(content, _tool):
-    """Those that Debian ships, and none that this machine trusts besides."""
+def certificates(content: Content, _builder: "ImageBuilder | None") -> None:
+    """The CA certificates of Debian, without those that were added to this machine."""
     found = sorted(CERTIFICATES.glob("*.crt"))
     if not found:
-        raise Failure(f"there are no certificates in {CERTIFICATES}; run: tools/bootstrap")
+        raise ToolError(f"there are no certificates in {CERTIFICATES}; run: tools/bootstrap")
     text = b"".join(path.read_bytes().rstrip(b"\n") + b"\n" for path in found)
     content.file("/etc/ssl/certs/ca-certificates.crt", text)
     content.link("/usr/lib/ssl/cert.pem", "/etc/ssl/certs/ca-certificates.crt")
 
 
-def zones(content, _tool):
-    """Time zones, once: not again under other names for leap seconds."""
+def zones(content: Content, _builder: "ImageBuilder | None") -> None:
+    """Time zones, without the copies for leap seconds."""
     content.tree(ZONES, leave_out=("right", "posix", "localtime"))
 
 
-def shell(content, tool):
-    """Busybox and a link for each of its commands; real programs added later win."""
-    busybox = tool.component("busybox")
+def shell(content: Content, builder: "ImageBuilder") -> None:
+    """Busybox and a link for each of its commands; a program added later replaces its link."""
+    busybox = builder.component("busybox")
     content.program("/usr/bin/busybox", busybox)
     listed = subprocess.run([str(busybox), "--list"], env={}, check=True, capture_output=True,
                             text=True).stdout
@@ -59,7 +65,7 @@ def shell(content, tool):
             content.link(f"/usr/bin/{name}", "busybox")
 
 
-def python(content, _tool):
+def python(content: Content, _builder: "ImageBuilder | None") -> None:
     """The system's Python 3 with its standard library."""
     program = Path("/usr/bin/python3").resolve()
     library = Path("/usr/lib") / program.name
@@ -71,4 +77,5 @@ def python(content, _tool):
                                      *for_compilers))
 
 
-ALL = {each.__name__: each for each in (base, certificates, zones, shell, python)}
+ALL: dict[str, Callable[[Content, Any], None]] = {
+    each.__name__: each for each in (base, certificates, zones, shell, python)}

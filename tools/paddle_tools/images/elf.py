@@ -1,27 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which shared libraries a program names, read from the file itself: nothing is run.
+"""Which shared libraries a program needs, read from the file itself: nothing is run.
 
-    read(path) -> Elf(interpreter, needed, search, machine) or None when it is no ELF file
-    Finder().closure(paths) -> {soname: path} of everything that the loader would bring in
+    read(path) -> Elf, or None when it is no ELF file
+    Finder().closure(paths) -> {soname: path} of all libraries that the loader would load
 """
 import functools
 import os
 import struct
-from collections import namedtuple
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
-from paddle_tools.errors import Failure
+from paddle_tools.errors import ToolError
 
-Elf = namedtuple("Elf", "interpreter needed search machine")
-Segment = namedtuple("Segment", "kind offset address size")
+
+class Elf(NamedTuple):
+    interpreter: str
+    needed: list[str]  # names of libraries
+    search: list[str]  # directories of RPATH and RUNPATH
+    machine: int
+
+
+class Segment(NamedTuple):
+    kind: int
+    offset: int
+    address: int
+    size: int
+
 
 LOAD, DYNAMIC, INTERPRETER = 1, 2, 3
 NEEDED, STRING_TABLE, RPATH, RUNPATH = 1, 5, 15, 29
 MULTIARCH = {62: "x86_64-linux-gnu", 183: "aarch64-linux-gnu"}
 
 
-def read(path):
-    """The 64-bit little-endian files of the machines that we build for."""
+def read(path: str | Path) -> Elf | None:
+    """Reads 64-bit little-endian files, as on the machines that we build for."""
     with open(path, "rb") as file:
         head = file.read(64)
         if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
@@ -39,13 +52,13 @@ def read(path):
         return Elf(interpreter, *dynamic(file, segments), machine)
 
 
-def dynamic(file, segments):
+def dynamic(file: BinaryIO, segments: list[Segment]) -> tuple[list[str], list[str]]:
     """(names of needed libraries, directories to search first)."""
     section = next((each for each in segments if each.kind == DYNAMIC), None)
     if section is None:
         return [], []
     file.seek(section.offset)
-    entries = [pair for pair in struct.iter_unpack("<QQ", file.read(section.size // 16 * 16))]
+    entries = list(struct.iter_unpack("<QQ", file.read(section.size // 16 * 16)))
     strings = next((value for tag, value in entries if tag == STRING_TABLE), 0)
     home = next((each for each in segments if each.kind == LOAD
                  and each.address <= strings < each.address + each.size), None)
@@ -58,7 +71,7 @@ def dynamic(file, segments):
     return named, search
 
 
-def text(file, offset):
+def text(file: BinaryIO, offset: int) -> str:
     file.seek(offset)
     found = b""
     while b"\0" not in found:
@@ -72,13 +85,14 @@ def text(file, offset):
 class Finder:
     """Looks libraries up where the dynamic loader of this machine does."""
 
-    def __init__(self, configured="/etc/ld.so.conf"):
+    def __init__(self, configured: str = "/etc/ld.so.conf") -> None:
         self._configured = list(configured_directories(Path(configured)))
 
-    def closure(self, paths, lenient=()):
-        """{soname: path} for all files together; nothing for a static program. Files beneath a
-        `lenient` directory may lack some: plug-ins for what this machine does not have."""
-        found, waiting = {}, list(map(Path, paths))
+    def closure(self, paths: Iterable[str | Path], lenient: Sequence[Path] = ()) -> dict[str, Path]:
+        """{soname: path} of the libraries of all files; none for a static program. Files beneath a
+        `lenient` directory may miss some: plug-ins for hardware that this machine lacks."""
+        found: dict[str, Path] = {}
+        waiting = [Path(each) for each in paths]
         while waiting:
             path = waiting.pop()
             elf = read(path)
@@ -92,12 +106,12 @@ class Finder:
                     found[name] = library
                     waiting.append(library)
                 elif not any(each in path.resolve().parents for each in lenient):
-                    raise Failure(f"{path} needs {name}, which is not on this machine; "
-                                  "run: tools/bootstrap")
+                    raise ToolError(f"{path} needs {name}, which is not on this machine; "
+                                    "run: tools/bootstrap")
         return found
 
-    def _find(self, name, elf, asked_by):
-        origin = str(asked_by.resolve().parent)
+    def _find(self, name: str, elf: Elf, needed_by: Path) -> Path | None:
+        origin = str(needed_by.resolve().parent)
         own = [each.replace("$ORIGIN", origin).replace("${ORIGIN}", origin) for each in elf.search]
         multiarch = MULTIARCH.get(elf.machine, "")
         usual = [f"/lib/{multiarch}", f"/usr/lib/{multiarch}", "/lib", "/usr/lib"]
@@ -108,18 +122,18 @@ class Finder:
         return None
 
 
-def is_loader(name):
+def is_loader(name: str) -> bool:
     return name.startswith("ld-linux")
 
 
-@functools.lru_cache(maxsize=None)
-def machine_of(path):
+@functools.cache
+def machine_of(path: Path) -> int | None:
     elf = read(path)
     return elf.machine if elf else None
 
 
-def configured_directories(path):
-    """What /etc/ld.so.conf and the files that it includes name."""
+def configured_directories(path: Path) -> Iterator[str]:
+    """The directories in /etc/ld.so.conf and in the files that it includes."""
     if not path.is_file():
         return
     for line in path.read_text().splitlines():

@@ -14,52 +14,53 @@ Programs come from build/bin (`make build` when they are missing), others from t
 """
 import sys
 import tempfile
+from pathlib import Path
 
-from paddle_tools.errors import Failure
-from paddle_tools.images import archive
-from paddle_tools.images import definitions as table
-from paddle_tools.images.builder import Workshop
+from paddle_tools.errors import ToolError
+from paddle_tools.images import archive, definitions
+from paddle_tools.images.builder import ImageBuilder
+from paddle_tools.images.definitions import Definition
 from paddle_tools.paths import TOP
 
 OUT = TOP / "build" / "images"
 
 
-def wanted(names, entries):
+def wanted(names: list[str], entries: dict[str, Definition]) -> list[str]:
     for name in names:
         if name not in entries:
-            raise Failure(f"there is no image '{name}'; there are: {', '.join(entries)}")
+            raise ToolError(f"there is no image '{name}'; there are: {', '.join(entries)}")
     return names or [name for name, entry in entries.items() if entry["build"]]
 
 
-def build(names, entries):
+def build(names: list[str], entries: dict[str, Definition]) -> None:
     with tempfile.TemporaryDirectory(prefix="paddle-images.") as scratch:
-        workshop = Workshop(TOP, scratch)
+        builder = ImageBuilder(TOP, scratch)
         for name in wanted(names, entries):
-            content = workshop.content(entries[name])
+            content = builder.content(entries[name])
             archive.write(content, entries[name], OUT / f"{name}.tar")
             print(f"images: {entries[name]['reference']} {megabytes(OUT / f'{name}.tar')} "
                   f"build/images/{name}.tar", flush=True)
 
 
-def root(name, directory, entries):
+def root(name: str, directory: str | Path, entries: dict[str, Definition]) -> None:
     with tempfile.TemporaryDirectory(prefix="paddle-images.") as scratch:
-        content = Workshop(TOP, scratch).content(entries[wanted([name], entries)[0]])
+        content = ImageBuilder(TOP, scratch).content(entries[wanted([name], entries)[0]])
         archive.unpack(content, directory)
 
 
-def show(entries):
+def show(entries: dict[str, Definition]) -> None:
     for name, entry in entries.items():
         path = OUT / f"{name}.tar"
         print(f"{entry['reference']:32} {megabytes(path) if path.exists() else 'not built'}")
 
 
-def megabytes(path):
+def megabytes(path: Path) -> str:
     return f"{path.stat().st_size / 1e6:.1f} MB"
 
 
-def main(argv):
+def main(argv: list[str]) -> int:
     try:
-        entries = table.load(TOP)
+        entries = definitions.load(TOP)
         if argv[:1] == ["build"]:
             build(argv[1:], entries)
         elif argv[:1] == ["root"] and len(argv) == 3:
@@ -69,7 +70,7 @@ def main(argv):
         else:
             print(__doc__, file=sys.stdout if argv == ["--help"] else sys.stderr)
             return 0 if argv == ["--help"] else 2
-    except (Failure, OSError) as failure:
+    except (ToolError, OSError) as failure:
         print(f"images: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

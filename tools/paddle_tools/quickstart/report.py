@@ -1,51 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quickstart's figures: from what the workers, the cache and the network card counted. Pure."""
+"""The quickstart's figures, from what the workers, the cache and the network card counted. Pure."""
 import json
+from typing import Any
 
 MARK = "RESULT "
 TOLERANCE = 0.05
 
+Result = dict[str, Any]
 
-def results(log):
-    """The workers' own figures: lines with RESULT and JSON, whatever stands before."""
+
+def parse_results(log: str) -> list[Result]:
+    """The workers' own figures: lines with RESULT and JSON, after any prefix."""
     return [json.loads(line[line.index(MARK) + len(MARK):]) for line in log.splitlines()
             if MARK in line]
 
 
 class Report:
-    def __init__(self, figures, reads, over_link, set_size):
-        self.epochs = {}
-        for figure in figures:
-            if "epoch" in figure:
-                self.epochs.setdefault(figure["epoch"], []).append(figure)
-        finals = [figure for figure in figures if "accuracy" in figure]
+    """`reads` are the counters of the cache, `over_link` the bytes that the link carried,
+    `set_size` the bytes of the samples."""
+
+    def __init__(self, results: list[Result], reads: dict[str, int], over_link: int,
+                 set_size: int) -> None:
+        self.epochs: dict[int, list[Result]] = {}
+        for result in results:
+            if "epoch" in result:
+                self.epochs.setdefault(result["epoch"], []).append(result)
+        finals = [result for result in results if "accuracy" in result]
         self.accuracy = finals[0]["accuracy"] if finals else None
-        self.readers = sum(figure["bytes"] for figure in finals)
+        self.readers = sum(result["bytes"] for result in finals)
         self.source = reads["fromSource"] + reads["fromMemory"]
         self.disk = reads["fromCache"]
         self.downloaded = reads["downloaded"]
         self.page_cache = self.readers - self.source - self.disk
         self.over_link, self.set_size = over_link, set_size
 
-    def rate(self, epoch):
+    def rate(self, epoch: int) -> float:
         """Samples per second of all workers together."""
         ranks = self.epochs[epoch]
-        return sum(each["samples"] for each in ranks) / max(each["seconds"] for each in ranks)
+        samples = sum(each["samples"] for each in ranks)
+        return float(samples / max(each["seconds"] for each in ranks))
 
-    def trouble(self):
-        """Why the figures can not be right; nothing when they can."""
+    def inconsistency(self) -> str | None:
+        """Why the figures cannot be right; None when they can."""
         if self.accuracy is None or not self.epochs:
             return "the workers reported nothing"
         if self.page_cache < -TOLERANCE * self.readers:
             return "the cache served more bytes than the workers read"
-        # Two counters that know nothing of each other: the cache's, and the network card's.
+        # Two independent counters: the cache's, and the network card's.
         if not 0 <= self.over_link - self.downloaded <= TOLERANCE * self.over_link + 1_000_000:
             return (f"the cache says that it downloaded {self.downloaded} bytes, "
                     f"the link carried {self.over_link}")
         return None
 
-    def text(self, mbit):
-        def row(name, size):
+    def text(self, mbit: int) -> str:
+        def row(name: str, size: int) -> str:
             part = 100 * size / self.readers if self.readers else 0
             return f"      {name:44}{size / 1e6:9.1f} MB {part:6.1f} %"
 

@@ -3,6 +3,7 @@
 
     tools/run_tests check    static checks and unit tests (dev preset)
     tools/run_tests test     everything: checks, unit and integration tests, sanitizers, fuzzers
+    tools/run_tests static   the static checks alone
 
 The last line is `N passed, N failed, N skipped`. Logs are in build/logs. Settings:
     PADDLE_FUZZ_SECONDS   how long each fuzz target runs (10)
@@ -13,32 +14,33 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from paddle_tools.paths import TOOLS, TOP
-from paddle_tools.runner import gtest as programs
-from paddle_tools.runner import process as children
-from paddle_tools.runner.report import Tally
+from paddle_tools.runner import gtest, process
+from paddle_tools.runner.report import TestReport
 
 LOGS = TOP / "build" / "logs"
-
-CHECKS = ("check_format", "check_layers", "check_clocks", "check_sizes", "check_words",
-          "check_links")
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "versitygw",
               "paddlepaddle", "redis", "juicefs")
-# Guards against hanging, not expectations of speed.
+# Limits in seconds. They stop programs that hang; they are no expectations of speed.
 UNIT_LIMIT, INTEGRATION_LIMIT, SMALL_LIMIT = 600, 1200, 120
 FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
+# The static checks with their limits. The first use of some installs a linter.
+CHECKS = {"check_format": SMALL_LIMIT, "check_layers": SMALL_LIMIT, "check_clocks": SMALL_LIMIT,
+          "check_sizes": SMALL_LIMIT, "check_words": SMALL_LIMIT, "check_links": SMALL_LIMIT}
 
-# No suppressions: what a sanitizer says is a bug until it is fixed.
+# No suppressions: what a sanitizer reports is a bug until it is fixed.
 SANITIZERS = {
     "asan": {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:"
                              "strict_string_checks=1:check_initialization_order=1",
              "UBSAN_OPTIONS": "print_stacktrace=1"},
     "tsan": {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"},
 }
-# Program in build/<preset>/tests, and what its sanitizer must say about it.
+# Program in build/<preset>/tests, and what its sanitizer must report about it.
 PLANTED = {
     "asan": {"sanity_use_after_free": "AddressSanitizer: heap-use-after-free",
              "sanity_leak": "LeakSanitizer: detected memory leaks",
@@ -47,88 +49,88 @@ PLANTED = {
 }
 
 
-def static_checks(tally):
-    with tally.step("static checks"):
-        for name in CHECKS:
-            small_step(tally, name, [TOOLS / name])
+def static_checks(report: TestReport) -> None:
+    with report.step("static checks"):
+        for name, limit in CHECKS.items():
+            run_command(report, name, [TOOLS / name], limit)
 
 
-def small_step(tally, name, argv, limit=SMALL_LIMIT):
-    """A command that passes or fails as one."""
+def run_command(report: TestReport, name: str, argv: process.Argv,
+                limit: float = SMALL_LIMIT) -> None:
+    """Runs a command that passes or fails as a whole."""
     log = LOGS / f"{name}.log"
-    code, _ = children.run(argv, log, limit, cwd=TOP)
+    code, _ = process.run(argv, log, limit, cwd=TOP)
     if code == 0:
-        tally.passes()
+        report.add_passed()
     else:
-        tally.fails(name, children.how_it_ended(code, limit), children.tail(log),
-                    children.command_line(argv))
+        report.add_failure(name, process.describe_exit(code, limit), process.tail(log),
+                           process.command_line(argv))
 
 
-def tools_tests(tally):
-    with tally.step("tests of the tools"):
+def tools_tests(report: TestReport) -> None:
+    with report.step("tests of the tools"):
         for path in sorted((TOOLS / "tests").glob("*_test.py")):
-            small_step(tally, path.stem, [sys.executable, "-B", path])
+            run_command(report, path.stem, [sys.executable, "-B", path])
 
 
-class Components:
-    """Installs the real components beside everything else, at low priority."""
+class ComponentInstallation:
+    """Installs the real components in the background, at low priority."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._log = LOGS / "components.log"
-        self._start = time.monotonic()
         with open(self._log, "wb") as out:
             self._child = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "TERM", "nice", "-n", "5", TOOLS / "components",
                  "install", *COMPONENTS], stdout=out, stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL)
 
-    def ready(self, tally):
-        """True when all are installed; waits for that."""
-        with tally.step("wait for " + ", ".join(COMPONENTS)):
+    def wait(self, report: TestReport) -> bool:
+        """Waits for its end; returns whether all components are installed."""
+        with report.step("wait for " + ", ".join(COMPONENTS)):
             code = self._child.wait()
-        for line in children.tail(self._log, 12).splitlines():
-            tally.say(f"   {line}")
+        for line in process.tail(self._log, 12).splitlines():
+            report.log(f"   {line}")
         return code == 0
 
-    def end(self):
+    def stop(self) -> None:
         if self._child.poll() is None:
             self._child.terminate()
             self._child.wait()
 
 
-def unit_tests(tally, preset):
-    with tally.step(f"unit tests {preset}"):
+def unit_tests(report: TestReport, preset: str) -> None:
+    with report.step(f"unit tests {preset}"):
         prefix = fixed_addresses() if preset == "tsan" else ()
-        programs.run_all(tally, TOP, preset, programs.listed(TOP, preset, "unit"), UNIT_LIMIT,
-                         SANITIZERS.get(preset), prefix)
+        gtest.run_programs(report, TOP, preset, gtest.list_programs(TOP, preset, "unit"),
+                           UNIT_LIMIT, SANITIZERS.get(preset), prefix)
 
 
-def fixed_addresses():
-    """ThreadSanitizer of g++ 12 does not know the address layout that newer kernels randomize to.
-    Where a container forbids to switch that off, it has to do without."""
+def fixed_addresses() -> tuple[str, ...]:
+    """The command that switches address randomization off, which ThreadSanitizer of g++ 12 needs on
+    newer kernels; empty where a container forbids it."""
     argv = ["setarch", os.uname().machine, "-R"]
     works = subprocess.run([*argv, "true"], capture_output=True, check=False).returncode == 0
     return tuple(argv) if works else ()
 
 
-def planted_bugs(tally, preset):
-    """Passes when the sanitizer's report appears."""
-    with tally.step(f"planted bugs {preset}"):
+def planted_bugs(report: TestReport, preset: str) -> None:
+    """A planted bug passes when the sanitizer reports it."""
+    with report.step(f"planted bugs {preset}"):
         prefix = fixed_addresses() if preset == "tsan" else ()
-        for name, report in PLANTED[preset].items():
+        for name, expected in PLANTED[preset].items():
             log = LOGS / f"{name}.log"
-            argv = [*prefix, TOP / "build" / preset / "tests" / name]
-            code, _ = children.run(argv, log, SMALL_LIMIT,
-                                   env=children.test_environment(**SANITIZERS[preset]))
-            said = children.tail(log, 1000)
-            if code not in (0, None) and report in said:
-                tally.passes()
+            argv: list[str | Path] = [*prefix, TOP / "build" / preset / "tests" / name]
+            code, _ = process.run(argv, log, SMALL_LIMIT,
+                                  env=process.test_environment(**SANITIZERS[preset]))
+            output = process.tail(log, 1000)
+            if code not in (0, None) and expected in output:
+                report.add_passed()
             else:
-                tally.fails(name, f"the sanitizer did not say '{report}'", said[-2000:],
-                            children.command_line(argv, SANITIZERS[preset]))
+                report.add_failure(name, f"the sanitizer did not report '{expected}'",
+                                   output[-2000:], process.command_line(argv, SANITIZERS[preset]))
 
 
-def planted_thread_safety(tally):
+def planted_thread_safety(report: TestReport) -> None:
     """The asan preset, built by clang, refuses a read without its lock and accepts it with."""
     name = "planted bug for thread-safety analysis"
     commands = json.loads((TOP / "build/asan/compile_commands.json").read_text())
@@ -137,109 +139,114 @@ def planted_thread_safety(tally):
     words = [word for word in words[:words.index("-o")] if "ccache" not in word]
     log = LOGS / "planted-thread-safety.log"
     argv = [*words, "-fsyntax-only", str(TOP / "test/sanity/unguarded.cc")]
-    locked, _ = children.run([*argv, "-DLOCKED"], log, SMALL_LIMIT, cwd=model["directory"])
+    locked, _ = process.run([*argv, "-DLOCKED"], log, SMALL_LIMIT, cwd=model["directory"])
     if locked != 0:
-        tally.fails(name, "does not compile even with the lock", children.tail(log))
+        report.add_failure(name, "does not compile even with the lock", process.tail(log))
         return
-    unlocked, _ = children.run(argv, log, SMALL_LIMIT, cwd=model["directory"])
-    if unlocked != 0 and "requires holding mutex" in children.tail(log):
-        tally.passes()
+    unlocked, _ = process.run(argv, log, SMALL_LIMIT, cwd=model["directory"])
+    if unlocked != 0 and "requires holding mutex" in process.tail(log):
+        report.add_passed()
     else:
-        tally.fails(name, "clang did not refuse it", children.tail(log), children.command_line(argv))
+        report.add_failure(name, "clang did not refuse it", process.tail(log),
+                           process.command_line(argv))
 
 
-def fuzz(tally):
+def fuzz(report: TestReport) -> None:
     targets = sorted(each for each in (TOP / "build/asan/fuzz").glob("*_fuzz")
                      if os.access(each, os.X_OK))
     if not targets:
-        tally.fails("fuzz", "the asan preset built no target", reproduce="ls build/asan/fuzz")
-    with tally.step(f"fuzz {len(targets)} targets for {FUZZ_SECONDS} s each"):
-        with ThreadPoolExecutor(max_workers=programs.CORES) as pool:
-            list(pool.map(lambda target: fuzz_one(tally, target), targets))
+        report.add_failure("fuzz", "the asan preset built no target",
+                           reproduce="ls build/asan/fuzz")
+    with report.step(f"fuzz {len(targets)} targets for {FUZZ_SECONDS} s each"), \
+            ThreadPoolExecutor(max_workers=gtest.CORES) as pool:
+        list(pool.map(lambda target: fuzz_one(report, target), targets))
 
 
-def fuzz_one(tally, target):
-    """What a target finds stays in build/corpus for the next run; seeds are in test/fuzz."""
-    found = TOP / "build" / "corpus" / target.name
-    found.mkdir(parents=True, exist_ok=True)
+def fuzz_one(report: TestReport, target: Path) -> None:
+    """Inputs that a target finds stay in build/corpus for the next run; seeds are in test/fuzz."""
+    corpus = TOP / "build" / "corpus" / target.name
+    corpus.mkdir(parents=True, exist_ok=True)
     seeds = [each for each in (TOP / "test" / "fuzz" / target.name,) if each.is_dir()]
     crashes = LOGS / "crashes"
     crashes.mkdir(exist_ok=True)
     log = LOGS / f"{target.name}.log"
     limit = FUZZ_SECONDS + SMALL_LIMIT
-    code, _ = children.run(
+    code, _ = process.run(
         [target, f"-max_total_time={FUZZ_SECONDS}", "-timeout=20", "-rss_limit_mb=2048",
-         "-print_final_stats=1", f"-artifact_prefix={crashes}/{target.name}-", found, *seeds],
-        log, limit, env=children.test_environment())
+         "-print_final_stats=1", f"-artifact_prefix={crashes}/{target.name}-", corpus, *seeds],
+        log, limit, env=process.test_environment())
     if code == 0:
-        tally.passes()
+        report.add_passed()
         return
-    said = children.tail(log, 1000)
     marker = "Test unit written to "
-    artifact = next((line.split(marker)[1] for line in said.splitlines() if marker in line), None)
-    tally.fails(target.name, children.how_it_ended(code, limit), children.tail(log),
-                children.command_line([target, artifact] if artifact else [target, found]))
+    artifact = next((line.split(marker)[1] for line in process.tail(log, 1000).splitlines()
+                     if marker in line), None)
+    report.add_failure(target.name, process.describe_exit(code, limit), process.tail(log),
+                       process.command_line([target, artifact or corpus]))
 
 
-def integration_tests(tally, components):
-    wanted = programs.listed(TOP, "release", "integration")
-    if not components.ready(tally):
-        for each in wanted:
-            tally.skip(f"release/{each.name}",
-                       "a component could not be installed, see build/logs/components.log",
-                       programs.count_cases(each), missing=True)
+def integration_tests(report: TestReport, components: ComponentInstallation) -> None:
+    programs = gtest.list_programs(TOP, "release", "integration")
+    if not components.wait(report):
+        for each in programs:
+            report.add_skipped(f"release/{each.name}",
+                               "a component could not be installed, see build/logs/components.log",
+                               gtest.count_cases(each), missing=True)
         return
-    with tally.step("manifests"):
-        small_step(tally, "manifests", [TOOLS / "manifests", "--check"])
-    with tally.step("integration tests"):
-        # One more than there are cores: leases and watches mostly wait.
-        programs.run_all(tally, TOP, "release", wanted, INTEGRATION_LIMIT,
-                         jobs=programs.CORES + 1, look_alone=True)
-    with tally.step("quickstart, with the programs just built"):
-        small_step(tally, "quickstart", [TOOLS / "quickstart", "--built"], INTEGRATION_LIMIT)
+    with report.step("manifests"):
+        run_command(report, "manifests", [TOOLS / "manifests", "--check"])
+    with report.step("integration tests"):
+        # One more than there are cores: tests of leases and watches mostly wait.
+        gtest.run_programs(report, TOP, "release", programs, INTEGRATION_LIMIT,
+                           jobs=gtest.CORES + 1, rerun_alone=True)
+    with report.step("quickstart, with the programs just built"):
+        run_command(report, "quickstart", [TOOLS / "quickstart", "--built"], INTEGRATION_LIMIT)
 
 
-def check(tally):
-    static_checks(tally)
-    if programs.build(tally, TOP, "dev"):
-        unit_tests(tally, "dev")
+def check(report: TestReport) -> None:
+    static_checks(report)
+    if gtest.build(report, TOP, "dev"):
+        unit_tests(report, "dev")
 
 
-def test(tally):
-    components = Components()
+def test(report: TestReport) -> None:
+    components = ComponentInstallation()
     try:
-        static_checks(tally)
-        tools_tests(tally)
+        static_checks(report)
+        tools_tests(report)
         # Unit tests run under both sanitizers; the release build is for the integration tests.
-        released = programs.build(tally, TOP, "release")
+        released = gtest.build(report, TOP, "release")
         for preset in ("asan", "tsan"):
-            if programs.build(tally, TOP, preset):
-                planted_bugs(tally, preset)
-                unit_tests(tally, preset)
+            if gtest.build(report, TOP, preset):
+                planted_bugs(report, preset)
+                unit_tests(report, preset)
                 if preset == "asan":  # built by clang: thread-safety analysis and libFuzzer
-                    planted_thread_safety(tally)
-                    fuzz(tally)
+                    planted_thread_safety(report)
+                    fuzz(report)
         if released:
-            integration_tests(tally, components)
+            integration_tests(report, components)
     finally:
-        components.end()
+        components.stop()
 
 
-def stop(number, _frame):
-    """At once, without the tests that wait their turn; builds and components end with us."""
+def stop(number: int, _frame: FrameType | None) -> NoReturn:
+    """Ends the run at once. Builds and the installation of components end with this process."""
     print(f"stopped by {signal.Signals(number).name}: nothing of this run counts", file=sys.stderr,
           flush=True)
-    children.end_all()
+    process.kill_all()
     os._exit(128 + number)
 
 
-def main(argv):
-    if argv not in (["check"], ["test"]):
+MODES = {"check": check, "test": test, "static": static_checks}
+
+
+def main(argv: list[str]) -> int:
+    if len(argv) != 1 or argv[0] not in MODES:
         print(__doc__, file=sys.stderr)
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    tally = Tally()
-    {"check": check, "test": test}[argv[0]](tally)
-    return tally.finish(ci=os.environ.get("CI") == "true")
+    report = TestReport()
+    MODES[argv[0]](report)
+    return report.finish(ci=os.environ.get("CI") == "true")

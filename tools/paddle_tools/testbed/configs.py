@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cluster's programs are told: flags and configuration files. Pure, except write()."""
+"""Flags and configuration files of the cluster's programs. Pure, except write()."""
 import json
+from pathlib import Path
 
+from paddle_tools.json_types import Json
 from paddle_tools.testbed.layout import (
     API_PORT,
     DNS_READY_PORT,
@@ -10,30 +12,32 @@ from paddle_tools.testbed.layout import (
     HOST_6,
     PAUSE_IMAGE,
     POLICIES_PORT,
+    Layout,
     node_name,
 )
 from paddle_tools.testbed.process import write as write_file
 
 
-def _fast(layout):
-    """Requests a second of the controllers: with their defaults the first pod waits for seconds,
-    and whoever has hundreds of false nodes wants to measure something else than this limit."""
+def _fast(layout: Layout) -> list[str]:
+    """Request rates of the controllers: with the defaults the first pod waits for seconds, and a
+    benchmark on hundreds of simulated nodes would measure this limit."""
     rate = 2000 if "kwok" in layout.parts else 300
     return [f"--kube-api-qps={rate}", f"--kube-api-burst={2 * rate}", "--leader-elect=false"]
 
 
-def etcd(data, client_port=2379, peer_port=2380, address=HOST):
+def etcd(data: str | Path, client_port: int = 2379, peer_port: int = 2380,
+         address: str = HOST) -> list[str | Path]:
     client, peer = f"http://{address}:{client_port}", f"http://{address}:{peer_port}"
     return ["--data-dir", data, "--listen-client-urls", client, "--advertise-client-urls", client,
             "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
             "--initial-cluster", f"default={peer}"]
 
 
-def apiserver(layout):
+def apiserver(layout: Layout) -> list[str]:
     pki = layout.pki
     return [
         "--etcd-servers=http://10.88.0.1:2379",
-        f"--bind-address={'::' if layout.ipv6 else '0.0.0.0'}",  # of the cluster's own network
+        f"--bind-address={'::' if layout.ipv6 else '0.0.0.0'}",  # in the cluster's own network
         f"--advertise-address={HOST_6 if layout.ipv6 else HOST}", f"--secure-port={API_PORT}",
         f"--cert-dir={pki}", f"--client-ca-file={pki}/ca.crt",
         f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
@@ -46,21 +50,20 @@ def apiserver(layout):
         f"--service-account-signing-key-file={pki}/accounts.key",
         f"--service-account-issuer=https://kubernetes.default.svc.{DOMAIN}",
         f"--service-cluster-ip-range={','.join(layout.services)}", "--allow-privileged=true",
-        # It needs a newer etcd. Promised but not kept, clients try again and again instead of
-        # listing.
+        # It needs a newer etcd: with it, clients retry for ever instead of listing.
         "--feature-gates=WatchList=false",
-        # Webhooks are called at their pods: here is no kube-proxy.
+        # Webhooks are called at their pods: the host has no kube-proxy.
         "--enable-aggregator-routing=true",
         "--default-not-ready-toleration-seconds=5", "--default-unreachable-toleration-seconds=5",
         f"--audit-policy-file={layout.config}/audit-policy.json",
         f"--audit-log-path={layout.state}/audit.log",
-        "--audit-log-maxsize=4000",  # megabytes: one file, whoever reads it finds everything
+        "--audit-log-maxsize=4000",  # megabytes: one file has all requests
     ]
 
 
-def controller_manager(layout):
+def controller_manager(layout: Layout) -> list[str]:
     pki = layout.pki
-    # Leases of false nodes are renewed late when many of them share two processors.
+    # Leases of simulated nodes are renewed late when many of them share two processors.
     grace = "50s" if "kwok" in layout.parts else "12s"
     return [
         f"--kubeconfig={layout.config}/controller-manager.kubeconfig", *_fast(layout),
@@ -72,25 +75,25 @@ def controller_manager(layout):
         "--node-monitor-period=1s", f"--node-monitor-grace-period={grace}"]
 
 
-def scheduler(layout):
+def scheduler(layout: Layout) -> list[str]:
     return [f"--kubeconfig={layout.config}/scheduler.kubeconfig", *_fast(layout)]
 
 
-def kubelet_flags(layout, number):
+def kubelet_flags(layout: Layout, number: int) -> list[str]:
     return [f"--kubeconfig={layout.config}/{node_name(number)}.kubeconfig",
             f"--config={layout.config}/{node_name(number)}.json", "--root-dir=/var/lib/kubelet",
             f"--hostname-override={node_name(number)}",
             f"--node-ip={','.join(layout.node_addresses(number))}"]
 
 
-def kubelet(layout, number):
+def kubelet(layout: Layout, number: int) -> Json:
     name = node_name(number)
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
         "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True},
                            "x509": {"clientCAFile": f"{layout.pki}/ca.crt"}},
         "authorization": {"mode": "Webhook", "webhook": {
-            # Short: a right that a test grants or takes counts soon.
+            # Short: a right that a test grants or removes takes effect soon.
             "cacheAuthorizedTTL": "2s", "cacheUnauthorizedTTL": "1s"}},
         "tlsCertFile": f"{layout.pki}/{name}.crt",
         "tlsPrivateKeyFile": f"{layout.pki}/{name}.key",
@@ -100,7 +103,7 @@ def kubelet(layout, number):
         "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%",
                          "imagefs.available": "1%"},
-        "imageGCHighThresholdPercent": 100,  # never: nobody could fetch an image again
+        "imageGCHighThresholdPercent": 100,  # never: there is no registry to fetch an image again
         "address": "::" if layout.ipv6 else "0.0.0.0", "port": 10250, "readOnlyPort": 0,
         "resolvConf": f"{layout.config}/resolv.conf",
         "clusterDNS": [HOST], "clusterDomain": DOMAIN,
@@ -110,26 +113,26 @@ def kubelet(layout, number):
     }
 
 
-def proxy_flags(layout, number):
+def proxy_flags(layout: Layout, number: int) -> list[str]:
     return [f"--kubeconfig={layout.config}/proxy.kubeconfig", "--proxy-mode=iptables",
             f"--cluster-cidr={','.join(layout.pods)}", f"--hostname-override={node_name(number)}",
-            # Zero: leave alone. These limits belong to the machine.
+            # Zero: unchanged. These limits belong to the machine.
             "--conntrack-max-per-core=0", "--conntrack-min=0",
             "--conntrack-tcp-timeout-established=0s", "--conntrack-tcp-timeout-close-wait=0s",
             "--oom-score-adj=0"]
 
 
-def policy_flags(layout, number):
-    """kube-router as a firewall only: routes and services are others' work here."""
+def policy_flags(layout: Layout, number: int) -> list[str]:
+    """kube-router as a firewall only: other programs make routes and services here."""
     return ["--run-firewall=true", "--run-router=false", "--run-service-proxy=false",
             f"--kubeconfig={layout.config}/bed.kubeconfig",
             f"--hostname-override={node_name(number)}",
-            # That of IPv4 first.
+            # The range of IPv4 first.
             f"--service-cluster-ip-range={','.join(reversed(layout.services))}",
             f"--enable-ipv6={str(layout.ipv6).lower()}", f"--health-port={POLICIES_PORT}"]
 
 
-def containerd(runc, cni, snapshotter):
+def containerd(runc: str, cni: str, snapshotter: str) -> str:
     return f"""version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
@@ -154,8 +157,8 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 """
 
 
-def cni(layout, number):
-    """Not masqueraded: a server sees the address of the pod that asks, on any node."""
+def cni(layout: Layout, number: int) -> Json:
+    """Not masqueraded: a server sees the address of the pod that connects, on any node."""
     return {"cniVersion": "0.4.0", "name": "pods", "plugins": [
         {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": False,
          "hairpinMode": True,
@@ -165,8 +168,8 @@ def cni(layout, number):
         {"type": "portmap", "capabilities": {"portMappings": True}}]}
 
 
-def corefile(layout):
-    """Names that are not the cluster's do not exist: there is no way out to ask."""
+def corefile(layout: Layout) -> str:
+    """Names outside of the cluster do not exist: there is no other name server."""
     return f""".:53 {{
   bind {HOST}
   errors
@@ -183,12 +186,12 @@ def corefile(layout):
 """
 
 
-def audit_policy():
+def audit_policy() -> Json:
     return {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
             "rules": [{"level": "Metadata"}]}
 
 
-def write(layout, snapshotter):
+def write(layout: Layout, snapshotter: str) -> None:
     config, programs = layout.config, layout.programs
     write_file(config / "audit-policy.json", json.dumps(audit_policy()))
     write_file(config / "resolv.conf", "")

@@ -5,24 +5,25 @@ import json
 import subprocess
 import time
 
+from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOP
-from paddle_tools.testbed import namespace_exec as inside
-from paddle_tools.testbed.layout import Failure, node_name
+from paddle_tools.testbed import namespace_exec
+from paddle_tools.testbed.layout import Layout, node_name
 from paddle_tools.testbed.process import run
 
 IMAGES = ("paddle-cache", "juicefs-csi-driver", "juicefs-mount")
 DRIVER = "csi.juicefs.com"
 
 
-def build_images():
+def build_images() -> None:
     if subprocess.run([TOP / "tools" / "images", "build", *IMAGES], check=False,
                       stdin=subprocess.DEVNULL).returncode != 0:
-        raise Failure("the images of the JuiceFS CSI driver could not be built, see above")
+        raise ToolError("the images of the JuiceFS CSI driver could not be built, see above")
 
 
-def install(layout, limit=120):
+def install(layout: Layout, limit: float = 120) -> None:
     """Until every node has the driver."""
-    inside.load_images(layout, [TOP / "build/images" / f"{each}.tar" for each in IMAGES])
+    namespace_exec.load_images(layout, [TOP / "build/images" / f"{each}.tar" for each in IMAGES])
     kubectl = [layout.programs["kubectl"], "--kubeconfig", layout.kubeconfig]
     run(*kubectl, "apply", "-f", TOP / "deploy/csi/juicefs.yaml")
     end = time.monotonic() + limit
@@ -35,6 +36,6 @@ def install(layout, limit=120):
             return
         if time.monotonic() > end:
             pods = run(*kubectl, "-n", "kube-system", "get", "pods", "-o", "wide")
-            raise Failure("the JuiceFS CSI driver did not register on every node within "
-                          f"{limit} s:\n{pods}")
+            raise ToolError("the JuiceFS CSI driver did not register on every node within "
+                            f"{limit} s:\n{pods}")
         time.sleep(0.2)

@@ -7,10 +7,16 @@ Succeeded; pods of Jobs end at once. A pod whose annotation INIT_UNTIL names ano
 an address and stays in its first init container until it has that one.
 """
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from paddle_tools.testbed.layout import Failure
+from paddle_tools.errors import ToolError
+from paddle_tools.json_types import Json
 from paddle_tools.testbed.process import write
+
+if TYPE_CHECKING:
+    from paddle_tools.testbed.host import Host
 
 PROGRAMS = ["kwok"]
 RUN_FOR, END_PHASE = "testbed/run-for", "testbed/end-phase"
@@ -21,7 +27,7 @@ STAGES = ("node/fast/node-initialize", "node/heartbeat-with-lease/node-heartbeat
           "pod/fast/pod-complete", "pod/fast/pod-delete")
 
 _STATUS = """{{ $now := Now }}
-{{ $phase := or (index .metadata.annotations "%s") "Succeeded" }}
+{{ $phase := or (index .metadata.annotations "END_PHASE") "Succeeded" }}
 containerStatuses:
 {{ range .spec.containers }}
 - image: {{ .image | Quote }}
@@ -37,7 +43,7 @@ containerStatuses:
       finishedAt: {{ $now | Quote }}
 {{ end }}
 phase: {{ $phase }}
-""" % END_PHASE
+""".replace("END_PHASE", END_PHASE)
 
 _INITIALIZING = """{{ $now := Now }}
 initContainerStatuses:
@@ -92,11 +98,11 @@ phase: Running
 """
 
 
-def _annotation(name, operator):
+def _annotation(name: str, operator: str) -> Json:
     return {"key": f'.metadata.annotations["{name}"]', "operator": operator}
 
 
-def _stage(name, phase, expressions, following, **more):
+def _stage(name: str, phase: str, expressions: list[Json], following: str, **more: object) -> Json:
     return {
         "apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": name},
         "spec": {
@@ -107,7 +113,7 @@ def _stage(name, phase, expressions, following, **more):
             "next": {"statusTemplate": following}, **more}}
 
 
-def initializing_stages():
+def initializing_stages() -> list[Json]:
     """Two in the place of kwok's one."""
     awaited = f'.metadata.annotations | .[.["{INIT_UNTIL}"] // ""]'
     waits = _annotation(INIT_UNTIL, "Exists")
@@ -118,35 +124,35 @@ def initializing_stages():
                     {"key": awaited, "operator": "Exists"}], _INITIALIZED)]
 
 
-def ready_stage(stock):
+def ready_stage(stock: str) -> str:
     """kwok's own, only for pods that do not wait. JSON is YAML."""
     head = "    matchExpressions:\n"
     if stock.count(head) != 1:
-        raise Failure("the stage that came with kwok is not the one we know")
+        raise ToolError("the stage that came with kwok is not the one we know")
     further = json.dumps(_annotation(INIT_UNTIL, "DoesNotExist"))
     return stock.replace(head, f"{head}    - {further}\n")
 
 
-def ending_stage():
+def ending_stage() -> Json:
     return _stage("pod-ends", "Running", [_annotation(RUN_FOR, "Exists")], _STATUS, delay={
         "durationMilliseconds": 0,
         "durationFrom": {"expressionFrom": f'.metadata.annotations["{RUN_FOR}"]'}})
 
 
-def options():
+def options() -> Json:
     """All four: one that is left out counts as zero, which is refused."""
     return {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration",
             "options": {"podPlayStageParallelism": 4, "nodePlayStageParallelism": 4,
                         "nodeLeaseParallelism": 4, "podsOnNodeSyncParallelism": 4}}
 
 
-def configuration(stages):
+def configuration(stages: Iterable[str]) -> str:
     """kwok has no stages of its own: they come with its source."""
     ours = [json.dumps(each) for each in (options(), ending_stage(), *initializing_stages())]
     return "\n---\n".join([*ours, *(each.strip() for each in stages)]) + "\n"
 
 
-def node(number):
+def node(number: int) -> Json:
     amounts = {"cpu": "32", "memory": "256Gi", "pods": "110"}
     name = f"kwok-{number}"
     return {"apiVersion": "v1", "kind": "Node",
@@ -157,7 +163,7 @@ def node(number):
             "status": {"capacity": amounts, "allocatable": amounts}}
 
 
-def start(host, argument):
+def start(host: "Host", argument: str) -> None:
     layout = host.layout
     shared = Path(layout.programs["kwok"]).parents[1] / "share/kustomize/stage"
     config = layout.config / "kwok.yaml"
@@ -173,5 +179,5 @@ def start(host, argument):
         names.add(wanted["metadata"]["name"])
         status, text = host.api.call("POST", "/api/v1/nodes", wanted)
         if status not in (201, 409):
-            raise Failure(f"the API server refused a false node: {text[:300]}")
+            raise ToolError(f"the API server refused a false node: {text[:300]}")
     host.wait("the false nodes", lambda: host.api.ready_nodes() >= names)

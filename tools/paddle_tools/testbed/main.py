@@ -20,20 +20,21 @@ do), ipv6 (pods and services have two addresses, that of IPv6 first), policies (
 enforced). `up` installs what is missing, and returns when all nodes are Ready; with --foreground it
 stays, and Ctrl-C ends the cluster. Needs root. Everything is in /tmp/paddle-testbed/NAME.
 """
+import os
 import sys
 
-from paddle_tools.testbed import verbs as cli
-from paddle_tools.testbed.layout import Failure
+from paddle_tools.errors import ToolError
+from paddle_tools.testbed import verbs
 
 
-def main(argv):
+def main(argv: list[str]) -> int:
     try:
-        return cli.main(argv, __doc__)
-    except Failure as failure:
+        return verbs.main(argv, __doc__ or "")
+    except ToolError as failure:
         print(f"testbed: {failure}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # whoever reads has seen enough
-        sys.stdout = None
+    except BrokenPipeError:  # the reader closed the pipe: do not flush to it at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
         print(f"testbed: {error}", file=sys.stderr)

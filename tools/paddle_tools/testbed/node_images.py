@@ -6,6 +6,7 @@ import io
 import json
 import platform
 import tarfile
+from pathlib import Path
 
 from paddle_tools.testbed.layout import BUSYBOX_IMAGE, PAUSE_IMAGE
 from paddle_tools.testbed.process import run
@@ -21,13 +22,14 @@ done
 _PASSWD = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
 
 
-def _add(archive, name, data=b"", mode=0o644, kind=tarfile.REGTYPE, target=""):
+def _add(archive: tarfile.TarFile, name: str, data: bytes = b"", mode: int = 0o644,
+         kind: bytes = tarfile.REGTYPE, target: str = "") -> None:
     entry = tarfile.TarInfo(name)
     entry.type, entry.mode, entry.size, entry.linkname = kind, mode, len(data), target
     archive.addfile(entry, io.BytesIO(data))
 
 
-def _layer(busybox):
+def _layer(busybox: Path) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for name, mode in {"bin": 0o755, "etc": 0o755, "root": 0o700, "tmp": 0o1777}.items():
@@ -41,7 +43,7 @@ def _layer(busybox):
     return out.getvalue()
 
 
-def write(path, busybox):
+def write(path: Path, busybox: Path) -> None:
     layer = _layer(busybox)
     digest = hashlib.sha256(layer).hexdigest()
     machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())

@@ -3,19 +3,21 @@
 import base64
 import json
 import subprocess
+from collections.abc import Iterable
 
+from paddle_tools.errors import ToolError
 from paddle_tools.testbed.layout import (
     API_PORT,
     DOMAIN,
     FIRST_SERVICE_6,
     HOST,
     HOST_6,
-    Failure,
+    Layout,
     node_name,
 )
 from paddle_tools.testbed.process import environment, write
 
-# The few words without which openssl would take the machine's own configuration.
+# Keeps openssl from reading the machine's own configuration.
 _CONFIG = """[req]
 distinguished_name = dn
 [dn]
@@ -29,7 +31,7 @@ extendedKeyUsage = clientAuth, serverAuth
 """
 
 
-def identities(layout):
+def identities(layout: Layout) -> dict[str, tuple[str, str, list[str]]]:
     """name -> (common name, organization, names and addresses)"""
     found = {
         "apiserver": ("kube-apiserver", "", [
@@ -49,29 +51,29 @@ def identities(layout):
     return found
 
 
-def subject(common_name, organization):
+def subject(common_name: str, organization: str) -> str:
     return (f"/O={organization}" if organization else "") + f"/CN={common_name}"
 
 
-def alternatives(names):
+def alternatives(names: Iterable[str]) -> str:
     return ",".join(("IP:" if each[0].isdigit() or ":" in each else "DNS:") + each
                     for each in names)
 
 
-def _openssl(*argv):
+def _openssl(*argv: object) -> subprocess.Popen[str]:
     return subprocess.Popen(["openssl", *map(str, argv)], stdout=subprocess.PIPE, text=True,
                             stderr=subprocess.STDOUT, env=environment())
 
 
-def _finish(children):
+def _finish(children: list[subprocess.Popen[str]]) -> None:
     for child in children:
-        said, _ = child.communicate()
+        output, _ = child.communicate()
         if child.returncode != 0:
-            raise Failure(f"openssl failed:\n{said}")
+            raise ToolError(f"openssl failed:\n{output}")
 
 
-def make(layout):
-    """ca, one pair for each identity, and the key that signs service accounts' tokens."""
+def make(layout: Layout) -> None:
+    """Makes the CA, a pair for each identity, and the key that signs service accounts' tokens."""
     pki = layout.pki
     pki.mkdir(mode=0o700)
     config = pki / "openssl.cnf"
@@ -93,9 +95,9 @@ def make(layout):
     _finish(signing)
 
 
-def kubeconfig(server, authority, certificate, key):
-    """One file that needs no other; JSON is YAML."""
-    def inline(data):
+def kubeconfig(server: str, authority: bytes, certificate: bytes, key: bytes) -> str:
+    """A kubeconfig that needs no other file; JSON is YAML."""
+    def inline(data: bytes) -> str:
         return base64.b64encode(data).decode()
     return json.dumps({
         "apiVersion": "v1", "kind": "Config", "current-context": "testbed",
@@ -107,9 +109,9 @@ def kubeconfig(server, authority, certificate, key):
     }, indent=1) + "\n"
 
 
-def write_kubeconfigs(layout):
-    """For us outside, and one inside for each identity that talks to the API server."""
-    def of(name, server):
+def write_kubeconfigs(layout: Layout) -> None:
+    """One for the machine, and one inside for each client of the API server."""
+    def of(name: str, server: str) -> str:
         return kubeconfig(server, *((layout.pki / each).read_bytes()
                                     for each in ("ca.crt", f"{name}.crt", f"{name}.key")))
     write(layout.kubeconfig, of("admin", layout.server), 0o600)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one process of a cluster that is outside: it holds the cluster's lock, makes the namespaces
-and the link that leads in, waits, and sweeps up. If it is killed, the kernel kills the cluster;
-what then is left (empty control groups, files) is swept up by the next `up` or `down`."""
+"""The process of a cluster that runs on the machine itself: it has the cluster's lock, makes the
+namespaces and the link into them, waits for the end, and cleans up. If it is killed, the kernel
+kills the cluster; the next `up` or `down` removes what is left (empty control groups, files)."""
 import contextlib
 import fcntl
 import json
@@ -11,26 +11,28 @@ import signal
 import stat
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
+from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS
-from paddle_tools.testbed import cgroups, network
-from paddle_tools.testbed import syscalls as kernel
-from paddle_tools.testbed.layout import BASE, Failure, Layout
+from paddle_tools.testbed import cgroups, network, syscalls
+from paddle_tools.testbed.layout import BASE, Layout
 from paddle_tools.testbed.process import environment
 
 
-def prepare_base():
-    """A directory that is ours, whoever may write to its parent."""
+def prepare_base() -> None:
+    """Makes the directory of all clusters; refuses one that another user could have made."""
     with contextlib.suppress(FileExistsError):
         BASE.mkdir(mode=0o755)
-    seen = os.lstat(BASE)
-    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.geteuid() or seen.st_mode & 0o022:
-        raise Failure(f"{BASE} is not ours: remove it")
+    found = os.lstat(BASE)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise ToolError(f"{BASE} is not ours: remove it")
 
 
-def lock(name):
-    """The cluster's lock, or nothing when somebody has it: then the cluster is there."""
+def lock(name: str) -> int | None:
+    """Takes the cluster's lock; returns its descriptor, or None when another process has it, which
+    means that the cluster is up."""
     path = BASE / f"{name}.lock"
     while True:
         try:
@@ -46,62 +48,64 @@ def lock(name):
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.stat(path), os.fstat(descriptor)):
                 return descriptor
-        os.close(descriptor)  # whoever had it removed the file: a lock on nothing
+        os.close(descriptor)  # the file was removed: a lock on it excludes no other process
 
 
-def keeper_of(name):
-    """The keeper's pid. Only true while the lock is held."""
+def supervisor_pid(name: str) -> int | None:
+    """The supervisor's pid. Valid only while the lock is held."""
     with contextlib.suppress(OSError, ValueError):
         return int((BASE / f"{name}.lock").read_text())
     return None
 
 
-def sweep(layout, keep_state=False):
-    """What outlives the processes. Waits until there are none."""
-    network.cut_off(layout)
+def remove_leftovers(layout: Layout, keep_state: bool = False) -> None:
+    """Removes what outlives the processes. Waits until there are none."""
+    network.delete_links(layout)
     cgroups.remove(layout)
     if not keep_state:
         shutil.rmtree(layout.state, ignore_errors=True)
         if layout.state.exists():
-            raise Failure(f"{layout.state} could not be removed")
+            raise ToolError(f"{layout.state} could not be removed")
 
 
-def forget(name):
-    """The last thing that whoever has the lock does."""
-    for path in (BASE / f"{name}.keeper.log", BASE / f"{name}.lock"):
+def remove_lock(name: str) -> None:
+    """The last call of the process that has the lock."""
+    for path in (BASE / f"{name}.supervisor.log", BASE / f"{name}.lock"):
         path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # there are other clusters
         BASE.rmdir()
 
 
-class Told(Exception):
-    """To end."""
+class StopRequested(Exception):
+    """SIGINT, SIGTERM or SIGHUP."""
 
 
-def end_when_told():
-    def give_up(*_):
-        raise Told
+def raise_on_signals() -> None:
+    def stop(*_: object) -> None:
+        raise StopRequested
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, give_up)
+        signal.signal(number, stop)
 
 
-def keep(descriptor, layout, progress, begun=lambda: None):
-    """Runs the cluster, from a swept state to a swept state; whoever calls has the lock. True when
-    it was told to end."""
-    pid, told = None, False
+def run_cluster(descriptor: int, layout: Layout, progress: int,
+                started: Callable[[], object] = lambda: None) -> bool:
+    """Runs the cluster until its end, and cleans up. The caller has the lock. Returns True when a
+    signal ended it, False when it ended by itself."""
+    pid: int | None = None
+    stopped = False
     try:
-        end_when_told()
+        raise_on_signals()
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         layout.state.mkdir(mode=0o700)
         layout.logs.mkdir()
         cgroups.make(layout)
-        pid, layout = begin(layout, progress)
+        pid, layout = start_host(layout, progress)
         os.close(progress)
-        begun()
+        started()
         os.waitpid(pid, 0)
-    except Told:
-        told = True
+    except StopRequested:
+        stopped = True
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
@@ -109,31 +113,32 @@ def keep(descriptor, layout, progress, begun=lambda: None):
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-        sweep(layout, keep_state=not told)  # after a failure the logs are worth reading
-    if told:
-        forget(layout.name)
-    return told
+        remove_leftovers(layout, keep_state=not stopped)  # a failure leaves its logs
+    if stopped:
+        remove_lock(layout.name)
+    return stopped
 
 
-def begin(layout, progress):
-    """Everybody chooses an address outside in turn."""
+def start_host(layout: Layout, progress: int) -> tuple[int, Layout]:
+    """Starts the cluster's host. A lock on BASE makes clusters choose their networks one by one."""
     argv = [sys.executable, "-B", "-m", "paddle_tools.testbed.host", layout.state, progress]
     env = environment(PYTHONPATH=str(TOOLS))
     turn = os.open(BASE, os.O_RDONLY | os.O_CLOEXEC)
     with open(layout.logs / "host.log", "ab") as log, contextlib.ExitStack() as after:
         after.callback(os.close, turn)
         fcntl.flock(turn, fcntl.LOCK_EX)
-        layout = replace(layout, outside=network.choose())
+        layout = replace(layout, outside=network.choose_subnet())
         layout.save()
 
-        def before(child):
+        def before(child: int) -> None:
             cgroups.join(layout, child)
-            network.lead_in(layout, child)
-        return kernel.spawn(argv, env, keep=[progress], before=before, output=log.fileno()), layout
+            network.create_link(layout, child)
+        pid = syscalls.spawn(argv, env, keep=[progress], before=before, output=log.fileno())
+        return pid, layout
 
 
-def start_apart(descriptor, layout, progress):
-    """keep() in a process that outlives us and our terminal; its pid."""
+def start_in_background(descriptor: int, layout: Layout, progress: int) -> int:
+    """run_cluster() in a process that outlives this one and its terminal; returns its pid."""
     pid = os.fork()
     if pid:
         return pid
@@ -142,45 +147,45 @@ def start_apart(descriptor, layout, progress):
         os.setsid()
         with open("/dev/null", "rb") as nothing:
             os.dup2(nothing.fileno(), 0)
-        log = os.open(BASE / f"{layout.name}.keeper.log",
+        log = os.open(BASE / f"{layout.name}.supervisor.log",
                       os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        close_all_but({0, 1, 2, descriptor, progress})
-        keep(descriptor, layout, progress)
+        close_other_descriptors({0, 1, 2, descriptor, progress})
+        run_cluster(descriptor, layout, progress)
         code = 0
-    except (Failure, OSError) as error:
-        with contextlib.suppress(OSError):  # nobody reads any more, or the host had it
+    except (ToolError, OSError) as error:
+        with contextlib.suppress(OSError):  # the reader is gone, or the host closed it
             os.write(progress, json.dumps({"failure": str(error)}).encode() + b"\n")
         print(error, file=sys.stderr, flush=True)
     finally:
         os._exit(code)
 
 
-def close_all_but(wanted):
+def close_other_descriptors(wanted: set[int]) -> None:
     for each in map(int, os.listdir("/proc/self/fd")):
         if each not in wanted:
             with contextlib.suppress(OSError):
                 os.close(each)
 
 
-def end(name, limit=240):
-    """Ends a cluster, or sweeps up after one that was killed. True when there was something."""
+def stop_cluster(name: str, limit: float = 240) -> bool:
+    """Ends a cluster, or cleans up after one that was killed. Returns False when there was none."""
     there = Layout(name).state.exists()
     deadline = time.monotonic() + limit
-    told = False
+    signalled = False
     while (descriptor := lock(name)) is None:
-        if not told and (pid := keeper_of(name)):
+        if not signalled and (pid := supervisor_pid(name)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
-            there = told = True
+            there = signalled = True
         if time.monotonic() > deadline:
-            raise Failure(f"cluster '{name}' did not end within {limit} s; its log is "
-                          f"{BASE / name}.keeper.log")
+            raise ToolError(f"cluster '{name}' did not end within {limit} s; its log is "
+                            f"{BASE / name}.supervisor.log")
         time.sleep(0.02)
     try:
-        sweep(Layout(name))
-        forget(name)
+        remove_leftovers(Layout(name))
+        remove_lock(name)
     finally:
         os.close(descriptor)
     return there

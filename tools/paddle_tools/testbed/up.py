@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`testbed up`: what must be there, the keeper, and waiting for its word."""
+"""`testbed up`: installs what is missing, starts the supervisor, and shows its progress."""
 import contextlib
 import json
 import os
@@ -9,27 +9,35 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS
-from paddle_tools.testbed import cgroups, juicefs, network
-from paddle_tools.testbed import control_socket as control
-from paddle_tools.testbed import parts as extras
-from paddle_tools.testbed import supervisor as keeper
-from paddle_tools.testbed.layout import Failure, load
+from paddle_tools.testbed import (
+    cgroups,
+    control_socket,
+    juicefs,
+    network,
+    optional_parts,
+    supervisor,
+)
+from paddle_tools.testbed.layout import Layout, load
 from paddle_tools.testbed.process import SYSTEM_PATH
 
-# Of every cluster.
+# What every cluster needs.
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet",
             "kube-proxy", "kubectl", "coredns", "containerd", "runc", "cni-plugins", "busybox")
 
 
-def say(text):
+def log(text: str) -> None:
     print(f"testbed: {text}", flush=True)
 
 
-def why_not():
-    """What forbids it here, or nothing."""
+def unsupported_reason() -> str | None:
+    """Why a cluster cannot be made here; None when it can."""
     if os.geteuid() != 0:
         return "a cluster needs root: run it with sudo"
     if subprocess.run(["unshare", "--mount", "--net", "--pid", "--fork", "true"], check=False,
@@ -40,54 +48,55 @@ def why_not():
     return None
 
 
-def install(layout):
+def install_programs(layout: Layout) -> Layout:
     if missing := [each for each in ("iptables", "ip", "openssl",
-                                     *(["ipset"] if layout.policies else []))
+                                     *(["ipset"] if layout.enforces_policies else []))
                    if not shutil.which(each, path=SYSTEM_PATH)]:
-        say(f"{', '.join(missing)}: missing")
-        _must([TOOLS / "bootstrap"])
-    names = [*PROGRAMS, *(name for part in layout.parts for name in extras.PROGRAMS.get(part, ()))]
-    _must([TOOLS / "components", "install", *names])
+        log(f"{', '.join(missing)}: missing")
+        run_or_fail([TOOLS / "bootstrap"])
+    names = [*PROGRAMS, *(name for part in layout.parts
+                          for name in optional_parts.PROGRAMS.get(part, ()))]
+    run_or_fail([TOOLS / "components", "install", *names])
     found = subprocess.run([TOOLS / "components", "path", *names], check=True, text=True,
                            capture_output=True).stdout.split()
-    return replace(layout, programs=dict(zip(names, found)))
+    return replace(layout, programs=dict(zip(names, found, strict=True)))
 
 
-def _must(argv):
+def run_or_fail(argv: Sequence[str | Path]) -> None:
     if subprocess.run(argv, check=False, stdin=subprocess.DEVNULL).returncode != 0:
-        raise Failure(f"{argv[0].name} failed, see above")
+        raise ToolError(f"{Path(argv[0]).name} failed; the reason is above")
 
 
-def prepare(layout):
-    """Everything that may take minutes, once. The layout with the places of its programs."""
-    if reason := why_not():
-        raise Failure(reason)
-    layout = install(layout)
+def prepare(layout: Layout) -> Layout:
+    """Everything that may take minutes, once. Returns the layout with the paths of its programs."""
+    if reason := unsupported_reason():
+        raise ToolError(reason)
+    layout = install_programs(layout)
     if "juicefs" in layout.parts:
         juicefs.build_images()
     return layout
 
 
-def up(layout, foreground):
+def up(layout: Layout, foreground: bool) -> int:
     layout = prepare(layout)
     start = time.monotonic()
-    lock = keeper.lock(layout.name)
+    lock = supervisor.lock(layout.name)
     if lock is None:
-        return already(layout)
-    keeper.sweep(layout)
+        return check_running(layout)
+    supervisor.remove_leftovers(layout)
     network.need_bridge_filter()
     ours, theirs = os.pipe()
     if foreground:
-        listener = threading.Thread(target=listen_or_end, args=(ours, layout, start))
-        # After the clone: a thread beside it could hold a lock that the child needs.
-        told = keeper.keep(lock, layout, theirs, begun=listener.start)
+        listener = threading.Thread(target=follow_progress_or_stop, args=(ours, layout, start))
+        # Started after the clone: another thread could have a lock that the child needs.
+        stopped = supervisor.run_cluster(lock, layout, theirs, started=listener.start)
         listener.join()
-        return 0 if told else 1
-    pid = keeper.start_apart(lock, layout, theirs)
+        return 0 if stopped else 1
+    pid = supervisor.start_in_background(lock, layout, theirs)
     os.close(theirs)
     os.close(lock)
     try:
-        return listen(ours, layout, start)
+        return follow_progress(ours, layout, start)
     except BaseException:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGTERM)
@@ -95,19 +104,19 @@ def up(layout, foreground):
         raise
 
 
-def listen(progress, layout, start):
-    """Shows how it goes, and does what is done from outside; the exit code."""
+def follow_progress(progress: int, layout: Layout, start: float) -> int:
+    """Shows the progress, and installs what is installed from outside; returns the exit code."""
     with os.fdopen(progress) as lines:
         for line in lines:
             event = json.loads(line)
             if "say" in event:
-                say(event["say"])
+                log(event["say"])
             elif "failure" in event:
                 print(f"testbed: {event['failure']}", file=sys.stderr)
                 return 1
             elif "ready" in event:
                 install_from_outside(layout)
-                say(f"cluster '{layout.name}' is up after {time.monotonic() - start:.1f} s; "
+                log(f"cluster '{layout.name}' is up after {time.monotonic() - start:.1f} s; "
                     f"KUBECONFIG={layout.kubeconfig}")
                 return 0
     print(f"testbed: the cluster died at its start; its log is {layout.logs}/host.log",
@@ -115,33 +124,33 @@ def listen(progress, layout, start):
     return 1
 
 
-def listen_or_end(*args):
-    """Beside the keeper."""
+def follow_progress_or_stop(*args: Any) -> None:
+    """In a thread beside the supervisor, which a failure stops."""
     try:
-        listen(*args)
-    except (Failure, OSError) as failure:
+        follow_progress(*args)
+    except (ToolError, OSError) as failure:
         print(f"testbed: {failure}", file=sys.stderr)
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def install_from_outside(layout):
+def install_from_outside(layout: Layout) -> None:
     if "juicefs" in layout.parts:
         start = time.monotonic()
         juicefs.install(layout)
-        say(f"juicefs: {time.monotonic() - start:.1f} s")
+        log(f"juicefs: {time.monotonic() - start:.1f} s")
 
 
-def already(wanted):
-    """Fine if it is what was asked for."""
+def check_running(wanted: Layout) -> int:
+    """A running cluster is accepted if it has what was asked for."""
     with contextlib.suppress(OSError):
         found = load(wanted.state)
         if found.nodes != wanted.nodes or not found.parts.items() >= wanted.parts.items():
-            raise Failure(f"cluster '{wanted.name}' is up with {found.nodes} nodes and the parts "
-                          f"({', '.join(found.parts)}); end it first: tools/testbed --name "
-                          f"{wanted.name} down")
+            raise ToolError(f"cluster '{wanted.name}' is up with {found.nodes} nodes and the parts "
+                            f"({', '.join(found.parts)}); end it first: tools/testbed --name "
+                            f"{wanted.name} down")
     try:
-        control.ask(wanted, do="status")
-    except Failure:
-        raise Failure(f"cluster '{wanted.name}' is about to start or to end; try again") from None
-    say(f"cluster '{wanted.name}' is up already")
+        control_socket.ask(wanted, do="status")
+    except ToolError:
+        raise ToolError(f"cluster '{wanted.name}' is about to start or to end; try again") from None
+    log(f"cluster '{wanted.name}' is up already")
     return 0

@@ -2,9 +2,13 @@
 """The optional part `volcano`: gang scheduling for pods with schedulerName volcano. Its scheduler
 and its controllers are processes on the cluster's host; there are no admission webhooks."""
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddle_tools.testbed.layout import HOST
 from paddle_tools.testbed.process import run, write
+
+if TYPE_CHECKING:
+    from paddle_tools.testbed.host import Host
 
 PROGRAMS = ["vc-scheduler", "vc-controller-manager"]
 
@@ -26,7 +30,7 @@ tiers:
 """
 
 
-def start(host, _):
+def start(host: "Host", _: str) -> None:
     layout = host.layout
     login = layout.config / "bed.kubeconfig"
     kubectl = [layout.programs["kubectl"], "--kubeconfig", login]

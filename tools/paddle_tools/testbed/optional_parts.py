@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The optional parts of a cluster, on its host's address."""
+"""The optional parts of a cluster: servers on its host's address, and add-ons."""
 import secrets
+from typing import TYPE_CHECKING
 
-from paddle_tools.testbed import configs, kwok, mounts, volcano
-from paddle_tools.testbed import network_policies as policies
+from paddle_tools.testbed import configs, kwok, mounts, network_policies, volcano
 from paddle_tools.testbed.layout import HOST
-from paddle_tools.testbed.process import answers, environment, write
+from paddle_tools.testbed.process import accepts_connections, environment, write
+
+if TYPE_CHECKING:
+    from paddle_tools.testbed.host import Host
 
 REDIS_PORT, S3_PORT, ETCD_PORT = 6379, 9000, 2479
 
 
-def redis(host, _):
+def redis(host: "Host", _: str) -> None:
     host.start("redis", "--bind", "0.0.0.0", "--port", str(REDIS_PORT), "--protected-mode", "no",
                "--save", "", "--appendonly", "no", "--dir", str(host.layout.state))
-    host.wait("Redis", lambda: answers(HOST, REDIS_PORT))
+    host.wait("Redis", lambda: accepts_connections(HOST, REDIS_PORT))
 
 
-def s3(host, _):
-    """Whoever needs the keys reads them in the state directory, and who has asked for what."""
+def s3(host: "Host", _: str) -> None:
+    """The state directory has the keys (s3.env) and the server's access log."""
     layout = host.layout
     data = layout.state / "s3"
     data.mkdir()
@@ -28,21 +31,21 @@ def s3(host, _):
           f"S3_ENDPOINT_OUTSIDE=http://{layout.outside_address}:{S3_PORT}\n", 0o600)
     host.start("s3", "--port", f":{S3_PORT}", "--quiet", "--keep-alive", "--access-log",
                str(layout.state / "s3-access.log"), "posix", str(data),
-               program="versitygw", env=environment(**keys))
-    host.wait("the S3 server", lambda: answers(HOST, S3_PORT))
+               program="versitygw", env={**environment(), **keys})
+    host.wait("the S3 server", lambda: accepts_connections(HOST, S3_PORT))
 
 
-def etcd(host, _):
-    """For elastic jobs: one that tests may break without breaking the cluster."""
+def etcd(host: "Host", _: str) -> None:
+    """For elastic jobs: tests may break it without breaking the cluster."""
     data = host.layout.state / "etcd-elastic"
     data.mkdir()
-    mounts.tmpfs(data, "mode=700,size=256m")
+    mounts.mount_tmpfs(data, "mode=700,size=256m")
     host.start("etcd-elastic", *configs.etcd(data, ETCD_PORT, ETCD_PORT + 1), program="etcd")
-    host.wait("the elastic jobs' etcd", lambda: answers(HOST, ETCD_PORT))
+    host.wait("the elastic jobs' etcd", lambda: accepts_connections(HOST, ETCD_PORT))
 
 
 START = {"redis": redis, "s3": s3, "etcd": etcd, "volcano": volcano.start, "kwok": kwok.start,
-         "policies": policies.start}
-# Components beyond those of every cluster.
+         "policies": network_policies.start}
+# Components beyond those that every cluster needs.
 PROGRAMS = {"redis": ["redis"], "s3": ["versitygw"], "volcano": volcano.PROGRAMS,
-            "kwok": kwok.PROGRAMS, "policies": policies.PROGRAMS}
+            "kwok": kwok.PROGRAMS, "policies": network_policies.PROGRAMS}
