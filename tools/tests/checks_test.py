@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks must be able to fail: each is shown a small tree with one thing wrong."""
+import contextlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -7,20 +9,34 @@ from pathlib import Path
 from typing import ClassVar
 from unittest import mock
 
-from paddle_tools.checks import clocks, layers, links, sizes, source_tree, words
+from paddle_tools.checks import (
+    clocks,
+    layers,
+    links,
+    python_code,
+    shell,
+    sizes,
+    source_tree,
+    words,
+)
 from paddle_tools.paths import TOP
 
 
 class Tree(unittest.TestCase):
     """A fabricated checkout."""
 
-    def problems(self, check, files):
+    @contextlib.contextmanager
+    def checkout(self, files):
         with tempfile.TemporaryDirectory() as top:
             subprocess.run(["git", "init", "-q", top], check=True)
             for name, text in files.items():
                 path = Path(top) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
+            yield top
+
+    def problems(self, check, files):
+        with self.checkout(files) as top:
             return list(check.problems(top))
 
     def assert_one(self, found, *words):
@@ -221,6 +237,34 @@ class Links(Tree):
 
     def test_a_ratio_is_no_path(self):
         self.assertEqual(self.of("`net/juicefs`\n", "bench/b.md"), [])
+
+
+class PythonCode(Tree):
+    def test_an_edit_of_sys_path_is_found(self):
+        for text in ("import sys\nsys.path.insert(0, 'x')\n", "\nsys.path[:0] = ['x']\n",
+                     "\nsys.path += ['x']\n"):
+            self.assert_one(self.problems(python_code, {"tools/a.py": text}), "tools/a.py:2",
+                            "edits sys.path")
+        self.assertEqual(self.problems(python_code, {"tools/a.py": "print(sys.path[0])\n"}), [])
+
+    def test_a_check_that_is_switched_off_is_found(self):
+        for word in ("noqa", "type: ignore", "pylint: disable=x"):
+            self.assert_one(self.problems(python_code, {"tools/a.py": f"x = 1  # {word}\n"}),
+                            "switches a check off")
+
+    def test_programs_without_an_ending_are_python_and_shell_too(self):
+        files = {"a": "#!/usr/bin/python3 -BE\n", "b": "#!/usr/bin/env bash\n", "c.py": "",
+                 "d.sh": "", "e": "#!/bin/sh\n", "f": "text\n", "g.txt": "#!/bin/sh\n"}
+        with self.checkout(files) as top:
+            self.assertEqual([str(each) for each in python_code.python_files(top)], ["a", "c.py"])
+            self.assertEqual([str(each) for each in shell.shell_files(top)], ["b", "d.sh", "e"])
+
+
+class Shell(Tree):
+    @unittest.skipIf(not shutil.which("shellcheck"), "tools/bootstrap installs shellcheck")
+    def test_a_finding_of_shellcheck_is_a_problem(self):
+        self.assertEqual(self.problems(shell, {"a": '#!/bin/sh\nrm "$1"\n'}), [])
+        self.assert_one(self.problems(shell, {"a": "#!/bin/sh\nrm $1\n"}), "a:2:", "SC2086")
 
 
 class CodeOnly(unittest.TestCase):
