@@ -38,7 +38,7 @@ fmt: ## format the C++ files
 	@tools/bootstrap && tools/check_format --fix
 
 tidy: ## lint the C++ files with clang-tidy
-	@tools/bootstrap && cmake --preset clang && tools/tidy
+	@tools/bootstrap && tools/tidy
 
 images: build ## container images in build/images
 	@tools/images build

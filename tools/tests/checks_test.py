@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks must be able to fail: each is shown a small tree with one thing wrong."""
 import contextlib
+import io
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +11,7 @@ from typing import ClassVar
 from unittest import mock
 
 from paddle_tools.checks import (
+    clang_tidy,
     clocks,
     layers,
     links,
@@ -265,6 +267,75 @@ class Shell(Tree):
     def test_a_finding_of_shellcheck_is_a_problem(self):
         self.assertEqual(self.problems(shell, {"a": '#!/bin/sh\nrm "$1"\n'}), [])
         self.assert_one(self.problems(shell, {"a": "#!/bin/sh\nrm $1\n"}), "a:2:", "SC2086")
+
+
+class Tidy(Tree):
+    FILES: ClassVar = {".clang-tidy": "Checks: x\n", "tools/tidy.base": "# a comment\nnone\n",
+                       "src/a/a.h": "#pragma once\n", "src/a/a.cc": '#include "a/a.h"\n',
+                       "src/a/b.cc": '#include "a/c.h"\n', "src/a/c.h": '#include "a/a.h"\n'}
+
+    def commit(self, top):
+        git = ["git", "-C", top, "-c", "user.name=x", "-c", "user.email=x@example.com"]
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-qm", "x"], check=True)
+        return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def check(self, top, findings=()):
+        """(exit code, files that clang-tidy was run on, what was printed)"""
+        checked, out = [], io.StringIO()
+
+        def run_tidy(_top, _build, file, _options=()):
+            name = str(file.relative_to(top))
+            checked.append(name)
+            found = name in findings
+            return not found, f"{file}:1:1: warning: bad [x]\n  code\n" if found else ""
+
+        with mock.patch.object(clang_tidy, "run_tidy", run_tidy), \
+                mock.patch.object(clang_tidy, "configure"), \
+                contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            code = clang_tidy.check_changes(Path(top))
+        return code, sorted(checked), out.getvalue()
+
+    def test_without_a_base_nothing_is_checked(self):
+        with self.checkout(self.FILES) as top:
+            code, checked, text = self.check(top)
+            self.assertEqual((code, checked), (0, []))
+            self.assertIn("names no commit", text)
+
+    def test_a_base_that_the_clone_lacks_is_one_sentence(self):
+        with self.checkout({**self.FILES, "tools/tidy.base": "0123456789abcdef\n"}) as top:
+            code, checked, text = self.check(top)
+            self.assertEqual((code, checked), (0, []))
+            self.assertIn("is it shallow?", text)
+
+    def test_files_that_changed_since_the_base_are_checked_once(self):
+        with self.checkout(self.FILES) as top:
+            (Path(top) / "tools/tidy.base").write_text(self.commit(top) + "\n")
+            self.assertEqual(self.check(top), (0, [], ""))
+            (Path(top) / "src/a/b.cc").write_text('#include "a/c.h"\nint b;\n')
+            (Path(top) / "src/a/new.cc").write_text("int n;\n")
+            self.assertEqual(self.check(top)[:2], (0, ["src/a/b.cc", "src/a/new.cc"]))
+            self.assertEqual(self.check(top)[:2], (0, []))
+            (Path(top) / "src/a/a.h").write_text("#pragma once\nint a();\n")  # b.cc includes it
+            self.assertEqual(self.check(top)[:2], (0, ["src/a/a.h", "src/a/b.cc"]))
+
+    def test_a_finding_fails_until_it_is_mended(self):
+        with self.checkout(self.FILES) as top:
+            (Path(top) / "tools/tidy.base").write_text(self.commit(top) + "\n")
+            (Path(top) / "src/a/a.cc").write_text("int a;\n")
+            for _ in range(2):
+                code, checked, text = self.check(top, ["src/a/a.cc"])
+                self.assertEqual((code, checked), (1, ["src/a/a.cc"]))
+                self.assertIn("src/a/a.cc:1:1: warning: bad [x]", text)
+            self.assertEqual(self.check(top)[0], 0)
+
+    def test_a_finding_in_a_header_of_many_units_is_reported_once(self):
+        one = "/t/src/a.h:1:1: warning: bad [x]\n  code\n/t/src/a.h:2:1: note: here\n"
+        two = "/t/src/b.cc:9:1: error: worse [y]\n"
+        found = clang_tidy.unique_diagnostics(["noise\n" + one, one + two], Path("/t"))
+        self.assertEqual(found, ["src/a.h:1:1: warning: bad [x]\n  code\nsrc/a.h:2:1: note: here",
+                                 "src/b.cc:9:1: error: worse [y]"])
 
 
 class CodeOnly(unittest.TestCase):

@@ -32,7 +32,8 @@ FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
 # The static checks with their limits. The first use of some installs a linter.
 CHECKS = {"check_format": SMALL_LIMIT, "check_layers": SMALL_LIMIT, "check_clocks": SMALL_LIMIT,
           "check_sizes": SMALL_LIMIT, "check_words": SMALL_LIMIT, "check_links": SMALL_LIMIT,
-          "check_python": UNIT_LIMIT, "check_shell": SMALL_LIMIT}
+          "check_python": UNIT_LIMIT, "check_shell": SMALL_LIMIT,
+          "check_tidy": INTEGRATION_LIMIT}
 
 # No suppressions: what a sanitizer reports is a bug until it is fixed.
 SANITIZERS = {
