@@ -80,7 +80,7 @@ def configure(top: Path, build: str, *options: str) -> None:
 
 def run_tidy(top: Path, build: str, file: Path, options: Sequence[str] = ()) -> tuple[bool, str]:
     """Runs clang-tidy on one translation unit; returns (no error, output)."""
-    header_filter = f"^{re.escape(str(top))}/(?:{'|'.join(OURS)})/"
+    header_filter = f"^{re.escape(str(top))}/({'|'.join(OURS)})/"  # POSIX: no (?:
     done = subprocess.run(
         [PROGRAM, "--quiet", "-p", build, f"--header-filter={header_filter}", *EXTRA_ARGUMENTS,
          *options, str(file)], cwd=top, check=False, text=True, capture_output=True)
