@@ -19,6 +19,7 @@ from paddle_tools.checks import (
     shell,
     sizes,
     source_tree,
+    surface,
     words,
 )
 from paddle_tools.paths import TOP
@@ -338,7 +339,163 @@ class Tidy(Tree):
                                  "src/b.cc:9:1: error: worse [y]"])
 
 
+CRD = """# Generated
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: example.org
+  names:
+    kind: Job
+    shortNames:
+    - j
+  scope: Namespaced
+  versions:
+  - additionalPrinterColumns:
+    - jsonPath: .status.phase
+      name: Status
+      type: string
+    name: v1
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            properties:
+              limit:
+                description: "Prose: of any kind."
+                format: int32
+                type: integer
+              parts:
+                items: {properties: {size: {type: string},
+                  kind: {enum: [A, ""], type: string}}, required: [size], type: object}
+                type: array
+              template:
+                properties: {spec: {properties: {containers: {type: array}}, type: object}}
+                type: object
+            type: object
+        type: object
+    served: true
+    storage: true
+    subresources:
+      status: {}
+"""
+HELP = """Runs it.
+Usage: tool run [OPTIONS] what...
+
+Positionals:
+  what TEXT ... REQUIRED      KIND/NAME
+
+Options:
+  -h,--help                   Print this help message and exit
+  --engine TEXT=samplefs      one or the other
+  --health-probe-bind-address TEXT=:8081
+                              where it is served
+  --seconds-between-two INT=3 with one blank before
+
+Subcommands:
+  up                          Starts it.
+
+Examples:
+  tool run --never
+"""
+
+
+class Surface(Tree):
+    FILES: ClassVar = {
+        "src/base/CMakeLists.txt": "module(base\n  SOURCES a.cc\n  TESTS a_test.cc)\n",
+        "src/base/a.h": '#pragma once\ninline constexpr const char* kLost = "NodeLost";\n',
+        "src/base/a.cc": '#include "base/a.h"\n// "NotThis"\nauto a = say("PADDLE_" "RANK", '
+                         '"Prose is free.", "/v1/jobs", "batch.paddlepaddle.org/epoch", '
+                         '"-runtime");\n',
+        "src/base/a_test.cc": 'auto b = "OnlyInATest";\n',
+        "src/unused/CMakeLists.txt": "module(unused\n  SOURCES u.cc)\n",
+        "src/unused/u.cc": 'auto u = "InNoProgram";\n',
+        "src/tool/CMakeLists.txt": "program(tool SOURCES main.cc\n  DEPS base)\n",
+        "src/tool/main.cc": 'app.add_option("-f,--filename", flags.files, "files");\n'
+                            'm.counter("paddle_x_total", "Helps; (much", {{"op", name}});\n',
+        "deploy/v1/crd.yaml": CRD,
+    }
+
+    def after(self, changes):
+        """The problems of a tree whose golden files were written before the changes."""
+        with tempfile.TemporaryDirectory() as top:
+            subprocess.run(["git", "init", "-q", top], check=True)
+            check = surface
+            golden = {}
+            for files in (self.FILES, {**self.FILES, **changes}):
+                for name, text in {**files, **golden}.items():
+                    path = Path(top) / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(text)
+                if not golden:
+                    golden = {f"{check.GOLDEN}/{name}": "\n".join(entries) + "\n" * bool(entries)
+                              for name, entries in check.of_tree(top).items()}
+            self.golden = golden
+            return list(check.problems(top))
+
+    def test_the_golden_files_hold_names_and_types(self):
+        self.assertEqual(self.after({}), [])
+        held = {Path(name).stem: set(text.splitlines()) for name, text in self.golden.items()}
+        self.assertEqual(held["words"], {"NodeLost"})
+        self.assertEqual(held["environment"], {"PADDLE_RANK"})
+        self.assertEqual(held["labels"], {"batch.paddlepaddle.org/epoch"})
+        self.assertEqual(held["names"], {"-runtime"})
+        self.assertEqual(held["routes"], {"/v1/jobs"})
+        self.assertEqual(held["options"], {"--filename"})
+        self.assertEqual(held["metrics"], {"paddle_x_total{op}"})
+        self.assertEqual(held["columns"],
+                         {"example.org/v1 Job Status: string .status.phase (v1/crd.yaml)"})
+        self.assertEqual({each.split(" ", 2)[2] for each in held["fields"] if " ." in each},
+                         {".spec.limit: integer int32 (v1/crd.yaml)", ".spec: object (v1/crd.yaml)",
+                          ".spec.parts: array (v1/crd.yaml)", ".spec.parts[]: object (v1/crd.yaml)",
+                          ".spec.parts[].size: string required (v1/crd.yaml)",
+                          ".spec.parts[].kind: string one of A| (v1/crd.yaml)",
+                          ".spec.template: PodTemplateSpec (v1/crd.yaml)"})
+
+    def test_a_reason_that_is_gone_is_found(self):
+        self.assert_one(self.after({"src/base/a.h": "#pragma once\n"}), "words.txt",
+                        "'NodeLost' is gone")
+
+    def test_a_new_flag_is_found(self):
+        text = self.FILES["src/tool/main.cc"] + 'app.add_flag("--dry-run", flags.dry, "no");\n'
+        self.assert_one(self.after({"src/tool/main.cc": text}), "options.txt", "'--dry-run' is new")
+
+    def test_a_renamed_field_is_found(self):
+        gone, new = self.after({"deploy/v1/crd.yaml": CRD.replace("limit:", "limits:")})
+        self.assertIn(".spec.limit: integer int32 (v1/crd.yaml)' is gone", gone)
+        self.assertIn(".spec.limits: integer int32 (v1/crd.yaml)' is new", new)
+
+    def test_another_label_of_a_metric_is_found(self):
+        text = self.FILES["src/tool/main.cc"].replace('"op"', '"verb"')
+        self.assertEqual(len(self.after({"src/tool/main.cc": text})), 2)
+
+    def test_a_metric_named_by_a_constant_is_no_difference(self):
+        text = self.FILES["src/tool/main.cc"].replace('"paddle_x_total"', "names::kTotal")
+        constant = 'constexpr char kTotal[] = "paddle_x_total";\n'
+        self.assertEqual(self.after({"src/base/a.h": self.FILES["src/base/a.h"] + constant,
+                                     "src/tool/main.cc": text}), [])
+
+    def test_a_literal_that_moved_is_no_difference(self):
+        prose = self.FILES["src/base/a.cc"].replace('"Prose is free."', '"Or not at all."')
+        moved = self.FILES["src/tool/main.cc"] + 'Reason reason{"Node"  // x\n "Lost"};\n'
+        self.assertEqual(self.after({"src/base/a.h": "#pragma once\n", "src/base/a.cc": prose,
+                                     "src/tool/main.cc": moved}), [])
+
+    def test_help_is_read_by_columns(self):
+        self.assertEqual(surface.verbs_of(HELP), ["up"])
+        self.assertEqual(list(surface.read_help("tool run", HELP)), [
+            "tool run", "tool run what: TEXT ... REQUIRED", "tool run -h,--help: flag",
+            "tool run --engine: TEXT=samplefs",
+            "tool run --health-probe-bind-address: TEXT=:8081",
+            "tool run --seconds-between-two: INT=3"])
+
+
 class CodeOnly(unittest.TestCase):
+    def test_literals_are_what_a_compiler_sees(self):
+        text = ('#include "x.h"\nf("a" /* "no" */\n "b", 1\'000, \'"\', "c\\"d"); // "no"\n'
+                'g(R"sh(one "two")sh" "3");')
+        self.assertEqual(source_tree.literals(text), ["ab", 'c\\"d', 'one "two"3'])
+
     def test_comments_and_literals_are_the_rest(self):
         text = 'a /* x\n y */ b\n"s" c // d\n1\'000'
         kept = source_tree.comments_and_literals(text)

@@ -35,7 +35,6 @@ THIRD_PARTY = {
     "yaml-cpp/": ["kube"],
 }
 SYSTEM = ("sys/", "netinet/", "arpa/", "linux/", "net/", "asm/")
-KEYWORDS = {"DEPS", "SOURCES", "TESTS", "FUZZERS", "LIBS", "LABELS", "ALONE"}
 CALL = re.compile(
     r"^\s*(module|program|paddle_test|paddle_link|target_link_libraries)\(([^)]*)\)", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.M)
@@ -49,19 +48,6 @@ class Module:
     test_stems: set[str] = field(default_factory=set)  # their files: fake_s3 for fake_s3.h and .cc
 
 
-def read_call(text: str) -> dict[str, list[str]]:
-    """The words of a CMake call as {keyword: [words]}; those before a keyword are under ''."""
-    parts: dict[str, list[str]] = {"": []}
-    key = ""
-    for word in re.sub(r"#[^\n]*", "", text).split():
-        if word in KEYWORDS:
-            key = word
-            parts.setdefault(key, [])
-        else:
-            parts[key].append(word.strip('"'))
-    return parts
-
-
 def read_modules(top: str | Path) -> tuple[dict[str, Module], list[str]]:
     """({name: module}, problems) of all CMakeLists.txt below src/."""
     found: dict[str, Module] = {}
@@ -72,7 +58,7 @@ def read_modules(top: str | Path) -> tuple[dict[str, Module], list[str]]:
         folder = "/".join(path.parts[1:-1])
         text = (Path(top) / path).read_text()
         for kind, body in CALL.findall(text):
-            call = read_call(body)
+            call = source_tree.read_call(body)
             first = call[""][0]
             if kind == "target_link_libraries" and not first.endswith("_test"):
                 continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks share: the repository's files, C++ without or only with its comments and
-literals, and how a check reports what it found."""
+"""What the checks share: the repository's files, calls in CMake files, C++ without or only with its
+comments and literals, and how a check reports what it found."""
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -42,36 +42,82 @@ def is_shell(top: str | Path, path: Path) -> bool:
     return not path.suffix and bool(re.search(r"\b(?:ba|da)?sh\b", interpreter(Path(top) / path)))
 
 
+# The keywords of module(), program() and paddle_test().
+KEYWORDS = {"DEPS", "SOURCES", "TESTS", "FUZZERS", "LIBS", "LABELS", "ALONE"}
+
+
+def read_call(text: str) -> dict[str, list[str]]:
+    """The words of a CMake call as {keyword: [words]}; those before a keyword are under ''."""
+    parts: dict[str, list[str]] = {"": []}
+    key = ""
+    for word in re.sub(r"#[^\n]*", "", text).split():
+        if word in KEYWORDS:
+            key = word
+            parts.setdefault(key, [])
+        else:
+            parts[key].append(word.strip('"'))
+    return parts
+
+
 _TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?\*/'                      # comments
+    r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])"        # between digits: 1'000
+    r'|//[^\n]*|/\*.*?\*/'                     # comments
     r'|R"([^()\\\s]{0,16})\(.*?\)\1"'          # raw strings
     r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
-
-
-def _is_digit_separator(match: re.Match[str]) -> bool:
-    """In 1'000'000 the quotes delimit no literal."""
-    return (match.group(0).startswith("'") and match.start() > 0
-            and match.string[match.start() - 1].isalnum())
 
 
 def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def code_only(text: str) -> str:
-    """C++ with comments and literals blanked; line numbers stay."""
-    return _TOKEN.sub(lambda match: match.group(0) if _is_digit_separator(match)
-                      else _blank(match.group(0)), text)
+def code_only(text: str, keep: str = r"(?!)") -> str:
+    """C++ with comments and literals blanked, except strings that match `keep` as a whole; line
+    numbers stay."""
+    def blank(match: re.Match[str]) -> str:
+        token = match.group(0)
+        kept = token.startswith('"') and re.fullmatch(keep, token[1:-1])
+        return token if kept or token == "'" else _blank(token)
+    return _TOKEN.sub(blank, text)
 
 
 def comments_and_literals(text: str) -> str:
     """C++ with everything else blanked; line numbers stay."""
     kept, end = [], 0
     for match in _TOKEN.finditer(text):
-        if not _is_digit_separator(match):
+        if match.group(0) != "'":
             kept += [_blank(text[end:match.start()]), match.group(0)]
             end = match.end()
     return "".join([*kept, _blank(text[end:])])
+
+
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:include|pragma|error)[^\n]*", re.M)
+
+
+def literals(text: str) -> list[str]:
+    """The string literals of C++ without quotes, escapes as written; adjacent literals are one."""
+    text = _DIRECTIVE.sub("", text)
+    found: list[str] = []
+    end = -1  # of the last literal, or of a comment directly after it
+    for match in _TOKEN.finditer(text):
+        token = match.group(0)
+        adjacent = end >= 0 and not text[end:match.start()].strip()
+        if token.startswith(("//", "/*")):
+            end = match.end() if adjacent else -1
+            continue
+        if token.startswith("'"):
+            end = -1
+            continue
+        if token.startswith("R"):
+            skip = len(match.group(1)) + 1  # the delimiter and its parenthesis
+            value = token[2 + skip:-1 - skip]
+        else:
+            value = token[1:-1]
+        if adjacent:
+            found[-1] += value
+        else:
+            found.append(value)
+        end = match.end()
+    return found
 
 
 def report(name: str, problems: Sequence[str]) -> int:

@@ -32,7 +32,7 @@ FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
 # The static checks with their limits. The first use of some installs a linter.
 CHECKS = {"check_format": SMALL_LIMIT, "check_layers": SMALL_LIMIT, "check_clocks": SMALL_LIMIT,
           "check_sizes": SMALL_LIMIT, "check_words": SMALL_LIMIT, "check_links": SMALL_LIMIT,
-          "check_python": UNIT_LIMIT, "check_shell": SMALL_LIMIT,
+          "check_surface": SMALL_LIMIT, "check_python": UNIT_LIMIT, "check_shell": SMALL_LIMIT,
           "check_tidy": INTEGRATION_LIMIT}
 
 # No suppressions: what a sanitizer reports is a bug until it is fixed.
@@ -67,6 +67,12 @@ def run_command(report: TestReport, name: str, argv: process.Argv,
     else:
         report.add_failure(name, process.describe_exit(code, limit), process.tail(log),
                            process.command_line(argv))
+
+
+def flags_of_programs(report: TestReport) -> None:
+    with report.step("flags of the programs"):
+        run_command(report, "check_surface_programs",
+                    [TOOLS / "check_surface", "--programs", TOP / "build" / "bin"])
 
 
 def tools_tests(report: TestReport) -> None:
@@ -218,6 +224,8 @@ def test(report: TestReport) -> None:
         tools_tests(report)
         # Unit tests run under both sanitizers; the release build is for the integration tests.
         released = gtest.build(report, TOP, "release")
+        if released:
+            flags_of_programs(report)
         for preset in ("asan", "tsan"):
             if gtest.build(report, TOP, preset):
                 planted_bugs(report, preset)
