@@ -53,8 +53,18 @@ RETIRED_NAMES = [
     "objections",
 ]
 
-# Folders that are clean of both, with all that is beneath them.
-CLEAN_FOLDERS = ["tools", "bench", "test/e2e", ".github", "cmake"]
+# Folders that are clean of both, with all that is beneath them, and files.
+CLEAN_FOLDERS = [
+    ".ci",
+    ".github",
+    "CMakeLists.txt",
+    "Makefile",
+    "bench",
+    "cmake",
+    "examples",
+    "test/e2e",
+    "tools",
+]
 
 # Files that are about the words themselves.
 EXEMPT = {"tools/paddle_tools/checks/words.py", "tools/tests/checks_test.py"}
