@@ -268,7 +268,7 @@ def install_maven(name: str, entry: Entry) -> None:
                 _, artifact, version = coordinates.split(":")
                 jar = jars / f"{artifact}-{version}.jar"
                 if not jar.is_file() or hashlib.sha256(jar.read_bytes()).hexdigest() != wanted:
-                    raise ToolError(f"{jar.name} is not what components.toml says: another sha256")
+                    raise ToolError(f"{jar.name} has another sha256 than components.toml")
             publish(name, entry, place / "made", place)
 
 

@@ -190,7 +190,7 @@ class Maven(unittest.TestCase):
     def test_a_jar_with_another_sum_is_refused(self):
         code, out, jars, _ = self.install("another jar")
         self.assertEqual((code, jars), (1, None))
-        self.assertIn("one-1.0.jar is not what components.toml says", out)
+        self.assertIn("one-1.0.jar has another sha256 than components.toml", out)
 
     def test_a_machine_without_maven_gets_it(self):
         code, out, jars, _ = self.install("a jar", False, 'cp "$FAKE/mvn" "$FAKE/bin/mvn"')

@@ -266,7 +266,7 @@ class Talking(unittest.TestCase):
                 thread = threading.Thread(target=control_socket.answer, args=(server, handle))
                 thread.start()
                 try:
-                    return control_socket.ask(bed, **request)
+                    return control_socket.send_request(bed, **request)
                 finally:
                     thread.join()
 

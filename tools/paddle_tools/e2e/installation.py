@@ -24,6 +24,6 @@ def install(cluster: Cluster) -> None:
                        for line in shown.splitlines()), f"{manager} is not Running:\n{shown}")
     with cluster.step("applying again changes nothing"):
         for file in ("v1/crd.yaml", "v1/operator.yaml", "extensions/controllers.yaml"):
-            said = cluster.apply(TOP / "deploy" / file)
-            changed = [line for line in said.splitlines() if not line.endswith("unchanged")]
+            output = cluster.apply(TOP / "deploy" / file)
+            changed = [line for line in output.splitlines() if not line.endswith("unchanged")]
             expect(not changed, f"{file} was not applied as it is: {changed}")

@@ -15,7 +15,7 @@ from paddle_tools.testbed.layout import Layout
 Handler = Callable[[Json], tuple[Json, int | None]]
 
 
-def ask(layout: Layout, limit: float = 60, **request: object) -> Json:
+def send_request(layout: Layout, limit: float = 60, **request: object) -> Json:
     """Sends a request; returns the answer. The caller closes its 'descriptor', if there is one."""
     with socket.socket(socket.AF_UNIX) as link:
         link.settimeout(limit)

@@ -148,7 +148,7 @@ class Host:
     def step(self, what: str) -> Iterator[None]:
         start = time.monotonic()
         yield
-        self.send_event(say=f"{what}: {time.monotonic() - start:.1f} s")
+        self.send_event(message=f"{what}: {time.monotonic() - start:.1f} s")
 
     def wait(self, what: str, look: Callable[[], object], limit: float = LIMIT) -> None:
         """Waits until look() is true; OSError counts as false. Fails as soon as a program ended."""

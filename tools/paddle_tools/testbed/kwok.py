@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The optional part `kwok=N`: N nodes that only pretend to run pods, beside the real ones. They are
-named kwok-<i>, labelled type=kwok and tainted, so that only pods that ask for them come.
+named kwok-<i>, labelled type=kwok and tainted, so that only pods with a toleration run there.
 
-A pod on them ends when its annotation RUN_FOR says so ("3s"), in the phase of END_PHASE or
+A pod on them ends after the time in its annotation RUN_FOR ("3s"), in the phase of END_PHASE or
 Succeeded; pods of Jobs end at once. A pod whose annotation INIT_UNTIL names another annotation gets
 an address and stays in its first init container until it has that one.
 """

@@ -27,7 +27,7 @@ def start(layout: Layout, number: int, argv: list[str], stdin: int | None = None
           output: int | None = None) -> int:
     """Starts a command; returns the pid of a child that waits for it. Two forks: only children of
     the process that enters a pid namespace are in it."""
-    descriptor = control_socket.ask(layout, do="enter", node=number)["descriptor"]
+    descriptor = control_socket.send_request(layout, do="enter", node=number)["descriptor"]
     here = os.getcwd()
     child = os.fork()
     if child:
@@ -81,7 +81,7 @@ def run(layout: Layout, number: int, argv: list[str]) -> int:
 def load_images(layout: Layout, files: Sequence[str | Path]) -> None:
     """Imports docker archives on all nodes that are on, at the same time. An archive is streamed:
     nodes need not see its file."""
-    nodes = control_socket.ask(layout, do="status")["nodes"]
+    nodes = control_socket.send_request(layout, do="status")["nodes"]
     ctr = str(Path(layout.programs["containerd"]).parent / "ctr")
     for file in files:
         children = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from paddle_tools.testbed.layout import BUSYBOX_IMAGE, PAUSE_IMAGE
 from paddle_tools.testbed.process import run
 
-# Waits, ends when told, and reaps what a pod with one process namespace leaves behind.
+# Waits, ends on SIGTERM, and reaps what a pod with one process namespace leaves behind.
 _PAUSE = """#!/bin/sh
 trap 'exit 0' TERM INT
 while :; do

@@ -109,8 +109,8 @@ def follow_progress(progress: int, layout: Layout, start: float) -> int:
     with os.fdopen(progress) as lines:
         for line in lines:
             event = json.loads(line)
-            if "say" in event:
-                log(event["say"])
+            if "message" in event:
+                log(event["message"])
             elif "failure" in event:
                 print(f"testbed: {event['failure']}", file=sys.stderr)
                 return 1
@@ -149,7 +149,7 @@ def check_running(wanted: Layout) -> int:
                             f"({', '.join(found.parts)}); end it first: tools/testbed --name "
                             f"{wanted.name} down")
     try:
-        control_socket.ask(wanted, do="status")
+        control_socket.send_request(wanted, do="status")
     except ToolError:
         raise ToolError(f"cluster '{wanted.name}' is about to start or to end; try again") from None
     log(f"cluster '{wanted.name}' is up already")

@@ -85,7 +85,7 @@ def down(name: str, args: list[str]) -> None:
 def status(name: str, args: list[str]) -> None:
     expect_no_arguments(args)
     layout = layout_of(name)
-    found = control_socket.ask(layout, do="status")
+    found = control_socket.send_request(layout, do="status")
     print(f"cluster '{name}' is up: {layout.server}, KUBECONFIG={layout.kubeconfig}")
     print(f"memory of all its processes: {found['memory'] / 1e6:.0f} MB")
     for node, facts in found["nodes"].items():
@@ -102,7 +102,7 @@ def status(name: str, args: list[str]) -> None:
 def kubeconfig(name: str, args: list[str]) -> None:
     expect_no_arguments(args)
     layout = layout_of(name)
-    control_socket.ask(layout, do="status")
+    control_socket.send_request(layout, do="status")
     print(layout.kubeconfig)
 
 
@@ -129,7 +129,7 @@ def node_verb(verb: str) -> Verb:
         if len(args) != 1:
             raise UsageError
         number = node_number(args[0], layout.nodes)
-        print(control_socket.ask(layout, limit=180, do=verb, node=number)["message"])
+        print(control_socket.send_request(layout, limit=180, do=verb, node=number)["message"])
     return act
 
 
