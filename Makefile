@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The face of the project: each target is one line over a script or CMake.
+# The entry points of the project: each target is one line over a script or CMake.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # What was compiled in one clone serves every other, and the Containerfiles.
@@ -13,7 +13,7 @@ help: ## list the targets
 build: ## the programs, optimized, in build/bin
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target all_programs
 
-check: ## inner loop: format, layers, clocks, sizes, words, links, unit tests
+check: ## inner loop: static checks and unit tests
 	@tools/bootstrap && tools/run_tests check
 
 test: ## everything: unit and integration tests, sanitizers, fuzzers, real components
@@ -31,22 +31,22 @@ e2e: ## everything on real clusters
 bench-read: ## speed of reading samples: native disk, samplefs and JuiceFS side by side
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_programs && bench/read $(BENCH)
 
-bench-control: ## speed and cost of the operator: against a bare client on 100 false nodes
+bench-control: ## speed and cost of the operator: against a bare client on 100 simulated nodes
 	@tools/bootstrap && cmake --preset release && cmake --build build/release --target bench_control_programs && bench/control $(BENCH)
 
 fmt: ## format the C++ files
 	@tools/bootstrap && tools/check_format --fix
 
 tidy: ## lint the C++ files with clang-tidy
-	@tools/bootstrap && cmake --preset clang && tools/tidy
+	@tools/bootstrap && tools/tidy
 
 images: build ## container images in build/images
 	@tools/images build
 
-manifests: ## write the manifests of deploy/ anew from config/
+manifests: ## write the manifests of deploy/ from config/
 	@tools/bootstrap && tools/manifests
 
-crds: ## write deploy/*/crd.yaml anew from src/api
+crds: ## write deploy/*/crd.yaml from src/api
 	@tools/bootstrap && tools/crds
 
 refresh-pod-schema: ## renew the pod template's schema from the pinned API server, then the CRDs

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # paddle_proto(<target> <name>...): C++ of proto/<name>.proto, messages and gRPC, as a library.
 #
-# Included as <proto/NAME.grpc.pb.h>, as headers of somebody else: our warnings are not meant for
+# Included as <proto/NAME.grpc.pb.h>, as system headers: our warnings are not meant for
 # generated code. The lite runtime and gRPC without TLS: all of it runs over unix sockets.
 
 find_package(Protobuf REQUIRED)

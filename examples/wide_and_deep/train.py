@@ -112,7 +112,7 @@ def train_with_servers(args):
     if fleet.is_server():
         tell(fleet.server_index(), event="serving", servers=fleet.server_num())
         fleet.init_server()
-        fleet.run_server()  # until somebody ends this process
+        fleet.run_server()  # until this process is ended
         return True
 
     rank, ranks = fleet.worker_index(), fleet.worker_num()

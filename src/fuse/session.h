@@ -4,8 +4,7 @@
 //
 // Ways to begin:
 //   - with the descriptor of a fresh mount: the kernel sends INIT first (again, if a predecessor
-//   died
-//     over it); wait_ready() returns what was agreed on, for whoever may start a successor;
+//     died before it answered); wait_ready() returns the negotiated parameters for a successor;
 //   - with descriptors that another process served before and what it had agreed on: no INIT comes,
 //     and the kernel is asked to send again what was left unanswered. No reader notices.
 // Ways to end: the mount goes away, the connection is aborted, or stop(). stop() alone leaves the

@@ -2,10 +2,13 @@
 //
 // Asks a Cache Runtime Server. Each call has a deadline and ends early when `stop` is asked for.
 //
-//   kUnavailable   nobody there, or it can not right now     kUnauthorized  the token is not its
-//   own kDeadline      no answer in time                         kNotFound      no such job
-//   kConflict      another job has that id                   kInvalid       it refuses the request
-//   kUntrusted     its certificate is not of the authority
+//   kUnavailable   no server answers, or it is not able to serve now
+//   kUnauthorized  the server refuses the token
+//   kDeadline      no answer in time
+//   kNotFound      no such job
+//   kConflict      another job has that id
+//   kInvalid       the server refuses the request
+//   kUntrusted     the authority did not sign the server's certificate
 //
 // Over TLS when an authority is given: the runtime is called by its address and known by its name.
 // The tokens appear in no error. Thread-safe.

@@ -2,8 +2,8 @@
 //
 // The index file: one immutable generation of a sample set. All numbers little-endian.
 //
-//   0        128            nodes            ids              texts     origins    ledger     left
-//   out
+//   0        128
+//   header   nodes          ids              texts            origins    ledger     left out
 //   +--------+--------------+----------------+----------------+----------+----------+----------+
 //   | Header | Node x count | IdSlot x count | name etag ...  | Origin.. | id id .. | notes .. |
 //   +--------+--------------+----------------+----------------+----------+----------+----------+

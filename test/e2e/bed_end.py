@@ -8,16 +8,16 @@ import subprocess
 import time
 from pathlib import Path
 
-from cluster import expect, testbed
+from paddle_tools.e2e.cluster import expect, testbed
 
-BRINGS_CLUSTERS = True
+MAKES_CLUSTERS = True
 BASE = Path("/tmp/paddle-testbed")
 FIRST, SECOND = "e2e-a", "e2e-b"
 
 
-def run(stage):
+def run(scenario_run):
     try:
-        first, second = up(stage, FIRST), up(stage, SECOND, "--nodes", "2")
+        first, second = up(scenario_run, FIRST), up(scenario_run, SECOND, "--nodes", "2")
         apart(first, second)
         ends(first)
         crashes(second)
@@ -26,9 +26,9 @@ def run(stage):
             testbed(name, "down")
 
 
-def up(stage, name, *args):
-    stage.note(testbed(name, "up", *args).splitlines()[-1])
-    return stage.cluster(name)
+def up(scenario_run, name, *args):
+    scenario_run.note(testbed(name, "up", *args).splitlines()[-1])
+    return scenario_run.cluster(name)
 
 
 def outside(cluster):
@@ -106,7 +106,7 @@ def ends(cluster):
 
 def crashes(cluster):
     """The process outside; pid 1 inside; the process that serves."""
-    for title, victim in {"the keeper outside": pid_of,
+    for title, victim in {"the supervisor outside": pid_of,
                           "pid 1 inside": lambda name: child_of(pid_of(name)),
                           "the process that serves": lambda name: child_of(child_of(pid_of(name)))
                           }.items():

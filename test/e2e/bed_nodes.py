@@ -7,7 +7,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from cluster import component, expect
+from paddle_tools.e2e.cluster import component, expect
 
 NS = "bed-nodes"
 IMAGE = "busybox:1.35"
@@ -99,12 +99,12 @@ def streams(cluster):
         expect("I am web-1" in cluster.kubectl("-n", NS, "logs", "web-1"), "logs of web-1")
         echoed = cluster.kubectl("-n", NS, "exec", "-i", "web-2", "--", "cat", stdin="twice\n")
         expect(echoed == "twice\n", f"cat gave '{echoed}'")
-        with forwarded(cluster, "web-0") as port:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
-                expect(answer.read().strip() == b"web-0", "port-forward to web-0")
+        with PortForward(cluster, "web-0") as port, \
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
+            expect(answer.read().strip() == b"web-0", "port-forward to web-0")
 
 
-class forwarded:  # pylint: disable=invalid-name
+class PortForward:
     """A port of this machine that leads to a pod."""
 
     def __init__(self, cluster, pod):
@@ -132,7 +132,7 @@ def rights(cluster, pods):
             return cluster.on("host", "curl", "-sk", "-m", "10", "-o", "/dev/null", "-w",
                               "%{http_code}", *header, f"https://{address}:10250/pods").strip()
         expect(asked() == "401", "a stranger was not refused")
-        header = state(cluster) / "header"  # a file: command lines are seen by everybody
+        header = state(cluster) / "header"  # in a file: all users can read command lines
         with open(os.open(header, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="ascii") as out:
             out.write(f"Authorization: Bearer {in_pod(cluster, 'web-0', 'cat', token)}\n")
         expect(asked("-H", f"@{header}") == "403",

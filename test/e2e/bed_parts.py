@@ -3,27 +3,24 @@
 import json
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
-from cluster import TOOLS, expect
+from paddle_tools.e2e.cluster import TOOLS, expect
+from paddle_tools.s3 import S3Client
 
-sys.path.insert(0, str(TOOLS / "lib"))
-from s3 import S3  # noqa: E402
-
-BRINGS_CLUSTERS = True
+MAKES_CLUSTERS = True
 NAME = "e2e-parts"
 STATE = Path("/tmp/paddle-testbed") / NAME
 GROUP = "scheduling.k8s.io/group-name"
 
 
-def run(stage):
+def run(scenario_run):
     bed = [TOOLS / "testbed", "--name", NAME]
     try:
         done = subprocess.run([*bed, "up", "--with", "redis,s3,etcd,volcano,kwok=10"], check=False,
                               stdin=subprocess.DEVNULL)
         expect(done.returncode == 0, "the cluster did not start, see above")
-        cluster = stage.cluster(NAME)
+        cluster = scenario_run.cluster(NAME)
         servers(cluster)
         gang(cluster)
         false_nodes(cluster)
@@ -47,7 +44,7 @@ def servers(cluster):
         file = STATE / "s3.env"
         expect(file.stat().st_mode & 0o077 == 0, "others may read the keys")
         keys = dict(line.split("=", 1) for line in file.read_text().splitlines())
-        s3 = S3(outside, 9000, keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"])
+        s3 = S3Client(outside, 9000, keys["AWS_ACCESS_KEY_ID"], keys["AWS_SECRET_ACCESS_KEY"])
         s3.make_bucket("parts")
         s3.put("parts", "a/b", b"content")
         expect((STATE / "s3/parts/a/b").read_bytes() == b"content", "the object is not there")

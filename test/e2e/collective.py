@@ -2,9 +2,9 @@
 """Trains with two Collective workers of real PaddlePaddle that save to a static JuiceFS volume."""
 import json
 
-import juicefs
-from cluster import SYSTEM, TOP, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import juicefs
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 WITH = ("redis", "s3")
 COMPONENTS = ("paddlepaddle",)
@@ -72,6 +72,7 @@ def pods(cluster):
 def reports(cluster, pod):
     """What a worker has said, in order."""
     lines = cluster.kubectl("-n", SYSTEM, "logs", pod).splitlines()
-    found = [json.loads(line.partition("RESULT ")[2]) for line in lines if line.startswith("RESULT ")]
+    found = [json.loads(line.partition("RESULT ")[2]) for line in lines
+             if line.startswith("RESULT ")]
     expect(found, f"{pod} reported nothing: {lines[-10:]}")
     return found

@@ -5,10 +5,10 @@ import stat
 import tarfile
 import tempfile
 
-from buildah import Buildah, files_below, sum_of
-from cluster import TOP, expect
+from paddle_tools.e2e.buildah import Buildah, files_below, sum_of
+from paddle_tools.e2e.cluster import TOP, expect
 
-BRINGS_CLUSTERS = True
+MAKES_CLUSTERS = True
 COMPONENTS = ("buildah", "mmdebstrap", "juicefs")
 IMAGES = ("paddle-operator", "paddle-cache", "paddle-cache-juicefs")
 OURS = {"paddle-operator": "/manager", "paddle-cache": "/usr/bin/paddle-cache",
@@ -20,25 +20,25 @@ RENEWED = ("/usr/share/zoneinfo/", "/etc/ssl/certs/", "/usr/lib/x86_64-linux-gnu
            "/usr/lib/aarch64-linux-gnu/")
 
 
-def run(stage):
+def run(scenario_run):
     with tempfile.TemporaryDirectory(prefix="paddle-containerfiles.") as top:
         buildah = Buildah(top)
         try:
-            with stage.step("a Debian 12 to build on, of packages alone"):
+            with scenario_run.step("a Debian 12 to build on, of packages alone"):
                 buildah.make_base()
             for name in IMAGES:
-                builds(stage, buildah, name)
-                agrees_with_this_machine(stage, buildah, name)
-                is_taken(stage, buildah, name)
+                builds(scenario_run, buildah, name)
+                agrees_with_this_machine(scenario_run, buildah, name)
+                is_taken(scenario_run, buildah, name)
         finally:
             buildah.end()
 
 
-def builds(stage, buildah, name):
+def builds(scenario_run, buildah, name):
     """On the same Debian, the two ways differ in nothing."""
-    with stage.step(f"{name}: its Containerfile builds"):
+    with scenario_run.step(f"{name}: its Containerfile builds"):
         buildah.build(f"deploy/images/{name}/Containerfile", name)
-    with stage.step(f"{name}: and gives what tools/images gives there"):
+    with scenario_run.step(f"{name}: and gives what tools/images gives there"):
         buildah.build(f"deploy/images/{name}/Containerfile", f"{name}-stage", "--target", "build")
         box = buildah.start(f"{name}-stage")
         buildah.run(box, "tools/images", "build", name)
@@ -49,24 +49,25 @@ def builds(stage, buildah, name):
         made = buildah.settings(name)
         made["Labels"].pop("io.buildah.version", None)
         expect(made == settings, f"{name}: settings {made}, and those of tools/images: {settings}")
-        stage.note(f"{len(files)} files, directories and links")
+        scenario_run.note(f"{len(files)} files, directories and links")
 
 
-def agrees_with_this_machine(stage, buildah, name):
+def agrees_with_this_machine(scenario_run, buildah, name):
     """Here packages may be older: their contents may differ, and the list of time zones."""
-    with stage.step(f"{name}: the same as built on this machine"):
+    with scenario_run.step(f"{name}: the same as built on this machine"):
         theirs, (ours, _) = files_of(buildah, name), read_archive(TOP / f"build/images/{name}.tar")
         same(name, {path: each for path, each in theirs.items() if not path.startswith(RENEWED)},
              {path: each for path, each in ours.items() if not path.startswith(RENEWED)})
         same(name, *({path: each[:3] for path, each in files.items()
                       if path.startswith("/usr/lib/")} for files in (theirs, ours)))
         differ = [path for path in theirs if path in ours and theirs[path] != ours[path]]
-        stage.note(f"{OURS[name]} is the same but for its build id; of another day are "
-                   f"{len(differ)} files of Debian's, such as {', '.join(differ[-3:]) or 'none'}")
+        scenario_run.note(f"{OURS[name]} is the same but for its build id; of another day are "
+                          f"{len(differ)} files of Debian's, such as "
+                          f"{', '.join(differ[-3:]) or 'none'}")
 
 
-def is_taken(stage, buildah, name):
-    with stage.step(f"{name}: the archive of tools/images is taken by others, and runs"):
+def is_taken(scenario_run, buildah, name):
+    with scenario_run.step(f"{name}: the archive of tools/images is taken by others, and runs"):
         box = buildah.start(buildah.pull(TOP / f"build/images/{name}.tar"))
         said = buildah.run(box, OURS[name], "--help")
         buildah("rm", box)

@@ -2,10 +2,9 @@
 """Elastic training with real Paddle over etcd: two workers, then three, then two again."""
 import shutil
 
-import jobs
-import manager
-from cluster import SYSTEM, TOP, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import jobs, manager
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 WITH = ("etcd",)
 COMPONENTS = ("paddlepaddle",)

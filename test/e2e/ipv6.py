@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster whose pods and services have addresses of IPv6 first: everything runs, workers meet."""
-import install
-import jobs
-from cluster import SYSTEM, expect, testbed
-from paddle_pod import training_pod
+from paddle_tools.e2e import installation, jobs
+from paddle_tools.e2e.cluster import SYSTEM, expect, testbed
+from paddle_tools.e2e.paddle_pod import training_pod
 
-BRINGS_CLUSTERS = True
+MAKES_CLUSTERS = True
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)
 NAME = "e2e-ipv6"
-# Each says its address to whoever asks at its endpoint, asks everybody, and stays until all have.
+# Each worker serves its address at its endpoint, reads those of all others, and waits for them.
 MEET = """
 import os, socket, threading, time
 own, port = os.environ["POD_IP"], int(os.environ["PADDLE_PORT"])
@@ -35,17 +34,17 @@ time.sleep(5)
 """
 
 
-def run(stage):
+def run(scenario_run):
     try:
-        with stage.step("a cluster with IPv6"):
+        with scenario_run.step("a cluster with IPv6"):
             testbed(NAME, "down")
             testbed(NAME, "up", "--with", "ipv6")
-        cluster = stage.cluster(NAME)
+        cluster = scenario_run.cluster(NAME)
         for node in cluster.list("nodes"):
             first = next(each["address"] for each in node["status"]["addresses"]
                          if each["type"] == "InternalIP")
             expect(":" in first, f"the first address of a node is {first}")
-        install.run(cluster)
+        installation.install(cluster)
         cluster.load("paddle-e2e")
         for intranet in ("PodIP", "Service", "Host"):
             meets(cluster, intranet)

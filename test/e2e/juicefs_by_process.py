@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Static JuiceFS volumes by processes of the driver: no mount pods, no rights in the cluster."""
-import juicefs
-from cluster import TOP, expect
+from paddle_tools.e2e import juicefs
+from paddle_tools.e2e.cluster import TOP, expect
 
 WITH = ("redis", "s3")
 IMAGES = juicefs.IMAGES
@@ -17,7 +17,7 @@ def run(cluster):
         cluster.kubectl("apply", "-k", FOLDER)
         cluster.wait("the driver on every node",
                      lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
-    with cluster.step("a volume that nobody has formatted, two pods on two nodes"):
+    with cluster.step("a volume that is not formatted, two pods on two nodes"):
         cluster.apply([*juicefs.volume(cluster, NAME, 2, CACHE),
                        juicefs.user("here", NAME, "node1"), juicefs.user("there", NAME, "node2")])
         cluster.wait("both pods Ready", lambda: juicefs.ready(cluster, "here", "there"))

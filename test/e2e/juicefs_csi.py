@@ -4,8 +4,8 @@ import json
 import time
 from pathlib import Path
 
-import juicefs
-from cluster import TOP, expect
+from paddle_tools.e2e import juicefs
+from paddle_tools.e2e.cluster import TOP, expect
 
 WITH = ("redis", "s3")
 IMAGES = juicefs.IMAGES
@@ -64,12 +64,13 @@ def share(cluster):
             wanted = found[0]["spec"]["containers"][0]["resources"]["requests"]
             expect(wanted["cpu"] == "50m", f"a mount pod asks for {wanted}")
             juicefs.wait_cached(cluster, node, CACHE, reader, "first", 60)
-        expect(not juicefs.mount_pods(cluster, NAME, "node3"), "node3 has a mount pod for nobody")
+        expect(not juicefs.mount_pods(cluster, NAME, "node3"),
+               "node3 has a mount pod that no pod uses")
         expect(not Path(CACHE).exists(), f"{CACHE} appeared on the machine itself")
 
 
 def register_again(cluster):
-    with cluster.step("kubelet is killed, then the registry is emptied: registered again each time"):
+    with cluster.step("kubelet is killed, then the registry is emptied: registered again twice"):
         lives = juicefs.restarts(juicefs.driver_pod(cluster, "node3"), "registrar")
         for command in ("kill -9 $(pidof kubelet)", f"rm {REGISTRY}/{juicefs.DRIVER}-reg.sock"):
             before = registrations(cluster, "node3")
@@ -77,7 +78,8 @@ def register_again(cluster):
             cluster.wait(f"registered once more after '{command}'",
                          lambda seen=before: registrations(cluster, "node3") > seen)
         found = juicefs.driver_pod(cluster, "node3")
-        expect(juicefs.restarts(found, "registrar") == lives, "the registrar did not live through it")
+        expect(juicefs.restarts(found, "registrar") == lives,
+               "the registrar did not live through it")
 
 
 def kill_registrar(cluster):
@@ -120,7 +122,8 @@ def reboot(cluster, wanted):
         cluster.testbed("node-start", 2)
         cluster.wait("the pod reads its volume again",
                      lambda: juicefs.restarts(cluster.get("pod", "c"), "main") > 0
-                     and juicefs.ready(cluster, "c") and juicefs.checksum(cluster, "c", "first") == wanted, 120)
+                     and juicefs.ready(cluster, "c")
+                     and juicefs.checksum(cluster, "c", "first") == wanted, 120)
         cluster.wait("the driver on every node",
                      lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
         expect(len(juicefs.mounts(cluster, "node2", NAME)) >= 1, "node2 has no mount of JuiceFS")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A manager that is killed leads again at once in its pod; nobody else gets its name or its lease."""
+"""A manager that is killed leads again at once in its pod; no other gets its name or its lease."""
 from subprocess import TimeoutExpired
 
-import install
-import sample_jobs
-from cluster import SYSTEM, Failed, expect
+from paddle_tools.e2e import installation, sample_jobs
+from paddle_tools.e2e.cluster import SYSTEM, ScenarioFailed, expect
 
-MANAGER, LABEL = install.MANAGERS[0], "control-plane=controller-manager"
+MANAGER, LABEL = installation.MANAGERS[0], "control-plane=controller-manager"
 ASIDE = ["/manager", "--leader-elect", f"--namespace={SYSTEM}", "--metrics-bind-address=0",
          "--health-probe-bind-address=0"]
 
@@ -49,15 +48,16 @@ def killed(cluster):
         before = lease_of(cluster, pod)
         count = restarts(pod)
         expect(sample_jobs.kill_on(cluster, pod["spec"]["nodeName"], "environ",
-                                   f"POD_UID={pod['metadata']['uid']}"), "nobody was killed")
+                                   f"POD_UID={pod['metadata']['uid']}"), "no process was killed")
         cluster.wait("another container", lambda: restarts(the_pod(cluster)) > count, 60)
         cluster.wait("it leads", lambda: "became leader" in log(cluster, pod), 60)
         after = lease_of(cluster, pod)
-        expect(after, "somebody else holds the lease")
+        expect(after, "another holder has the lease")
         same = [each["spec"].get(key) for each in (before, after)
                 for key in ("leaseTransitions", "acquireTime")]
         expect(same[:2] == same[2:], f"the lease was not renewed but taken over: {same}")
-        started = the_pod(cluster)["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
+        (container,) = the_pod(cluster)["status"]["containerStatuses"]
+        started = container["state"]["running"]["startedAt"]
         line = next(each for each in log(cluster, pod).splitlines() if "became leader" in each)
         cluster.note(f"started at {started}; {line[:80]}")
 
@@ -73,7 +73,7 @@ def beside(cluster):
         try:
             _, out, err = cluster.run("-n", SYSTEM, "exec", pod["metadata"]["name"], "--",
                                       *ASIDE, limit=25)
-            raise Failed(f"it ended: {out}{err}")
+            raise ScenarioFailed(f"it ended: {out}{err}")
         except TimeoutExpired as ended:
             said = "".join(each.decode() if isinstance(each, bytes) else each or ""
                            for each in (ended.stdout, ended.stderr))

@@ -6,15 +6,10 @@ counterpart that is let through: a network that drops everything, or nothing, fa
 """
 import subprocess
 
-import install
-import jobs
-import juicefs
-import reach
-import sample_jobs
-import sample_sets
-from cluster import SYSTEM, TOOLS, TOP, expect
+from paddle_tools.e2e import connectivity, installation, jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, TOOLS, TOP, expect
 
-BRINGS_CLUSTERS = True
+MAKES_CLUSTERS = True
 IMAGES = sample_sets.IMAGES
 NAME = "e2e-policy"
 SET, HERE, THERE = "guarded", "e2e-team", "e2e-others"
@@ -22,12 +17,12 @@ PORT = 7716
 MANAGER = "paddle-sampleset-manager"
 
 
-def run(stage):
+def run(scenario_run):
     try:
-        with stage.step("a cluster whose network enforces policies"):
+        with scenario_run.step("a cluster whose network enforces policies"):
             bed("down")
             bed("up", "--with", ",".join((*sample_sets.WITH, "policies")))
-        on(stage.cluster(NAME))
+        on(scenario_run.cluster(NAME))
     finally:
         bed("down")
 
@@ -40,10 +35,10 @@ def bed(*args):
 
 def on(cluster):
     """Everything on a cluster that is up; it has the part `policies`."""
-    install.run(cluster)
+    installation.install(cluster)
     with cluster.step("the managers look at every namespace"):
         cluster.kubectl("apply", "-k", TOP / "config/overlays/all-namespaces")
-        for manager in install.MANAGERS:
+        for manager in installation.MANAGERS:
             rolled_out(cluster, manager)
         sample_sets.install_driver(cluster)
     wanted = ready(cluster)
@@ -101,7 +96,7 @@ def people(cluster, runtimes):
 def expect_reach(cluster, pod, target, wanted, port=PORT):
     """At once, or soon: the firewall hears of changes a moment after the API server."""
     title = f"{pod['metadata']['name']} finds {target['metadata']['name']}:{port} {wanted}"
-    cluster.wait(title, lambda: reach.from_pod(cluster, pod, target["status"]["podIP"], port)
+    cluster.wait(title, lambda: connectivity.from_pod(cluster, pod, target["status"]["podIP"], port)
                  == wanted, 20)
 
 
@@ -110,28 +105,28 @@ def refused(cluster, strangers, runtimes):
     with cluster.step("pods of this and of another namespace get no connection to runtimes"):
         for pod in outsiders:
             for target in runtimes:
-                expect_reach(cluster, pod, target, reach.CLOSED)
+                expect_reach(cluster, pod, target, connectivity.CLOSED)
     with cluster.step("they reach each other all the same, and what has no policy"):
         for pod in outsiders[1:]:
-            expect_reach(cluster, pod, outsiders[0], reach.OPEN, 8080)
+            expect_reach(cluster, pod, outsiders[0], connectivity.OPEN, 8080)
         manager = manager_pod(cluster)
-        expect_reach(cluster, outsiders[0], manager, reach.OPEN, 8080)
+        expect_reach(cluster, outsiders[0], manager, connectivity.OPEN, 8080)
     with cluster.step("nor does who is outside of all nodes"):
         for target in runtimes:
-            found = reach.from_place(cluster, "host", target["status"]["podIP"], PORT)
-            expect(found == reach.CLOSED, f"the cluster's host finds it {found}")
+            found = connectivity.from_place(cluster, "host", target["status"]["podIP"], PORT)
+            expect(found == connectivity.CLOSED, f"the cluster's host finds it {found}")
 
 
 def let_in(cluster, strangers, runtimes):
     with cluster.step("runtimes reach each other, the managers and kubelets reach them"):
         for one, other in (runtimes, runtimes[::-1]):
-            expect_reach(cluster, one, other, reach.OPEN)
+            expect_reach(cluster, one, other, connectivity.OPEN)
         for target in runtimes:
-            expect_reach(cluster, manager_pod(cluster), target, reach.OPEN)
-            expect_reach(cluster, strangers["in-operators-namespace"], target, reach.OPEN)
+            expect_reach(cluster, manager_pod(cluster), target, connectivity.OPEN)
+            expect_reach(cluster, strangers["in-operators-namespace"], target, connectivity.OPEN)
             node = target["spec"]["nodeName"]
-            found = reach.from_place(cluster, node, target["status"]["podIP"], PORT)
-            expect(found == reach.OPEN, f"its own node finds it {found}")
+            found = connectivity.from_place(cluster, node, target["status"]["podIP"], PORT)
+            expect(found == connectivity.OPEN, f"its own node finds it {found}")
     pod = strangers["here-away"]
     policy = cluster.get("networkpolicy", f"{SET}-runtime", HERE)["spec"]
     labels = policy["podSelector"]["matchLabels"]
@@ -140,11 +135,11 @@ def let_in(cluster, strangers, runtimes):
         taken = [f"{key}-" for key in labels]
         for name, ns in (("here-away", HERE), ("there-away", THERE)):
             cluster.kubectl("-n", ns, "label", "pod", name, *given)
-        expect_reach(cluster, pod, runtimes[0], reach.OPEN)
-        expect_reach(cluster, strangers["there-away"], runtimes[0], reach.CLOSED)
+        expect_reach(cluster, pod, runtimes[0], connectivity.OPEN)
+        expect_reach(cluster, strangers["there-away"], runtimes[0], connectivity.CLOSED)
         for name, ns in (("here-away", HERE), ("there-away", THERE)):
             cluster.kubectl("-n", ns, "label", "pod", name, *taken)
-        expect_reach(cluster, pod, runtimes[0], reach.CLOSED)
+        expect_reach(cluster, pod, runtimes[0], connectivity.CLOSED)
 
 
 def manager_pod(cluster):
@@ -175,13 +170,13 @@ def without_policy(cluster, strangers, runtimes):
             "pods", SYSTEM, "control-plane=sampleset-manager"))
         cluster.kubectl("-n", HERE, "delete", "networkpolicy", f"{SET}-runtime")
         for target in runtimes:
-            expect_reach(cluster, pod, target, reach.OPEN)
+            expect_reach(cluster, pod, target, connectivity.OPEN)
     with cluster.step("the manager is back: so is the policy, and the stranger is out"):
         cluster.kubectl("-n", SYSTEM, "scale", f"deployment/{MANAGER}", "--replicas=1")
         rolled_out(cluster, MANAGER)
         cluster.wait("the policy is there again",
                      lambda: cluster.get("networkpolicy", f"{SET}-runtime", HERE), 60)
         for target in runtimes:
-            expect_reach(cluster, pod, target, reach.CLOSED)
+            expect_reach(cluster, pod, target, connectivity.CLOSED)
         sample_sets.wait_ready(cluster, SET, HERE, partitions=2)
         sample_sets.delete(cluster, SET, HERE)

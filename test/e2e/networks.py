@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collective training over Services and the host network, and what heterogeneous trainers are told."""
-import jobs
-from cluster import SYSTEM, expect
-from paddle_pod import training_pod
+"""Collective training over Services and the host network; the environment of heter trainers."""
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)
@@ -35,7 +35,7 @@ def collective(cluster, intranet):
 
 def heterogeneous(cluster):
     name = "heter"
-    with cluster.step("servers, workers and heterogeneous trainers start in order, told of each other"):
+    with cluster.step("servers, workers and heter trainers start in order and know each other"):
         pod = jobs.shell_pod(f"{TELL}; exec sleep 600")
         roles = {"ps": (1, pod), "worker": (2, pod), "heter": (1, pod)}
         cluster.apply([jobs.paddle_job(name, roles, withGloo=2)], SYSTEM)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains Wide & Deep with real parameter servers, over pod addresses, Services and the host network."""
+"""Trains Wide & Deep with parameter servers, over pod addresses, Services and the host network."""
 import json
 
-import jobs
-from cluster import SYSTEM, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)
@@ -53,7 +53,8 @@ def trains(cluster, name, servers, **spec):
 
 def on_host_network(cluster, name):
     found = jobs.pods(cluster, name).values()
-    expect(all(each["spec"].get("hostNetwork") for each in found), "not all are on the host network")
+    expect(all(each["spec"].get("hostNetwork") for each in found),
+           "not all are on the host network")
     taken = set()
     for each in found:
         for container in each["spec"]["containers"]:
@@ -61,7 +62,7 @@ def on_host_network(cluster, name):
                 place = (each["spec"]["nodeName"], port.get("hostPort"))
                 expect(place not in taken, f"two pods of one job have {place}")
                 taken.add(place)
-    expect(taken, "no host port is declared, so the scheduler can not keep pods apart")
+    expect(taken, "no host port is declared, so the scheduler cannot keep pods apart")
 
 
 def collective(cluster):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the last pod's address to the first worker's process, twenty times; the operator dies in five."""
+"""Time from the last pod's address to the first worker's process, 20 times; 5 without operator."""
 import os
 import signal
 import statistics
@@ -7,25 +7,29 @@ import subprocess
 import threading
 import time
 
-import jobs
-from cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
 
 RUNS, KILLED = 20, (3, 7, 11, 15, 19)
 
 
 class Operator:
-    """The manager of PaddleJobs outside of the cluster, where it can be killed and is back at once."""
+    """The manager of PaddleJobs outside of the cluster, where it can be killed and restarted."""
 
     def __init__(self, cluster):
         self._argv = [str(TOP / "build/bin/paddle-operator"), "--controllers=paddlejob",
                       f"--namespace={SYSTEM}", f"--kubeconfig={cluster.kubeconfig}",
-                      "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"]
-        self._log = open(TOP / "build/logs/e2e/rendezvous-operator.log", "wb")
+                      "--metrics-bind-address=127.0.0.1:0",
+                      "--health-probe-bind-address=127.0.0.1:0"]
+        self._log = TOP / "build/logs/e2e/rendezvous-operator.log"
+        self._log.unlink(missing_ok=True)
         self._process = None
 
     def start(self):
-        self._process = subprocess.Popen(self._argv, stdout=self._log, stderr=self._log,
-                                         stdin=subprocess.DEVNULL, env={"PATH": os.environ["PATH"]})
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(self._argv, stdout=log, stderr=log,
+                                             stdin=subprocess.DEVNULL,
+                                             env={"PATH": os.environ["PATH"]})
 
     def kill(self):
         self._process.send_signal(signal.SIGKILL)
@@ -92,7 +96,8 @@ def one(cluster, operator, addresses, at):
     expect(len(found) == 3, f"{name} has {sorted(found)}")
     began = min(started(cluster, each) for each in found)
     jobs.delete(cluster, name)
-    return began - max(addresses.seen[each] for each in addresses.seen if each.startswith(f"{name}-"))
+    return began - max(addresses.seen[each] for each in addresses.seen
+                       if each.startswith(f"{name}-"))
 
 
 def started(cluster, pod):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs whose pods die: a killed worker, a lost node, a program that fails; each ends as promised."""
+"""Jobs whose pods die: a killed worker, a lost node, a failing program; each ends as documented."""
 import shutil
 
-import jobs
-from cluster import SYSTEM, TOP, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)
@@ -44,13 +44,15 @@ def epoch(cluster, name):
 
 def killed_worker(cluster):
     name = "killed"
-    with cluster.step("a worker's process is killed: with backoffLimit the job starts over, and goes on"):
+    with cluster.step("a worker's process is killed: with backoffLimit the job goes on"):
         cluster.apply([training(name, backoffLimit=2)], SYSTEM)
-        cluster.wait("some steps are done", lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
+        cluster.wait("some steps are done",
+                     lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
                      120)
         cluster.kubectl("-n", SYSTEM, "exec", f"{name}-worker-1", "-c", "train", "--", "sh", "-c",
-                        "for each in /proc/[0-9]*; do grep -q [c]ollective/train.py $each/cmdline && "
-                        "kill -9 ${each#/proc/}; done; true")  # the first process can not be killed
+                        "for each in /proc/[0-9]*; do "
+                        "grep -q [c]ollective/train.py $each/cmdline && "
+                        "kill -9 ${each#/proc/}; done; true")  # pid 1 cannot be killed
         cluster.wait("another epoch", lambda: epoch(cluster, name) == 1)
         cluster.wait_phase("pdj", name, "Completed", SYSTEM, limit=180)
         status = cluster.get("pdj", name, SYSTEM)["status"]
@@ -65,7 +67,8 @@ def lost_node(cluster):
     name = "lost"
     with cluster.step("a worker's node is switched off: retried elsewhere, not the user's failure"):
         cluster.apply([training(name)], SYSTEM)
-        cluster.wait("some steps are done", lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
+        cluster.wait("some steps are done",
+                     lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
                      120)
         node = away_from_the_manager(cluster, name)
         cluster.testbed("node-kill", node)
@@ -87,7 +90,8 @@ def rebooted_node(cluster):
     name = "rebooted"
     with cluster.step("a worker's node reboots at once: retried, not the user's failure either"):
         cluster.apply([training(name)], SYSTEM)
-        cluster.wait("some steps are done", lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
+        cluster.wait("some steps are done",
+                     lambda: len(steps_done(cluster, f"{name}-worker-0")) > 2,
                      120)
         node = away_from_the_manager(cluster, name)
         cluster.testbed("node-kill", node)
@@ -122,7 +126,7 @@ def all_nodes_ready(cluster):
 def finished_worker(cluster):
     for intranet in ("PodIP", "Service"):
         name = f"ends-{intranet.lower()}"
-        with cluster.step(f"a worker is done and its pod is deleted: the others go on ({intranet})"):
+        with cluster.step(f"a worker is done, its pod is deleted: the others go on ({intranet})"):
             one_ends_first(cluster, name, intranet)
             jobs.delete(cluster, name)
 
@@ -157,7 +161,7 @@ def one_ends_first(cluster, name, intranet):
 
 
 def failing_program(cluster):
-    with cluster.step("a program that fails by itself: the job fails at once, and says where to look"):
+    with cluster.step("a program that fails: the job fails at once, and says where to look"):
         cluster.apply([jobs.paddle_job("wrong", {"worker": (2, jobs.shell_pod("exit 3",
                                        restartPolicy="Never"))})], SYSTEM)
         cluster.wait_phase("pdj", "wrong", "Failed", SYSTEM, never=())

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The managers use every right that they have, and are refused nothing: their roles, the audit log."""
+"""The managers use every right that they have, and no request of theirs is refused."""
 from pathlib import Path
 
-import rbac
-from cluster import SYSTEM, Failed, expect
+from paddle_tools.e2e import rbac
+from paddle_tools.e2e.cluster import SYSTEM, ScenarioFailed, expect
 
 IMAGE = "busybox:1.35"
-JUDGES_OTHERS = True
+RUNS_LAST = True
 
 
 def job(name, command, **spec):
     container = {"name": "main", "image": IMAGE, "imagePullPolicy": "IfNotPresent",
                  "command": command}
-    return {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob", "metadata": {"name": name},
+    return {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob",
+            "metadata": {"name": name},
             "spec": {"worker": {"replicas": 2, "template": {"spec": {"containers": [container]}}},
                      **spec}}
 
@@ -43,7 +44,8 @@ def run(cluster):
 
 
 def named(cluster, kind, start):
-    return [each for each in cluster.list(kind, SYSTEM) if each["metadata"]["name"].startswith(start)]
+    return [each for each in cluster.list(kind, SYSTEM)
+            if each["metadata"]["name"].startswith(start)]
 
 
 def volumes(cluster, name):
@@ -57,9 +59,10 @@ def judge(cluster, account, rare):
     granted = rbac.granted(roles, bindings, name)
     expect(granted, f"{account} has no rights at all")
     log = Path(cluster.kubeconfig).parent / "audit.log"
-    installed = max(each["metadata"]["creationTimestamp"] for each in cluster.list("deploy", SYSTEM))
+    installed = max(each["metadata"]["creationTimestamp"] for each
+                    in cluster.list("deploy", SYSTEM))
     with open(log, encoding="utf-8") as lines:
-        asked = rbac.asked(lines, name, since=installed)
-    cluster.note(f"{len(granted)} rights, {len(asked.used)} used")
-    if problems := rbac.verdict(granted, asked, rare):
-        raise Failed(f"{account}: " + "\n".join(problems))
+        requested = rbac.requested(lines, name, since=installed)
+    cluster.note(f"{len(granted)} rights, {len(requested.used)} used")
+    if found := rbac.problems(granted, requested, rare):
+        raise ScenarioFailed(f"{account}: " + "\n".join(found))

@@ -6,11 +6,8 @@ Then on a schedule, deleted while it runs, and waiting for what is not there yet
 import json
 import time
 
-import jobs
-import juicefs
-import runtime_api
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, runtime_api, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -84,6 +81,26 @@ def tutorial(cluster, wanted):
         rows["clear"] = row(cluster)
         cluster.wait("the space that its bytes took is free again",
                      lambda: abs(avail(cluster) - before - total) <= 3 << 20)
+    starts_after_a_clear(cluster)
+    waits_for_a_warm_up(cluster)
+    with cluster.step("warmup: all of it is cached"):
+        cluster.apply([sample_job("warmup", "warmup", warmupOptions={
+            "strategyName": "random", "batchSize": 8, "threads": 1})], SYSTEM)
+        succeeds(cluster, "warmup")
+        figures(cluster, total=total, cached=total)
+        rows["warmup"] = row(cluster)
+    starts_beside_its_part(cluster)
+    with cluster.step("the tutorial's table"):
+        for after, shown in rows.items():
+            cluster.note(f"{after:8} {shown}")
+            expect(" Ready " in shown, f"after {after} the set is not Ready: {shown}")
+        expect(" 0 B " in rows["clear"], f"something is cached after clear: {rows['clear']}")
+        shown = cluster.kubectl("-n", SYSTEM, "get", "samplejob", "warmup").splitlines()
+        expect(shown[0].split() == ["NAME", "PHASE", "TYPE", "PROGRESS", "AGE"], shown[0])
+        cluster.note(shown[1])
+
+
+def starts_after_a_clear(cluster):
     with cluster.step("a job with a data gate does not wait for what nothing brings back"):
         cluster.apply([gated_job("cleared")], SYSTEM)
         cluster.wait_phase("pdj", "cleared", "Completed", SYSTEM)
@@ -92,6 +109,9 @@ def tutorial(cluster, wanted):
                f"it does not say that its samples were cleared: {said}")
         cluster.note(said["message"])
         jobs.delete(cluster, "cleared")
+
+
+def waits_for_a_warm_up(cluster):
     with cluster.step("where users warm up themselves it holds no node while nothing is warm"):
         warms_up_by_itself(cluster, False)
         cluster.apply([gated_job("gated")], SYSTEM)
@@ -101,12 +121,9 @@ def tutorial(cluster, wanted):
         expect("SampleJob of type warmup" in said["message"], f"it does not say what to do: {said}")
         time.sleep(5)
         expect(len(gated(cluster)) == 2, "a pod started though nothing is warm")
-    with cluster.step("warmup: all of it is cached"):
-        cluster.apply([sample_job("warmup", "warmup", warmupOptions={
-            "strategyName": "random", "batchSize": 8, "threads": 1})], SYSTEM)
-        succeeds(cluster, "warmup")
-        figures(cluster, total=total, cached=total)
-        rows["warmup"] = row(cluster)
+
+
+def starts_beside_its_part(cluster):
     with cluster.step("the gate is lifted, and each worker starts beside its part"):
         cluster.wait_phase("pdj", "gated", "Completed", SYSTEM)
         places = sample_sets.labelled(cluster, NAME)
@@ -115,14 +132,6 @@ def tutorial(cluster, wanted):
             expect(places.get(node) == worker, f"worker {worker} is on {node}, parts at {places}")
         jobs.delete(cluster, "gated")
         warms_up_by_itself(cluster, True)
-    with cluster.step("the tutorial's table"):
-        for after, shown in rows.items():
-            cluster.note(f"{after:8} {shown}")
-            expect(" Ready " in shown, f"after {after} the set is not Ready: {shown}")
-        expect(" 0 B " in rows["clear"], f"something is cached after clear: {rows['clear']}")
-        shown = cluster.kubectl("-n", SYSTEM, "get", "samplejob", "warmup").splitlines()
-        expect(shown[0].split() == ["NAME", "PHASE", "TYPE", "PROGRESS", "AGE"], shown[0])
-        cluster.note(shown[1])
 
 
 def gated_job(name):
@@ -191,7 +200,8 @@ def phase(cluster, name):
 
 
 def reason(cluster, name):
-    conditions = (cluster.get("samplejob", name, SYSTEM) or {}).get("status", {}).get("conditions", [])
+    conditions = (cluster.get("samplejob", name, SYSTEM) or {}).get("status", {}).get("conditions",
+                                                                                      [])
     return next((each["reason"] for each in conditions if each["type"] == "Ready"), None)
 
 
@@ -210,7 +220,8 @@ def bytes_of(cluster, field):
 
 
 def avail(cluster):
-    number, unit = cluster.get("sampleset", NAME, SYSTEM)["status"]["cacheStatus"]["diskAvail"].split()
+    number, unit = cluster.get("sampleset", NAME,
+                               SYSTEM)["status"]["cacheStatus"]["diskAvail"].split()
     return float(number) * KIB[unit]
 
 

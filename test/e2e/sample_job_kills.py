@@ -7,13 +7,10 @@ import json
 import secrets
 import time
 
-import jobs
-import juicefs
-import sample_jobs
-import sample_sets
-from access_log import AccessLog
-from cluster import SYSTEM, expect
-from sample_jobs import sample_job
+from paddle_tools.e2e import jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.access_log import AccessLog
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.sample_jobs import sample_job
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -41,7 +38,7 @@ def run(cluster):
     cluster.note(f"seed {seed}")
     start, killed = time.monotonic(), []
     with cluster.step(f"{COPIES} syncs, and warm-ups and clears among them"):
-        with sample_jobs.Killer(cluster, NAME, seed, most=10) as killer:
+        with sample_jobs.ProcessKiller(cluster, NAME, seed, most=10) as killer:
             first = [sample_job(f"sync-{i}", "sync", NAME, syncOptions={
                 "destination": f"/copy-{i}", "threads": 2, "bwlimit": 24}) for i in range(COPIES)]
             first += [sample_job(f"warm-{i}", "warmup", NAME) for i in range(9)]
@@ -49,7 +46,7 @@ def run(cluster):
             done(cluster, first)
         killed += killer.killed
     with cluster.step(f"{REMOVED} removals, and again warm-ups and clears"):
-        with sample_jobs.Killer(cluster, NAME, seed + 1, most=4) as killer:
+        with sample_jobs.ProcessKiller(cluster, NAME, seed + 1, most=4) as killer:
             second = [sample_job(f"rmr-{i}", "rmr", NAME, rmrOptions={
                 "paths": [f"/copy-{i}"], "skip-trash": True}) for i in range(REMOVED)]
             second += [sample_job(f"warm-b{i}", "warmup", NAME) for i in range(7)]
@@ -59,10 +56,10 @@ def run(cluster):
     expect(len(first) + len(second) == 50, "fifty jobs are what is promised")
     cluster.note(f"50 jobs in {time.monotonic() - start:.0f} s; killed: "
                  + ", ".join(f"{who} at {at} s" for who, at in killed))
-    expect({who for who, _ in killed} == {"operator", 0, 1, 2}, "somebody was never killed")
+    expect({who for who, _ in killed} == {"operator", 0, 1, 2}, "a process was never killed")
     with cluster.step("every file was fetched once for each sync, or very nearly"):
         counted(cluster, log)
-    with cluster.step("a worker reads what is there: all that was brought, nothing that was removed"):
+    with cluster.step("a worker reads all that was synced, and nothing that was removed"):
         left = {**wanted, **{f"copy-{i}/{path}": digest for i in range(REMOVED, COPIES)
                              for path, digest in wanted.items()}}
         sample_sets.wait_ready(cluster, NAME, partitions=3)
@@ -78,7 +75,7 @@ def run(cluster):
 
 def cancelled(cluster, log):
     """With what it costs at the S3 server: a job that came back would go on fetching."""
-    with cluster.step("a sync is cancelled, and everybody killed in that moment: it stays cancelled"):
+    with cluster.step("a sync is cancelled while all processes are killed: it stays cancelled"):
         cluster.apply([sample_job("stopped", "sync", NAME, syncOptions={
             "destination": "/stopped", "threads": 1, "bwlimit": 1})], SYSTEM)
         cluster.wait("it runs", lambda: sample_jobs.status(cluster, "stopped").get("phase")
@@ -93,7 +90,7 @@ def cancelled(cluster, log):
         sample_jobs.ends(cluster, "stops", limit=180)
         sample_sets.wait_ready(cluster, NAME, partitions=3)
         before = sum(log.gets(sample_sets.BUCKET, PREFIX).values())
-        time.sleep(20)  # longer than any retry of before
+        time.sleep(20)  # longer than any earlier retry
         after = sum(log.gets(sample_sets.BUCKET, PREFIX).values())
         expect(after == before, f"{after - before} files were fetched after its end")
         expect(sample_jobs.status(cluster, "stopped")["phase"] == "Failed", "it came back")
@@ -110,7 +107,8 @@ def done(cluster, wave):
         expect(all(part["state"] == "Succeeded" for part in parts), f"{name}: {parts}")
         if each["spec"]["type"] == "sync":
             expect(len({part.get("cut") for part in parts}) == 1, f"{name} is of two divisions")
-            expect(each["status"]["work"]["filesDone"] == FILES, f"{name}: {each['status']['work']}")
+            expect(each["status"]["work"]["filesDone"] == FILES,
+                   f"{name}: {each['status']['work']}")
 
 
 def counted(cluster, log):

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two hundred SampleJobs at once drain in order; and jobs that can not end well say why.
+"""Two hundred SampleJobs at once end in order; and jobs that cannot succeed say why.
 
-A partition that can not warm up is named; without runtimes nothing succeeds; deadlines, retries, time
-to live, what schedules do when the last run still runs, and jobs whose runtimes get other keys.
+A partition that cannot warm up is named; without runtimes nothing succeeds; deadlines, retries,
+time to live, schedules whose last run still runs, and jobs whose runtimes get other keys.
 """
 import base64
+import itertools
 import json
 import ssl
 import time
 
-import juicefs
-import sample_jobs
-import sample_sets
-from cluster import SYSTEM, expect
-from sample_jobs import condition, ends, sample_job, status
+from paddle_tools.e2e import juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.sample_jobs import condition, ends, sample_job, status
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -112,13 +111,13 @@ def drain(cluster):
         cluster.note(f"{time.monotonic() - start:.0f} s, {spent} requests to the API server, "
                      f"{spent / len(wave):.1f} for each job")
         expect(spent < 14 * len(wave), f"{spent} requests for {len(wave)} jobs")
-    with cluster.step("each kind in the order in which its jobs were made; none waited for another"):
+    with cluster.step("each kind in the order of its jobs; no kind waited for another"):
         for kind, count in KINDS.items():
             times = [(found[f"q-{kind}-{number:03}"]["metadata"]["creationTimestamp"],
                       found[f"q-{kind}-{number:03}"]["status"]["startTime"])
                      for number in range(count)]
             starts = [began for _, began in sorted(times, key=lambda each: each[0])]
-            late = [each for each, after in zip(starts, starts[1:]) if each > after]
+            late = [each for each, after in itertools.pairwise(starts) if each > after]
             # Jobs that were made in one second have no order but that of their names.
             expect(not late, f"{kind} began out of order: {late[:3]}")
         ended = {kind: max(found[f"q-{kind}-{number:03}"]["status"]["completionTime"]
@@ -127,10 +126,10 @@ def drain(cluster):
     cluster.kubectl("-n", SYSTEM, "delete", "samplejobs", "--all")
 
 
-# --- what can not end well ------------------------------------------------------------------------
+# --- what cannot succeed --------------------------------------------------------------------------
 
 def partial(cluster):
-    with cluster.step("a warm-up that one partition can not do fails, and says which and where"):
+    with cluster.step("a warm-up that one partition cannot do fails, and says which and where"):
         places = {part: node for node, part in sample_sets.labelled(cluster, NAME).items()}
         said = cluster.on(places[1], "python3", "-c", UNMOUNT, f"--set={SYSTEM}/{NAME}",
                           f"/mnt/{NAME}")
@@ -149,7 +148,8 @@ def partial(cluster):
 
 def without_runtimes(cluster):
     with cluster.step("without a runtime a warm-up waits, and succeeds when there are some"):
-        cluster.kubectl("-n", SYSTEM, "scale", "deployment/paddle-sampleset-manager", "--replicas=0")
+        cluster.kubectl("-n", SYSTEM, "scale", "deployment/paddle-sampleset-manager",
+                        "--replicas=0")
         cluster.kubectl("-n", SYSTEM, "scale", f"statefulset/{NAME}-runtime", "--replicas=0")
         cluster.wait("no runtime is left", lambda: not cluster.get(
             "pod", f"{NAME}-runtime-0", SYSTEM) and not cluster.get(
@@ -160,13 +160,14 @@ def without_runtimes(cluster):
         time.sleep(12)
         expect(status(cluster, "alone")["phase"] == "Pending", f"{status(cluster, 'alone')}")
         cluster.kubectl("-n", SYSTEM, "scale", f"statefulset/{NAME}-runtime", "--replicas=2")
-        cluster.kubectl("-n", SYSTEM, "scale", "deployment/paddle-sampleset-manager", "--replicas=1")
+        cluster.kubectl("-n", SYSTEM, "scale", "deployment/paddle-sampleset-manager",
+                        "--replicas=1")
         ends(cluster, "alone")
         sample_sets.wait_ready(cluster, NAME, partitions=2)
 
 
 def limits(cluster):
-    with cluster.step("activeDeadlineSeconds cancels, backoffLimit tries again, time to live deletes"):
+    with cluster.step("activeDeadlineSeconds cancels, backoffLimit retries, time to live deletes"):
         nowhere = source("x").replace(f"/{sample_sets.BUCKET}/", "/no-such-bucket/")
         cluster.apply([
             sample_job("late", "sync", NAME, activeDeadlineSeconds=6,
@@ -211,7 +212,7 @@ def runs(cluster, schedule):
 
 # --- another token and certificate ----------------------------------------------------------------
 
-# What the runtime at that address shows, whoever has signed it.
+# Prints the certificate of the runtime at an address, without verifying it.
 SHOWN = """
 import ssl, sys
 print(ssl.get_server_certificate((sys.argv[1], 7716), timeout=10))

@@ -7,11 +7,9 @@ values of Secrets end with a newline, as the tutorial makes them.
 import json
 import secrets
 
-import jobs
-import juicefs
-import sample_sets
-from canary import Canary
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.secret_leaks import SecretLeakCheck
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -27,7 +25,8 @@ def run(cluster):
         sample_sets.add_redis_user(cluster, "paddle", password)
     source = sample_sets.source_secret(cluster, "samples-source")
     keys = sample_sets.juicefs.keys(cluster)
-    with Canary(cluster, [password, password.replace("/", "%2F"), keys["AWS_SECRET_ACCESS_KEY"]]):
+    with SecretLeakCheck(cluster,
+                         [password, password.replace("/", "%2F"), keys["AWS_SECRET_ACCESS_KEY"]]):
         cluster.apply([source], SYSTEM)
         tutorial(cluster, "imagenet", sample_sets.redis_volume("imagenet", "imagenet", 2), wanted)
         locked = sample_sets.redis_volume("locked", "locked", 4, "paddle", password)

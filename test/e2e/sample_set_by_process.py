@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A SampleSet with a CSI driver that has no mount pods: Ready, and it says what that costs."""
-import juicefs
-import runtime_api
-import sample_sets
-from cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e import juicefs, runtime_api, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -21,7 +19,7 @@ def run(cluster):
         cluster.wait("the driver on every node",
                      lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
     try:
-        with sample_sets.canary(cluster):
+        with sample_sets.secret_leak_check(cluster):
             is_ready(cluster)
     finally:
         cluster.kubectl("delete", "-k", FOLDER, limit=120)

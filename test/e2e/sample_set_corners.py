@@ -7,11 +7,8 @@ import json
 import secrets
 import time
 
-import jobs
-import juicefs
-import runtime_api
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, runtime_api, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -26,7 +23,7 @@ PINNED = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms"
 def run(cluster):
     password = "old/+" + secrets.token_hex(8)
     changed = "new/+" + secrets.token_hex(8)
-    with sample_sets.canary(cluster, password, changed):
+    with sample_sets.secret_leak_check(cluster, password, changed):
         volume = in_memory(cluster)
         lost_and_cleared(cluster)
         without_a_node(cluster)
@@ -61,7 +58,7 @@ def in_memory(cluster):
         expect(used >= 0.7 * TIER_MIB, f"only {used} MiB of the tier are filled")
         expect(juicefs.restarts(mount, mount["spec"]["containers"][0]["name"]) == 0,
                "the mount pod was killed")
-    with cluster.step("its NetworkPolicy is of its runtimes and nobody else, and of their port"):
+    with cluster.step("its NetworkPolicy selects its runtimes only, and their port"):
         policy = cluster.get("networkpolicy", f"{NAME}-runtime", SYSTEM)["spec"]
         chosen = ",".join(f"{key}={value}" for key, value in
                           policy["podSelector"]["matchLabels"].items())
@@ -104,10 +101,10 @@ def lost_and_cleared(cluster):
 
 def without_a_node(cluster):
     worker = "stuck-worker-0"
-    with cluster.step("a worker that can only go beside its data, where nobody may go"):
+    with cluster.step("a worker that can only go beside its data, where no pod may go"):
         cluster.kubectl("cordon", HOME)
         cluster.apply([sample_sets.reader("stuck", NAME)], SYSTEM)
-        cluster.wait("it can not be scheduled", lambda: unschedulable(cluster, worker))
+        cluster.wait("it cannot be scheduled", lambda: unschedulable(cluster, worker))
         expect(pinned(cluster, worker), "it is not bound to its data's node")
     number = HOME.removeprefix("node")
     with cluster.step("the only node for its data is lost: the set says so, the worker is let go"):
@@ -123,7 +120,8 @@ def without_a_node(cluster):
             expect(said["status"] == "False" and said["reason"] == "NoNode", json.dumps(said))
             cluster.note(said["message"])
             cluster.wait_phase("pdj", "stuck", "Completed", SYSTEM, 120)
-            expect(jobs.condition(cluster, "stuck", "DataLocal"), "the finished job has forgotten it")
+            expect(jobs.condition(cluster, "stuck", "DataLocal"),
+                   "the finished job has forgotten it")
             jobs.delete(cluster, "stuck")
         finally:
             put_back(cluster, number)

@@ -4,10 +4,8 @@ import json
 import threading
 import time
 
-import jobs
-import juicefs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -16,7 +14,7 @@ MANAGER = "control-plane=sampleset-manager"
 
 
 def run(cluster):
-    with sample_sets.canary(cluster):
+    with sample_sets.secret_leak_check(cluster):
         with cluster.step("JuiceFS's CSI driver, and samples"):
             wanted = sample_sets.begin(cluster, NAME, 15, count=150, seed=4, wait=False)
         operator_restarts_in_every_phase(cluster)
@@ -100,7 +98,7 @@ def deleted_under_a_job(cluster):
                 "pvc", NAME, SYSTEM)["metadata"]["ownerReferences"]))
         cluster.kubectl("-n", SYSTEM, "delete", "sampleset", NAME, "--wait=false")
         cluster.note(cluster.wait("an event that names the job", lambda: held_back(cluster)))
-        time.sleep(5)  # longer than the collector takes for what nobody owns
+        time.sleep(5)  # longer than the garbage collector needs for objects without owner
         for kind, name in (("pvc", NAME), ("statefulset", f"{NAME}-runtime")):
             found = cluster.get(kind, name, SYSTEM)
             expect(found and "deletionTimestamp" not in found["metadata"], f"its {kind} went")

@@ -5,12 +5,9 @@ Counted at the S3 server: what is fetched twice is less than one file in twenty.
 """
 import json
 
-import jobs
-import juicefs
-import sample_jobs
-import sample_sets
-from access_log import AccessLog
-from cluster import SYSTEM, Never, expect
+from paddle_tools.e2e import jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.access_log import AccessLog
+from paddle_tools.e2e.cluster import SYSTEM, PermanentFailure, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -48,7 +45,7 @@ def in_the_middle(cluster, name, partition):
         work = part.get("work", {})
         done, total = work.get("bytesDone", 0), work.get("bytesTotal", 0)
         if part.get("state") == "Succeeded":
-            raise Never(f"part {partition} has ended before anybody looked")
+            raise PermanentFailure(f"part {partition} ended too early to be seen")
         return total and done * 10 >= total and found
     return cluster.wait(f"part {partition} of {name} is copied", look, 120)
 
@@ -83,7 +80,7 @@ def runtimes_are_killed(cluster, wanted):
         cluster.note(said["message"])
         node = cluster.get("pod", f"{name}-runtime-1", SYSTEM)["spec"]["nodeName"]
         expect(sample_jobs.kill_on(cluster, node, "cmdline", f"--set={SYSTEM}/{name}"),
-               "nobody was killed")
+               "no process was killed")
         cluster.wait("Synced", lambda: sample_sets.condition(
             cluster, name, "Synced")["status"] == "True", 240)
         sample_sets.wait_ready(cluster, name, partitions=3, limit=240)

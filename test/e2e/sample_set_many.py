@@ -4,17 +4,14 @@ import concurrent.futures
 import json
 import time
 
-import jobs
-import juicefs
-import sample_jobs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
 NAME = "many"
 FILES = 100_000
-HANDS = 4
+THREADS = 4
 IN_TIME = 30  # seconds within which figures follow
 
 
@@ -28,10 +25,10 @@ def run(cluster):
     with cluster.step("a set of two partitions: Ready"):
         cluster.apply([sample_sets.sample_set(NAME, NAME, NAME, 2, csi={
             "driver": "juicefs", "juiceFSMountOptions": {"cache-size": 2048}})], SYSTEM)
-        told = wait_told(cluster)
-        for each in told:
+        progress = wait_ready(cluster)
+        for each in progress:
             cluster.note(each)
-        expect(any(" of " in each for each in told), "no progress was told")
+        expect(any(" of " in each for each in progress), "no progress was reported")
     with cluster.step("its figures: every file, every byte, and all of them cached"):
         seen = figures(cluster)
         cluster.note(json.dumps(seen))
@@ -41,7 +38,8 @@ def run(cluster):
         for each in cluster.list("pods", SYSTEM, f"batch.paddlepaddle.org/sampleset={NAME}"):
             cluster.note(f"{each['metadata']['name']}: {resident(cluster, each)} MiB resident")
     with cluster.step("a worker counts them"):
-        pod = jobs.shell_pod("find /mnt/samples -type f ! -name '.*' | wc -l", restartPolicy="Never")
+        pod = jobs.shell_pod("find /mnt/samples -type f ! -name '.*' | wc -l",
+                             restartPolicy="Never")
         cluster.apply([jobs.paddle_job("counts", {"worker": (1, pod)}, sampleSetRef={
             "name": NAME, "mountPath": "/mnt/samples"})], SYSTEM)
         cluster.wait_phase("pdj", "counts", "Completed", SYSTEM, limit=240)
@@ -56,7 +54,8 @@ def run(cluster):
         cluster.note(f"after {time.monotonic() - start:.1f} s")
     with cluster.step("warmed up again: the figures say so in the same time"):
         cluster.apply([sample_jobs.sample_job("many-warm", "warmup", NAME)], SYSTEM)
-        cluster.note(f"done: {json.dumps(sample_jobs.ends(cluster, 'many-warm', limit=900)['work'])}")
+        work = sample_jobs.ends(cluster, "many-warm", limit=900)["work"]
+        cluster.note(f"done: {json.dumps(work)}")
         start = time.monotonic()
         cluster.wait("all is cached", lambda: figures(cluster).get("cachedBytes") == total, IN_TIME)
         cluster.note(f"after {time.monotonic() - start:.1f} s")
@@ -71,30 +70,31 @@ def put_many(cluster):
 
     def some(first):
         s3, bytes_put = sample_sets.s3_server(cluster), 0
-        for number in range(first, FILES, HANDS):
+        for number in range(first, FILES, THREADS):
             data = b"%d\n" % number * (1 + number % 97)
             s3.put(sample_sets.BUCKET, f"{NAME}/c{number % 10}/d{number // 10 % 100:02}/"
                    f"{number:06}.txt", data)
             bytes_put += len(data)
         return bytes_put
-    with concurrent.futures.ThreadPoolExecutor(HANDS) as hands:
-        return sum(hands.map(some, range(HANDS)))
+    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+        return sum(pool.map(some, range(THREADS)))
 
 
-def wait_told(cluster):
-    """What its conditions said on the way, a line every half minute."""
-    begun, told = time.monotonic(), []
+def wait_ready(cluster):
+    """Waits for Ready; returns the messages of its conditions, a line every half minute."""
+    begun, lines = time.monotonic(), []
 
     def look():
         status = (cluster.get("sampleset", NAME, SYSTEM) or {}).get("status", {})
-        if time.monotonic() - begun > 30 * len(told):
+        if time.monotonic() - begun > 30 * len(lines):
             unmet = [each["message"] for each in status.get("conditions", [])
                      if each["type"] in ("Synced", "Warmed") and each["status"] != "True"]
-            told.append(f"{time.monotonic() - begun:.0f} s {status.get('phase')}: {'; '.join(unmet)}")
+            lines.append(f"{time.monotonic() - begun:.0f} s {status.get('phase')}: "
+                         + "; ".join(unmet))
         return status.get("phase") == "Ready"
     cluster.wait("Ready", look, 1800)
-    told.append(f"Ready after {time.monotonic() - begun:.0f} s")
-    return told
+    lines.append(f"Ready after {time.monotonic() - begun:.0f} s")
+    return lines
 
 
 def figures(cluster):

@@ -2,9 +2,8 @@
 """Two SampleSets of one name in two namespaces: each has its own volume, nodes and bytes."""
 import json
 
-import juicefs
-import sample_sets
-from cluster import SYSTEM, TOP, expect
+from paddle_tools.e2e import juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -21,7 +20,7 @@ def run(cluster):
             cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{name}",
                             "--timeout=60s", limit=90)
     try:
-        with sample_sets.canary(cluster):
+        with sample_sets.secret_leak_check(cluster):
             wanted = twins(cluster)
             reads(cluster, wanted)
             one_goes(cluster, wanted)

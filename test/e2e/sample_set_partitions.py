@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A SampleSet grows from one partition to three, then shrinks to two: nodes and jobs follow."""
-import jobs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -10,7 +9,7 @@ NAME = "parted"
 
 
 def run(cluster):
-    with sample_sets.canary(cluster):
+    with sample_sets.secret_leak_check(cluster):
         with cluster.step("JuiceFS's CSI driver, samples, a Ready set of one partition"):
             wanted = sample_sets.begin(cluster, NAME, 8, count=90, seed=2)
         grows_and_shrinks(cluster, wanted)
@@ -45,7 +44,7 @@ def grows_and_shrinks(cluster, wanted):
         cluster.wait("each part warm", lambda: all_warm(cluster, 3), 90)
         sample_sets.wait_ready(cluster, NAME, partitions=3)
         cluster.note(f"{before}, then {warm_up(cluster)}")
-        expect(warm_up(cluster) not in (before, ""), "it is the warm-up of before")
+        expect(warm_up(cluster) not in (before, ""), "it is the previous warm-up")
 
 
 def warm_up(cluster):

@@ -6,10 +6,8 @@ Each time the set says what is wrong, and comes back by itself; workers read the
 """
 import json
 
-import jobs
-import juicefs
-import sample_sets
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -19,7 +17,7 @@ RULE = "e2e-no-labels"
 
 
 def run(cluster):
-    with sample_sets.canary(cluster):
+    with sample_sets.secret_leak_check(cluster):
         deleted_claim(cluster, long_name(cluster))
         wanted = corrected_source(cluster)
         refused_spec(cluster)
@@ -49,14 +47,16 @@ def deleted_claim(cluster, wanted):
         cluster.kubectl("-n", SYSTEM, "delete", "pvc", LONG, "--wait=false")
         cluster.wait("the claim is leaving", lambda: "deletionTimestamp" in cluster.get(
             "pvc", LONG, SYSTEM)["metadata"])
-    with cluster.step("its runtime goes, and the claim with it: both are made anew, and bound"):
+    with cluster.step("its runtime goes, and the claim with it: both are made again, and bound"):
         cluster.kubectl("-n", SYSTEM, "delete", "pod", f"{LONG}-runtime-0", "--wait=false")
 
         def bound_again():
             claim = cluster.get("pvc", LONG, SYSTEM)
-            return claim and claim["metadata"]["uid"] != before and claim["status"]["phase"] == "Bound"
+            return (claim and claim["metadata"]["uid"] != before
+                    and claim["status"]["phase"] == "Bound")
         cluster.wait("another claim, bound", bound_again, 120)
-        cluster.wait("the runtime", lambda: juicefs.ready(cluster, f"{LONG}-runtime-0", ns=SYSTEM), 120)
+        cluster.wait("the runtime", lambda: juicefs.ready(cluster, f"{LONG}-runtime-0", ns=SYSTEM),
+                     120)
         sample_sets.wait_ready(cluster, LONG, partitions=1)
         reads(cluster, LONG, wanted)
         sample_sets.end(cluster, LONG)
@@ -142,7 +142,7 @@ def missing_driver(cluster):
 
 
 def forbidden_labels(cluster):
-    with cluster.step("a rule of the cluster forbids another label: the set says who refuses, and goes on"):
+    with cluster.step("a rule of the cluster forbids the label: the set names it, and goes on"):
         cluster.apply(rule())
         cluster.kubectl("label", "nodes", "--all", f"paddlepaddle.org/juicefs-{MENDED}-")
         said = cluster.wait("a condition", lambda: refused(cluster), 90)
@@ -152,7 +152,8 @@ def forbidden_labels(cluster):
         expect(cluster.get("sampleset", MENDED, SYSTEM)["status"]["runtimeStatus"]["runtimeReady"]
                == "3/3", "its runtimes are gone")
     with cluster.step("the rule is taken away: labels are back, and the condition is gone"):
-        cluster.kubectl("delete", "validatingadmissionpolicybindings,validatingadmissionpolicies", RULE)
+        cluster.kubectl("delete", "validatingadmissionpolicybindings,validatingadmissionpolicies",
+                        RULE)
         cluster.wait("three labels", lambda: sorted(
             sample_sets.labelled(cluster, MENDED).values()) == [0, 1, 2], 120)
         cluster.wait("no condition", lambda: not refused(cluster), 120)
@@ -172,8 +173,10 @@ def rule():
                   "matchConditions": [{"name": "ours", "expression":
                                        f"request.userInfo.username.startsWith("
                                        f"'system:serviceaccount:{SYSTEM}:')"}],
-                  "validations": [{"expression": f"!{mine}", "message": "no labels of data sets"}]}},
-        {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+                  "validations": [{"expression": f"!{mine}",
+                                   "message": "no labels of data sets"}]}},
+        {"apiVersion": "admissionregistration.k8s.io/v1",
+         "kind": "ValidatingAdmissionPolicyBinding",
          "metadata": {"name": RULE},
          "spec": {"policyName": RULE, "validationActions": ["Deny"]}}]
 

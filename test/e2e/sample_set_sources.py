@@ -7,14 +7,10 @@ Secret names; Ceph is a monitor, an object store and the RADOS gateway. Neither 
 import hashlib
 import random
 
-import ceph
-import hdfs
-import jobs
-import juicefs
-import sample_sets
-from canary import Canary
-from cluster import SYSTEM, expect
-from daemons import HOST, Daemons
+from paddle_tools.e2e import ceph, hdfs, jobs, juicefs, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.daemons import HOST, Daemons
+from paddle_tools.e2e.secret_leaks import SecretLeakCheck
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -39,7 +35,7 @@ def run(cluster):
             gateway.put("samples", {f"imagenet/{path}": data for path, data in files.items()})
         access, secret = gateway.keys
         keys = {"access_key": access, "secret_key": secret}
-        with Canary(cluster, [secret]):
+        with SecretLeakCheck(cluster, [secret]):
             is_read(cluster, "from-ceph", 9, f"minio://{HOST}:{ceph.PORT}/samples/imagenet/", keys,
                     files)
             is_read(cluster, "as-from-s3", 0, "s3://samples/imagenet",
@@ -67,7 +63,7 @@ def make(cluster, name, database, uri, keys):
 
 
 def is_refused(cluster, name, database, uri, keys):
-    with cluster.step(f"{uri}: somebody who may not read it is told so"):
+    with cluster.step(f"{uri}: a user who may not read it is refused with the reason"):
         make(cluster, name, database, uri, keys)
         cluster.wait_phase("sampleset", name, "SyncFailed", SYSTEM, 180)
         said = sample_sets.condition(cluster, name, "Synced")["message"]

@@ -3,10 +3,9 @@
 
 A warm-up before the trainer starts, and one while it runs: the node's one client serves both.
 """
-import runtime_api
-import sample_sets
-from cluster import SYSTEM, expect
-from juicefs import SHELL, pod
+from paddle_tools.e2e import runtime_api, sample_sets
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.juicefs import SHELL, pod
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -15,7 +14,7 @@ READ = "cd /data && find . -type f ! -name '.*' | xargs cat | wc -c"
 
 
 def run(cluster):
-    with sample_sets.canary(cluster):
+    with sample_sets.secret_leak_check(cluster):
         with cluster.step("JuiceFS's CSI driver, samples, a Ready set"):
             sample_sets.begin(cluster, NAME, 14, count=80, seed=3)
             (node,) = sample_sets.labelled(cluster, NAME)

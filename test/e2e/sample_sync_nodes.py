@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node goes away in the middle of a sync that runtimes share: its part is done all the same.
 
-With a node to spare the runtime moves there and goes on with its part; without one the others divide
-what is left. Counted at the S3 server: little is fetched twice.
+With a node to spare the runtime moves there and goes on with its part; without one the others
+divide what is left. Counted at the S3 server: little is fetched twice.
 """
 import json
 import time
 
-import juicefs
-import sample_jobs
-import sample_sets
-from access_log import AccessLog
-from cluster import SYSTEM, Never, expect
-from sample_jobs import sample_job
+from paddle_tools.e2e import juicefs, sample_jobs, sample_sets
+from paddle_tools.e2e.access_log import AccessLog
+from paddle_tools.e2e.cluster import SYSTEM, PermanentFailure, expect
+from paddle_tools.e2e.sample_jobs import sample_job
 
 WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
@@ -59,7 +57,7 @@ def without_a_node(cluster, name, megabits):
     uri = sample_sets.sample_set(NAME, NAME, MORE)["spec"]["source"]["uri"]
     cluster.apply([sample_job(name, "sync", NAME, syncOptions={
         "source": uri, "destination": f"/{name}", "bwlimit": megabits, "threads": THREADS})],
-        SYSTEM)
+                  SYSTEM)
     cluster.wait("its part is copied", lambda: copied(cluster, name, part), 120)
     start = time.monotonic()
     cluster.testbed("node-kill", node.removeprefix("node"))
@@ -89,6 +87,6 @@ def copied(cluster, name, index):
         if each["index"] == index and work.get("bytesTotal"):
             share = work.get("bytesDone", 0) / work["bytesTotal"]
             if share > 0.67:
-                raise Never(f"part {index} is at {share:.2f} already")
+                raise PermanentFailure(f"part {index} is at {share:.2f} already")
             return share >= 0.2
     return False

@@ -2,9 +2,9 @@
 """Trains jobs that are written as lists of tasks, as the Go operator's heter branch had them."""
 import json
 
-import jobs
-from cluster import SYSTEM, expect
-from paddle_pod import training_pod
+from paddle_tools.e2e import jobs
+from paddle_tools.e2e.cluster import SYSTEM, expect
+from paddle_tools.e2e.paddle_pod import training_pod
 
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e",)

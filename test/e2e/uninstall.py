@@ -6,8 +6,8 @@ The managers look at every namespace by then, which gives them the most that the
 import json
 import time
 
-import install
-from cluster import SYSTEM, TOP, Failed, expect
+from paddle_tools.e2e import installation
+from paddle_tools.e2e.cluster import SYSTEM, TOP, ScenarioFailed, expect
 
 WITH = ("s3",)
 ELSEWHERE = "e2e-elsewhere"
@@ -20,10 +20,12 @@ DRIVERS = "juicefs-mount"
 
 
 def sleeper(name):
-    return {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob", "metadata": {"name": name},
+    return {"apiVersion": "batch.paddlepaddle.org/v1", "kind": "PaddleJob",
+            "metadata": {"name": name},
             "spec": {"worker": {"replicas": 2, "template": {"spec": {
                 "containers": [{"name": "main", "image": "busybox:1.35",
-                                "imagePullPolicy": "IfNotPresent", "command": ["sleep", "3600"]}]}}}}}
+                                "imagePullPolicy": "IfNotPresent",
+                                "command": ["sleep", "3600"]}]}}}}}
 
 
 def data_set(name):
@@ -35,7 +37,7 @@ def data_set(name):
 def run(cluster):
     with cluster.step("the managers look at every namespace"):
         cluster.kubectl("apply", "-k", OVERLAY)
-        for manager in install.MANAGERS:
+        for manager in installation.MANAGERS:
             cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{manager}",
                             "--timeout=90s", limit=120)
     with cluster.step("jobs run in two namespaces; a data set is being made"):
@@ -48,10 +50,10 @@ def run(cluster):
                      lambda: cluster.get("pvc", "samples", SYSTEM), 30)
         found = ours(cluster)
         cluster.note(f"{len(found)} objects carry our name")
-        # Whoever can not find them now would find nothing afterwards either.
+        # If they were not found now, finding none afterwards would prove nothing.
         for each in ("ClusterRole paddle-manager-role", f"Pod {ELSEWHERE}/far-worker-0",
                      "ClusterRoleBinding paddle-manager-rolebinding", f"Namespace {SYSTEM}",
-                     f"Deployment {SYSTEM}/{install.MANAGERS[0]}",
+                     f"Deployment {SYSTEM}/{installation.MANAGERS[0]}",
                      "CustomResourceDefinition paddlejobs.batch.paddlepaddle.org"):
             expect(each in found, f"the list of what is ours lacks {each}")
     start = time.monotonic()
@@ -67,7 +69,7 @@ def run(cluster):
 
 def nothing_of_ours(cluster):
     if found := ours(cluster):
-        raise Failed(f"there is still {', '.join(found[:10])}")
+        raise ScenarioFailed(f"there is still {', '.join(found[:10])}")
     return True
 
 
@@ -77,7 +79,7 @@ def ours(cluster):
     wanted = ",".join(sorted(set(kinds) - MEMORIES))
     code, text, error = cluster.run("get", wanted, "-A", "-o", "json")
     if code != 0:  # a kind that has gone in between
-        raise Failed(error.strip())
+        raise ScenarioFailed(error.strip())
     found = []
     for each in json.loads(text)["items"]:
         meta = each["metadata"]

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gangs with the real Volcano: a job waits as a whole until all of it fits."""
-import data_gate
-import jobs
-import manager
-from cluster import SYSTEM, expect
+from paddle_tools.e2e import jobs, manager, simulated_set
+from paddle_tools.e2e.cluster import SYSTEM, expect
 
 WITH = ("volcano",)
 
@@ -30,7 +28,8 @@ def run(cluster):
             cluster.wait_phase("pdj", "first", "Running", SYSTEM)
             found = group(cluster, "first")
             expect(found["spec"]["minMember"] == 2 and found["spec"]["queue"] == "default"
-                   and found["spec"]["minResources"]["cpu"] == "2400m", f"its group: {found['spec']}")
+                   and found["spec"]["minResources"]["cpu"] == "2400m",
+                   f"its group: {found['spec']}")
             for pod in jobs.pods(cluster, "first").values():
                 expect(pod["spec"]["schedulerName"] == "volcano", "a pod has another scheduler")
         with cluster.step("a job that does not fit as a whole binds no pod, and says why it waits"):
@@ -54,7 +53,7 @@ def run(cluster):
 
 
 def suspended(cluster):
-    with cluster.step("a gang that is suspended gives its room to another, and runs again when there is"):
+    with cluster.step("a suspended gang gives its room to another, and runs again later"):
         cluster.apply([gang("rests", 3, "1200m", "sleep 600")], SYSTEM)
         cluster.wait_phase("pdj", "rests", "Running", SYSTEM)
         jobs.suspend(cluster, "rests", True)
@@ -72,19 +71,22 @@ def suspended(cluster):
 
 def without_its_data(cluster):
     """Its data set is one whose warmth the scenario of the data gate says."""
-    with data_gate.told_set(cluster):
+    with simulated_set.create(cluster):
         with cluster.step("a gang that waits for its data alone takes no room from others"):
-            data_gate.warm(cluster, 10, 10)
+            simulated_set.warm(cluster, 10, 10)
             cluster.apply([gang("patient", 3, "1200m", "sleep 5", sampleSetRef={
-                "name": data_gate.SET, "mountPath": "/samples", "affinity": "preferred",
+                "name": simulated_set.SET, "mountPath": "/samples", "affinity": "preferred",
                 "gate": {"warmPercent": 80}})], SYSTEM)
-            cluster.wait("its gated pods", lambda: len(data_gate.gated(cluster, "patient")) == 3)
-            expect("minResources" not in group(cluster, "patient")["spec"], "its group asks for room")
+            cluster.wait("its gated pods",
+                         lambda: len(simulated_set.gated(cluster, "patient")) == 3)
+            expect("minResources" not in group(cluster, "patient")["spec"],
+                   "its group asks for room")
             cluster.apply([gang("ahead", 3, "1200m", "sleep 5")], SYSTEM)
             cluster.wait_phase("pdj", "ahead", "Completed", SYSTEM, limit=120)
-            expect(len(data_gate.gated(cluster, "patient")) == 3, "it did not wait for its data")
+            expect(len(simulated_set.gated(cluster, "patient")) == 3,
+                   "it did not wait for its data")
         with cluster.step("when they are there, it asks for all of it, and runs"):
-            data_gate.warm(cluster, 100, 100)
+            simulated_set.warm(cluster, 100, 100)
             cluster.wait("its group asks", lambda: group(cluster, "patient")["spec"].get(
                 "minResources", {}).get("cpu") == "3600m")
             cluster.wait_phase("pdj", "patient", "Completed", SYSTEM, limit=120)

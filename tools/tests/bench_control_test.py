@@ -2,16 +2,11 @@
 """The figures of the control benchmark say what the audit log says, and the floor sends what the
 operator sent."""
 import json
-import sys
 import tempfile
 import unittest
-from pathlib import Path
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "lib"))
-import audit  # noqa: E402
-import job_objects  # noqa: E402
-from control_figures import Result  # noqa: E402
+from paddle_tools.bench import audit_log, job_objects
+from paddle_tools.bench.control_report import Result
 
 
 def event(verb, resource, stage="ResponseComplete", agent="paddle-operator/1", code=200, sub=None):
@@ -35,15 +30,16 @@ def operators(at, seconds, **requests):
 class Requests(unittest.TestCase):
     def test_a_watch_counts_when_it_begins_and_everything_else_when_it_ends(self):
         def kept(*args, **more):
-            return audit.request(event(*args, **more), "paddle-operator/") is not None
+            return audit_log.request(event(*args, **more), "paddle-operator/") is not None
         self.assertTrue(kept("watch", "pods", "ResponseStarted"))
         self.assertFalse(kept("watch", "pods"))
         self.assertTrue(kept("create", "pods"))
         self.assertFalse(kept("create", "pods", agent="kubectl/1"))
 
     def test_refused_requests_are_told_apart(self):
-        told = audit.tally([("update", "paddlejobs/status", 409), ("update", "paddlejobs/status", 200),
-                            ("update", "paddlejobs/status", 200)])
+        told = audit_log.count_requests([("update", "paddlejobs/status", 409),
+                                         ("update", "paddlejobs/status", 200),
+                                         ("update", "paddlejobs/status", 200)])
         self.assertEqual(told, {"update paddlejobs/status": 2, "update paddlejobs/status (409)": 1})
 
     def test_half_a_line_is_read_when_it_is_whole(self):
@@ -51,7 +47,7 @@ class Requests(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w") as file:
             file.write(line + "\n" + line[:20])
             file.flush()
-            log = audit.AuditLog(file.name, "paddle-operator/")
+            log = audit_log.AuditLog(file.name, "paddle-operator/")
             found, position = log.requests(0)
             self.assertEqual((len(found), position), (1, len(line) + 1))
             file.write(line[20:] + "\n")

@@ -10,7 +10,8 @@ import time
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
+from paddle_tools.paths import TOOLS
+
 SLOW = 3  # seconds that the false download takes when asked to be slow
 
 APT_GET = """#!/bin/sh
@@ -44,7 +45,7 @@ class Components(unittest.TestCase):
         for file in files:
             self.write(root / file, tool)
         self.write(root / "DEBIAN/control", f"Package: tool\nVersion: {version}\n"
-                   "Architecture: all\nMaintainer: nobody\nDescription: test\n")
+                   "Architecture: all\nMaintainer: tests\nDescription: test\n")
         subprocess.run(["dpkg-deb", "-b", root, self.fake / name], check=True, capture_output=True)
 
     def start(self, *args):
@@ -156,13 +157,14 @@ class Maven(unittest.TestCase):
 
     def install(self, jar, has_maven=True, apt="exit 1"):
         """(exit code, output, the jars, what mvn was told)."""
-        with tempfile.TemporaryDirectory() as top:
-            top = Path(top)
+        with tempfile.TemporaryDirectory() as scratch:
+            top = Path(scratch)
             Components.write(top / ("bin" if has_maven else "") / "mvn", MVN)
             Components.write(top / "bin/apt-get", f"#!/bin/sh\n{apt}\n")
             for each in ("setpriv", "env", "sh", "cp", "sync"):  # a machine may have its own mvn
                 (top / "bin" / each).symlink_to(shutil.which(each))
             shutil.copy(TOOLS / "components", top / "components")
+            shutil.copytree(TOOLS / "paddle_tools", top / "paddle_tools")
             digest = hashlib.sha256(b"a jar").hexdigest()
             (top / "components.toml").write_text(
                 '[jars]\nkind = "maven"\nversion = "1.0"\n'
@@ -188,7 +190,7 @@ class Maven(unittest.TestCase):
     def test_a_jar_with_another_sum_is_refused(self):
         code, out, jars, _ = self.install("another jar")
         self.assertEqual((code, jars), (1, None))
-        self.assertIn("one-1.0.jar is not what components.toml says", out)
+        self.assertIn("one-1.0.jar has another sha256 than components.toml", out)
 
     def test_a_machine_without_maven_gets_it(self):
         code, out, jars, _ = self.install("a jar", False, 'cp "$FAKE/mvn" "$FAKE/bin/mvn"')

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images: the libraries that a program needs, a layout that loaders accept, the same bytes twice."""
+"""Images: the libraries of a program, an archive that others load, the same bytes twice."""
 import hashlib
 import json
 import os
 import re
 import subprocess
-import sys
 import tarfile
 import tempfile
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TOOLS / "lib"))
-from images import archive, bundles, elf, table  # noqa: E402
-from images.content import Content, Directory, File, Link  # noqa: E402
-from images.failure import Failure  # noqa: E402
+from paddle_tools.errors import ToolError
+from paddle_tools.images import archive, bundles, definitions, elf
+from paddle_tools.images.content import Content, Directory, File, Link
+from paddle_tools.paths import TOOLS
 
 
 class Scratch(unittest.TestCase):
@@ -43,7 +40,7 @@ class Libraries(Scratch):
 
     def test_that_are_missing_are_named_with_who_needs_them(self):
         copy = self.needing_what_is_nowhere()
-        with self.assertRaisesRegex(Failure, r"program needs libq\.so\.6, which is not"):
+        with self.assertRaisesRegex(ToolError, r"program needs libq\.so\.6, which is not"):
             elf.Finder().closure([copy])
         # A mounted directory may have plug-ins that cannot work here.
         self.assertNotIn("libq.so.6", elf.Finder().closure([copy], [self.top.resolve()]))
@@ -82,7 +79,7 @@ class Contents(Scratch):
         self.assertEqual(content.entries["/tmp"], Directory(0o1777))
 
     def test_need_absolute_paths(self):
-        with self.assertRaisesRegex(Failure, "absolute"):
+        with self.assertRaisesRegex(ToolError, "absolute"):
             Content().file("tool", b"")
 
     def test_bring_the_loader_and_the_libraries_of_a_program(self):
@@ -112,7 +109,8 @@ class Contents(Scratch):
 
 
 class Archives(Scratch):
-    ENTRY = table.check({"demo": {"tag": "v{version}", "entrypoint": ["/tool"]}}, "1.2.3")["demo"]
+    ENTRY = definitions.check({"demo": {"tag": "v{version}", "entrypoint": ["/tool"]}},
+                              "1.2.3")["demo"]
 
     def content(self):
         content = Content()
@@ -158,26 +156,27 @@ class Archives(Scratch):
         self.assertEqual((self.top / "root/tool").read_bytes(), b"\x7fELF")
         self.assertEqual(os.readlink(self.top / "root/usr/bin/tool"), "/tool")
         self.assertEqual((self.top / "root/tmp").stat().st_mode & 0o7777, 0o1777)
-        with self.assertRaisesRegex(Failure, "not empty"):
+        with self.assertRaisesRegex(ToolError, "not empty"):
             archive.unpack(self.content(), self.top / "root")
 
 
 class Table(unittest.TestCase):
     def test_of_this_project_is_sound(self):
-        entries = table.load(TOOLS.parent)
+        entries = definitions.load(TOOLS.parent)
         self.assertEqual(entries["paddle-operator"]["entrypoint"], ["/manager"])
         self.assertEqual(entries["paddle-operator"]["user"], "65532:65532")
-        self.assertIn(f"v{table.version(TOOLS.parent)}", entries["paddle-cache"]["reference"])
+        self.assertIn(f"v{definitions.version(TOOLS.parent)}", entries["paddle-cache"]["reference"])
 
     def test_refuses_what_means_nothing(self):
-        for entry, says in (({"entry": []}, "a key 'entry'"), ({"bundles": ["perl"]}, "'perl'"),
+        for entry, says in (({"entry": []}, "an unknown key 'entry'"),
+                            ({"bundles": ["perl"]}, "'perl'"),
                             ({"programs": {"/a": "/usr/bin/a"}}, "begin it with build:")):
-            with self.assertRaisesRegex(Failure, says):
-                table.check({"demo": entry}, "1")
+            with self.assertRaisesRegex(ToolError, says):
+                definitions.check({"demo": entry}, "1")
 
     def test_agrees_with_the_containerfiles_and_the_manifests(self):
         top = TOOLS.parent
-        entries = table.load(top)
+        entries = definitions.load(top)
         stages = set()
         for path in sorted((top / "deploy" / "images").glob("*/Containerfile")):
             text, entry = path.read_text(), entries[path.parent.name]

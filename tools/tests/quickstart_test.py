@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quickstart's arithmetic, and how it refuses. (The whole of it runs at the end of make test.)"""
+"""The quickstart's arithmetic and its refusals. The whole of it runs at the end of make test."""
 import fcntl
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TOOLS / "lib"))
-import accounts  # noqa: E402
+from paddle_tools.paths import TOOLS
+from paddle_tools.quickstart import report as quickstart_report
 
 LOG = """[w-0] hello
 [w-0] RESULT {"rank": 0, "epoch": 1, "samples": 50, "bytes": 500, "seconds": 2.0, "loss": 1}
@@ -25,23 +23,25 @@ READS = {"fromCache": 300, "fromMemory": 0, "fromSource": 1000, "downloaded": 10
 
 class Accounts(unittest.TestCase):
     def test_adds_up_what_the_workers_and_the_cache_counted(self):
-        report = accounts.Report(accounts.results(LOG), READS, 1040, 1000)
-        self.assertIsNone(report.trouble())
+        report = quickstart_report.Report(quickstart_report.parse_results(LOG), READS, 1040, 1000)
+        self.assertIsNone(report.inconsistency())
         self.assertEqual((report.source, report.disk, report.page_cache), (1000, 300, 700))
         self.assertEqual((report.rate(1), report.rate(2)), (25, 200))
         self.assertIn("0.900", report.text(50))
         self.assertIn("8.0 times", report.text(50))
 
     def test_refuses_more_bytes_than_were_read(self):
-        report = accounts.Report(accounts.results(LOG), {**READS, "fromCache": 3000}, 1040, 1000)
-        self.assertIn("more bytes", report.trouble())
+        report = quickstart_report.Report(quickstart_report.parse_results(LOG),
+                                          {**READS, "fromCache": 3000}, 1040, 1000)
+        self.assertIn("more bytes", report.inconsistency())
 
     def test_refuses_a_download_that_the_link_did_not_carry(self):
-        report = accounts.Report(accounts.results(LOG), {**READS, "downloaded": 5_000_000}, 1040, 1)
-        self.assertIn("link", report.trouble())
+        report = quickstart_report.Report(quickstart_report.parse_results(LOG),
+                                          {**READS, "downloaded": 5_000_000}, 1040, 1)
+        self.assertIn("link", report.inconsistency())
 
     def test_refuses_silence(self):
-        self.assertIn("nothing", accounts.Report([], READS, 0, 0).trouble())
+        self.assertIn("nothing", quickstart_report.Report([], READS, 0, 0).inconsistency())
 
 
 class Refusals(unittest.TestCase):

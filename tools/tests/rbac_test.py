@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rights against use: what is too much, what is too little, and what is rare for a reason."""
 import json
-import sys
 import unittest
-from pathlib import Path
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "test" / "e2e" / "support"))
-import rbac  # noqa: E402
-from rbac import Right  # noqa: E402
+from paddle_tools.e2e import rbac
+from paddle_tools.e2e.rbac import Right
 
 ME = rbac.account_name("sys", "me")
 GET, CREATE = Right("", "pods", "get"), Right("", "pods", "create")
@@ -44,46 +40,46 @@ class Granted(unittest.TestCase):
                           Right("apps", "statefulsets", "watch"): "b"})
 
 
-class AskedFor(unittest.TestCase):
+class RequestedRights(unittest.TestCase):
     def test_is_what_the_log_says_of_this_account(self):
         lines = [event("get", "pods"), event("get", "secrets", user="you"),
                  event("update", "paddlejobs", apiGroup="batch", subresource="status"),
                  event("get", "pods")[:40], '{"user": {"username": "' + ME + '"}, "verb": "get"}']
-        self.assertEqual(rbac.asked(lines, ME),
+        self.assertEqual(rbac.requested(lines, ME),
                          ({GET, Right("batch", "paddlejobs/status", "update")}, []))
 
     def test_counts_from_the_time_of_the_rights_on(self):
         line = event("get", "pods").replace('"verb"', '"requestReceivedTimestamp": '
                                             '"2026-01-01T00:00:05.123456Z", "verb"')
-        self.assertEqual(rbac.asked([line], ME, "2026-01-01T00:00:05Z").used, {GET})
-        self.assertEqual(rbac.asked([line], ME, "2026-01-01T00:00:06Z").used, set())
+        self.assertEqual(rbac.requested([line], ME, "2026-01-01T00:00:05Z").used, {GET})
+        self.assertEqual(rbac.requested([line], ME, "2026-01-01T00:00:06Z").used, set())
 
     def test_a_refusal_is_no_use(self):
-        used, refused = rbac.asked([event("create", "pods", code=403)], ME)
+        used, refused = rbac.requested([event("create", "pods", code=403)], ME)
         self.assertEqual(used, set())
         self.assertEqual(len(refused), 1)
 
 
-class Verdict(unittest.TestCase):
+class Problems(unittest.TestCase):
     def test_is_silent_when_rights_and_use_agree(self):
-        self.assertEqual(rbac.verdict({GET: "a"}, rbac.Asked({GET}, [])), [])
+        self.assertEqual(rbac.problems({GET: "a"}, rbac.Requested({GET}, [])), [])
 
     def test_names_a_right_that_nobody_used(self):
-        self.assertEqual(rbac.verdict({GET: "a", CREATE: "a"}, rbac.Asked({GET}, [])),
+        self.assertEqual(rbac.problems({GET: "a", CREATE: "a"}, rbac.Requested({GET}, [])),
                          ["a grants what was never used: create pods"])
 
     def test_lets_rare_ones_pass_and_notices_when_they_are_stale(self):
-        nothing = rbac.Asked(set(), [])
-        self.assertEqual(rbac.verdict({GET: "a"}, nothing, {GET}), [])
-        self.assertEqual(rbac.verdict({GET: "a"}, nothing, {("", "pods")}), [])
-        self.assertEqual(len(rbac.verdict({GET: "a"}, nothing, {GET, CREATE})), 1)
+        nothing = rbac.Requested(set(), [])
+        self.assertEqual(rbac.problems({GET: "a"}, nothing, {GET}), [])
+        self.assertEqual(rbac.problems({GET: "a"}, nothing, {("", "pods")}), [])
+        self.assertEqual(len(rbac.problems({GET: "a"}, nothing, {GET, CREATE})), 1)
 
     def test_repeats_what_was_refused(self):
-        self.assertEqual(rbac.verdict({}, rbac.Asked(set(), ["no", "no"])), ["no"])
+        self.assertEqual(rbac.problems({}, rbac.Requested(set(), ["no", "no"])), ["no"])
 
     def test_a_star_is_too_much(self):
         right = Right("", "*", "get")
-        self.assertIn("everything", rbac.verdict({right: "a"}, rbac.Asked({right}, []))[0])
+        self.assertIn("everything", rbac.problems({right: "a"}, rbac.Requested({right}, []))[0])
 
 
 if __name__ == "__main__":

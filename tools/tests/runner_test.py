@@ -4,19 +4,14 @@ import contextlib
 import io
 import json
 import signal
-import sys
 import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TOOLS / "lib"))
-import children  # noqa: E402
-import programs  # noqa: E402
-from tally import Tally  # noqa: E402
+from paddle_tools.runner import gtest, process
+from paddle_tools.runner.report import TestReport
 
 PASS = {"name": "Good", "status": "RUN", "result": "COMPLETED"}
 FAIL = {"name": "Bad", "status": "RUN", "result": "COMPLETED",
@@ -32,7 +27,7 @@ def false_program(top, script, cases):
     program.write_text(f'#!/bin/sh\nreport="${{1#--gtest_output=json:}}"\n'
                        f'publish() {{ cp "{document}" "$report"; }}\n{script}\n')
     program.chmod(0o755)
-    return programs.Program("x_test", str(program))
+    return gtest.TestProgram("x_test", str(program))
 
 
 class Runner(unittest.TestCase):
@@ -40,15 +35,15 @@ class Runner(unittest.TestCase):
         """Runs a false program by itself; $report is where its JSON goes."""
         with tempfile.TemporaryDirectory() as top:
             program = false_program(top, script, cases)
-            tally, out = Tally(), io.StringIO()
+            report, out = TestReport(), io.StringIO()
             with contextlib.redirect_stdout(out):
-                programs.run_one(tally, Path(top), "dev", program, limit, {}, ())
-                code = tally.finish(ci=False)
-            return tally, code, out.getvalue()
+                gtest.run_program(report, Path(top), "dev", program, limit, {}, ())
+                code = report.finish(ci=False)
+            return report, code, out.getvalue()
 
     def test_good_tests_are_counted(self):
-        tally, code, out = self.run_program("publish", [PASS, PASS])
-        self.assertEqual((tally.passed, code), (2, 0))
+        report, code, out = self.run_program("publish", [PASS, PASS])
+        self.assertEqual((report.passed, code), (2, 0))
         self.assertEqual(out.splitlines()[-1], "2 passed, 0 failed, 0 skipped")
 
     def test_a_failure_shows_its_words_and_how_to_see_it_again(self):
@@ -96,10 +91,10 @@ class Alone(unittest.TestCase):
         with tempfile.TemporaryDirectory() as top:
             script = f"[ $1 != --gtest_filter=S.Bad ] || exit {alone}; publish; exit 1"
             program = false_program(top, script, [PASS, FAIL])
-            tally, out = Tally(), io.StringIO()
+            report, out = TestReport(), io.StringIO()
             with contextlib.redirect_stdout(out):
-                programs.run_all(tally, top, "dev", [program], 60, look_alone=True)
-                code = tally.finish(ci=False)
+                gtest.run_programs(report, Path(top), "dev", [program], 60, rerun_alone=True)
+                code = report.finish(ci=False)
             return code, out.getvalue()
 
     def test_a_failure_that_needs_company_is_a_failure_and_says_so(self):
@@ -114,29 +109,38 @@ class Alone(unittest.TestCase):
         self.assertIn("fails by itself too", out)
 
 
+def runs(state):
+    """Whether the process with this /proc/PID/stat is alive."""
+    try:
+        return state.read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
 class Stop(unittest.TestCase):
-    def test_whoever_is_told_to_stop_takes_its_tests_and_their_children_along(self):
+    def test_kill_all_ends_the_running_programs_and_their_children(self):
         with tempfile.TemporaryDirectory() as top:
             mark, ended = Path(top) / "pid", []
-            thread = threading.Thread(target=lambda: ended.append(children.run(
+            thread = threading.Thread(target=lambda: ended.append(process.run(
                 ["sh", "-c", f"sleep 1000 & echo $! > {mark}; wait"], Path(top) / "log", 60)))
             thread.start()
             while not (mark.exists() and mark.read_text().strip()):
                 time.sleep(0.01)
-            children.end_all()
+            process.kill_all()
             thread.join(30)
             self.assertEqual([code for code, _ in ended], [-signal.SIGKILL])
             state = Path(f"/proc/{mark.read_text().strip()}/stat")
-            self.assertTrue(not state.exists() or state.read_text().split()[2] == "Z")
+            while runs(state):  # the kernel ends a killed process in its own time
+                time.sleep(0.01)
 
 
-class Verdict(unittest.TestCase):
+class ExitCode(unittest.TestCase):
     def finish(self, ci, **skip):
-        tally = Tally()
-        tally.passes(3)
-        tally.skip("t", "it is not there", 2, **skip)
+        report = TestReport()
+        report.add_passed(3)
+        report.add_skipped("t", "it is not there", 2, **skip)
         with contextlib.redirect_stdout(io.StringIO()):
-            return tally.finish(ci)
+            return report.finish(ci)
 
     def test_a_missing_component_fails_a_ci_run_and_no_other(self):
         self.assertEqual(self.finish(ci=False, missing=True), 0)

@@ -1,25 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The time report names what is above its goal, and loses neither a failure nor a count."""
-import importlib.machinery
-import importlib.util
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[1]
-sys.dont_write_bytecode = True
-
-
-def load(name):
-    loader = importlib.machinery.SourceFileLoader(name, str(TOOLS / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
-
-
-times = load("times")
+from paddle_tools.paths import TOOLS
+from paddle_tools.runner import times
 
 
 class Times(unittest.TestCase):
@@ -57,12 +45,14 @@ class Times(unittest.TestCase):
     def test_what_a_run_starts_adds_nothing_to_its_counts(self):
         with tempfile.TemporaryDirectory() as top:
             inner, outer = Path(top) / "inner.py", Path(top) / "outer.py"
-            note = f"import sys; sys.path.insert(0, {str(TOOLS / 'lib')!r}); import tally\n"
-            note += "tally.note(passed=1, failed=0, skipped=0)\n"
+            note = ("import sys\nfrom paddle_tools.runner import report\n"
+                    "report.append_record(passed=1, failed=0, skipped=0)\n")
             inner.write_text(note)
             outer.write_text(note + "import subprocess\n"
-                             f"subprocess.run([sys.executable, '-B', {str(inner)!r}], check=True)\n")
-            code, out = self.run_commands(f"exec {sys.executable} -B {outer}")
+                             f"inner = {str(inner)!r}\n"
+                             "subprocess.run([sys.executable, '-B', inner], check=True)\n")
+            code, out = self.run_commands(
+                f"PYTHONPATH={TOOLS} exec {sys.executable} -B {outer}")
         self.assertEqual((code, out.splitlines()[-1]), (0, "1 passed, 0 failed, 0 skipped"))
 
     def test_what_is_above_its_goal_is_a_warning(self):
@@ -73,7 +63,7 @@ class Times(unittest.TestCase):
     def test_builds_are_one_row_beside_their_goal(self):
         steps = [{"step": f"build {name}", "seconds": 600, "processor_seconds": 1200}
                  for name in ("release", "asan", "tsan")]
-        table = times.rows(steps, [("make test", 2000, 4000)])
+        table = times.rows(steps, [times.Row("make test", 2000, 4000)])
         self.assertIn(("C++ builds", 1800, 3600), table)
         self.assertIn("warning: C++ builds took 60.0 processor minutes, the goal is 50",
                       times.report(table))

@@ -6,8 +6,8 @@
 //   RuntimeReady      every runtime runs and answers
 //   Synced            the list of samples is published; stays True
 //   Warmed            every sample is in the cache: Unknown while a warm-up goes on, False with
-//   what
-//                     is missing. Follows the figures, so it also tells of a cache that was cleared
+//                     what is missing. It follows the cache's statistics, so that it also becomes
+//                     False when the cache was cleared
 //   Degraded          a runtime is away or has no node: reading works without it, slower; or the
 //                     set serves, but something of it can not be kept up. The message has it all
 //   SamplesLeftOut    only there as True: the source has objects that cannot be files of the set

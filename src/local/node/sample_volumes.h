@@ -5,7 +5,7 @@
 //   <directory>/mounts/<handle>    the files of the set; one mount however many pods read it
 //   <directory>/sessions/<handle>  where node and runtime meet
 //   <path>/<handle>                a cache of the runtime's; recorded in
-//   <directory>/caches/<handle>
+//                                  <directory>/caches/<handle>
 //
 // All partitions of a set are on this machine. The runtime of the first serves the mount; that of
 // another, <i>, has its session in <directory>/sessions/<handle>/<i> and its cache in

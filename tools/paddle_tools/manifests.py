@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the manifests of deploy/ from config/, with the kustomize of the pinned kubectl.
+
+    tools/manifests            writes them
+    tools/manifests --check    fails when one differs, or when an overlay cannot be built
+
+The definitions of the resources (deploy/*/crd.yaml) come from src/api: `make crds`.
+"""
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from paddle_tools.errors import ToolError
+from paddle_tools.paths import TOOLS, TOP
+
+# File beneath deploy/ -> folder beneath config/.
+FILES = {
+    "v1/operator.yaml": "operator",
+    "v1beta1/operator.yaml": "overlays/v1beta1",
+    "extensions/controllers.yaml": "extensions",
+}
+# For `kubectl apply -k`; no file is kept of them.
+OVERLAYS = ("overlays/volcano", "overlays/elastic", "overlays/all-namespaces",
+            "csi/juicefs/by-process")
+HEADER = "# Made by tools/manifests from config/{folder}: change it there.\n"
+
+
+def kubectl() -> str:
+    """The path of the pinned kubectl, which is installed first."""
+    tool = TOOLS / "components"
+    done = subprocess.run([tool, "install", "kubectl"], check=False)
+    if done.returncode != 0:
+        raise ToolError("kubectl could not be installed; the reason is above")
+    return subprocess.run([tool, "path", "kubectl"], check=True, capture_output=True,
+                          text=True).stdout.strip()
+
+
+def built(program: str, folder: str, config: Path = TOP / "config") -> str:
+    """What `kubectl kustomize` gives for a folder of config/."""
+    done = subprocess.run([program, "kustomize", str(config / folder)], check=False,
+                          capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+    if done.returncode != 0:
+        raise ToolError(f"config/{folder} cannot be built: {done.stderr.strip()}")
+    return HEADER.format(folder=folder) + done.stdout
+
+
+def folders() -> dict[str, str]:
+    """FILES, and for each CSI driver in config/csi a file of the same name in deploy/csi."""
+    others = sorted((TOP / "config" / "csi").glob("*/kustomization.yaml"))
+    return FILES | {f"csi/{each.parent.name}.yaml": f"csi/{each.parent.name}" for each in others}
+
+
+def write(program: str) -> None:
+    for name, folder in folders().items():
+        path = TOP / "deploy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(built(program, folder))
+        print(f"deploy/{name} {path.stat().st_size} bytes")
+
+
+def check(program: str) -> None:
+    for folder in OVERLAYS:
+        built(program, folder)
+    for name, folder in folders().items():
+        path = TOP / "deploy" / name
+        if not path.exists() or path.read_text() != built(program, folder):
+            raise ToolError(f"deploy/{name} differs from config/{folder}; run: tools/manifests")
+    check_kubelet_directory(program, "csi/juicefs")
+    check_choices_together(program)
+
+
+def check_choices_together(program: str) -> None:
+    """The kustomization that the documents advise can be built: all components and a registry."""
+    choices = sorted(each.parent.name
+                     for each in TOP.glob("config/components/*/kustomization.yaml"))
+    images = ("paddle-operator", "paddle-cache", "paddle-cache-juicefs")
+    text = ["apiVersion: kustomize.config.k8s.io/v1beta1", "kind: Kustomization",
+            "resources: [config/operator, config/extensions]",
+            f"components: [{', '.join('config/components/' + each for each in choices)}]",
+            "images:",
+            *(f"- {{name: {each}, newName: registry.example/{each}}}" for each in images)]
+    with tempfile.TemporaryDirectory(prefix="paddle-manifests.") as scratch:
+        shutil.copytree(TOP / "config", Path(scratch) / "config")
+        (Path(scratch) / "kustomization.yaml").write_text("\n".join(text) + "\n")
+        made = built(program, ".", Path(scratch))
+    for wanted in ("--scheduling=volcano", "--etcd-server=", *(f"registry.example/{each}:"
+                                                               for each in images)):
+        if wanted not in made:
+            raise ToolError(f"with all of config/components together '{wanted}' is missing")
+    for unwanted in ("--namespace=", "image: paddle-", "value: paddle-cache"):
+        if unwanted in made:
+            raise ToolError(f"with all of config/components together '{unwanted}' is left")
+    for name in ("manager", "sampleset", "samplejob"):
+        role = next(each for each in made.split("\n---\n")
+                    if "kind: ClusterRole\n" in each and f"name: paddle-{name}-role\n" in each)
+        if "rules:" not in role:
+            raise ToolError(f"with all of config/components together paddle-{name}-role has no "
+                            "rules")
+
+
+def check_kubelet_directory(program: str, folder: str) -> None:
+    """The one value in config/ and the documents' sed over deploy/ have the same effect."""
+    usual, other = "/var/lib/kubelet", "/data/kubelet"
+    with tempfile.TemporaryDirectory(prefix="paddle-manifests.") as scratch:
+        config = Path(shutil.copytree(TOP / "config", Path(scratch) / "config"))
+        file = config / folder / "node" / "config.yaml"
+        file.write_text(file.read_text().replace(f"kubelet-dir: {usual}\n",
+                                                 f"kubelet-dir: {other}\n"))
+        if built(program, folder, config) != built(program, folder).replace(usual, other):
+            raise ToolError(f"config/{folder}: kubelet-dir does not reach every place that names "
+                            f"{usual}; see its replacements")
+
+
+def main(argv: list[str]) -> int:
+    try:
+        if argv == []:
+            write(kubectl())
+        elif argv == ["--check"]:
+            check(kubectl())
+        else:
+            print(__doc__, file=sys.stdout if argv == ["--help"] else sys.stderr)
+            return 0 if argv == ["--help"] else 2
+    except ToolError as failure:
+        print(f"manifests: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a benchmark say what was measured: ratios within a round, medians, verdicts."""
+import unittest
+
+from paddle_tools.bench import read_report
+
+
+def epoch(subject, at, seconds, workload="warm"):
+    return {"workload": workload, "readers": 1, "round": at, "subject": subject, "files": 100,
+            "bytes": 1, "seconds": seconds, "cpu_us": 1, "received": 0}
+
+
+class Figures(unittest.TestCase):
+    def test_a_ratio_is_formed_within_a_round_before_the_median(self):
+        # A round in which the whole machine was ten times slower changes no ratio.
+        epochs = [epoch("native", 0, 1), epoch("samplefs", 0, 2),
+                  epoch("native", 1, 10), epoch("samplefs", 1, 20),
+                  epoch("native", 2, 1), epoch("samplefs", 2, 4)]
+        self.assertEqual(read_report.ratios(epochs), {"warm_1": {"samplefs/native": 0.5}})
+        ((name, _, least, middle, low, high),) = read_report.target_results(epochs)
+        self.assertEqual((name, least, middle, low, high), ("P1a", 0.95, 0.5, 0.25, 0.5))
+        self.assertIn("| missed |", read_report.markdown({}, epochs))
+
+    def test_a_target_is_met_by_the_median_and_only_of_its_own_workload(self):
+        epochs = [epoch("native", 0, 1, "disk"), epoch("samplefs", 0, 1.1, "disk")]
+        ((name, _, _, _, _, _),) = read_report.target_results(epochs)
+        self.assertEqual(name, "P1b")
+        self.assertIn("| met |", read_report.markdown({}, epochs))
+
+    def test_a_subject_left_out_of_a_run_gives_no_ratio(self):
+        self.assertEqual(read_report.ratios([epoch("samplefs", 0, 1)]), {"warm_1": {}})
+        self.assertEqual(list(read_report.target_results([epoch("samplefs", 0, 1)])), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
