@@ -65,15 +65,15 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
 }
 
 Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
-  const sample_jobs::SampleJobOptions wanted{
-      .ns = options.ns,
-      .engines = engines(),
-      .runtime_at = runtime::http_runtime_clients(kSampleJobAsks)};
-  return manager.add(
-      {.name = kSampleJobController, .lease = kSampleJobLease, .workers = options.workers},
-      [&](const ControllerContext& around) {
-        return make_sample_job_reconciler(around, wanted, clock);
-      });
+  const sample_job::Options wanted{.ns = options.ns,
+                                   .engines = engines(),
+                                   .runtime_at = runtime::http_runtime_clients(kSampleJobAsks)};
+  return manager.add({.name = sample_job::kControllerName,
+                      .lease = sample_job::kLeaseName,
+                      .workers = options.workers},
+                     [&](const ControllerContext& around) {
+                       return sample_job::make_reconciler(around, wanted, clock);
+                     });
 }
 
 }  // namespace

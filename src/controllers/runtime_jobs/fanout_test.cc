@@ -29,7 +29,7 @@ std::vector<int> followed(const std::vector<PartitionReport>& answers, WallTime 
   return given;
 }
 
-TEST(SharedSyncParts, WhoHasNotHeardOfItsPartIsGivenItAndNobodyElse) {
+TEST(Fanout, WhoHasNotHeardOfItsPartIsGivenItAndNobodyElse) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1, 2});
   auto answers = all_of(3, JobState::kRunning);
   answers[1].job.reset();
@@ -44,7 +44,7 @@ TEST(SharedSyncParts, WhoHasNotHeardOfItsPartIsGivenItAndNobodyElse) {
   EXPECT_EQ(redivision_reason(parts, 3, kNow), "");
 }
 
-TEST(SharedSyncParts, ARuntimeThatStaysAwayIsWaitedForUntilTheOthersAreThroughAndAMinuteMore) {
+TEST(Fanout, ARuntimeThatStaysAwayIsWaitedForUntilTheOthersAreThroughAndAMinuteMore) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1, 2});
   auto answers = all_of(3, JobState::kRunning);
   answers.pop_back();
@@ -58,7 +58,7 @@ TEST(SharedSyncParts, ARuntimeThatStaysAwayIsWaitedForUntilTheOthersAreThroughAn
   EXPECT_EQ(redivision_reason(parts, 3, kNow + kStallTimeout - 1s), "");
 }
 
-TEST(SharedSyncParts, OneThatComesBackGoesOnWithItsPart) {
+TEST(Fanout, OneThatComesBackGoesOnWithItsPart) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1});
   auto answers = all_of(2, JobState::kRunning);
   answers[1].error = "no answer";
@@ -70,7 +70,7 @@ TEST(SharedSyncParts, OneThatComesBackGoesOnWithItsPart) {
   EXPECT_FALSE(parts[1].stalled_since);
 }
 
-TEST(SharedSyncParts, WithoutTheFirstNobodyCanDivideAnew) {
+TEST(Fanout, WithoutTheFirstNobodyCanDivideAnew) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1});
   auto answers = all_of(2, JobState::kSucceeded);
   answers[0].error = "no answer";
@@ -78,7 +78,7 @@ TEST(SharedSyncParts, WithoutTheFirstNobodyCanDivideAnew) {
   EXPECT_EQ(redivision_reason(parts, 2, kNow + 1h), "");
 }
 
-TEST(SharedSyncParts, APartThatTheFirstWillNeverSayIsDividedAnew) {
+TEST(Fanout, APartThatTheFirstWillNeverSayIsDividedAnew) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1});
   auto answers = all_of(2, JobState::kSucceeded);
   answers[1].job->state = JobState::kRunning;  // moved, after the first had moved too
@@ -89,7 +89,7 @@ TEST(SharedSyncParts, APartThatTheFirstWillNeverSayIsDividedAnew) {
             "the first runtime lost how it was divided");
 }
 
-TEST(SharedSyncParts, OtherWorkThanASyncIsNeverStalledByAFirstOneThatIsThrough) {
+TEST(Fanout, OtherWorkThanASyncIsNeverStalledByAFirstOneThatIsThrough) {
   PartitionJobs parts = start_partitions("warmup", {0, 1});
   auto answers = all_of(2, JobState::kSucceeded, "");
   answers[1].job->state = JobState::kRunning;
@@ -97,7 +97,7 @@ TEST(SharedSyncParts, OtherWorkThanASyncIsNeverStalledByAFirstOneThatIsThrough) 
   EXPECT_FALSE(parts[1].stalled_since);
 }
 
-TEST(SharedSyncParts, PartsOfTwoDivisionsAreNotAWhole) {
+TEST(Fanout, PartsOfTwoDivisionsAreNotAWhole) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1});
   auto answers = all_of(2, JobState::kSucceeded);
   answers[0].job->cut = "y";
@@ -105,7 +105,7 @@ TEST(SharedSyncParts, PartsOfTwoDivisionsAreNotAWhole) {
   EXPECT_EQ(redivision_reason(parts, 2, kNow), "the first runtime lost how it was divided");
 }
 
-TEST(SharedSyncParts, AnewItIsUnderAnotherIdAndWhatIsGivenUpIsCancelledOnce) {
+TEST(Fanout, AnewItIsUnderAnotherIdAndWhatIsGivenUpIsCancelledOnce) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1, 2});
   auto answers = all_of(3, JobState::kRunning);
   answers[0].job->state = JobState::kSucceeded;
@@ -131,13 +131,13 @@ TEST(SharedSyncParts, AnewItIsUnderAnotherIdAndWhatIsGivenUpIsCancelledOnce) {
   EXPECT_TRUE(left.empty());
 }
 
-TEST(SharedSyncParts, WhatWasGivenUpByARuntimeThatIsGoneForGoodIsForgotten) {
+TEST(Fanout, WhatWasGivenUpByARuntimeThatIsGoneForGoodIsForgotten) {
   PartitionJobs left{{.index = 2, .id = "sync.1"}};
   cancel_abandoned({}, 2, left, [](const api::JobPartition&) { FAIL(); });
   EXPECT_TRUE(left.empty());
 }
 
-TEST(SharedSyncParts, EachIsToldItsPlaceAmongThoseWhoShare) {
+TEST(Fanout, EachIsToldItsPlaceAmongThoseWhoShare) {
   const PartitionJobs parts = start_partitions("sync.1", {0, 2});
   runtime::JobRequest request;
   describe_part(parts[1], parts, "first:7716", request);

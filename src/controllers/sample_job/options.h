@@ -9,12 +9,12 @@
 #include "engine/manifests.h"
 #include "runtime/runtime_client.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
-struct SampleJobOptions {
+struct Options {
   std::string ns{};  // empty: all namespaces
   engine::ManifestBuilders engines{};
   runtime::RuntimeClientFactory runtime_at{};
 };
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

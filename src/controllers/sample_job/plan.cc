@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "controllers/runtime_jobs/fanout.h"
-#include "controllers/sample_job/queue.h"
-#include "controllers/sample_job/request.h"
-#include "controllers/sample_job/schedule_plan.h"
+#include "controllers/sample_job/decide/queue.h"
+#include "controllers/sample_job/decide/schedule.h"
+#include "controllers/sample_job/spec/job_type.h"
 #include "runtime/protocol/warm_up.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using namespace runtime_jobs;
@@ -41,7 +41,7 @@ int needed(const api::SampleJob& job, const World& world) {
 
 // Which runtimes have work to do: of a sync that they share, those that are there.
 std::vector<int> targets(const api::SampleJob& job, const World& world) {
-  if (is_shared(job, world)) return sharing_partitions(world.answers, partitions_of(*world.set));
+  if (is_shared(job, world)) return sharing_partitions(world.reports, partitions_of(*world.set));
   std::vector<int> found;
   for (int i = 0; i < needed(job, world); ++i) found.push_back(i);
   return found;
@@ -107,7 +107,7 @@ std::optional<Hold> what_is_missing(const api::SampleJob& job, const World& worl
   }
   std::string away;
   for (int i = 0; i < needed(job, world); ++i) {
-    if (is_reachable(world.answers, i)) continue;
+    if (is_reachable(world.reports, i)) continue;
     away += (away.empty() ? "" : ", ") + std::to_string(i);
   }
   if (!away.empty()) {
@@ -151,8 +151,8 @@ void end(const api::SampleJob& job, api::SampleJobStatus& status, bool good, std
   if (status.work) status.work->bytes_per_second = status.work->eta_seconds = 0;
   say(job, status, good ? "Complete" : "Failed", true, reason, message, now);
   say(job, status, "Ready", false, reason, message, now);
-  plan.actions.emplace_back(
-      Tell{!good, good ? event_of(job, "Do") + "Successfully" : event_of(job, "ErrorDo"), message});
+  plan.actions.emplace_back(EmitEvent{
+      !good, good ? event_of(job, "Do") + "Successfully" : event_of(job, "ErrorDo"), message});
 }
 
 // ---- waiting and beginning ----
@@ -194,7 +194,7 @@ void end_late(const api::SampleJob& job, api::SampleJobStatus& status, WallTime 
 
 // Parts that were given up, and whose runtimes may not know it yet.
 void cancel_left_parts(const World& world, api::SampleJobStatus& status, Plan& plan) {
-  cancel_abandoned(world.answers, world.set ? partitions_of(*world.set) : 0, status.left,
+  cancel_abandoned(world.reports, world.set ? partitions_of(*world.set) : 0, status.left,
                    [&](const api::JobPartition& part) {
                      plan.actions.emplace_back(CancelJob{part.index, part.id});
                    });
@@ -215,7 +215,7 @@ Plan wait_or_begin(const api::SampleJob& job, const World& world, api::SampleJob
     const auto* before = api::find_condition(job.status.conditions, "Ready");
     say(job, status, "Ready", false, hold->reason, hold->message, now);
     if (hold->reason.starts_with("Error") && (!before || before->reason != hold->reason)) {
-      plan.actions.emplace_back(Tell{true, hold->reason, hold->message});
+      plan.actions.emplace_back(EmitEvent{true, hold->reason, hold->message});
     }
     plan.requeue_after = kWaiting;
   } else if (const auto pause = pausing(status, now)) {
@@ -251,7 +251,7 @@ void cancel_rest(const World& world, const std::string& why, api::SampleJobStatu
                  Plan& plan) {
   for (auto& each : status.partitions) {
     if (ended(each.state)) continue;
-    if (is_reachable(world.answers, each.index)) {
+    if (is_reachable(world.reports, each.index)) {
       plan.actions.emplace_back(CancelJob{each.index, each.id});
     } else if (world.set) {
       status.left.push_back({.index = each.index, .id = each.id});
@@ -281,7 +281,7 @@ void follow_parts(const api::SampleJob& job, const World& world, api::SampleJobS
     part.state = kCancelled;
     part.message = "the set has fewer partitions now";
   }
-  update_partitions(world.answers, known_partitions(world), now, status.partitions,
+  update_partitions(world.reports, known_partitions(world), now, status.partitions,
                     [&](const api::JobPartition& part) {
                       auto request = request_for(job, world, status, part);
                       if (!request) return;
@@ -342,7 +342,7 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
   const auto all = static_cast<std::ptrdiff_t>(status.partitions.size());
   if (count(kSucceeded) == all && all > 0) {
     if (all > 1 && world.set && is_shared(job, world)) {
-      plan.actions.emplace_back(CountSync{status.job_name + "-all"});
+      plan.actions.emplace_back(MarkSyncComplete{status.job_name + "-all"});
     }
     status.progress = status.work && status.work->bytes_total > 0
                           ? progress_text(*status.work)
@@ -377,7 +377,7 @@ void conclude(const api::SampleJob& job, const World& world, api::SampleJobStatu
       status.phase == kRunning ? "Running" : "Starting", text, now);
   if (const auto now_there = quarters(status.work);
       now_there > quarters(job.status.work) && now_there < 4) {
-    plan.actions.emplace_back(Tell{false, "Progress", text});
+    plan.actions.emplace_back(EmitEvent{false, "Progress", text});
   }
   plan.requeue_after = kFollowing;
 }
@@ -410,8 +410,8 @@ Plan go_on(const api::SampleJob& job, const World& world, api::SampleJobStatus s
     }
   } else {
     if (job.status.phase == kPending && !plan.actions.empty()) {
-      plan.actions.emplace_back(
-          Tell{false, event_of(job, "Create") + "Successfully", "the runtimes have been asked"});
+      plan.actions.emplace_back(EmitEvent{false, event_of(job, "Create") + "Successfully",
+                                          "the runtimes have been asked"});
     }
     const std::string why =
         shared ? redivision_reason(status.partitions, partitions_of(*world.set), now) : "";
@@ -438,7 +438,7 @@ Plan after_end(const api::SampleJob& job, const World& world, WallTime now) {
   if (!job.spec.ttl_seconds_after_finished || !job.status.completion_time) return plan;
   const WallTime due = *job.status.completion_time + seconds(*job.spec.ttl_seconds_after_finished);
   if (now >= due) {
-    plan.actions.emplace_back(DeleteThis{});
+    plan.actions.emplace_back(DeleteJob{});
   } else {
     const std::chrono::nanoseconds wait = due - now;
     plan.requeue_after = std::min(plan.requeue_after.value_or(wait), wait);
@@ -464,7 +464,7 @@ Plan desired(const api::SampleJob& job, const World& world, WallTime now) {
   Plan plan;
   const auto& finalizers = job.meta.finalizers;
   if (std::ranges::find(finalizers, finalizer_of(job)) != finalizers.end()) {
-    plan.actions.emplace_back(DropFinalizer{});
+    plan.actions.emplace_back(RemoveFinalizer{});
   }
   if (job.meta.deleting()) return plan;
   Plan rest;
@@ -488,4 +488,4 @@ Plan desired(const api::SampleJob& job, const World& world, WallTime now) {
   return plan;
 }
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

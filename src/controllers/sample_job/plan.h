@@ -25,7 +25,7 @@
 #include "base/clock.h"
 #include "controllers/sample_job/world.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 struct PutJob {
   int partition = 0;
@@ -40,17 +40,17 @@ struct CancelJob {
 };
 // All parts of a sync that several runtimes share have been done: the first one counts it. Unless
 // it could be told, nothing that comes after it in a plan is carried out.
-struct CountSync {
+struct MarkSyncComplete {
   std::string id{};
-  bool operator==(const CountSync&) const = default;
+  bool operator==(const MarkSyncComplete&) const = default;
 };
 struct SetStatus {
   api::SampleJobStatus status{};
   bool operator==(const SetStatus&) const = default;
 };
 // Its time after the end is over.
-struct DeleteThis {
-  bool operator==(const DeleteThis&) const = default;
+struct DeleteJob {
+  bool operator==(const DeleteJob&) const = default;
 };
 // Of a schedule.
 struct CreateRun {
@@ -62,17 +62,17 @@ struct DeleteRun {
   std::string uid{};
   bool operator==(const DeleteRun&) const = default;
 };
-struct DropFinalizer {  // that of older operators
-  bool operator==(const DropFinalizer&) const = default;
+struct RemoveFinalizer {  // that of older operators
+  bool operator==(const RemoveFinalizer&) const = default;
 };
-struct Tell {
+struct EmitEvent {
   bool warning = false;
   std::string reason{};
   std::string message{};
-  bool operator==(const Tell&) const = default;
+  bool operator==(const EmitEvent&) const = default;
 };
-using Action = std::variant<PutJob, CancelJob, CountSync, SetStatus, DeleteThis, CreateRun,
-                            DeleteRun, DropFinalizer, Tell>;
+using Action = std::variant<PutJob, CancelJob, MarkSyncComplete, SetStatus, DeleteJob, CreateRun,
+                            DeleteRun, RemoveFinalizer, EmitEvent>;
 
 struct Plan {
   std::vector<Action> actions{};
@@ -89,4 +89,4 @@ std::string finalizer_of(const api::SampleJob& job);  // paddlepaddle.org/sample
 // The ids that this job may have given to runtimes begin with this, and no other job's do.
 std::string id_prefix(const api::Meta& meta);
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

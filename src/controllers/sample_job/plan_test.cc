@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/sample_job/queue.h"
+#include "controllers/sample_job/decide/queue.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using namespace std::chrono_literals;
@@ -39,7 +39,7 @@ api::SampleSet set_of(int partitions, const std::string& phase = "Ready") {
 World world_of(int partitions, bool shares_volume = false) {
   World world{.set = set_of(partitions), .shares_volume = shares_volume};
   for (int i = 0; i < partitions; ++i) {
-    world.answers.push_back({.partition = i, .node = "node" + std::to_string(i)});
+    world.reports.push_back({.partition = i, .node = "node" + std::to_string(i)});
   }
   return world;
 }
@@ -68,9 +68,9 @@ struct Model {
         if (auto& known = answer(cancel->partition).job) known->state = JobState::kCancelled;
       }
       if (const auto* set = std::get_if<SetStatus>(&action)) job.status = set->status;
-      if (const auto* tell = std::get_if<Tell>(&action)) told.push_back(tell->reason);
-      if (const auto* count = std::get_if<CountSync>(&action)) counted.push_back(count->id);
-      if (std::holds_alternative<DeleteThis>(action)) deleted = true;
+      if (const auto* tell = std::get_if<EmitEvent>(&action)) told.push_back(tell->reason);
+      if (const auto* count = std::get_if<MarkSyncComplete>(&action)) counted.push_back(count->id);
+      if (std::holds_alternative<DeleteJob>(action)) deleted = true;
     }
     return plan;
   }
@@ -78,14 +78,14 @@ struct Model {
     for (int i = 0; i < 20; ++i) {
       if (pass().actions.empty()) return;
       // A new id is one that no runtime has heard of.
-      for (auto& each : world.answers) {
+      for (auto& each : world.reports) {
         if (each.job && each.job->id != job.status.job_name) each.job.reset();
       }
     }
     ADD_FAILURE() << "does not settle";
   }
   PartitionReport& answer(int partition) {
-    return world.answers.at(static_cast<size_t>(partition));
+    return world.reports.at(static_cast<size_t>(partition));
   }
   void say(int partition, JobState state, const std::string& error = "") {
     answer(partition).job->state = state;
@@ -235,9 +235,9 @@ TEST(SampleJobPlan, APartThatFailedFailsTheSyncAndIsNamed) {
 
 TEST(SampleJobPlan, ASyncIsSharedByThoseWhoAreThere) {
   Model model{.job = job_of("sync"), .world = world_of(3, true)};
-  std::erase_if(model.world.answers,
+  std::erase_if(model.world.reports,
                 [](const PartitionReport& each) { return each.partition == 1; });
-  const PartitionReport last = model.world.answers.back();
+  const PartitionReport last = model.world.reports.back();
   Plan plan;
   for (int i = 0; i < 3; ++i) {
     plan = desired(model.job, model.world, kNow);
@@ -280,7 +280,7 @@ TEST(SampleJobPlan, ASetWithFewerPartitionsDividesItsSyncAgain) {
   Model model = runtime_jobs();
   const std::string before = model.job.status.job_name;
   model.world.set->spec.partitions = 2;
-  model.world.answers.pop_back();
+  model.world.reports.pop_back();
   model.settle();
   EXPECT_EQ(model.job.status.job_name, before + ".1");
   EXPECT_EQ(model.job.status.partitions.size(), 2u);
@@ -385,7 +385,7 @@ TEST(SampleJobPlan, WaitsForWhatIsMissingAndGoesOnWhenItComes) {
   model.world.set = set_of(2);
   model.settle();
   EXPECT_EQ(model.message(), "waiting for the runtimes of partition 0, 1");
-  model.world.answers = {whole.answers[0], {.partition = 1, .error = "no answer"}};
+  model.world.reports = {whole.reports[0], {.partition = 1, .error = "no answer"}};
   model.settle();
   EXPECT_EQ(model.message(), "waiting for the runtimes of partition 1");
   model.world = whole;
@@ -404,7 +404,7 @@ TEST(SampleJobPlan, WaitsForWhatIsMissingAndGoesOnWhenItComes) {
 TEST(SampleJobPlan, WithoutARuntimeNothingSucceeds) {
   Model model;
   model.settle();
-  model.world.answers.clear();
+  model.world.reports.clear();
   model.settle();
   EXPECT_EQ(model.job.status.phase, "Pending");
   EXPECT_EQ(model.job.status.partitions[0].message, "its runtime is away");
@@ -497,7 +497,7 @@ TEST(SampleJobPlan, AChangedSpecGivesAFailedJobAnotherChanceAndASucceededOneNone
   model.settle();
   ASSERT_EQ(model.job.status.phase, "Failed");
   model.job.meta.generation = 2;
-  for (auto& each : model.world.answers) each.job.reset();
+  for (auto& each : model.world.reports) each.job.reset();
   model.settle();
   EXPECT_EQ(model.asked.size(), 4u);
   EXPECT_EQ(model.reason("Failed"), "(none)");
@@ -564,15 +564,15 @@ TEST(SampleJobPlan, WhatCanNotBeCancelledNowIsCancelledWhenItsRuntimeIsBack) {
     model.job.spec.active_deadline_seconds = 60;
     model.settle();
     const std::string id = model.job.status.job_name;
-    const PartitionReport away = model.world.answers.back();
-    model.world.answers.pop_back();
+    const PartitionReport away = model.world.reports.back();
+    model.world.reports.pop_back();
     model.job.spec.suspend = suspended;
     model.now += suspended ? 1s : 60s;
     model.settle();
     EXPECT_EQ(model.cancelled, (std::vector<std::string>{"0:" + id}));
     ASSERT_EQ(model.job.status.left.size(), 1u);
     EXPECT_EQ(model.job.status.left[0].id, id);
-    model.world.answers.push_back(away);
+    model.world.reports.push_back(away);
     model.settle();
     EXPECT_EQ(model.cancelled, (std::vector<std::string>{"0:" + id, "1:" + id}));
     EXPECT_TRUE(model.job.status.left.empty());
@@ -700,7 +700,7 @@ TEST(SampleJobPlan, PartitionsThatAreGoneAreNotWaitedFor) {
   model.say(0, JobState::kSucceeded);
   model.say(1, JobState::kSucceeded);
   model.world.set = set_of(2);
-  model.world.answers.pop_back();
+  model.world.reports.pop_back();
   model.settle();
   EXPECT_EQ(model.job.status.phase, "Failed");
   EXPECT_EQ(model.message("Failed"), "partition 2 on node2: the set has fewer partitions now");
@@ -747,8 +747,8 @@ TEST(SampleJobPlan, ADeletedJobIsLeftAloneButForTheFinalizerOfOlderOperators) {
   EXPECT_TRUE(model.pass().actions.empty());
   model.job.meta.finalizers = {finalizer_of(model.job)};
   ASSERT_EQ(model.pass().actions.size(), 1u);
-  EXPECT_TRUE(std::holds_alternative<DropFinalizer>(model.pass().actions[0]));
+  EXPECT_TRUE(std::holds_alternative<RemoveFinalizer>(model.pass().actions[0]));
 }
 
 }  // namespace
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

@@ -9,13 +9,12 @@
 #include "base/log.h"
 #include "base/match.h"
 #include "controllers/loop/rejection.h"
+#include "controllers/sample_job/observe/world_observer.h"
 #include "controllers/sample_job/plan.h"
-#include "controllers/sample_job/view.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_job {
 namespace {
 
-using namespace sample_jobs;
 using namespace std::chrono_literals;
 using api::Json;
 using kube::ObjectKey;
@@ -28,13 +27,12 @@ constexpr auto kSweepAgain = 30s;
 
 class SampleJobReconciler {
  public:
-  SampleJobReconciler(const ControllerContext& around, const SampleJobOptions& options,
-                      const Clock& clock)
-      : cluster_(around.cluster),
-        events_(around.events),
+  SampleJobReconciler(const ControllerContext& context, const Options& options, const Clock& clock)
+      : cluster_(context.cluster),
+        events_(context.events),
         options_(options),
         clock_(clock),
-        view_(around, options) {}
+        observer_(context, options) {}
 
   Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const kube::Call call{.timeout = kLook, .stop = stop};
@@ -66,20 +64,20 @@ class SampleJobReconciler {
     ReconcileResult outcome;
     std::map<int, PartitionReport> refused;
     for (int round = 0; round < kRounds; ++round) {
-      const auto job = view_.find(key);
+      const auto job = observer_.find(key);
       if (!job) return ReconcileResult{};
       Pass pass{.job = *job, .call = call};
-      TRY(pass.world, view_.world_of(*job, call));
-      for (PartitionReport& answer : pass.world.answers) {
+      TRY(pass.world, observer_.world_of(*job, call));
+      for (PartitionReport& answer : pass.world.reports) {
         if (refused.contains(answer.partition)) answer = refused[answer.partition];
       }
       const Plan plan = desired(*job, pass.world, clock_.wall());
       for (const Action& action : plan.actions) CHECK_DONE(carry_out(action, pass));
       outcome = {.requeue_after = plan.requeue_after};
       // Deleted meanwhile: whoever has swept up may have come before our request.
-      const auto still = view_.find(key);
+      const auto still = observer_.find(key);
       if (pass.asked && (!still || still->meta.uid != job->meta.uid)) {
-        view_.sweep_again(set_key_of(*job));
+        observer_.sweep_again(set_key_of(*job));
       }
       if (!pass.refused.empty()) {
         refused = std::move(pass.refused);
@@ -98,25 +96,26 @@ class SampleJobReconciler {
     return std::visit(Match{
                           [&](const PutJob& a) { return put(a, pass); },
                           [&](const CancelJob& a) { return cancel(a, pass); },
-                          [&](const CountSync& a) { return count(a, pass); },
-                          [&](const sample_jobs::SetStatus& a) { return set_status(a, pass); },
-                          [&](const DeleteThis&) { return remove(pass.job, pass.call); },
+                          [&](const MarkSyncComplete& a) { return count(a, pass); },
+                          [&](const SetStatus& a) { return set_status(a, pass); },
+                          [&](const DeleteJob&) { return remove(pass.job, pass.call); },
                           [&](const CreateRun& a) { return create(a, pass); },
                           [&](const DeleteRun& a) {
                             return remove({.meta = {.key = a.key, .uid = a.uid}}, pass.call);
                           },
-                          [&](const DropFinalizer&) { return drop_finalizer(pass); },
-                          [&](const Tell& a) { return tell(a, pass); },
+                          [&](const RemoveFinalizer&) { return drop_finalizer(pass); },
+                          [&](const EmitEvent& a) { return tell(a, pass); },
                       },
                       action);
   }
 
   std::unique_ptr<runtime::RuntimeClient> runtime_of(int partition, Pass& pass) {
     if (!pass.world.set) return nullptr;
-    const auto access = view_.access_to(*pass.world.set, pass.call);
+    const auto access = observer_.access_to(*pass.world.set, pass.call);
     if (!access || !*access) return nullptr;
-    for (const Seat& seat : view_.seats(*pass.world.set)) {
-      if (seat.partition == partition) return view_.runtime_at(seat, *pass.world.set, **access);
+    for (const RuntimeEndpoint& endpoint : observer_.endpoints(*pass.world.set)) {
+      if (endpoint.partition == partition)
+        return observer_.runtime_at(endpoint, *pass.world.set, **access);
     }
     return nullptr;
   }
@@ -124,10 +123,10 @@ class SampleJobReconciler {
   // A runtime that can not take it now is asked again; the others are not held up. One that says
   // that the request itself is wrong would say so again.
   Result<> put(const PutJob& a, Pass& pass) {
-    const PartitionReport* seen = runtime_jobs::report_of(pass.world.answers, a.partition);
+    const PartitionReport* seen = runtime_jobs::report_of(pass.world.reports, a.partition);
     PartitionReport answer{.partition = a.partition, .node = seen ? seen->node : ""};
     runtime::JobRequest request = a.request;
-    auto keys = view_.keys_for(pass.job, *pass.world.set, pass.call);
+    auto keys = observer_.keys_for(pass.job, *pass.world.set, pass.call);
     if (keys.is(Code::kNotFound)) {
       answer.error = "waiting for the secret " + pass.job.spec.secret->name +
                      "; create it in the namespace " + pass.job.meta.key.ns;
@@ -156,7 +155,7 @@ class SampleJobReconciler {
     return Done{};
   }
 
-  Result<> count(const CountSync& a, Pass& pass) {
+  Result<> count(const MarkSyncComplete& a, Pass& pass) {
     const auto runtime = runtime_of(0, pass);
     if (!runtime) return Error{Code::kUnavailable, "the first runtime is away"};
     runtime::JobRequest request{.kind = runtime::JobKind::kSync};
@@ -176,13 +175,13 @@ class SampleJobReconciler {
     return Done{};
   }
 
-  Result<> set_status(const sample_jobs::SetStatus& a, Pass& pass) {
+  Result<> set_status(const SetStatus& a, Pass& pass) {
     api::SampleJob changed = pass.job;
     changed.status = a.status;
     auto stored = cluster_.update(kinds::kSampleJobs, api::encode(changed), "status", pass.call);
     if (stored.is(Code::kNotFound)) return Done{};
     if (!stored) return std::move(stored).error().in("write status");
-    view_.acknowledge(*stored);
+    observer_.acknowledge(*stored);
     pass.stored = true;
     return Done{};
   }
@@ -201,7 +200,7 @@ class SampleJobReconciler {
                   pass);
     }
     if (!stored) return std::move(stored).error().in("create run " + a.run.meta.key.name);
-    view_.acknowledge(*stored);
+    observer_.acknowledge(*stored);
     return tell({false, "CreateRunSuccessfully", "created samplejob " + a.run.meta.key.name}, pass);
   }
 
@@ -222,12 +221,12 @@ class SampleJobReconciler {
     if (stored.is(Code::kNotFound)) return Done{};
     if (!stored) return std::move(stored).error().in("drop the finalizer");
     if (pass.job.meta.deleting()) return Done{};  // perhaps that was its end
-    view_.acknowledge(*stored);
+    observer_.acknowledge(*stored);
     TRY(pass.job, api::decode_sample_job(*stored));
     return Done{};
   }
 
-  Result<> tell(const Tell& a, const Pass& pass) {
+  Result<> tell(const EmitEvent& a, const Pass& pass) {
     events_.event({.api_version = api::SampleJob::kApiVersion,
                    .kind = api::SampleJob::kKind,
                    .key = pass.job.meta.key,
@@ -241,15 +240,15 @@ class SampleJobReconciler {
 
   // What runtimes still do for jobs that nobody has any more is cancelled.
   Result<ReconcileResult> sweep(const ObjectKey& key, const kube::Call& call) {
-    const auto set = view_.set_of(key);
-    if (!set || set->meta.deleting() || !view_.needs_sweep(key)) return ReconcileResult{};
-    TRY(const auto access, view_.access_to(*set, call));
+    const auto set = observer_.set_of(key);
+    if (!set || set->meta.deleting() || !observer_.needs_sweep(key)) return ReconcileResult{};
+    TRY(const auto access, observer_.access_to(*set, call));
     if (!access) return ReconcileResult{};
     std::optional<std::vector<std::string>> wanted;
-    const auto seats = view_.seats(*set);
-    bool all = static_cast<int>(seats.size()) >= set->spec.effective_partitions();
-    for (const Seat& seat : seats) {
-      const auto runtime = view_.runtime_at(seat, *set, *access);
+    const auto endpoints = observer_.endpoints(*set);
+    bool all = static_cast<int>(endpoints.size()) >= set->spec.effective_partitions();
+    for (const RuntimeEndpoint& endpoint : endpoints) {
+      const auto runtime = observer_.runtime_at(endpoint, *set, *access);
       const auto known = runtime->jobs(call.stop);
       all = all && known;
       if (!known) continue;
@@ -269,11 +268,11 @@ class SampleJobReconciler {
                        .uid = set->meta.uid},
                       kube::EventKind::kNormal, "CancelJobSuccessfully",
                       "cancelled " + to_string(job.kind) + " " + job.id + " at partition " +
-                          std::to_string(seat.partition) + ": its samplejob was deleted");
+                          std::to_string(endpoint.partition) + ": its samplejob was deleted");
       }
     }
     if (!all) return ReconcileResult{.requeue_after = kSweepAgain};
-    view_.swept(key);
+    observer_.swept(key);
     return ReconcileResult{};
   }
 
@@ -294,20 +293,19 @@ class SampleJobReconciler {
 
   kube::Cluster& cluster_;
   kube::EventRecorder& events_;
-  const SampleJobOptions options_;
+  const Options options_;
   const Clock& clock_;
-  View view_;
+  WorldObserver observer_;
 };
 
 }  // namespace
 
-Reconcile make_sample_job_reconciler(const ControllerContext& around,
-                                     const sample_jobs::SampleJobOptions& options,
-                                     const Clock& clock) {
-  auto reconciler = std::make_shared<SampleJobReconciler>(around, options, clock);
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock) {
+  auto reconciler = std::make_shared<SampleJobReconciler>(context, options, clock);
   return [reconciler](const ObjectKey& key, std::stop_token stop) {
     return reconciler->reconcile(key, stop);
   };
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_job

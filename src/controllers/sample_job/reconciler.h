@@ -9,14 +9,13 @@
 #include "controllers/loop/manager.h"
 #include "controllers/sample_job/options.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_job {
 
-inline constexpr const char* kSampleJobController = "SampleJob";  // as events have always named it
-inline constexpr const char* kSampleJobLease = "778668173.batch.paddlepaddle.org";
+inline constexpr const char* kControllerName = "SampleJob";  // as events have always named it
+inline constexpr const char* kLeaseName = "778668173.batch.paddlepaddle.org";
 
 // Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_sample_job_reconciler(const ControllerContext& around,
-                                     const sample_jobs::SampleJobOptions& options,
-                                     const Clock& clock);
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock);
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_job

@@ -15,11 +15,10 @@
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace sample_jobs;
 using kube::Json;
 using kube::ObjectKey;
 namespace kinds = kube::resources;
@@ -38,7 +37,7 @@ class FakeRuntimes {
   runtime::RuntimeClientFactory at() {
     return [this](const std::string& address, const runtime::RuntimeCredentials& access) {
       EXPECT_EQ(access.token, "secret");
-      EXPECT_EQ(access.authority, "");  // the engine of this set answers in the clear
+      EXPECT_EQ(access.authority, "");  // the engine of this set reports in the clear
       return std::make_unique<One>(*this, address);
     };
   }
@@ -184,8 +183,8 @@ struct SampleJobReconcilerTest : ::testing::Test {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
     EXPECT_TRUE((*made)->add(
-        {.name = kSampleJobController, .workers = 4}, [&](const ControllerContext& around) {
-          return make_sample_job_reconciler(around, {.runtime_at = runtimes.at()}, clock);
+        {.name = kControllerName, .workers = 4}, [&](const ControllerContext& context) {
+          return make_reconciler(context, {.runtime_at = runtimes.at()}, clock);
         }));
     return *std::move(made);
   }
@@ -376,4 +375,4 @@ TEST_F(SampleJobReconcilerTest, AScheduleMakesAJobThatRuns) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_job

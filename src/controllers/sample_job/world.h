@@ -12,7 +12,7 @@
 #include "api/sample_set.h"
 #include "controllers/runtime_jobs/fanout.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 using runtime_jobs::PartitionReport;
 
@@ -31,11 +31,11 @@ struct World {
   std::optional<api::SampleSet> set{};  // nothing: there is none of that name
   // All runtimes of its engine see one volume: a sync or a removal is the first one's affair.
   bool shares_volume = false;
-  std::vector<PartitionReport> answers{};
+  std::vector<PartitionReport> reports{};
   std::vector<Sibling> siblings{};
   // The Secret that the job names; nothing: it names none.
   std::optional<bool> secret_exists{};
   std::vector<api::SampleJob> runs{};  // of a schedule: the jobs that it has made
 };
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

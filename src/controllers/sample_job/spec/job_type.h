@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "runtime/protocol/protocol.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 // The part of one partition. kInvalid: one sentence about an option that can not be honoured, with
 // what to use instead.
@@ -25,4 +25,4 @@ bool may_be_shared(const api::SampleJob& job);
 // An option that is accepted and changes nothing, in one sentence; empty: all mean something.
 std::string remark_on(const api::SampleJob& job);
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/queue.h"
+#include "controllers/sample_job/decide/queue.h"
 
 #include <algorithm>
 #include <tuple>
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 bool older(const Sibling& sibling, const api::SampleJob& job) {
@@ -76,4 +76,4 @@ int left_to_cancel(const api::SampleJob& job, const std::vector<Sibling>& siblin
       siblings, [&](const Sibling& each) { return cancels(party(job), party(each)); }));
 }
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

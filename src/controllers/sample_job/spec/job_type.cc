@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/request.h"
+#include "controllers/sample_job/spec/job_type.h"
 
 #include <algorithm>
 #include <sstream>
 
 #include "runtime/protocol/warm_up.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using runtime::JobKind;
@@ -184,4 +184,4 @@ std::string remark_on(const api::SampleJob& job) {
   return "";
 }
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

@@ -19,11 +19,11 @@
 #include "kube/cluster.h"
 #include "runtime/runtime_client.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
-class KeptAccess {
+class RuntimeCredentialsCache {
  public:
-  KeptAccess(kube::Cluster& cluster, runtime::RuntimeClientFactory runtime_at)
+  RuntimeCredentialsCache(kube::Cluster& cluster, runtime::RuntimeClientFactory runtime_at)
       : cluster_(cluster), runtime_at_(std::move(runtime_at)) {}
 
   // `tls`: the set's engine serves it. Nothing: the set has no Secret for runtimes yet.
@@ -50,4 +50,4 @@ class KeptAccess {
   std::map<api::ObjectKey, Kept> kept_ GUARDED_BY(mutex_);
 };
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

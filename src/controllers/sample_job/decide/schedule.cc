@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/schedule_plan.h"
+#include "controllers/sample_job/decide/schedule.h"
 
 #include <algorithm>
 
 #include "base/stable_hash.h"
 #include "cron/schedule.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using std::chrono::seconds;
@@ -88,7 +88,7 @@ Plan refused(const api::SampleJob& job, const std::string& reason, WallTime now)
                      now);
   Plan plan;
   if (status != job.status) {
-    plan.actions.emplace_back(Tell{true, "InvalidSchedule", reason});
+    plan.actions.emplace_back(EmitEvent{true, "InvalidSchedule", reason});
     plan.actions.emplace_back(SetStatus{std::move(status)});
   }
   return plan;
@@ -197,4 +197,4 @@ Plan desired_schedule(const api::SampleJob& job, const World& world, WallTime no
   return plan;
 }
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/access.h"
+#include "controllers/sample_job/observe/runtime_credentials_cache.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 #include "engine/names.h"
 #include "kube/fake/fake_cluster.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using kube::Json;
@@ -32,13 +32,14 @@ class SayingRemote final : public runtime::RuntimeClient {
   const Code code_;
 };
 
-struct KeptAccessTest : ::testing::Test {
+struct RuntimeCredentialsCacheTest : ::testing::Test {
   kube::FakeCluster server{};
   api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "u-1"}};
   Code says = Code::kUnavailable;
-  KeptAccess kept{server, [this](const std::string&, const runtime::RuntimeCredentials&) {
-                    return std::make_unique<SayingRemote>(says);
-                  }};
+  RuntimeCredentialsCache kept{server,
+                               [this](const std::string&, const runtime::RuntimeCredentials&) {
+                                 return std::make_unique<SayingRemote>(says);
+                               }};
 
   void put_secret(const std::string& token) {
     Json secret = {{"apiVersion", "v1"},
@@ -56,7 +57,7 @@ struct KeptAccessTest : ::testing::Test {
   }
 };
 
-TEST_F(KeptAccessTest, IsReadAgainOnceARuntimeRefusesItWhateverWasAsked) {
+TEST_F(RuntimeCredentialsCacheTest, IsReadAgainOnceARuntimeRefusesItWhateverWasAsked) {
   int number = 0;
   for (const Code code : {Code::kUnauthorized, Code::kUntrusted}) {
     says = code;
@@ -80,7 +81,7 @@ TEST_F(KeptAccessTest, IsReadAgainOnceARuntimeRefusesItWhateverWasAsked) {
   }
 }
 
-TEST_F(KeptAccessTest, StaysWhileARuntimeIsOnlyAway) {
+TEST_F(RuntimeCredentialsCacheTest, StaysWhileARuntimeIsOnlyAway) {
   put_secret("first");
   const auto first = access();
   put_secret("second");
@@ -91,7 +92,7 @@ TEST_F(KeptAccessTest, StaysWhileARuntimeIsOnlyAway) {
   }
 }
 
-TEST_F(KeptAccessTest, OneThatIsNewerIsNotForgottenForAnOlderOne) {
+TEST_F(RuntimeCredentialsCacheTest, OneThatIsNewerIsNotForgottenForAnOlderOne) {
   says = Code::kUntrusted;
   put_secret("first");
   const auto slow = kept.runtime(set.meta.key, "10.0.0.1", access());
@@ -103,7 +104,7 @@ TEST_F(KeptAccessTest, OneThatIsNewerIsNotForgottenForAnOlderOne) {
   EXPECT_EQ(access().token, "second");
 }
 
-TEST_F(KeptAccessTest, OfAnotherSetOfThatNameOrWithoutAnAuthorityIsNotKept) {
+TEST_F(RuntimeCredentialsCacheTest, OfAnotherSetOfThatNameOrWithoutAnAuthorityIsNotKept) {
   put_secret("first");
   EXPECT_EQ(access(true).authority, "");
   put_secret("second");
@@ -117,4 +118,4 @@ TEST_F(KeptAccessTest, OfAnotherSetOfThatNameOrWithoutAnAuthorityIsNotKept) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

@@ -14,7 +14,7 @@
 #include "api/sample_job.h"
 #include "controllers/sample_job/world.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 inline constexpr int kSentAtOnce = 4;
 
@@ -32,4 +32,4 @@ std::string waits_for_terminator(const api::SampleJob& job, const std::vector<Si
 // Jobs that it cancels and that have not ended: it waits for them.
 int left_to_cancel(const api::SampleJob& job, const std::vector<Sibling>& siblings);
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/view.h"
+#include "controllers/sample_job/observe/world_observer.h"
 
 #include <algorithm>
 
@@ -7,12 +7,12 @@
 
 #include "api/json/look.h"
 #include "controllers/loop/sources.h"
+#include "controllers/sample_job/decide/queue.h"
 #include "controllers/sample_job/plan.h"
-#include "controllers/sample_job/queue.h"
 #include "engine/names.h"
 #include "runtime/identity.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using api::Json;
@@ -34,18 +34,18 @@ ObjectKey set_key_of(const api::SampleJob& job) {
   return {job.meta.key.ns, job.spec.sample_set ? job.spec.sample_set->name : ""};
 }
 
-View::View(const ControllerContext& around, const SampleJobOptions& options)
-    : cluster_(around.cluster),
-      queue_(around.queue),
+WorldObserver::WorldObserver(const ControllerContext& context, const Options& options)
+    : cluster_(context.cluster),
+      queue_(context.queue),
       options_(options),
-      jobs_(around.informers.of<api::SampleJob>(kinds::kSampleJobs, {.ns = options.ns},
-                                                {"sample-job", api::decode_sample_job})),
-      sets_(around.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = options.ns},
-                                                {"sample-set", api::decode_sample_set})),
-      pods_(around.informers.of<api::Pod>(kinds::kPods,
-                                          {.ns = options.ns, .label_selector = engine::kSetLabel},
-                                          {"pod", api::decode_pod})),
-      access_(around.cluster, options.runtime_at) {
+      jobs_(context.informers.of<api::SampleJob>(kinds::kSampleJobs, {.ns = options.ns},
+                                                 {"sample-job", api::decode_sample_job})),
+      sets_(context.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = options.ns},
+                                                 {"sample-set", api::decode_sample_set})),
+      pods_(context.informers.of<api::Pod>(kinds::kPods,
+                                           {.ns = options.ns, .label_selector = engine::kSetLabel},
+                                           {"pod", api::decode_pod})),
+      access_(context.cluster, options.runtime_at) {
   jobs_.add_index(kBySet, [](const api::SampleJob& job) {
     return std::vector<std::string>{text_of(set_key_of(job))};
   });
@@ -63,7 +63,7 @@ View::View(const ControllerContext& around, const SampleJobOptions& options)
   listen(queue_);
 }
 
-void View::listen(WorkQueue& queue) {
+void WorldObserver::listen(WorkQueue& queue) {
   for_kind(jobs_, queue);
   owns(jobs_, kinds::kSampleJobs, queue);
   // The jobs of a set that have not ended; of those that wait only the ones whose turn is near.
@@ -110,7 +110,7 @@ void View::listen(WorkQueue& queue) {
   });
 }
 
-std::vector<Sibling> View::siblings_of(const api::SampleJob& job) const {
+std::vector<Sibling> WorldObserver::siblings_of(const api::SampleJob& job) const {
   std::vector<Sibling> siblings;
   for (const auto& other : jobs_.list(kBySet, text_of(set_key_of(job)))) {
     if (other->meta.key == job.meta.key || !unfinished(*other)) continue;
@@ -127,8 +127,8 @@ std::vector<Sibling> View::siblings_of(const api::SampleJob& job) const {
   return siblings;
 }
 
-std::vector<Seat> View::seats(const api::SampleSet& set) const {
-  std::vector<Seat> found;
+std::vector<RuntimeEndpoint> WorldObserver::endpoints(const api::SampleSet& set) const {
+  std::vector<RuntimeEndpoint> found;
   for (const auto& pod : pods_.list(kBySet, text_of(set.meta.key))) {
     if (pod->meta.deleting() || pod->ip.empty() || pod->phase != api::PodPhase::kRunning) continue;
     for (int i = 0; i < set.spec.effective_partitions(); ++i) {
@@ -137,25 +137,26 @@ std::vector<Seat> View::seats(const api::SampleSet& set) const {
       }
     }
   }
-  std::ranges::sort(found, {}, &Seat::partition);
+  std::ranges::sort(found, {}, &RuntimeEndpoint::partition);
   return found;
 }
 
-const engine::ManifestBuilder* View::face_of(const api::SampleSet& set) const {
-  for (const auto& face : options_.engines) {
-    if (face->name() == set.status.engine) return face.get();
+const engine::ManifestBuilder* WorldObserver::engine_of(const api::SampleSet& set) const {
+  for (const auto& builder : options_.engines) {
+    if (builder->name() == set.status.engine) return builder.get();
   }
   return nullptr;
 }
 
-Result<std::optional<runtime::RuntimeCredentials>> View::access_to(const api::SampleSet& set,
-                                                                   const kube::Call& call) {
-  const engine::ManifestBuilder* face = face_of(set);
-  return access_.of(set, face && face->serves_tls(), call);
+Result<std::optional<runtime::RuntimeCredentials>> WorldObserver::access_to(
+    const api::SampleSet& set, const kube::Call& call) {
+  const engine::ManifestBuilder* builder = engine_of(set);
+  return access_.of(set, builder && builder->serves_tls(), call);
 }
 
-Result<engine::SourceKeys> View::keys_for(const api::SampleJob& job, const api::SampleSet& set,
-                                          const kube::Call& call) {
+Result<engine::SourceKeys> WorldObserver::keys_for(const api::SampleJob& job,
+                                                   const api::SampleSet& set,
+                                                   const kube::Call& call) {
   engine::SourceKeys keys;
   if (job.spec.type != "sync" || !job.spec.secret) return keys;
   const bool of_source = set.spec.source && set.spec.source->secret;
@@ -172,17 +173,17 @@ Result<engine::SourceKeys> View::keys_for(const api::SampleJob& job, const api::
   return keys;
 }
 
-bool View::needs_sweep(const ObjectKey& set) {
+bool WorldObserver::needs_sweep(const ObjectKey& set) {
   Lock lock(mutex_);
   return !swept_.contains(set);
 }
 
-void View::swept(const ObjectKey& set) {
+void WorldObserver::swept(const ObjectKey& set) {
   Lock lock(mutex_);
   swept_.insert(set);
 }
 
-void View::sweep_again(const ObjectKey& set) {
+void WorldObserver::sweep_again(const ObjectKey& set) {
   {
     Lock lock(mutex_);
     swept_.erase(set);
@@ -191,9 +192,9 @@ void View::sweep_again(const ObjectKey& set) {
 }
 
 // Before it is sent, a runtime that runs will do; afterwards each is asked about the job.
-std::vector<PartitionReport> View::ask(const api::SampleJob& job, const api::SampleSet& set,
-                                       const kube::Call& call) {
-  std::vector<PartitionReport> answers;
+std::vector<PartitionReport> WorldObserver::ask(const api::SampleJob& job,
+                                                const api::SampleSet& set, const kube::Call& call) {
+  std::vector<PartitionReport> reports;
   std::optional<runtime::RuntimeCredentials> access;
   std::string error;
   if (!job.status.job_name.empty() || !job.status.left.empty()) {
@@ -201,29 +202,30 @@ std::vector<PartitionReport> View::ask(const api::SampleJob& job, const api::Sam
     if (read) access = *read;
     error = !read ? read.error().message : (access ? "" : "its set has no secret for runtimes");
   }
-  for (const Seat& seat : seats(set)) {
-    PartitionReport answer{.partition = seat.partition, .node = seat.node};
+  for (const RuntimeEndpoint& endpoint : endpoints(set)) {
+    PartitionReport answer{.partition = endpoint.partition, .node = endpoint.node};
     const auto part =
-        std::ranges::find(job.status.partitions, seat.partition, &api::JobPartition::index);
+        std::ranges::find(job.status.partitions, endpoint.partition, &api::JobPartition::index);
     const bool open = part != job.status.partitions.end() && part->state != "Succeeded" &&
                       part->state != "Failed" && part->state != "Cancelled";
-    const auto left = std::ranges::find(job.status.left, seat.partition, &api::JobPartition::index);
+    const auto left =
+        std::ranges::find(job.status.left, endpoint.partition, &api::JobPartition::index);
     const bool gave_up = left != job.status.left.end();
     if ((!job.status.job_name.empty() && open) || gave_up) {
       answer.error = error;
       if (access) {
         const std::string& id = open ? part->id : left->id;
-        auto report = runtime_at(seat, set, *access)->job(id, call.stop);
+        auto report = runtime_at(endpoint, set, *access)->job(id, call.stop);
         if (report && open) answer.job = *std::move(report);
         if (!report && !report.is(Code::kNotFound)) answer.error = report.error().message;
       }
     }
-    answers.push_back(std::move(answer));
+    reports.push_back(std::move(answer));
   }
-  return answers;
+  return reports;
 }
 
-Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) {
+Result<World> WorldObserver::world_of(const api::SampleJob& job, const kube::Call& call) {
   World world;
   if (!job.spec.schedule.empty()) {
     for (const auto& run : jobs_.list(kByOwner, job.meta.uid)) world.runs.push_back(*run);
@@ -235,8 +237,8 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
   }
   if (const auto set = sets_.find(set_key_of(job))) {
     world.set = *set;
-    if (const auto* face = face_of(*set)) world.shares_volume = face->shares_volume();
-    world.answers = ask(job, *set, call);
+    if (const auto* builder = engine_of(*set)) world.shares_volume = builder->shares_volume();
+    world.reports = ask(job, *set, call);
   }
   if (job.spec.secret && (job.status.job_name.empty() || begins_again(job))) {
     const ObjectKey key{job.meta.key.ns, job.spec.secret->name};
@@ -247,4 +249,4 @@ Result<World> View::world_of(const api::SampleJob& job, const kube::Call& call) 
   return world;
 }
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

@@ -16,28 +16,28 @@
 #include "api/core/pod.h"
 #include "base/sync.h"
 #include "controllers/loop/manager.h"
-#include "controllers/sample_job/access.h"
+#include "controllers/sample_job/observe/runtime_credentials_cache.h"
 #include "controllers/sample_job/options.h"
 #include "controllers/sample_job/world.h"
 #include "kube/informer/store.h"
 #include "runtime/runtime_client.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 inline constexpr const char* kSetKey = "set/";
 
 api::ObjectKey set_key_of(const api::SampleJob& job);
 
 // A runtime that may be asked.
-struct Seat {
+struct RuntimeEndpoint {
   int partition = 0;
   std::string node{};
   std::string address{};
 };
 
-class View {
+class WorldObserver {
  public:
-  View(const ControllerContext& around, const SampleJobOptions& options);
+  WorldObserver(const ControllerContext& context, const Options& options);
 
   std::shared_ptr<const api::SampleJob> find(const api::ObjectKey& key) const {
     return jobs_.find(key);
@@ -47,14 +47,15 @@ class View {
   }
   Result<World> world_of(const api::SampleJob& job, const kube::Call& call);
 
-  std::vector<Seat> seats(const api::SampleSet& set) const;
+  std::vector<RuntimeEndpoint> endpoints(const api::SampleSet& set) const;
   // By what the set's runtimes are spoken to; nothing: it has no Secret for that yet.
   Result<std::optional<runtime::RuntimeCredentials>> access_to(const api::SampleSet& set,
                                                                const kube::Call& call);
   // A runtime that sits there (access.h).
-  std::unique_ptr<runtime::RuntimeClient> runtime_at(const Seat& seat, const api::SampleSet& set,
+  std::unique_ptr<runtime::RuntimeClient> runtime_at(const RuntimeEndpoint& endpoint,
+                                                     const api::SampleSet& set,
                                                      const runtime::RuntimeCredentials& access) {
-    return access_.runtime(set.meta.key, seat.address, access);
+    return access_.runtime(set.meta.key, endpoint.address, access);
   }
   // What the job's own Secret holds, for a sync whose set does not have it already.
   Result<engine::SourceKeys> keys_for(const api::SampleJob& job, const api::SampleSet& set,
@@ -68,7 +69,7 @@ class View {
   void acknowledge(const api::Json& stored) const { jobs_.acknowledge(stored); }
 
  private:
-  const engine::ManifestBuilder* face_of(const api::SampleSet& set) const;
+  const engine::ManifestBuilder* engine_of(const api::SampleSet& set) const;
   void listen(WorkQueue& queue);
   std::vector<Sibling> siblings_of(const api::SampleJob& job) const;
   std::vector<PartitionReport> ask(const api::SampleJob& job, const api::SampleSet& set,
@@ -76,15 +77,15 @@ class View {
 
   kube::Cluster& cluster_;
   WorkQueue& queue_;
-  const SampleJobOptions options_;
+  const Options options_;
   kube::Store<api::SampleJob> jobs_;
   kube::Store<api::SampleSet> sets_;
   kube::Store<api::Pod> pods_;
 
-  KeptAccess access_;
+  RuntimeCredentialsCache access_;
 
   Mutex mutex_;
   std::set<api::ObjectKey> swept_ GUARDED_BY(mutex_);
 };
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

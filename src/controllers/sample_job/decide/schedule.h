@@ -14,10 +14,10 @@
 #include "api/sample_job.h"
 #include "controllers/sample_job/plan.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 Plan desired_schedule(const api::SampleJob& job, const World& world, WallTime now);
 
 std::string run_name(const api::SampleJob& job, WallTime due);
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

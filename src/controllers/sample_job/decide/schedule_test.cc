@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/schedule_plan.h"
+#include "controllers/sample_job/decide/schedule.h"
 
 #include <gtest/gtest.h>
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using namespace std::chrono_literals;
@@ -41,7 +41,7 @@ struct Model {
         std::erase_if(world.runs, [&](const auto& run) { return run.meta.uid == gone->uid; });
       }
       if (const auto* set = std::get_if<SetStatus>(&action)) job.status = set->status;
-      if (const auto* tell = std::get_if<Tell>(&action)) told.push_back(tell->reason);
+      if (const auto* tell = std::get_if<EmitEvent>(&action)) told.push_back(tell->reason);
     }
     return plan;
   }
@@ -206,4 +206,4 @@ TEST(SampleJobSchedule, ABadScheduleOrZoneIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

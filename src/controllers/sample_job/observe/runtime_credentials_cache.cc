@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/access.h"
+#include "controllers/sample_job/observe/runtime_credentials_cache.h"
 
 #include <nlohmann/json.hpp>
 
@@ -8,12 +8,13 @@
 #include "kube/resource.h"
 #include "runtime/identity.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 // Tells of every answer that says that the access is old, whatever was asked.
 class CredentialCheckingClient final : public runtime::RuntimeClient {
  public:
-  CredentialCheckingClient(KeptAccess& all, api::ObjectKey set, runtime::RuntimeCredentials access,
+  CredentialCheckingClient(RuntimeCredentialsCache& all, api::ObjectKey set,
+                           runtime::RuntimeCredentials access,
                            std::unique_ptr<runtime::RuntimeClient> inner)
       : all_(all), set_(std::move(set)), access_(std::move(access)), inner_(std::move(inner)) {}
 
@@ -41,15 +42,14 @@ class CredentialCheckingClient final : public runtime::RuntimeClient {
     return answer;
   }
 
-  KeptAccess& all_;
+  RuntimeCredentialsCache& all_;
   const api::ObjectKey set_;
   const runtime::RuntimeCredentials access_;
   const std::unique_ptr<runtime::RuntimeClient> inner_;
 };
 
-Result<std::optional<runtime::RuntimeCredentials>> KeptAccess::of(const api::SampleSet& set,
-                                                                  bool tls,
-                                                                  const kube::Call& call) {
+Result<std::optional<runtime::RuntimeCredentials>> RuntimeCredentialsCache::of(
+    const api::SampleSet& set, bool tls, const kube::Call& call) {
   const api::ObjectKey& key = set.meta.key;
   {
     Lock lock(mutex_);
@@ -72,7 +72,7 @@ Result<std::optional<runtime::RuntimeCredentials>> KeptAccess::of(const api::Sam
   return std::optional(std::move(access));
 }
 
-std::unique_ptr<runtime::RuntimeClient> KeptAccess::runtime(
+std::unique_ptr<runtime::RuntimeClient> RuntimeCredentialsCache::runtime(
     const api::ObjectKey& set, const std::string& address,
     const runtime::RuntimeCredentials& access) {
   return std::make_unique<CredentialCheckingClient>(*this, set, access,
@@ -80,10 +80,11 @@ std::unique_ptr<runtime::RuntimeClient> KeptAccess::runtime(
 }
 
 // Somebody else may have read a newer one meanwhile.
-void KeptAccess::forget(const api::ObjectKey& set, const runtime::RuntimeCredentials& access) {
+void RuntimeCredentialsCache::forget(const api::ObjectKey& set,
+                                     const runtime::RuntimeCredentials& access) {
   Lock lock(mutex_);
   const auto kept = kept_.find(set);
   if (kept != kept_.end() && kept->second.access == access) kept_.erase(kept);
 }
 
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job
