@@ -8,9 +8,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
 #include "base/base64.h"
 #include "base/sync.h"
-#include "controllers/sample_job/plan.h"
+#include "controllers/sample_job/spec/names.h"
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 using kube::Json;
 using kube::ObjectKey;
 namespace kinds = kube::resources;
+using api::sample_job_phase::is_final;
 using runtime::JobState;
 
 const ObjectKey kSet{"train", "imagenet"};
@@ -56,9 +58,9 @@ class FakeRuntimes {
     for (const auto& job : jobs_[address]) open += !runtime::ended(job.state);
     return open;
   }
-  void hold(bool held) EXCLUDES(mutex_) {
+  void stop_working(bool stopped) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    held_ = held;
+    stopped_ = stopped;
   }
   // Answers requests of this kind like this.
   void refuse(runtime::JobKind kind, Error why) EXCLUDES(mutex_) {
@@ -103,7 +105,7 @@ class FakeRuntimes {
     auto& all = jobs_[address];
     const auto open =
         std::ranges::find_if(all, [](const auto& each) { return !runtime::ended(each.state); });
-    if (!held_ && open != all.end()) {
+    if (!stopped_ && open != all.end()) {
       open->state = JobState::kSucceeded;
       done_[address].push_back(open->id);
     }
@@ -126,7 +128,7 @@ class FakeRuntimes {
   }
 
   Mutex mutex_;
-  bool held_ GUARDED_BY(mutex_) = false;
+  bool stopped_ GUARDED_BY(mutex_) = false;
   std::map<runtime::JobKind, Error> refusals_ GUARDED_BY(mutex_);
   std::map<std::string, std::string> keys_ GUARDED_BY(mutex_);
   std::map<std::string, std::vector<runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
@@ -269,7 +271,7 @@ TEST_F(SampleJobReconcilerTest, ARequestThatRuntimesCallWrongFailsWithTheirWords
   create_job("right", {{"type", "clear"}});
   auto manager = make(server);
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
-  until([&] { return finished(job("wrong").status.phase) && finished(job("right").status.phase); });
+  until([&] { return is_final(job("wrong").status.phase) && is_final(job("right").status.phase); });
   EXPECT_EQ(job("right").status.phase, "Succeeded");
   EXPECT_EQ(job("wrong").status.phase, "Failed");
   const auto wrong = job("wrong");
@@ -313,7 +315,7 @@ TEST_F(SampleJobReconcilerTest, ASecretThatGoesAwayIsNamedAndWaitedFor) {
 
 TEST_F(SampleJobReconcilerTest, ADeletedJobIsCancelledByThisOperatorOrTheNext) {
   create_set();
-  runtimes.hold(true);
+  runtimes.stop_working(true);
   for (const bool watched : {true, false}) {
     create_job("running", {{"type", "warmup"}});
     {

@@ -4,39 +4,41 @@
 #include <algorithm>
 #include <tuple>
 
+#include "controllers/sample_job/spec/job_type.h"
+
 namespace paddle::controllers::sample_job {
 namespace {
 
-bool older(const Sibling& sibling, const api::SampleJob& job) {
-  const WallTime born = job.meta.created.value_or(WallTime::max());
-  return std::tie(sibling.created, sibling.name) < std::tie(born, job.meta.key.name);
+bool is_older(const Sibling& sibling, const api::SampleJob& job) {
+  const WallTime created = job.meta.created.value_or(WallTime::max());
+  return std::tie(sibling.created, sibling.name) < std::tie(created, job.meta.key.name);
 }
 
-// What a decision between two jobs rests on.
-struct Party {
+// One of two jobs that are compared.
+struct Competitor {
   const std::string& name;
   WallTime created{};
   bool sent = false;
   bool terminates = false;
 };
 
-Party party(const Sibling& sibling) {
+Competitor competitor(const Sibling& sibling) {
   return {sibling.name, sibling.created, sibling.sent, sibling.terminate};
 }
 
-Party party(const api::SampleJob& job) {
+Competitor competitor(const api::SampleJob& job) {
   return {job.meta.key.name, job.meta.created.value_or(WallTime::max()),
           !job.status.job_name.empty(), job.spec.terminate};
 }
 
-bool cancels(const Party& by, const Party& other) {
-  if (!by.terminates || by.sent) return false;
-  if (by.created != other.created) return by.created > other.created;
-  return other.sent || (other.terminates && by.name > other.name);
+bool cancels(const Competitor& terminator, const Competitor& other) {
+  if (!terminator.terminates || terminator.sent) return false;
+  if (terminator.created != other.created) return terminator.created > other.created;
+  return other.sent || (other.terminates && terminator.name > other.name);
 }
 
-// Made in the same second, and one of them is to cancel what came before.
-bool goes_after(const Party& job, const Party& other) {
+// Created in the same second as one that cancels what came before it.
+bool goes_after(const Competitor& job, const Competitor& other) {
   return other.terminates && !other.sent && !job.sent && job.created == other.created &&
          !cancels(other, job) && !cancels(job, other);
 }
@@ -44,12 +46,14 @@ bool goes_after(const Party& job, const Party& other) {
 }  // namespace
 
 int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings, int at_once) {
+  const auto kind = job_type(job.spec.type).kind;
   int sent = 0, waiting = 0;
   for (const Sibling& each : siblings) {
-    if (each.type != job.spec.type) continue;
+    if (each.kind != kind) continue;
     if (each.sent) {
       ++sent;
-    } else if (!each.waits && older(each, job) && !goes_after(party(each), party(job))) {
+    } else if (!each.blocked_alone && is_older(each, job) &&
+               !goes_after(competitor(each), competitor(job))) {
       ++waiting;
     }
   }
@@ -59,21 +63,21 @@ int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings, in
 
 std::string terminator_of(const api::SampleJob& job, const std::vector<Sibling>& siblings) {
   for (const Sibling& each : siblings) {
-    if (cancels(party(each), party(job))) return each.name;
+    if (cancels(competitor(each), competitor(job))) return each.name;
   }
   return "";
 }
 
 std::string waits_for_terminator(const api::SampleJob& job, const std::vector<Sibling>& siblings) {
   for (const Sibling& each : siblings) {
-    if (!each.waits && goes_after(party(job), party(each))) return each.name;
+    if (!each.blocked_alone && goes_after(competitor(job), competitor(each))) return each.name;
   }
   return "";
 }
 
 int left_to_cancel(const api::SampleJob& job, const std::vector<Sibling>& siblings) {
   return static_cast<int>(std::ranges::count_if(
-      siblings, [&](const Sibling& each) { return cancels(party(job), party(each)); }));
+      siblings, [&](const Sibling& each) { return cancels(competitor(job), competitor(each)); }));
 }
 
 }  // namespace paddle::controllers::sample_job

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is among the jobs of one set. Pure.
+// The order of the jobs of one set. Pure.
 //
-// First come, first served, per kind: kinds do not block each other. A few jobs of a kind are with
-// the runtimes at once, so that none idles between two; they run them one by one. A job that waits
-// for something of its own holds up nobody.
+// First come, first served, per type: types do not block each other. The runtimes have a few jobs
+// of a type at once (Config::sent_at_once) and run them one by one. A job that waits for something
+// of its own blocks no other job.
 
 #pragma once
 
@@ -16,20 +16,17 @@
 
 namespace paddle::controllers::sample_job {
 
-inline constexpr int kSentAtOnce = 4;
+// How many jobs of its type come before this one; 0: it may start. `at_once`: how many of the type
+// the runtimes may have.
+int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings, int at_once);
 
-// How many jobs of its kind come before it; 0: it is its turn. `at_once`: how many of the kind may
-// be with the runtimes.
-int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings,
-             int at_once = kSentAtOnce);
-
-// The job that cancels this one: younger, and it says so. Empty: none. Times are whole seconds: of
-// jobs of one second it cancels those that runtimes have been asked for, and the others wait until
-// it has begun.
+// The job with spec.terminate that cancels this one: a younger one. Empty: none. Creation times are
+// whole seconds: of the jobs of one second it cancels those that runtimes have, and the others wait
+// until it has started.
 std::string terminator_of(const api::SampleJob& job, const std::vector<Sibling>& siblings);
 std::string waits_for_terminator(const api::SampleJob& job, const std::vector<Sibling>& siblings);
 
-// Jobs that it cancels and that have not ended: it waits for them.
+// How many jobs this one, with spec.terminate, cancels that have not ended: it waits for them.
 int left_to_cancel(const api::SampleJob& job, const std::vector<Sibling>& siblings);
 
 }  // namespace paddle::controllers::sample_job

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
-#include "base/stable_hash.h"
+#include "api/phases.h"
+#include "controllers/sample_job/decide/reasons.h"
+#include "controllers/sample_job/decide/status.h"
+#include "controllers/sample_job/spec/names.h"
 #include "cron/schedule.h"
 
 namespace paddle::controllers::sample_job {
@@ -11,19 +14,18 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr const char* kDueAnnotation = "batch.paddlepaddle.org/scheduled-at";
-constexpr seconds kLongestSleep{3600};  // the clock may be set
+constexpr seconds kLongestSleep{3600};  // the clock may be changed meanwhile
 
-bool owns(const api::SampleJob& job, const api::SampleJob& run) {
+bool is_run_of(const api::SampleJob& job, const api::SampleJob& run) {
   const auto* owner = run.meta.controller();
   return owner && owner->uid == job.meta.uid;
 }
 
-api::SampleJob run_of(const api::SampleJob& job, WallTime due) {
+api::SampleJob make_run(const api::SampleJob& job, WallTime due) {
   api::SampleJob run;
   run.meta.key = {job.meta.key.ns, run_name(job, due)};
   run.meta.labels = job.meta.labels;
-  run.meta.labels["batch.paddlepaddle.org/samplejob"] = job.meta.key.name;
+  run.meta.labels[kScheduleLabel] = job.meta.key.name;
   run.meta.annotations = {{kDueAnnotation, rfc3339(due)}};
   run.meta.owners = {{.api_version = api::SampleJob::kApiVersion,
                       .kind = api::SampleJob::kKind,
@@ -48,13 +50,13 @@ struct Runs {
   std::vector<const api::SampleJob*> failed{};
 };
 
-Runs sorted(const api::SampleJob& job, const World& world) {
+Runs runs_of(const api::SampleJob& job, const World& world) {
   Runs all;
   for (const api::SampleJob& run : world.runs) {
-    if (!owns(job, run) || run.meta.deleting()) continue;
-    if (run.status.phase == "Succeeded") {
+    if (!is_run_of(job, run) || run.meta.deleting()) continue;
+    if (run.status.phase == api::sample_job_phase::kSucceeded) {
       all.succeeded.push_back(&run);
-    } else if (run.status.phase == "Failed") {
+    } else if (run.status.phase == api::sample_job_phase::kFailed) {
       all.failed.push_back(&run);
     } else {
       all.active.push_back(&run);
@@ -70,35 +72,17 @@ Runs sorted(const api::SampleJob& job, const World& world) {
   return all;
 }
 
-void forget_old(const std::vector<const api::SampleJob*>& runs, int limit, Plan& plan) {
+void prune_history(const std::vector<const api::SampleJob*>& runs, int limit, Plan& plan) {
   for (size_t i = 0; i + static_cast<size_t>(limit) < runs.size(); ++i) {
-    plan.actions.emplace_back(DeleteRun{runs[i]->meta.key, runs[i]->meta.uid});
+    plan.add(DeleteRun{runs[i]->meta.key, runs[i]->meta.uid});
   }
 }
 
-Plan refused(const api::SampleJob& job, const std::string& reason, WallTime now) {
-  api::SampleJobStatus status = job.status;
-  status.observed_generation = job.meta.generation;
-  api::set_condition(status.conditions,
-                     {.type = "Scheduled",
-                      .status = "False",
-                      .reason = "InvalidSchedule",
-                      .message = reason,
-                      .observed_generation = job.meta.generation},
-                     now);
-  Plan plan;
-  if (status != job.status) {
-    plan.actions.emplace_back(EmitEvent{true, "InvalidSchedule", reason});
-    plan.actions.emplace_back(SetStatus{std::move(status)});
-  }
-  return plan;
-}
-
-// From when on times may have been missed.
-WallTime looked_at(const api::SampleJob& job, const api::CronJobStatus& cron, WallTime now) {
+// Since when runs may have been missed.
+WallTime unchecked_since(const api::SampleJob& job, const api::CronJobStatus& cron, WallTime now) {
   WallTime since = job.meta.created.value_or(now);
-  // What was due while it was suspended was not wanted.
-  if (const auto* last = api::find_condition(job.status.conditions, "Scheduled")) {
+  // What was due while it was suspended is not made up for.
+  if (const auto* last = api::find_condition(job.status.conditions, condition_type::kScheduled)) {
     if (last->status != "True") return now;
     const WallTime resumed = last->last_transition.value_or(since);
     if (resumed <= now) since = std::max(since, resumed);
@@ -111,59 +95,41 @@ WallTime looked_at(const api::SampleJob& job, const api::CronJobStatus& cron, Wa
   return since;
 }
 
-std::string text_of(const api::SampleJob& job, const api::CronJobStatus& cron) {
+std::string schedule_text(const api::SampleJob& job, const api::CronJobStatus& cron) {
   if (job.spec.suspend) return "suspended; set spec.suspend to false to go on";
   if (!cron.next_schedule) return "no time matches the schedule";
   return "the next run is due at " + rfc3339(*cron.next_schedule);
 }
 
-// Makes the run that is due, unless another one stands in its way.
-void start_due(const api::SampleJob& job, const Runs& runs, WallTime due, api::CronJobStatus& cron,
-               Plan& plan) {
-  const api::SampleJob run = run_of(job, due);
+// Creates the run that is due, unless an active one prevents it.
+void create_due_run(const api::SampleJob& job, const Runs& runs, WallTime due,
+                    api::CronJobStatus& cron, Plan& plan) {
+  const api::SampleJob run = make_run(job, due);
   const auto same = [&](const api::SampleJob* other) {
     return other->meta.key.name == run.meta.key.name;
   };
-  const bool made = std::ranges::any_of(runs.active, same) ||
-                    std::ranges::any_of(runs.succeeded, same) ||
-                    std::ranges::any_of(runs.failed, same);
-  if (!made && !runs.active.empty() && job.spec.concurrency_policy == "Forbid") {
-    return;  // made up for when that one has ended
+  const bool exists = std::ranges::any_of(runs.active, same) ||
+                      std::ranges::any_of(runs.succeeded, same) ||
+                      std::ranges::any_of(runs.failed, same);
+  if (!exists && !runs.active.empty() && job.spec.concurrency_policy == "Forbid") {
+    return;  // made up for when the active one has ended
   }
-  if (!made && job.spec.concurrency_policy == "Replace") {
-    for (const auto* each : runs.active) {
-      plan.actions.emplace_back(DeleteRun{each->meta.key, each->meta.uid});
-    }
+  if (!exists && job.spec.concurrency_policy == "Replace") {
+    for (const auto* each : runs.active) plan.add(DeleteRun{each->meta.key, each->meta.uid});
   }
-  if (!made) plan.actions.emplace_back(CreateRun{run});
+  if (!exists) plan.add(CreateRun{run});
   cron.last_schedule = due;
 }
 
-}  // namespace
-
-std::string run_name(const api::SampleJob& job, WallTime due) {
-  const auto minute = std::chrono::floor<std::chrono::minutes>(due).time_since_epoch().count();
-  const std::string hash = stable_hash_hex(job.meta.uid + "/" + std::to_string(minute));
-  return job.meta.key.name + "-" + hash.substr(0, 10);
+void reject_schedule(const PlanContext& context, const std::string& why,
+                     api::SampleJobStatus& status, Plan& plan) {
+  status.observed_generation = context.job.meta.generation;
+  set_condition(context, status, condition_type::kScheduled, false, reason::kInvalidSchedule, why);
+  if (status != context.job.status) plan.add(EmitEvent{true, reason::kInvalidSchedule, why});
 }
 
-Plan desired_schedule(const api::SampleJob& job, const World& world, WallTime now) {
-  const auto schedule = cron::Schedule::parse(job.spec.schedule);
-  if (!schedule) return refused(job, schedule.error().message, now);
-  const auto zone = cron::Zone::find(job.spec.time_zone);
-  if (!zone) return refused(job, zone.error().message, now);
-
-  Plan plan;
-  const Runs runs = sorted(job, world);
-  api::SampleJobStatus status = job.status;
-  api::CronJobStatus cron = status.cron.value_or(api::CronJobStatus{});
-  // A time from the future is a clock's that was wrong; from here on this one counts.
-  if (cron.last_schedule && *cron.last_schedule > now) cron.last_schedule = now;
-  if (!job.spec.suspend) {
-    const auto missed = schedule->missed(looked_at(job, cron, now), now, *zone);
-    if (missed.latest) start_due(job, runs, *missed.latest, cron, plan);
-  }
-  cron.next_schedule = job.spec.suspend ? std::nullopt : schedule->next(now, *zone);
+// What is known of the runs, beside the times of the schedule.
+void report_runs(const Runs& runs, api::CronJobStatus& cron) {
   cron.active.clear();
   for (const auto* run : runs.active) {
     cron.active.push_back({.api_version = api::SampleJob::kApiVersion,
@@ -172,29 +138,51 @@ Plan desired_schedule(const api::SampleJob& job, const World& world, WallTime no
                            .name = run->meta.key.name,
                            .uid = run->meta.uid});
   }
-  if (!runs.succeeded.empty()) {
-    const auto& last = runs.succeeded.back()->status.completion_time;
-    if (last && (!cron.last_successful || *cron.last_successful < *last)) {
-      cron.last_successful = last;
-    }
+  if (runs.succeeded.empty()) return;
+  const auto& last = runs.succeeded.back()->status.completion_time;
+  if (last && (!cron.last_successful || *cron.last_successful < *last)) {
+    cron.last_successful = last;
   }
+}
+
+}  // namespace
+
+void follow_schedule(const PlanContext& context, api::SampleJobStatus& status, Plan& plan) {
+  const api::SampleJob& job = context.job;
+  const WallTime now = context.now;
+  const auto schedule = cron::Schedule::parse(job.spec.schedule);
+  if (!schedule) return reject_schedule(context, schedule.error().message, status, plan);
+  const auto zone = cron::Zone::find(job.spec.time_zone);
+  if (!zone) return reject_schedule(context, zone.error().message, status, plan);
+
+  const Runs runs = runs_of(job, context.world);
+  api::CronJobStatus cron = status.cron.value_or(api::CronJobStatus{});
+  // A time in the future is that of a clock that was wrong; from now on this one counts.
+  if (cron.last_schedule && *cron.last_schedule > now) cron.last_schedule = now;
+  if (!job.spec.suspend) {
+    const auto missed = schedule->missed(unchecked_since(job, cron, now), now, *zone);
+    if (missed.latest) create_due_run(job, runs, *missed.latest, cron, plan);
+  }
+  cron.next_schedule = job.spec.suspend ? std::nullopt : schedule->next(now, *zone);
+  report_runs(runs, cron);
   status.cron = cron;
   status.observed_generation = job.meta.generation;
-  api::set_condition(status.conditions,
-                     {.type = "Scheduled",
-                      .status = job.spec.suspend ? "False" : "True",
-                      .reason = job.spec.suspend ? "Suspended" : "Scheduled",
-                      .message = text_of(job, cron),
-                      .observed_generation = job.meta.generation},
-                     now);
-  if (status != job.status) plan.actions.emplace_back(SetStatus{status});
-  forget_old(runs.succeeded, job.spec.successful_jobs_history_limit.value_or(3), plan);
-  forget_old(runs.failed, job.spec.failed_jobs_history_limit.value_or(1), plan);
+  set_condition(context, status, condition_type::kScheduled, !job.spec.suspend,
+                job.spec.suspend ? reason::kSuspended : reason::kScheduled,
+                schedule_text(job, cron));
   if (cron.next_schedule) {
     plan.requeue_after =
         std::min<std::chrono::nanoseconds>(*cron.next_schedule - now, kLongestSleep);
   }
-  return plan;
+  Plan pruning;
+  prune_history(runs.succeeded, job.spec.successful_jobs_history_limit.value_or(3), pruning);
+  prune_history(runs.failed, job.spec.failed_jobs_history_limit.value_or(1), pruning);
+  if (pruning.waves.empty()) return;
+  if (status != job.status) {
+    plan.requeue_after = std::chrono::nanoseconds(0);  // the status is written first
+  } else {
+    for (Plan::Wave& wave : pruning.waves) plan.add(std::move(wave));
+  }
 }
 
 }  // namespace paddle::controllers::sample_job

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A SampleJob with a schedule does nothing itself: it makes a job for each time that is due, named
-// by a hash of the minute, so that the same minute never makes two. Pure.
+// A SampleJob with spec.schedule does nothing itself: it creates a job, a run, for each time that
+// is due. The name of a run contains a hash of the minute, so that one minute never creates two.
+// Pure.
 //
-// After having been away, and after a step of the clock, at most one run catches up: the latest. A
-// run that is later than startingDeadlineSeconds is left out. Forbid: while one runs the next waits
-// (and only the latest is made up for); Replace: the one that runs is deleted, which cancels it.
+// After downtime, and after a change of the clock, at most one run makes up for what was missed:
+// the latest. A run that would be later than startingDeadlineSeconds is skipped. Forbid: the next
+// run waits while one is active, and only the latest is made up for. Replace: the active run is
+// deleted, which cancels it.
 
 #pragma once
 
-#include <string>
-
-#include "api/sample_job.h"
-#include "controllers/sample_job/plan.h"
+#include "controllers/sample_job/actions.h"
+#include "controllers/sample_job/decide/plan_context.h"
 
 namespace paddle::controllers::sample_job {
 
-Plan desired_schedule(const api::SampleJob& job, const World& world, WallTime now);
-
-std::string run_name(const api::SampleJob& job, WallTime due);
+void follow_schedule(const PlanContext& context, api::SampleJobStatus& status, Plan& plan);
 
 }  // namespace paddle::controllers::sample_job

@@ -10,52 +10,55 @@
 
 namespace paddle::controllers::sample_job {
 
-// Tells of every answer that says that the access is old, whatever was asked.
+// Checks the result of every call for rejected credentials.
 class CredentialCheckingClient final : public runtime::RuntimeClient {
  public:
-  CredentialCheckingClient(RuntimeCredentialsCache& all, api::ObjectKey set,
-                           runtime::RuntimeCredentials access,
+  CredentialCheckingClient(RuntimeCredentialsCache& cache, api::ObjectKey set,
+                           runtime::RuntimeCredentials credentials,
                            std::unique_ptr<runtime::RuntimeClient> inner)
-      : all_(all), set_(std::move(set)), access_(std::move(access)), inner_(std::move(inner)) {}
+      : cache_(cache),
+        set_(std::move(set)),
+        credentials_(std::move(credentials)),
+        inner_(std::move(inner)) {}
 
   Result<runtime::StatusReport> status(std::stop_token stop) override {
-    return seen(inner_->status(stop));
+    return checked(inner_->status(stop));
   }
   Result<runtime::JobReport> job(const std::string& id, std::stop_token stop) override {
-    return seen(inner_->job(id, stop));
+    return checked(inner_->job(id, stop));
   }
   Result<std::vector<runtime::JobReport>> jobs(std::stop_token stop) override {
-    return seen(inner_->jobs(stop));
+    return checked(inner_->jobs(stop));
   }
   Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
                                      std::stop_token stop) override {
-    return seen(inner_->put_job(id, request, stop));
+    return checked(inner_->put_job(id, request, stop));
   }
   Result<> cancel(const std::string& id, std::stop_token stop) override {
-    return seen(inner_->cancel(id, stop));
+    return checked(inner_->cancel(id, stop));
   }
 
  private:
   template <typename T>
-  Result<T> seen(Result<T> answer) {
-    if (!answer && runtime::refuses_access(answer.error())) all_.forget(set_, access_);
-    return answer;
+  Result<T> checked(Result<T> result) {
+    if (!result && runtime::refuses_access(result.error())) cache_.drop(set_, credentials_);
+    return result;
   }
 
-  RuntimeCredentialsCache& all_;
+  RuntimeCredentialsCache& cache_;
   const api::ObjectKey set_;
-  const runtime::RuntimeCredentials access_;
+  const runtime::RuntimeCredentials credentials_;
   const std::unique_ptr<runtime::RuntimeClient> inner_;
 };
 
-Result<std::optional<runtime::RuntimeCredentials>> RuntimeCredentialsCache::of(
+Result<std::optional<runtime::RuntimeCredentials>> RuntimeCredentialsCache::get(
     const api::SampleSet& set, bool tls, const kube::Call& call) {
   const api::ObjectKey& key = set.meta.key;
   {
     Lock lock(mutex_);
-    const auto kept = kept_.find(key);
-    if (kept != kept_.end() && kept->second.uid == set.meta.uid) {
-      return std::optional(kept->second.access);
+    const auto entry = entries_.find(key);
+    if (entry != entries_.end() && entry->second.uid == set.meta.uid) {
+      return std::optional(entry->second.credentials);
     }
   }
   auto secret = cluster_.get(kube::resources::kSecrets, {key.ns, engine::runtime_name(set)}, call);
@@ -63,28 +66,27 @@ Result<std::optional<runtime::RuntimeCredentials>> RuntimeCredentialsCache::of(
   if (!secret) return std::move(secret).error().in("read the runtimes' secret");
   TRY(const api::Meta meta, api::decode_meta(*secret));
   if (!engine::belongs_to(meta, set)) return std::optional<runtime::RuntimeCredentials>{};
-  runtime::RuntimeCredentials access =
+  runtime::RuntimeCredentials credentials =
       runtime::access_from(runtime::secret_values(*secret), key.ns, key.name, tls);
-  if (runtime::is_complete(access)) {
+  if (runtime::is_complete(credentials)) {
     Lock lock(mutex_);
-    kept_[key] = {set.meta.uid, access};
+    entries_[key] = {set.meta.uid, credentials};
   }
-  return std::optional(std::move(access));
+  return std::optional(std::move(credentials));
 }
 
-std::unique_ptr<runtime::RuntimeClient> RuntimeCredentialsCache::runtime(
+std::unique_ptr<runtime::RuntimeClient> RuntimeCredentialsCache::client(
     const api::ObjectKey& set, const std::string& address,
-    const runtime::RuntimeCredentials& access) {
-  return std::make_unique<CredentialCheckingClient>(*this, set, access,
-                                                    runtime_at_(address, access));
+    const runtime::RuntimeCredentials& credentials) {
+  return std::make_unique<CredentialCheckingClient>(*this, set, credentials,
+                                                    runtime_at_(address, credentials));
 }
 
-// Somebody else may have read a newer one meanwhile.
-void RuntimeCredentialsCache::forget(const api::ObjectKey& set,
-                                     const runtime::RuntimeCredentials& access) {
+void RuntimeCredentialsCache::drop(const api::ObjectKey& set,
+                                   const runtime::RuntimeCredentials& credentials) {
   Lock lock(mutex_);
-  const auto kept = kept_.find(set);
-  if (kept != kept_.end() && kept->second.access == access) kept_.erase(kept);
+  const auto entry = entries_.find(set);
+  if (entry != entries_.end() && entry->second.credentials == credentials) entries_.erase(entry);
 }
 
 }  // namespace paddle::controllers::sample_job

@@ -14,10 +14,10 @@ namespace {
 using kube::Json;
 namespace kinds = kube::resources;
 
-// Answers everything like this.
-class SayingRemote final : public runtime::RuntimeClient {
+// Every call fails with this code.
+class FailingRuntime final : public runtime::RuntimeClient {
  public:
-  explicit SayingRemote(Code code) : code_(code) {}
+  explicit FailingRuntime(Code code) : code_(code) {}
   Result<runtime::StatusReport> status(std::stop_token) override { return error(); }
   Result<runtime::JobReport> job(const std::string&, std::stop_token) override { return error(); }
   Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override { return error(); }
@@ -35,11 +35,11 @@ class SayingRemote final : public runtime::RuntimeClient {
 struct RuntimeCredentialsCacheTest : ::testing::Test {
   kube::FakeCluster server{};
   api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "u-1"}};
-  Code says = Code::kUnavailable;
-  RuntimeCredentialsCache kept{server,
-                               [this](const std::string&, const runtime::RuntimeCredentials&) {
-                                 return std::make_unique<SayingRemote>(says);
-                               }};
+  Code fails_with = Code::kUnavailable;
+  RuntimeCredentialsCache cache{server,
+                                [this](const std::string&, const runtime::RuntimeCredentials&) {
+                                  return std::make_unique<FailingRuntime>(fails_with);
+                                }};
 
   void put_secret(const std::string& token) {
     Json secret = {{"apiVersion", "v1"},
@@ -50,8 +50,8 @@ struct RuntimeCredentialsCacheTest : ::testing::Test {
     (void)server.remove(kinds::kSecrets, key, {});
     ASSERT_TRUE(server.create(kinds::kSecrets, secret));
   }
-  runtime::RuntimeCredentials access(bool tls = false) {
-    const auto found = kept.of(set, tls, {});
+  runtime::RuntimeCredentials credentials(bool tls = false) {
+    const auto found = cache.get(set, tls, {});
     EXPECT_TRUE(found && *found);
     return found && *found ? **found : runtime::RuntimeCredentials{};
   }
@@ -60,7 +60,7 @@ struct RuntimeCredentialsCacheTest : ::testing::Test {
 TEST_F(RuntimeCredentialsCacheTest, IsReadAgainOnceARuntimeRefusesItWhateverWasAsked) {
   int number = 0;
   for (const Code code : {Code::kUnauthorized, Code::kUntrusted}) {
-    says = code;
+    fails_with = code;
     const std::vector<std::function<void(runtime::RuntimeClient&)>> questions{
         [](runtime::RuntimeClient& one) { (void)one.status({}); },
         [](runtime::RuntimeClient& one) { (void)one.job("a", {}); },
@@ -72,47 +72,47 @@ TEST_F(RuntimeCredentialsCacheTest, IsReadAgainOnceARuntimeRefusesItWhateverWasA
       const std::string token = std::to_string(++number);
       put_secret(token);
       if (number > 1) {
-        const auto old = access();
+        const auto old = credentials();
         EXPECT_EQ(old.token, std::to_string(number - 1)) << "kept";
-        question(*kept.runtime(set.meta.key, "10.0.0.1", old));
+        question(*cache.client(set.meta.key, "10.0.0.1", old));
       }
-      EXPECT_EQ(access().token, token);
+      EXPECT_EQ(credentials().token, token);
     }
   }
 }
 
 TEST_F(RuntimeCredentialsCacheTest, StaysWhileARuntimeIsOnlyAway) {
   put_secret("first");
-  const auto first = access();
+  const auto first = credentials();
   put_secret("second");
   for (const Code code : {Code::kUnavailable, Code::kDeadline, Code::kNotFound, Code::kInvalid}) {
-    says = code;
-    EXPECT_FALSE(kept.runtime(set.meta.key, "10.0.0.1", first)->status({}));
-    EXPECT_EQ(access().token, "first") << name(code);
+    fails_with = code;
+    EXPECT_FALSE(cache.client(set.meta.key, "10.0.0.1", first)->status({}));
+    EXPECT_EQ(credentials().token, "first") << name(code);
   }
 }
 
 TEST_F(RuntimeCredentialsCacheTest, OneThatIsNewerIsNotForgottenForAnOlderOne) {
-  says = Code::kUntrusted;
+  fails_with = Code::kUntrusted;
   put_secret("first");
-  const auto slow = kept.runtime(set.meta.key, "10.0.0.1", access());
+  const auto slow = cache.client(set.meta.key, "10.0.0.1", credentials());
   EXPECT_FALSE(slow->status({}));
   put_secret("second");
-  EXPECT_EQ(access().token, "second");
+  EXPECT_EQ(credentials().token, "second");
   put_secret("third");
   EXPECT_FALSE(slow->status({}));
-  EXPECT_EQ(access().token, "second");
+  EXPECT_EQ(credentials().token, "second");
 }
 
 TEST_F(RuntimeCredentialsCacheTest, OfAnotherSetOfThatNameOrWithoutAnAuthorityIsNotKept) {
   put_secret("first");
-  EXPECT_EQ(access(true).authority, "");
+  EXPECT_EQ(credentials(true).authority, "");
   put_secret("second");
-  EXPECT_EQ(access(true).token, "second") << "nobody could be spoken to with the first";
-  EXPECT_EQ(access().token, "second");
+  EXPECT_EQ(credentials(true).token, "second") << "nobody could be spoken to with the first";
+  EXPECT_EQ(credentials().token, "second");
   put_secret("third");
   set.meta.uid = "u-2";
-  const auto found = kept.of(set, false, {});
+  const auto found = cache.get(set, false, {});
   ASSERT_TRUE(found);
   EXPECT_FALSE(*found) << "the Secret is of the set that is gone";
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the reconciler of SampleJobs sees: jobs, sets and runtimes' pods from informers, gathered
-// into a World together with what the runtimes answer about one job. Thread-safe.
+// Observes what decisions about SampleJobs are based on: jobs, sets and pods of runtimes from
+// informers, and what the runtimes report on one job. Changes of these objects put the affected
+// jobs into the queue. Thread-safe.
 //
-// Keys in the queue: a job's own, and "set/<name>" for a set whose runtimes may know jobs that are
-// gone.
+// A set has a key in the queue, too: for the check for orphaned jobs (execute/orphaned_jobs.h).
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,18 +18,16 @@
 #include "base/sync.h"
 #include "controllers/loop/manager.h"
 #include "controllers/sample_job/observe/runtime_credentials_cache.h"
-#include "controllers/sample_job/options.h"
 #include "controllers/sample_job/world.h"
+#include "engine/manifests.h"
 #include "kube/informer/store.h"
 #include "runtime/runtime_client.h"
 
 namespace paddle::controllers::sample_job {
 
-inline constexpr const char* kSetKey = "set/";
+struct Options;  // reconciler.h
 
-api::ObjectKey set_key_of(const api::SampleJob& job);
-
-// A runtime that may be asked.
+// A runtime that runs.
 struct RuntimeEndpoint {
   int partition = 0;
   std::string node{};
@@ -37,55 +36,60 @@ struct RuntimeEndpoint {
 
 class WorldObserver {
  public:
+  // Connects the informers to the queue. Borrows what the context has.
   WorldObserver(const ControllerContext& context, const Options& options);
 
   std::shared_ptr<const api::SampleJob> find(const api::ObjectKey& key) const {
     return jobs_.find(key);
   }
-  std::shared_ptr<const api::SampleSet> set_of(const api::ObjectKey& key) const {
+  std::shared_ptr<const api::SampleSet> find_set(const api::ObjectKey& key) const {
     return sets_.find(key);
   }
-  Result<World> world_of(const api::SampleJob& job, const kube::Call& call);
+  // `rejected` replaces the reports of these partitions.
+  Result<World> observe(const api::SampleJob& job, const RejectedRequests& rejected,
+                        const kube::Call& call);
 
+  // The runtimes of the set that run, by partition.
   std::vector<RuntimeEndpoint> endpoints(const api::SampleSet& set) const;
-  // By what the set's runtimes are spoken to; nothing: it has no Secret for that yet.
-  Result<std::optional<runtime::RuntimeCredentials>> access_to(const api::SampleSet& set,
-                                                               const kube::Call& call);
-  // A runtime that sits there (access.h).
-  std::unique_ptr<runtime::RuntimeClient> runtime_at(const RuntimeEndpoint& endpoint,
-                                                     const api::SampleSet& set,
-                                                     const runtime::RuntimeCredentials& access) {
-    return access_.runtime(set.meta.key, endpoint.address, access);
-  }
-  // What the job's own Secret holds, for a sync whose set does not have it already.
-  Result<engine::SourceKeys> keys_for(const api::SampleJob& job, const api::SampleSet& set,
-                                      const kube::Call& call);
+  // Absent: the set has no Secret for its runtimes yet.
+  Result<std::optional<runtime::RuntimeCredentials>> credentials(const api::SampleSet& set,
+                                                                 const kube::Call& call);
+  std::unique_ptr<runtime::RuntimeClient> client(const api::SampleSet& set,
+                                                 const RuntimeEndpoint& endpoint,
+                                                 const runtime::RuntimeCredentials& credentials);
+  // The same for one partition; null: its runtime does not run, or there are no credentials for it.
+  std::unique_ptr<runtime::RuntimeClient> client(const api::SampleSet& set, int partition,
+                                                 const kube::Call& call);
 
-  // Whether the runtimes of a set may know jobs that are gone: after a start, and after a deletion.
-  bool needs_sweep(const api::ObjectKey& set);
-  void swept(const api::ObjectKey& set);
-  void sweep_again(const api::ObjectKey& set);
+  // Whether the runtimes of a set may have orphaned jobs: after the start of this process, and
+  // after each deletion of a job.
+  bool needs_orphan_check(const api::ObjectKey& set) EXCLUDES(mutex_);
+  void orphan_check_done(const api::ObjectKey& set) EXCLUDES(mutex_);
+  void request_orphan_check(const api::ObjectKey& set) EXCLUDES(mutex_);
+  // The set that a key of the queue asks to check; absent: it is the key of a job.
+  static std::optional<api::ObjectKey> orphan_check_target(const api::ObjectKey& key);
 
+  // A write of ours: find() shows it from now on.
   void acknowledge(const api::Json& stored) const { jobs_.acknowledge(stored); }
 
  private:
+  void subscribe(WorkQueue& queue, int sent_at_once);
   const engine::ManifestBuilder* engine_of(const api::SampleSet& set) const;
-  void listen(WorkQueue& queue);
   std::vector<Sibling> siblings_of(const api::SampleJob& job) const;
-  std::vector<PartitionReport> ask(const api::SampleJob& job, const api::SampleSet& set,
-                                   const kube::Call& call);
+  std::vector<PartitionReport> query_runtimes(const api::SampleJob& job, const api::SampleSet& set,
+                                              const kube::Call& call);
 
   kube::Cluster& cluster_;
   WorkQueue& queue_;
-  const Options options_;
-  kube::Store<api::SampleJob> jobs_;
-  kube::Store<api::SampleSet> sets_;
-  kube::Store<api::Pod> pods_;
+  const engine::ManifestBuilders engines_;
+  const kube::Store<api::SampleJob> jobs_;
+  const kube::Store<api::SampleSet> sets_;
+  const kube::Store<api::Pod> pods_;
 
-  RuntimeCredentialsCache access_;
+  RuntimeCredentialsCache credentials_;
 
   Mutex mutex_;
-  std::set<api::ObjectKey> swept_ GUARDED_BY(mutex_);
+  std::set<api::ObjectKey> checked_for_orphans_ GUARDED_BY(mutex_);
 };
 
 }  // namespace paddle::controllers::sample_job

@@ -10,6 +10,7 @@ namespace paddle::controllers::sample_job {
 namespace {
 
 using runtime::JobKind;
+using runtime::JobRequest;
 
 // Users write "/train", "train/" and "./train" and mean the same.
 std::string beneath_root(const std::string& path) {
@@ -50,7 +51,7 @@ std::int32_t small(const std::optional<std::int64_t>& number) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(number.value_or(0), 0, 1'000));
 }
 
-Result<engine::SyncTask> sync_of(const api::SampleJob& job, const api::SampleSet& set) {
+Result<engine::SyncTask> sync_task(const api::SampleJob& job, const api::SampleSet& set) {
   const api::SyncOptions o = job.spec.sync.value_or(api::SyncOptions{});
   const bool has_source = set.spec.source && !set.spec.source->uri.empty();
   if (o.source.empty() && !has_source) {
@@ -87,7 +88,7 @@ Result<engine::SyncTask> sync_of(const api::SampleJob& job, const api::SampleSet
                         .delete_source = o.delete_src,
                         .delete_destination = o.delete_dst,
                         .no_https = o.no_https};
-  // An include alone leaves nothing out: whoever writes one means only these.
+  // An include alone excludes nothing, but a user who writes one means only these.
   if (!task.include.empty() && task.exclude.empty()) task.exclude = {"*"};
   return task;
 }
@@ -119,69 +120,112 @@ Result<std::vector<std::string>> cleared_paths(const api::SampleJob& job,
   return beneath_root(out);
 }
 
-}  // namespace
+// ---- requests ----
 
-Result<runtime::JobRequest> request_of(const api::SampleJob& job, const api::SampleSet& set,
-                                       int partition, int partitions) {
-  TRY(const JobKind kind, runtime::parse_job_kind(job.spec.type));
-  runtime::JobRequest request{.kind = kind};
+Result<JobRequest> sync_request(const api::SampleJob& job, const api::SampleSet& set,
+                                int /*partition*/, int /*partitions*/) {
+  JobRequest request{.kind = JobKind::kSync};
+  TRY(request.sync, sync_task(job, set));
+  return request;
+}
+
+Result<JobRequest> warmup_request(const api::SampleJob& job, const api::SampleSet& set,
+                                  int partition, int partitions) {
+  const api::WarmupOptions o = job.spec.warmup.value_or(api::WarmupOptions{});
+  JobRequest request{.kind = JobKind::kWarmup};
   request.which = {.partition = partition, .partitions = partitions};
-  switch (kind) {
-    case JobKind::kSync: {
-      request.which = {};
-      TRY(request.sync, sync_of(job, set));
-      break;
+  request.which.paths = beneath_root(o.paths);
+  request.which.file = beneath_root(o.file);
+  request.which.strategy = runtime::strategy_of(o.strategy);
+  request.which.threads = small(o.threads);
+  request.which.lists_at = runtime::lists_address(set);
+  return request;
+}
+
+Result<JobRequest> clear_request(const api::SampleJob& job, const api::SampleSet& set,
+                                 int /*partition*/, int /*partitions*/) {
+  JobRequest request{.kind = JobKind::kClear};
+  TRY(request.which.paths, cleared_paths(job, set));
+  return request;
+}
+
+Result<JobRequest> removal_request(const api::SampleJob& job, const api::SampleSet& /*set*/,
+                                   int /*partition*/, int /*partitions*/) {
+  const api::RmrOptions o = job.spec.rmr.value_or(api::RmrOptions{});
+  for (const auto& path : o.paths) {
+    if (beneath_root(path).empty()) {
+      return Error{Code::kInvalid,
+                   "rmrOptions.paths has the root of the set; name what is in it, or delete "
+                   "the SampleSet"};
     }
-    case JobKind::kWarmup: {
-      const api::WarmupOptions o = job.spec.warmup.value_or(api::WarmupOptions{});
-      request.which.paths = beneath_root(o.paths);
-      request.which.file = beneath_root(o.file);
-      request.which.strategy = runtime::strategy_of(o.strategy);
-      request.which.threads = small(o.threads);
-      request.which.lists_at = runtime::lists_address(set);
-      break;
-    }
-    case JobKind::kClear: {
-      TRY(request.which.paths, cleared_paths(job, set));
-      request.which.partition = 0;
-      request.which.partitions = 1;
-      break;
-    }
-    case JobKind::kRemove: {
-      const api::RmrOptions o = job.spec.rmr.value_or(api::RmrOptions{});
-      for (const auto& path : o.paths) {
-        if (beneath_root(path).empty()) {
-          return Error{Code::kInvalid,
-                       "rmrOptions.paths has the root of the set; name what is in it, or delete "
-                       "the SampleSet"};
-        }
-      }
-      if (o.paths.empty()) return Error{Code::kInvalid, "rmrOptions.paths is missing"};
-      request.which = {.paths = beneath_root(o.paths), .skip_trash = o.skip_trash};
-      if (job.status.start_time) {
-        request.which.accepted = std::chrono::duration_cast<std::chrono::milliseconds>(
-                                     job.status.start_time->time_since_epoch())
-                                     .count();
-      }
-      break;
-    }
+  }
+  if (o.paths.empty()) return Error{Code::kInvalid, "rmrOptions.paths is missing"};
+  JobRequest request{.kind = JobKind::kRemove};
+  request.which.paths = beneath_root(o.paths);
+  request.which.skip_trash = o.skip_trash;
+  if (job.status.start_time) {
+    request.which.accepted = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                 job.status.start_time->time_since_epoch())
+                                 .count();
   }
   return request;
 }
 
-bool may_be_shared(const api::SampleJob& job) {
-  return job.spec.type == "sync" &&
-         !(job.spec.sync && (job.spec.sync->dry || job.spec.sync->delete_src));
+Result<JobRequest> unknown_request(const api::SampleJob& job, const api::SampleSet& /*set*/,
+                                   int /*partition*/, int /*partitions*/) {
+  TRY(const JobKind kind, runtime::parse_job_kind(job.spec.type));
+  return JobRequest{.kind = kind};
 }
 
-std::string remark_on(const api::SampleJob& job) {
-  if (job.spec.type == "sync" && job.spec.sync) {
-    if (job.spec.sync->http_port) return "syncOptions.http-port has no meaning any more";
-    if (!job.spec.sync->worker.empty()) {
-      return "syncOptions.worker is ignored: the runtimes are the workers";
-    }
+// ---- other properties ----
+
+// Unless it only lists, or deletes from the source.
+bool sync_is_divisible(const api::SampleJobSpec& spec) {
+  return !(spec.sync && (spec.sync->dry || spec.sync->delete_src));
+}
+
+std::string sync_warning(const api::SampleJobSpec& spec) {
+  if (!spec.sync) return "";
+  if (spec.sync->http_port) return "syncOptions.http-port has no meaning any more";
+  if (!spec.sync->worker.empty()) {
+    return "syncOptions.worker is ignored: the runtimes are the workers";
   }
   return "";
+}
+
+constexpr JobType kUnknown{.request = unknown_request};
+
+const JobType& describe(JobKind kind) {
+  static constexpr JobType kSync{.kind = JobKind::kSync,
+                                 .request = sync_request,
+                                 .is_divisible = sync_is_divisible,
+                                 .warning = sync_warning,
+                                 .changes_volume = true,
+                                 .exclusive = true,  // it may delete what another is to write
+                                 .waits_for_first_sync = true,
+                                 .needs_source_keys = true};
+  static constexpr JobType kWarmup{.kind = JobKind::kWarmup, .request = warmup_request};
+  static constexpr JobType kClear{.kind = JobKind::kClear, .request = clear_request};
+  static constexpr JobType kRemove{
+      .kind = JobKind::kRemove, .request = removal_request, .changes_volume = true};
+  switch (kind) {
+    case JobKind::kSync:
+      return kSync;
+    case JobKind::kWarmup:
+      return kWarmup;
+    case JobKind::kClear:
+      return kClear;
+    case JobKind::kRemove:
+      return kRemove;
+  }
+  return kUnknown;
+}
+
+}  // namespace
+
+const JobType& job_type(const std::string& type) {
+  const auto kind = runtime::parse_job_kind(type);
+  return kind ? describe(*kind) : kUnknown;
 }
 
 }  // namespace paddle::controllers::sample_job

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runtimes are asked for a SampleJob. Pure.
+// Everything in this controller that depends on spec.type, in one place. A runtime::JobKind without
+// a description in job_type.cc does not compile. Pure.
 
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/sample_job.h"
@@ -13,16 +15,27 @@
 
 namespace paddle::controllers::sample_job {
 
-// The part of one partition. kInvalid: one sentence about an option that can not be honoured, with
-// what to use instead.
-Result<runtime::JobRequest> request_of(const api::SampleJob& job, const api::SampleSet& set,
-                                       int partition, int partitions);
+struct JobType {
+  std::optional<runtime::JobKind> kind{};  // absent: spec.type is not one that we know
 
-// A sync whose runtimes see one volume: they share it, unless it only looks or takes from the
-// source.
-bool may_be_shared(const api::SampleJob& job);
+  // The request for one partition. kInvalid: one sentence about an option that cannot be honoured,
+  // with what to use instead.
+  Result<runtime::JobRequest> (*request)(const api::SampleJob& job, const api::SampleSet& set,
+                                         int partition, int partitions) = nullptr;
+  // Whether runtimes that share a volume divide such a job: each does a part of one whole.
+  bool (*is_divisible)(const api::SampleJobSpec& spec) = [](const auto&) { return false; };
+  // One sentence about an option that is accepted and has no effect; empty: there is none.
+  std::string (*warning)(const api::SampleJobSpec& spec) = [](const auto&) {
+    return std::string();
+  };
 
-// An option that is accepted and changes nothing, in one sentence; empty: all mean something.
-std::string remark_on(const api::SampleJob& job);
+  bool changes_volume = false;        // on a shared volume, the first runtime is enough
+  bool exclusive = false;             // on a shared volume, one job of this type at a time
+  bool waits_for_first_sync = false;  // that the runtimes of the set share
+  bool needs_source_keys = false;     // the Secret in spec.secretRef goes to the runtimes
+};
+
+// Of a text that is no type: one whose request() is kInvalid.
+const JobType& job_type(const std::string& type);
 
 }  // namespace paddle::controllers::sample_job
