@@ -21,6 +21,9 @@ struct Config {
   // How many jobs of one type the runtimes of a set have at once. They run them one by one; more
   // than one, so that no runtime is idle between two.
   int sent_at_once = 4;
+  // A schedule is planned again after this time, although its next run is later: the clock may have
+  // been changed.
+  std::chrono::seconds longest_sleep{3600};
 };
 
 }  // namespace paddle::controllers::sample_job

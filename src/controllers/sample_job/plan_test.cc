@@ -37,7 +37,7 @@ TEST(SampleJobPlan, AWarmUpGoesThroughItsPhasesOnEveryPartition) {
   EXPECT_EQ(model.reason("Complete"), "Succeeded");
 }
 
-TEST(SampleJobPlan, AChangedSpecGivesAFailedJobAnotherChanceAndASucceededOneNone) {
+TEST(SampleJobPlan, AChangedSpecRestartsAFailedJobButNotASucceededOne) {
   JobModel model;
   model.settle();
   model.reports(0, JobState::kFailed, "cut");
@@ -59,7 +59,7 @@ TEST(SampleJobPlan, AChangedSpecGivesAFailedJobAnotherChanceAndASucceededOneNone
   EXPECT_EQ(model.job.status.phase, "Succeeded");
 }
 
-TEST(SampleJobPlan, WhatRunsIsWhatTheSpecOfThenAskedFor) {
+TEST(SampleJobPlan, AnAttemptKeepsTheGenerationThatItStartedWith) {
   JobModel model;
   model.settle();
   model.job.meta.generation = 2;
@@ -71,7 +71,7 @@ TEST(SampleJobPlan, WhatRunsIsWhatTheSpecOfThenAskedFor) {
   EXPECT_EQ(model.job.status.observed_generation, 2) << "it begins again with what it says now";
 }
 
-TEST(SampleJobPlan, AFinishedJobIsDeletedWhenItsTimeIsOver) {
+TEST(SampleJobPlan, AFinishedJobIsDeletedWhenItsTtlIsOver) {
   JobModel model;
   model.job.spec.ttl_seconds_after_finished = 10;
   model.settle();
@@ -102,7 +102,7 @@ TEST(SampleJobPlan, AnExpiredJobIsDeletedOnlyAfterItsStatusHasBeenStored) {
   EXPECT_TRUE(model.deleted);
 }
 
-TEST(SampleJobPlan, ADeletedJobIsLeftAloneButForTheFinalizerOfOlderOperators) {
+TEST(SampleJobPlan, OfADeletedJobOnlyTheFinalizerOfOlderOperatorsIsRemoved) {
   JobModel model;
   model.job.meta.deleted = kNow;
   EXPECT_TRUE(is_empty(model.pass()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reconciler over FakeCluster with runtimes of our own making; once with calls that fail, get
-// lost and are repeated.
+// The reconciler against a FakeCluster and fake runtimes; also with calls that fail, get lost and
+// are repeated.
 
 #include "controllers/sample_job/reconciler.h"
 
@@ -33,21 +33,22 @@ void until(const Condition& condition) {
   while (!condition()) system_clock().sleep(2ms, {});
 }
 
-// Each takes jobs in turn and does the first that is open when it is asked about; says what it did.
+// Each runtime takes jobs in order. A query for any job completes the first one that is open;
+// done_at() lists what was completed.
 class FakeRuntimes {
  public:
   runtime::RuntimeClientFactory at() {
     return [this](const std::string& address, const runtime::RuntimeCredentials& access) {
       EXPECT_EQ(access.token, "secret");
-      EXPECT_EQ(access.authority, "");  // the engine of this set reports in the clear
+      EXPECT_EQ(access.authority, "");  // the engine of this set does not serve TLS
       return std::make_unique<One>(*this, address);
     };
   }
-  // Ids in the order in which they were done, of one runtime.
   std::map<std::string, std::string> keys() EXCLUDES(mutex_) {
     Lock lock(mutex_);
     return keys_;
   }
+  // Ids in the order in which this runtime completed them.
   std::vector<std::string> done_at(const std::string& address) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     return done_[address];
@@ -62,7 +63,7 @@ class FakeRuntimes {
     Lock lock(mutex_);
     stopped_ = stopped;
   }
-  // Answers requests of this kind like this.
+  // Requests of this kind fail with this error.
   void refuse(runtime::JobKind kind, Error why) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     refusals_.emplace(kind, std::move(why));
@@ -73,7 +74,7 @@ class FakeRuntimes {
    public:
     One(FakeRuntimes& all, std::string address) : all_(all), address_(std::move(address)) {}
     Result<runtime::StatusReport> status(std::stop_token) override {
-      return Error{Code::kUnavailable, "jobs do not ask for it"};
+      return Error{Code::kUnavailable, "not needed for jobs"};
     }
     Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
       return all_.job(address_, id);
@@ -202,7 +203,7 @@ struct SampleJobReconcilerTest : ::testing::Test {
     }));
     return all;
   }
-  // A few jobs, to their end; none has an effect twice.
+  // Runs a few jobs to their end; none has an effect twice.
   void live(kube::Cluster& cluster) {
     auto manager = make(cluster);
     std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
@@ -210,7 +211,7 @@ struct SampleJobReconcilerTest : ::testing::Test {
       create_job("job-" + std::to_string(i), {{"type", i % 2 ? "warmup" : "clear"}});
     }
     system_clock().sleep(20ms, {});
-    create_set();  // they have waited for it
+    create_set();  // the jobs have waited for it
     until([&] {
       return std::ranges::all_of(all_jobs(),
                                  [](const auto& each) { return each.status.phase == "Succeeded"; });
@@ -225,21 +226,21 @@ struct SampleJobReconcilerTest : ::testing::Test {
   }
 };
 
-TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndOnceTheirSetIsThere) { live(server); }
+TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndOnceTheirSetExists) { live(server); }
 
-TEST_F(SampleJobReconcilerTest, DoesSoWhenEveryCallFailsOnce) {
+TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndWhenEveryCallFailsOnce) {
   kube::FailingCluster failing(server, kube::faults::each_once({}));
   live(failing);
   EXPECT_GT(failing.injected(), 10u);
 }
 
-TEST_F(SampleJobReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
+TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndWhenAnswersAreLostAndRequestsRepeated) {
   kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
   live(failing);
   EXPECT_GT(failing.injected(), 5u);
 }
 
-TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
+TEST_F(SampleJobReconcilerTest, ManyJobsOfOneTypeAreDoneInOrder) {
   create_set();
   constexpr int kJobs = 40;
   for (int i = 0; i < kJobs; ++i) {
@@ -254,7 +255,7 @@ TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
   });
   const auto done = runtimes.done_at("10.0.0.0");
   ASSERT_EQ(done.size(), jobs.size());
-  // Nobody is overtaken by more than are sent at once.
+  // A job is overtaken by at most as many as are sent at once.
   for (size_t i = 0; i < done.size(); ++i) {
     const auto place = std::ranges::find_if(
         jobs, [&](const auto& each) { return done[i].starts_with(id_prefix(each.meta)); });
@@ -264,7 +265,7 @@ TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
   running.request_stop();
 }
 
-TEST_F(SampleJobReconcilerTest, ARequestThatRuntimesCallWrongFailsWithTheirWords) {
+TEST_F(SampleJobReconcilerTest, AJobThatARuntimeRejectsFailsWithTheRuntimesMessage) {
   runtimes.refuse(runtime::JobKind::kWarmup, {Code::kInvalid, "ranks is too large"});
   create_set();
   create_job("wrong", {{"type", "warmup"}});
@@ -281,7 +282,7 @@ TEST_F(SampleJobReconcilerTest, ARequestThatRuntimesCallWrongFailsWithTheirWords
   running.request_stop();
 }
 
-TEST_F(SampleJobReconcilerTest, ASecretThatGoesAwayIsNamedAndWaitedFor) {
+TEST_F(SampleJobReconcilerTest, WaitsForADeletedSecretAndNamesIt) {
   create_set();
   const Json secret = {{"apiVersion", "v1"},
                        {"kind", "Secret"},
@@ -289,7 +290,7 @@ TEST_F(SampleJobReconcilerTest, ASecretThatGoesAwayIsNamedAndWaitedFor) {
                        {"data", {{"access-key", base64_encode("me")}}}};
   ASSERT_TRUE(server.create(kinds::kSecrets, secret));
   create_job("copy", {{"type", "sync"}, {"secretRef", {{"name", "keys"}}}});
-  {  // A request for it has been stored by an operator that is gone, and so is its Secret.
+  {  // A previous operator has stored the id of an attempt; the Secret has been deleted since.
     auto stored = server.get(kinds::kSampleJobs, {kSet.ns, "copy"});
     ASSERT_TRUE(stored);
     auto known = *api::decode_sample_job(*stored);
@@ -358,7 +359,7 @@ TEST_F(SampleJobReconcilerTest, KeysOfAnotherSourceGoToTheRuntimeAndNowhereElse)
   running.request_stop();
 }
 
-TEST_F(SampleJobReconcilerTest, AScheduleMakesAJobThatRuns) {
+TEST_F(SampleJobReconcilerTest, AScheduleCreatesAJobThatRuns) {
   create_set();
   create_job("nightly", {{"type", "clear"}, {"schedule", "* * * * *"}});
   const ManualClock later(system_clock().wall() + 1h);

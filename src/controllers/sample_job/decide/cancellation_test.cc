@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using runtime::JobState;
 
-TEST(SampleJobCancellation, TheDeadlineCancelsWhatRuns) {
+TEST(SampleJobCancellation, TheDeadlineCancelsUnfinishedParts) {
   JobModel model;
   model.job.spec.active_deadline_seconds = 60;
   model.settle();
@@ -27,7 +27,7 @@ TEST(SampleJobCancellation, TheDeadlineCancelsWhatRuns) {
   EXPECT_EQ(model.cancelled, (std::vector<std::string>{"0:" + model.job.status.job_name}));
 }
 
-TEST(SampleJobCancellation, ASuspendedJobIsCancelledAndBeginsAgain) {
+TEST(SampleJobCancellation, ASuspendedJobIsCancelledAndStartsAgainWhenResumed) {
   JobModel model;
   model.settle();
   model.job.spec.suspend = true;
@@ -40,7 +40,7 @@ TEST(SampleJobCancellation, ASuspendedJobIsCancelledAndBeginsAgain) {
   EXPECT_EQ(model.requested.size(), 4u);
 }
 
-TEST(SampleJobCancellation, AResumedJobHasAllOfItsTimeAgain) {
+TEST(SampleJobCancellation, AResumedJobHasItsFullDeadlineAgain) {
   JobModel model;
   model.job.spec.active_deadline_seconds = 60;
   model.settle();
@@ -54,7 +54,7 @@ TEST(SampleJobCancellation, AResumedJobHasAllOfItsTimeAgain) {
   EXPECT_EQ(model.job.status.start_time, model.now);
 }
 
-TEST(SampleJobCancellation, WhatCanNotBeCancelledNowIsCancelledWhenItsRuntimeIsBack) {
+TEST(SampleJobCancellation, APartOfAnUnreachableRuntimeIsCancelledWhenTheRuntimeIsBack) {
   for (const bool suspended : {false, true}) {
     JobModel model;
     model.job.spec.active_deadline_seconds = 60;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(SampleJobPreconditions, WaitsForWhatIsMissingAndGoesOnWhenItComes) {
+TEST(SampleJobPreconditions, WaitsForMissingObjectsAndContinuesWhenTheyAppear) {
   JobModel model;
   const World whole = model.world;
   model.world = {};
@@ -39,7 +39,7 @@ TEST(SampleJobPreconditions, WaitsForWhatIsMissingAndGoesOnWhenItComes) {
                                                     "CreateWarmupJobSuccessfully"}));
 }
 
-TEST(SampleJobPreconditions, ASyncWaitsForTheFirstOneThatItsSetShares) {
+TEST(SampleJobPreconditions, ASyncWaitsForTheFirstSyncOfItsSet) {
   JobModel model{.job = job_of("sync"), .world = world_of(3, true)};
   model.world.set->status.phase = "Syncing";
   model.world.set->status.sync = api::SharedSync{};
@@ -51,7 +51,7 @@ TEST(SampleJobPreconditions, ASyncWaitsForTheFirstOneThatItsSetShares) {
   EXPECT_EQ(model.requested.size(), 3u);
 }
 
-TEST(SampleJobPreconditions, OfASharedSyncTheNextOneWaitsForTheLastPart) {
+TEST(SampleJobPreconditions, OnASharedVolumeSyncsRunOneAtATime) {
   JobModel model{.job = job_of("sync"), .world = world_of(3, true)};
   model.world.siblings = {
       {.name = "a", .kind = runtime::JobKind::kSync, .created = kNow - 1s, .sent = true}};
@@ -64,7 +64,7 @@ TEST(SampleJobPreconditions, OfASharedSyncTheNextOneWaitsForTheLastPart) {
   EXPECT_EQ(model.reason(), "Starting");
 }
 
-TEST(SampleJobPreconditions, AStepOfALongQueueIsNoWriteForEverybodyInIt) {
+TEST(SampleJobPreconditions, AMoveOfALongQueueDoesNotWriteEveryWaitingJob) {
   JobModel model{.job = job_of("warmup")};
   const auto queue = [&](int count) {
     model.world.siblings.clear();

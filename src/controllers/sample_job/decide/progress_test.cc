@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using runtime::JobState;
 
-TEST(SampleJobProgress, WithoutARuntimeNothingSucceeds) {
+TEST(SampleJobProgress, WithoutARuntimeNoJobSucceeds) {
   JobModel model;
   model.settle();
   model.world.reports.clear();
@@ -22,7 +22,7 @@ TEST(SampleJobProgress, WithoutARuntimeNothingSucceeds) {
   EXPECT_EQ(model.job.status.partitions[0].message, "its runtime is away");
 }
 
-TEST(SampleJobProgress, ASuccessorIsAskedAndWhatSucceededIsNot) {
+TEST(SampleJobProgress, ARestartedRuntimeGetsItsPartAgainUnlessItSucceeded) {
   JobModel model;
   model.settle();
   model.reports(0, JobState::kSucceeded);
@@ -35,7 +35,7 @@ TEST(SampleJobProgress, ASuccessorIsAskedAndWhatSucceededIsNot) {
   EXPECT_EQ(model.requested[2], "1:" + model.job.status.job_name);
 }
 
-TEST(SampleJobProgress, PartitionsThatAreGoneAreNotWaitedFor) {
+TEST(SampleJobProgress, DoesNotWaitForPartitionsThatNoLongerExist) {
   JobModel model{.world = world_of(3)};
   model.settle();
   model.reports(0, JobState::kSucceeded);
@@ -47,7 +47,7 @@ TEST(SampleJobProgress, PartitionsThatAreGoneAreNotWaitedFor) {
   EXPECT_EQ(model.message("Failed"), "partition 2 on node2: the set has fewer partitions now");
 }
 
-TEST(SampleJobProgress, ARemovalSaysWhenItWasFirstAccepted) {
+TEST(SampleJobProgress, ARemovalRequestHasTheTimeAtWhichItWasFirstAccepted) {
   JobModel model{.job = job_of("rmr"), .world = world_of(2, true)};
   model.settle();
   model.now += 1h;
@@ -58,24 +58,24 @@ TEST(SampleJobProgress, ARemovalSaysWhenItWasFirstAccepted) {
             std::chrono::duration_cast<std::chrono::milliseconds>(kNow.time_since_epoch()).count());
 }
 
-TEST(SampleJobProgress, ARemovalThatIsAskedForAgainSaysSo) {
+TEST(SampleJobProgress, ARepeatedRemovalRequestIsMarkedAsSuch) {
   JobModel model{.job = job_of("rmr"), .world = world_of(1, true)};
   const auto again = [&] {
     const Plan plan = model.pass();
     for (const Action& action : actions_of(plan)) {
       if (const auto* put = std::get_if<PutJob>(&action)) return put->request.which.again;
     }
-    ADD_FAILURE() << "nobody was asked";
+    ADD_FAILURE() << "no request was sent";
     return false;
   };
   model.pass();  // stores the id
   EXPECT_FALSE(again());
   model.settle();
-  model.report(0).job.reset();  // a successor, which knows nothing
+  model.report(0).job.reset();  // a restarted runtime, which knows nothing
   EXPECT_TRUE(again());
 }
 
-TEST(SampleJobProgress, ASharedSyncIsAskedForInPartsThatAreNeverMixedUp) {
+TEST(SampleJobProgress, ADividedSyncSendsEachPartitionItsOwnPart) {
   const JobModel model = divided_sync();
   EXPECT_EQ(model.requested.size(), 3u);
   for (int i = 0; i < 3; ++i) {
@@ -90,7 +90,7 @@ TEST(SampleJobProgress, ASharedSyncIsAskedForInPartsThatAreNeverMixedUp) {
   }
 }
 
-TEST(SampleJobProgress, ASharedSyncCountsOnceWhenAllPartsAreDone) {
+TEST(SampleJobProgress, ADividedSyncIsMarkedCompleteOnceWhenAllPartsAreDone) {
   JobModel model = divided_sync();
   model.finishes_part(0, "x");
   model.finishes_part(2, "x");
@@ -104,7 +104,7 @@ TEST(SampleJobProgress, ASharedSyncCountsOnceWhenAllPartsAreDone) {
   EXPECT_EQ(model.requested.size(), 3u);
 }
 
-TEST(SampleJobProgress, ASharedSyncIsMarkedCompleteBeforeAnythingSaysThatItSucceeded) {
+TEST(SampleJobProgress, ADividedSyncIsMarkedCompleteBeforeItIsReportedAsSucceeded) {
   JobModel model = divided_sync();
   for (int i = 0; i < 3; ++i) model.finishes_part(i, "x");
   const Plan plan = model.pass();
@@ -120,10 +120,10 @@ TEST(SampleJobProgress, ASharedSyncIsMarkedCompleteBeforeAnythingSaysThatItSucce
   EXPECT_EQ(plan.status->phase, "Succeeded");
 }
 
-TEST(SampleJobProgress, PartsOfTwoDivisionsAreNotAWhole) {
+TEST(SampleJobProgress, PartsOfTwoDivisionsAreDividedAgain) {
   JobModel model = divided_sync();
   const std::string before = model.job.status.job_name;
-  model.finishes_part(0, "y");  // its runtime lost its disk and divided anew
+  model.finishes_part(0, "y");  // its runtime lost its disk and divided again
   model.finishes_part(1, "x");
   model.finishes_part(2, "x");
   model.settle();
@@ -136,7 +136,7 @@ TEST(SampleJobProgress, PartsOfTwoDivisionsAreNotAWhole) {
   EXPECT_EQ(model.completed, std::vector<std::string>{before + ".1-all"});
 }
 
-TEST(SampleJobProgress, APartThatFailedFailsTheSyncAndIsNamed) {
+TEST(SampleJobProgress, AFailedPartFailsADividedSyncAndIsNamed) {
   JobModel model = divided_sync();
   model.reports(0, JobState::kRunning);
   model.reports(1, JobState::kFailed, "no such bucket");
@@ -158,7 +158,7 @@ TEST(SampleJobProgress, ASetWithFewerPartitionsDividesItsSyncAgain) {
   EXPECT_EQ(model.job.status.partitions.size(), 2u);
 }
 
-TEST(SampleJobProgress, ARuntimeThatStaysAwayLeavesItsPartToTheOthers) {
+TEST(SampleJobProgress, ThePartOfAnAbsentRuntimeIsDividedAmongTheOthers) {
   JobModel model = divided_sync();
   const std::string before = model.job.status.job_name;
   model.reports(2, JobState::kRunning);
@@ -179,7 +179,7 @@ TEST(SampleJobProgress, ARuntimeThatStaysAwayLeavesItsPartToTheOthers) {
   model.settle();
   EXPECT_EQ(model.job.status.phase, "Succeeded");
   ASSERT_EQ(model.job.status.left.size(), 1u);
-  model.report(2).error.clear();  // it is back, and would go on
+  model.report(2).error.clear();  // it is back, and would continue
   model.settle();
   EXPECT_EQ(model.cancelled, std::vector<std::string>{"2:" + before});
   EXPECT_TRUE(model.job.status.left.empty());

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using runtime::JobState;
 
-TEST(SampleJobQueue, JobsOfOneKindTakeTheirTurns) {
+TEST(SampleJobQueue, JobsOfOneTypeStartInOrderOfCreation) {
   constexpr int kSentAtOnce = 4;
   const auto ahead = [](const std::vector<Sibling>& siblings) {
     return ahead_of(job_of(), siblings, kSentAtOnce);
@@ -35,7 +35,7 @@ TEST(SampleJobQueue, JobsOfOneKindTakeTheirTurns) {
   EXPECT_EQ(ahead(many), 0);
 }
 
-TEST(SampleJobQueue, AYoungerJobThatTerminatesCancelsTheOlderAndWaitsForIt) {
+TEST(SampleJobQueue, AYoungerTerminatingJobCancelsTheOlderAndWaitsForIt) {
   JobModel older;
   older.settle();
   older.reports(0, JobState::kRunning);
@@ -57,7 +57,7 @@ TEST(SampleJobQueue, AYoungerJobThatTerminatesCancelsTheOlderAndWaitsForIt) {
   EXPECT_EQ(younger.requested.size(), 2u);
 }
 
-TEST(SampleJobQueue, OfOneSecondATerminatorCancelsWhatWasSentAndTheRestWaitsForIt) {
+TEST(SampleJobQueue, ATerminatingJobOfTheSameSecondCancelsSentJobsAndTheOthersWaitForIt) {
   const auto of = [](const char* name, bool terminate) {
     JobModel model;
     model.job.meta.key.name = name;

@@ -14,8 +14,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds kLongestSleep{3600};  // the clock may be changed meanwhile
-
 bool is_run_of(const api::SampleJob& job, const api::SampleJob& run) {
   const auto* owner = run.meta.controller();
   return owner && owner->uid == job.meta.uid;
@@ -172,7 +170,7 @@ void follow_schedule(const PlanContext& context, api::SampleJobStatus& status, P
                 schedule_text(job, cron));
   if (cron.next_schedule) {
     plan.requeue_after =
-        std::min<std::chrono::nanoseconds>(*cron.next_schedule - now, kLongestSleep);
+        std::min<std::chrono::nanoseconds>(*cron.next_schedule - now, context.config.longest_sleep);
   }
   Plan pruning;
   prune_history(runs.succeeded, job.spec.successful_jobs_history_limit.value_or(3), pruning);

@@ -64,7 +64,7 @@ struct ScheduleModel {
   void at_time(const std::string& text) {
     now = at(text);
     pass();
-    pass();  // sees what it has made
+    pass();  // observes what it has created
     const Plan last = pass();
     EXPECT_TRUE(last.waves.empty() && !last.status) << "does not settle";
   }
@@ -72,7 +72,7 @@ struct ScheduleModel {
 
 using Times = std::vector<std::string>;
 
-TEST(SampleJobSchedule, MakesARunWhenItIsDueAndNotBefore) {
+TEST(SampleJobSchedule, CreatesARunWhenItIsDueAndNotBefore) {
   ScheduleModel model;
   const Plan first = model.pass();
   EXPECT_TRUE(model.created.empty());
@@ -94,25 +94,25 @@ TEST(SampleJobSchedule, MakesARunWhenItIsDueAndNotBefore) {
   EXPECT_EQ(model.job.status.cron->last_successful, at("07:00"));
 }
 
-TEST(SampleJobSchedule, AfterDowntimeOnlyTheLatestIsMadeUpFor) {
+TEST(SampleJobSchedule, AfterDowntimeOnlyTheLatestRunIsCreated) {
   ScheduleModel model;
   model.at_time("11:20");
   EXPECT_EQ(model.created, (Times{"11:00"}));
 }
 
-TEST(SampleJobSchedule, AClockThatIsSetBackRepeatsNothingAndOneThatWasWrongDoesNotStopIt) {
+TEST(SampleJobSchedule, AClockThatIsSetBackRepeatsNoRunAndAWrongOneDoesNotStopTheSchedule) {
   ScheduleModel model;
   model.at_time("09:00");
   model.at_time("07:30");
   EXPECT_EQ(model.created, (Times{"09:00"}));
-  model.at_time("08:00");  // an hour that has not been: made
-  model.at_time("09:00");  // the same minute again: not
+  model.at_time("08:00");  // no run for this hour yet: created
+  model.at_time("09:00");  // the same minute again: not created
   EXPECT_EQ(model.created, (Times{"09:00", "08:00"}));
   model.at_time("10:00");
   EXPECT_EQ(model.created, (Times{"09:00", "08:00", "10:00"}));
 }
 
-TEST(SampleJobSchedule, ARunThatWasMadeBeforeTheStatusWasWrittenIsNotMadeAgain) {
+TEST(SampleJobSchedule, ARunCreatedBeforeTheStatusWasWrittenIsNotCreatedAgain) {
   ScheduleModel model;
   model.at_time("07:00");
   model.job.status = {};
@@ -121,7 +121,7 @@ TEST(SampleJobSchedule, ARunThatWasMadeBeforeTheStatusWasWrittenIsNotMadeAgain) 
   EXPECT_EQ(model.job.status.cron->last_schedule, at("07:00"));
 }
 
-TEST(SampleJobSchedule, TooLateIsLeftOut) {
+TEST(SampleJobSchedule, SkipsARunThatIsLaterThanTheStartingDeadline) {
   ScheduleModel model;
   model.job.spec.starting_deadline_seconds = 600;
   model.at_time("11:20");
@@ -132,14 +132,14 @@ TEST(SampleJobSchedule, TooLateIsLeftOut) {
   EXPECT_EQ(model.created, (Times{"13:00"}));
 }
 
-TEST(SampleJobSchedule, AllowRunsThemSideBySide) {
+TEST(SampleJobSchedule, AllowRunsJobsAtTheSameTime) {
   ScheduleModel model;
   model.at_time("07:00");
   model.at_time("08:00");
   EXPECT_EQ(model.job.status.cron->active.size(), 2u);
 }
 
-TEST(SampleJobSchedule, ForbidWaitsAndMakesUpForTheLatest) {
+TEST(SampleJobSchedule, ForbidWaitsAndThenCreatesTheLatestRun) {
   ScheduleModel model;
   model.job.spec.concurrency_policy = "Forbid";
   model.at_time("07:00");
@@ -151,7 +151,7 @@ TEST(SampleJobSchedule, ForbidWaitsAndMakesUpForTheLatest) {
   EXPECT_EQ(model.created, (Times{"07:00", "09:00"}));
 }
 
-TEST(SampleJobSchedule, ReplaceTakesTheLastOneAway) {
+TEST(SampleJobSchedule, ReplaceDeletesTheActiveRun) {
   ScheduleModel model;
   model.job.spec.concurrency_policy = "Replace";
   model.at_time("07:00");
@@ -161,7 +161,7 @@ TEST(SampleJobSchedule, ReplaceTakesTheLastOneAway) {
   EXPECT_EQ(model.world.runs[0].meta.key.name, run_name(model.job, at("08:00")));
 }
 
-TEST(SampleJobSchedule, WhatIsDueWhileSuspendedIsNotMadeUpFor) {
+TEST(SampleJobSchedule, RunsThatWereDueWhileSuspendedAreNotCreated) {
   ScheduleModel model;
   model.pass();
   model.job.spec.suspend = true;
@@ -175,7 +175,7 @@ TEST(SampleJobSchedule, WhatIsDueWhileSuspendedIsNotMadeUpFor) {
   EXPECT_EQ(model.created, (Times{"10:00"}));
 }
 
-TEST(SampleJobSchedule, HistoryIsKeptWithinItsLimits) {
+TEST(SampleJobSchedule, OldRunsAreDeletedBeyondTheHistoryLimits) {
   ScheduleModel model;
   for (const char* hour : {"07:00", "08:00", "09:00", "10:00", "11:00"}) {
     model.at_time(hour);
@@ -207,17 +207,17 @@ TEST(SampleJobSchedule, DeletesOldRunsOnlyAfterTheStatusHasBeenStored) {
   EXPECT_TRUE(std::holds_alternative<DeleteRun>(second.waves[0][0]));
 }
 
-TEST(SampleJobSchedule, AStrangersJobUnderOneOfTheNamesIsNotTouched) {
+TEST(SampleJobSchedule, AJobOfAnotherOwnerWithTheNameOfARunIsNotTouched) {
   ScheduleModel model;
-  api::SampleJob stranger;
-  stranger.meta.key = {"ns", run_name(model.job, at("07:00"))};
-  model.world.runs.push_back(stranger);
+  api::SampleJob foreign;
+  foreign.meta.key = {"ns", run_name(model.job, at("07:00"))};
+  model.world.runs.push_back(foreign);
   model.at_time("06:40");
   EXPECT_EQ(model.world.runs.size(), 1u);
   EXPECT_TRUE(model.job.status.cron->active.empty());
 }
 
-TEST(SampleJobSchedule, ABadScheduleOrZoneIsSaidOnce) {
+TEST(SampleJobSchedule, AnInvalidScheduleOrTimeZoneIsReportedOnce) {
   ScheduleModel model;
   model.job.spec.schedule = "61 * * * *";
   model.at_time("07:00");

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using runtime::JobState;
 
-TEST(SampleJobStart, TheIdIsStoredBeforeAnybodyHearsOfIt) {
+TEST(SampleJobStart, TheIdIsStoredBeforeAnyRuntimeReceivesIt) {
   const Plan plan = desired(job_of(), world_of(1), {}, kNow);
   EXPECT_TRUE(actions_of(plan).empty());
   ASSERT_TRUE(plan.status);
@@ -23,7 +23,7 @@ TEST(SampleJobStart, TheIdIsStoredBeforeAnybodyHearsOfIt) {
   EXPECT_EQ(plan.requeue_after, 0s);
 }
 
-TEST(SampleJobStart, OnOneVolumeARemovalIsTheFirstRuntimesAffair) {
+TEST(SampleJobStart, OnASharedVolumeTheFirstRuntimeAloneRemoves) {
   for (const auto& [type, all] : {std::pair{"sync", 3u}, std::pair{"rmr", 1u},
                                   std::pair{"warmup", 3u}, std::pair{"clear", 3u}}) {
     JobModel model{.job = job_of(type), .world = world_of(3, true)};
@@ -35,7 +35,7 @@ TEST(SampleJobStart, OnOneVolumeARemovalIsTheFirstRuntimesAffair) {
   }
 }
 
-TEST(SampleJobStart, ASyncIsSharedByThoseWhoAreThere) {
+TEST(SampleJobStart, ASyncIsDividedAmongTheRuntimesThatRun) {
   JobModel model{.job = job_of("sync"), .world = world_of(3, true)};
   std::erase_if(model.world.reports,
                 [](const PartitionReport& each) { return each.partition == 1; });
@@ -52,7 +52,7 @@ TEST(SampleJobStart, ASyncIsSharedByThoseWhoAreThere) {
   EXPECT_EQ(model.job.status.partitions.size(), 2u);
 }
 
-TEST(SampleJobStart, ASyncThatOnlyLooksOrTakesFromTheSourceIsNotShared) {
+TEST(SampleJobStart, ADryOrSourceDeletingSyncIsNotDivided) {
   for (const bool dry : {true, false}) {
     JobModel model{.job = job_of("sync"), .world = world_of(3, true)};
     model.job.spec.sync = api::SyncOptions{.dry = dry, .delete_src = !dry};
@@ -61,11 +61,11 @@ TEST(SampleJobStart, ASyncThatOnlyLooksOrTakesFromTheSourceIsNotShared) {
     model.reports(0, JobState::kSucceeded);
     model.settle();
     EXPECT_EQ(model.job.status.phase, "Succeeded");
-    EXPECT_TRUE(model.completed.empty());  // the runtime counts it by itself
+    EXPECT_TRUE(model.completed.empty());  // the runtime records it by itself
   }
 }
 
-TEST(SampleJobStart, AnImpossibleOptionFailsAtOnceWithTheWayOut) {
+TEST(SampleJobStart, AnInvalidOptionFailsAtOnceAndNamesTheAlternative) {
   JobModel model{.job = job_of("sync")};
   model.job.spec.sync = api::SyncOptions{.exclude = ".*\\.jpg$"};
   model.settle();
@@ -83,7 +83,7 @@ TEST(SampleJobStart, AnUnknownTypeFailsAtOnceWithTheTypesThatThereAre) {
   EXPECT_TRUE(model.requested.empty());
 }
 
-TEST(SampleJobStart, BackoffLimitRepeatsUnderAnotherIdAfterAPause) {
+TEST(SampleJobStart, AFailedAttemptIsRepeatedUnderAnotherIdUpToTheBackoffLimit) {
   JobModel model;
   model.job.spec.backoff_limit = 1;
   model.settle();
@@ -105,7 +105,7 @@ TEST(SampleJobStart, BackoffLimitRepeatsUnderAnotherIdAfterAPause) {
   EXPECT_EQ(model.job.status.failures, 2);
 }
 
-TEST(SampleJobStart, EachPauseCountsFromTheFailureBeforeIt) {
+TEST(SampleJobStart, ARetryPauseCountsFromTheLastFailure) {
   JobModel model;
   model.job.spec.backoff_limit = 20;
   model.world.set.reset();
@@ -126,7 +126,7 @@ TEST(SampleJobStart, EachPauseCountsFromTheFailureBeforeIt) {
   ASSERT_EQ(model.requested.size(), 4u);
   fails();
   EXPECT_EQ(model.pass().requeue_after, 10s);
-  // What it waits for in between does not make the pause forgotten.
+  // What blocks it meanwhile does not shorten the pause.
   model.job.spec.suspend = true;
   model.settle();
   model.job.spec.suspend = false;
@@ -138,7 +138,7 @@ TEST(SampleJobStart, EachPauseCountsFromTheFailureBeforeIt) {
   EXPECT_EQ(model.requested.size(), 6u);
 }
 
-TEST(SampleJobStart, TheDeadlineHoldsWhileAFailedAttemptWaits) {
+TEST(SampleJobStart, TheDeadlineAppliesWhileARetryIsPending) {
   JobModel model;
   model.job.spec.active_deadline_seconds = 60;
   model.job.spec.backoff_limit = 20;

@@ -12,7 +12,7 @@ namespace {
 
 using runtime::JobState;
 
-TEST(SampleJobStatus, ASyncSaysWhatItLeftOut) {
+TEST(SampleJobStatus, ASyncReportsWhatItLeftOut) {
   JobModel model;
   model.job = job_of("sync");
   model.settle();
@@ -40,7 +40,7 @@ TEST(SampleJobStatus, AFailureNamesThePartition) {
   EXPECT_EQ(model.events.back(), "ErrorDoWarmupJob");
 }
 
-TEST(SampleJobStatus, QuartersOfTheBytesAreEvents) {
+TEST(SampleJobStatus, EachQuarterOfTheBytesIsAnEvent) {
   JobModel model;
   model.settle();
   for (int i = 0; i < 2; ++i) {

@@ -57,31 +57,31 @@ struct RuntimeCredentialsCacheTest : ::testing::Test {
   }
 };
 
-TEST_F(RuntimeCredentialsCacheTest, IsReadAgainOnceARuntimeRefusesItWhateverWasAsked) {
+TEST_F(RuntimeCredentialsCacheTest, ReadsTheSecretAgainWhenARuntimeRejectsAnyCall) {
   int number = 0;
   for (const Code code : {Code::kUnauthorized, Code::kUntrusted}) {
     fails_with = code;
-    const std::vector<std::function<void(runtime::RuntimeClient&)>> questions{
-        [](runtime::RuntimeClient& one) { (void)one.status({}); },
-        [](runtime::RuntimeClient& one) { (void)one.job("a", {}); },
-        [](runtime::RuntimeClient& one) { (void)one.jobs({}); },
-        [](runtime::RuntimeClient& one) { (void)one.put_job("a", {}, {}); },
-        [](runtime::RuntimeClient& one) { (void)one.cancel("a", {}); },
+    const std::vector<std::function<void(runtime::RuntimeClient&)>> calls{
+        [](runtime::RuntimeClient& runtime) { (void)runtime.status({}); },
+        [](runtime::RuntimeClient& runtime) { (void)runtime.job("a", {}); },
+        [](runtime::RuntimeClient& runtime) { (void)runtime.jobs({}); },
+        [](runtime::RuntimeClient& runtime) { (void)runtime.put_job("a", {}, {}); },
+        [](runtime::RuntimeClient& runtime) { (void)runtime.cancel("a", {}); },
     };
-    for (const auto& question : questions) {
+    for (const auto& call : calls) {
       const std::string token = std::to_string(++number);
       put_secret(token);
       if (number > 1) {
         const auto old = credentials();
-        EXPECT_EQ(old.token, std::to_string(number - 1)) << "kept";
-        question(*cache.client(set.meta.key, "10.0.0.1", old));
+        EXPECT_EQ(old.token, std::to_string(number - 1)) << "cached";
+        call(*cache.client(set.meta.key, "10.0.0.1", old));
       }
       EXPECT_EQ(credentials().token, token);
     }
   }
 }
 
-TEST_F(RuntimeCredentialsCacheTest, StaysWhileARuntimeIsOnlyAway) {
+TEST_F(RuntimeCredentialsCacheTest, KeepsCredentialsWhileARuntimeIsOnlyUnreachable) {
   put_secret("first");
   const auto first = credentials();
   put_secret("second");
@@ -92,7 +92,7 @@ TEST_F(RuntimeCredentialsCacheTest, StaysWhileARuntimeIsOnlyAway) {
   }
 }
 
-TEST_F(RuntimeCredentialsCacheTest, OneThatIsNewerIsNotForgottenForAnOlderOne) {
+TEST_F(RuntimeCredentialsCacheTest, ARejectionOfOldCredentialsDoesNotDropNewerOnes) {
   fails_with = Code::kUntrusted;
   put_secret("first");
   const auto slow = cache.client(set.meta.key, "10.0.0.1", credentials());
@@ -104,17 +104,17 @@ TEST_F(RuntimeCredentialsCacheTest, OneThatIsNewerIsNotForgottenForAnOlderOne) {
   EXPECT_EQ(credentials().token, "second");
 }
 
-TEST_F(RuntimeCredentialsCacheTest, OfAnotherSetOfThatNameOrWithoutAnAuthorityIsNotKept) {
+TEST_F(RuntimeCredentialsCacheTest, DoesNotCacheIncompleteCredentialsOrThoseOfADeletedSet) {
   put_secret("first");
   EXPECT_EQ(credentials(true).authority, "");
   put_secret("second");
-  EXPECT_EQ(credentials(true).token, "second") << "nobody could be spoken to with the first";
+  EXPECT_EQ(credentials(true).token, "second") << "the first was incomplete";
   EXPECT_EQ(credentials().token, "second");
   put_secret("third");
   set.meta.uid = "u-2";
   const auto found = cache.get(set, false, {});
   ASSERT_TRUE(found);
-  EXPECT_FALSE(*found) << "the Secret is of the set that is gone";
+  EXPECT_FALSE(*found) << "the Secret belongs to the deleted set";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using runtime::JobKind;
 using runtime::JobRequest;
 
-// Users write "/train", "train/" and "./train" and mean the same.
+// Users write the same path as "/train", "train/" and "./train".
 std::string beneath_root(const std::string& path) {
   std::string clean;
   std::istringstream names(path);
@@ -27,7 +27,7 @@ bool is_at_or_in(const std::string& path, const std::string& directory) {
   return path == directory || path.starts_with(directory + "/");
 }
 
-// The whole set, when one of them is its root.
+// Empty, which means the whole set, when one of them is its root.
 std::vector<std::string> beneath_root(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const auto& path : paths) {
@@ -64,7 +64,7 @@ Result<engine::SyncTask> sync_task(const api::SampleJob& job, const api::SampleS
                  "syncOptions.manager is for JuiceFS's own workers; leave it out, the runtimes "
                  "share the work themselves"};
   }
-  // Patterns have been globs since JuiceFS 1.0: a regular expression would silently match nothing.
+  // JuiceFS has used globs since 1.0: a regular expression would silently match nothing.
   for (const std::string& pattern : {o.include, o.exclude}) {
     if (pattern.find_first_of("^$|(){}+\\") != pattern.npos || pattern.find(".*") == 0) {
       return Error{Code::kInvalid, "'" + pattern +
@@ -93,7 +93,8 @@ Result<engine::SyncTask> sync_task(const api::SampleJob& job, const api::SampleS
   return task;
 }
 
-// The contract lets users name directories of the cache on nodes; a cache is cleared by samples.
+// Users may name directories of the cache on nodes, as with the Go operator; a cache is cleared by
+// samples, so such a directory means all of them.
 Result<std::vector<std::string>> cleared_paths(const api::SampleJob& job,
                                                const api::SampleSet& set) {
   if (!job.spec.clear) return std::vector<std::string>{};
@@ -114,7 +115,7 @@ Result<std::vector<std::string>> cleared_paths(const api::SampleJob& job,
                          std::ranges::any_of(roots, [&](const std::string& root) {
                            return beneath_root(path) == beneath_root(root);
                          });
-    if (is_root) return std::vector<std::string>{};  // that is all of it
+    if (is_root) return std::vector<std::string>{};
     out.push_back(path);
   }
   return beneath_root(out);

@@ -31,11 +31,11 @@ struct JobType {
 
   bool changes_volume = false;        // on a shared volume, the first runtime is enough
   bool exclusive = false;             // on a shared volume, one job of this type at a time
-  bool waits_for_first_sync = false;  // that the runtimes of the set share
+  bool waits_for_first_sync = false;  // until the first sync of the set has ended
   bool needs_source_keys = false;     // the Secret in spec.secretRef goes to the runtimes
 };
 
-// Of a text that is no type: one whose request() is kInvalid.
+// For a text that is no type, a JobType whose request() is kInvalid.
 const JobType& job_type(const std::string& type);
 
 }  // namespace paddle::controllers::sample_job

@@ -26,7 +26,7 @@ Result<runtime::JobRequest> request_for(const api::SampleJob& job, const api::Sa
   return job_type(job.spec.type).request(job, set, partition, partitions);
 }
 
-TEST(SampleJobType, ASyncWithoutOptionsIsTheSetsOwn) {
+TEST(SampleJobType, ASyncWithoutOptionsCopiesTheSourceOfTheSet) {
   const auto request = request_for(job_typed("sync"), plain_set(), 1, 3);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->sync, engine::SyncTask{});
@@ -56,7 +56,7 @@ TEST(SampleJobType, SyncOptionsKeepTheirMeaning) {
   EXPECT_TRUE(request->sync.no_https);
 }
 
-TEST(SampleJobType, OptionsThatAreGoneAreRefusedOrRemarkedOn) {
+TEST(SampleJobType, RemovedOptionsAreRejectedOrWarnedAbout) {
   auto job = job_typed("sync");
   job.spec.sync = api::SyncOptions{.manager = "10.0.0.1"};
   EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
@@ -68,7 +68,7 @@ TEST(SampleJobType, OptionsThatAreGoneAreRefusedOrRemarkedOn) {
   EXPECT_TRUE(request_for(job_typed("sync"), bare, 0, 1).is(Code::kInvalid));
 }
 
-TEST(SampleJobType, AWarmUpIsPartOfAStrategy) {
+TEST(SampleJobType, AWarmUpRequestHasItsPartitionAndStrategy) {
   auto job = job_typed("warmup");
   job.spec.warmup = api::WarmupOptions{
       .paths = {"/train", "val/"},
@@ -87,7 +87,7 @@ TEST(SampleJobType, AWarmUpIsPartOfAStrategy) {
   EXPECT_TRUE(request_for(job, plain_set(), 1, 3)->which.paths.empty());
 }
 
-TEST(SampleJobType, ARemovalNamesItsPathsAndNeverTheRoot) {
+TEST(SampleJobType, ARemovalNamesPathsButNeverTheRoot) {
   auto job = job_typed("rmr");
   EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
   job.spec.rmr = api::RmrOptions{.paths = {"/train", "val/n1"}, .skip_trash = true};
@@ -99,7 +99,7 @@ TEST(SampleJobType, ARemovalNamesItsPathsAndNeverTheRoot) {
   EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
 }
 
-TEST(SampleJobType, AClearOfACacheDirectoryIsAClearOfTheSet) {
+TEST(SampleJobType, ClearingACacheDirectoryClearsTheWholeSet) {
   auto job = job_typed("clear");
   EXPECT_TRUE(request_for(job, plain_set(), 1, 2)->which.paths.empty());
   for (const char* root : {"/ssd/a", "/ssd/b/", "/cache/dev-shm-imagenet", "/dev/shm/imagenet"}) {
@@ -128,7 +128,7 @@ TEST(SampleJobType, PathsMeanTheSameHoweverTheyAreWritten) {
   EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
 }
 
-TEST(SampleJobType, SamplesWhoseNameBeginsLikeACacheAreSamples) {
+TEST(SampleJobType, PathsThatOnlyBeginLikeACacheDirectoryAreSamples) {
   auto job = job_typed("clear");
   job.spec.clear = api::ClearOptions{.paths = {"/cached_train", "/cache-val"}};
   auto request = request_for(job, plain_set(), 0, 1);
@@ -140,7 +140,7 @@ TEST(SampleJobType, SamplesWhoseNameBeginsLikeACacheAreSamples) {
   EXPECT_TRUE(request->which.paths.empty());
 }
 
-TEST(SampleJobType, RegularExpressionsAreToldFromGlobs) {
+TEST(SampleJobType, RegularExpressionsAreRejectedAndGlobsAreNot) {
   for (const char* pattern : {"/2017-[0-9]{2}/", ".*jpg", "\\.tmp$", "a|b"}) {
     auto job = job_typed("sync");
     job.spec.sync = api::SyncOptions{.exclude = pattern};
