@@ -123,15 +123,15 @@ class RenewalTest : public RuntimeTest {
         server_side_, {.metrics_address = "0", .health_address = "0"}, metrics_);
     EXPECT_TRUE(made);
     manager_ = *std::move(made);
-    controllers::sample_jobs::SampleJobOptions options;
+    controllers::sample_job::Options options;
     options.engines = {std::make_shared<engine::juicefs::JuicefsManifestBuilder>()};
     options.runtime_at = [this](const std::string&, const runtime::RuntimeCredentials& access) {
       return std::make_unique<RemoteHere>(address_, access);
     };
-    EXPECT_TRUE(manager_->add({.name = controllers::kSampleJobController, .workers = 2},
+    EXPECT_TRUE(manager_->add({.name = controllers::sample_job::kControllerName, .workers = 2},
                               [options](const controllers::ControllerContext& around) {
-                                return controllers::make_sample_job_reconciler(around, options,
-                                                                               system_clock());
+                                return controllers::sample_job::make_reconciler(around, options,
+                                                                                system_clock());
                               }));
     return std::jthread([this](std::stop_token stop) { EXPECT_TRUE(manager_->run(stop)); });
   }

@@ -13,9 +13,9 @@
 namespace paddle::controllers {
 namespace {
 
-// Of one call to a runtime.
+// Timeouts of one call to a runtime.
 constexpr std::chrono::seconds kSampleSetAsks{4};
-constexpr std::chrono::seconds kSampleJobAsks{5};
+constexpr std::chrono::seconds kSampleJobCallTimeout{5};
 // Runtimes that fall silent are to be noticed within 15 s, also while something else fails.
 constexpr std::chrono::seconds kSampleSetPause{5};
 
@@ -65,15 +65,16 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
 }
 
 Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
-  const sample_jobs::SampleJobOptions wanted{
+  const sample_job::Options wanted{
       .ns = options.ns,
       .engines = engines(),
-      .runtime_at = runtime::http_runtime_clients(kSampleJobAsks)};
-  return manager.add(
-      {.name = kSampleJobController, .lease = kSampleJobLease, .workers = options.workers},
-      [&](const ControllerContext& around) {
-        return make_sample_job_reconciler(around, wanted, clock);
-      });
+      .runtime_at = runtime::http_runtime_clients(kSampleJobCallTimeout)};
+  return manager.add({.name = sample_job::kControllerName,
+                      .lease = sample_job::kLeaseName,
+                      .workers = options.workers},
+                     [&](const ControllerContext& around) {
+                       return sample_job::make_reconciler(around, wanted, clock);
+                     });
 }
 
 }  // namespace

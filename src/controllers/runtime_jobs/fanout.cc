@@ -7,16 +7,16 @@
 namespace paddle::controllers::runtime_jobs {
 namespace {
 
-// One that has ended stays as it was said to be; there is nothing left to wait for.
-void note(const PartitionReport& answer, const api::JobPartition& first, WallTime now,
-          api::JobPartition& part) {
-  part.node = answer.node;
-  part.state = partition_state(answer.job->state);
-  part.message = answer.job->error;
-  if (part.state == kSucceeded) part.message = left_out_text(answer.job->left_out);
-  part.work = to_work(*answer.job);
-  part.cut = answer.job->cut;
-  // The first runtime will not say any more what this part is.
+// Takes over one report.
+void update(const PartitionReport& report, const api::JobPartition& first, WallTime now,
+            api::JobPartition& part) {
+  part.node = report.node;
+  part.state = partition_state(report.job->state);
+  part.message = report.job->error;
+  if (part.state == kSucceeded) part.message = left_out_text(report.job->left_out);
+  part.work = to_work(*report.job);
+  part.cut = report.job->cut;
+  // The first runtime has ended and will not say any more what this part is.
   const bool waits_in_vain = part.cut.empty() && !first.cut.empty() && first.state == kSucceeded;
   const bool stalls = part.state == kFailed || (waits_in_vain && !ended(part.state));
   if (!stalls) part.stalled_since.reset();
@@ -29,14 +29,14 @@ bool stalled_for_long(const api::JobPartition& part, WallTime now) {
 
 }  // namespace
 
-const PartitionReport* report_of(const std::vector<PartitionReport>& answers, int partition) {
-  const auto found = std::ranges::find(answers, partition, &PartitionReport::partition);
-  return found == answers.end() ? nullptr : &*found;
+const PartitionReport* report_of(const std::vector<PartitionReport>& reports, int partition) {
+  const auto found = std::ranges::find(reports, partition, &PartitionReport::partition);
+  return found == reports.end() ? nullptr : &*found;
 }
 
-bool is_reachable(const std::vector<PartitionReport>& answers, int partition) {
-  const PartitionReport* answer = report_of(answers, partition);
-  return answer && answer->error.empty();
+bool is_reachable(const std::vector<PartitionReport>& reports, int partition) {
+  const PartitionReport* report = report_of(reports, partition);
+  return report && report->error.empty();
 }
 
 PartitionJobs start_partitions(const std::string& id, const std::vector<int>& partitions) {
@@ -45,34 +45,34 @@ PartitionJobs start_partitions(const std::string& id, const std::vector<int>& pa
   return parts;
 }
 
-std::vector<int> sharing_partitions(const std::vector<PartitionReport>& answers, int count) {
+std::vector<int> sharing_partitions(const std::vector<PartitionReport>& reports, int count) {
   std::vector<int> found;
   for (int i = 0; i < count; ++i) {
-    if (i == 0 || is_reachable(answers, i)) found.push_back(i);
+    if (i == 0 || is_reachable(reports, i)) found.push_back(i);
   }
   return found;
 }
 
-void update_partitions(const std::vector<PartitionReport>& answers, int partitions, WallTime now,
+void update_partitions(const std::vector<PartitionReport>& reports, int partitions, WallTime now,
                        PartitionJobs& parts,
-                       const std::function<void(const api::JobPartition&)>& give) {
+                       const std::function<void(const api::JobPartition&)>& send) {
   for (auto& part : parts) {
     if (ended(part.state) || part.index >= partitions) continue;
-    const PartitionReport* answer = report_of(answers, part.index);
-    if (!answer || !answer->error.empty()) {
-      part.message = answer ? answer->error : "its runtime is away";
+    const PartitionReport* report = report_of(reports, part.index);
+    if (!report || !report->error.empty()) {
+      part.message = report ? report->error : "its runtime is away";
       if (!part.stalled_since) part.stalled_since = now;
       continue;
     }
-    if (answer->job) {
-      note(*answer, parts.front(), now, part);
+    if (report->job) {
+      update(*report, parts.front(), now, part);
       continue;
     }
-    // Never heard of it: not asked yet, or a successor on another node.
-    part.node = answer->node;
+    // It does not know the part: not sent yet, or the runtime has moved to another node.
+    part.node = report->node;
     part.message.clear();
     part.stalled_since.reset();
-    give(part);
+    send(part);
   }
 }
 
@@ -97,7 +97,7 @@ std::string redivision_reason(const PartitionJobs& parts, int partitions, WallTi
   for (const auto& part : parts) {
     if (part.state == kSucceeded) continue;
     if (part.state == kFailed || part.state == kCancelled) return "";
-    // Nobody else can divide it.
+    // No other runtime can divide it.
     if (part.index == parts.front().index || !stalled_for_long(part, now)) return "";
     waits = part.message.empty() ? "the first runtime lost how it was divided"
                                  : "partition " + std::to_string(part.index) + ": " + part.message;
@@ -120,12 +120,12 @@ void redivide(const std::string& id, const std::vector<int>& partitions, Partiti
   parts = start_partitions(id, partitions);
 }
 
-void cancel_abandoned(const std::vector<PartitionReport>& answers, int partitions,
+void cancel_abandoned(const std::vector<PartitionReport>& reports, int partitions,
                       PartitionJobs& left,
                       const std::function<void(const api::JobPartition&)>& cancel) {
   std::erase_if(left, [&](const api::JobPartition& part) {
-    if (part.index >= partitions) return true;  // its runtime is gone, and will not be again
-    if (!is_reachable(answers, part.index)) return false;
+    if (part.index >= partitions) return true;  // the set has no such partition any more
+    if (!is_reachable(reports, part.index)) return false;
     cancel(part);
     return true;
   });

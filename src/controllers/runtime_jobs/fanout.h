@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of one job, each with the runtime of one partition, kept in a status. Pure.
+// One job as parts, one for the runtime of each partition, kept in a status. Pure.
 //
-// A part is asked for under an id that stands in the status, and what is said to have succeeded is
-// never asked for again. A sync is divided by the runtime of the first part. Its parts keep their
-// runtimes, however often these restart or move; when nothing goes on but parts of runtimes that
-// do not come back, what is left is divided anew among those that are there (redivide), and
-// what was given up is remembered until it has been cancelled (`left`).
+// A part is sent under an id that is in the status, and a part that is known to have succeeded is
+// never sent again. A sync is divided by the runtime of the first part. A part stays with its
+// partition, however often the runtime restarts or moves to another node. When only parts of
+// runtimes that do not come back are left, these are divided again among the runtimes that run
+// (redivide), and an abandoned part is kept until it has been cancelled (`left`).
 
 #pragma once
 
@@ -25,47 +25,47 @@ namespace paddle::controllers::runtime_jobs {
 
 using PartitionJobs = std::vector<api::JobPartition>;
 
-// A part waits this long for its runtime, or for the first one to say what it is, before it is
-// given to others.
+// How long a part waits for its runtime, or for the first runtime to say what the part is, before
+// it is divided among the others.
 inline constexpr std::chrono::seconds kStallTimeout{60};
 
-// A runtime of the set that runs, and what it knows of its part.
+// A runtime of the set that runs, and what it reports on its part.
 struct PartitionReport {
   int partition = 0;
   std::string node{};
-  std::string error{};                      // why it could not be asked
-  std::optional<runtime::JobReport> job{};  // nothing: never heard of it, or could not be asked
+  std::string error{};                      // why it could not be queried
+  std::optional<runtime::JobReport> job{};  // absent: it does not know the part, or see `error`
   bool operator==(const PartitionReport&) const = default;
 };
-const PartitionReport* report_of(const std::vector<PartitionReport>& answers, int partition);
-bool is_reachable(const std::vector<PartitionReport>& answers, int partition);
+const PartitionReport* report_of(const std::vector<PartitionReport>& reports, int partition);
+bool is_reachable(const std::vector<PartitionReport>& reports, int partition);
 
-// One for each of these partitions, in this order, none of them asked for yet.
+// One part for each of these partitions, in this order, not sent yet.
 PartitionJobs start_partitions(const std::string& id, const std::vector<int>& partitions);
-// The first, which divides, and of `count` partitions those that are there.
-std::vector<int> sharing_partitions(const std::vector<PartitionReport>& answers, int count);
+// Of `count` partitions the first, whose runtime divides, and those whose runtimes are reachable.
+std::vector<int> sharing_partitions(const std::vector<PartitionReport>& reports, int count);
 
-// What the runtimes say goes into the parts that have not ended; `give` is called for each whose
-// runtime has not heard of it. PartitionJobs of partitions that the set no longer has stay as they
-// are.
-void update_partitions(const std::vector<PartitionReport>& answers, int partitions, WallTime now,
+// Takes the reports over into the parts that have not ended, and calls `send` for each part that
+// its runtime does not know. Parts of partitions that the set no longer has stay as they are.
+void update_partitions(const std::vector<PartitionReport>& reports, int partitions, WallTime now,
                        PartitionJobs& parts,
-                       const std::function<void(const api::JobPartition&)>& give);
+                       const std::function<void(const api::JobPartition&)>& send);
 
-bool all_succeeded(const PartitionJobs& parts);  // and there is one
-// Why what is left of a shared sync has to be divided anew; empty: it need not.
+bool all_succeeded(const PartitionJobs& parts);  // false when there are none
+// Why the rest of a divided sync has to be divided again; empty: it does not.
 std::string redivision_reason(const PartitionJobs& parts, int partitions, WallTime now);
-// The division after that of this id: "<id>.1", "<id>.2".
+// The id of the division after this one: "<id>.1", "<id>.2".
 std::string next_division_id(const std::string& id);
-// The parts are another division's from now on; those of the old that have not ended are left.
+// Replaces the parts by those of another division; old parts that have not ended go to `left`.
 void redivide(const std::string& id, const std::vector<int>& partitions, PartitionJobs& parts,
               PartitionJobs& left);
-// Cancels what was left where its runtime can be told, and forgets it.
-void cancel_abandoned(const std::vector<PartitionReport>& answers, int partitions,
+// Calls `cancel` for each part in `left` whose runtime is reachable, and removes it from `left`;
+// also removes parts of partitions that the set no longer has.
+void cancel_abandoned(const std::vector<PartitionReport>& reports, int partitions,
                       PartitionJobs& left,
                       const std::function<void(const api::JobPartition&)>& cancel);
 
-// Says in `request`, which is for the whole sync, which part of it this is.
+// Makes `request`, which is for the whole sync, one for this part of it.
 void describe_part(const api::JobPartition& part, const PartitionJobs& parts,
                    const std::string& lists_at, runtime::JobRequest& request);
 

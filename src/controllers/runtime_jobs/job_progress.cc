@@ -8,7 +8,7 @@
 namespace paddle::controllers::runtime_jobs {
 namespace {
 
-constexpr int kTold = 3;
+constexpr int kListedFailures = 3;
 
 std::int64_t percent(std::int64_t done, std::int64_t total) {
   if (total <= 0) return 0;
@@ -35,9 +35,7 @@ std::string partition_state(runtime::JobState state) {
   return kPending;
 }
 
-bool ended(const std::string& state) {
-  return state == kSucceeded || state == kFailed || state == kCancelled;
-}
+bool ended(const std::string& state) { return api::partition_state::is_final(state); }
 
 api::Work to_work(const runtime::JobReport& report) {
   return {.files_total = report.files_total,
@@ -59,7 +57,7 @@ api::Work sum(const std::vector<api::JobPartition>& partitions) {
     all.bytes_total += each.work->bytes_total;
     all.bytes_done += each.work->bytes_done;
     all.bytes_per_second += each.work->bytes_per_second;
-    all.eta_seconds = std::max(all.eta_seconds, each.work->eta_seconds);  // they run side by side
+    all.eta_seconds = std::max(all.eta_seconds, each.work->eta_seconds);  // they run in parallel
   }
   return all;
 }
@@ -101,14 +99,14 @@ std::string left_out_text(const engine::LeftOut& left) {
 
 std::string failures_text(const std::vector<api::JobPartition>& partitions) {
   std::string text;
-  int told = 0, more = 0;
+  int listed = 0, more = 0;
   for (const auto& each : partitions) {
     if (each.state != kFailed && each.state != kCancelled) continue;
-    if (told == kTold) {
+    if (listed == kListedFailures) {
       ++more;
       continue;
     }
-    ++told;
+    ++listed;
     text += (text.empty() ? "" : "; ") + ("partition " + std::to_string(each.index));
     if (!each.node.empty()) text += " on " + each.node;
     text += ": " + (each.message.empty() ? std::string("cancelled") : each.message);

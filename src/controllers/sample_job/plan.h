@@ -2,91 +2,26 @@
 //
 // What to do next for one SampleJob, decided from values alone.
 //
-//   desired(job, world, now) -> Plan
+//   ""  ->  Pending (the condition Ready says what it waits for)  ->  Running  ->  Succeeded |
+//   Failed
 //
-//   ""  ->  Pending (waits: the condition says for what)  ->  Running  ->  Succeeded | Failed
-//
-// Properties the tests hold it to:
-//   - a converged world yields no action;
-//   - the id is in the status before any runtime hears of it, and never used for anything else;
-//   - what is said to have succeeded is never asked for again;
-//   - nothing is asked for while the set, its runtimes or the Secret are missing: it goes on by
-//     itself when they come. Without a runtime no job succeeds.
+// Properties that the tests prove:
+//   - a converged world yields an empty plan;
+//   - the id of an attempt is in the status before any runtime receives it, and is never reused;
+//   - a part that is known to have succeeded is never requested again;
+//   - nothing is requested while the set, its runtimes or the Secret are missing; the job continues
+//     by itself when they appear. Without a runtime no job succeeds.
 
 #pragma once
 
-#include <chrono>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "api/sample_job.h"
 #include "base/clock.h"
+#include "controllers/sample_job/actions.h"
+#include "controllers/sample_job/config.h"
 #include "controllers/sample_job/world.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
-struct PutJob {
-  int partition = 0;
-  std::string id{};
-  runtime::JobRequest request{};
-  bool operator==(const PutJob&) const = default;
-};
-struct CancelJob {
-  int partition = 0;
-  std::string id{};
-  bool operator==(const CancelJob&) const = default;
-};
-// All parts of a sync that several runtimes share have been done: the first one counts it. Unless
-// it could be told, nothing that comes after it in a plan is carried out.
-struct CountSync {
-  std::string id{};
-  bool operator==(const CountSync&) const = default;
-};
-struct SetStatus {
-  api::SampleJobStatus status{};
-  bool operator==(const SetStatus&) const = default;
-};
-// Its time after the end is over.
-struct DeleteThis {
-  bool operator==(const DeleteThis&) const = default;
-};
-// Of a schedule.
-struct CreateRun {
-  api::SampleJob run{};
-  bool operator==(const CreateRun&) const = default;
-};
-struct DeleteRun {
-  api::ObjectKey key{};
-  std::string uid{};
-  bool operator==(const DeleteRun&) const = default;
-};
-struct DropFinalizer {  // that of older operators
-  bool operator==(const DropFinalizer&) const = default;
-};
-struct Tell {
-  bool warning = false;
-  std::string reason{};
-  std::string message{};
-  bool operator==(const Tell&) const = default;
-};
-using Action = std::variant<PutJob, CancelJob, CountSync, SetStatus, DeleteThis, CreateRun,
-                            DeleteRun, DropFinalizer, Tell>;
+Plan desired(const api::SampleJob& job, const World& world, const Config& config, WallTime now);
 
-struct Plan {
-  std::vector<Action> actions{};
-  std::optional<std::chrono::nanoseconds> requeue_after{};
-  bool operator==(const Plan&) const = default;
-};
-
-Plan desired(const api::SampleJob& job, const World& world, WallTime now);
-
-bool finished(const std::string& phase);              // Succeeded or Failed
-bool begins_again(const api::SampleJob& job);         // it failed, and its spec is another now
-std::string finalizer_of(const api::SampleJob& job);  // paddlepaddle.org/samplejob-<name>
-
-// The ids that this job may have given to runtimes begin with this, and no other job's do.
-std::string id_prefix(const api::Meta& meta);
-
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

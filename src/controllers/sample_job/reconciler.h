@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drives one SampleJob towards its end: read, ask the runtimes, decide, act. All the thinking is in
-// plan.h. A job that is deleted while it runs is cancelled at the runtimes: at once, or by the next
-// operator, which asks them what they know and cancels what nobody wants any more.
+// Reconciles SampleJobs: observes, calls desired(), executes the plan. Decides nothing.
+//
+// A job that is deleted while it runs is cancelled at the runtimes: at once, or by the next
+// operator, which finds what they still have (execute/orphaned_jobs.h).
 
 #pragma once
 
+#include <string>
+
 #include "controllers/loop/manager.h"
-#include "controllers/sample_job/options.h"
+#include "controllers/sample_job/config.h"
+#include "engine/manifests.h"
+#include "runtime/runtime_client.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_job {
 
-inline constexpr const char* kSampleJobController = "SampleJob";  // as events have always named it
-inline constexpr const char* kSampleJobLease = "778668173.batch.paddlepaddle.org";
+inline constexpr const char* kControllerName = "SampleJob";  // the source of our events, too
+inline constexpr const char* kLeaseName = "778668173.batch.paddlepaddle.org";
 
-// Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_sample_job_reconciler(const ControllerContext& around,
-                                     const sample_jobs::SampleJobOptions& options,
-                                     const Clock& clock);
+struct Options {
+  std::string ns{};  // empty: all namespaces
+  engine::ManifestBuilders engines{};
+  runtime::RuntimeClientFactory runtime_at{};
+  Config config{};
+};
 
-}  // namespace paddle::controllers
+// Connects the informers that it needs to the queue and returns the reconcile function. The clock
+// must outlive that function.
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock);
+
+}  // namespace paddle::controllers::sample_job

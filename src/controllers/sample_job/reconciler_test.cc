@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reconciler over FakeCluster with runtimes of our own making; once with calls that fail, get
-// lost and are repeated.
+// The reconciler against a FakeCluster and fake runtimes; also with calls that fail, get lost and
+// are repeated.
 
 #include "controllers/sample_job/reconciler.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
 #include "base/base64.h"
 #include "base/sync.h"
-#include "controllers/sample_job/plan.h"
+#include "controllers/sample_job/spec/names.h"
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_job {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace sample_jobs;
 using kube::Json;
 using kube::ObjectKey;
 namespace kinds = kube::resources;
+using api::sample_job_phase::is_final;
 using runtime::JobState;
 
 const ObjectKey kSet{"train", "imagenet"};
@@ -32,21 +33,22 @@ void until(const Condition& condition) {
   while (!condition()) system_clock().sleep(2ms, {});
 }
 
-// Each takes jobs in turn and does the first that is open when it is asked about; says what it did.
+// Each runtime takes jobs in order. A query for any job completes the first one that is open;
+// done_at() lists what was completed.
 class FakeRuntimes {
  public:
   runtime::RuntimeClientFactory at() {
     return [this](const std::string& address, const runtime::RuntimeCredentials& access) {
       EXPECT_EQ(access.token, "secret");
-      EXPECT_EQ(access.authority, "");  // the engine of this set answers in the clear
+      EXPECT_EQ(access.authority, "");  // the engine of this set does not serve TLS
       return std::make_unique<One>(*this, address);
     };
   }
-  // Ids in the order in which they were done, of one runtime.
   std::map<std::string, std::string> keys() EXCLUDES(mutex_) {
     Lock lock(mutex_);
     return keys_;
   }
+  // Ids in the order in which this runtime completed them.
   std::vector<std::string> done_at(const std::string& address) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     return done_[address];
@@ -57,11 +59,11 @@ class FakeRuntimes {
     for (const auto& job : jobs_[address]) open += !runtime::ended(job.state);
     return open;
   }
-  void hold(bool held) EXCLUDES(mutex_) {
+  void stop_working(bool stopped) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    held_ = held;
+    stopped_ = stopped;
   }
-  // Answers requests of this kind like this.
+  // Requests of this kind fail with this error.
   void refuse(runtime::JobKind kind, Error why) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     refusals_.emplace(kind, std::move(why));
@@ -72,7 +74,7 @@ class FakeRuntimes {
    public:
     One(FakeRuntimes& all, std::string address) : all_(all), address_(std::move(address)) {}
     Result<runtime::StatusReport> status(std::stop_token) override {
-      return Error{Code::kUnavailable, "jobs do not ask for it"};
+      return Error{Code::kUnavailable, "not needed for jobs"};
     }
     Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
       return all_.job(address_, id);
@@ -104,7 +106,7 @@ class FakeRuntimes {
     auto& all = jobs_[address];
     const auto open =
         std::ranges::find_if(all, [](const auto& each) { return !runtime::ended(each.state); });
-    if (!held_ && open != all.end()) {
+    if (!stopped_ && open != all.end()) {
       open->state = JobState::kSucceeded;
       done_[address].push_back(open->id);
     }
@@ -127,7 +129,7 @@ class FakeRuntimes {
   }
 
   Mutex mutex_;
-  bool held_ GUARDED_BY(mutex_) = false;
+  bool stopped_ GUARDED_BY(mutex_) = false;
   std::map<runtime::JobKind, Error> refusals_ GUARDED_BY(mutex_);
   std::map<std::string, std::string> keys_ GUARDED_BY(mutex_);
   std::map<std::string, std::vector<runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
@@ -184,8 +186,8 @@ struct SampleJobReconcilerTest : ::testing::Test {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
     EXPECT_TRUE((*made)->add(
-        {.name = kSampleJobController, .workers = 4}, [&](const ControllerContext& around) {
-          return make_sample_job_reconciler(around, {.runtime_at = runtimes.at()}, clock);
+        {.name = kControllerName, .workers = 4}, [&](const ControllerContext& context) {
+          return make_reconciler(context, {.runtime_at = runtimes.at()}, clock);
         }));
     return *std::move(made);
   }
@@ -201,7 +203,7 @@ struct SampleJobReconcilerTest : ::testing::Test {
     }));
     return all;
   }
-  // A few jobs, to their end; none has an effect twice.
+  // Runs a few jobs to their end; none has an effect twice.
   void live(kube::Cluster& cluster) {
     auto manager = make(cluster);
     std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
@@ -209,7 +211,7 @@ struct SampleJobReconcilerTest : ::testing::Test {
       create_job("job-" + std::to_string(i), {{"type", i % 2 ? "warmup" : "clear"}});
     }
     system_clock().sleep(20ms, {});
-    create_set();  // they have waited for it
+    create_set();  // the jobs have waited for it
     until([&] {
       return std::ranges::all_of(all_jobs(),
                                  [](const auto& each) { return each.status.phase == "Succeeded"; });
@@ -224,21 +226,21 @@ struct SampleJobReconcilerTest : ::testing::Test {
   }
 };
 
-TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndOnceTheirSetIsThere) { live(server); }
+TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndOnceTheirSetExists) { live(server); }
 
-TEST_F(SampleJobReconcilerTest, DoesSoWhenEveryCallFailsOnce) {
+TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndWhenEveryCallFailsOnce) {
   kube::FailingCluster failing(server, kube::faults::each_once({}));
   live(failing);
   EXPECT_GT(failing.injected(), 10u);
 }
 
-TEST_F(SampleJobReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
+TEST_F(SampleJobReconcilerTest, RunsJobsToTheirEndWhenAnswersAreLostAndRequestsRepeated) {
   kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
   live(failing);
   EXPECT_GT(failing.injected(), 5u);
 }
 
-TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
+TEST_F(SampleJobReconcilerTest, ManyJobsOfOneTypeAreDoneInOrder) {
   create_set();
   constexpr int kJobs = 40;
   for (int i = 0; i < kJobs; ++i) {
@@ -253,7 +255,7 @@ TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
   });
   const auto done = runtimes.done_at("10.0.0.0");
   ASSERT_EQ(done.size(), jobs.size());
-  // Nobody is overtaken by more than are sent at once.
+  // A job is overtaken by at most as many as are sent at once.
   for (size_t i = 0; i < done.size(); ++i) {
     const auto place = std::ranges::find_if(
         jobs, [&](const auto& each) { return done[i].starts_with(id_prefix(each.meta)); });
@@ -263,14 +265,14 @@ TEST_F(SampleJobReconcilerTest, ManyJobsOfOneKindAreDoneInTheirOrder) {
   running.request_stop();
 }
 
-TEST_F(SampleJobReconcilerTest, ARequestThatRuntimesCallWrongFailsWithTheirWords) {
+TEST_F(SampleJobReconcilerTest, AJobThatARuntimeRejectsFailsWithTheRuntimesMessage) {
   runtimes.refuse(runtime::JobKind::kWarmup, {Code::kInvalid, "ranks is too large"});
   create_set();
   create_job("wrong", {{"type", "warmup"}});
   create_job("right", {{"type", "clear"}});
   auto manager = make(server);
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
-  until([&] { return finished(job("wrong").status.phase) && finished(job("right").status.phase); });
+  until([&] { return is_final(job("wrong").status.phase) && is_final(job("right").status.phase); });
   EXPECT_EQ(job("right").status.phase, "Succeeded");
   EXPECT_EQ(job("wrong").status.phase, "Failed");
   const auto wrong = job("wrong");
@@ -280,7 +282,7 @@ TEST_F(SampleJobReconcilerTest, ARequestThatRuntimesCallWrongFailsWithTheirWords
   running.request_stop();
 }
 
-TEST_F(SampleJobReconcilerTest, ASecretThatGoesAwayIsNamedAndWaitedFor) {
+TEST_F(SampleJobReconcilerTest, WaitsForADeletedSecretAndNamesIt) {
   create_set();
   const Json secret = {{"apiVersion", "v1"},
                        {"kind", "Secret"},
@@ -288,7 +290,7 @@ TEST_F(SampleJobReconcilerTest, ASecretThatGoesAwayIsNamedAndWaitedFor) {
                        {"data", {{"access-key", base64_encode("me")}}}};
   ASSERT_TRUE(server.create(kinds::kSecrets, secret));
   create_job("copy", {{"type", "sync"}, {"secretRef", {{"name", "keys"}}}});
-  {  // A request for it has been stored by an operator that is gone, and so is its Secret.
+  {  // A previous operator has stored the id of an attempt; the Secret has been deleted since.
     auto stored = server.get(kinds::kSampleJobs, {kSet.ns, "copy"});
     ASSERT_TRUE(stored);
     auto known = *api::decode_sample_job(*stored);
@@ -314,7 +316,7 @@ TEST_F(SampleJobReconcilerTest, ASecretThatGoesAwayIsNamedAndWaitedFor) {
 
 TEST_F(SampleJobReconcilerTest, ADeletedJobIsCancelledByThisOperatorOrTheNext) {
   create_set();
-  runtimes.hold(true);
+  runtimes.stop_working(true);
   for (const bool watched : {true, false}) {
     create_job("running", {{"type", "warmup"}});
     {
@@ -357,7 +359,7 @@ TEST_F(SampleJobReconcilerTest, KeysOfAnotherSourceGoToTheRuntimeAndNowhereElse)
   running.request_stop();
 }
 
-TEST_F(SampleJobReconcilerTest, AScheduleMakesAJobThatRuns) {
+TEST_F(SampleJobReconcilerTest, AScheduleCreatesAJobThatRuns) {
   create_set();
   create_job("nightly", {{"type", "clear"}, {"schedule", "* * * * *"}});
   const ManualClock later(system_clock().wall() + 1h);
@@ -376,4 +378,4 @@ TEST_F(SampleJobReconcilerTest, AScheduleMakesAJobThatRuns) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_job

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decision about one SampleJob rests on: what the informers and the runtimes say. Values.
+// What a decision about one SampleJob is based on: the objects that informers have and the reports
+// of the runtimes. Values.
 
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,31 +13,35 @@
 #include "api/sample_job.h"
 #include "api/sample_set.h"
 #include "controllers/runtime_jobs/fanout.h"
+#include "runtime/protocol/protocol.h"
 
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 
 using runtime_jobs::PartitionReport;
 
-// Another job of the same set that has not ended.
+// Another job of the same set that has not finished.
 struct Sibling {
   std::string name{};
-  std::string type{};
+  std::optional<runtime::JobKind> kind{};
   WallTime created{};
-  bool sent = false;       // runtimes have been asked
-  bool waits = false;      // for something that only it needs: it holds up nobody
-  bool terminate = false;  // cancels others before it begins
+  bool sent = false;           // the runtimes have requests of it
+  bool blocked_alone = false;  // it waits for something that only it needs: others may overtake it
+  bool terminate = false;      // spec.terminate: it cancels older jobs before it starts
   bool operator==(const Sibling&) const = default;
 };
 
 struct World {
-  std::optional<api::SampleSet> set{};  // nothing: there is none of that name
-  // All runtimes of its engine see one volume: a sync or a removal is the first one's affair.
+  std::optional<api::SampleSet> set{};  // absent: it does not exist
+  // All runtimes of the set see one volume, so a sync or a removal is done once, not by each.
   bool shares_volume = false;
-  std::vector<PartitionReport> answers{};
+  std::vector<PartitionReport> reports{};  // of the runtimes that run, by partition
   std::vector<Sibling> siblings{};
-  // The Secret that the job names; nothing: it names none.
+  // Whether the Secret in spec.secretRef exists; absent: the job names none, or needs it no longer.
   std::optional<bool> secret_exists{};
-  std::vector<api::SampleJob> runs{};  // of a schedule: the jobs that it has made
+  std::vector<api::SampleJob> runs{};  // the jobs that a schedule has created
 };
 
-}  // namespace paddle::controllers::sample_jobs
+// Reports, by partition, that stand for requests which have been rejected and would be again.
+using RejectedRequests = std::map<int, PartitionReport>;
+
+}  // namespace paddle::controllers::sample_job

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/sample_job/request.h"
+#include "controllers/sample_job/spec/job_type.h"
 
 #include <gtest/gtest.h>
 
-#include "controllers/runtime_jobs/job_progress.h"
-
-namespace paddle::controllers::sample_jobs {
+namespace paddle::controllers::sample_job {
 namespace {
 
-using namespace runtime_jobs;
-
-api::SampleSet set_of() {
+api::SampleSet plain_set() {
   api::SampleSet set;
   set.meta.key = {"ns", "imagenet"};
   set.spec.source = api::SampleSource{.uri = "bos://imagenet.bj.bcebos.com/demo"};
@@ -18,22 +14,27 @@ api::SampleSet set_of() {
   return set;
 }
 
-api::SampleJob job_of(const std::string& type) {
+api::SampleJob job_typed(const std::string& type) {
   api::SampleJob job;
   job.meta.key = {"ns", "job"};
   job.spec.type = type;
   return job;
 }
 
-TEST(SampleJobRequest, ASyncWithoutOptionsIsTheSetsOwn) {
-  const auto request = request_of(job_of("sync"), set_of(), 1, 3);
+Result<runtime::JobRequest> request_for(const api::SampleJob& job, const api::SampleSet& set,
+                                        int partition, int partitions) {
+  return job_type(job.spec.type).request(job, set, partition, partitions);
+}
+
+TEST(SampleJobType, ASyncWithoutOptionsCopiesTheSourceOfTheSet) {
+  const auto request = request_for(job_typed("sync"), plain_set(), 1, 3);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->sync, engine::SyncTask{});
   EXPECT_EQ(request->which, engine::Selection{});
 }
 
-TEST(SampleJobRequest, SyncOptionsKeepTheirMeaning) {
-  auto job = job_of("sync");
+TEST(SampleJobType, SyncOptionsKeepTheirMeaning) {
+  auto job = job_typed("sync");
   job.spec.sync = api::SyncOptions{.source = "s3://b/x",
                                    .destination = "/train/",
                                    .threads = 20,
@@ -42,7 +43,7 @@ TEST(SampleJobRequest, SyncOptionsKeepTheirMeaning) {
                                    .include = "*.jpg,*.png",
                                    .bwlimit = 100,
                                    .no_https = true};
-  const auto request = request_of(job, set_of(), 0, 1);
+  const auto request = request_for(job, plain_set(), 0, 1);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->sync.source, "s3://b/x");
   EXPECT_EQ(request->sync.destination, "train");
@@ -55,25 +56,25 @@ TEST(SampleJobRequest, SyncOptionsKeepTheirMeaning) {
   EXPECT_TRUE(request->sync.no_https);
 }
 
-TEST(SampleJobRequest, OptionsThatAreGoneAreRefusedOrRemarkedOn) {
-  auto job = job_of("sync");
+TEST(SampleJobType, RemovedOptionsAreRejectedOrWarnedAbout) {
+  auto job = job_typed("sync");
   job.spec.sync = api::SyncOptions{.manager = "10.0.0.1"};
-  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+  EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
   job.spec.sync = api::SyncOptions{.http_port = 6070};
-  EXPECT_TRUE(request_of(job, set_of(), 0, 1));
-  EXPECT_NE(remark_on(job), "");
-  auto bare = set_of();
+  EXPECT_TRUE(request_for(job, plain_set(), 0, 1));
+  EXPECT_NE(job_type("sync").warning(job.spec), "");
+  auto bare = plain_set();
   bare.spec.source.reset();
-  EXPECT_TRUE(request_of(job_of("sync"), bare, 0, 1).is(Code::kInvalid));
+  EXPECT_TRUE(request_for(job_typed("sync"), bare, 0, 1).is(Code::kInvalid));
 }
 
-TEST(SampleJobRequest, AWarmUpIsPartOfAStrategy) {
-  auto job = job_of("warmup");
+TEST(SampleJobType, AWarmUpRequestHasItsPartitionAndStrategy) {
+  auto job = job_typed("warmup");
   job.spec.warmup = api::WarmupOptions{
       .paths = {"/train", "val/"},
       .strategy = {.name = "distributedBatch", .batch_size = 32, .ranks = 8, .seed = 7},
       .threads = 9};
-  const auto request = request_of(job, set_of(), 1, 3);
+  const auto request = request_for(job, plain_set(), 1, 3);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train", "val"}));
   EXPECT_EQ(request->which.partition, 1);
@@ -83,97 +84,72 @@ TEST(SampleJobRequest, AWarmUpIsPartOfAStrategy) {
   EXPECT_EQ(request->which.strategy.seed, 7u);
   EXPECT_EQ(request->which.lists_at, "imagenet-runtime-0.imagenet-runtime-service.ns:7716");
   job.spec.warmup->paths = {"/train", "/"};
-  EXPECT_TRUE(request_of(job, set_of(), 1, 3)->which.paths.empty());
+  EXPECT_TRUE(request_for(job, plain_set(), 1, 3)->which.paths.empty());
 }
 
-TEST(SampleJobRequest, ARemovalNamesItsPathsAndNeverTheRoot) {
-  auto job = job_of("rmr");
-  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+TEST(SampleJobType, ARemovalNamesPathsButNeverTheRoot) {
+  auto job = job_typed("rmr");
+  EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
   job.spec.rmr = api::RmrOptions{.paths = {"/train", "val/n1"}, .skip_trash = true};
-  const auto request = request_of(job, set_of(), 0, 1);
+  const auto request = request_for(job, plain_set(), 0, 1);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train", "val/n1"}));
   EXPECT_TRUE(request->which.skip_trash);
   job.spec.rmr->paths = {"train", "//"};
-  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+  EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
 }
 
-TEST(SampleJobRequest, AClearOfACacheDirectoryIsAClearOfTheSet) {
-  auto job = job_of("clear");
-  EXPECT_TRUE(request_of(job, set_of(), 1, 2)->which.paths.empty());
+TEST(SampleJobType, ClearingACacheDirectoryClearsTheWholeSet) {
+  auto job = job_typed("clear");
+  EXPECT_TRUE(request_for(job, plain_set(), 1, 2)->which.paths.empty());
   for (const char* root : {"/ssd/a", "/ssd/b/", "/cache/dev-shm-imagenet", "/dev/shm/imagenet"}) {
     job.spec.clear = api::ClearOptions{.paths = {root}};
-    EXPECT_TRUE(request_of(job, set_of(), 1, 2)->which.paths.empty()) << root;
+    EXPECT_TRUE(request_for(job, plain_set(), 1, 2)->which.paths.empty()) << root;
   }
   job.spec.clear = api::ClearOptions{.paths = {"/train"}};
-  const auto request = request_of(job, set_of(), 1, 2);
+  const auto request = request_for(job, plain_set(), 1, 2);
   EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train"}));
   EXPECT_EQ(request->which.partitions, 1);
 }
 
-TEST(SampleJobRequest, PathsMeanTheSameHoweverTheyAreWritten) {
-  auto job = job_of("warmup");
+TEST(SampleJobType, PathsMeanTheSameHoweverTheyAreWritten) {
+  auto job = job_typed("warmup");
   job.spec.warmup = api::WarmupOptions{.paths = {"./train", "val//x/"}, .file = "./list.txt"};
-  auto request = request_of(job, set_of(), 0, 1);
+  auto request = request_for(job, plain_set(), 0, 1);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->which.paths, (std::vector<std::string>{"train", "val/x"}));
   EXPECT_EQ(request->which.file, "list.txt");
   job.spec.warmup = api::WarmupOptions{.paths = {"train", "."}};
-  request = request_of(job, set_of(), 0, 1);
+  request = request_for(job, plain_set(), 0, 1);
   ASSERT_TRUE(request);
   EXPECT_TRUE(request->which.paths.empty()) << "that is the whole set";
-  job = job_of("rmr");
+  job = job_typed("rmr");
   job.spec.rmr = api::RmrOptions{.paths = {"/./"}};
-  EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid));
+  EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid));
 }
 
-TEST(SampleJobRequest, SamplesWhoseNameBeginsLikeACacheAreSamples) {
-  auto job = job_of("clear");
+TEST(SampleJobType, PathsThatOnlyBeginLikeACacheDirectoryAreSamples) {
+  auto job = job_typed("clear");
   job.spec.clear = api::ClearOptions{.paths = {"/cached_train", "/cache-val"}};
-  auto request = request_of(job, set_of(), 0, 1);
+  auto request = request_for(job, plain_set(), 0, 1);
   ASSERT_TRUE(request);
   EXPECT_EQ(request->which.paths, (std::vector<std::string>{"cached_train", "cache-val"}));
   job.spec.clear = api::ClearOptions{.paths = {"/cache/ssd-a"}};
-  request = request_of(job, set_of(), 0, 1);
+  request = request_for(job, plain_set(), 0, 1);
   ASSERT_TRUE(request);
   EXPECT_TRUE(request->which.paths.empty());
 }
 
-TEST(SampleJobRequest, RegularExpressionsAreToldFromGlobs) {
+TEST(SampleJobType, RegularExpressionsAreRejectedAndGlobsAreNot) {
   for (const char* pattern : {"/2017-[0-9]{2}/", ".*jpg", "\\.tmp$", "a|b"}) {
-    auto job = job_of("sync");
+    auto job = job_typed("sync");
     job.spec.sync = api::SyncOptions{.exclude = pattern};
-    EXPECT_TRUE(request_of(job, set_of(), 0, 1).is(Code::kInvalid)) << pattern;
+    EXPECT_TRUE(request_for(job, plain_set(), 0, 1).is(Code::kInvalid)) << pattern;
   }
-  auto job = job_of("sync");
+  auto job = job_typed("sync");
   job.spec.sync = api::SyncOptions{.exclude = "*.tmp,2017-[0-9][0-9],._*"};
-  EXPECT_TRUE(request_of(job, set_of(), 0, 1));
-}
-
-TEST(SampleJobTally, ProgressIsReadable) {
-  EXPECT_EQ(progress_text({}), "");
-  EXPECT_EQ(progress_text({.files_done = 1200}), "1,200 files");
-  EXPECT_EQ(progress_text({.files_total = 10, .files_done = 5}), "50% 5/10 files");
-  EXPECT_EQ(progress_text({.bytes_total = 4 << 20, .bytes_done = 1 << 20}), "25% 1.0 MiB/4.0 MiB");
-  EXPECT_EQ(progress_text({.bytes_total = 10, .bytes_done = 20}), "100% 20 B/10 B");
-}
-
-TEST(SampleJobTally, PartitionsAddUpAndTheSlowestTellsWhen) {
-  std::vector<api::JobPartition> parts(2);
-  parts[0].work = api::Work{.files_total = 1, .bytes_total = 10, .bytes_done = 1, .eta_seconds = 9};
-  parts[1].work = api::Work{.files_total = 2, .bytes_total = 20, .bytes_done = 2, .eta_seconds = 5};
-  const api::Work all = sum(parts);
-  EXPECT_EQ(all.files_total, 3);
-  EXPECT_EQ(all.bytes_total, 30);
-  EXPECT_EQ(all.bytes_done, 3);
-  EXPECT_EQ(all.eta_seconds, 9);
-}
-
-TEST(SampleJobTally, OnlyTheFirstFailuresAreTold) {
-  std::vector<api::JobPartition> parts;
-  for (int i = 0; i < 5; ++i) parts.push_back({.index = i, .state = kFailed, .message = "no"});
-  EXPECT_EQ(failures_text(parts), "partition 0: no; partition 1: no; partition 2: no; and 2 more");
+  EXPECT_TRUE(request_for(job, plain_set(), 0, 1));
 }
 
 }  // namespace
-}  // namespace paddle::controllers::sample_jobs
+}  // namespace paddle::controllers::sample_job

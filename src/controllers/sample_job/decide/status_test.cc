@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/decide/status.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "controllers/sample_job/testing/plan_fixture.h"
+
+namespace paddle::controllers::sample_job {
+namespace {
+
+using runtime::JobState;
+
+TEST(SampleJobStatus, ASyncReportsWhatItLeftOut) {
+  JobModel model;
+  model.job = job_of("sync");
+  model.settle();
+  for (const int partition : {0, 1}) {
+    model.reports(partition, JobState::kSucceeded);
+    model.report(partition).job->left_out = {.count = 7, .examples = {"'a//b' (an empty part)"}};
+  }
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  EXPECT_NE(model.message("Complete")
+                .find("; 7 objects of the source are left out: 'a//b' (an "
+                      "empty part) and 6 more"),
+            std::string::npos)
+      << model.message("Complete");
+}
+
+TEST(SampleJobStatus, AFailureNamesThePartition) {
+  JobModel model;
+  model.settle();
+  model.reports(0, JobState::kSucceeded);
+  model.reports(1, JobState::kFailed, "no such bucket");
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.message("Failed"), "partition 1 on node1: no such bucket");
+  EXPECT_EQ(model.events.back(), "ErrorDoWarmupJob");
+}
+
+TEST(SampleJobStatus, EachQuarterOfTheBytesIsAnEvent) {
+  JobModel model;
+  model.settle();
+  for (int i = 0; i < 2; ++i) {
+    model.reports(i, JobState::kRunning);
+    model.report(i).job->bytes_total = 100;
+  }
+  for (const int done : {10, 30, 40, 60, 100}) {
+    for (int i = 0; i < 2; ++i) model.report(i).job->bytes_done = done;
+    model.settle();
+  }
+  EXPECT_EQ(std::ranges::count(model.events, "Progress"), 2);
+  for (int i = 0; i < 2; ++i) {
+    model.report(i).job->files_done = 600;
+    model.reports(i, JobState::kSucceeded);
+  }
+  model.settle();
+  EXPECT_EQ(model.message("Complete"), "done on all 2 partitions: 1,200 files, 200 B");
+}
+
+}  // namespace
+}  // namespace paddle::controllers::sample_job

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_job/execute/orphaned_jobs.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "controllers/sample_job/decide/reasons.h"
+#include "controllers/sample_job/spec/names.h"
+
+namespace paddle::controllers::sample_job {
+
+namespace kinds = kube::resources;
+
+constexpr std::chrono::seconds kCheckAgain{30};
+
+Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const kube::Call& call) {
+  const auto set = observer_.find_set(key);
+  if (!set || set->meta.deleting() || !observer_.needs_orphan_check(key)) return ReconcileResult{};
+  TRY(const auto credentials, observer_.credentials(*set, call));
+  if (!credentials) return ReconcileResult{};
+  std::optional<std::vector<std::string>> wanted;
+  const auto endpoints = observer_.endpoints(*set);
+  bool complete = static_cast<int>(endpoints.size()) >= set->spec.effective_partitions();
+  for (const RuntimeEndpoint& endpoint : endpoints) {
+    const auto runtime = observer_.client(*set, endpoint, *credentials);
+    const auto known = runtime->jobs(call.stop);
+    complete = complete && known;
+    if (!known) continue;
+    for (const runtime::JobReport& job : *known) {
+      if (runtime::ended(job.state) || !job.id.starts_with(kJobIdPrefix)) continue;
+      if (!wanted) {
+        TRY(wanted, id_prefixes(key.ns, call));
+      }
+      const bool has_owner = std::ranges::any_of(
+          *wanted, [&](const std::string& prefix) { return job.id.starts_with(prefix); });
+      if (has_owner) continue;
+      log::info("cancels what nobody wants any more", {{"id", job.id}, {"set", to_string(key)}});
+      CHECK_DONE(runtime->cancel(job.id, call.stop));
+      writer_.emit(kinds::kSampleSets, set->meta,
+                   {false, event_reason::kCancelJobSuccessfully,
+                    "cancelled " + to_string(job.kind) + " " + job.id + " at partition " +
+                        std::to_string(endpoint.partition) + ": its samplejob was deleted"});
+    }
+  }
+  if (!complete) return ReconcileResult{.requeue_after = kCheckAgain};
+  observer_.orphan_check_done(key);
+  return ReconcileResult{};
+}
+
+// From the API server: the informer may not have a new job yet.
+Result<std::vector<std::string>> OrphanedJobs::id_prefixes(const std::string& ns,
+                                                           const kube::Call& call) {
+  std::vector<std::string> found;
+  CHECK_DONE(cluster_.list(
+      kinds::kSampleJobs, {.ns = ns},
+      [&](std::string_view text) -> Result<> {
+        TRY(const api::Json object, api::parse_json(std::string(text)));
+        TRY(const api::Meta meta, api::decode_meta(object));
+        found.push_back(id_prefix(meta));
+        return Done{};
+      },
+      call));
+  return found;
+}
+
+}  // namespace paddle::controllers::sample_job
