@@ -67,7 +67,7 @@ Result<std::string> fetch_list(const programs::ServeFlags& flags, const std::str
                                std::stop_token stop) {
   const std::size_t slash = flags.set.find('/');
   const auto tokens = read_tokens(flags);
-  runtime::Access access{.token = tokens[0], .token_before = tokens[1]};
+  runtime::RuntimeCredentials access{.token = tokens[0], .token_before = tokens[1]};
   access.tls = !flags.tls.empty();
   if (access.tls) access.authority = read_small(flags.tls + "/" + runtime::kAuthority);
   if (access.tls && slash != flags.set.npos) {

@@ -6,15 +6,21 @@
 
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "engine/juicefs/node/shared_sync.h"
 
 namespace paddle::engine::juicefs {
+
+// Asks the runtime at an address for a list (NodeEngine::list_for there).
+using ListFetcher =
+    std::function<Result<std::string>(const std::string& address, const std::string& job,
+                                      std::int32_t partition, std::stop_token stop)>;
 
 struct ListWanted {
   std::string at{};  // host:port of the first runtime

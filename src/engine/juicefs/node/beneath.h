@@ -5,15 +5,12 @@
 
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace paddle::engine::juicefs {
-
-inline constexpr std::size_t kLongestName = 255;  // of a file or directory, in bytes
 
 // `path` is relative to the mount; empty: its root. kNotFound: there is no such path, or a link is
 // in it.

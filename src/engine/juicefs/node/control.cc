@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "engine/juicefs/node/beneath.h"
+#include "engine/juicefs/node/set_path.h"
 
 namespace paddle::engine::juicefs {
 namespace {

@@ -25,16 +25,6 @@
 
 namespace paddle::engine::juicefs {
 
-// What is to be shown of what was seen last, when the client has not answered for `silent`: of one
-// that hangs, that nothing is served. Pure.
-Status shown(Status last, std::chrono::nanoseconds silent);
-
-// Bytes of blocks that a client has cached, of its own count, which adds a page to each. Pure.
-std::int64_t payload(double blocks, double bytes);
-// What is to be shown when the cache held `before` then and holds `now`. What it has grown by is
-// the part's only while that is being filled: nobody else says whose it is. Pure.
-Status followed(Status last, std::int64_t before, std::int64_t now, bool filling);
-
 class Figures {
  public:
   Figures(const std::string& mount, std::vector<std::string> disks);

@@ -14,7 +14,9 @@
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "engine/juicefs/node/beneath.h"
-#include "engine/juicefs/node/sync_command.h"
+#include "engine/juicefs/node/leftovers.h"
+#include "engine/juicefs/node/path_list.h"
+#include "engine/juicefs/node/set_path.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -174,20 +176,6 @@ Result<Presence> look_for(const std::string& mount, const std::vector<std::strin
   return seen;
 }
 
-bool is_leftover_name(const std::string& name) {
-  const std::size_t mark = name.rfind(".tmp.");
-  return name.starts_with(".jfs.") && mark != name.npos && mark + 5 < name.size() &&
-         name.find_first_not_of("0123456789", mark + 5) == name.npos;
-}
-
-std::string file_of_leftover(const std::string& path) {
-  constexpr std::string_view kBefore = ".jfs.";
-  const std::size_t name = path.rfind('/') + 1;  // 0 when there is none
-  const std::size_t mark = path.rfind(".tmp.");
-  if (!is_leftover_name(path.substr(name))) return path;
-  return path.substr(0, name) + path.substr(name + kBefore.size(), mark - name - kBefore.size());
-}
-
 Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
                                                 std::stop_token stop) {
   const std::function<void(std::size_t)> nobody;
@@ -204,35 +192,6 @@ Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTi
     }
   }
   return old;
-}
-
-std::vector<std::string> part_of_list(const std::vector<std::string>& files, const Selection& which,
-                                      std::int32_t partition) {
-  std::vector<std::string> part;
-  const auto count = static_cast<std::uint32_t>(files.size());
-  for (const auto i : sampler::part_of(count, partition, which.partitions, which.strategy)) {
-    part.push_back(files[i]);
-  }
-  return part;
-}
-
-std::string to_text(const std::vector<std::string>& paths) {
-  std::string text;
-  for (const auto& path : paths) text += path + "\n";
-  return text;
-}
-
-std::vector<std::string> from_text(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) lines.push_back(std::move(line));
-    at = end + 1;
-  }
-  return lines;
 }
 
 }  // namespace paddle::engine::juicefs

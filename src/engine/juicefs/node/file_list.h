@@ -33,20 +33,9 @@ struct Presence {
 Result<Presence> look_for(const std::string& mount, const std::vector<std::string>& files,
                           const std::stop_token& stop);
 
-// What a `juicefs sync` that was killed leaves behind: hidden files of its own naming
-// (".jfs.<name>.tmp.<number>") that nobody has written to since `before`.
+// What a `juicefs sync` that was killed left behind (leftovers.h) and nobody has written to since
+// `before`.
 Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
                                                 std::stop_token stop);
-bool is_leftover_name(const std::string& name);  // pure
-// "a/.jfs.b.jpg.tmp.42" -> "a/b.jpg": what it was going to be. Pure.
-std::string file_of_leftover(const std::string& path);
-
-// Of files, the part that the sampler gives to `partition` of which.partitions. Pure.
-std::vector<std::string> part_of_list(const std::vector<std::string>& files, const Selection& which,
-                                      std::int32_t partition);
-
-// A path per line, and back. Pure.
-std::string to_text(const std::vector<std::string>& paths);
-std::vector<std::string> from_text(const std::string& text);
 
 }  // namespace paddle::engine::juicefs

@@ -12,11 +12,13 @@
 #include "base/log.h"
 #include "engine/juicefs/node/asking.h"
 #include "engine/juicefs/node/file_list.h"
+#include "engine/juicefs/node/leftovers.h"
 #include "engine/juicefs/node/pacing.h"
+#include "engine/juicefs/node/path_list.h"
 #include "engine/juicefs/node/rate.h"
 #include "engine/juicefs/node/removal.h"
 #include "engine/juicefs/node/said.h"
-#include "engine/juicefs/node/sync_command.h"
+#include "engine/juicefs/node/set_path.h"
 #include "engine/juicefs/node/sync_run.h"
 
 namespace paddle::engine::juicefs {

@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/node/pacing.h"
 
-#include <algorithm>
 #include <thread>
+
+#include "engine/juicefs/node/sync_pace.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr double kReadersAtWork = 256 << 10;  // bytes a second
-constexpr double kStep = 0.2;                 // five quiet seconds and it has all of the time again
 constexpr std::chrono::seconds kPaceEvery{1};
 
 }  // namespace
-
-double next_share(double share, double missed_bytes_per_second) {
-  if (missed_bytes_per_second >= kReadersAtWork) return kLeastShare;
-  return std::clamp(share + kStep, kLeastShare, 1.0);
-}
-
-bool runs_now(double share, std::chrono::milliseconds since) {
-  if (share >= 1) return true;
-  const auto at = static_cast<double>((since % kPacePeriod).count());
-  return at < share * static_cast<double>(kPacePeriod.count());
-}
 
 Pacer::Pacer(std::function<double()> misses)
     : look_(std::make_shared<Look>()), began_(system_clock().boot()) {

@@ -2,12 +2,11 @@
 //
 // How a sync gives way to readers. While readers of this node's mount fetch from the object store
 // (misses of the cache), the sync runs only a small part of the time; it never stands still. Reads
-// that the cache serves do not slow it down. The functions are pure; Pacer looks at a mount.
+// that the cache serves do not slow it down. sync_pace.h decides.
 
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -15,16 +14,6 @@
 #include "base/clock.h"
 
 namespace paddle::engine::juicefs {
-
-inline constexpr double kLeastShare = 0.15;
-inline constexpr std::chrono::milliseconds kPacePeriod{1'000};
-
-// The share of the time to run from now on: at once little when readers miss, and step by step all
-// of it when they no longer do. Asked about once a second.
-double next_share(double share, double missed_bytes_per_second);
-
-// Whether something that has this share runs now, `since` its beginning.
-bool runs_now(double share, std::chrono::milliseconds since);
 
 class Pacer {
  public:

@@ -9,21 +9,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <stop_token>
 #include <string>
 
 #include "base/result.h"
+#include "engine/juicefs/node/asking.h"
 #include "engine/juicefs/node/list_store.h"
 #include "engine/juicefs/node/sync_run.h"
 #include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
-
-// Asks the runtime at an address for a list (NodeEngine::list_for there).
-using ListFetcher =
-    std::function<Result<std::string>(const std::string& address, const std::string& job,
-                                      std::int32_t partition, std::stop_token stop)>;
 
 // What task.part is. Waits for the first runtime as long as it takes, or until `stop`.
 Result<SyncPart> part_of_sync(const SyncPlace& place, const SyncTask& task, const ListStore& lists,

@@ -65,7 +65,7 @@ void set(std::vector<std::string>& env, std::string_view name, const std::string
   if (!name.empty() && !value.empty()) env.push_back(std::string(name) + "=" + value);
 }
 
-Result<> add_keys(const Parts& parts, const SecretFiles& secret, SourceAccess& access) {
+Result<> add_keys(const Parts& parts, const SecretValues& secret, SourceAccess& access) {
   const std::string key = value_of(secret, "access-key");
   const std::string secret_key = value_of(secret, "secret-key");
   const std::string token = value_of(secret, "session-token");
@@ -100,7 +100,7 @@ Result<> add_keys(const Parts& parts, const SecretFiles& secret, SourceAccess& a
 
 }  // namespace
 
-Result<SourceAccess> source_access(const std::string& uri, const SecretFiles& secret) {
+Result<SourceAccess> source_access(const std::string& uri, const SecretValues& secret) {
   CHECK_DONE(check_source(uri));
   Parts parts = parts_of(uri);
   SourceAccess access;

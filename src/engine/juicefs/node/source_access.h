@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/juicefs/node/secret_files.h"
+#include "engine/juicefs/node/secret_values.h"
 
 namespace paddle::engine::juicefs {
 
@@ -31,6 +31,6 @@ struct SourceAccess {
 };
 
 // kInvalid: one sentence, without a value of the Secret.
-Result<SourceAccess> source_access(const std::string& uri, const SecretFiles& secret);
+Result<SourceAccess> source_access(const std::string& uri, const SecretValues& secret);
 
 }  // namespace paddle::engine::juicefs

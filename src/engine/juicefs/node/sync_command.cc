@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/node/sync_command.h"
 
-#include <algorithm>
-
-#include "engine/juicefs/node/beneath.h"
+#include "engine/juicefs/node/set_path.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -17,28 +15,6 @@ void add_flag(std::vector<std::string>& argv, const char* name, bool wanted) {
 }
 
 }  // namespace
-
-Result<std::string> path_in_set(const std::string& path) {
-  std::string clean;
-  std::size_t at = 0;
-  while (at < path.size()) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    const std::string part = path.substr(at, end - at);
-    at = end + 1;
-    if (part.empty() || part == ".") continue;
-    if (part == ".." || part.find('\n') != part.npos || part.find('\0') != part.npos) {
-      return Error{Code::kInvalid,
-                   "the path '" + path.substr(0, 100) + "' is not one beneath the root of the set"};
-    }
-    if (part.size() > kLongestName) {
-      return Error{Code::kInvalid, "the path '" + path.substr(0, 100) +
-                                       "...' has a name of more than 255 bytes, which no file of "
-                                       "a set has; correct it"};
-    }
-    clean += (clean.empty() ? "" : "/") + part;
-  }
-  return clean;
-}
 
 Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task,
                                                 const std::string& sub_dir, SyncAction action) {

@@ -28,7 +28,4 @@ Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, cons
                                                 const std::string& sub_dir = {},
                                                 SyncAction action = SyncAction::kCopy);
 
-// "a//b/./c" -> "a/b/c"; kInvalid when it leads out of the set, or has a newline.
-Result<std::string> path_in_set(const std::string& path);
-
 }  // namespace paddle::engine::juicefs

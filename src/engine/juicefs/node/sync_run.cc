@@ -86,8 +86,8 @@ struct Prepared {
 };
 
 Result<Prepared> prepare(const SyncPlace& place, const SyncTask& task, SyncAction action) {
-  TRY(const SecretFiles volume, read_secret(place.volume_secret));
-  SecretFiles keys = task.keys.values;
+  TRY(const SecretValues volume, read_secret(place.volume_secret));
+  SecretValues keys = task.keys.values;
   const bool own = keys.empty();
   if (own) {
     TRY(keys, read_secret(place.source_secret));
