@@ -162,15 +162,15 @@ class NodeEngine {
   virtual bool changes_in_order() const { return false; }
 
   // The set as its source is now, for all readers from the return on.
-  virtual Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) = 0;
+  virtual Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop) = 0;
   // Brings files into the cache. What does not fit is no error; a file that failed is.
-  virtual Result<> warm_up(const Selection& which, const ProgressSink& tell,
+  virtual Result<> warm_up(const Selection& which, const ProgressSink& report,
                            std::stop_token stop) = 0;
   // Drops files from the cache; they stay in the set.
-  virtual Result<> clear(const Selection& which, const ProgressSink& tell,
+  virtual Result<> clear(const Selection& which, const ProgressSink& report,
                          std::stop_token stop) = 0;
   // Takes files out of the set until a later sync brings them again.
-  virtual Result<> remove(const Selection& which, const ProgressSink& tell,
+  virtual Result<> remove(const Selection& which, const ProgressSink& report,
                           std::stop_token stop) = 0;
 
   // What `partition` of a warm-up that was asked for here under the id `job` reads: paths relative

@@ -29,7 +29,7 @@
 #include "fuse/attach.h"
 #include "programs/command_line.h"
 #include "runtime/client.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 #include "runtime/server/server.h"
 
 namespace paddle {
@@ -82,7 +82,7 @@ Result<> serve_with(engine::NodeEngine& engine, const programs::ServeFlags& flag
                     std::chrono::milliseconds end_limit, const sigset_t& ends) {
   TRY(const net::Address address, net::parse_address(flags.listen));
   TRY(auto journal, runtime::Journal::open(flags.cache + "/jobs"));
-  TRY(auto jobs, runtime::Jobs::start(std::move(journal), engine));
+  TRY(auto jobs, runtime::JobRunner::start(std::move(journal), engine));
   std::unique_ptr<fuse::AttachServer> attach;
   if (!flags.session.empty() && attacher) {
     TRY(attach, fuse::AttachServer::start(flags.session, attacher));

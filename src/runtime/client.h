@@ -23,7 +23,7 @@
 
 namespace paddle::runtime {
 
-// From the Secret <set>-runtime (identity.h).
+// From the Secret <set>-runtime (runtime_secret.h).
 struct RuntimeCredentials {
   std::string token{};
   std::string token_before{};  // tried when the first is refused; empty: none
@@ -59,8 +59,8 @@ class Client {
                            std::stop_token stop = {});
 
  private:
-  Result<api::Json> ask(const std::string& method, const std::string& path, std::string body,
-                        std::stop_token stop);
+  Result<api::Json> request_json(const std::string& method, const std::string& path,
+                                 std::string body, std::stop_token stop);
   // The answer to the first token that is not refused; an error for every status but 2xx.
   Result<net::HttpReply> send(net::HttpRequest request, const net::BodySink* sink,
                               std::stop_token stop);

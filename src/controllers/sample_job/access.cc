@@ -6,7 +6,7 @@
 #include "api/core/meta.h"
 #include "engine/names.h"
 #include "kube/resource.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_jobs {
 
@@ -64,7 +64,7 @@ Result<std::optional<runtime::RuntimeCredentials>> KeptAccess::of(const api::Sam
   TRY(const api::Meta meta, api::decode_meta(*secret));
   if (!engine::belongs_to(meta, set)) return std::optional<runtime::RuntimeCredentials>{};
   runtime::RuntimeCredentials access =
-      runtime::access_from(runtime::secret_values(*secret), key.ns, key.name, tls);
+      runtime::credentials_from(runtime::secret_values(*secret), key.ns, key.name, tls);
   if (runtime::is_complete(access)) {
     Lock lock(mutex_);
     kept_[key] = {set.meta.uid, access};

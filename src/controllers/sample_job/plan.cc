@@ -8,7 +8,7 @@
 #include "controllers/sample_job/queue.h"
 #include "controllers/sample_job/request.h"
 #include "controllers/sample_job/schedule_plan.h"
-#include "runtime/protocol/warm_up.h"
+#include "runtime/protocol/request_fields.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {

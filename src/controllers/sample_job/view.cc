@@ -10,7 +10,7 @@
 #include "controllers/sample_job/plan.h"
 #include "controllers/sample_job/queue.h"
 #include "engine/names.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_jobs {
 namespace {

@@ -3,20 +3,20 @@
 
 #include "base/log.h"
 #include "engine/juicefs/metadata_url.h"
-#include "engine/juicefs/node/child.h"
-#include "engine/juicefs/node/said.h"
+#include "engine/juicefs/node/command/juicefs_output.h"
 #include "engine/juicefs/node/secret_files.h"
+#include "engine/juicefs/node/sync/child_process.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
 // What it said at its end, without secrets.
-std::string why_not(const ChildEnd& end, const SecretValues& secret) {
+std::string why_not(const ChildResult& end, const SecretValues& secret) {
   std::vector<std::string> secrets = secrets_of(secret);
   if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
     secrets.push_back(url->password);
   }
-  return last_words(end.said, secrets);
+  return failure_reason(end.output, secrets);
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::string why_not(const ChildEnd& end, const SecretValues& secret) {
 Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
   TRY(const SecretValues secret, read_secret(options.volume_secret));
   TRY(const CommandLine command, format_command(options, secret));
-  TRY(const ChildEnd end, run_child({.argv = command.argv, .env = command.env}, stop));
+  TRY(const ChildResult end, run_child({.argv = command.argv, .env = command.env}, stop));
   const std::string name = "the volume '" + value_of(secret, "name") + "'";
   if (end.exit_code != 0 && value_of(secret, "storage").empty()) {
     return Error{Code::kInvalid, name +
@@ -38,7 +38,7 @@ Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
   }
   TRY(const CommandLine update, keys_command(options, secret));
   const bool updates = options.update_keys && !update.argv.empty();
-  ChildEnd updated;
+  ChildResult updated;
   if (updates) {
     TRY(updated, run_child({.argv = update.argv, .env = update.env}, std::move(stop)));
   }

@@ -10,7 +10,7 @@
 #include <stop_token>
 
 #include "base/result.h"
-#include "engine/juicefs/node/format_command.h"
+#include "engine/juicefs/node/command/format_command.h"
 
 namespace paddle::engine::juicefs {
 

@@ -9,12 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "base/log.h"
-#include "engine/juicefs/node/fake_client.h"
+#include "engine/juicefs/node/client/fake_client.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
-const auto kNobody = [](const Progress&) {};
+const auto kNoReport = [](const Progress&) {};
 
 class JuicefsNodeEngineTest : public testing::Test {
  protected:
@@ -43,18 +43,18 @@ TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainFindsItsWorkDone) {
   client_.answer({kMissing, kMissing});
   const auto engine = open();
   Selection which{.paths = {"train"}};
-  EXPECT_TRUE(engine->remove(which, kNobody, {}).is(Code::kNotFound));
+  EXPECT_TRUE(engine->remove(which, kNoReport, {}).is(Code::kNotFound));
   which.again = true;
-  EXPECT_TRUE(engine->remove(which, kNobody, {}));
+  EXPECT_TRUE(engine->remove(which, kNoReport, {}));
   which.accepted = 1;  // long ago: what is there is looked at first
-  EXPECT_TRUE(engine->remove(which, kNobody, {}));
+  EXPECT_TRUE(engine->remove(which, kNoReport, {}));
   EXPECT_EQ(client_.asked(), 2);
 }
 
 TEST_F(JuicefsNodeEngineTest, ASyncThatOthersHaveDoneNeedsNoSource) {
   const auto engine = open();
-  EXPECT_TRUE(engine->sync({}, kNobody, {}).is(Code::kInvalid));
-  EXPECT_TRUE(engine->sync({.counts = true}, kNobody, {}));
+  EXPECT_TRUE(engine->sync({}, kNoReport, {}).is(Code::kInvalid));
+  EXPECT_TRUE(engine->sync({.counts = true}, kNoReport, {}));
 }
 
 TEST_F(JuicefsNodeEngineTest, AListThatNamesWhatIsNotThereIsNoWarmUp) {
@@ -64,15 +64,15 @@ TEST_F(JuicefsNodeEngineTest, AListThatNamesWhatIsNotThereIsNoWarmUp) {
   write("stale", "train/a.jpg\ntrain/gone.jpg\n");
   client_.answer({found(0), found(1), found(2)});
   const auto engine = open();
-  const auto labels = engine->warm_up({.file = "labels"}, kNobody, {});
+  const auto labels = engine->warm_up({.file = "labels"}, kNoReport, {});
   ASSERT_TRUE(labels.is(Code::kNotFound));
   EXPECT_NE(labels.error().message.find("'train/a.jpg 0'"), std::string::npos);
   EXPECT_NE(labels.error().message.find("and nothing else"), std::string::npos);
-  const auto stale = engine->warm_up({.file = "stale"}, kNobody, {});
+  const auto stale = engine->warm_up({.file = "stale"}, kNoReport, {});
   ASSERT_TRUE(stale.is(Code::kNotFound));
   EXPECT_NE(stale.error().message.find("'train/gone.jpg'"), std::string::npos);
   write("good", "train/a.jpg\ntrain/b.jpg\n");
-  EXPECT_TRUE(engine->warm_up({.file = "good"}, kNobody, {}));
+  EXPECT_TRUE(engine->warm_up({.file = "good"}, kNoReport, {}));
   EXPECT_EQ(client_.asked(), 3);
 }
 
@@ -81,7 +81,7 @@ TEST_F(JuicefsNodeEngineTest, AClientThatDoesNotFindWhatIsThereHasNotWarmedItUp)
   write("train/b.jpg");
   client_.answer({found(1), found(1)});
   const auto engine = open();
-  EXPECT_TRUE(engine->warm_up({}, kNobody, {}).is(Code::kUnavailable));
+  EXPECT_TRUE(engine->warm_up({}, kNoReport, {}).is(Code::kUnavailable));
   EXPECT_EQ(client_.asked(), 2) << "once more before it is said";
 }
 
@@ -90,9 +90,9 @@ TEST_F(JuicefsNodeEngineTest, WhatCameOrWentMeanwhileIsNoError) {
   write("train/b.jpg");
   client_.answer({found(1), found(2), found(1)});
   const auto engine = open();
-  EXPECT_TRUE(engine->warm_up({.job = "w"}, kNobody, {}));
+  EXPECT_TRUE(engine->warm_up({.job = "w"}, kNoReport, {}));
   std::filesystem::remove(client_.path() + "/train/b.jpg");
-  EXPECT_TRUE(engine->warm_up({.job = "w"}, kNobody, {})) << "the list is that of before";
+  EXPECT_TRUE(engine->warm_up({.job = "w"}, kNoReport, {})) << "the list is that of before";
   EXPECT_EQ(client_.asked(), 3);
 }
 
@@ -102,7 +102,7 @@ TEST_F(JuicefsNodeEngineTest, AnEmptyDirectoryOrALinkInAListIsNoFileThatIsMissin
   std::filesystem::create_symlink("nowhere", client_.path() + "/link");
   write("list", "train/a.jpg\nempty\nlink\n");
   client_.answer({found(1)});
-  EXPECT_TRUE(open()->warm_up({.file = "list"}, kNobody, {}));
+  EXPECT_TRUE(open()->warm_up({.file = "list"}, kNoReport, {}));
   EXPECT_EQ(client_.asked(), 1);
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "engine/juicefs/credentials.h"
-#include "engine/juicefs/text.h"
+#include "engine/juicefs/secret_text.h"
 
 namespace paddle::engine::juicefs {
 namespace {

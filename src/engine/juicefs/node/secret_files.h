@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "engine/juicefs/node/secret_values.h"
+#include "engine/juicefs/node/command/secret_values.h"
 
 namespace paddle::engine::juicefs {
 

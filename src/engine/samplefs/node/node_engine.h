@@ -6,7 +6,7 @@
 //   index.<generation>   what there is (index_files.h)
 //   keys/                of sources that jobs brought (source_keys.h)
 //   agreed               what mounts and kernel agreed on (sessions.h)
-//   told                 which generation each mount was told of last (told.h)
+//   told                 which generation each mount was told of last (announced_generations.h)
 //   jobs/                the runtime's journal (runtime/server)
 //
 // It opens without the source: what was indexed and cached before is served at once, and before the
@@ -30,7 +30,7 @@
 #include "base/result.h"
 #include "base/sync.h"
 #include "engine/node_engine.h"
-#include "engine/samplefs/node/cached_part.h"
+#include "engine/samplefs/node/cache_coverage.h"
 #include "engine/samplefs/node/index_files.h"
 #include "engine/samplefs/node/sessions.h"
 #include "engine/samplefs/node/source_set.h"
@@ -59,10 +59,12 @@ class SamplefsNodeEngine final : public NodeEngine {
 
   std::string name() const override { return "samplefs"; }
   bool changes_in_order() const override { return true; }
-  Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> warm_up(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> remove(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
+  Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop) override;
+  Result<> warm_up(const Selection& which, const ProgressSink& report,
+                   std::stop_token stop) override;
+  Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop) override;
+  Result<> remove(const Selection& which, const ProgressSink& report,
+                  std::stop_token stop) override;
   Status status() override;
 
   Result<fuse::Negotiated> attach(fuse::Attachment attachment) {
@@ -93,7 +95,7 @@ class SamplefsNodeEngine final : public NodeEngine {
   std::unique_ptr<::paddle::samplefs::ReadThrough> data_;
   std::unique_ptr<::paddle::samplefs::SampleFiles> files_;
   std::unique_ptr<Sessions> sessions_;
-  CachedPart cached_;  // self-synchronised
+  CacheCoverage cached_;  // self-synchronised
 
   Mutex changing_;  // held while a generation is made from the current one, and blocks are dropped
   IndexPtr before_ GUARDED_BY(changing_);  // whose blocks are kept as well

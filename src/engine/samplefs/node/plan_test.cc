@@ -8,8 +8,8 @@
 
 #include "base/scratch.h"
 #include "engine/samplefs/node/cache_limit.h"
+#include "engine/samplefs/node/file_selection.h"
 #include "engine/samplefs/node/generation_diff.h"
-#include "engine/samplefs/node/selection.h"
 #include "samplefs/index_builder.h"
 
 namespace paddle::engine::samplefs {
