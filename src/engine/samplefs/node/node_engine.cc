@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 
 #include "base/log.h"
 #include "base/units.h"
-#include "engine/samplefs/node/cache_limit.h"
 #include "engine/samplefs/node/file_selection.h"
 #include "engine/samplefs/node/sync_rules.h"
 #include "samplefs/block_format.h"
@@ -101,6 +101,19 @@ Progress progress_of(const data::FillProgress& fill) {
 }
 
 }  // namespace
+
+CacheLimit cache_limit(std::uint64_t wanted_mib, const Disk& disk) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  const std::uint64_t most = disk.avail + std::min(disk.cached, disk.size);
+  if (wanted_mib == 0) return {.bytes = most / 10 * 9, .notice = {}};
+  const std::uint64_t wanted =
+      wanted_mib > std::numeric_limits<std::uint64_t>::max() / kMiB ? most + 1 : wanted_mib * kMiB;
+  if (wanted <= most) return {.bytes = wanted, .notice = {}};
+  return {.bytes = most,
+          .notice = "the disk has room for a cache of " + std::to_string(most / kMiB) +
+                    " MiB only, not of " + std::to_string(wanted_mib) +
+                    " MiB; give it a larger disk or a smaller limit"};
+}
 
 Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeOptions& options,
                                                                      Metrics& metrics) {

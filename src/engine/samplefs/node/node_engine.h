@@ -22,6 +22,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,21 @@ struct NodeOptions {
   std::uint64_t cache_mib = 0;                              // 0: what the disk has
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // of a read that needs a source
 };
+
+// The disk of a cache.
+struct Disk {
+  std::uint64_t size = 0;
+  std::uint64_t avail = 0;   // to us, now
+  std::uint64_t cached = 0;  // what the cache has of it already
+};
+
+struct CacheLimit {
+  std::uint64_t bytes = 0;
+  std::string notice{};  // one sentence when it is not what was asked for
+};
+
+// `wanted_mib` 0: 90 % of what is free or ours already. More than the disk can hold is clipped.
+CacheLimit cache_limit(std::uint64_t wanted_mib, const Disk& disk);
 
 class SamplefsNodeEngine final : public NodeEngine {
  public:
