@@ -16,23 +16,9 @@ namespace paddle::runtime {
 class FakeEngine final : public engine::NodeEngine {
  public:
   std::string name() const override { return "fake"; }
-  Result<> sync(const engine::SyncTask& task, const engine::ProgressSink& report,
-                std::stop_token stop) override {
-    return act(task.parts > 1 ? "sync part of " + task.job : "sync", report, std::move(stop));
-  }
-  Result<> warm_up(const engine::Selection& which, const engine::ProgressSink& report,
-                   std::stop_token stop) override {
-    return act(
-        "warm_up " + std::to_string(which.partition) + "/" + std::to_string(which.partitions),
-        report, std::move(stop));
-  }
-  Result<> clear(const engine::Selection&, const engine::ProgressSink& report,
-                 std::stop_token stop) override {
-    return act("clear", report, std::move(stop));
-  }
-  Result<> remove(const engine::Selection&, const engine::ProgressSink& report,
-                  std::stop_token stop) override {
-    return act("remove", report, std::move(stop));
+  Result<> run(const engine::JobRequest& job, const engine::ProgressSink& report,
+               std::stop_token stop) override {
+    return act(label(job), report, std::move(stop));
   }
   Result<std::string> list_for(const std::string& job, std::int32_t partition) override {
     if (job != "listed") return Error{Code::kNotFound, "no list of '" + job + "'"};
@@ -66,6 +52,13 @@ class FakeEngine final : public engine::NodeEngine {
   }
 
  private:
+  static std::string label(const engine::JobRequest& job) {
+    const auto& [kind, sync, which] = job;
+    if (sync.parts > 1) return "sync part of " + sync.job;
+    if (kind == api::JobKind::kRemove) return "remove";
+    if (kind != api::JobKind::kWarmup) return to_string(kind);
+    return "warm_up " + std::to_string(which.partition) + "/" + std::to_string(which.partitions);
+  }
   Result<> act(const std::string& what, const engine::ProgressSink& report, std::stop_token stop)
       EXCLUDES(mutex_) {
     report({.files_total = 2, .files_done = 1});

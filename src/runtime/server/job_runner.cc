@@ -8,17 +8,13 @@
 namespace paddle::runtime {
 namespace {
 
-engine::Selection selection_of(const Job& job) {
-  engine::Selection which = job.request.which;
-  which.job = job.report.id;
-  return which;
-}
-
-engine::SyncTask task_of(const Job& job) {
-  engine::SyncTask task = job.request.sync;
+// The request with the id of the job in it.
+JobRequest request_of(const Job& job) {
+  JobRequest request = job.request;
+  request.which.job = job.report.id;
   // Lists of a part that is tried again are those of the first time.
-  task.job = task.division.empty() ? job.report.id : task.division;
-  return task;
+  request.sync.job = request.sync.division.empty() ? job.report.id : request.sync.division;
+  return request;
 }
 
 }  // namespace
@@ -35,7 +31,7 @@ Result<std::unique_ptr<JobRunner>> JobRunner::start(std::unique_ptr<Journal> jou
     jobs->table_.restore(std::move(known));
     for (const std::string& id : jobs->table_.forgotten()) jobs->journal_->remove(id);
   }
-  for (const JobKind kind : {JobKind::kSync, JobKind::kWarmup, JobKind::kClear, JobKind::kRemove}) {
+  for (const JobKind kind : api::kJobKinds) {
     jobs->threads_.emplace_back(
         [self = jobs.get(), kind](const std::stop_token& end) { self->work(kind, end); });
   }
@@ -151,18 +147,7 @@ Result<> JobRunner::execute(const Job& job, std::stop_token stop) {
     Lock lock(mutex_);
     table_.update_progress(job.report.id, progress);
   };
-  const engine::Selection which = selection_of(job);
-  switch (job.request.kind) {
-    case JobKind::kSync:
-      return engine_.sync(task_of(job), report, std::move(stop));
-    case JobKind::kWarmup:
-      return engine_.warm_up(which, report, std::move(stop));
-    case JobKind::kClear:
-      return engine_.clear(which, report, std::move(stop));
-    case JobKind::kRemove:
-      return engine_.remove(which, report, std::move(stop));
-  }
-  return Error{Code::kInternal, "a kind of job that nobody knows"};
+  return engine_.run(request_of(job), report, std::move(stop));
 }
 
 }  // namespace paddle::runtime

@@ -53,6 +53,13 @@ TEST_F(JobsTest, RunsAJobOnTheEngineAndReportsItsProgress) {
   EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
+TEST_F(JobsTest, EveryKindOfJobIsRun) {
+  for (const JobKind kind : api::kJobKinds) {
+    ASSERT_TRUE(jobs_->put(to_string(kind), {.kind = kind}));
+    wait_for([&] { return state(to_string(kind)) == JobState::kSucceeded; });
+  }
+}
+
 TEST_F(JobsTest, APartThatIsTriedAgainIsAPartOfTheSameDivision) {
   engine::SyncTask part{.part = 1, .parts = 3, .lists_at = "first:7716"};
   ASSERT_TRUE(jobs_->put("sync.1", {.kind = JobKind::kSync, .sync = part}));

@@ -91,8 +91,8 @@ std::optional<LastWarmUp> JobTable::last_warm_up() const {
 }
 
 bool JobTable::waits_for(JobKind kind, JobKind other) const {
-  const auto changes = [](JobKind one) { return one == JobKind::kSync || one == JobKind::kRemove; };
-  return kind == other || (changes_in_order_ && changes(kind) && changes(other));
+  return kind == other ||
+         (changes_in_order_ && api::info_of(kind).changes_set && api::info_of(other).changes_set);
 }
 
 std::optional<Job> JobTable::start(JobKind kind) {

@@ -271,7 +271,7 @@ TEST(JobTable, OnRandomHistoriesOneOfAKindRunsAndEveryJobEndsOnce) {
     std::map<JobKind, std::string> running;
     int put = 0, finished = 0;
     for (int step = 0; step < 300; ++step) {
-      const auto kind = static_cast<JobKind>(random.below(4));
+      const auto kind = api::kJobKinds[random.below(api::kJobKinds.size())];
       switch (random.below(4)) {
         case 0:
           if (book.put("j" + std::to_string(put), {.kind = kind})) ++put;

@@ -52,6 +52,21 @@ Result<std::unique_ptr<JuicefsNodeEngine>> JuicefsNodeEngine::open(const NodeOpt
   return engine;
 }
 
+Result<> JuicefsNodeEngine::run(const JobRequest& job, const ProgressSink& report,
+                                std::stop_token stop) {
+  switch (job.kind) {
+    case api::JobKind::kSync:
+      return sync(job.sync, report, std::move(stop));
+    case api::JobKind::kWarmup:
+      return warm_up(job.which, report, std::move(stop));
+    case api::JobKind::kRemove:
+      return remove(job.which, report, std::move(stop));
+    case api::JobKind::kClear:
+      return clear(job.which, report, std::move(stop));
+  }
+  return Error{Code::kInternal, "not a kind of job"};
+}
+
 Result<> JuicefsNodeEngine::sync(const SyncTask& task, const ProgressSink& report,
                                  std::stop_token stop) {
   if (task.counts) return Done{};

@@ -43,14 +43,15 @@ class JuicefsNodeEngine final : public NodeEngine {
   static Result<std::unique_ptr<JuicefsNodeEngine>> open(const NodeOptions& options);
 
   std::string name() const override { return "juicefs"; }
-  Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop) override;
-  Result<> warm_up(const Selection& which, const ProgressSink& report,
-                   std::stop_token stop) override;
-  Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop) override;
-  Result<> remove(const Selection& which, const ProgressSink& report,
-                  std::stop_token stop) override;
+  Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) override;
   Result<std::string> list_for(const std::string& job, std::int32_t partition) override;
   Status status() override { return usage_.status(); }
+
+  // What run() calls.
+  Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop);
+  Result<> warm_up(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> remove(const Selection& which, const ProgressSink& report, std::stop_token stop);
 
  private:
   JuicefsNodeEngine(const NodeOptions& options, ListStore lists)

@@ -146,6 +146,21 @@ SamplefsNodeEngine::~SamplefsNodeEngine() {
   sessions_.reset();
 }
 
+Result<> SamplefsNodeEngine::run(const JobRequest& job, const ProgressSink& report,
+                                 std::stop_token stop) {
+  switch (job.kind) {
+    case api::JobKind::kSync:
+      return sync(job.sync, report, std::move(stop));
+    case api::JobKind::kWarmup:
+      return warm_up(job.which, report, std::move(stop));
+    case api::JobKind::kRemove:
+      return remove(job.which, report, std::move(stop));
+    case api::JobKind::kClear:
+      return clear(job.which, report, std::move(stop));
+  }
+  return Error{Code::kInternal, "not a kind of job"};
+}
+
 Result<> SamplefsNodeEngine::publish(const std::string& job, bool is_sync,
                                      data::IndexBuilder& next) {
   const IndexPtr before = files_->current();

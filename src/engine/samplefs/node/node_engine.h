@@ -75,13 +75,14 @@ class SamplefsNodeEngine final : public NodeEngine {
 
   std::string name() const override { return "samplefs"; }
   bool changes_in_order() const override { return true; }
-  Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop) override;
-  Result<> warm_up(const Selection& which, const ProgressSink& report,
-                   std::stop_token stop) override;
-  Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop) override;
-  Result<> remove(const Selection& which, const ProgressSink& report,
-                  std::stop_token stop) override;
+  Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) override;
   Status status() override;
+
+  // What run() calls.
+  Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop);
+  Result<> warm_up(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> remove(const Selection& which, const ProgressSink& report, std::stop_token stop);
 
   Result<fuse::Negotiated> attach(fuse::Attachment attachment) {
     return sessions_->attach(std::move(attachment));
