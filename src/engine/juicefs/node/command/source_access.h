@@ -2,12 +2,9 @@
 //
 // How `juicefs sync` is given a source: its URI, and credentials by environment. Pure.
 //
-// Each kind of storage has variables of its own; those that know none but "user:password@" in the
-// URI would show the keys in a list of processes and are refused when there are keys.
-//
-//   s3, minio               AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN; s3 without
-//                           keys is asked anonymously
-//   bos, oss, cos, obs, eos, scw, wasb, hdfs   their own
+// Keys are passed in the variables of api/source_schemes.h. A scheme that takes keys only as
+// "user:password@" in the URI would show them in a list of processes and is refused when there are
+// keys. s3 without keys is read anonymously.
 //
 // A Secret may hold `endpoint`: it is appended to a URI that has only a bucket, and "http://" in
 // front of it means a server without TLS. `region`, where the storage wants one. `ca.crt`: who
