@@ -26,6 +26,7 @@
 #include "engine/juicefs/node/format.h"
 #include "engine/juicefs/node/node_engine.h"
 #include "engine/samplefs/node/node_engine.h"
+#include "engine/time_limits.h"
 #include "fuse/attach.h"
 #include "programs/command_line.h"
 #include "runtime/client.h"
@@ -36,8 +37,6 @@ namespace paddle {
 namespace {
 
 constexpr std::size_t kLongestFile = std::size_t{64} << 10;
-constexpr std::chrono::milliseconds kEndLimit{1'500};
-constexpr std::chrono::milliseconds kEndLimitOfJuicefs{4'000};  // its child is asked to end first
 
 // Read for each use, so that it may be rotated; empty when it can not be read.
 std::string read_small(const std::string& path) {
@@ -126,7 +125,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
                                                   .disks = flags.disks,
                                                   .state = flags.cache,
                                                   .fetch = fetch}));
-    return serve_with(*engine, flags, metrics, {}, kEndLimitOfJuicefs, ends);
+    return serve_with(*engine, flags, metrics, {}, engine::kJuicefsShutdownTimeout, ends);
   }
   TRY(const auto engine,
       engine::samplefs::SamplefsNodeEngine::open(
@@ -138,7 +137,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
   const auto attach = [&](fuse::Attachment attachment) {
     return engine->attach(std::move(attachment));
   };
-  CHECK_DONE(serve_with(*engine, flags, metrics, attach, kEndLimit, ends));
+  CHECK_DONE(serve_with(*engine, flags, metrics, attach, engine::kShutdownTimeout, ends));
   std::_Exit(0);  // not through the engine: it would fail the reads that wait for the source
 }
 

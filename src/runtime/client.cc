@@ -16,7 +16,7 @@ net::HttpOptions options(const RuntimeCredentials& access) {
   options.tls = {.ca_pem = access.authority, .server_name = access.name};
   options.proxy = "";
   options.user_agent = "paddle-operator";
-  options.connect_timeout = std::chrono::seconds{3};
+  options.connect_timeout = engine::kRuntimeConnectTimeout;
   options.max_body = std::size_t{4} << 20;
   options.max_idle = 2;
   return options;

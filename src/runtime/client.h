@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/time_limits.h"
 #include "net/http_client.h"
 #include "runtime/protocol/protocol.h"
 
@@ -43,10 +44,10 @@ class Client {
  public:
   // `address` is host:port; an IPv6 host is in brackets.
   Client(std::string address, RuntimeCredentials access,
-         std::chrono::milliseconds limit = std::chrono::seconds{10});
+         std::chrono::milliseconds limit = engine::kRuntimeCallTimeout);
   // In the clear.
   Client(std::string address, std::string token,
-         std::chrono::milliseconds limit = std::chrono::seconds{10});
+         std::chrono::milliseconds limit = engine::kRuntimeCallTimeout);
 
   Result<JobReport> put_job(const std::string& id, const JobRequest& request,
                             std::stop_token stop = {});

@@ -6,6 +6,7 @@
 #include "api/source_schemes.h"
 #include "engine/names.h"
 #include "engine/samplefs/volumes.h"
+#include "engine/time_limits.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -126,7 +127,7 @@ Json pod_spec(const api::SampleSet& set, const Tier& tier, const RuntimeOptions&
                  {"runAsNonRoot", true},
                  {"runAsUser", 65532},
                  {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
-               {"terminationGracePeriodSeconds", 10},
+               {"terminationGracePeriodSeconds", kTerminationGrace.count()},
                {"volumes", *mounts.volumes}};
   if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;
   return spec;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/time_limits.h"
 #include "runtime/protocol/protocol.h"
 
 namespace paddle::runtime {
@@ -15,7 +16,6 @@ using api::Json;
 constexpr std::size_t kLongestBody = std::size_t{1} << 20;
 constexpr std::string_view kJobs = "/v1/jobs/";
 constexpr std::string_view kLists = "/v1/lists/";
-constexpr std::chrono::seconds kWholeRequest{30};  // the list of a large part takes a while
 
 net::Reply reply(const Json& body, int status = 200) {
   return {
@@ -170,7 +170,7 @@ Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token
   std::unique_ptr<Server> server(new Server(std::move(tokens), jobs, engine, metrics));
   net::ServerLimits limits;
   limits.body_bytes = kLongestBody;
-  limits.whole_request = kWholeRequest;
+  limits.whole_request = engine::kRuntimeRequestTimeout;
   TRY(server->http_,
       net::HttpServer::start(
           address, [self = server.get()](const net::Ask& request) { return self->handle(request); },

@@ -8,11 +8,11 @@
 #include "engine/juicefs/node/client/disk_space.h"
 #include "engine/juicefs/node/command/juicefs_output.h"
 #include "engine/juicefs/node/plan/usage_estimate.h"
+#include "engine/time_limits.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr std::chrono::seconds kPollInterval{10};
 constexpr std::int64_t kPollCost = 10;  // of which counting, or looking, takes one
 constexpr std::uint16_t kThreads = 10;
 constexpr const char* kByProcess =
@@ -100,7 +100,7 @@ void UsagePoller::run(const std::stop_token& end) {
     }
     Lock lock(mutex_);
     answered_.reset();
-    if (!hurry_ && !end.stop_requested()) wake_.wait_for(mutex_, end, kPollInterval);
+    if (!hurry_ && !end.stop_requested()) wake_.wait_for(mutex_, end, kClientPollInterval);
   }
 }
 

@@ -3,18 +3,19 @@
 
 #include <algorithm>
 
+#include "engine/time_limits.h"
+
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr std::chrono::seconds kSilence{30};  // from here on it hangs
-constexpr const char* kSilent =               // the same each time: a condition repeats it
+constexpr const char* kSilent =  // the same each time: a condition repeats it
     "the JuiceFS client of this node has not answered for 30 seconds or more; see the log of its "
     "mount pod, and delete that pod if the client hangs";
 
 }  // namespace
 
 Status shown(Status last, std::chrono::nanoseconds silent) {
-  if (silent < kSilence) return last;
+  if (silent < kClientSilence) return last;
   last.mounts = 0;
   last.remark = kSilent;
   return last;

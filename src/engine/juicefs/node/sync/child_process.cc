@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
+#include "engine/time_limits.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -25,7 +26,6 @@ constexpr int kBackgroundNice = 15;
 // Of ioprio_set(2), which has no header: this process, and the class that gets what is left over.
 constexpr int kIoprioProcess = 1;
 constexpr int kIoprioIdle = 3 << 13;
-constexpr std::chrono::seconds kKillDelay{2};  // between asking it to end and killing it
 
 Error failed(const std::string& doing) {
   return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
@@ -148,7 +148,7 @@ Result<ChildResult> run_child(const ChildCommand& command, std::stop_token stop,
   for (;;) {
     if (stop.stop_requested() && !stopping) {
       stopping = true;
-      kill_at = system_clock().boot() + kKillDelay;
+      kill_at = system_clock().boot() + kChildKillDelay;
       child.terminate();
     }
     if (stopping && system_clock().boot() > kill_at) break;  // killed by its owner's end

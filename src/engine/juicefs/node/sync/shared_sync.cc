@@ -5,12 +5,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/time_limits.h"
 
 namespace paddle::engine::juicefs {
 namespace {
-
-constexpr std::chrono::milliseconds kFirstPause{200};
-constexpr std::chrono::milliseconds kLongestPause{2'000};
 
 // No other division, of whichever runtime, has it.
 std::string new_cut() {
@@ -47,7 +45,7 @@ Result<std::string> fetch_part(const SyncTask& task, const ListFetcher& fetch,
   if (task.lists_at.empty() || !fetch) {
     return Error{Code::kInvalid, "a part of a sync has to say where the first runtime is"};
   }
-  for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+  for (auto pause = kPartFirstPause;; pause = std::min(2 * pause, kPartLongestPause)) {
     auto list = fetch(task.lists_at, task.job, task.part, stop);
     if (list || list.is(Code::kCancelled)) return list;
     if (!system_clock().sleep(pause, stop)) return Error{Code::kCancelled, "stopped"};
