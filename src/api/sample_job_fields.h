@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "api/job_kinds.h"
 #include "api/sample_job.h"
 #include "api/schema/expr.h"
 #include "api/schema/field.h"
@@ -13,7 +14,6 @@
 
 namespace paddle::api {
 
-inline constexpr const char* kSampleJobTypes[] = {"sync", "warmup", "rmr", "clear"};
 inline constexpr const char* kConcurrencyPolicies[] = {"Allow", "Forbid", "Replace"};
 inline constexpr int kMaxPaths = 1000;
 
@@ -122,7 +122,7 @@ inline Rules rules(Tag<ClearOptions>) { return path_rules(); }
 template <typename Visit>
 void fields(Visit& visit, As<SampleJobSpec> auto& s) {
   visit("type", s.type,
-        {.doc = "sync, warmup, rmr or clear.", .one_of = kSampleJobTypes, .required = true});
+        {.doc = "sync, warmup, rmr or clear.", .one_of = kJobKindNames, .required = true});
   visit("sampleSetRef", s.sample_set, {.doc = "The data set to work on.", .required = true});
   visit("secretRef", s.secret, {.doc = "Credentials of the source of a sync."});
   visit("terminate", s.terminate, {.doc = "First cancel jobs of this data set that run or wait."});
@@ -157,7 +157,8 @@ void fields(Visit& visit, As<SampleJobSpec> auto& s) {
 }
 
 inline Rules rules(Tag<SampleJobSpec>) {
-  return {{either({negate(equal(self("type"), lit("rmr"))), has(self("rmrOptions"))}),
+  return {{either({negate(equal(self("type"), lit(info_of(JobKind::kRemove).name))),
+                   has(self("rmrOptions"))}),
            "type rmr requires rmrOptions.paths"},
           {implies(has(self("timeZone")), has(self("schedule"))), "timeZone requires a schedule"}};
 }

@@ -6,7 +6,7 @@
 #include "cli/fields.h"
 #include "cli/pods.h"
 #include "runtime/client.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::cli {
 namespace {
@@ -25,7 +25,7 @@ Result<runtime::RuntimeCredentials> access_to(Session& session, const Json& set)
   if (!secret) return session.explained(std::move(secret).error());
   // Runtimes of samplefs answer in the clear.
   const bool tls = text_at(set, {"status", "engine"}) == "juicefs";
-  return runtime::access_from(runtime::secret_values(*secret), ns, name, tls);
+  return runtime::credentials_from(runtime::secret_values(*secret), ns, name, tls);
 }
 
 RuntimeFigures ask(const OwnedPod& pod, const runtime::RuntimeCredentials& access,

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "api/job_kinds.h"
 #include "base/result.h"
 #include "sampler/strategy.h"
 
@@ -119,6 +120,14 @@ inline std::vector<std::string> inclusions_of(const SyncTask& task) {
   return rules;
 }
 
+// One job, and what it is about.
+struct JobRequest {
+  api::JobKind kind = api::JobKind::kSync;
+  SyncTask sync{};    // of a sync
+  Selection which{};  // of the others
+  bool operator==(const JobRequest&) const = default;
+};
+
 struct Status {
   struct Index {
     std::int64_t generation = 0;  // 0: this engine does not count; the operator does
@@ -161,17 +170,12 @@ class NodeEngine {
   // each is quick, and what was accepted last holds.
   virtual bool changes_in_order() const { return false; }
 
-  // The set as its source is now, for all readers from the return on.
-  virtual Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) = 0;
-  // Brings files into the cache. What does not fit is no error; a file that failed is.
-  virtual Result<> warm_up(const Selection& which, const ProgressSink& tell,
-                           std::stop_token stop) = 0;
-  // Drops files from the cache; they stay in the set.
-  virtual Result<> clear(const Selection& which, const ProgressSink& tell,
-                         std::stop_token stop) = 0;
-  // Takes files out of the set until a later sync brings them again.
-  virtual Result<> remove(const Selection& which, const ProgressSink& tell,
-                          std::stop_token stop) = 0;
+  // Runs one job to its end.
+  //   sync     the set is as its source is now, for all readers from the return on
+  //   warm-up  what does not fit into the cache is no error; a file that failed is
+  //   clear    files are dropped from the cache and stay in the set
+  //   removal  files are gone from the set until a later sync brings them again
+  virtual Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) = 0;
 
   // What `partition` of a warm-up that was asked for here under the id `job` reads: paths relative
   // to the root of the set, one a line. kNotFound: no such job yet, or an engine whose runtimes

@@ -26,18 +26,17 @@
 #include "engine/juicefs/node/format.h"
 #include "engine/juicefs/node/node_engine.h"
 #include "engine/samplefs/node/node_engine.h"
+#include "engine/time_limits.h"
 #include "fuse/attach.h"
 #include "programs/command_line.h"
 #include "runtime/client.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 #include "runtime/server/server.h"
 
 namespace paddle {
 namespace {
 
 constexpr std::size_t kLongestFile = std::size_t{64} << 10;
-constexpr std::chrono::milliseconds kEndLimit{1'500};
-constexpr std::chrono::milliseconds kEndLimitOfJuicefs{4'000};  // its child is asked to end first
 
 // Read for each use, so that it may be rotated; empty when it can not be read.
 std::string read_small(const std::string& path) {
@@ -67,7 +66,7 @@ Result<std::string> fetch_list(const programs::ServeFlags& flags, const std::str
                                std::stop_token stop) {
   const std::size_t slash = flags.set.find('/');
   const auto tokens = read_tokens(flags);
-  runtime::Access access{.token = tokens[0], .token_before = tokens[1]};
+  runtime::RuntimeCredentials access{.token = tokens[0], .token_before = tokens[1]};
   access.tls = !flags.tls.empty();
   if (access.tls) access.authority = read_small(flags.tls + "/" + runtime::kAuthority);
   if (access.tls && slash != flags.set.npos) {
@@ -82,7 +81,7 @@ Result<> serve_with(engine::NodeEngine& engine, const programs::ServeFlags& flag
                     std::chrono::milliseconds end_limit, const sigset_t& ends) {
   TRY(const net::Address address, net::parse_address(flags.listen));
   TRY(auto journal, runtime::Journal::open(flags.cache + "/jobs"));
-  TRY(auto jobs, runtime::Jobs::start(std::move(journal), engine));
+  TRY(auto jobs, runtime::JobRunner::start(std::move(journal), engine));
   std::unique_ptr<fuse::AttachServer> attach;
   if (!flags.session.empty() && attacher) {
     TRY(attach, fuse::AttachServer::start(flags.session, attacher));
@@ -126,7 +125,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
                                                   .disks = flags.disks,
                                                   .state = flags.cache,
                                                   .fetch = fetch}));
-    return serve_with(*engine, flags, metrics, {}, kEndLimitOfJuicefs, ends);
+    return serve_with(*engine, flags, metrics, {}, engine::kJuicefsShutdownTimeout, ends);
   }
   TRY(const auto engine,
       engine::samplefs::SamplefsNodeEngine::open(
@@ -138,7 +137,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
   const auto attach = [&](fuse::Attachment attachment) {
     return engine->attach(std::move(attachment));
   };
-  CHECK_DONE(serve_with(*engine, flags, metrics, attach, kEndLimit, ends));
+  CHECK_DONE(serve_with(*engine, flags, metrics, attach, engine::kShutdownTimeout, ends));
   std::_Exit(0);  // not through the engine: it would fail the reads that wait for the source
 }
 

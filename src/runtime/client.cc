@@ -16,7 +16,7 @@ net::HttpOptions options(const RuntimeCredentials& access) {
   options.tls = {.ca_pem = access.authority, .server_name = access.name};
   options.proxy = "";
   options.user_agent = "paddle-operator";
-  options.connect_timeout = std::chrono::seconds{3};
+  options.connect_timeout = engine::kRuntimeConnectTimeout;
   options.max_body = std::size_t{4} << 20;
   options.max_idle = 2;
   return options;
@@ -81,8 +81,8 @@ Result<net::HttpReply> Client::send(net::HttpRequest request, const net::BodySin
   return reply;
 }
 
-Result<Json> Client::ask(const std::string& method, const std::string& path, std::string body,
-                         std::stop_token stop) {
+Result<Json> Client::request_json(const std::string& method, const std::string& path,
+                                  std::string body, std::stop_token stop) {
   TRY(const auto reply,
       send({.method = method, .url = path, .body = std::move(body)}, nullptr, std::move(stop)));
   auto json = api::parse_json(reply.body);
@@ -94,18 +94,18 @@ Result<JobReport> Client::put_job(const std::string& id, const JobRequest& reque
                                   std::stop_token stop) {
   if (!is_job_id(id)) return Error{Code::kInvalid, "that is no id of a job"};
   TRY(const Json json,
-      ask("PUT", "/v1/jobs/" + id, api::dump_json(encode(request)), std::move(stop)));
+      request_json("PUT", "/v1/jobs/" + id, api::dump_json(encode(request)), std::move(stop)));
   return decode_job_report(json);
 }
 
 Result<JobReport> Client::job(const std::string& id, std::stop_token stop) {
   if (!is_job_id(id)) return Error{Code::kInvalid, "that is no id of a job"};
-  TRY(const Json json, ask("GET", "/v1/jobs/" + id, {}, std::move(stop)));
+  TRY(const Json json, request_json("GET", "/v1/jobs/" + id, {}, std::move(stop)));
   return decode_job_report(json);
 }
 
 Result<std::vector<JobReport>> Client::jobs(std::stop_token stop) {
-  TRY(const Json json, ask("GET", "/v1/jobs", {}, std::move(stop)));
+  TRY(const Json json, request_json("GET", "/v1/jobs", {}, std::move(stop)));
   std::vector<JobReport> reports;
   if (!json.is_object() || !json.contains("jobs") || !json["jobs"].is_array()) {
     return Error{Code::kInvalid, "the runtime's list of jobs is none"};
@@ -119,13 +119,13 @@ Result<std::vector<JobReport>> Client::jobs(std::stop_token stop) {
 
 Result<> Client::cancel(const std::string& id, std::stop_token stop) {
   if (!is_job_id(id)) return Error{Code::kInvalid, "that is no id of a job"};
-  TRY(const Json json, ask("DELETE", "/v1/jobs/" + id, {}, std::move(stop)));
+  TRY(const Json json, request_json("DELETE", "/v1/jobs/" + id, {}, std::move(stop)));
   (void)json;
   return Done{};
 }
 
 Result<StatusReport> Client::status(std::stop_token stop) {
-  TRY(const Json json, ask("GET", "/v1/status", {}, std::move(stop)));
+  TRY(const Json json, request_json("GET", "/v1/status", {}, std::move(stop)));
   return decode_status_report(json);
 }
 

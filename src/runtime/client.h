@@ -21,12 +21,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/time_limits.h"
 #include "net/http_client.h"
 #include "runtime/protocol/protocol.h"
 
 namespace paddle::runtime {
 
-// From the Secret <set>-runtime (identity.h).
+// From the Secret <set>-runtime (runtime_secret.h).
 struct RuntimeCredentials {
   std::string token{};
   std::string token_before{};  // tried when the first is refused; empty: none
@@ -46,10 +47,10 @@ class Client {
  public:
   // `address` is host:port; an IPv6 host is in brackets.
   Client(std::string address, RuntimeCredentials access,
-         std::chrono::milliseconds limit = std::chrono::seconds{10});
+         std::chrono::milliseconds limit = engine::kRuntimeCallTimeout);
   // In the clear.
   Client(std::string address, std::string token,
-         std::chrono::milliseconds limit = std::chrono::seconds{10});
+         std::chrono::milliseconds limit = engine::kRuntimeCallTimeout);
 
   Result<JobReport> put_job(const std::string& id, const JobRequest& request,
                             std::stop_token stop = {});
@@ -62,8 +63,8 @@ class Client {
                            std::stop_token stop = {});
 
  private:
-  Result<api::Json> ask(const std::string& method, const std::string& path, std::string body,
-                        std::stop_token stop);
+  Result<api::Json> request_json(const std::string& method, const std::string& path,
+                                 std::string body, std::stop_token stop);
   // The answer to the first token that is not refused; an error for every status but 2xx.
   Result<net::HttpReply> send(net::HttpRequest request, const net::BodySink* sink,
                               std::stop_token stop);

@@ -4,10 +4,10 @@
 namespace paddle::runtime {
 namespace {
 
-class RemoteOverHttp final : public RuntimeClient {
+class HttpRuntimeClient final : public RuntimeClient {
  public:
-  RemoteOverHttp(const std::string& address, const RuntimeCredentials& access,
-                 std::chrono::milliseconds limit)
+  HttpRuntimeClient(const std::string& address, const RuntimeCredentials& access,
+                    std::chrono::milliseconds limit)
       : client_(address_of(address), access, limit) {}
 
   Result<StatusReport> status(std::stop_token stop) override { return client_.status(stop); }
@@ -32,7 +32,7 @@ class RemoteOverHttp final : public RuntimeClient {
 RuntimeClientFactory http_runtime_clients(std::chrono::milliseconds limit) {
   return [limit](const std::string& address,
                  const RuntimeCredentials& access) -> std::unique_ptr<RuntimeClient> {
-    return std::make_unique<RemoteOverHttp>(address, access, limit);
+    return std::make_unique<HttpRuntimeClient>(address, access, limit);
   };
 }
 

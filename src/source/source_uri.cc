@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/source_schemes.h"
 #include "base/match.h"
 #include "source/path_rules.h"
 
@@ -57,9 +58,18 @@ Result<SourceUri> parse_source_uri(std::string_view text) {
   const bool clean = std::none_of(text.begin(), text.end(),
                                   [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   if (!clean) return invalid("a source URI contains control characters");
-  if (text.starts_with("file://")) return parse_directory(text.substr(7));
-  if (text.starts_with("s3://")) return parse_s3(text.substr(5));
-  return invalid("a source URI begins with file:// or s3://");
+  if (const api::SourceScheme* scheme = api::scheme_of(text)) {
+    const std::string_view rest = text.substr(scheme->name.size() + 3);
+    switch (scheme->samplefs) {
+      case api::SamplefsClient::kDirectory:
+        return parse_directory(rest);
+      case api::SamplefsClient::kS3:
+        return parse_s3(rest);
+      case api::SamplefsClient::kNone:
+        break;
+    }
+  }
+  return invalid("a source URI begins with one of " + api::samplefs_schemes());
 }
 
 std::string to_string(const SourceUri& uri) {

@@ -8,7 +8,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 #include "source/sigv4.h"
 #include "test/support/components.h"
 #include "test/support/eventually.h"
@@ -85,7 +85,7 @@ void VolumeTest::write_secrets() {
                              {"access-key", kAccessKey},
                              {"secret-key", kSecretKey}});
   write_all(path("source"), {{"access-key", kAccessKey}, {"secret-key", kSecretKey}});
-  auto identity = runtime::make_identity("test", "samples", {}, system_clock().wall());
+  auto identity = runtime::make_runtime_secret("test", "samples", {}, system_clock().wall());
   ASSERT_TRUE(identity) << identity.error().message;
   (*identity)["token"] = kVolumeToken;
   write_all(path("identity"), *identity);

@@ -14,7 +14,7 @@
 #include "fuse/attach.h"
 #include "fuse/mount.h"
 #include "runtime/client.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 #include "test/mount/mount_fixture.h"
 #include "test/support/ports.h"
 #include "test/support/process.h"

@@ -15,7 +15,7 @@
 #include "engine/juicefs/manifests.h"
 #include "engine/names.h"
 #include "kube/fake/fake_cluster.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 #include "test/runtime/fixture.h"
 #include "test/support/eventually.h"
 
@@ -55,8 +55,8 @@ class RemoteHere final : public runtime::RuntimeClient {
 class RenewalTest : public RuntimeTest {
  protected:
   runtime::SecretData identity(const runtime::SecretData& before) {
-    return *runtime::make_identity(kRenewedSet.ns, kRenewedSet.name, before, system_clock().wall(),
-                                   {.life = std::chrono::minutes{10}});
+    return *runtime::make_runtime_secret(kRenewedSet.ns, kRenewedSet.name, before,
+                                         system_clock().wall(), {.life = std::chrono::minutes{10}});
   }
 
   // A set whose engine serves TLS, Ready, with one runtime.

@@ -3,7 +3,7 @@
 // The program over TLS, with the files of a set's Secret, renewed while it runs.
 
 #include "base/clock.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 #include "test/runtime/fixture.h"
 #include "test/support/eventually.h"
 
@@ -21,21 +21,21 @@ class TlsTest : public RuntimeTest {
 
 TEST_F(TlsTest, it_is_known_by_the_sets_certificate_and_takes_a_new_one_and_the_token_before) {
   const auto now = system_clock().wall();
-  const auto first = *runtime::make_identity("test", "set", {}, now);
+  const auto first = *runtime::make_runtime_secret("test", "set", {}, now);
   write_identity(first);
   start_over_tls();
   ASSERT_TRUE(eventually([&] { return client(first).status() || !alive(server_); })) << logs();
   ASSERT_TRUE(alive(server_)) << logs();
   EXPECT_FALSE(runtime::Client(address_, first.at("token")).status()) << "in the clear";
 
-  const auto second = *runtime::make_identity("test", "set", first, now);
+  const auto second = *runtime::make_runtime_secret("test", "set", first, now);
   write_identity(second);
   EXPECT_TRUE(client(second).status());
   auto with_old_token = second;
   with_old_token["token"] = first.at("token");
   EXPECT_TRUE(client(with_old_token).status()) << "who has not heard of the new one yet";
 
-  const auto third = *runtime::make_identity("test", "set", second, now);
+  const auto third = *runtime::make_runtime_secret("test", "set", second, now);
   write_identity(third);
   with_old_token[runtime::kAuthority] = third.at(runtime::kAuthority);
   EXPECT_TRUE(client(with_old_token).status().is(Code::kUnauthorized)) << "two before is too old";

@@ -7,17 +7,12 @@
 #include "engine/juicefs/manifests.h"
 #include "engine/samplefs/manifests.h"
 #include "engine/samplefs/volumes.h"
+#include "engine/time_limits.h"
 #include "etcd/client.h"
 #include "runtime/runtime_client.h"
 
 namespace paddle::controllers {
 namespace {
-
-// Timeouts of one call to a runtime.
-constexpr std::chrono::seconds kSampleSetAsks{4};
-constexpr std::chrono::seconds kSampleJobCallTimeout{5};
-// Runtimes that fall silent are to be noticed within 15 s, also while something else fails.
-constexpr std::chrono::seconds kSampleSetPause{5};
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
@@ -46,19 +41,20 @@ engine::ManifestBuilders engines() {
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
-  SampleSetOptions wanted{.ns = options.ns,
-                          .setting = {.engines = engines(),
-                                      .runtime = {.image = options.runtime_image,
-                                                  .cache_roots = options.cache_roots,
-                                                  .operator_namespace = options.own_namespace}},
-                          .runtime_at = runtime::http_runtime_clients(kSampleSetAsks),
-                          .identity = options.identity};
+  SampleSetOptions wanted{
+      .ns = options.ns,
+      .setting = {.engines = engines(),
+                  .runtime = {.image = options.runtime_image,
+                              .cache_roots = options.cache_roots,
+                              .operator_namespace = options.own_namespace}},
+      .runtime_at = runtime::http_runtime_clients(engine::kSampleSetCallTimeout),
+      .identity = options.identity};
   if (options.one_machine) wanted.setting.drivers_of_nodes.insert(engine::samplefs::kDriver);
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
   return manager.add({.name = kSampleSetController,
                       .lease = kSampleSetLease,
                       .workers = options.workers,
-                      .limits = {.longest_pause = kSampleSetPause}},
+                      .limits = {.longest_pause = engine::kSampleSetRetryPause}},
                      [&](const ControllerContext& around) {
                        return make_sample_set_reconciler(around, wanted, clock);
                      });
@@ -68,7 +64,7 @@ Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const
   const sample_job::Options wanted{
       .ns = options.ns,
       .engines = engines(),
-      .runtime_at = runtime::http_runtime_clients(kSampleJobCallTimeout)};
+      .runtime_at = runtime::http_runtime_clients(engine::kSampleJobCallTimeout)};
   return manager.add({.name = sample_job::kControllerName,
                       .lease = sample_job::kLeaseName,
                       .workers = options.workers},

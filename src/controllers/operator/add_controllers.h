@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "controllers/loop/manager.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers {
 
@@ -25,7 +25,7 @@ struct OperatorOptions {
   std::vector<std::string> cache_roots{};
   std::string own_namespace = "paddle-system";  // whose pods may ask runtimes
   int workers = 4;                              // per controller
-  runtime::IdentityOptions identity{};          // of cache runtimes
+  runtime::RuntimeSecretOptions identity{};     // of cache runtimes
 
   // PaddleJobs.
   std::string scheduling{};   // "" or "volcano"

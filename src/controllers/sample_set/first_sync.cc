@@ -7,7 +7,7 @@
 #include "controllers/sample_set/job_ids.h"
 #include "controllers/sample_set/jobs.h"
 #include "controllers/sample_set/seats.h"
-#include "runtime/protocol/warm_up.h"
+#include "runtime/protocol/request_fields.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {

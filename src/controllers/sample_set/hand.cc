@@ -11,7 +11,7 @@
 #include "controllers/sample_set/children.h"
 #include "controllers/sample_set/fresh_keys.h"
 #include "engine/names.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {
@@ -131,9 +131,9 @@ Result<> Hand::give_owner(Json& volume, const kube::Call& call) {
 
 // What was there before stays good until everybody has the new ones.
 Result<> Hand::give_identity(const api::SampleSet& set, Json& secret) {
-  TRY(const auto made,
-      runtime::make_identity(set.meta.key.ns, set.meta.key.name, runtime::secret_values(secret),
-                             clock_.wall(), options_.identity));
+  TRY(const auto made, runtime::make_runtime_secret(set.meta.key.ns, set.meta.key.name,
+                                                    runtime::secret_values(secret), clock_.wall(),
+                                                    options_.identity));
   secret["data"] = Json::object();
   for (const auto& [key, value] : made) secret["data"][key] = base64_encode(value);
   secret["metadata"]["annotations"][kRenewAfter] = rfc3339(runtime::renewal_of(made));

@@ -9,7 +9,7 @@
 #include "controllers/sample_set/first_sync.h"
 #include "controllers/sample_set/fresh_keys.h"
 #include "controllers/sample_set/seats.h"
-#include "runtime/protocol/warm_up.h"
+#include "runtime/protocol/request_fields.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "controllers/sample_set/plan.h"
 #include "controllers/sample_set/runtimes.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers {
 
@@ -16,7 +16,7 @@ struct SampleSetOptions {
   std::string ns{};  // empty: all namespaces
   sample_sets::Setting setting{};
   runtime::RuntimeClientFactory runtime_at{};
-  runtime::IdentityOptions identity{};  // of runtimes
+  runtime::RuntimeSecretOptions identity{};  // of runtimes
 };
 
 }  // namespace paddle::controllers

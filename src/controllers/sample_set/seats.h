@@ -21,11 +21,12 @@
 #include "base/clock.h"
 #include "controllers/sample_set/actions.h"
 #include "controllers/sample_set/world.h"
+#include "engine/time_limits.h"
 
 namespace paddle::controllers::sample_sets {
 
-inline constexpr std::chrono::seconds kSilent{10};
-inline constexpr std::chrono::seconds kGiveUp{25};
+inline constexpr std::chrono::seconds kSilent = engine::kRuntimeSilence;
+inline constexpr std::chrono::seconds kGiveUp = engine::kRuntimeGiveUp;
 
 bool is_bound(const World& world);
 

@@ -5,7 +5,7 @@
 
 #include "api/json/look.h"
 #include "engine/names.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_sets {
 namespace {

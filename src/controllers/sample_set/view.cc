@@ -13,7 +13,7 @@
 #include "controllers/sample_set/engine_choice.h"
 #include "controllers/sample_set/keys.h"
 #include "engine/names.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_sets {
 
@@ -330,7 +330,8 @@ std::optional<runtime::RuntimeCredentials> View::access_to(const api::SampleSet&
   auto text = memory_.latest(key, seen->meta.uid);
   if (!text) return std::nullopt;
   const auto* face = find_engine(options_.setting.engines, set.status.engine);
-  return runtime::access_from(text->values, key.ns, set.meta.key.name, face && face->serves_tls());
+  return runtime::credentials_from(text->values, key.ns, set.meta.key.name,
+                                   face && face->serves_tls());
 }
 
 std::vector<api::SampleSet> View::ghosts(const ObjectKey& key, const std::string& living) const {

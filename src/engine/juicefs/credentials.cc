@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/juicefs/client_variables.h"
 #include "engine/juicefs/metadata_url.h"
-#include "engine/juicefs/text.h"
-#include "engine/juicefs/variables.h"
+#include "engine/juicefs/secret_text.h"
 
 namespace paddle::engine::juicefs {
 namespace {

@@ -7,7 +7,7 @@
 #include "engine/juicefs/credentials.h"
 #include "engine/juicefs/mount_options.h"
 #include "engine/juicefs/runtime_pod.h"
-#include "engine/juicefs/sources.h"
+#include "engine/juicefs/source_check.h"
 #include "engine/juicefs/tiers.h"
 #include "engine/names.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/schema/pattern.h"
-#include "engine/juicefs/text.h"
+#include "engine/juicefs/secret_text.h"
 
 namespace paddle::engine::juicefs {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "engine/juicefs/credentials.h"
 #include "engine/names.h"
+#include "engine/time_limits.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -122,7 +123,7 @@ Json pod_spec(const api::SampleSet& set, Json the_container, Json volumes) {
       {"containers", Json::array({std::move(the_container)})},
       {"enableServiceLinks", false},
       {"securityContext", {{"runAsUser", 0}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
-      {"terminationGracePeriodSeconds", 10},
+      {"terminationGracePeriodSeconds", kTerminationGrace.count()},
       {"volumes", std::move(volumes)}};
   if (set.spec.node_affinity) spec["affinity"]["nodeAffinity"] = *set.spec.node_affinity;
   if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/juicefs/directories.h"
+#include "engine/juicefs/cache_directories.h"
 #include "engine/names.h"
 
 namespace paddle::engine::juicefs {

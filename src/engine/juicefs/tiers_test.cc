@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/juicefs/directories.h"
+#include "engine/juicefs/cache_directories.h"
 
 namespace paddle::engine::juicefs {
 namespace {

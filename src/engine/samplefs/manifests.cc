@@ -3,8 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/source_schemes.h"
 #include "engine/names.h"
 #include "engine/samplefs/volumes.h"
+#include "engine/time_limits.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -12,7 +14,11 @@ namespace {
 using api::Json;
 
 constexpr const char* kEngine = "samplefs";
-constexpr const char* kFileScheme = "file://";
+
+api::SamplefsClient client_of(const std::string& uri) {
+  const api::SourceScheme* scheme = api::scheme_of(uri);
+  return scheme ? scheme->samplefs : api::SamplefsClient::kNone;
+}
 
 // The one tier of this version: the first directory of the first level.
 struct Tier {
@@ -58,8 +64,9 @@ Mounts mounts_of(const api::SampleSet& set, const Tier& tier) {
     all.add_read_only({{"name", "source-secret"}, {"secret", std::move(source)}},
                       kSourceSecretPath);
   }
-  if (const std::string& uri = set.spec.source->uri; uri.starts_with(kFileScheme)) {
-    const std::string path = uri.substr(std::string_view(kFileScheme).size());
+  const std::string& uri = set.spec.source->uri;
+  if (client_of(uri) == api::SamplefsClient::kDirectory) {
+    const std::string path = uri.substr(uri.find("://") + 3);
     all.add_read_only({{"name", "source"}, {"hostPath", {{"path", path}, {"type", "Directory"}}}},
                       path);
   }
@@ -120,7 +127,7 @@ Json pod_spec(const api::SampleSet& set, const Tier& tier, const RuntimeOptions&
                  {"runAsNonRoot", true},
                  {"runAsUser", 65532},
                  {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
-               {"terminationGracePeriodSeconds", 10},
+               {"terminationGracePeriodSeconds", kTerminationGrace.count()},
                {"volumes", *mounts.volumes}};
   if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;
   return spec;
@@ -144,9 +151,9 @@ Result<Manifests> SamplefsManifestBuilder::manifests(const api::SampleSet& set, 
                  "are"};
   }
   const std::string& uri = set.spec.source->uri;
-  if (!uri.starts_with("s3://") && !uri.starts_with(kFileScheme)) {
-    return Error{Code::kInvalid,
-                 "the samplefs engine of this version reads s3:// and file:// sources"};
+  if (client_of(uri) == api::SamplefsClient::kNone) {
+    return Error{Code::kInvalid, "the samplefs engine of this version reads " +
+                                     api::samplefs_schemes() + " sources"};
   }
   TRY(const Tier tier, tier_of(set));
   return Manifests{.volume = volume_by(set, kEngine, driver_of(set)),

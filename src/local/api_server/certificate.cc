@@ -11,7 +11,7 @@ constexpr std::string_view kBorder = "-----BEGIN CERTIFICATE-----";
 
 }  // namespace
 
-Result<Identity> make_identity(const std::string& address, WallTime now) {
+Result<Identity> make_runtime_secret(const std::string& address, WallTime now) {
   using std::chrono::days;
   std::string names = "DNS:localhost,IP:127.0.0.1,IP:::1";
   if (address != "127.0.0.1" && address != "::1") names += ",IP:" + address;
@@ -30,7 +30,7 @@ Result<Identity> load_identity(const std::string& directory, const std::string& 
   if (border != std::string::npos && border > 0) {
     return Identity{.certificate = text.substr(border), .key = text.substr(0, border)};
   }
-  TRY(Identity made, make_identity(address, now));
+  TRY(Identity made, make_runtime_secret(address, now));
   CHECK_DONE(replace_private(path, made.key + made.certificate));
   return made;
 }

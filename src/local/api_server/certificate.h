@@ -19,7 +19,7 @@ struct Identity {
 };
 
 // ECDSA P-256, valid for ten years, for localhost, 127.0.0.1, ::1 and `address`.
-Result<Identity> make_identity(const std::string& address, WallTime now);
+Result<Identity> make_runtime_secret(const std::string& address, WallTime now);
 
 // The one in <directory>/server.pem, made when it is not there.
 Result<Identity> load_identity(const std::string& directory, const std::string& address,

@@ -12,9 +12,6 @@ namespace {
 
 using api::Json;
 
-constexpr std::array kKinds{
-    std::pair{JobKind::kSync, "sync"}, std::pair{JobKind::kWarmup, "warmup"},
-    std::pair{JobKind::kClear, "clear"}, std::pair{JobKind::kRemove, "rmr"}};
 constexpr std::array kStates{
     std::pair{JobState::kQueued, "queued"}, std::pair{JobState::kRunning, "running"},
     std::pair{JobState::kSucceeded, "succeeded"}, std::pair{JobState::kFailed, "failed"},
@@ -307,8 +304,6 @@ Result<engine::Selection> decode_selection(const Json& from) {
 
 }  // namespace
 
-std::string to_string(JobKind kind) { return text_of(kKinds, kind); }
-Result<JobKind> parse_job_kind(const std::string& text) { return value_of<JobKind>(kKinds, text); }
 std::string to_string(JobState state) { return text_of(kStates, state); }
 Result<JobState> parse_job_state(const std::string& text) {
   return value_of<JobState>(kStates, text);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api/job_kinds.h"
 #include "api/json/json.h"
 #include "base/result.h"
 #include "engine/node_engine.h"
@@ -18,18 +19,12 @@ namespace paddle::runtime {
 
 inline constexpr int kPort = 7716;
 
-enum class JobKind { kSync, kWarmup, kClear, kRemove };
-std::string to_string(JobKind kind);  // sync, warmup, clear, rmr
-Result<JobKind> parse_job_kind(const std::string& text);
+using api::JobKind;
+using api::parse_job_kind;
 
 // A server has credentials of its own; those of another source come with the job, over TLS, and are
-// kept in memory alone.
-struct JobRequest {
-  JobKind kind = JobKind::kSync;
-  engine::SyncTask sync{};    // of a sync
-  engine::Selection which{};  // of the others; `job` of both is not said, it is the id
-  bool operator==(const JobRequest&) const = default;
-};
+// kept in memory alone. `job` of its task and of its selection is not sent: it is the id.
+using engine::JobRequest;
 
 enum class JobState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
 std::string to_string(JobState state);  // queued, running, succeeded, failed, cancelled

@@ -15,7 +15,7 @@ Json through_text(const T& value) {
 }
 
 TEST(RuntimeProtocol, RequestsGoThereAndBack) {
-  for (const JobKind kind : {JobKind::kSync, JobKind::kWarmup, JobKind::kClear, JobKind::kRemove}) {
+  for (const JobKind kind : api::kJobKinds) {
     JobRequest request{.kind = kind};
     if (kind == JobKind::kSync) {
       request.sync = {.source = "s3://b",
@@ -151,9 +151,9 @@ TEST(RuntimeProtocol, AnErrorNamesTheField) {
     const auto decoded = decode_job_request(json);
     return decoded ? "fine" : decoded.error().message;
   };
-  EXPECT_EQ(says(Json{{"kind", "dance"}}), "kind is not one of sync, warmup, clear, rmr");
+  EXPECT_EQ(says(Json{{"kind", "dance"}}), "kind is not one of sync, warmup, rmr, clear");
   EXPECT_EQ(says(Json::array()), "the message is not an object");
-  EXPECT_EQ(says(Json::object()), "kind is not one of sync, warmup, clear, rmr");
+  EXPECT_EQ(says(Json::object()), "kind is not one of sync, warmup, rmr, clear");
   EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", "a"}}).rfind("paths is not", 0), 0u);
   EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", Json::array({1})}}).rfind("paths is not", 0),
             0u);

@@ -16,23 +16,9 @@ namespace paddle::runtime {
 class FakeEngine final : public engine::NodeEngine {
  public:
   std::string name() const override { return "fake"; }
-  Result<> sync(const engine::SyncTask& task, const engine::ProgressSink& tell,
-                std::stop_token stop) override {
-    return act(task.parts > 1 ? "sync part of " + task.job : "sync", tell, std::move(stop));
-  }
-  Result<> warm_up(const engine::Selection& which, const engine::ProgressSink& tell,
-                   std::stop_token stop) override {
-    return act(
-        "warm_up " + std::to_string(which.partition) + "/" + std::to_string(which.partitions), tell,
-        std::move(stop));
-  }
-  Result<> clear(const engine::Selection&, const engine::ProgressSink& tell,
-                 std::stop_token stop) override {
-    return act("clear", tell, std::move(stop));
-  }
-  Result<> remove(const engine::Selection&, const engine::ProgressSink& tell,
-                  std::stop_token stop) override {
-    return act("remove", tell, std::move(stop));
+  Result<> run(const engine::JobRequest& job, const engine::ProgressSink& report,
+               std::stop_token stop) override {
+    return act(label(job), report, std::move(stop));
   }
   Result<std::string> list_for(const std::string& job, std::int32_t partition) override {
     if (job != "listed") return Error{Code::kNotFound, "no list of '" + job + "'"};
@@ -46,17 +32,17 @@ class FakeEngine final : public engine::NodeEngine {
     return status;
   }
 
-  void hold() EXCLUDES(mutex_) {
+  void block() EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    held_ = true;
+    blocked_ = true;
   }
-  void be_deaf() EXCLUDES(mutex_) {  // until let go, to being stopped
+  void ignore_stop() EXCLUDES(mutex_) {  // until let go, to being stopped
     Lock lock(mutex_);
-    deaf_ = true;
+    ignores_stop_ = true;
   }
-  void let_go(Result<> outcome = Done{}) EXCLUDES(mutex_) {
+  void release(Result<> outcome = Done{}) EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    held_ = deaf_ = false;
+    blocked_ = ignores_stop_ = false;
     outcome_ = std::move(outcome);
     changed_.notify_all();
   }
@@ -66,22 +52,29 @@ class FakeEngine final : public engine::NodeEngine {
   }
 
  private:
-  Result<> act(const std::string& what, const engine::ProgressSink& tell, std::stop_token stop)
+  static std::string label(const engine::JobRequest& job) {
+    const auto& [kind, sync, which] = job;
+    if (sync.parts > 1) return "sync part of " + sync.job;
+    if (kind == api::JobKind::kRemove) return "remove";
+    if (kind != api::JobKind::kWarmup) return to_string(kind);
+    return "warm_up " + std::to_string(which.partition) + "/" + std::to_string(which.partitions);
+  }
+  Result<> act(const std::string& what, const engine::ProgressSink& report, std::stop_token stop)
       EXCLUDES(mutex_) {
-    tell({.files_total = 2, .files_done = 1});
+    report({.files_total = 2, .files_done = 1});
     Lock lock(mutex_);
     calls_.push_back(what);
-    while (held_) {
-      if (stop.stop_requested() && !deaf_) return Error{Code::kCancelled, "stopped"};
-      changed_.wait(mutex_, deaf_ ? std::stop_token() : stop);
+    while (blocked_) {
+      if (stop.stop_requested() && !ignores_stop_) return Error{Code::kCancelled, "stopped"};
+      changed_.wait(mutex_, ignores_stop_ ? std::stop_token() : stop);
     }
     return outcome_;
   }
 
   mutable Mutex mutex_;
   CondVar changed_;
-  bool held_ GUARDED_BY(mutex_) = false;
-  bool deaf_ GUARDED_BY(mutex_) = false;
+  bool blocked_ GUARDED_BY(mutex_) = false;
+  bool ignores_stop_ GUARDED_BY(mutex_) = false;
   Result<> outcome_ GUARDED_BY(mutex_) = Done{};
   std::vector<std::string> calls_ GUARDED_BY(mutex_);
 };

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "runtime/server/job_book.h"
+#include "runtime/server/job_table.h"
 
 namespace paddle::runtime {
 

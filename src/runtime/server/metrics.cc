@@ -10,10 +10,10 @@ void StatusMetrics::gauge(const std::string& name, const std::string& help, std:
 void StatusMetrics::counter(const std::string& name, const std::string& help, const Labels& labels,
                             std::int64_t value) {
   auto& counter = metrics_.counter(name, help, labels);
-  std::int64_t& told = told_[{name, labels}];
+  std::int64_t& update_progress = exported_[{name, labels}];
   // Less than before is all new: whoever counts was started again.
-  const std::int64_t more = value >= told ? value - told : value;
-  told = value;
+  const std::int64_t more = value >= update_progress ? value - update_progress : value;
+  update_progress = value;
   if (more > 0) counter.Increment(static_cast<double>(more));
 }
 

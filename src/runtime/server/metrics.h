@@ -34,7 +34,7 @@ class StatusMetrics {
 
   Metrics& metrics_;
   Mutex mutex_;
-  std::map<std::pair<std::string, Labels>, std::int64_t> told_ GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, Labels>, std::int64_t> exported_ GUARDED_BY(mutex_);
 };
 
 }  // namespace paddle::runtime

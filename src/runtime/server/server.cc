@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/time_limits.h"
 #include "runtime/protocol/protocol.h"
 
 namespace paddle::runtime {
@@ -15,7 +16,6 @@ using api::Json;
 constexpr std::size_t kLongestBody = std::size_t{1} << 20;
 constexpr std::string_view kJobs = "/v1/jobs/";
 constexpr std::string_view kLists = "/v1/lists/";
-constexpr std::chrono::seconds kWholeRequest{30};  // the list of a large part takes a while
 
 net::ServerReply reply(const Json& body, int status = 200) {
   return {
@@ -80,29 +80,32 @@ bool same_secret(std::string_view given, std::string_view secret) {
   return difference == 0 && !secret.empty();
 }
 
-bool Server::may_ask(const net::ServerRequest& ask) const {
+bool Server::is_authorized(const net::ServerRequest& request) const {
   constexpr std::string_view kBearer = "Bearer ";
-  if (!ask.authorization.starts_with(kBearer)) return false;
-  const auto given = std::string_view(ask.authorization).substr(kBearer.size());
+  if (!request.authorization.starts_with(kBearer)) return false;
+  const auto given = std::string_view(request.authorization).substr(kBearer.size());
   bool may = false;
   for (const std::string& token : tokens_()) may |= same_secret(given, token);
   return may;
 }
 
-net::ServerReply Server::answer(const net::ServerRequest& ask) {
-  if (ask.path == "/healthz" || ask.path == "/readyz") return {.body = "ok\n"};
-  if (!may_ask(ask)) return refuse(401, "this needs the token of this runtime");
-  const bool reads = ask.method == "GET" || ask.method == "HEAD";
-  if (ask.path.starts_with(kJobs)) return answer_job(ask, ask.path.substr(kJobs.size()));
-  if (ask.path.starts_with(kLists)) return answer_list(ask, ask.path.substr(kLists.size()));
-  const bool known = ask.path == "/v1/jobs" || ask.path == "/v1/status" || ask.path == "/metrics";
+net::ServerReply Server::handle(const net::ServerRequest& request) {
+  if (request.path == "/healthz" || request.path == "/readyz") return {.body = "ok\n"};
+  if (!is_authorized(request)) return refuse(401, "this needs the token of this runtime");
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (request.path.starts_with(kJobs))
+    return handle_job(request, request.path.substr(kJobs.size()));
+  if (request.path.starts_with(kLists))
+    return handle_list(request, request.path.substr(kLists.size()));
+  const bool known =
+      request.path == "/v1/jobs" || request.path == "/v1/status" || request.path == "/metrics";
   if (!known) return refuse(404, "no such path");
   if (!reads) return refuse(405, "only GET");
-  if (ask.path == "/metrics") {
+  if (request.path == "/metrics") {
     return {.body = metrics_.text(engine_.status()),
             .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
-  if (ask.path == "/v1/status") {
+  if (request.path == "/v1/status") {
     // Asked first: what is said to have ended is in the figures.
     const auto last_warm_up = jobs_.last_warm_up();
     StatusReport report = report_of(engine_.name(), engine_.status());
@@ -116,7 +119,7 @@ net::ServerReply Server::answer(const net::ServerRequest& ask) {
 }
 
 // <job>/<partition>
-net::ServerReply Server::answer_list(const net::ServerRequest& ask, const std::string& which) {
+net::ServerReply Server::handle_list(const net::ServerRequest& request, const std::string& which) {
   const auto slash = which.find('/');
   const std::string job = which.substr(0, slash);
   const std::string number = slash == which.npos ? "" : which.substr(slash + 1);
@@ -126,7 +129,7 @@ net::ServerReply Server::answer_list(const net::ServerRequest& ask, const std::s
   if (!is_job_id(job) || error != std::errc{} || stopped != end || partition < 0) {
     return refuse(400, "a list is asked for as <job>/<partition>");
   }
-  if (ask.method != "GET" && ask.method != "HEAD") return refuse(405, "only GET");
+  if (request.method != "GET" && request.method != "HEAD") return refuse(405, "only GET");
   auto list = engine_.list_for(job, partition);
   if (list) return {.body = *std::move(list)};
   if (const auto known = jobs_.find(job); known && list.is(Code::kNotFound)) {
@@ -136,48 +139,48 @@ net::ServerReply Server::answer_list(const net::ServerRequest& ask, const std::s
   return refuse(status_of(list.error().code), list.error().message);
 }
 
-net::ServerReply Server::answer_job(const net::ServerRequest& ask, const std::string& id) {
+net::ServerReply Server::handle_job(const net::ServerRequest& request, const std::string& id) {
   if (!is_job_id(id)) {
     return refuse(400, "an id is 1 to 64 letters, digits, '-' and '.', not beginning with '.'");
   }
-  if (ask.method == "PUT") {
-    const auto json = api::parse_json(ask.body);
+  if (request.method == "PUT") {
+    const auto json = api::parse_json(request.body);
     if (!json) return refuse(400, json.error().message);
-    const auto request = decode_job_request(*json);
-    if (!request) return refuse(400, request.error().message);
-    const auto report = jobs_.put(id, *request);
+    const auto job = decode_job_request(*json);
+    if (!job) return refuse(400, job.error().message);
+    const auto report = jobs_.put(id, *job);
     if (!report) return refuse(status_of(report.error().code), report.error().message);
     return reply(encode(*report));
   }
-  if (ask.method == "DELETE") {
+  if (request.method == "DELETE") {
     jobs_.cancel(id);
     const auto report = jobs_.find(id);
     return reply(report ? encode(*report) : Json::object());
   }
-  if (ask.method != "GET" && ask.method != "HEAD") return refuse(405, "only GET, PUT and DELETE");
+  if (request.method != "GET" && request.method != "HEAD")
+    return refuse(405, "only GET, PUT and DELETE");
   const auto report = jobs_.find(id);
   if (!report) return refuse(404, "never heard of job " + id);
   return reply(encode(*report));
 }
 
 Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Tokens tokens,
-                                              Jobs& jobs, engine::NodeEngine& engine,
+                                              JobRunner& jobs, engine::NodeEngine& engine,
                                               Metrics& metrics, const net::ServerTls& tls) {
   std::unique_ptr<Server> server(new Server(std::move(tokens), jobs, engine, metrics));
   net::ServerLimits limits;
   limits.body_bytes = kLongestBody;
-  limits.whole_request = kWholeRequest;
+  limits.whole_request = engine::kRuntimeRequestTimeout;
   TRY(server->http_,
       net::HttpServer::start(
-          address,
-          [self = server.get()](const net::ServerRequest& ask) { return self->answer(ask); },
+          address, [self = server.get()](const net::ServerRequest& request) { return self->handle(request); },
           limits, tls));
   return server;
 }
 
-Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token token, Jobs& jobs,
-                                              engine::NodeEngine& engine, Metrics& metrics,
-                                              const net::ServerTls& tls) {
+Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token token,
+                                              JobRunner& jobs, engine::NodeEngine& engine,
+                                              Metrics& metrics, const net::ServerTls& tls) {
   Tokens one = [token = std::move(token)] { return std::vector<std::string>{token()}; };
   return start(address, std::move(one), jobs, engine, metrics, tls);
 }

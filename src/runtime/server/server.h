@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "engine/node_engine.h"
 #include "net/server/http_server.h"
-#include "runtime/server/jobs.h"
+#include "runtime/server/job_runner.h"
 #include "runtime/server/metrics.h"
 
 namespace paddle::runtime {
@@ -32,25 +32,25 @@ class Server {
 
   // All but address, tokens and tls are borrowed and outlive the server.
   static Result<std::unique_ptr<Server>> start(const net::Address& address, Tokens tokens,
-                                               Jobs& jobs, engine::NodeEngine& engine,
+                                               JobRunner& jobs, engine::NodeEngine& engine,
                                                Metrics& metrics, const net::ServerTls& tls = {});
-  static Result<std::unique_ptr<Server>> start(const net::Address& address, Token token, Jobs& jobs,
-                                               engine::NodeEngine& engine, Metrics& metrics,
-                                               const net::ServerTls& tls = {});
+  static Result<std::unique_ptr<Server>> start(const net::Address& address, Token token,
+                                               JobRunner& jobs, engine::NodeEngine& engine,
+                                               Metrics& metrics, const net::ServerTls& tls = {});
 
   const net::Address& address() const { return http_->address(); }
 
  private:
-  Server(Tokens tokens, Jobs& jobs, engine::NodeEngine& engine, Metrics& metrics)
+  Server(Tokens tokens, JobRunner& jobs, engine::NodeEngine& engine, Metrics& metrics)
       : tokens_(std::move(tokens)), jobs_(jobs), engine_(engine), metrics_(metrics) {}
 
-  net::ServerReply answer(const net::ServerRequest& ask);
-  net::ServerReply answer_list(const net::ServerRequest& ask, const std::string& which);
-  net::ServerReply answer_job(const net::ServerRequest& ask, const std::string& id);
-  bool may_ask(const net::ServerRequest& ask) const;
+  net::ServerReply handle(const net::ServerRequest& request);
+  net::ServerReply handle_list(const net::ServerRequest& request, const std::string& which);
+  net::ServerReply handle_job(const net::ServerRequest& request, const std::string& id);
+  bool is_authorized(const net::ServerRequest& request) const;
 
   const Tokens tokens_;
-  Jobs& jobs_;
+  JobRunner& jobs_;
   engine::NodeEngine& engine_;
   StatusMetrics metrics_;
   std::unique_ptr<net::HttpServer> http_;  // last: its threads use everything above

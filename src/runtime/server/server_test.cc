@@ -12,7 +12,7 @@
 #include "base/scratch.h"
 #include "net/http_client.h"
 #include "runtime/client.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 #include "runtime/server/fake_engine.h"
 
 namespace paddle::runtime {
@@ -27,7 +27,7 @@ class RuntimeServerTest : public testing::Test {
       Lock lock(mutex_);
       logged_ += line;
     });
-    jobs_ = *Jobs::start(*Journal::open(scratch_.path() + "/jobs"), engine_);
+    jobs_ = *JobRunner::start(*Journal::open(scratch_.path() + "/jobs"), engine_);
     auto server = Server::start(
         {"127.0.0.1", 0}, [] { return std::string(kToken); }, *jobs_, engine_, metrics_);
     EXPECT_TRUE(server) << server.error().message;
@@ -66,7 +66,7 @@ class RuntimeServerTest : public testing::Test {
   const Scratch scratch_;
   FakeEngine engine_;
   Metrics metrics_;
-  std::unique_ptr<Jobs> jobs_;
+  std::unique_ptr<JobRunner> jobs_;
   std::unique_ptr<Server> server_;
   net::HttpClient http_{{}};
 };
@@ -110,7 +110,7 @@ TEST_F(RuntimeServerTest, AJobGoesFromPutToItsReport) {
 }
 
 TEST_F(RuntimeServerTest, DeleteCancelsAndForgivesUnknownIds) {
-  engine_.hold();
+  engine_.block();
   auto asks = client();
   ASSERT_TRUE(asks.put_job("s", {.kind = JobKind::kSync}));
   ASSERT_TRUE(asks.cancel("s"));
@@ -158,7 +158,7 @@ TEST_F(RuntimeServerTest, HandsListsOut) {
 }
 
 TEST_F(RuntimeServerTest, SaysWhetherAListIsStillToCome) {
-  engine_.hold();
+  engine_.block();
   ASSERT_TRUE(client().put_job("w", {.kind = JobKind::kWarmup}));
   EXPECT_TRUE(client().list("w", 1).is(Code::kUnavailable)) << "not yet";
   ASSERT_TRUE(client().cancel("w"));
@@ -195,7 +195,7 @@ TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
     }
   };
   const auto now = system_clock().wall();
-  const auto first = *make_identity("train", "imagenet", {}, now);
+  const auto first = *make_runtime_secret("train", "imagenet", {}, now);
   write(first);
   const auto server =
       Server::start({"127.0.0.1", 0}, [] { return std::string(kToken); }, *jobs_, engine_, metrics_,
@@ -211,11 +211,11 @@ TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
   EXPECT_TRUE(asks(first, "train"));
   EXPECT_TRUE(asks(first, "other").is(Code::kUntrusted));
   // Renewed: those who know only the old authority, or already the new one, can both ask.
-  const auto second = *make_identity("train", "imagenet", first, now);
+  const auto second = *make_runtime_secret("train", "imagenet", first, now);
   EXPECT_TRUE(asks(second, "train"));
   write(second);
   EXPECT_TRUE(asks(second, "train"));
-  const auto stranger = *make_identity("train", "imagenet", {}, now);
+  const auto stranger = *make_runtime_secret("train", "imagenet", {}, now);
   EXPECT_TRUE(asks(stranger, "train").is(Code::kUntrusted));
   EXPECT_FALSE(Client(net::to_string((*server)->address()), kToken).status());  // in the clear
 }

@@ -12,7 +12,7 @@
 #include "controllers/sample_job/decide/start.h"
 #include "controllers/sample_job/decide/status.h"
 #include "controllers/sample_job/spec/lifecycle.h"
-#include "runtime/protocol/warm_up.h"
+#include "runtime/protocol/request_fields.h"
 
 namespace paddle::controllers::sample_job {
 namespace {

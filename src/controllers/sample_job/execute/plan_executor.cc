@@ -9,7 +9,7 @@
 #include "base/match.h"
 #include "controllers/sample_job/decide/reasons.h"
 #include "controllers/sample_job/spec/job_type.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_job {
 

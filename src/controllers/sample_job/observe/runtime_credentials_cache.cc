@@ -6,7 +6,7 @@
 #include "api/core/meta.h"
 #include "engine/names.h"
 #include "kube/resource.h"
-#include "runtime/identity.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_job {
 
@@ -67,7 +67,7 @@ Result<std::optional<runtime::RuntimeCredentials>> RuntimeCredentialsCache::get(
   TRY(const api::Meta meta, api::decode_meta(*secret));
   if (!engine::belongs_to(meta, set)) return std::optional<runtime::RuntimeCredentials>{};
   runtime::RuntimeCredentials credentials =
-      runtime::access_from(runtime::secret_values(*secret), key.ns, key.name, tls);
+      runtime::credentials_from(runtime::secret_values(*secret), key.ns, key.name, tls);
   if (runtime::is_complete(credentials)) {
     Lock lock(mutex_);
     entries_[key] = {set.meta.uid, credentials};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "runtime/protocol/warm_up.h"
+#include "runtime/protocol/request_fields.h"
 
 namespace paddle::controllers::sample_job {
 namespace {

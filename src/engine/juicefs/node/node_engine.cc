@@ -10,14 +10,16 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/juicefs/node/asking.h"
-#include "engine/juicefs/node/file_list.h"
-#include "engine/juicefs/node/pacing.h"
-#include "engine/juicefs/node/rate.h"
-#include "engine/juicefs/node/removal.h"
-#include "engine/juicefs/node/said.h"
-#include "engine/juicefs/node/sync_command.h"
-#include "engine/juicefs/node/sync_run.h"
+#include "engine/juicefs/node/command/juicefs_output.h"
+#include "engine/juicefs/node/command/set_path.h"
+#include "engine/juicefs/node/lists/file_list.h"
+#include "engine/juicefs/node/lists/list_fetch.h"
+#include "engine/juicefs/node/lists/old_paths.h"
+#include "engine/juicefs/node/plan/leftovers.h"
+#include "engine/juicefs/node/plan/path_list.h"
+#include "engine/juicefs/node/plan/transfer_rate.h"
+#include "engine/juicefs/node/sync/sync_pacer.h"
+#include "engine/juicefs/node/sync/sync_run.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -38,7 +40,7 @@ std::vector<std::string> from_root(const std::vector<std::string>& paths) {
 
 double errors_of_store(const Control& control) {
   const auto stats = control.stats();
-  return stats ? figure(*stats, "juicefs_object_request_errors").value_or(0) : 0;
+  return stats ? metric_value(*stats, "juicefs_object_request_errors").value_or(0) : 0;
 }
 
 }  // namespace
@@ -46,11 +48,26 @@ double errors_of_store(const Control& control) {
 Result<std::unique_ptr<JuicefsNodeEngine>> JuicefsNodeEngine::open(const NodeOptions& options) {
   TRY(ListStore lists, ListStore::open(options.state + "/lists"));
   std::unique_ptr<JuicefsNodeEngine> engine(new JuicefsNodeEngine(options, std::move(lists)));
-  engine->figures_.set_part(from_root(from_text(engine->lists_.part())));
+  engine->usage_.set_part(from_root(from_text(engine->lists_.part())));
   return engine;
 }
 
-Result<> JuicefsNodeEngine::sync(const SyncTask& task, const ProgressSink& tell,
+Result<> JuicefsNodeEngine::run(const JobRequest& job, const ProgressSink& report,
+                                std::stop_token stop) {
+  switch (job.kind) {
+    case api::JobKind::kSync:
+      return sync(job.sync, report, std::move(stop));
+    case api::JobKind::kWarmup:
+      return warm_up(job.which, report, std::move(stop));
+    case api::JobKind::kRemove:
+      return remove(job.which, report, std::move(stop));
+    case api::JobKind::kClear:
+      return clear(job.which, report, std::move(stop));
+  }
+  return Error{Code::kInternal, "not a kind of job"};
+}
+
+Result<> JuicefsNodeEngine::sync(const SyncTask& task, const ProgressSink& report,
                                  std::stop_token stop) {
   if (task.counts) return Done{};
   const std::string source = task.source.empty() ? options_.source : task.source;
@@ -59,9 +76,9 @@ Result<> JuicefsNodeEngine::sync(const SyncTask& task, const ProgressSink& tell,
                  "the set has no source to sync from; give one in spec.source.uri or in the "
                  "options of the sync"};
   }
-  const Pacer pacer([control = control_] {
+  const SyncPacer pacer([control = control_] {
     const auto stats = control.stats();
-    return stats ? figure(*stats, "juicefs_blockcache_miss_bytes").value_or(-1) : -1;
+    return stats ? metric_value(*stats, "juicefs_blockcache_miss_bytes").value_or(-1) : -1;
   });
   auto done = sync_from({.program = options_.program,
                          .home = options_.state,
@@ -70,23 +87,23 @@ Result<> JuicefsNodeEngine::sync(const SyncTask& task, const ProgressSink& tell,
                          .volume_secret = options_.volume_secret,
                          .sub_dir = options_.sub_dir,
                          .may_run = [&] { return pacer.runs_now(); }},
-                        task, tell, stop);
-  figures_.look_soon();
+                        task, report, stop);
+  usage_.refresh_soon();
   return done;
 }
 
-Result<> JuicefsNodeEngine::sync_from(const SyncPlace& place, const SyncTask& task,
-                                      const ProgressSink& tell, const std::stop_token& stop) {
+Result<> JuicefsNodeEngine::sync_from(const SyncContext& context, const SyncTask& task,
+                                      const ProgressSink& report, const std::stop_token& stop) {
   const auto held = lists_.hold(task.job);
   const bool cut_short = lists_.begin_sync();
   const WallTime began = system_clock().wall();
   SyncPart part{.pieces = {{}}};
   if (task.parts > 1) {
-    TRY(part, part_of_sync(place, task, lists_, options_.fetch, tell, stop));
-    CHECK_DONE(run_part(place, task, part, lists_, tell, stop));
+    TRY(part, part_of_sync(context, task, lists_, options_.fetch, report, stop));
+    CHECK_DONE(run_part(context, task, part, lists_, report, stop));
   } else {
-    TRY(const std::int64_t planned, planned_bytes(place, task, tell, stop));
-    CHECK_DONE(run_sync(place, task, planned, tell, stop));
+    TRY(const std::int64_t planned, planned_bytes(context, task, report, stop));
+    CHECK_DONE(run_sync(context, task, planned, report, stop));
   }
   if (cut_short) {
     // Other runtimes may be at work on theirs.
@@ -132,46 +149,47 @@ Result<std::string> JuicefsNodeEngine::list_for(const std::string& job, std::int
 }
 
 Result<std::vector<std::string>> JuicefsNodeEngine::derive(const Selection& which,
-                                                           const ProgressSink& tell,
+                                                           const ProgressSink& report,
                                                            const std::stop_token& stop) {
   const auto found = [&](std::size_t files) {
-    tell({.files_total = static_cast<std::int64_t>(files)});
+    report({.files_total = static_cast<std::int64_t>(files)});
   };
   return list_files(options_.data, which, found, stop);
 }
 
-Result<> JuicefsNodeEngine::make_lists(const Selection& which, const ProgressSink& tell,
+Result<> JuicefsNodeEngine::make_lists(const Selection& which, const ProgressSink& report,
                                        const std::stop_token& stop) {
-  TRY(const std::vector<std::string> files, derive(which, tell, stop));
+  TRY(const std::vector<std::string> files, derive(which, report, stop));
   for (std::int32_t i = 0; i < std::max(which.partitions, 1); ++i) {
     CHECK_DONE(lists_.write(which.job, i, to_text(part_of_list(files, which, i))));
   }
   return lists_.finish(which.job);
 }
 
-// The first partition's runtime makes all lists, once; the others ask it (asking.h).
+// The first partition's runtime makes all lists, once; the others ask it (list_fetch.h).
 Result<std::vector<std::string>> JuicefsNodeEngine::part_for(const Selection& which,
-                                                             const ProgressSink& tell,
+                                                             const ProgressSink& report,
                                                              const std::stop_token& stop) {
   const bool asks = which.partition != 0 && !which.lists_at.empty() && options_.fetch;
   if (asks) {
-    const ListWanted wanted{.at = which.lists_at, .job = which.job, .partition = which.partition};
-    TRY(const auto list, ask_for_list(options_.fetch, wanted, system_clock(), stop));
+    const ListRequest request{
+        .address = which.lists_at, .job = which.job, .partition = which.partition};
+    TRY(const auto list, fetch_list(options_.fetch, request, system_clock(), stop));
     if (list) return from_text(*list);
     log::info("nobody hands the list out; it is made here", {{"job", which.job}});
   }
   if (which.job.empty() || asks) {
-    TRY(const std::vector<std::string> files, derive(which, tell, stop));
+    TRY(const std::vector<std::string> files, derive(which, report, stop));
     return part_of_list(files, which, which.partition);
   }
-  if (!lists_.whole(which.job)) CHECK_DONE(make_lists(which, tell, stop));
+  if (!lists_.whole(which.job)) CHECK_DONE(make_lists(which, report, stop));
   TRY(const std::string text, lists_.read(which.job, which.partition));
   return from_text(text);
 }
 
-Result<CacheFigures> JuicefsNodeEngine::check(const std::vector<std::string>& paths,
-                                              std::uint16_t threads,
-                                              const std::stop_token& stop) const {
+Result<CacheUsage> JuicefsNodeEngine::check(const std::vector<std::string>& paths,
+                                            std::uint16_t threads,
+                                            const std::stop_token& stop) const {
   return control_.cache(CacheAction::kCheck, paths, threads, {}, stop);
 }
 
@@ -179,10 +197,10 @@ Result<CacheFigures> JuicefsNodeEngine::check(const std::vector<std::string>& pa
 // also be a directory, which counts as the files in it.
 Result<> JuicefsNodeEngine::expect_listed(const Selection& which,
                                           const std::vector<std::string>& files,
-                                          const CacheFigures& seen,
+                                          const CacheUsage& seen,
                                           const std::stop_token& stop) const {
   if (which.file.empty() || seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
-  TRY(const Presence there, look_for(options_.data, files, stop));
+  TRY(const Presence there, count_present(options_.data, files, stop));
   if (there.absent == 0) return Done{};
   return Error{Code::kNotFound, "the list '" + which.file + "' names '" +
                                     there.first_absent.substr(0, 200) +
@@ -192,10 +210,10 @@ Result<> JuicefsNodeEngine::expect_listed(const Selection& which,
 }
 
 Result<> JuicefsNodeEngine::expect_found(const std::vector<std::string>& files,
-                                         std::uint16_t threads, CacheFigures& seen,
+                                         std::uint16_t threads, CacheUsage& seen,
                                          const std::stop_token& stop) const {
   if (seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
-  TRY(const Presence there, look_for(options_.data, files, stop));
+  TRY(const Presence there, count_present(options_.data, files, stop));
   if (seen.files >= there.files) return Done{};  // the others are gone, or no files
   TRY(seen, check(from_root(files), threads, stop));
   if (seen.files >= there.files) return Done{};
@@ -206,41 +224,41 @@ Result<> JuicefsNodeEngine::expect_found(const std::vector<std::string>& files,
                    "mount pod on this node"};
 }
 
-Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
+Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& report,
                                     std::stop_token stop) {
   const auto held = lists_.hold(which.job);
-  TRY(const std::vector<std::string> files, part_for(which, tell, stop));
+  TRY(const std::vector<std::string> files, part_for(which, report, stop));
   const std::vector<std::string> paths = from_root(files);
   const std::uint16_t threads = threads_of(which);
 
   // What there is and what is missing of it; a warm-up that is run again has little left to do.
-  TRY(CacheFigures now, check(paths, threads, stop));
+  TRY(CacheUsage now, check(paths, threads, stop));
   CHECK_DONE(expect_listed(which, files, now, stop));
   CHECK_DONE(lists_.write_part(to_text(files)));
-  figures_.set_part(paths);
-  figures_.note_part(now);
+  usage_.set_part(paths);
+  usage_.set_part_usage(now);
   Progress progress{.files_total = static_cast<std::int64_t>(paths.size()),
                     .bytes_total = now.bytes,
                     .bytes_done = now.bytes - now.missing};
-  tell(progress);
+  report(progress);
   const double errors = errors_of_store(control_);
   if (now.missing > 0) {
-    Rate rate(system_clock());
-    const auto telling = [&](std::int64_t done, std::int64_t bytes) {
+    TransferRate rate(system_clock());
+    const auto on_progress = [&](std::int64_t done, std::int64_t bytes) {
       progress.files_done = std::min(done, progress.files_total);
       progress.bytes_done = std::min(bytes, progress.bytes_total);
       rate.update(progress);
-      tell(progress);
+      report(progress);
     };
-    figures_.fill_part(true);
-    const auto filled = control_.cache(CacheAction::kWarmUp, paths, threads, telling, stop);
-    figures_.fill_part(false);
+    usage_.set_filling(true);
+    const auto filled = control_.cache(CacheAction::kWarmUp, paths, threads, on_progress, stop);
+    usage_.set_filling(false);
     if (!filled) return filled.error();
     TRY(now, check(paths, threads, stop));
   }
   CHECK_DONE(expect_found(files, threads, now, stop));
-  figures_.note_part(now);
-  figures_.look_soon();
+  usage_.set_part_usage(now);
+  usage_.refresh_soon();
 
   progress.bytes_total = now.bytes;
   progress.bytes_done = now.bytes - now.missing;
@@ -251,7 +269,7 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
   progress.files_done = progress.files_total - left;
   const bool failed = now.missing > 0 && errors_of_store(control_) > errors;
   (failed ? progress.files_failed : progress.files_no_room) = left;
-  tell(progress);
+  report(progress);
   if (!failed) return Done{};
   return Error{Code::kUnavailable,
                std::to_string(now.missing) + " of " + std::to_string(now.bytes) +
@@ -259,7 +277,7 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
                    "errors meanwhile; see the log of the JuiceFS mount pod on this node"};
 }
 
-Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& tell,
+Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& report,
                                   std::stop_token stop) {
   std::vector<std::string> paths;
   for (const auto& given : which.paths) {
@@ -271,33 +289,33 @@ Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& te
     paths.push_back("/" + path);
   }
   if (!which.file.empty()) {
-    TRY(const std::vector<std::string> files, derive(which, tell, stop));
+    TRY(const std::vector<std::string> files, derive(which, report, stop));
     for (const auto& path : from_root(files)) paths.push_back(path);
   } else if (paths.empty()) {
     paths.emplace_back("/");
   }
-  const auto telling = [&](std::int64_t files, std::int64_t bytes) {
-    tell({.files_done = files, .bytes_done = bytes});
+  const auto on_progress = [&](std::int64_t files, std::int64_t bytes) {
+    report({.files_done = files, .bytes_done = bytes});
   };
-  auto cleared = control_.cache(CacheAction::kEvict, paths, threads_of(which), telling, stop);
-  figures_.glance();
+  auto cleared = control_.cache(CacheAction::kEvict, paths, threads_of(which), on_progress, stop);
+  usage_.refresh_counts();
   if (!cleared) return std::move(cleared).error();
-  tell({.files_total = cleared->files,
-        .files_done = cleared->files,
-        .bytes_total = cleared->bytes,
-        .bytes_done = cleared->bytes});
+  report({.files_total = cleared->files,
+          .files_done = cleared->files,
+          .bytes_total = cleared->bytes,
+          .bytes_done = cleared->bytes});
   return Done{};
 }
 
 // How many files are gone.
 Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, const Selection& which,
-                                                   const Control::Sink& tell,
+                                                   const Control::Sink& report,
                                                    const std::stop_token& stop) const {
   const WallTime limit = removal_limit(which.accepted);
   OldPaths old{.paths = {path}};
   // Usually it has only just been asked for, and nothing can be younger.
   if (which.accepted > 0 && system_clock().wall() > limit) {
-    TRY(old, older_than(options_.data, path, limit, stop));
+    TRY(old, paths_older_than(options_.data, path, limit, stop));
   }
   if (old.younger > 0) {
     log::info("a removal leaves what came after it", {{"path", path}, {"files", old.younger}});
@@ -307,7 +325,7 @@ Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, cons
     std::int64_t count = 0;
     const auto counting = [&](std::int64_t files, std::int64_t bytes) {
       count = files;
-      tell(sum + files, bytes);
+      report(sum + files, bytes);
     };
     auto removed = control_.remove(each, which.skip_trash, counting, stop);
     if (removed.is(Code::kNotFound) && old.younger > 0) continue;  // gone meanwhile
@@ -317,7 +335,7 @@ Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, cons
   return sum;
 }
 
-Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& tell,
+Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& report,
                                    std::stop_token stop) {
   if (which.paths.empty()) {
     return Error{Code::kInvalid, "say which paths of the set are to be removed"};
@@ -332,25 +350,25 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& t
                    "the root of the set can not be removed; name what is beneath it, or delete "
                    "the SampleSet"};
     }
-    const auto telling = [&](std::int64_t files, std::int64_t) {
-      tell({.files_done = before + files});
+    const auto on_progress = [&](std::int64_t files, std::int64_t) {
+      report({.files_done = before + files});
     };
-    auto removed = remove_one(path, which, telling, stop);
+    auto removed = remove_one(path, which, on_progress, stop);
     if (removed.is(Code::kNotFound)) {
       missing = Error{Code::kNotFound, "the set has no '" + path + "'; correct the path"};
       continue;
     }
     if (!removed) {
-      figures_.look_soon();
+      usage_.refresh_soon();
       return std::move(removed).error();
     }
     removed_one = true;
     before += *removed;
   }
-  figures_.look_soon();
+  usage_.refresh_soon();
   // Some that are gone may be the work of an earlier run that was cut short, and so may all.
   if (!removed_one && missing && !which.again) return *missing;
-  tell({.files_total = before, .files_done = before});
+  report({.files_total = before, .files_done = before});
   return Done{};
 }
 

@@ -17,10 +17,10 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "engine/juicefs/node/control.h"
-#include "engine/juicefs/node/figures.h"
-#include "engine/juicefs/node/list_store.h"
-#include "engine/juicefs/node/shared_sync.h"
+#include "engine/juicefs/node/client/control.h"
+#include "engine/juicefs/node/client/usage_poller.h"
+#include "engine/juicefs/node/lists/list_store.h"
+#include "engine/juicefs/node/sync/shared_sync.h"
 #include "engine/node_engine.h"
 
 namespace paddle::engine::juicefs {
@@ -43,48 +43,51 @@ class JuicefsNodeEngine final : public NodeEngine {
   static Result<std::unique_ptr<JuicefsNodeEngine>> open(const NodeOptions& options);
 
   std::string name() const override { return "juicefs"; }
-  Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> warm_up(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> remove(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
+  Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) override;
   Result<std::string> list_for(const std::string& job, std::int32_t partition) override;
-  Status status() override { return figures_.status(); }
+  Status status() override { return usage_.status(); }
+
+  // What run() calls.
+  Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop);
+  Result<> warm_up(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> remove(const Selection& which, const ProgressSink& report, std::stop_token stop);
 
  private:
   JuicefsNodeEngine(const NodeOptions& options, ListStore lists)
       : options_(options),
         lists_(std::move(lists)),
         control_(options.data),
-        figures_(options.data, options.disks) {}
+        usage_(options.data, options.disks) {}
 
-  Result<std::vector<std::string>> part_for(const Selection& which, const ProgressSink& tell,
+  Result<std::vector<std::string>> part_for(const Selection& which, const ProgressSink& report,
                                             const std::stop_token& stop);
-  Result<std::vector<std::string>> derive(const Selection& which, const ProgressSink& tell,
+  Result<std::vector<std::string>> derive(const Selection& which, const ProgressSink& report,
                                           const std::stop_token& stop);
-  Result<> make_lists(const Selection& which, const ProgressSink& tell,
+  Result<> make_lists(const Selection& which, const ProgressSink& report,
                       const std::stop_token& stop);
 
-  Result<CacheFigures> check(const std::vector<std::string>& paths, std::uint16_t threads,
-                             const std::stop_token& stop) const;
+  Result<CacheUsage> check(const std::vector<std::string>& paths, std::uint16_t threads,
+                           const std::stop_token& stop) const;
   // An error when somebody's list names what is not there; `seen`: what a client found of `files`.
   Result<> expect_listed(const Selection& which, const std::vector<std::string>& files,
-                         const CacheFigures& seen, const std::stop_token& stop) const;
+                         const CacheUsage& seen, const std::stop_token& stop) const;
   // An error when the client does not find what is there; looks again before it says so.
   Result<> expect_found(const std::vector<std::string>& files, std::uint16_t threads,
-                        CacheFigures& seen, const std::stop_token& stop) const;
+                        CacheUsage& seen, const std::stop_token& stop) const;
 
-  Result<> sync_from(const SyncPlace& place, const SyncTask& task, const ProgressSink& tell,
+  Result<> sync_from(const SyncContext& context, const SyncTask& task, const ProgressSink& report,
                      const std::stop_token& stop);
   // Those of a sync that was cut short, of files that are `ours`.
   void remove_leftovers(WallTime before, const std::function<bool(const std::string&)>& ours,
                         const std::stop_token& stop) const;
   Result<std::int64_t> remove_one(const std::string& path, const Selection& which,
-                                  const Control::Sink& tell, const std::stop_token& stop) const;
+                                  const Control::Sink& report, const std::stop_token& stop) const;
 
   const NodeOptions options_;
   const ListStore lists_;
   const Control control_;
-  Figures figures_;
+  UsagePoller usage_;
 };
 
 }  // namespace paddle::engine::juicefs

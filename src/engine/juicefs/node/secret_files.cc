@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/node/secret_files.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,15 +11,12 @@
 
 #include "base/unique_fd.h"
 #include "engine/juicefs/credentials.h"
-#include "engine/juicefs/text.h"
+#include "engine/juicefs/secret_text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of a Secret
-constexpr auto kPublic = std::to_array<std::string_view>(
-    {"name", "storage", "bucket", "endpoint", "region", "ca.crt", "block-size", "capacity",
-     "compress", "inodes", "shards", "storage-class", "trash-days"});
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -35,8 +29,8 @@ Error unreadable(const std::string& directory) {
 
 }  // namespace
 
-Result<SecretFiles> read_secret(const std::string& directory) {
-  SecretFiles files;
+Result<SecretValues> read_secret(const std::string& directory) {
+  SecretValues files;
   if (directory.empty()) return files;
   const std::unique_ptr<DIR, CloseDirectory> listing(::opendir(directory.c_str()));
   if (!listing && errno == ENOENT) return files;
@@ -57,19 +51,6 @@ Result<SecretFiles> read_secret(const std::string& directory) {
     for (auto& [key, value] : unsealed(sealed.mapped())) files[key] = value;
   }
   return files;
-}
-
-std::string value_of(const SecretFiles& files, const std::string& key) {
-  const auto found = files.find(key);
-  return found == files.end() ? std::string() : found->second;
-}
-
-std::vector<std::string> secrets_of(const SecretFiles& files) {
-  std::vector<std::string> all;
-  for (const auto& [key, value] : files) {
-    if (std::find(kPublic.begin(), kPublic.end(), key) == kPublic.end()) all.push_back(value);
-  }
-  return all;
 }
 
 }  // namespace paddle::engine::juicefs

@@ -6,24 +6,15 @@
 
 #pragma once
 
-#include <map>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
+#include "engine/juicefs/node/command/secret_values.h"
 
 namespace paddle::engine::juicefs {
 
-using SecretFiles = std::map<std::string, std::string>;
-
 // An empty path, or a directory that is not there, is a Secret without keys. kUnavailable: it is
 // there and can not be read.
-Result<SecretFiles> read_secret(const std::string& directory);
-
-// The value of a key, or empty.
-std::string value_of(const SecretFiles& files, const std::string& key);
-
-// Values that must never be shown: all but names of things (name, storage, bucket, endpoint, ...).
-std::vector<std::string> secrets_of(const SecretFiles& files);
+Result<SecretValues> read_secret(const std::string& directory);
 
 }  // namespace paddle::engine::juicefs

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include <fcntl.h>
@@ -11,9 +12,8 @@
 
 #include "base/log.h"
 #include "base/units.h"
-#include "engine/samplefs/node/cache_limit.h"
-#include "engine/samplefs/node/selection.h"
-#include "engine/samplefs/node/sync_plan.h"
+#include "engine/samplefs/node/file_selection.h"
+#include "engine/samplefs/node/sync_rules.h"
 #include "samplefs/block_format.h"
 #include "samplefs/filler.h"
 #include "samplefs/merge.h"
@@ -25,8 +25,8 @@ namespace {
 
 namespace data = ::paddle::samplefs;
 
-constexpr std::uint64_t kTellEvery = 1000;  // objects of a listing
-constexpr std::chrono::milliseconds kTellPause{250};
+constexpr std::uint64_t kObjectsPerReport = 1000;  // objects of a listing
+constexpr std::chrono::milliseconds kReportInterval{250};
 constexpr std::uint64_t kLongestList = std::uint64_t{256} << 20;
 
 std::int64_t number(std::uint64_t value) {
@@ -68,22 +68,23 @@ LeftOut left_out_of(const data::Index& index, const data::Origin* only = nullptr
 // What a listing has given so far.
 class Count {
  public:
-  explicit Count(const ProgressSink& tell) : tell_(tell) {}
+  explicit Count(const ProgressSink& report) : report_(report) {}
   void add(const source::Object& object) {
     ++progress_.files_done;
     progress_.bytes_done += number(object.size);
-    if (static_cast<std::uint64_t>(progress_.files_done) % kTellEvery == 0) tell_(progress_);
+    if (static_cast<std::uint64_t>(progress_.files_done) % kObjectsPerReport == 0)
+      report_(progress_);
   }
   // It is over: that is all of it.
   void finish(LeftOut left_out) {
     progress_.files_total = progress_.files_done;
     progress_.bytes_total = progress_.bytes_done;
     progress_.left_out = std::move(left_out);
-    tell_(progress_);
+    report_(progress_);
   }
 
  private:
-  const ProgressSink& tell_;
+  const ProgressSink& report_;
   Progress progress_{};
 };
 
@@ -100,6 +101,19 @@ Progress progress_of(const data::FillProgress& fill) {
 }
 
 }  // namespace
+
+CacheLimit cache_limit(std::uint64_t wanted_mib, const Disk& disk) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  const std::uint64_t most = disk.avail + std::min(disk.cached, disk.size);
+  if (wanted_mib == 0) return {.bytes = most / 10 * 9, .notice = {}};
+  const std::uint64_t wanted =
+      wanted_mib > std::numeric_limits<std::uint64_t>::max() / kMiB ? most + 1 : wanted_mib * kMiB;
+  if (wanted <= most) return {.bytes = wanted, .notice = {}};
+  return {.bytes = most,
+          .notice = "the disk has room for a cache of " + std::to_string(most / kMiB) +
+                    " MiB only, not of " + std::to_string(wanted_mib) +
+                    " MiB; give it a larger disk or a smaller limit"};
+}
 
 Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeOptions& options,
                                                                      Metrics& metrics) {
@@ -132,6 +146,21 @@ SamplefsNodeEngine::~SamplefsNodeEngine() {
   sessions_.reset();
 }
 
+Result<> SamplefsNodeEngine::run(const JobRequest& job, const ProgressSink& report,
+                                 std::stop_token stop) {
+  switch (job.kind) {
+    case api::JobKind::kSync:
+      return sync(job.sync, report, std::move(stop));
+    case api::JobKind::kWarmup:
+      return warm_up(job.which, report, std::move(stop));
+    case api::JobKind::kRemove:
+      return remove(job.which, report, std::move(stop));
+    case api::JobKind::kClear:
+      return clear(job.which, report, std::move(stop));
+  }
+  return Error{Code::kInternal, "not a kind of job"};
+}
+
 Result<> SamplefsNodeEngine::publish(const std::string& job, bool is_sync,
                                      data::IndexBuilder& next) {
   const IndexPtr before = files_->current();
@@ -146,7 +175,7 @@ Result<> SamplefsNodeEngine::publish(const std::string& job, bool is_sync,
   drop_unreferenced_blocks();
   files_on_disk_.prune(publication.generation);
   sources_.forget_keys(*index, *before);
-  cached_.look_again();
+  cached_.invalidate();
   const auto totals = index->totals();
   log::info("new generation", {{"generation", publication.generation},
                                {"job", job},
@@ -163,16 +192,16 @@ void SamplefsNodeEngine::drop_unreferenced_blocks() {
   store_->drop_all(blocks.rest());
 }
 
-Result<> SamplefsNodeEngine::sync(const SyncTask& task, const ProgressSink& tell,
+Result<> SamplefsNodeEngine::sync(const SyncTask& task, const ProgressSink& report,
                                   std::stop_token stop) {
   TRY(const data::SyncRules rules, sync_rules(task, sources_.own()));
   if (const IndexPtr index = files_->current(); index->was_made_by(task.job)) {
-    tell({.left_out = left_out_of(*index, &rules.origin)});
+    report({.left_out = left_out_of(*index, &rules.origin)});
     return Done{};
   }
   const auto source = sources_.open(rules.origin, task.keys.values);
   data::IndexBuilder next;
-  Count count(tell);
+  Count count(report);
   TRY(const source::Listed listed, source->list(
                                        [&](source::Object&& object) -> Result<> {
                                          const auto listed_before = next.listed();
@@ -238,7 +267,7 @@ void SamplefsNodeEngine::make_room_for(const data::Index& index,
   drop_unreferenced_blocks();
 }
 
-Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink& tell,
+Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink& report,
                                      std::stop_token stop) {
   const IndexPtr index = files_->current();
   if (index->generation() == 0) {
@@ -251,16 +280,16 @@ Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink&
   data::Filler filler(index, std::move(files), *data_, options);
   Result<> done = Done{};
   {
-    const std::jthread telling([&](const std::stop_token& end) {
+    const std::jthread reporter([&](const std::stop_token& end) {
       do {
-        tell(progress_of(filler.progress()));
-      } while (system_clock().sleep(kTellPause, end));
+        report(progress_of(filler.progress()));
+      } while (system_clock().sleep(kReportInterval, end));
     });
     done = filler.run(std::move(stop));
   }
   const data::FillProgress fill = filler.progress();
-  tell(progress_of(fill));
-  cached_.look_again();
+  report(progress_of(fill));
+  cached_.invalidate();
   if (files_->current() != index) {  // what was dropped meanwhile may have been brought back
     Lock lock(changing_);
     drop_unreferenced_blocks();
@@ -273,7 +302,7 @@ Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink&
                    "; a sync takes changed ones, and with delete-dst drops those that are gone"};
 }
 
-Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& tell,
+Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& report,
                                    std::stop_token) {
   Lock lock(changing_);
   const IndexPtr index = files_->current();
@@ -284,12 +313,12 @@ Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& t
   blocks.needs(*index, [&](data::Index::Position position) { return !gone[position]; });
   before_.reset();
   store_->drop_all(blocks.rest());
-  cached_.look_again();
-  tell({.files_total = number(files.size()), .files_done = number(files.size())});
+  cached_.invalidate();
+  report({.files_total = number(files.size()), .files_done = number(files.size())});
   return Done{};
 }
 
-Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& tell,
+Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& report,
                                     std::stop_token stop) {
   std::vector<std::string> paths;
   for (const std::string& given : which.paths) {
@@ -310,10 +339,10 @@ Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& 
   data::IndexBuilder next;
   const data::Removed removed = data::keep_all_but(*before, paths, next);
   CHECK_DONE(publish(which.job, false, next));
-  tell({.files_total = number(removed.files),
-        .files_done = number(removed.files),
-        .bytes_total = number(removed.bytes),
-        .bytes_done = number(removed.bytes)});
+  report({.files_total = number(removed.files),
+          .files_done = number(removed.files),
+          .bytes_total = number(removed.bytes),
+          .bytes_done = number(removed.bytes)});
   return Done{};
 }
 

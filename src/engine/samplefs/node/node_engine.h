@@ -6,7 +6,7 @@
 //   index.<generation>   what there is (index_files.h)
 //   keys/                of sources that jobs brought (source_keys.h)
 //   agreed               what mounts and kernel agreed on (sessions.h)
-//   told                 which generation each mount was told of last (told.h)
+//   told                 which generation each mount was told of last (announced_generations.h)
 //   jobs/                the runtime's journal (runtime/server)
 //
 // It opens without the source: what was indexed and cached before is served at once, and before the
@@ -22,6 +22,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@
 #include "base/result.h"
 #include "base/sync.h"
 #include "engine/node_engine.h"
-#include "engine/samplefs/node/cached_part.h"
+#include "engine/samplefs/node/cache_coverage.h"
 #include "engine/samplefs/node/index_files.h"
 #include "engine/samplefs/node/sessions.h"
 #include "engine/samplefs/node/source_set.h"
@@ -49,6 +50,21 @@ struct NodeOptions {
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // of a read that needs a source
 };
 
+// The disk of a cache.
+struct Disk {
+  std::uint64_t size = 0;
+  std::uint64_t avail = 0;   // to us, now
+  std::uint64_t cached = 0;  // what the cache has of it already
+};
+
+struct CacheLimit {
+  std::uint64_t bytes = 0;
+  std::string notice{};  // one sentence when it is not what was asked for
+};
+
+// `wanted_mib` 0: 90 % of what is free or ours already. More than the disk can hold is clipped.
+CacheLimit cache_limit(std::uint64_t wanted_mib, const Disk& disk);
+
 class SamplefsNodeEngine final : public NodeEngine {
  public:
   // The metrics outlive it. kConflict: another process has that cache; kUnavailable: its directory
@@ -59,11 +75,14 @@ class SamplefsNodeEngine final : public NodeEngine {
 
   std::string name() const override { return "samplefs"; }
   bool changes_in_order() const override { return true; }
-  Result<> sync(const SyncTask& task, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> warm_up(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> clear(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
-  Result<> remove(const Selection& which, const ProgressSink& tell, std::stop_token stop) override;
+  Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) override;
   Status status() override;
+
+  // What run() calls.
+  Result<> sync(const SyncTask& task, const ProgressSink& report, std::stop_token stop);
+  Result<> warm_up(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> remove(const Selection& which, const ProgressSink& report, std::stop_token stop);
 
   Result<fuse::Negotiated> attach(fuse::Attachment attachment) {
     return sessions_->attach(std::move(attachment));
@@ -93,7 +112,7 @@ class SamplefsNodeEngine final : public NodeEngine {
   std::unique_ptr<::paddle::samplefs::ReadThrough> data_;
   std::unique_ptr<::paddle::samplefs::SampleFiles> files_;
   std::unique_ptr<Sessions> sessions_;
-  CachedPart cached_;  // self-synchronised
+  CacheCoverage cached_;  // self-synchronised
 
   Mutex changing_;  // held while a generation is made from the current one, and blocks are dropped
   IndexPtr before_ GUARDED_BY(changing_);  // whose blocks are kept as well

@@ -185,5 +185,29 @@ TEST_F(NodeEngineTest, BlocksThatCannotBeOpenedAreNotCalledCachedAndAreSaid) {
       << engine_->status().remark;
 }
 
+constexpr std::uint64_t kMiB = 1 << 20;
+
+TEST(CacheLimit, IsWhatWasAskedForWhenTheDiskHasIt) {
+  const CacheLimit limit =
+      cache_limit(100, {.size = 1000 * kMiB, .avail = 50 * kMiB, .cached = 50 * kMiB});
+  EXPECT_EQ(limit.bytes, 100 * kMiB);
+  EXPECT_EQ(limit.notice, "");
+}
+
+TEST(CacheLimit, IsClippedToTheDiskAndSaysSo) {
+  const CacheLimit limit =
+      cache_limit(101, {.size = 1000 * kMiB, .avail = 50 * kMiB, .cached = 50 * kMiB});
+  EXPECT_EQ(limit.bytes, 100 * kMiB);
+  EXPECT_NE(limit.notice.find("100 MiB only, not of 101 MiB"), std::string::npos) << limit.notice;
+  EXPECT_EQ(cache_limit(UINT64_MAX, {.size = kMiB, .avail = kMiB}).bytes, kMiB);
+}
+
+TEST(CacheLimit, WithoutAWishLeavesATenthOfWhatIsFreeOrOurs) {
+  const CacheLimit limit =
+      cache_limit(0, {.size = 1000 * kMiB, .avail = 60 * kMiB, .cached = 40 * kMiB});
+  EXPECT_EQ(limit.bytes, 90 * kMiB);
+  EXPECT_EQ(cache_limit(0, {}).bytes, 0u);
+}
+
 }  // namespace
 }  // namespace paddle::engine::samplefs

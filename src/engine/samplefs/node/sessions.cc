@@ -22,10 +22,10 @@ namespace {
 constexpr std::chrono::seconds kInitLimit{3};
 
 // What a mount has to forget to show `now`, when it was told of the generation with that digest.
-GenerationDiff changes_since(const std::optional<std::string>& told, const IndexPtr& now,
+GenerationDiff changes_since(const std::optional<std::string>& announced, const IndexPtr& now,
                              const std::vector<IndexPtr>& known) {
   const auto before = std::find_if(known.begin(), known.end(), [&](const IndexPtr& index) {
-    return told && index->digest() == *told;
+    return announced && index->digest() == *announced;
   });
   if (before != known.end()) return diff_generations(**before, *now);
   GenerationDiff everything;
@@ -34,16 +34,16 @@ GenerationDiff changes_since(const std::optional<std::string>& told, const Index
 }
 
 Result<> forget(const fuse::Channel& channel, const GenerationDiff& changes) {
-  Result<> told = Done{};
+  Result<> sent = Done{};
   if (auto epoch = channel.increase_epoch(); !epoch) {
     for (const ChangedName& each : changes.names) {
-      if (auto done = channel.invalidate_entry(each.directory, each.name); !done) told = done;
+      if (auto done = channel.invalidate_entry(each.directory, each.name); !done) sent = done;
     }
   }
   for (const auto directory : changes.listings) {
-    if (auto done = channel.invalidate_listing(directory); !done) told = done;
+    if (auto done = channel.invalidate_listing(directory); !done) sent = done;
   }
-  return told;
+  return sent;
 }
 
 // The same open connection, through whichever descriptor.
@@ -116,13 +116,14 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
     spare.emplace_back(::fcntl(each.get(), F_DUPFD_CLOEXEC, 3));
   }
   auto started = start(std::move(attachment.channels), attachment.resumed, attachment.stop);
-  if (const auto before = noted(); started.is(Code::kDeadline) && !attachment.resumed && before) {
+  if (const auto before = saved_negotiated();
+      started.is(Code::kDeadline) && !attachment.resumed && before) {
     log::warn("the mount was agreed on before; goes on with what was noted then");
     fresh = false;
     started = start(std::move(spare), before, attachment.stop);
   }
   if (!started) return std::move(started).error();
-  note(started->agreed);
+  save_negotiated(started->agreed);
   if (fresh) announced_.note(attachment.name, current);
   const fuse::Negotiated agreed = started->agreed;
   auto served = std::make_shared<Served>(std::move(started->session));
@@ -132,7 +133,7 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
     served_[attachment.name] = served;
   }
   // After announce() can see it, so that no generation comes in between.
-  tell(attachment.name, *served);
+  announce_to(attachment.name, *served);
   log::info("serves a mount",
             {{"name", attachment.name}, {"resumed", attachment.resumed.has_value()}});
   return agreed;
@@ -164,17 +165,17 @@ Result<Sessions::Started> Sessions::start(std::vector<UniqueFd> channels,
   return started;
 }
 
-void Sessions::note(const fuse::Negotiated& agreed) const {
-  if (noted() == agreed) return;
-  const std::string early = notes_ + ".tmp";
+void Sessions::save_negotiated(const fuse::Negotiated& agreed) const {
+  if (saved_negotiated() == agreed) return;
+  const std::string early = negotiated_file_ + ".tmp";
   std::ofstream(early, std::ios::trunc) << fuse::to_text(agreed);
   std::error_code failed;
-  std::filesystem::rename(early, notes_, failed);
+  std::filesystem::rename(early, negotiated_file_, failed);
   if (failed) log::warn("can not note what was agreed on", {{"reason", failed.message()}});
 }
 
-std::optional<fuse::Negotiated> Sessions::noted() const {
-  std::ifstream file(notes_);
+std::optional<fuse::Negotiated> Sessions::saved_negotiated() const {
+  std::ifstream file(negotiated_file_);
   std::string line;
   if (!std::getline(file, line)) return std::nullopt;
   const auto agreed = fuse::negotiated_from_text(line + "\n");
@@ -188,10 +189,10 @@ void Sessions::announce() {
     Lock lock(mutex_);
     all = served_;
   }
-  for (const auto& [name, served] : all) tell(name, *served);
+  for (const auto& [name, served] : all) announce_to(name, *served);
 }
 
-void Sessions::tell(const std::string& name, const Served& served) {
+void Sessions::announce_to(const std::string& name, const Served& served) {
   const IndexPtr now = files_.current();
   const auto before = announced_.of(name);
   if (before == now->digest() || !served.alive()) return;

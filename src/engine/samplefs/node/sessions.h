@@ -9,9 +9,9 @@
 // every mount agrees on the same.
 //
 // A kernel keeps names and listings for as long as it is not told otherwise. Each mount is told
-// what differs between the generation that it was told of last (told.h) and the current one: by
-// announce(), and when it is attached. The latter is for what a predecessor published and did not
-// live to announce, and for what was published while nobody served the mount.
+// what differs between the generation that it was told of last (announced_generations.h) and the
+// current one: by announce(), and when it is attached. The latter is for what a predecessor
+// published and did not live to announce, and for what was published while nobody served the mount.
 //
 // Thread-safe. The file system and the metrics outlive it.
 
@@ -43,7 +43,7 @@ class Sessions {
            std::chrono::milliseconds read_limit)
       : files_(files),
         metrics_(metrics),
-        notes_(directory + "/agreed"),
+        negotiated_file_(directory + "/agreed"),
         read_limit_(read_limit),
         announced_(directory + "/told") {}
   // Takes no more requests and finishes those at work. Mounts stay as they are.
@@ -69,13 +69,13 @@ class Sessions {
   Result<Started> start(std::vector<UniqueFd> channels,
                         const std::optional<fuse::Negotiated>& resumed,
                         const std::stop_token& stop);
-  void tell(const std::string& name, const Served& served);
-  void note(const fuse::Negotiated& agreed) const;
-  std::optional<fuse::Negotiated> noted() const;
+  void announce_to(const std::string& name, const Served& served);
+  void save_negotiated(const fuse::Negotiated& agreed) const;
+  std::optional<fuse::Negotiated> saved_negotiated() const;
 
   ::paddle::samplefs::SampleFiles& files_;
   Metrics& metrics_;
-  const std::string notes_;
+  const std::string negotiated_file_;
   const std::chrono::milliseconds read_limit_;
   AnnouncedGenerations announced_;  // self-synchronised
   mutable Mutex mutex_;

@@ -6,12 +6,12 @@ namespace paddle::engine::samplefs {
 using ::paddle::samplefs::Index;
 using ::paddle::samplefs::Origin;
 
-std::shared_ptr<LiveSource> SourceSet::reader_of(const Origin& origin) const {
+std::shared_ptr<ReopeningSource> SourceSet::reader_of(const Origin& origin) const {
   if (origin.uri.empty()) return own_;
   SourceOptions options = options_;
   options.uri = origin.uri;
   options.key_file = keys_.file(id_of(origin));
-  return std::make_shared<LiveSource>(std::move(options));
+  return std::make_shared<ReopeningSource>(std::move(options));
 }
 
 OwnSource SourceSet::own() const {
@@ -19,12 +19,13 @@ OwnSource SourceSet::own() const {
   return {.uri = options_.uri, .endpoint = secret ? secret->endpoint : ""};
 }
 
-std::shared_ptr<LiveSource> SourceSet::open(const Origin& origin, const KeyValues& keys) const {
+std::shared_ptr<ReopeningSource> SourceSet::open(const Origin& origin,
+                                                 const KeyValues& keys) const {
   if (origin.uri.empty() && keys.empty()) return own_;
   SourceOptions options = options_;
   if (!origin.uri.empty()) options.uri = origin.uri;
   options.keys = keys;
-  return std::make_shared<LiveSource>(std::move(options));
+  return std::make_shared<ReopeningSource>(std::move(options));
 }
 
 void SourceSet::learn(const Index& index) {
@@ -58,7 +59,7 @@ void SourceSet::forget_keys(const Index& now, const Index& before) const {
 
 Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::byte> into,
                          const source::Wait& wait) {
-  std::shared_ptr<LiveSource> source = own_;
+  std::shared_ptr<ReopeningSource> source = own_;
   if (block.origin != 0) {
     Lock lock(mutex_);
     const auto known = others_.find(block.origin);

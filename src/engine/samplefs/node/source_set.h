@@ -13,9 +13,9 @@
 #include <memory>
 
 #include "base/sync.h"
-#include "engine/samplefs/node/live_source.h"
+#include "engine/samplefs/node/reopening_source.h"
 #include "engine/samplefs/node/source_keys.h"
-#include "engine/samplefs/node/sync_plan.h"
+#include "engine/samplefs/node/sync_rules.h"
 #include "samplefs/index.h"
 #include "samplefs/read_through.h"
 
@@ -27,7 +27,7 @@ class SourceSet final : public ::paddle::samplefs::Sources {
   SourceSet(SourceOptions own, std::string keys)
       : options_(std::move(own)),
         keys_(std::move(keys)),
-        own_(std::make_shared<LiveSource>(options_)) {}
+        own_(std::make_shared<ReopeningSource>(options_)) {}
 
   // For reads from now on: of all its files.
   void learn(const ::paddle::samplefs::Index& index) EXCLUDES(mutex_);
@@ -35,8 +35,8 @@ class SourceSet final : public ::paddle::samplefs::Sources {
   // What is known of the set's own source without asking it.
   OwnSource own() const;
   // To list it. With keys: these and not those that are kept; they stay in memory alone.
-  std::shared_ptr<LiveSource> open(const ::paddle::samplefs::Origin& origin,
-                                   const KeyValues& keys) const;
+  std::shared_ptr<ReopeningSource> open(const ::paddle::samplefs::Origin& origin,
+                                        const KeyValues& keys) const;
   // The keys that reads of it take from now on; none: the set's own.
   Result<> keep_keys(const ::paddle::samplefs::Origin& origin, const KeyValues& keys)
       EXCLUDES(mutex_);
@@ -48,13 +48,14 @@ class SourceSet final : public ::paddle::samplefs::Sources {
                 const source::Wait& wait) override EXCLUDES(mutex_);
 
  private:
-  std::shared_ptr<LiveSource> reader_of(const ::paddle::samplefs::Origin& origin) const;
+  std::shared_ptr<ReopeningSource> reader_of(const ::paddle::samplefs::Origin& origin) const;
 
   const SourceOptions options_;
   const SourceKeyFiles keys_;
-  const std::shared_ptr<LiveSource> own_;
+  const std::shared_ptr<ReopeningSource> own_;
   Mutex mutex_;
-  std::map<::paddle::samplefs::OriginId, std::shared_ptr<LiveSource>> others_ GUARDED_BY(mutex_);
+  std::map<::paddle::samplefs::OriginId, std::shared_ptr<ReopeningSource>> others_
+      GUARDED_BY(mutex_);
 };
 
 }  // namespace paddle::engine::samplefs

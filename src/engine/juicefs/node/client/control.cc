@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/client/control.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "engine/juicefs/node/client/open_beneath.h"
+#include "engine/juicefs/node/command/set_path.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr std::size_t kPathsPerMessage = 10'000;
+constexpr std::size_t kLongestFile = std::size_t{4} << 20;
+constexpr std::chrono::milliseconds kShortPause{2};
+constexpr std::chrono::milliseconds kLongPause{200};
+constexpr int kMostAsks = 5;
+const std::string kStopped = "stopped";
+
+Error unavailable(const std::string& mount, const std::string& why) {
+  return {Code::kUnavailable, "no JuiceFS client answers at '" + mount + "': " + why};
+}
+
+}  // namespace
+
+Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& report,
+                                        const std::stop_token& stop) const {
+  const UniqueFd fd(::open((mount_ + "/.control").c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!fd) return unavailable(mount_, std::strerror(errno));
+  std::size_t written = 0;
+  while (written < request.size()) {
+    const ssize_t n = ::write(fd.get(), request.data() + written, request.size() - written);
+    if (alive_) alive_();
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return unavailable(mount_, std::strerror(errno));
+    written += static_cast<std::size_t>(n);
+  }
+  ControlReader reader;
+  std::array<char, 64 * 1024> room{};
+  std::chrono::milliseconds pause = kShortPause;
+  while (!reader.answer().ended) {
+    const ssize_t got = ::read(fd.get(), room.data(), room.size());
+    if (alive_) alive_();
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unavailable(mount_, std::strerror(errno));
+    if (got == 0) {  // nothing yet
+      if (!system_clock().sleep(pause, stop)) return Error{Code::kCancelled, kStopped};
+      pause = std::min(pause * 2, kLongPause);
+      continue;
+    }
+    pause = kShortPause;
+    CHECK_DONE(reader.add({room.data(), static_cast<std::size_t>(got)}));
+    const auto& seen = reader.answer();
+    if (report)
+      report(static_cast<std::int64_t>(seen.files), static_cast<std::int64_t>(seen.bytes));
+    if (stop.stop_requested()) return Error{Code::kCancelled, kStopped};
+  }
+  return reader.answer();
+}
+
+// The client works on after it has taken a question, and then and now calls that interrupted
+// though nobody interrupts it.
+Result<std::string> Control::ask(const std::string& request, const Sink& report,
+                                 const std::stop_token& stop, bool* again) const {
+  for (int asked = 1;; ++asked) {
+    TRY(const ControlAnswer answer, exchange(request, report, stop));
+    if (answer.error == 0) return answer.data;
+    if (answer.error == EINTR && asked < kMostAsks) {
+      if (again) *again = true;
+      if (!system_clock().sleep(kLongPause, stop)) return Error{Code::kCancelled, kStopped};
+      continue;
+    }
+    if (answer.error == ENOENT) return Error{Code::kNotFound, "there is no such file"};
+    return Error{Code::kUnavailable, std::string("JuiceFS says: ") + std::strerror(answer.error)};
+  }
+}
+
+Result<CacheUsage> Control::cache(CacheAction action, const std::vector<std::string>& paths,
+                                  std::uint16_t threads, const Sink& report,
+                                  std::stop_token stop) const {
+  CacheUsage all;
+  for (std::size_t from = 0; from < paths.size(); from += kPathsPerMessage) {
+    const auto begin = paths.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto size = static_cast<std::ptrdiff_t>(std::min(kPathsPerMessage, paths.size() - from));
+    const auto more = [&](std::int64_t files, std::int64_t bytes) {
+      if (report) report(all.files + files, all.bytes + bytes);
+    };
+    TRY(const std::string answer,
+        ask(cache_request(action, {begin, begin + size}, threads), more, stop));
+    TRY(const CacheUsage figures, parse_cache_usage(answer));
+    all += figures;
+  }
+  if (report) report(all.files, all.bytes);
+  return all;
+}
+
+Result<VolumeTotals> Control::totals(bool strict, std::stop_token stop) const {
+  TRY(const std::string answer, ask(totals_request(kRootInode, strict), {}, stop));
+  return parse_totals(answer);
+}
+
+Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& report,
+                         std::stop_token stop) const {
+  const std::size_t slash = path.rfind('/');
+  const std::string parent = slash == path.npos ? "" : path.substr(0, slash);
+  const std::string name = slash == path.npos ? path : path.substr(slash + 1);
+  if (name.size() > kLongestName) {  // a longer one would be cut, and be another's
+    return Error{Code::kInvalid, "a name in the set has at most 255 bytes; correct the path"};
+  }
+  TRY(const UniqueFd root, open_beneath(mount_, "", O_RDONLY | O_DIRECTORY));
+  TRY(const UniqueFd at, open_beneath(mount_, parent, O_RDONLY | O_DIRECTORY));
+  struct stat mount {};
+  struct stat seen {};
+  if (::fstat(root.get(), &mount) != 0 || ::fstat(at.get(), &seen) != 0) {
+    return unavailable(mount_, std::strerror(errno));
+  }
+  // The number of a directory of another file system means something else to this client.
+  if (seen.st_dev != mount.st_dev) {
+    return Error{Code::kInvalid, "'" + parent + "' is not a part of the set; correct the path"};
+  }
+  bool again = false;
+  auto removed = ask(remove_request(seen.st_ino, name, skip_trash), report, stop, &again);
+  if (again && removed.is(Code::kNotFound)) return Done{};  // gone the time before
+  if (!removed) return std::move(removed).error();
+  return Done{};
+}
+
+Result<std::string> Control::read(const char* file) const {
+  const UniqueFd fd(::open((mount_ + "/" + file).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return unavailable(mount_, std::strerror(errno));
+  std::string text;
+  std::array<char, 64 * 1024> room{};
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), room.data(), room.size());
+    if (alive_) alive_();
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unavailable(mount_, std::strerror(errno));
+    if (got == 0) return text;
+    text.append(room.data(), static_cast<std::size_t>(got));
+    if (text.size() > kLongestFile) return Error{Code::kInternal, std::string(file) + " is long"};
+  }
+}
+
+Result<std::string> Control::stats() const { return read(".stats"); }
+Result<std::string> Control::config() const { return read(".config"); }
+
+}  // namespace paddle::engine::juicefs

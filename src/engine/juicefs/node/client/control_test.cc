@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A client that says `interrupted` to questions which nobody interrupted.
+
+#include "engine/juicefs/node/client/control.h"
+
+#include <deque>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "engine/juicefs/node/client/fake_client.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+class ControlTest : public ::testing::Test {
+ protected:
+  void answer(std::deque<std::string> answers) { mount_.answer(std::move(answers)); }
+  int asked() { return mount_.asked(); }
+
+  FakeClient mount_{};
+};
+
+TEST_F(ControlTest, WhatWasInterruptedIsAskedAgain) {
+  answer({kInterrupted, kInterrupted, kDone});
+  EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}));
+  EXPECT_EQ(asked(), 3);
+}
+
+TEST_F(ControlTest, WhatIsGoneWhenAskedAgainWasRemovedTheTimeBefore) {
+  answer({kInterrupted, kMissing});
+  EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}));
+  EXPECT_EQ(asked(), 2);
+}
+
+TEST_F(ControlTest, WhatWasNeverThereIsNotFound) {
+  answer({kMissing});
+  EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}).is(Code::kNotFound));
+}
+
+TEST_F(ControlTest, RemovesNothingThroughALinkOrInAnotherFileSystem) {
+  answer({kDone, kDone, kDone});
+  std::filesystem::create_directories(mount_.path() + "/real");
+  std::filesystem::create_symlink("/proc", mount_.path() + "/out");
+  std::filesystem::create_symlink("real", mount_.path() + "/within");
+  const Control control(mount_.path());
+  EXPECT_TRUE(control.remove("out/train", true, {}, {}).is(Code::kNotFound));
+  EXPECT_TRUE(control.remove("within/train", true, {}, {}).is(Code::kNotFound));
+  EXPECT_TRUE(Control("/").remove("proc/train", true, {}, {}).is(Code::kInvalid));
+  EXPECT_TRUE(control.remove("real/train", true, {}, {}));
+  EXPECT_EQ(asked(), 1);
+}
+
+TEST_F(ControlTest, ANameIsNotCutToAnothers) {
+  answer({kDone});
+  EXPECT_TRUE(
+      Control(mount_.path()).remove(std::string(261, 'a'), true, {}, {}).is(Code::kInvalid));
+  EXPECT_EQ(asked(), 0);
+}
+
+TEST_F(ControlTest, AClientThatIsAlwaysInterruptedIsNotAskedForEver) {
+  answer(std::deque<std::string>(9, kInterrupted));
+  EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}).is(Code::kUnavailable));
+  EXPECT_EQ(asked(), 5);
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/lists/file_list.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "engine/juicefs/node/client/open_beneath.h"
+#include "engine/juicefs/node/command/set_path.h"
+#include "engine/juicefs/node/plan/leftovers.h"
+#include "engine/juicefs/node/plan/path_list.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr std::size_t kReportInterval = 10'000;
+constexpr std::size_t kLongestList = std::size_t{1} << 30;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+Error failed(const std::string& path) {
+  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
+    return {Code::kNotFound, "the set has no '" + path + "'; sync it or correct the path"};
+  }
+  return {Code::kUnavailable, "'" + path + "' can not be listed: " + std::strerror(errno)};
+}
+
+class Walk {
+ public:
+  // Hidden directories are passed over; hidden files are taken when `hidden` takes their name, and
+  // then no others.
+  Walk(const std::string& mount, const std::function<void(std::size_t)>& found,
+       std::stop_token stop, bool (*hidden)(const std::string&) = nullptr)
+      : mount_(mount), found_(found), stop_(std::move(stop)), hidden_(hidden) {}
+
+  Result<> from(const std::string& root) {
+    std::vector<std::string> open{root};
+    while (!open.empty()) {
+      const std::string at = std::move(open.back());
+      open.pop_back();
+      auto fd = open_beneath(mount_, at, O_RDONLY | O_DIRECTORY);
+      if (fd.is(Code::kNotFound) && at != root) continue;  // removed meanwhile
+      if (!fd) return std::move(fd).error();
+      CHECK_DONE(read_directory(*std::move(fd), at, open));
+    }
+    return Done{};
+  }
+
+  void add(std::string path) {
+    files_.push_back(std::move(path));
+    if (found_ && files_.size() % kReportInterval == 0) found_(files_.size());
+  }
+
+  std::vector<std::string> in_order() && {
+    std::sort(files_.begin(), files_.end());
+    files_.erase(std::unique(files_.begin(), files_.end()), files_.end());
+    if (unnameable_ > 0) {
+      log::warn("left out files whose names have a newline", {{"files", unnameable_}});
+    }
+    return std::move(files_);
+  }
+
+ private:
+  Result<> read_directory(UniqueFd fd, const std::string& path, std::vector<std::string>& open) {
+    const std::unique_ptr<DIR, CloseDirectory> listing(::fdopendir(fd.get()));
+    if (!listing) return failed(path);
+    (void)fd.release();  // owned by the stream
+    const std::string before = path.empty() ? "" : path + "/";
+    for (;;) {
+      if (stop_.stop_requested()) return Error{Code::kCancelled, "stopped"};
+      errno = 0;
+      const dirent* entry = ::readdir(listing.get());
+      if (!entry && errno != 0 && errno != ENOENT) return failed(path);
+      if (!entry) return Done{};
+      const std::string name = entry->d_name;
+      if (name.starts_with('.') && !(hidden_ && hidden_(name))) continue;
+      unsigned char type = entry->d_type;
+      if (type == DT_UNKNOWN) type = type_of(::dirfd(listing.get()), name);
+      if (name.find('\n') != name.npos) {
+        ++unnameable_;
+      } else if (type == DT_DIR && !name.starts_with('.')) {
+        open.push_back(before + name);
+      } else if (type == DT_REG && name.starts_with('.') == (hidden_ != nullptr)) {
+        add(before + name);
+      }
+    }
+  }
+
+  static unsigned char type_of(int directory, const std::string& name) {
+    struct stat seen {};
+    if (::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
+    return S_ISDIR(seen.st_mode) ? DT_DIR : S_ISREG(seen.st_mode) ? DT_REG : DT_UNKNOWN;
+  }
+
+  const std::string& mount_;
+  const std::function<void(std::size_t)>& found_;
+  const std::stop_token stop_;
+  bool (*const hidden_)(const std::string&);
+  std::vector<std::string> files_{};
+  std::size_t unnameable_ = 0;
+};
+
+Result<std::string> read_all(const UniqueFd& fd, const std::string& path) {
+  std::string text;
+  std::array<char, 64 * 1024> room{};
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), room.data(), room.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(path);
+    if (got == 0) return text;
+    text.append(room.data(), static_cast<std::size_t>(got));
+    if (text.size() > kLongestList) return Error{Code::kInvalid, "the list '" + path + "' is long"};
+  }
+}
+
+// In the order of the lines, so that it may be a trainer's own list. Lines may also name files as
+// this process sees them, beneath the mount.
+Result<std::vector<std::string>> listed_in(const std::string& mount, const std::string& file) {
+  TRY(const std::string path, path_in_set(file));
+  TRY(const UniqueFd fd, open_beneath(mount, path, O_RDONLY));
+  TRY(const std::string text, read_all(fd, path));
+  std::vector<std::string> paths;
+  for (auto line : from_text(text)) {
+    if (line.starts_with(mount + "/")) line.erase(0, mount.size());
+    TRY(std::string clean, path_in_set(line));
+    if (!clean.empty()) paths.push_back(std::move(clean));
+  }
+  return paths;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> list_files(const std::string& mount, const Selection& which,
+                                            const std::function<void(std::size_t)>& found,
+                                            std::stop_token stop) {
+  if (!which.file.empty()) return listed_in(mount, which.file);
+  Walk walk(mount, found, std::move(stop));
+  std::vector<std::string> roots = which.paths;
+  if (roots.empty()) roots.emplace_back();
+  for (const std::string& given : roots) {
+    TRY(const std::string path, path_in_set(given));
+    TRY(const UniqueFd fd, open_beneath(mount, path, O_RDONLY));
+    struct stat seen {};
+    if (::fstat(fd.get(), &seen) != 0) return failed(path);
+    if (S_ISDIR(seen.st_mode)) {
+      CHECK_DONE(walk.from(path));
+    } else {
+      walk.add(path);
+    }
+  }
+  return std::move(walk).in_order();
+}
+
+Result<Presence> count_present(const std::string& mount, const std::vector<std::string>& files,
+                               const std::stop_token& stop) {
+  Presence seen;
+  for (const auto& path : files) {
+    if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
+    struct stat file {};
+    if (::lstat((mount + "/" + path).c_str(), &file) == 0) {
+      if (S_ISREG(file.st_mode)) ++seen.files;
+    } else if (errno == ENOENT || errno == ENOTDIR) {
+      if (seen.absent++ == 0) seen.first_absent = path;
+    }
+  }
+  return seen;
+}
+
+Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
+                                                std::stop_token stop) {
+  const std::function<void(std::size_t)> nobody;
+  Walk walk(mount, nobody, std::move(stop), is_leftover_name);
+  CHECK_DONE(walk.from(""));
+  std::vector<std::string> old;
+  for (auto& path : std::move(walk).in_order()) {
+    struct stat seen {};
+    if (::lstat((mount + "/" + path).c_str(), &seen) != 0) continue;
+    const auto written =
+        std::chrono::seconds{seen.st_mtim.tv_sec} + std::chrono::nanoseconds{seen.st_mtim.tv_nsec};
+    if (written < before.time_since_epoch()) {
+      old.push_back(std::move(path));
+    }
+  }
+  return old;
+}
+
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/node/sync/sync_run.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/juicefs/metadata_url.h"
+#include "engine/juicefs/node/command/juicefs_output.h"
+#include "engine/juicefs/node/command/source_access.h"
+#include "engine/juicefs/node/command/sync_command.h"
+#include "engine/juicefs/node/plan/transfer_rate.h"
+#include "engine/juicefs/node/secret_files.h"
+#include "engine/juicefs/node/sync/child_process.h"
+#include "net/http_client.h"
+
+namespace paddle::engine::juicefs {
+namespace {
+
+constexpr std::chrono::milliseconds kReportInterval{1'000};
+constexpr std::chrono::milliseconds kMetricsLimit{2'000};
+constexpr std::size_t kLongestLine = 64 * 1024;
+constexpr std::size_t kFilesPerReport = 10'000;
+
+// Gives what a program says on line by line.
+class LineSplitter {
+ public:
+  template <typename Take>
+  void add(std::string_view piece, Take&& take) {
+    pending_.append(piece);
+    std::size_t from = 0;
+    for (std::size_t end; (end = pending_.find('\n', from)) != pending_.npos; from = end + 1) {
+      take(std::string_view(pending_).substr(from, end - from));
+    }
+    pending_.erase(0, from);
+    if (pending_.size() > kLongestLine) pending_.clear();
+  }
+
+ private:
+  std::string pending_{};
+};
+
+// Follows a sync through its metrics.
+class MetricsFollower {
+ public:
+  MetricsFollower(std::int64_t planned, const ProgressSink& report, std::stop_token stop)
+      : planned_(planned), report_(report), stop_(std::move(stop)) {}
+
+  // `held`: it can not answer now.
+  void on_output(std::string_view piece, bool held) {
+    if (!address_) {
+      log_.append(piece);
+      address_ = metrics_address(log_);
+    }
+    if (!address_ || held || system_clock().boot() < next_) return;
+    const auto reply = http_.send({.url = "http://" + *address_ + "/metrics"},
+                                  {.timeout = kMetricsLimit, .stop = stop_});
+    next_ = system_clock().boot() + kReportInterval;
+    if (!reply || reply->status != 200) return;
+    progress_ = sync_progress(reply->body);
+    progress_.bytes_total = planned_;
+    rate_.update(progress_);
+    report_(progress_);
+  }
+
+  Progress last() const { return progress_; }
+
+ private:
+  const std::int64_t planned_;
+  const ProgressSink& report_;
+  const std::stop_token stop_;
+  net::HttpClient http_{{.proxy = ""}};
+  std::string log_{};
+  std::optional<std::string> address_{};
+  BootTime next_{};
+  Progress progress_{};
+  TransferRate rate_{system_clock()};
+};
+
+// A command that is ready to be run, and what must not be said of it.
+struct Prepared {
+  ChildCommand command{};
+  std::vector<std::string> secrets{};
+};
+
+Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncAction action) {
+  TRY(const SecretValues volume, read_secret(context.volume_secret));
+  SecretValues keys = task.keys.values;
+  const bool own = keys.empty();
+  if (own) {
+    TRY(keys, read_secret(context.source_secret));
+  }
+  auto url = read_metadata_url(value_of(volume, "metaurl"), {});
+  if (!url || value_of(volume, "metaurl").empty()) {
+    return Error{Code::kInvalid, "the volume's Secret has no metaurl that can be used"};
+  }
+  TRY(const SourceAccess access, source_access(context.source, keys));
+  Prepared made;
+  TRY(made.command.argv, sync_arguments(access, task, context.sub_dir, action));
+  made.command.argv.insert(made.command.argv.begin(), context.program);
+  made.command.background = true;
+
+  std::vector<std::string>& env = made.command.env;
+  env = access.env;
+  env.push_back("PATH=/usr/bin:/bin");
+  env.push_back("HOME=" + context.home);
+  env.push_back(std::string(kVolumeVariable) + "=" + url->whole);
+  if (const auto phrase = value_of(volume, "passphrase"); !phrase.empty()) {
+    env.push_back("JFS_RSA_PASSPHRASE=" + phrase);
+  }
+  if (own && keys.contains("ca.crt"))
+    env.push_back("SSL_CERT_FILE=" + context.source_secret + "/ca.crt");
+
+  made.secrets = secrets_of(volume);
+  for (auto& each : secrets_of(keys)) made.secrets.push_back(std::move(each));
+  made.secrets.push_back(url->password);
+  return made;
+}
+
+// Runs it; `on_output` is given all of its output. An error for every end that is not a good one.
+Result<ChildResult> carry_out(const SyncContext& context, const Prepared& made,
+                              const ChildListener& on_output, std::stop_token stop,
+                              const std::function<void(const ChildResult&)>& ended) {
+  // Early lines are not kept to the end: looked at as they come.
+  std::optional<std::string> kept_from_us;
+  LineSplitter lines;
+  const auto listen = [&](std::string_view piece) {
+    lines.add(piece, [&](std::string_view line) {
+      if (!kept_from_us) kept_from_us = left_out(line, made.secrets);
+    });
+    if (on_output) on_output(piece);
+  };
+  TRY(ChildResult end, run_child(made.command, std::move(stop), listen, context.may_run));
+  if (ended) ended(end);
+  if (kept_from_us && end.exit_code == 0) {
+    return Error{Code::kForbidden, "the source keeps something from us: " + *kept_from_us +
+                                       "; give the user of its Secret the right to read it"};
+  }
+  if (end.exit_code == 0) return end;
+  const std::string why = failure_reason(end.output, made.secrets);
+  log::warn("juicefs sync ended", {{"exit", end.exit_code}, {"reason", why}});
+  if (why.find("invalid storage: ") != why.npos) {
+    return Error{Code::kInvalid,
+                 "the juicefs program of this image was built without the storage "
+                 "of '" +
+                     context.source + "'; use an image whose juicefs has it"};
+  }
+  return Error{Code::kUnavailable, "juicefs sync from '" + context.source + "' failed: " + why};
+}
+
+}  // namespace
+
+Result<> run_sync(const SyncContext& context, const SyncTask& task, std::int64_t planned,
+                  const ProgressSink& report, std::stop_token stop) {
+  TRY(const Prepared made, prepare(context, task, SyncAction::kCopy));
+  MetricsFollower follower(planned, report, stop);
+  const auto ended = [&](const ChildResult& end) {
+    Progress progress = sync_outcome(end.output).value_or(follower.last());
+    progress.bytes_done = std::max(progress.bytes_done, follower.last().bytes_done);
+    progress.bytes_total = std::max(progress.bytes_done, planned);
+    report(progress);
+  };
+  const auto on_output = [&](std::string_view piece) {
+    follower.on_output(piece, context.may_run && !context.may_run());
+  };
+  CHECK_DONE(carry_out(context, made, on_output, stop, ended));
+  return Done{};
+}
+
+Result<SyncList> list_sync(const SyncContext& context, const SyncTask& task,
+                           const ProgressSink& report, std::stop_token stop) {
+  TRY(const Prepared made, prepare(context, task, SyncAction::kList));
+  SyncList list;
+  LineSplitter lines;
+  std::int64_t reported = 0;
+  const auto on_output = [&](std::string_view piece) {
+    lines.add(piece, [&](std::string_view line) {
+      if (const auto found = to_copy(line)) list.files.add(*found);
+    });
+    if (list.files.files() < reported + static_cast<std::int64_t>(kFilesPerReport)) return;
+    reported = list.files.files();
+    report({.files_total = reported});
+  };
+  TRY(const ChildResult end, carry_out(context, made, on_output, std::move(stop), {}));
+  list.unnamed = copied_files(end.output).value_or(0) - list.files.files();
+  return list;
+}
+
+Result<std::int64_t> planned_bytes(const SyncContext& context, const SyncTask& task,
+                                   const ProgressSink& report, std::stop_token stop) {
+  if (task.dry || task.delete_source) return std::int64_t{0};
+  TRY(const SyncList list, list_sync(context, task, report, std::move(stop)));
+  std::int64_t bytes = 0;
+  for (const CopyList::Group& group : list.files.groups()) bytes += group.bytes;
+  return bytes;
+}
+
+Result<> delete_extra(const SyncContext& context, const SyncTask& task, std::stop_token stop) {
+  TRY(const Prepared made, prepare(context, task, SyncAction::kDelete));
+  CHECK_DONE(carry_out(context, made, {}, std::move(stop), {}));
+  return Done{};
+}
+
+}  // namespace paddle::engine::juicefs

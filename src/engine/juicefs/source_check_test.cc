@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/juicefs/source_check.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle::engine::juicefs {
+namespace {
+
+TEST(JuicefsSources, TakesWhatJuicefsTakes) {
+  for (const char* uri :
+       {"bos://paddleflow-public.hkg.bcebos.com/imagenet/demo", "s3://bucket.s3.amazonaws.com/a",
+        "minio://10.0.0.1:9000/bucket/prefix/", "hdfs://name:8020/data", "ceph://pool/x",
+        "gs://bucket", "redis://host:6379/1", "nfs://host/export", "hdfs://user@name:8020/data",
+        "minio://10.0.0.1:9000/bucket/v@1/"}) {
+    EXPECT_TRUE(check_source(uri)) << uri;
+  }
+}
+
+TEST(JuicefsSources, RefusesTheRestWithTheList) {
+  for (const char* uri : {"jss://bucket.x/y", "http://host/path", "bucket/path", "://bucket",
+                          "S3://bucket/x", "s3://a/s3://b"}) {
+    const auto checked = check_source(uri);
+    ASSERT_TRUE(checked.is(Code::kInvalid)) << uri;
+    EXPECT_NE(checked.error().message.find("bos, ceph"), std::string::npos) << uri;
+  }
+  for (const char* uri : {"file:///etc", "s3:///x", "s3://b/a b", "s3://b/\n"}) {
+    EXPECT_TRUE(check_source(uri).is(Code::kInvalid)) << uri;
+  }
+}
+
+TEST(JuicefsSources, RefusesCredentialsInTheUriAndDoesNotRepeatThem) {
+  for (const char* uri : {"s3://canary-key:canary-secret@bucket.host/x",
+                          "s3://canary-key:canary/secret@bucket.host/x"}) {
+    const auto checked = check_source(uri);
+    ASSERT_TRUE(checked.is(Code::kInvalid)) << uri;
+    EXPECT_EQ(checked.error().message.find("canary"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace paddle::engine::juicefs

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The source of a set, opened when it is first needed and again when its credentials have changed.
+//
+// Credentials are files of a directory (a mounted Secret): access-key, secret-key, session-token,
+// endpoint, region; each may be missing. They are read at each refresh() and after the source has
+// refused them; a call that was refused is made once more when they are others now. Keys of the
+// source's own, given or in a file of their own (source_keys.h), take the place of all of them.
+//
+// An error is one sentence with what to do; no secret is in it. Thread-safe.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/sync.h"
+#include "engine/samplefs/node/source_keys.h"
+#include "source/s3_source.h"
+#include "source/source.h"
+
+namespace paddle::engine::samplefs {
+
+struct SourceOptions {
+  std::string uri{};
+  std::string secret_directory{};  // empty: none
+  std::string key_file{};          // when it is there
+  KeyValues keys{};                // when there are any
+};
+
+// What the files say; pure given them. kInvalid: an access key without a secret key, or the like.
+struct SourceSecret {
+  source::S3Credentials credentials{};
+  std::string endpoint{};
+  std::string region{};
+  bool operator==(const SourceSecret& other) const;
+};
+Result<SourceSecret> read_source_secret(const std::string& directory);
+Result<SourceSecret> read_source_secret(const SourceOptions& options);
+
+// The sentence for the user: what is wrong with this source and what to do about it. Pure.
+Error explain(const std::string& uri, const std::string& endpoint, Error error);
+
+class ReopeningSource final : public source::Source {
+ public:
+  explicit ReopeningSource(SourceOptions options) : options_(std::move(options)) {}
+
+  // Reads credentials again and opens the source with them.
+  Result<> refresh() EXCLUDES(mutex_);
+
+  Result<source::Listed> list(const source::ObjectSink& sink, std::stop_token stop) override
+      EXCLUDES(mutex_);
+  Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
+                std::span<std::byte> into, const source::Wait& wait) override EXCLUDES(mutex_);
+
+ private:
+  struct Opened {
+    std::unique_ptr<source::Source> source{};
+    SourceSecret secret{};
+  };
+  using OpenedPtr = std::shared_ptr<const Opened>;
+
+  Result<OpenedPtr> open() const;
+  Result<OpenedPtr> current() EXCLUDES(mutex_);
+  // Another one than `refused`, if the credentials are others now.
+  OpenedPtr successor_of(const OpenedPtr& refused) EXCLUDES(mutex_);
+
+  const SourceOptions options_;
+  Mutex mutex_;
+  OpenedPtr opened_ GUARDED_BY(mutex_);
+};
+
+}  // namespace paddle::engine::samplefs
