@@ -171,10 +171,12 @@ Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token
   net::ServerLimits limits;
   limits.body_bytes = kLongestBody;
   limits.whole_request = engine::kRuntimeRequestTimeout;
-  TRY(server->http_,
-      net::HttpServer::start(
-          address, [self = server.get()](const net::ServerRequest& request) { return self->handle(request); },
-          limits, tls));
+  TRY(server->http_, net::HttpServer::start(
+                         address,
+                         [self = server.get()](const net::ServerRequest& request) {
+                           return self->handle(request);
+                         },
+                         limits, tls));
   return server;
 }
 
