@@ -17,11 +17,11 @@ class App;
 namespace paddle::cli {
 
 struct Apply {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> files{};  // "-": standard input
   bool operator==(const Apply&) const = default;
 };
 
-Result<> run(const Apply& verb, const Around& around);
+Result<> run(const Apply& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

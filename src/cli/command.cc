@@ -69,16 +69,16 @@ Result<Command> parse_command(const std::vector<std::string>& args) {
   return parsed(app, chosen, args);
 }
 
-int run_command(const Command& command, const Around& around) {
+int run_command(const Command& command, const CommandContext& context) {
   const auto done = std::visit(Match{[&](const ShowText& it) -> Result<> {
-                                       around.terminal.print(it.text);
+                                       context.terminal.print(it.text);
                                        return Done{};
                                      },
-                                     [&](const auto& verb) { return run(verb, around); }},
+                                     [&](const auto& verb) { return run(verb, context); }},
                                command);
-  around.terminal.clear_progress();
+  context.terminal.clear_progress();
   if (done) return 0;
-  around.terminal.tell("paddlectl: " + done.error().message);
+  context.terminal.message("paddlectl: " + done.error().message);
   return 1;
 }
 

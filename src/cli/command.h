@@ -35,6 +35,6 @@ using Command =
 Result<Command> parse_command(const std::vector<std::string>& args);
 
 // 0: done. 1: it failed, and one sentence has said why. 2 is for wrong command lines.
-int run_command(const Command& command, const Around& around);
+int run_command(const Command& command, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -18,23 +18,23 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "local/machine/home.h"
+#include "local/machine/cluster_directory.h"
 
 namespace paddle::cli {
 
 // One line of the report. Pure.
-struct Report {
-  enum class Is { kStep, kReady, kFailed };
-  Is is = Is::kStep;
+struct StartupReport {
+  enum class Type { kStep, kReady, kFailed };
+  Type type = Type::kStep;
   std::string text{};
-  bool operator==(const Report&) const = default;
+  bool operator==(const StartupReport&) const = default;
 };
-std::optional<Report> parse_report(std::string_view line);
-std::string write_report(const Report& report);  // with its line break
+std::optional<StartupReport> parse_startup_report(std::string_view line);
+std::string format_startup_report(const StartupReport& report);  // with its line break
 
 class Daemon {
  public:
-  static Result<Daemon> start(const local::Home& home, int port);
+  static Result<Daemon> start(const local::ClusterDirectory& directory, int port);
   Daemon(Daemon&&) = default;
 
   // Until it is ready. The error is the daemon's own reason; kCancelled when `stop` came first.
@@ -42,14 +42,14 @@ class Daemon {
   Result<> await_ready(const std::function<void(const std::string&)>& step, std::stop_token stop);
 
  private:
-  Daemon(local::Home home, int pid, UniqueFd process, UniqueFd report)
-      : home_(std::move(home)),
+  Daemon(local::ClusterDirectory directory, int pid, UniqueFd process, UniqueFd report)
+      : directory_(std::move(directory)),
         pid_(pid),
         process_(std::move(process)),
         report_(std::move(report)) {}
   Error ended_early();
 
-  local::Home home_;
+  local::ClusterDirectory directory_;
   int pid_;
   UniqueFd process_;
   UniqueFd report_;

@@ -17,7 +17,7 @@ class App;
 namespace paddle::cli {
 
 struct Delete {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> words{};  // KIND NAME..., or KIND/NAME...
   std::vector<std::string> files{};
   bool wait = true;
@@ -26,6 +26,6 @@ struct Delete {
   bool operator==(const Delete&) const = default;
 };
 
-Result<> run(const Delete& verb, const Around& around);
+Result<> run(const Delete& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -68,9 +68,9 @@ TEST(KindNames, EveryNamePeopleUseIsUnderstood) {
     ASSERT_TRUE(kind) << name;
     EXPECT_EQ(kind->resource,
               (kube::Resource{"batch.paddlepaddle.org", "v1", "paddlejobs", "PaddleJob", true}));
-    EXPECT_EQ(kind->shown(), "paddlejob.batch.paddlepaddle.org");
+    EXPECT_EQ(kind->qualified_name(), "paddlejob.batch.paddlepaddle.org");
   }
-  EXPECT_EQ(kinds().named("po")->shown(), "pod");
+  EXPECT_EQ(kinds().named("po")->qualified_name(), "pod");
   const auto unknown = kinds().named("log");
   EXPECT_TRUE(unknown.is(Code::kNotFound));
   EXPECT_THAT(unknown.error().message, HasSubstr("choose one of pods, paddlejobs"));

@@ -13,11 +13,11 @@ class App;
 namespace paddle::cli {
 
 struct Down {
-  Where where{};
+  CommonFlags flags{};
   bool remove = false;  // the directory too: objects, caches, logs
   bool operator==(const Down&) const = default;
 };
 
-Result<> run(const Down& verb, const Around& around);
+Result<> run(const Down& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -17,7 +17,7 @@ class App;
 namespace paddle::cli {
 
 struct Get {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> words{};  // KIND [NAME...] or KIND/NAME...
   std::string selector{};
   std::string output = "table";  // table, wide, json, yaml or name
@@ -26,6 +26,6 @@ struct Get {
   bool operator==(const Get&) const = default;
 };
 
-Result<> run(const Get& verb, const Around& around);
+Result<> run(const Get& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

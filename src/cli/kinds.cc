@@ -19,12 +19,12 @@ std::string lower(std::string text) {
   return text;
 }
 
-Result<Json> ask_json(kube::Client& client, const std::string& path, const kube::Call& call) {
+Result<Json> get_json(kube::Client& client, const std::string& path, const kube::Call& call) {
   TRY(const std::string text, client.get_raw(path, call));
   return api::parse_json(text);
 }
 
-bool answers_to(const KnownKind& kind, const std::string& name) {
+bool has_name(const KnownKind& kind, const std::string& name) {
   const auto is = [&](const std::string& one) {
     return name == one || (!kind.resource.group.empty() && name == one + "." + kind.resource.group);
   };
@@ -33,7 +33,7 @@ bool answers_to(const KnownKind& kind, const std::string& name) {
 
 }  // namespace
 
-std::string KnownKind::shown() const {
+std::string KnownKind::qualified_name() const {
   return resource.group.empty() ? singular : singular + "." + resource.group;
 }
 
@@ -60,14 +60,14 @@ std::vector<KnownKind> kinds_in(const Json& list) {
   return found;
 }
 
-Result<Kinds> Kinds::ask(kube::Client& client, const kube::Call& call) {
-  TRY(const Json core, ask_json(client, "/api/v1", call));
+Result<Kinds> Kinds::discover(kube::Client& client, const kube::Call& call) {
+  TRY(const Json core, get_json(client, "/api/v1", call));
   std::vector<KnownKind> all = kinds_in(core);
-  TRY(const Json groups, ask_json(client, "/apis", call));
+  TRY(const Json groups, get_json(client, "/apis", call));
   for (const Json& group : list_at(groups, {"groups"})) {
     for (const Json& version : list_at(group, {"versions"})) {
       const std::string path = "/apis/" + text_at(version, {"groupVersion"});
-      TRY(const Json list, ask_json(client, path, call));
+      TRY(const Json list, get_json(client, path, call));
       for (KnownKind& kind : kinds_in(list)) all.push_back(std::move(kind));
     }
   }
@@ -77,7 +77,7 @@ Result<Kinds> Kinds::ask(kube::Client& client, const kube::Call& call) {
 Result<KnownKind> Kinds::named(const std::string& name) const {
   const std::string wanted = lower(name);
   for (const KnownKind& kind : kinds_) {
-    if (answers_to(kind, wanted)) return kind;
+    if (has_name(kind, wanted)) return kind;
   }
   std::string known;
   for (const KnownKind& kind : kinds_) {

@@ -23,12 +23,12 @@ struct KnownKind {
   bool operator==(const KnownKind&) const = default;
 
   // "paddlejob.batch.paddlepaddle.org", "pod": how results name an object's kind.
-  std::string shown() const;
+  std::string qualified_name() const;
 };
 
 class Kinds {
  public:
-  static Result<Kinds> ask(kube::Client& client, const kube::Call& call);
+  static Result<Kinds> discover(kube::Client& client, const kube::Call& call);
   explicit Kinds(std::vector<KnownKind> kinds) : kinds_(std::move(kinds)) {}
 
   // kNotFound names the kinds that there are.

@@ -14,15 +14,15 @@ class App;
 namespace paddle::cli {
 
 struct Kubeconfig {
-  Where where{};
+  CommonFlags flags{};
   bool path = false;  // print where it is
   bool operator==(const Kubeconfig&) const = default;
 };
 
-Result<> run(const Kubeconfig& verb, const Around& around);
+Result<> run(const Kubeconfig& verb, const CommandContext& context);
 
 // The line for a shell in which kubectl is to use this cluster. The file is root's: a user who came
 // by sudo makes a copy. `usual`: the directory need not be named.
-std::string kubectl_setup(const local::Home& home, bool usual, bool by_sudo);
+std::string kubectl_setup(const local::ClusterDirectory& directory, bool usual, bool by_sudo);
 
 }  // namespace paddle::cli

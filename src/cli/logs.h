@@ -16,7 +16,7 @@ class App;
 namespace paddle::cli {
 
 struct Logs {
-  Where where{};
+  CommonFlags flags{};
   std::string target{};
   std::string container{};
   bool follow = false;
@@ -25,6 +25,6 @@ struct Logs {
   bool operator==(const Logs&) const = default;
 };
 
-Result<> run(const Logs& verb, const Around& around);
+Result<> run(const Logs& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

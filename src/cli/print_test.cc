@@ -148,13 +148,13 @@ TEST(StatusReport, TextSaysTheSame) {
 }
 
 TEST(KubectlSetup, GivesAUserOfSudoACopyOfTheirOwn) {
-  const local::Home home{.directory = "/data/paddle"};
-  EXPECT_EQ(kubectl_setup(home, false, false), "export KUBECONFIG=/data/paddle/kubeconfig");
-  const std::string copy = kubectl_setup(home, false, true);
+  const local::ClusterDirectory directory{.path = "/data/paddle"};
+  EXPECT_EQ(kubectl_setup(directory, false, false), "export KUBECONFIG=/data/paddle/kubeconfig");
+  const std::string copy = kubectl_setup(directory, false, true);
   EXPECT_THAT(copy, HasSubstr("umask 077; sudo paddlectl local kubeconfig --directory /data/paddle "
                               "> ~/.paddle-local.kubeconfig"));
   EXPECT_THAT(copy, HasSubstr("export KUBECONFIG=~/.paddle-local.kubeconfig"));
-  EXPECT_EQ(kubectl_setup(home, true, true).find("--directory"), std::string::npos);
+  EXPECT_EQ(kubectl_setup(directory, true, true).find("--directory"), std::string::npos);
 }
 
 }  // namespace

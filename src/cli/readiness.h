@@ -14,19 +14,19 @@
 namespace paddle::cli {
 
 // What `up` needs, looked at before anything is started.
-struct Means {
+struct Prerequisites {
   bool root = false;
   std::string fuse_problem{};  // empty: /dev/fuse can be opened
   std::int64_t free_bytes = 0;
 };
 // Pure. `directory` is for the sentences.
-Result<> check(const Means& means, const std::string& directory);
+Result<> check_prerequisites(const Prerequisites& prerequisites, const std::string& directory);
 
 // free_bytes is that of the nearest directory that exists.
-Means look_at_machine(const std::string& directory);
+Prerequisites inspect_machine(const std::string& directory);
 
 // Waits until the API answers and the node is Ready.
-Result<> await_ready(const local::Home& home, const Around& around,
+Result<> await_ready(const local::ClusterDirectory& directory, const CommandContext& context,
                      std::chrono::milliseconds limit);
 
 }  // namespace paddle::cli

@@ -14,11 +14,11 @@ class App;
 namespace paddle::cli {
 
 struct Status {
-  Where where{};
+  CommonFlags flags{};
   bool json = false;
   bool operator==(const Status&) const = default;
 };
 
-Result<> run(const Status& verb, const Around& around);
+Result<> run(const Status& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -46,9 +46,9 @@ Json reads_json(const runtime::ReadsReport& reads) {
 }
 
 // Each runtime sees the whole index and caches its part.
-runtime::StatusReport sum_of(const std::vector<RuntimeFigures>& runtimes) {
+runtime::StatusReport sum_of(const std::vector<RuntimeReport>& runtimes) {
   runtime::StatusReport sum;
-  for (const RuntimeFigures& each : runtimes) {
+  for (const RuntimeReport& each : runtimes) {
     if (!each.report) continue;
     const auto& one = *each.report;
     if (one.index) sum.index = one.index;
@@ -64,7 +64,7 @@ runtime::StatusReport sum_of(const std::vector<RuntimeFigures>& runtimes) {
   return sum;
 }
 
-void add_figures(Json& to, const runtime::StatusReport& report) {
+void add_counters(Json& to, const runtime::StatusReport& report) {
   to["totalBytes"] = report.index ? report.index->bytes : 0;
   to["totalFiles"] = report.index ? report.index->files : 0;
   to["cachedBytes"] = report.cache.bytes;
@@ -74,15 +74,15 @@ void add_figures(Json& to, const runtime::StatusReport& report) {
 
 Json set_json(const SampleSetReport& set) {
   Json made = head_of(set.object);
-  add_figures(made, sum_of(set.runtimes));
+  add_counters(made, sum_of(set.runtimes));
   made["runtimes"] = Json::array();
-  for (const RuntimeFigures& each : set.runtimes) {
+  for (const RuntimeReport& each : set.runtimes) {
     const auto report = each.report.value_or(runtime::StatusReport{});
     Json one{{"pod", each.pod},
              {"error", each.error.empty() ? report.error : each.error},
              {"mounts", report.mounts},
              {"limitBytes", report.cache.limit}};
-    add_figures(one, report);
+    add_counters(one, report);
     made["runtimes"].push_back(std::move(one));
   }
   return made;
@@ -94,7 +94,7 @@ std::string set_text(const SampleSetReport& set) {
   std::string text = "sampleset " + text_at(set.object, {"metadata", "namespace"}) + "/" +
                      text_at(set.object, {"metadata", "name"}) + ": " + progress_line(set.object) +
                      "\n";
-  for (const RuntimeFigures& each : set.runtimes) {
+  for (const RuntimeReport& each : set.runtimes) {
     if (!each.error.empty()) text += "  " + each.pod + " does not answer: " + each.error + "\n";
   }
   if (!sum.index) return text;

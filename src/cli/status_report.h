@@ -11,13 +11,13 @@
 #include <nlohmann/json.hpp>  // ClusterReport holds some
 
 #include "api/json/json.h"
-#include "cli/runtimes.h"
+#include "cli/runtime_reports.h"
 
 namespace paddle::cli {
 
 struct SampleSetReport {
   api::Json object{};
-  std::vector<RuntimeFigures> runtimes{};
+  std::vector<RuntimeReport> runtimes{};
 };
 
 struct ClusterReport {

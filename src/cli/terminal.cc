@@ -10,7 +10,7 @@ void Terminal::print(std::string_view text) {
 
 void Terminal::line(const std::string& text) { print(text + "\n"); }
 
-void Terminal::tell(const std::string& text) {
+void Terminal::message(const std::string& text) {
   clear_progress();
   err_(text + "\n");
 }

@@ -22,7 +22,7 @@ class Terminal {
 
   void print(std::string_view text);       // results, as they are, to standard output
   void line(const std::string& text);      // a result and a line break
-  void tell(const std::string& text);      // what is going on, to standard error
+  void message(const std::string& text);   // what is going on, to standard error
   void progress(const std::string& text);  // on a terminal over the last one; else when it changed
   void clear_progress();
 

@@ -14,14 +14,14 @@ class App;
 namespace paddle::cli {
 
 struct Up {
-  Where where{};
+  CommonFlags flags{};
   bool foreground = false;
   int port = 0;        // of the API server; 0: the kernel chooses
   int report_fd = -1;  // where the background process tells how its start goes (daemon.h)
   bool operator==(const Up&) const = default;
 };
 
-Result<> run(const Up& verb, const Around& around);
+Result<> run(const Up& verb, const CommandContext& context);
 
 // Until SIGTERM or SIGINT. Called before the process has a second thread.
 Result<> run_in_foreground(const Up& verb);

@@ -16,20 +16,20 @@
 namespace paddle::cli {
 
 template <typename Verb>
-struct Adding {
+struct Subcommand {
   CLI::App* app;
   std::shared_ptr<Verb> verb;
 };
 
 // `check` is asked once all options are read; its error is a wrong command line.
 template <typename Verb>
-Adding<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
-                      const std::string& about, const std::string& examples,
-                      std::function<Result<>(Verb&)> check = {}) {
+Subcommand<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
+                          const std::string& about, const std::string& examples,
+                          std::function<Result<>(Verb&)> check = {}) {
   auto verb = std::make_shared<Verb>();
   CLI::App* app = local.add_subcommand(name, about);
   app->footer("Examples:\n" + examples);
-  app->add_option("--directory", verb->where.directory,
+  app->add_option("--directory", verb->flags.directory,
                   "of the local cluster; default: $PADDLE_LOCAL_DIR, else "
                   "/var/lib/paddle-operator/local");
   app->callback([verb, &chosen, check = std::move(check), name] {
@@ -44,8 +44,8 @@ Adding<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
 }
 
 template <typename Verb>
-void add_namespace(const Adding<Verb>& adding) {
-  adding.app->add_option("-n,--namespace", adding.verb->where.ns, "default: 'default'");
+void add_namespace(const Subcommand<Verb>& subcommand) {
+  subcommand.app->add_option("-n,--namespace", subcommand.verb->flags.ns, "default: 'default'");
 }
 
 }  // namespace paddle::cli

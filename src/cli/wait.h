@@ -18,13 +18,13 @@ class App;
 namespace paddle::cli {
 
 struct Wait {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> words{};
-  WaitCondition goal{};
+  WaitCondition condition{};
   int timeout_seconds = 0;  // 0: as long as it takes
   bool operator==(const Wait&) const = default;
 };
 
-Result<> run(const Wait& verb, const Around& around);
+Result<> run(const Wait& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

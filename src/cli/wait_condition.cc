@@ -64,13 +64,13 @@ const Json* walk(const Json& object, const std::vector<std::string>& path) {
 }
 
 bool reached(const WaitCondition& condition, const Json& object) {
-  if (condition.is == WaitCondition::Is::kDeleted) return false;
-  if (condition.is == WaitCondition::Is::kCached) {
+  if (condition.type == WaitCondition::Type::kDeleted) return false;
+  if (condition.type == WaitCondition::Type::kCached) {
     const auto total = number_at(object, {"status", "cacheStatus", "totalBytes"});
     return text_at(object, {"status", "phase"}) == "Ready" && total > 0 &&
            number_at(object, {"status", "cacheStatus", "cachedBytes"}) >= total;
   }
-  if (condition.is == WaitCondition::Is::kCondition) {
+  if (condition.type == WaitCondition::Type::kCondition) {
     for (const Json& each : list_at(object, {"status", "conditions"})) {
       if (same_word(text_at(each, {"type"}), condition.condition)) {
         return same_word(text_at(each, {"status"}), condition.value);
@@ -104,15 +104,15 @@ bool is_up_to_date(const Json& object) {
 }  // namespace
 
 Result<WaitCondition> parse_wait_condition(const std::string& text) {
-  if (text == "delete") return WaitCondition{.is = WaitCondition::Is::kDeleted};
-  if (text == "cached") return WaitCondition{.is = WaitCondition::Is::kCached};
+  if (text == "delete") return WaitCondition{.type = WaitCondition::Type::kDeleted};
+  if (text == "cached") return WaitCondition{.type = WaitCondition::Type::kCached};
   const auto equal = text.find('=');
   const std::string word = text.substr(0, equal);
   const std::string rest = equal == std::string::npos ? "" : text.substr(equal + 1);
   if (rest.empty()) return not_understood(text);
   if (word == "phase") {
     return WaitCondition{
-        .is = WaitCondition::Is::kField, .path = {"status", "phase"}, .value = rest};
+        .type = WaitCondition::Type::kField, .path = {"status", "phase"}, .value = rest};
   }
   if (word == "condition") {
     const auto second = rest.find('=');
@@ -128,18 +128,19 @@ Result<WaitCondition> parse_wait_condition(const std::string& text) {
   const std::string path = rest.substr(1, close - 1), after = rest.substr(close + 1);
   const bool good_end = after.empty() || (after.front() == '=' && after.size() > 1);
   if (!is_plain_path(path) || !good_end) return not_understood(text);
-  return WaitCondition{.is = WaitCondition::Is::kField,
+  return WaitCondition{.type = WaitCondition::Type::kField,
                        .path = names_in(path),
                        .value = after.empty() ? "" : after.substr(1)};
 }
 
-WaitState judge(const WaitCondition& condition, const Json& object) {
-  if (reached(condition, object)) return {.is = WaitState::Is::kThere};
-  if (condition.is == WaitCondition::Is::kDeleted || !is_up_to_date(object) || !is_final(object))
+WaitState evaluate(const WaitCondition& condition, const Json& object) {
+  if (reached(condition, object)) return {.progress = WaitState::Progress::kMet};
+  if (condition.type == WaitCondition::Type::kDeleted || !is_up_to_date(object) ||
+      !is_final(object))
     return {};
   const std::string why = explanation(object);
   return {
-      .is = WaitState::Is::kNever,
+      .progress = WaitState::Progress::kNever,
       .reason = "it is " + text_at(object, {"status", "phase"}) + (why.empty() ? "" : ": " + why)};
 }
 

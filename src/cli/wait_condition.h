@@ -13,8 +13,8 @@
 namespace paddle::cli {
 
 struct WaitCondition {
-  enum class Is { kCondition, kField, kCached, kDeleted };
-  Is is = Is::kCondition;
+  enum class Type { kCondition, kField, kCached, kDeleted };
+  Type type = Type::kCondition;
   std::string condition{};          // its type
   std::vector<std::string> path{};  // of a field: names, or numbers within lists
   std::string value{};              // a condition's status or a field's text; "" any, for a field
@@ -27,15 +27,15 @@ struct WaitCondition {
 Result<WaitCondition> parse_wait_condition(const std::string& text);
 
 struct WaitState {
-  enum class Is { kThere, kNotYet, kNever };
-  Is is = Is::kNotYet;
+  enum class Progress { kMet, kNotYet, kNever };
+  Progress progress = Progress::kNotYet;
   std::string reason{};  // of kNever: a sentence
   bool operator==(const WaitState&) const = default;
 };
 
 // An object whose controller has seen its present spec and which has ended can not change any more:
 // a PaddleJob Completed or Failed, a SampleSet SyncFailed, a SampleJob or Pod Succeeded or Failed.
-WaitState judge(const WaitCondition& condition, const api::Json& object);
+WaitState evaluate(const WaitCondition& condition, const api::Json& object);
 
 // The object's own words about the state it is in: the message of its Ready condition, or of the
 // first condition that does not hold; empty when it has none.

@@ -52,9 +52,9 @@ class Machine::Parts {
   }
 
   Result<> serve() {
-    ApiServerOptions wanted{.directory = options.home.api()};
+    ApiServerOptions wanted{.directory = options.directory.api()};
     wanted.http.port = options.port;
-    wanted.api.logs = pod_logs(options.home.node());
+    wanted.api.logs = pod_logs(options.directory.node());
     auto started = ApiServer::start(wanted);
     if (!started) {
       return std::move(started).error().in(
@@ -64,7 +64,7 @@ class Machine::Parts {
     }
     server = *std::move(started);
     url = server->url();
-    CHECK_DONE(replace_private(options.home.kubeconfig(), kubeconfig_of(server->access())));
+    CHECK_DONE(replace_private(options.directory.kubeconfig(), kubeconfig_of(server->access())));
     client = std::make_unique<kube::Client>(config_of(server->access()),
                                             kube::ClientOptions{.metrics = &metrics});
     tell("API server at " + url);
@@ -92,7 +92,7 @@ class Machine::Parts {
   }
 
   Result<> run_pods() {
-    NodeOptions wanted{.directory = options.home.node(),
+    NodeOptions wanted{.directory = options.directory.node(),
                        .program = options.program,
                        .base_env = options.base_env,
                        .shown = options.shown};
@@ -145,9 +145,9 @@ Result<> hide_mounts() {
                                      "): run it as root, in a container with SYS_ADMIN"};
 }
 
-void remove_leftovers(const Home& home) {
+void remove_leftovers(const ClusterDirectory& directory) {
   // Whoever makes a network takes over what an earlier one of that name left, and ends it.
-  const auto network = Network::bridge_or_loopback(home.node());
+  const auto network = Network::bridge_or_loopback(directory.node());
 }
 
 std::map<std::string, std::string> pod_environment(const std::map<std::string, std::string>& ours,

@@ -7,7 +7,7 @@
 //   end     node (its pods end) -> controllers -> API server
 //
 // start() returns when a PaddleJob can be applied; an error leaves nothing running. The caller is
-// the keeper of the directory (home.h). The destructor is stop(). One owner.
+// the lock holder of the directory (cluster_directory.h). The destructor is stop(). One owner.
 
 #pragma once
 
@@ -20,12 +20,12 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "local/machine/home.h"
+#include "local/machine/cluster_directory.h"
 
 namespace paddle::local {
 
 struct MachineOptions {
-  Home home{};
+  ClusterDirectory directory{};
   int port = 0;                                   // of the API server; 0: the kernel chooses
   std::string program = "/proc/self/exe";         // to start containers with (container_init.h)
   std::map<std::string, std::string> base_env{};  // of pods, under what they say themselves
@@ -53,7 +53,7 @@ Result<> hide_mounts();
 
 // Removes what a machine that was killed left outside its directory: the pods' bridge. The caller
 // is the keeper of the directory.
-void remove_leftovers(const Home& home);
+void remove_leftovers(const ClusterDirectory& directory);
 
 // What pods get of our environment: HOME, LANG, TZ, and a PATH that finds our own programs, which
 // are in `program_directory`, first.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/runtimes.h"
+#include "cli/runtime_reports.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,10 +13,10 @@ namespace {
 
 using api::Json;
 
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kCallTimeout{5};
 
 // Its token is empty when there is none (yet).
-Result<runtime::RuntimeCredentials> access_to(Session& session, const Json& set) {
+Result<runtime::RuntimeCredentials> credentials_for(Session& session, const Json& set) {
   const std::string ns = text_at(set, {"metadata", "namespace"});
   const std::string name = text_at(set, {"metadata", "name"});
   auto secret =
@@ -28,14 +28,14 @@ Result<runtime::RuntimeCredentials> access_to(Session& session, const Json& set)
   return runtime::access_from(runtime::secret_values(*secret), ns, name, tls);
 }
 
-RuntimeFigures ask(const OwnedPod& pod, const runtime::RuntimeCredentials& access,
-                   const std::stop_token& stop) {
-  RuntimeFigures made{.pod = pod.key.name};
-  if (pod.ip.empty() || access.token.empty()) {
+RuntimeReport fetch_report(const OwnedPod& pod, const runtime::RuntimeCredentials& credentials,
+                           const std::stop_token& stop) {
+  RuntimeReport made{.pod = pod.key.name};
+  if (pod.ip.empty() || credentials.token.empty()) {
     made.error = "it has not started yet";
     return made;
   }
-  runtime::Client client(runtime::address_of(pod.ip), access, kPatience);
+  runtime::Client client(runtime::address_of(pod.ip), credentials, kCallTimeout);
   auto report = client.status(stop);
   if (report) {
     made.report = *std::move(report);
@@ -47,12 +47,12 @@ RuntimeFigures ask(const OwnedPod& pod, const runtime::RuntimeCredentials& acces
 
 }  // namespace
 
-Result<std::vector<RuntimeFigures>> runtimes_of(Session& session, const Json& set) {
+Result<std::vector<RuntimeReport>> fetch_runtime_reports(Session& session, const Json& set) {
   TRY(const auto pods, pods_of(session, set));
-  TRY(const auto access, access_to(session, set));
-  std::vector<RuntimeFigures> found;
+  TRY(const auto credentials, credentials_for(session, set));
+  std::vector<RuntimeReport> found;
   for (const OwnedPod& pod : pods) {
-    found.push_back(ask(pod, access, session.terminal().stop()));
+    found.push_back(fetch_report(pod, credentials, session.terminal().stop()));
   }
   return found;
 }

@@ -15,28 +15,28 @@
 
 namespace paddle::local {
 
-struct Home {
-  std::string directory{};
+struct ClusterDirectory {
+  std::string path{};
 
-  std::string kubeconfig() const { return directory + "/kubeconfig"; }
-  std::string log() const { return directory + "/daemon.log"; }
-  std::string lock() const { return directory + "/daemon.lock"; }
-  std::string api() const { return directory + "/api"; }
-  std::string node() const { return directory + "/node"; }
+  std::string kubeconfig() const { return path + "/kubeconfig"; }
+  std::string log() const { return path + "/daemon.log"; }
+  std::string lock() const { return path + "/daemon.lock"; }
+  std::string api() const { return path + "/api"; }
+  std::string node() const { return path + "/node"; }
 };
 
 // Makes the directory (private, with its parents) or tells in one sentence why it can not be used.
-Result<> make_home(const Home& home);
+Result<> make_cluster_directory(const ClusterDirectory& directory);
 
 // Becomes its keeper until the descriptor is closed. kAlreadyExists when another process is.
-Result<UniqueFd> keep(const Home& home);
+Result<UniqueFd> lock_cluster_directory(const ClusterDirectory& directory);
 
 // A keeper that was alive while we looked; the descriptor names that very process. Not for the
 // keeper itself: closing any descriptor of the file would end its lock.
-struct Keeper {
+struct LockHolder {
   int pid = 0;
   UniqueFd process{};
 };
-std::optional<Keeper> keeper_of(const Home& home);
+std::optional<LockHolder> find_lock_holder(const ClusterDirectory& directory);
 
 }  // namespace paddle::local

@@ -17,13 +17,13 @@
 
 namespace paddle::cli {
 
-struct RuntimeFigures {
+struct RuntimeReport {
   std::string pod{};
   std::optional<runtime::StatusReport> report{};
   std::string error{};  // why there is no report
 };
 
 // In the order of the partitions; empty when the set has no runtime pods yet.
-Result<std::vector<RuntimeFigures>> runtimes_of(Session& session, const api::Json& set);
+Result<std::vector<RuntimeReport>> fetch_runtime_reports(Session& session, const api::Json& set);
 
 }  // namespace paddle::cli
