@@ -49,7 +49,7 @@ Result<> run_cluster(const Up& verb) {
   const local::ClusterDirectory directory = verb.flags.cluster_directory();
   CHECK_DONE(check_prerequisites(inspect_machine(directory.path), directory.path));
   CHECK_DONE(local::make_cluster_directory(directory));
-  CHECK_DONE(local::hide_mounts());  // before the first thread
+  CHECK_DONE(local::unshare_mounts());  // before the first thread
   const controllers::Signals signals;
   TRY(const UniqueFd lock, local::lock_cluster_directory(directory));
   const std::string programs = program_directory();
@@ -60,7 +60,7 @@ Result<> run_cluster(const Up& verb) {
                                   report_to(verb.report_fd,
                                             {.type = StartupReport::Type::kStep, .text = text});
                                 }};
-  if (programs.starts_with("/tmp/")) options.shown = {programs};
+  if (programs.starts_with("/tmp/")) options.visible_directories = {programs};
   TRY(const auto machine, local::Machine::start(options, signals.token()));
   report_to(verb.report_fd, {.type = StartupReport::Type::kReady});
   if (verb.report_fd >= 0) ::close(verb.report_fd);

@@ -17,13 +17,13 @@
 
 namespace paddle::local {
 
-struct NodeFacts {
+struct NodeInfo {
   api::Meta meta{};
   bool ready = false;
   bool unschedulable = false;
-  bool operator==(const NodeFacts&) const = default;
+  bool operator==(const NodeInfo&) const = default;
 };
-Result<NodeFacts> decode_node_facts(const api::Json& object);
+Result<NodeInfo> decode_node_info(const api::Json& object);
 
 // One line of a node selector term: In, NotIn, Exists, DoesNotExist, Gt or Lt.
 struct NodeRequirement {
@@ -50,14 +50,14 @@ struct PendingPod {
 };
 Result<PendingPod> decode_pending_pod(const api::Json& object);
 
-bool fits(const PendingPod& pod, const NodeFacts& node);
+bool fits(const PendingPod& pod, const NodeInfo& node);
 
 struct Placement {
-  std::string node{};         // empty: nowhere
-  std::string why_nowhere{};  // then why, in one sentence
-  std::string reason{};       // and in one word, as Kubernetes calls it
+  std::string node{};     // empty: nowhere
+  std::string message{};  // then why, in one sentence
+  std::string reason{};   // and in one word, as Kubernetes calls it
   bool operator==(const Placement&) const = default;
 };
-Placement place(const PendingPod& pod, std::vector<NodeFacts> nodes);
+Placement place(const PendingPod& pod, std::vector<NodeInfo> nodes);
 
 }  // namespace paddle::local

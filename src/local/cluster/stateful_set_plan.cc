@@ -33,14 +33,15 @@ StatefulSetStatus observe(const StatefulSet& set, const std::vector<MemberPod>& 
 }
 
 // Pods by their number; those whose name is none of ours are surplus too.
-std::map<int, const MemberPod*> seat(const StatefulSet& set, const std::vector<MemberPod>& pods,
-                                     std::vector<const MemberPod*>& surplus) {
+std::map<int, const MemberPod*> assign_indices(const StatefulSet& set,
+                                               const std::vector<MemberPod>& pods,
+                                               std::vector<const MemberPod*>& surplus) {
   std::map<std::string, const MemberPod*> by_name;
   for (const MemberPod& member : pods) by_name[member.pod.meta.key.name] = &member;
-  std::map<int, const MemberPod*> seated;
+  std::map<int, const MemberPod*> assigned;
   for (int i = 0; i < set.replicas; ++i) {
     if (const auto found = by_name.find(member_name(set, i)); found != by_name.end()) {
-      seated[i] = found->second;
+      assigned[i] = found->second;
       by_name.erase(found);
     }
   }
@@ -51,7 +52,7 @@ std::map<int, const MemberPod*> seat(const StatefulSet& set, const std::vector<M
     const std::string& y = b->pod.meta.key.name;
     return x.size() != y.size() ? x.size() > y.size() : x > y;
   });
-  return seated;
+  return assigned;
 }
 
 }  // namespace
@@ -60,14 +61,14 @@ MemberPlan desired_members(const StatefulSet& set, const std::vector<MemberPod>&
   if (set.meta.deleting()) return {};  // owner references collect the pods
   MemberPlan plan;
   std::vector<const MemberPod*> surplus;
-  const auto seated = seat(set, pods, surplus);
+  const auto assigned = assign_indices(set, pods, surplus);
   const std::string revision = revision_of(set);
 
   bool all_ready = true;
   bool replacing = false;
   for (int i = 0; i < set.replicas; ++i) {
-    const auto found = seated.find(i);
-    if (found == seated.end()) {
+    const auto found = assigned.find(i);
+    if (found == assigned.end()) {
       if (set.parallel || all_ready) plan.push_back(CreateMember{i});
       all_ready = false;
     } else if (!ready(*found->second)) {
@@ -87,7 +88,7 @@ MemberPlan desired_members(const StatefulSet& set, const std::vector<MemberPod>&
     if (!set.parallel) break;
   }
   if (!set.on_delete && !replacing) {
-    for (auto member = seated.rbegin(); member != seated.rend(); ++member) {
+    for (auto member = assigned.rbegin(); member != assigned.rend(); ++member) {
       const MemberPod& pod = *member->second;
       if (pod.revision == revision) {
         if (!ready(pod)) break;  // the one before is not up yet

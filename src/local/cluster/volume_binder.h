@@ -10,6 +10,6 @@
 
 namespace paddle::local {
 
-controllers::Reconcile make_volume_binder(const controllers::ControllerContext& around);
+controllers::Reconcile make_volume_binder(const controllers::ControllerContext& context);
 
 }  // namespace paddle::local

@@ -44,18 +44,18 @@ controllers::OperatorOptions our_controllers() {
 // In the order of construction; destruction is the reverse.
 class Machine::Parts {
  public:
-  explicit Parts(const MachineOptions& wanted) : options(wanted) {}
+  explicit Parts(const MachineOptions& machine_options) : options(machine_options) {}
   ~Parts() {
     node.reset();
-    enough.request_stop();
+    stop_source.request_stop();
     if (running.joinable()) running.join();
   }
 
   Result<> serve() {
-    ApiServerOptions wanted{.directory = options.directory.api()};
-    wanted.http.port = options.port;
-    wanted.api.logs = pod_logs(options.directory.node());
-    auto started = ApiServer::start(wanted);
+    ApiServerOptions server_options{.directory = options.directory.api()};
+    server_options.http.port = options.port;
+    server_options.api.logs = pod_logs(options.directory.node());
+    auto started = ApiServer::start(server_options);
     if (!started) {
       return std::move(started).error().in(
           options.port == 0 ? "the API server does not start"
@@ -67,7 +67,7 @@ class Machine::Parts {
     CHECK_DONE(replace_private(options.directory.kubeconfig(), kubeconfig_of(server->access())));
     client = std::make_unique<kube::Client>(config_of(server->access()),
                                             kube::ClientOptions{.metrics = &metrics});
-    tell("API server at " + url);
+    report_step("API server at " + url);
     return Done{};
   }
 
@@ -77,7 +77,7 @@ class Machine::Parts {
     CHECK_DONE(controllers::add_controllers(*manager, our_controllers()));
     CHECK_DONE(add_cluster_controllers(*manager));
     running = std::thread([this] {
-      auto done = manager->run(enough.get_token());
+      auto done = manager->run(stop_source.get_token());
       if (!done) log::error("the controllers ended badly", {{"error", done.error().message}});
       ended = true;
     });
@@ -87,23 +87,23 @@ class Machine::Parts {
         return Error{Code::kCancelled, "told to stop during the start"};
       }
     }
-    tell("controllers of PaddleJobs, SampleSets and SampleJobs");
+    report_step("controllers of PaddleJobs, SampleSets and SampleJobs");
     return Done{};
   }
 
   Result<> run_pods() {
-    NodeOptions wanted{.directory = options.directory.node(),
-                       .program = options.program,
-                       .base_env = options.base_env,
-                       .shown = options.shown};
-    auto started = Node::start(*client, std::move(wanted), metrics);
+    NodeOptions node_options{.directory = options.directory.node(),
+                             .program = options.program,
+                             .base_env = options.base_env,
+                             .visible_directories = options.visible_directories};
+    auto started = Node::start(*client, std::move(node_options), metrics);
     if (!started) return std::move(started).error().in("the node does not start");
     node = *std::move(started);
-    tell("node 'local' is ready: " + node->network_note());
+    report_step("node 'local' is ready: " + node->network_note());
     return Done{};
   }
 
-  void tell(const std::string& text) const {
+  void report_step(const std::string& text) const {
     log::info("started", {{"part", text}});
     if (options.step) options.step(text);
   }
@@ -114,7 +114,7 @@ class Machine::Parts {
   std::unique_ptr<ApiServer> server{};
   std::unique_ptr<kube::Client> client{};
   std::unique_ptr<controllers::Manager> manager{};
-  std::stop_source enough{};
+  std::stop_source stop_source{};
   std::atomic<bool> ended{false};
   std::thread running{};
   std::unique_ptr<Node> node{};
@@ -135,7 +135,7 @@ Result<std::unique_ptr<Machine>> Machine::start(const MachineOptions& options,
   return std::unique_ptr<Machine>(new Machine(std::move(parts)));
 }
 
-Result<> hide_mounts() {
+Result<> unshare_mounts() {
   // What the machine mounts later still shows here; what we mount shows nowhere else.
   const bool hidden =
       ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;

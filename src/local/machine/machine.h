@@ -29,7 +29,8 @@ struct MachineOptions {
   int port = 0;                                   // of the API server; 0: the kernel chooses
   std::string program = "/proc/self/exe";         // to start containers with (container_init.h)
   std::map<std::string, std::string> base_env{};  // of pods, under what they say themselves
-  std::vector<std::string> shown{};  // directories that pods see even beneath their own /tmp
+  // Directories that pods see even beneath their own /tmp.
+  std::vector<std::string> visible_directories{};
   std::function<void(const std::string&)> step{};  // told what was done, for people
 };
 
@@ -49,7 +50,7 @@ class Machine {
 
 // Gives this process a view of the machine's mounts of its own, so that whatever it mounts goes
 // when it goes, however it goes. Before the first thread. Needs root.
-Result<> hide_mounts();
+Result<> unshare_mounts();
 
 // Removes what a machine that was killed left outside its directory: the pods' bridge. The caller
 // is the keeper of the directory.

@@ -27,8 +27,8 @@ Result<BoundClaim> decode_bound_claim(const Json& object) {
   return claim;
 }
 
-Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* claim,
-                                const BoundVolume* volume) {
+Result<ClaimTarget> resolve_claim(const api::ObjectKey& key, const BoundClaim* claim,
+                                  const BoundVolume* volume) {
   if (!claim) {
     return Error{Code::kNotFound, "persistentvolumeclaim \"" + key.name + "\" not found"};
   }
@@ -45,9 +45,9 @@ Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* cla
       return Error{Code::kInvalid, "the volume " + volume->meta.key.name +
                                        " has a volumeHandle that is no plain name"};
     }
-    return ClaimMeaning{SampleMount{volume->handle, key.name + "-runtime"}};
+    return ClaimTarget{SampleMount{volume->handle, key.name + "-runtime"}};
   }
-  if (volume->host_path.starts_with('/')) return ClaimMeaning{HostDirectory{volume->host_path}};
+  if (volume->host_path.starts_with('/')) return ClaimTarget{HostDirectory{volume->host_path}};
   return Error{Code::kInvalid,
                "the volume " + volume->meta.key.name + " is of " +
                    (volume->driver.empty() ? std::string("a kind")

@@ -41,10 +41,10 @@ struct HostDirectory {
   std::string path{};
   bool operator==(const HostDirectory&) const = default;
 };
-using ClaimMeaning = std::variant<SampleMount, HostDirectory>;
+using ClaimTarget = std::variant<SampleMount, HostDirectory>;
 
 // Null: not there. kNotFound says what is waited for, kInvalid what this machine can not mount.
-Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* claim,
-                                const BoundVolume* volume);
+Result<ClaimTarget> resolve_claim(const api::ObjectKey& key, const BoundClaim* claim,
+                                  const BoundVolume* volume);
 
 }  // namespace paddle::local

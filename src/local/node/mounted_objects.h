@@ -17,11 +17,11 @@
 namespace paddle::local {
 
 // A ConfigMap or a Secret, of which only this is read.
-struct ObjectStamp {
+struct ObjectVersion {
   std::string version{};  // resourceVersion
-  bool operator==(const ObjectStamp&) const = default;
+  bool operator==(const ObjectVersion&) const = default;
 };
-Result<ObjectStamp> decode_object_stamp(const api::Json& object);
+Result<ObjectVersion> decode_object_version(const api::Json& object);
 
 struct MountedObject {
   bool secret = false;
@@ -32,8 +32,8 @@ struct MountedObject {
 bool mounts(const PodSpec& pod, const MountedObject& object);
 
 // Of all that the pod's volumes are made from; an empty version: it is not there.
-using Stamps = std::map<MountedObject, std::string>;
-Stamps stamps_of(const PodSpec& pod,
-                 const std::function<std::string(const MountedObject&)>& version);
+using ObjectVersions = std::map<MountedObject, std::string>;
+ObjectVersions versions_of(const PodSpec& pod,
+                           const std::function<std::string(const MountedObject&)>& version);
 
 }  // namespace paddle::local

@@ -55,14 +55,14 @@ class Node::Impl {
         controller_(
             {.name = "node", .workers = kWorkers, .limits = kLimits},
             [this](const api::ObjectKey& key, std::stop_token stop) {
-              return residents_->reconcile(key, stop);
+              return pod_manager_->reconcile(key, stop);
             },
             clock, system_random(), metrics),
         informers_(cluster, metrics, {}, clock) {}
 
   ~Impl() {
     controller_.stop();
-    residents_.reset();
+    pod_manager_.reset();
     events_.flush(std::chrono::seconds{1});
     informers_.stop();
   }
@@ -76,10 +76,10 @@ class Node::Impl {
         informers_.of<BoundClaim>(kinds::kClaims, {}, {"bound-claim", decode_bound_claim});
     const auto volumes = informers_.of<BoundVolume>(kinds::kPersistentVolumes, {},
                                                     {"bound-volume", decode_bound_volume});
-    const kube::Projection<ObjectStamp> stamp{"object-stamp", decode_object_stamp};
-    const auto config_maps = informers_.of<ObjectStamp>(kinds::kConfigMaps, {}, stamp);
-    const auto secrets = informers_.of<ObjectStamp>(kinds::kSecrets, {}, stamp);
-    residents_ = std::make_unique<PodManager>(PodManagerOptions{
+    const kube::Projection<ObjectVersion> stamp{"object-stamp", decode_object_version};
+    const auto config_maps = informers_.of<ObjectVersion>(kinds::kConfigMaps, {}, stamp);
+    const auto secrets = informers_.of<ObjectVersion>(kinds::kSecrets, {}, stamp);
+    pod_manager_ = std::make_unique<PodManager>(PodManagerOptions{
         .cluster = cluster_,
         .events = events_,
         .queue = controller_.queue(),
@@ -90,13 +90,13 @@ class Node::Impl {
         .secrets = secrets,
         .samples = samples_,
         .clock = clock_,
-        .pod = {.program = options_.program,
-                .directory = options_.directory,
-                .network = network_.get(),
-                .clock = &clock_,
-                .objects = [this](const std::string& ns) { return object_data(cluster_, ns); },
-                .base_env = options_.base_env,
-                .shown = options_.shown}});
+        .runner = {.program = options_.program,
+                   .directory = options_.directory,
+                   .network = network_.get(),
+                   .clock = &clock_,
+                   .objects = [this](const std::string& ns) { return object_data(cluster_, ns); },
+                   .base_env = options_.base_env,
+                   .visible_directories = options_.visible_directories}});
     controllers::for_kind(pods, controller_.queue());
     volumes.on_change([this](const api::ObjectKey&, const BoundVolume*, const BoundVolume*) {
       controller_.queue().add(kVolumesKey);
@@ -118,28 +118,27 @@ class Node::Impl {
 
  private:
   // Pods whose volumes are made from an object have a pass when it changes.
-  void wake_users(const kube::Store<AssignedPod>& pods, const kube::Store<ObjectStamp>& objects,
+  void wake_users(const kube::Store<AssignedPod>& pods, const kube::Store<ObjectVersion>& objects,
                   bool secret) {
-    objects.on_change(
-        [this, pods, secret](const api::ObjectKey& key, const ObjectStamp*, const ObjectStamp*) {
-          for (const auto& pod : pods.list()) {
-            const bool near = pod->spec && pod->meta.key.ns == key.ns;
-            if (near && mounts(*pod->spec, {secret, key.name}))
-              controller_.queue().add(pod->meta.key);
-          }
-        });
+    objects.on_change([this, pods, secret](const api::ObjectKey& key, const ObjectVersion*,
+                                           const ObjectVersion*) {
+      for (const auto& pod : pods.list()) {
+        const bool near = pod->spec && pod->meta.key.ns == key.ns;
+        if (near && mounts(*pod->spec, {secret, key.name})) controller_.queue().add(pod->meta.key);
+      }
+    });
   }
 
   Result<> register_node() {
-    MachineFacts facts = machine_facts();
-    facts.address = network_->host_address();
+    MachineInfo info = machine_info();
+    info.address = network_->host_address();
     const api::ObjectKey key{"", options_.name};
-    const Json object = node_object(options_.name, facts, options_.labels);
+    const Json object = node_object(options_.name, info, options_.labels);
     auto made = cluster_.create(kinds::kNodes, object);
     if (made.is(Code::kAlreadyExists)) made = cluster_.patch(kinds::kNodes, key, {.body = object});
     if (!made) return std::move(made).error().in("register the node");
     auto told = cluster_.patch(kinds::kNodes, key,
-                               {.body = {{"status", node_status(facts, clock_.wall())}}}, "status");
+                               {.body = {{"status", node_status(info, clock_.wall())}}}, "status");
     if (!told) return std::move(told).error().in("write the node's status");
     return Done{};
   }
@@ -150,7 +149,7 @@ class Node::Impl {
   const std::unique_ptr<Network> network_;
   SampleVolumes samples_;
   kube::EventRecorder events_;
-  std::unique_ptr<PodManager> residents_{};
+  std::unique_ptr<PodManager> pod_manager_{};
   controllers::Controller controller_;
   kube::Informers informers_;
 };

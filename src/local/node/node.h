@@ -38,7 +38,7 @@ struct NodeOptions {
   std::map<std::string, std::string> base_env{};  // under what a pod says itself
   // Directories that containers see read-only at their own place, even beneath the /tmp that each
   // container has of its own.
-  std::vector<std::string> shown{};
+  std::vector<std::string> visible_directories{};
   std::map<std::string, std::string> labels{};  // put on the Node beside the usual ones
   bool bridge = true;  // false: loopback addresses even where a bridge could be
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Node object of this machine: what it has, where it is, that it is Ready. A merge patch, so
-// that labels and annotations of others stay. Pure but for machine_facts().
+// that labels and annotations of others stay. Pure but for machine_info().
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace paddle::local {
 
-struct MachineFacts {
+struct MachineInfo {
   long cpus = 1;
   std::int64_t memory = 0;  // bytes
   std::string kernel{};
@@ -23,11 +23,11 @@ struct MachineFacts {
   std::string host_name{};
   std::string address{};  // as pods see it
 };
-MachineFacts machine_facts();
+MachineInfo machine_info();
 
 // Without status: what a create takes.
-api::Json node_object(const std::string& name, const MachineFacts& facts,
+api::Json node_object(const std::string& name, const MachineInfo& info,
                       const std::map<std::string, std::string>& labels);
-api::Json node_status(const MachineFacts& facts, WallTime now);
+api::Json node_status(const MachineInfo& info, WallTime now);
 
 }  // namespace paddle::local

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = 64 * 1024;
-constexpr std::chrono::milliseconds kPatience{100};
+constexpr std::chrono::milliseconds kPollInterval{100};
 
 // The starts of a container whose logs are there, oldest first.
 std::vector<int> starts_of(const fs::path& logs, const std::string& container) {
@@ -92,7 +92,7 @@ class FileStream final : public Stream {
     const bool over = text.empty() && ended;
     return {std::move(text), over || left_ == std::optional<std::uint64_t>{0}};
   }
-  std::chrono::milliseconds patience() const override { return kPatience; }
+  std::chrono::milliseconds patience() const override { return kPollInterval; }
   bool cares_about(const std::string&) const override { return false; }
 
  private:

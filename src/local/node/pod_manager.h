@@ -38,16 +38,16 @@ struct PodManagerOptions {
   kube::Store<AssignedPod> pods;
   kube::Store<BoundClaim> claims;
   kube::Store<BoundVolume> volumes;
-  kube::Store<ObjectStamp> config_maps;
-  kube::Store<ObjectStamp> secrets;
+  kube::Store<ObjectVersion> config_maps;
+  kube::Store<ObjectVersion> secrets;
   SampleVolumes& samples;
   const Clock& clock;
-  PodWorld pod{};  // what is the same for all pods
+  PodRunnerContext runner{};  // what is the same for all pods
 };
 
 class PodManager {
  public:
-  explicit PodManager(PodManagerOptions world) : world_(std::move(world)) {}
+  explicit PodManager(PodManagerOptions options) : options_(std::move(options)) {}
   ~PodManager();  // ends all of them at once; no pass may be in progress
 
   Result<controllers::ReconcileResult> reconcile(const api::ObjectKey& key, std::stop_token stop)
@@ -57,8 +57,8 @@ class PodManager {
   struct ManagedPod {
     std::string uid{};
     PodSpec spec{};
-    api::Json written{};  // the status as last written
-    Stamps stamps{};      // of the objects that its files were last made from
+    api::Json written{};        // the status as last written
+    ObjectVersions versions{};  // of the objects that its files were last made from
 
     Mutex mutex{};
     std::optional<PodState> state GUARDED_BY(mutex){};
@@ -67,20 +67,20 @@ class PodManager {
   };
 
   Result<> begin(const AssignedPod& pod, const kube::Call& call);
-  Result<> tend(const AssignedPod& pod, ManagedPod& managed, const kube::Call& call);
+  Result<> sync(const AssignedPod& pod, ManagedPod& managed, const kube::Call& call);
   // False while something of it still runs.
-  bool see_off(const api::ObjectKey& key, ManagedPod& managed);
+  bool terminate(const api::ObjectKey& key, ManagedPod& managed);
   void run(const AssignedPod& pod, std::map<std::string, int> restarts);
-  Result<> fail(const AssignedPod& pod, Course course, const kube::Call& call);
+  Result<> fail(const AssignedPod& pod, PodAction action, const kube::Call& call);
   Result<> write_status(const api::ObjectKey& key, const std::string& uid, const api::Json& status,
                         const kube::Call& call);
   Result<> finish(const api::ObjectKey& key, const std::string& uid, const kube::Call& call);
   Result<std::string> place_claim(const api::ObjectKey& claim, const std::string& uid);
   void collect_volumes();
-  Stamps stamps_now(const PodSpec& pod) const;
+  ObjectVersions current_versions(const PodSpec& pod) const;
   std::shared_ptr<ManagedPod> find(const api::ObjectKey& key) EXCLUDES(mutex_);
 
-  const PodManagerOptions world_;
+  const PodManagerOptions options_;
 
   Mutex mutex_;
   std::map<api::ObjectKey, std::shared_ptr<ManagedPod>> pods_ GUARDED_BY(mutex_);

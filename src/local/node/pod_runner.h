@@ -32,15 +32,15 @@
 namespace paddle::local {
 
 // What a pod may take from its surroundings. All functions are thread-safe.
-struct PodWorld {
+struct PodRunnerContext {
   std::string program{};    // this program, to start containers with
   std::string directory{};  // pods live beneath it
   Network* network = nullptr;
   const Clock* clock = nullptr;
   std::function<ObjectData(const std::string& ns)> objects{};
-  VolumePlaces places{};
-  std::map<std::string, std::string> base_env{};  // under what the pod says itself
-  std::vector<std::string> shown{};               // NodeOptions::shown
+  VolumeLocator volumes{};
+  std::map<std::string, std::string> base_env{};   // under what the pod says itself
+  std::vector<std::string> visible_directories{};  // NodeOptions::visible_directories
   // Called by the pod's thread; the last call comes when ended() is true.
   std::function<void(const PodSpec&, const PodState&)> report{};
 };
@@ -48,7 +48,7 @@ struct PodWorld {
 class PodRunner {
  public:
   // `restarts`: how often each container was started before, by an earlier node.
-  PodRunner(PodSpec pod, PodWorld world, std::map<std::string, int> restarts = {});
+  PodRunner(PodSpec pod, PodRunnerContext context, std::map<std::string, int> restarts = {});
   ~PodRunner();
 
   // New labels or annotations of the same pod.
@@ -60,27 +60,27 @@ class PodRunner {
   bool ended() const { return ended_; }
 
  private:
-  struct Slot;  // one container and what it is doing
+  struct ContainerSlot;  // one container and what it is doing
 
   void run(std::stop_token stop);
   Result<> prepare();
   bool run_init(std::stop_token stop);
   void run_containers(std::stop_token stop);
-  void tend(Slot& slot, bool init);
-  Result<> start(Slot& slot);
-  void note_end(Slot& slot, int exit_code, bool init);
-  bool over(const Slot& slot) const;  // ended, and not to be started again
-  void wait(std::vector<Slot>& slots);
-  void keep_files_fresh() EXCLUDES(mutex_);
-  void end_all(std::vector<Slot>& slots);
+  void sync(ContainerSlot& slot, bool init);
+  Result<> start(ContainerSlot& slot);
+  void record_exit(ContainerSlot& slot, int exit_code, bool init);
+  bool is_finished(const ContainerSlot& slot) const;  // ended, and not to be started again
+  void wait(std::vector<ContainerSlot>& slots);
+  void refresh_volume_files() EXCLUDES(mutex_);
+  void end_all(std::vector<ContainerSlot>& slots);
   // Until a container ends, somebody calls update() or stop(), or the time has come.
-  void wait_until(const std::vector<Slot>& slots, std::optional<BootTime> until);
+  void wait_until(const std::vector<ContainerSlot>& slots, std::optional<BootTime> until);
   void wake();
   void report();
   bool stopping() EXCLUDES(mutex_);
   PodSpec spec() EXCLUDES(mutex_);
 
-  const PodWorld world_;
+  const PodRunnerContext context_;
   const std::string directory_;
   const std::map<std::string, int> restarts_;
   const UniqueFd wake_;  // an eventfd
@@ -93,7 +93,7 @@ class PodRunner {
 
   // Only the thread's.
   PodState state_{};
-  api::Meta shown_{};                     // what the downward API's files say
+  api::Meta published_meta_{};            // what the downward API's files say
   std::optional<BootTime> refresh_at_{};  // when files of objects are written again
   std::map<std::string, std::string> volumes_{};
   std::string network_namespace_{};

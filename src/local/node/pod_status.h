@@ -16,22 +16,23 @@
 
 namespace paddle::local {
 
-struct Ended {
+struct Terminated {
   int exit_code = 0;     // 128 + signal when a signal ended it
   std::string reason{};  // Completed, Error, or why it never ran
   std::string message{};
   WallTime started{};
   WallTime finished{};
-  bool operator==(const Ended&) const = default;
+  bool operator==(const Terminated&) const = default;
 };
 
 struct ContainerState {
-  enum class Is { kWaiting, kRunning, kEnded };
-  Is is = Is::kWaiting;
+  enum class Phase { kWaiting, kRunning, kTerminated };
+  Phase phase = Phase::kWaiting;
   std::string reason = "ContainerCreating";  // while waiting
   std::string message{};
-  WallTime started{};            // while running
-  std::optional<Ended> ended{};  // the last end: the present state, or lastState after a restart
+  WallTime started{};  // while running
+  // The last end: the present state, or lastState after a restart.
+  std::optional<Terminated> terminated{};
   int restarts = 0;
   bool operator==(const ContainerState&) const = default;
 };
@@ -52,6 +53,6 @@ std::string phase_of(const PodSpec& pod, const PodState& state);
 api::Json status_of(const PodSpec& pod, const PodState& state, WallTime now);
 
 // Whether a container that ended so is started again.
-bool starts_again(RestartPolicy policy, const Ended& ended, bool init);
+bool starts_again(RestartPolicy policy, const Terminated& terminated, bool init);
 
 }  // namespace paddle::local

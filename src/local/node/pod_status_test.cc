@@ -7,13 +7,13 @@
 namespace paddle::local {
 namespace {
 
-using Is = ContainerState::Is;
+using Phase = ContainerState::Phase;
 
 ContainerState ended(int code) {
-  return {.is = Is::kEnded,
-          .ended = Ended{.exit_code = code, .reason = code ? "Error" : "Completed"}};
+  return {.phase = Phase::kTerminated,
+          .terminated = Terminated{.exit_code = code, .reason = code ? "Error" : "Completed"}};
 }
-const ContainerState kRunning{.is = Is::kRunning};
+const ContainerState kRunning{.phase = Phase::kRunning};
 
 PodSpec pod(RestartPolicy policy) {
   PodSpec spec;
@@ -72,7 +72,7 @@ TEST(PodStatus, ReadyOnlyWhileEveryContainerRuns) {
 TEST(PodStatus, ARestartedContainerRemembersItsLastEnd) {
   ContainerState restarted = kRunning;
   restarted.restarts = 2;
-  restarted.ended = Ended{.exit_code = 9, .reason = "Error"};
+  restarted.terminated = Terminated{.exit_code = 9, .reason = "Error"};
   const PodState state{.init = {{"i", ended(0)}},
                        .containers = {{"a", restarted}, {"b", kRunning}}};
   const auto status = status_of(pod(RestartPolicy::kOnFailure), state, {});

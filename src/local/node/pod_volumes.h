@@ -18,16 +18,16 @@ namespace paddle::local {
 
 // Where volumes that are more than a directory of the pod are on this machine. kNotFound: there is
 // no such thing (yet). kUnavailable: it is known and on its way.
-struct VolumePlaces {
+struct VolumeLocator {
   std::function<Result<std::string>(const api::ObjectKey& claim)> claim{};
   std::function<Result<std::string>(const RuntimeVolume& volume)> runtime{};
 };
 
 // Volume name -> path on this machine. kNotFound or kUnavailable when something is not there yet.
-Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_directory,
-                                                         const PodFacts& facts,
-                                                         const ObjectData& objects,
-                                                         const VolumePlaces& places);
+Result<std::map<std::string, std::string>> set_up_volumes(const std::string& pod_directory,
+                                                          const PodFacts& facts,
+                                                          const ObjectData& objects,
+                                                          const VolumeLocator& locator);
 
 // Writes the downward API's files again, after labels or annotations changed.
 Result<> refresh_downward(const std::string& pod_directory, const PodFacts& facts);

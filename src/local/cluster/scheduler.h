@@ -10,7 +10,7 @@
 
 namespace paddle::local {
 
-controllers::Reconcile make_binder(const controllers::ControllerContext& around,
-                                   const Clock& clock);
+controllers::Reconcile make_scheduler(const controllers::ControllerContext& context,
+                                      const Clock& clock);
 
 }  // namespace paddle::local

@@ -8,6 +8,6 @@
 
 namespace paddle::local {
 
-controllers::Reconcile make_stateful_sets(const controllers::ControllerContext& around);
+controllers::Reconcile make_stateful_set_controller(const controllers::ControllerContext& context);
 
 }  // namespace paddle::local

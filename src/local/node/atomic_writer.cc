@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/node/file_set.h"
+#include "local/node/atomic_writer.h"
 
 #include <charconv>
 #include <filesystem>
