@@ -49,7 +49,7 @@ class LocalKubectlTest : public testing::Test {
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
     config_ = scratch_.path() + "/kubeconfig";
-    ASSERT_TRUE(test::write_file(config_, kubeconfig_of(server_->access())));
+    ASSERT_TRUE(test::write_file(config_, kubeconfig_of(server_->client_config())));
   }
 
   test::Ran run(std::vector<std::string> args, const std::string& input = {}) const {
@@ -185,9 +185,9 @@ TEST_F(LocalKubectlTest, WatchesAsThingsChange) {
 }
 
 TEST_F(LocalKubectlTest, AWrongTokenOpensNothing) {
-  Access access = server_->access();
-  access.token = "not-the-token";
-  ASSERT_TRUE(test::write_file(config_, kubeconfig_of(access)));
+  ClientConfig config = server_->client_config();
+  config.token = "not-the-token";
+  ASSERT_TRUE(test::write_file(config_, kubeconfig_of(config)));
   const auto ran = run({"get", "pods"});
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_THAT(ran.err, Not(HasSubstr(server_->token())));

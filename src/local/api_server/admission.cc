@@ -25,7 +25,7 @@ bool is_shallow(const Json& value, int depth) {
   return std::ranges::all_of(value, [&](const Json& part) { return is_shallow(part, depth - 1); });
 }
 
-Result<> check_bounds(const Json& object, Notes& notes) {
+Result<> check_bounds(const Json& object, ResponseNotes& notes) {
   if (is_shallow(object, kMostDepth) && api::dump_json(object).size() <= kMostBytes) return Done{};
   notes.bad_request = true;
   return Error{Code::kInvalid, "the object is too large or nested too deeply"};
@@ -65,8 +65,8 @@ std::string joined(const std::vector<Problem>& problems) {
 }
 
 // Unknown fields are refused, warned about or dropped in silence, as the client asked.
-Result<> judge_unknown(const std::vector<Problem>& unknown, const AdmitOptions& options,
-                       Notes& notes) {
+Result<> check_unknown_fields(const std::vector<Problem>& unknown, const AdmitOptions& options,
+                              ResponseNotes& notes) {
   if (unknown.empty() || options.validation == FieldValidation::kIgnore) return Done{};
   if (options.validation == FieldValidation::kWarn) {
     for (const Problem& problem : unknown) {
@@ -83,7 +83,7 @@ Result<> judge_unknown(const std::vector<Problem>& unknown, const AdmitOptions& 
 }
 
 Result<> check_ours(api::Kind kind, const Json& object, api::Write write,
-                    const AdmitOptions& options, Notes& notes) {
+                    const AdmitOptions& options, ResponseNotes& notes) {
   write.strict = false;
   const auto problems = api::validate(kind, object, write);
   write.strict = true;
@@ -91,7 +91,7 @@ Result<> check_ours(api::Kind kind, const Json& object, api::Write write,
   std::erase_if(unknown, [&](const Problem& problem) {
     return std::ranges::find(problems, problem) != problems.end();
   });
-  CHECK_DONE(judge_unknown(unknown, options, notes));
+  CHECK_DONE(check_unknown_fields(unknown, options, notes));
   if (problems.empty()) return Done{};
   for (const Problem& problem : problems) {
     notes.causes.push_back({"FieldValueInvalid", problem.message, problem.path});
@@ -105,7 +105,8 @@ std::string qualified(const kube::Resource& resource) {
   return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
 }
 
-Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options, Notes& notes) {
+Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options,
+                   ResponseNotes& notes) {
   CHECK_DONE(check_bounds(object, notes));
   CHECK_DONE(check_owners(object));
   if (!kind.ours) {
@@ -117,7 +118,7 @@ Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options, N
 }
 
 Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, const std::string& part,
-                          const AdmitOptions& options, Notes& notes) {
+                          const AdmitOptions& options, ResponseNotes& notes) {
   CHECK_DONE(check_bounds(incoming, notes));
   if (!kind.ours) {
     TRY(Json updated, kube::prepare_update(kind.resource, old, std::move(incoming), part));

@@ -25,10 +25,11 @@ struct AdmitOptions {
 
 // `object` comes from kube::prepare_create.
 Result<api::Json> admit(const Kind& kind, api::Json object, const AdmitOptions& options,
-                        Notes& notes);
+                        ResponseNotes& notes);
 
 // `old` as it becomes when `incoming` is written to it through `part` ("" or "status").
 Result<api::Json> admit_update(const Kind& kind, const api::Json& old, api::Json incoming,
-                               const std::string& part, const AdmitOptions& options, Notes& notes);
+                               const std::string& part, const AdmitOptions& options,
+                               ResponseNotes& notes);
 
 }  // namespace paddle::local

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "local/api_server/reading.h"
+#include "local/api_server/reader.h"
 #include "local/api_server/reply.h"
 #include "local/api_server/target.h"
 #include "local/api_server/watch.h"
@@ -41,7 +41,7 @@ struct LogRequest {
 using LogSource = std::function<Result<std::shared_ptr<Stream>>(const LogRequest&)>;
 
 struct ApiOptions {
-  WatchTerms watch{};
+  WatchOptions watch{};
   LogSource logs{};  // empty: logs are refused with a sentence
 };
 
@@ -58,20 +58,20 @@ class Api {
 
  private:
   // Where a path leads: a kind, and in it a collection, an object or a subresource.
-  struct Place {
+  struct RequestInfo {
     const Kind* kind = nullptr;
     api::ObjectKey key{};
-    std::string sub{};
+    std::string subresource{};
   };
-  static std::optional<Place> find_place(const std::vector<std::string>& path);
-  Reply serve(const Place& place, const Target& target, const Request& request);
-  Reply read(const Place& place, const Target& target, const Request& request);
-  Reply write(const Place& place, const Target& target, const Request& request);
-  Reply remove(const Place& place, const Target& target, const Request& request);
-  Reply patch(const Place& place, const Target& target, const Request& request,
+  static std::optional<RequestInfo> parse_request_path(const std::vector<std::string>& path);
+  Reply serve(const RequestInfo& info, const Target& target, const Request& request);
+  Reply read(const RequestInfo& info, const Target& target, const Request& request);
+  Reply write(const RequestInfo& info, const Target& target, const Request& request);
+  Reply remove(const RequestInfo& info, const Target& target, const Request& request);
+  Reply patch(const RequestInfo& info, const Target& target, const Request& request,
               const WriteOptions& options);
-  Reply bind(const Place& place, const Request& request, const WriteOptions& options);
-  Reply logs(const Place& place, const Target& target);
+  Reply bind(const RequestInfo& info, const Request& request, const WriteOptions& options);
+  Reply logs(const RequestInfo& info, const Target& target);
 
   Storage& storage_;
   Writer& writer_;

@@ -26,7 +26,7 @@ class ApiTest : public testing::Test {
     storage_ = *std::move(opened);
     writer_.emplace(*storage_, clock_, random_);
     api_.emplace(*storage_, *writer_, clock_, ApiOptions{});
-    ASSERT_TRUE(writer_->make_first_objects());
+    ASSERT_TRUE(writer_->create_default_namespaces());
   }
 
   Reply ask(const std::string& method, const std::string& target, const std::string& body = {},
@@ -59,7 +59,7 @@ class ApiTest : public testing::Test {
   std::vector<Json> events(const Reply& reply) {
     std::vector<Json> found;
     if (!reply.stream) return found;
-    Piece piece = reply.stream->next(clock_.boot());
+    StreamChunk piece = reply.stream->next(clock_.boot());
     std::istringstream lines(piece.text);
     for (std::string line; std::getline(lines, line);) found.push_back(Json::parse(line));
     return found;
@@ -231,7 +231,7 @@ TEST_F(ApiTest, AWatchShowsWhatHappensAfterItsRevision) {
   const Reply watch =
       ask("GET", std::string(kMaps) + "?watch=1&labelSelector=x&resourceVersion=" + revision);
   ASSERT_TRUE(watch.stream);
-  EXPECT_TRUE(watch.stream->cares_about("/configmaps"));
+  EXPECT_TRUE(watch.stream->is_interested_in("/configmaps"));
   EXPECT_TRUE(events(watch).empty());
   const std::string labels = R"({"metadata":{"labels":{"x":"1"}}})";
   must("PATCH", std::string(kMaps) + "/a", labels, "application/merge-patch+json");
@@ -311,7 +311,7 @@ TEST_F(ApiTest, DependentsFollowTheirOwner) {
 
   Json late = owned_by(second);  // its owner is gone before it comes
   make_map("late", late);
-  ASSERT_TRUE(writer_->tidy());
+  ASSERT_TRUE(writer_->collect_garbage());
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/late"), "404 NotFound");
 }
 
@@ -376,10 +376,10 @@ TEST_F(ApiTest, EventsGoAfterAnHour) {
   EXPECT_EQ(must("GET", events + "?fieldSelector=involvedObject.name%3Dp")["items"].size(), 1U);
   EXPECT_EQ(must("GET", events + "?fieldSelector=involvedObject.name%3Dq")["items"].size(), 0U);
   clock_.advance(std::chrono::minutes{59});
-  ASSERT_TRUE(writer_->tidy());
+  ASSERT_TRUE(writer_->collect_garbage());
   must("GET", events + "/e");
   clock_.advance(std::chrono::minutes{2});
-  ASSERT_TRUE(writer_->tidy());
+  ASSERT_TRUE(writer_->collect_garbage());
   EXPECT_EQ(refused("GET", events + "/e"), "404 NotFound");
 }
 

@@ -13,16 +13,16 @@
 
 namespace paddle::local {
 
-struct Identity {
+struct ServingCertificate {
   std::string certificate{};  // PEM
   std::string key{};          // PEM; a secret
 };
 
 // ECDSA P-256, valid for ten years, for localhost, 127.0.0.1, ::1 and `address`.
-Result<Identity> make_identity(const std::string& address, WallTime now);
+Result<ServingCertificate> make_serving_certificate(const std::string& address, WallTime now);
 
 // The one in <directory>/server.pem, made when it is not there.
-Result<Identity> load_identity(const std::string& directory, const std::string& address,
-                               WallTime now);
+Result<ServingCertificate> load_serving_certificate(const std::string& directory,
+                                                    const std::string& address, WallTime now);
 
 }  // namespace paddle::local

@@ -29,7 +29,7 @@ struct HttpOptions {
   int port = 0;                // 0: the kernel chooses
   bool may_be_remote = false;  // false: anything but loopback is refused
   std::string token{};
-  Identity identity{};  // of the TLS that everything goes through
+  ServingCertificate serving_certificate{};  // of the TLS that everything goes through
   int threads = 4;
   int connections = 512;
   size_t header_bytes = 32 * 1024;

@@ -36,7 +36,7 @@ Result<> check_namespace(const Transaction& transaction, const std::string& name
 
 Result<> delete_namespace(Transaction& transaction, const std::string& name,
                           const kube::DeleteOptions& options, WallTime now) {
-  if (std::ranges::find(kFirstNamespaces, name) != kFirstNamespaces.end()) {
+  if (std::ranges::find(kDefaultNamespaces, name) != kDefaultNamespaces.end()) {
     return Error{Code::kForbidden,
                  "namespaces \"" + name + "\" is forbidden: this namespace may not be deleted"};
   }
@@ -67,7 +67,7 @@ Result<> delete_namespace(Transaction& transaction, const std::string& name,
 }
 
 Result<> finish_namespaces(Transaction& transaction) {
-  const auto names = transaction.take_thinned();
+  const auto names = transaction.take_shrunk_namespaces();
   for (const auto& name : names) finish(transaction, name);
   return transaction.outcome();
 }

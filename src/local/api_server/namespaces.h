@@ -17,8 +17,8 @@
 namespace paddle::local {
 
 // Made at the first start; can not be deleted.
-inline constexpr std::array<const char*, 3> kFirstNamespaces{"default", "kube-system",
-                                                             "kube-public"};
+inline constexpr std::array<const char*, 3> kDefaultNamespaces{"default", "kube-system",
+                                                               "kube-public"};
 
 // kNotFound when it is not there, kForbidden when it is on its way out.
 Result<> check_namespace(const Transaction& transaction, const std::string& name);

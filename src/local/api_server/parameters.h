@@ -20,7 +20,7 @@ Result<WriteOptions> read_write_options(const Target& target);
 
 struct DeleteRequest {
   kube::DeleteOptions options{};
-  bool dry = false;
+  bool dry_run = false;
 };
 // The body, a DeleteOptions object, may be empty; where both speak the body wins.
 Result<DeleteRequest> read_delete_options(const Target& target, const std::string& body);

@@ -19,7 +19,7 @@
 
 namespace paddle::local {
 
-struct Piece {
+struct StreamChunk {
   std::string text{};
   bool ended = false;
 };
@@ -30,11 +30,11 @@ class Stream {
  public:
   virtual ~Stream() = default;
   // Empty text: nothing now.
-  virtual Piece next(BootTime now) = 0;
+  virtual StreamChunk next(BootTime now) = 0;
   // Ask again after this long even if nothing woke the stream.
-  virtual std::chrono::milliseconds patience() const = 0;
+  virtual std::chrono::milliseconds poll_interval() const = 0;
   // A commit in this collection is worth asking for the next piece.
-  virtual bool cares_about(const std::string& collection) const = 0;
+  virtual bool is_interested_in(const std::string& collection) const = 0;
 };
 
 struct Reply {
@@ -46,13 +46,13 @@ struct Reply {
 };
 
 // Whom a failure is about, for Status.details.
-struct About {
+struct StatusDetails {
   std::string group{};
   std::string plural{};
   std::string kind{};
   std::string name{};
 };
-About about(const kube::Resource& resource, const std::string& name);
+StatusDetails status_details(const kube::Resource& resource, const std::string& name);
 
 struct Cause {
   std::string reason{};
@@ -63,17 +63,18 @@ struct Cause {
 Reply json_reply(int status, const api::Json& body);
 
 // The reason ("NotFound") and the HTTP status follow from the error's code.
-Reply failure(const Error& error, const About& about = {}, const std::vector<Cause>& causes = {});
+Reply failure(const Error& error, const StatusDetails& subject = {},
+              const std::vector<Cause>& causes = {});
 // For what an error code can not say: 400, 405, 406, 415...
 Reply failure(int status, const std::string& reason, const std::string& message,
-              const About& about = {}, const std::vector<Cause>& causes = {});
+              const StatusDetails& subject = {}, const std::vector<Cause>& causes = {});
 Reply bad_request(const std::string& message);
 
 // The Status of a failure by itself: the last event of a watch carries one.
 api::Json status_of(int status, const std::string& reason, const std::string& message,
-                    const About& about = {}, const std::vector<Cause>& causes = {});
+                    const StatusDetails& subject = {}, const std::vector<Cause>& causes = {});
 // What a successful delete answers when the object is gone.
-api::Json success(const About& about, const std::string& uid);
+api::Json success(const StatusDetails& subject, const std::string& uid);
 
 int http_status(Code code);
 std::string reason_of(Code code);

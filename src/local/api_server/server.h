@@ -25,21 +25,21 @@ namespace paddle::local {
 
 struct ApiServerOptions {
   std::string directory{};  // 0700; holds state.db, token, server.pem and lock
-  HttpOptions http{};       // token and identity: those in the directory, unless given
+  HttpOptions http{};       // token and serving_certificate: those in the directory, unless given
   ApiOptions api{};
   std::int64_t keep_changes = 4096;
-  std::chrono::seconds tidy_every{30};
+  std::chrono::seconds gc_interval{30};
   const Clock* clock = nullptr;  // null: the machine's
 };
 
 // A kubeconfig (JSON, which is YAML) for this server. Holds the token: keep it private.
-struct Access {
+struct ClientConfig {
   std::string url{};
   std::string token{};
   std::string certificate{};
   std::string ns = "default";
 };
-std::string kubeconfig_of(const Access& access);
+std::string kubeconfig_of(const ClientConfig& config);
 
 class ApiServer {
  public:
@@ -50,7 +50,7 @@ class ApiServer {
   const std::string& token() const;
   const std::string& certificate() const;  // PEM: what clients verify the server by
 
-  Access access() const;
+  ClientConfig client_config() const;
 
   // Forgets the history of changes, as compaction does: older watches start again.
   Result<> compact();

@@ -11,15 +11,15 @@ namespace {
 constexpr int kBusyMilliseconds = 10'000;
 
 // Leaves a prepared statement ready for its next use, however the use ended.
-class Use {
+class StatementReset {
  public:
-  explicit Use(sqlite3_stmt* statement) : statement_(statement) {}
-  ~Use() {
+  explicit StatementReset(sqlite3_stmt* statement) : statement_(statement) {}
+  ~StatementReset() {
     sqlite3_reset(statement_);
     sqlite3_clear_bindings(statement_);
   }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+  StatementReset(const StatementReset&) = delete;
+  StatementReset& operator=(const StatementReset&) = delete;
 
  private:
   sqlite3_stmt* statement_;
@@ -114,7 +114,7 @@ Result<sqlite3_stmt*> Database::prepared(const char* sql, std::initializer_list<
               }},
         value);
     if (code != SQLITE_OK) {
-      const Use release(statement);
+      const StatementReset release(statement);
       return failure(code);
     }
   }
@@ -128,7 +128,7 @@ Result<> Database::run(const char* sql, std::initializer_list<SqlValue> values) 
 Result<> Database::each(const char* sql, std::initializer_list<SqlValue> values,
                         const RowSink& sink) {
   TRY(sqlite3_stmt * statement, prepared(sql, values));
-  const Use release(statement);
+  const StatementReset release(statement);
   while (true) {
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return Done{};

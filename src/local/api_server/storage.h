@@ -81,7 +81,7 @@ class Storage {
   // What `change` does to the transaction becomes durable when it returns Done; an error or `dry`
   // undoes it. Afterwards every listener hears which collections changed.
   using Body = std::function<Result<>(Transaction&)>;
-  Result<> write(const Body& change, bool dry = false);
+  Result<> write(const Body& change, bool dry_run = false);
 
   // Forgets the changes up to `revision` (all when 0): watches from before get kExpired.
   Result<> compact(std::uint64_t revision = 0);
@@ -94,9 +94,9 @@ class Storage {
   Storage(StorageOptions options, UniqueFd lock, Database writer, Database reader);
   Result<> trim() REQUIRES(writing_);
   Result<> forget(std::int64_t last) REQUIRES(writing_);
-  Result<std::set<std::string>> attempt(const Body& change, bool dry) REQUIRES(writing_);
+  Result<std::set<std::string>> attempt(const Body& change, bool dry_run) REQUIRES(writing_);
   Result<std::uint64_t> list_now(const Range& range, const BodySink& sink) REQUIRES(reading_);
-  Result<> list_then(const Range& range, const BodySink& sink) REQUIRES(reading_);
+  Result<> list_at_revision(const Range& range, const BodySink& sink) REQUIRES(reading_);
   Result<> check_history(std::uint64_t revision) REQUIRES(reading_);
 
   const StorageOptions options_;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "local/api_server/form.h"
+#include "local/api_server/representation.h"
 
 namespace paddle::local {
 namespace {
@@ -75,16 +75,17 @@ TEST(Table, EveryKindTakesAnyObject) {
   }
 }
 
-TEST(Form, FollowsTheFirstAcceptableShape) {
-  using Shape = Form::Shape;
-  EXPECT_EQ(read_accept("", "")->shape, Shape::kWhole);
-  EXPECT_EQ(read_accept("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "")->shape,
-            Shape::kTable);
+TEST(Representation, FollowsTheFirstAcceptableShape) {
+  using Shape = Representation::Shape;
+  EXPECT_EQ(parse_accept("", "")->shape, Shape::kWhole);
   EXPECT_EQ(
-      read_accept("application/json;as=Table;v=v9;g=meta.k8s.io, application/json", "")->shape,
+      parse_accept("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "")->shape,
+      Shape::kTable);
+  EXPECT_EQ(
+      parse_accept("application/json;as=Table;v=v9;g=meta.k8s.io, application/json", "")->shape,
       Shape::kWhole);
-  EXPECT_EQ(read_accept("application/vnd.kubernetes.protobuf, */*", "")->shape, Shape::kWhole);
-  EXPECT_FALSE(read_accept("application/vnd.kubernetes.protobuf", ""));
+  EXPECT_EQ(parse_accept("application/vnd.kubernetes.protobuf, */*", "")->shape, Shape::kWhole);
+  EXPECT_FALSE(parse_accept("application/vnd.kubernetes.protobuf", ""));
 }
 
 }  // namespace

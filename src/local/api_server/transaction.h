@@ -44,7 +44,7 @@ class Transaction final : public kube::ObjectStore {
   // Objects that name owners which do not exist.
   std::vector<kube::Located> dangling() const;
   // Namespaces that have lost an object, or were changed themselves, since the last call.
-  std::set<std::string> take_thinned();
+  std::set<std::string> take_shrunk_namespaces();
 
   std::uint64_t revision() const { return revision_; }
   const std::set<std::string>& changed() const { return changed_; }
@@ -59,7 +59,7 @@ class Transaction final : public kube::ObjectStore {
   Database& database_;
   std::uint64_t revision_;
   std::set<std::string> changed_{};
-  std::set<std::string> thinned_{};
+  std::set<std::string> shrunk_namespaces_{};
   mutable std::optional<Error> failure_{};
 };
 

@@ -11,21 +11,22 @@
 
 #include "base/clock.h"
 #include "kube/rules/selector.h"
-#include "local/api_server/form.h"
 #include "local/api_server/kinds.h"
 #include "local/api_server/reply.h"
+#include "local/api_server/representation.h"
 #include "local/api_server/storage.h"
 #include "local/api_server/target.h"
 
 namespace paddle::local {
 
-struct WatchTerms {
+struct WatchOptions {
   std::chrono::seconds bookmark_every{60};
   std::chrono::seconds longest{3600};  // when the client names no timeoutSeconds
 };
 
 // A reply with a stream, or the failure when the request makes no sense.
 Reply start_watch(Storage& storage, const Clock& clock, const Kind& kind, const std::string& ns,
-                  const Target& target, const Form& form, const WatchTerms& terms);
+                  const Target& target, const Representation& representation,
+                  const WatchOptions& options);
 
 }  // namespace paddle::local

@@ -28,14 +28,14 @@ namespace paddle::local {
 enum class FieldValidation { kIgnore, kWarn, kStrict };
 
 struct WriteOptions {
-  bool dry = false;
+  bool dry_run = false;
   FieldValidation validation = FieldValidation::kWarn;
   std::string field_manager{};
   bool force = false;
 };
 
 // What the reply says besides the outcome.
-struct Notes {
+struct ResponseNotes {
   std::vector<std::string> warnings{};
   std::vector<Cause> causes{};
   bool bad_request = false;  // 400 instead of what the error's code means
@@ -50,44 +50,46 @@ class Writer {
       : storage_(storage), clock_(clock), random_(random) {}
 
   Result<api::Json> create(const Kind& kind, const std::string& ns, api::Json object,
-                           const WriteOptions& options, Notes& notes);
+                           const WriteOptions& options, ResponseNotes& notes);
   Result<api::Json> update(const Kind& kind, const api::ObjectKey& key, api::Json object,
-                           const std::string& sub, const WriteOptions& options, Notes& notes);
+                           const std::string& subresource, const WriteOptions& options,
+                           ResponseNotes& notes);
   Result<api::Json> patch(const Kind& kind, const api::ObjectKey& key, PatchStyle style,
-                          const api::Json& body, const std::string& sub,
-                          const WriteOptions& options, Notes& notes);
+                          const api::Json& body, const std::string& subresource,
+                          const WriteOptions& options, ResponseNotes& notes);
   // The object as it was last seen; `gone` tells whether it is.
   struct Removed {
     api::Json last;
     bool gone = false;
   };
   Result<Removed> remove(const Kind& kind, const api::ObjectKey& key,
-                         const kube::DeleteOptions& options, bool dry);
+                         const kube::DeleteOptions& options, bool dry_run);
   // Everything that the selector matches, as it was before.
   Result<std::vector<api::Json>> remove_all(const Kind& kind, const std::string& ns,
                                             const kube::Selector& selector,
-                                            const kube::DeleteOptions& options, bool dry);
+                                            const kube::DeleteOptions& options, bool dry_run);
   // POST pods/x/binding: puts the pod on a node, once.
   Result<> bind(const api::ObjectKey& pod, const api::Json& binding, const WriteOptions& options);
 
   // Makes the namespaces that every cluster has. For each start.
-  Result<> make_first_objects();
+  Result<> create_default_namespaces();
   // Removes dependents whose owners are gone, and events nobody has touched for an hour.
-  Result<> tidy();
+  Result<> collect_garbage();
 
  private:
   Result<api::Json> create_in(Transaction& transaction, const Kind& kind, api::Json object,
-                              kube::FieldOwners owners, const WriteOptions& options, Notes& notes);
+                              kube::FieldOwners owners, const WriteOptions& options,
+                              ResponseNotes& notes);
   Result<api::Json> write_in(Transaction& transaction, const Kind& kind, const kube::Record& old,
-                             api::Json incoming, const std::string& sub,
+                             api::Json incoming, const std::string& subresource,
                              const kube::FieldOwners* owners, const WriteOptions& options,
-                             Notes& notes);
+                             ResponseNotes& notes);
   Result<api::Json> apply_in(Transaction& transaction, const Kind& kind, const api::ObjectKey& key,
-                             const api::Json& body, const std::string& sub,
-                             const WriteOptions& options, Notes& notes);
+                             const api::Json& body, const std::string& subresource,
+                             const WriteOptions& options, ResponseNotes& notes);
   Result<> remove_in(Transaction& transaction, const Kind& kind, const api::ObjectKey& key,
                      const kube::DeleteOptions& options);
-  Result<> write(bool dry, const Storage::Body& body);
+  Result<> write(bool dry_run, const Storage::Body& body);
 
   Storage& storage_;
   const Clock& clock_;

@@ -25,9 +25,9 @@
 namespace paddle::local {
 namespace {
 
-kube::Config config_of(const Access& access) {
-  kube::Config config{.server = access.url, .token = access.token, .origin = "this machine"};
-  config.tls.ca_pem = access.certificate;
+kube::Config config_of(const ClientConfig& client) {
+  kube::Config config{.server = client.url, .token = client.token, .origin = "this machine"};
+  config.tls.ca_pem = client.certificate;
   config.proxy = "";  // whatever the environment says: it is this machine
   return config;
 }
@@ -64,8 +64,9 @@ class Machine::Parts {
     }
     server = *std::move(started);
     url = server->url();
-    CHECK_DONE(replace_private(options.directory.kubeconfig(), kubeconfig_of(server->access())));
-    client = std::make_unique<kube::Client>(config_of(server->access()),
+    CHECK_DONE(
+        replace_private(options.directory.kubeconfig(), kubeconfig_of(server->client_config())));
+    client = std::make_unique<kube::Client>(config_of(server->client_config()),
                                             kube::ClientOptions{.metrics = &metrics});
     report_step("API server at " + url);
     return Done{};

@@ -81,7 +81,7 @@ class FileStream final : public Stream {
     }
   }
 
-  Piece next(BootTime) override {
+  StreamChunk next(BootTime) override {
     // Looked at before reading: what was written before the end is then read.
     const bool ended = !follow_ || ::access(ended_mark_.c_str(), F_OK) == 0;
     std::string text(std::min<std::uint64_t>(kPiece, left_.value_or(kPiece)), '\0');
@@ -92,8 +92,8 @@ class FileStream final : public Stream {
     const bool over = text.empty() && ended;
     return {std::move(text), over || left_ == std::optional<std::uint64_t>{0}};
   }
-  std::chrono::milliseconds patience() const override { return kPollInterval; }
-  bool cares_about(const std::string&) const override { return false; }
+  std::chrono::milliseconds poll_interval() const override { return kPollInterval; }
+  bool is_interested_in(const std::string&) const override { return false; }
 
  private:
   const UniqueFd fd_;

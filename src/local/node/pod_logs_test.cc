@@ -39,9 +39,9 @@ struct PodLogsTest : testing::Test {
     if (!stream) return "error: " + stream.error().message;
     std::string all;
     while (true) {
-      const Piece piece = (*stream)->next(BootTime{});
-      all += piece.text;
-      if (piece.ended) return all;
+      const StreamChunk chunk = (*stream)->next(BootTime{});
+      all += chunk.text;
+      if (chunk.ended) return all;
     }
   }
 };
@@ -76,7 +76,7 @@ TEST_F(PodLogsTest, AreFollowedUntilTheContainerHasEnded) {
   const auto stream = open({.follow = true});
   ASSERT_TRUE(stream);
   EXPECT_EQ((*stream)->next({}).text, "a\n");
-  const Piece nothing = (*stream)->next({});
+  const StreamChunk nothing = (*stream)->next({});
   EXPECT_TRUE(nothing.text.empty());
   EXPECT_FALSE(nothing.ended);
   write("main", 0, "b\n");

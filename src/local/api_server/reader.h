@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/clock.h"
-#include "local/api_server/form.h"
 #include "local/api_server/kinds.h"
 #include "local/api_server/reply.h"
+#include "local/api_server/representation.h"
 #include "local/api_server/storage.h"
 #include "local/api_server/target.h"
 
@@ -22,8 +22,10 @@ class Reader {
  public:
   Reader(Storage& storage, const Clock& clock) : storage_(storage), clock_(clock) {}
 
-  Reply get(const Kind& kind, const api::ObjectKey& key, const std::string& sub, const Form& form);
-  Reply list(const Kind& kind, const std::string& ns, const Target& target, const Form& form);
+  Reply get(const Kind& kind, const api::ObjectKey& key, const std::string& subresource,
+            const Representation& representation);
+  Reply list(const Kind& kind, const std::string& ns, const Target& target,
+             const Representation& representation);
 
  private:
   Storage& storage_;

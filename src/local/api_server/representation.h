@@ -13,7 +13,7 @@
 
 namespace paddle::local {
 
-struct Form {
+struct Representation {
   enum class Shape { kWhole, kTable, kMetadata };
   Shape shape = Shape::kWhole;
   RowObject rows = RowObject::kMetadata;
@@ -21,11 +21,14 @@ struct Form {
 
 // nullopt when the client takes nothing that we can give (406). include_object is the parameter
 // includeObject of table requests.
-std::optional<Form> read_accept(std::string_view accept, std::string_view include_object);
+std::optional<Representation> parse_accept(std::string_view accept,
+                                           std::string_view include_object);
 
 // One object in that shape.
-api::Json shaped(const Kind& kind, api::Json object, const Form& form, WallTime now);
+api::Json represent(const Kind& kind, api::Json object, const Representation& representation,
+                    WallTime now);
 // The same from text to text; a whole object is passed on without being read.
-std::string shaped_text(const Kind& kind, std::string_view body, const Form& form, WallTime now);
+std::string represent_text(const Kind& kind, std::string_view body,
+                           const Representation& representation, WallTime now);
 
 }  // namespace paddle::local

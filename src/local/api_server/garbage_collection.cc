@@ -29,19 +29,19 @@ WallTime last_seen(const api::Json& event) {
 
 }  // namespace
 
-Result<> Writer::make_first_objects() {
+Result<> Writer::create_default_namespaces() {
   const Kind& kind = *find_kind("", "v1", "namespaces");
-  for (const char* name : kFirstNamespaces) {
+  for (const char* name : kDefaultNamespaces) {
     TRY(const auto there, storage_.get(collection_of(kind.resource), {.name = name}));
     if (there) continue;
-    Notes notes;
+    ResponseNotes notes;
     auto made = create(kind, "", {{"metadata", {{"name", name}}}}, {}, notes);
     if (!made) return std::move(made).error();
   }
   return Done{};
 }
 
-Result<> Writer::tidy() {
+Result<> Writer::collect_garbage() {
   const WallTime now = clock_.wall();
   return write(false, [&](Transaction& transaction) -> Result<> {
     kube::GarbageCollector garbage(transaction, true);
