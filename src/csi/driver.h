@@ -15,7 +15,7 @@ namespace paddle::csi {
 
 // kUnavailable with the reason while it does not listen, does not answer or is not ready;
 // kDeadline: no answer within `limit`; kCancelled: `stop`.
-Result<DriverInfo> ask_driver(const std::string& socket, std::chrono::milliseconds limit,
-                              std::stop_token stop);
+Result<DriverInfo> get_driver_info(const std::string& socket, std::chrono::milliseconds limit,
+                                   std::stop_token stop);
 
 }  // namespace paddle::csi

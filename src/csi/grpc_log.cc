@@ -7,7 +7,7 @@
 
 namespace paddle::csi {
 
-void join_our_log() {
+void redirect_grpc_log() {
   gpr_set_log_function([](gpr_log_func_args* line) {
     log::warn("gRPC reports", {{"text", line->message}});  // below errors it is silent by default
   });

@@ -7,6 +7,6 @@
 
 namespace paddle::csi {
 
-void join_our_log();  // any number of times
+void redirect_grpc_log();  // any number of times
 
 }  // namespace paddle::csi

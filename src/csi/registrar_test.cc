@@ -108,7 +108,7 @@ TEST_F(RegistrarTest, ShowsNothingBeforeTheDriverIsReady) {
 }
 
 TEST_F(RegistrarTest, EndsWhenToldWhileItWaits) {
-  const MuteSocket mute(dir_.at("csi.sock"));
+  const UnresponsiveSocket mute(dir_.at("csi.sock"));
   start(options());
   const auto done = stop();
   ASSERT_TRUE(done);
@@ -138,8 +138,8 @@ TEST_F(RegistrarTest, PutsAVanishedSocketBack) {
 }
 
 TEST_F(RegistrarTest, TakesThePlaceOfAKilledPredecessor) {
-  { const MuteSocket killed(shown_); }
-  { const MuteSocket killed(dir_.at(".a.b-reg.sock")); }
+  { const UnresponsiveSocket killed(shown_); }
+  { const UnresponsiveSocket killed(dir_.at(".a.b-reg.sock")); }
   ASSERT_FALSE(answers());
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
@@ -151,7 +151,7 @@ TEST_F(RegistrarTest, LeavesItsPlaceToASuccessorAndTakesItAgainAfterwards) {
   start(options());
   ASSERT_TRUE(eventually([&] { return shown(); }));
   {
-    const MuteSocket next(dir_.at("next"));
+    const UnresponsiveSocket next(dir_.at("next"));
     std::filesystem::rename(dir_.at("next"), shown_);
     EXPECT_TRUE(eventually([&] { return logged("another process has taken our place"); }));
   }

@@ -28,10 +28,10 @@ struct Registration {
 };
 
 // What kubelet says after it has tried.
-struct Verdict {
+struct RegistrationStatus {
   bool registered = false;
   std::string error{};
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const RegistrationStatus&) const = default;
 };
 
 // The two names of our socket in kubelet's registry: it is made ready under the hidden one, which

@@ -16,11 +16,13 @@ namespace paddle::csi {
 
 class RegistrationServer {
  public:
-  using Told = std::function<void(const Verdict&)>;  // on a thread of the server
+  using StatusCallback =
+      std::function<void(const RegistrationStatus&)>;  // on a thread of the server
 
   // Listens at `path`, in place of a socket that is there. kUnavailable when that can not be.
   static Result<std::unique_ptr<RegistrationServer>> start(const std::string& path,
-                                                           Registration registration, Told told);
+                                                           Registration registration,
+                                                           StatusCallback on_status);
   ~RegistrationServer();  // calls at work are answered
 
  private:

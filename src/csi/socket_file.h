@@ -16,7 +16,7 @@ namespace paddle::csi {
 
 class SocketFile {
  public:
-  enum class State { kOurs, kGone, kAnothers };
+  enum class State { kOurs, kGone, kReplaced };
 
   // `hidden` is a socket that listens already; it is renamed to `shown`.
   static Result<SocketFile> publish(const std::string& hidden, const std::string& shown);

@@ -13,7 +13,7 @@ namespace {
 
 TEST(SocketFile, AppearsReadyAndPrivateAndGoesWithItsOwner) {
   const SocketDir dir;
-  const MuteSocket socket(dir.at(".a"));
+  const UnresponsiveSocket socket(dir.at(".a"));
   {
     const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
     ASSERT_TRUE(file) << file.error().message;
@@ -29,9 +29,9 @@ TEST(SocketFile, AppearsReadyAndPrivateAndGoesWithItsOwner) {
 
 TEST(SocketFile, TakesThePlaceOfOneThatAKilledProcessLeft) {
   const SocketDir dir;
-  { const MuteSocket killed(dir.at("a")); }
+  { const UnresponsiveSocket killed(dir.at("a")); }
   ASSERT_TRUE(std::filesystem::exists(dir.at("a")));
-  const MuteSocket socket(dir.at(".a"));
+  const UnresponsiveSocket socket(dir.at(".a"));
   const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
   ASSERT_TRUE(file);
   EXPECT_EQ(file->state(), SocketFile::State::kOurs);
@@ -39,7 +39,7 @@ TEST(SocketFile, TakesThePlaceOfOneThatAKilledProcessLeft) {
 
 TEST(SocketFile, KnowsThatItIsGone) {
   const SocketDir dir;
-  const MuteSocket socket(dir.at(".a"));
+  const UnresponsiveSocket socket(dir.at(".a"));
   const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
   std::filesystem::remove(dir.at("a"));
   EXPECT_EQ(file->state(), SocketFile::State::kGone);
@@ -47,12 +47,12 @@ TEST(SocketFile, KnowsThatItIsGone) {
 
 TEST(SocketFile, LeavesASuccessorsAlone) {
   const SocketDir dir;
-  const MuteSocket socket(dir.at(".a"));
-  const MuteSocket next(dir.at("next"));
+  const UnresponsiveSocket socket(dir.at(".a"));
+  const UnresponsiveSocket next(dir.at("next"));
   {
     const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
     std::filesystem::rename(dir.at("next"), dir.at("a"));
-    EXPECT_EQ(file->state(), SocketFile::State::kAnothers);
+    EXPECT_EQ(file->state(), SocketFile::State::kReplaced);
   }
   EXPECT_TRUE(std::filesystem::exists(dir.at("a")));
 }

@@ -20,10 +20,10 @@ class SocketDir {
 };
 
 // A socket that is bound and listens, but never answers; for the lifetime of the object.
-class MuteSocket {
+class UnresponsiveSocket {
  public:
-  explicit MuteSocket(const std::string& path);
-  ~MuteSocket();  // closes it; the file stays, as after kill -9
+  explicit UnresponsiveSocket(const std::string& path);
+  ~UnresponsiveSocket();  // closes it; the file stays, as after kill -9
 
  private:
   int fd_;

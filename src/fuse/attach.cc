@@ -29,9 +29,9 @@ Error failed(const std::string& doing, int number) {
 }
 
 // Becomes readable for good.
-class Signal {
+class StopEvent {
  public:
-  Signal() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  StopEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   void raise() const { ::eventfd_write(fd_.get(), 1); }
   int fd() const { return fd_.get(); }
 
@@ -40,7 +40,7 @@ class Signal {
 };
 
 // Waits until `fd` is ready for `events`; kDeadline or, when `stop` is raised, kCancelled.
-Result<> wait_for(int fd, short events, const Signal& stop, BootTime deadline) {
+Result<> wait_for(int fd, short events, const StopEvent& stop, BootTime deadline) {
   while (true) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - system_clock().boot()).count();
@@ -144,7 +144,7 @@ Result<Packet> receive_packet(int socket) {
   return packet;
 }
 
-bool may_speak(int socket) {
+bool is_allowed_peer(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
@@ -162,7 +162,7 @@ Result<Attached> attach(const std::string& directory, const std::string& name,
                                      " channels, not " + std::to_string(channels.size())};
   }
   const BootTime deadline = system_clock().boot() + limit;
-  const Signal stopped;
+  const StopEvent stopped;
   const std::stop_callback raise(std::move(stop), [&] { stopped.raise(); });
 
   TRY(const Directory place, open_directory(directory));
@@ -225,7 +225,8 @@ class AttachServer::Impl {
   }
 
   Result<Negotiated> serve(int peer) {
-    if (!may_speak(peer)) return Error{Code::kForbidden, "another user's process may not attach"};
+    if (!is_allowed_peer(peer))
+      return Error{Code::kForbidden, "another user's process may not attach"};
     CHECK_DONE(wait_for(peer, POLLIN, stopped_, system_clock().boot() + kRequestLimit));
     TRY(Packet packet, receive_packet(peer));
     TRY(AttachRequest request, decode_attach_request(packet.text));
@@ -246,7 +247,7 @@ class AttachServer::Impl {
   const Handler handler_;
   // Self-synchronised.
   std::stop_source stop_;
-  const Signal stopped_;
+  const StopEvent stopped_;
 
   std::thread thread_;  // last: it uses everything above
 };

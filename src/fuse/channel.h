@@ -26,7 +26,7 @@ namespace paddle::fuse {
 // Smallest buffer receive() takes; room for many forgets at once. The kernel wants at least 8 KiB.
 inline constexpr std::size_t kRequestBuffer = 32 * 1024;
 
-enum class Link {
+enum class ChannelStatus {
   kOk,
   kAgain,      // nothing happened: a signal, or the request was taken back
   kUnmounted,  // the mount is gone
@@ -35,7 +35,7 @@ enum class Link {
 };
 
 struct Received {
-  Link link = Link::kAgain;
+  ChannelStatus status = ChannelStatus::kAgain;
   std::size_t size = 0;
 };
 
@@ -46,7 +46,7 @@ class Channel {
   Received receive(std::span<std::byte> into) const;
 
   // `error` is a positive errno or 0. kAgain: nobody waits for the answer any more.
-  Link reply(std::uint64_t unique, int error, std::span<const std::byte> body) const;
+  ChannelStatus reply(std::uint64_t unique, int error, std::span<const std::byte> body) const;
 
   // The kernel sends every unanswered request of this connection again.
   Result<> resend() const;

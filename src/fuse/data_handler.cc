@@ -28,7 +28,7 @@ Answer fail(Error error) {
   return answer;
 }
 
-Answer silence() {
+Answer no_reply() {
   Answer answer;
   answer.silent = true;
   return answer;
@@ -61,7 +61,7 @@ void DataHandler::resume(const Negotiated& agreed) {
 
 Answer DataHandler::answer(const Request& request) {
   // These two have no answer, however broken.
-  if (request.opcode == FUSE_FORGET || request.opcode == FUSE_BATCH_FORGET) return silence();
+  if (request.opcode == FUSE_FORGET || request.opcode == FUSE_BATCH_FORGET) return no_reply();
   return std::visit(
       Match{
           [&](const Init& op) { return init(op); },
@@ -75,8 +75,8 @@ Answer DataHandler::answer(const Request& request) {
           [&](const Release&) { return Answer{}; },
           [&](const Read& op) { return read(request.node, op); },
           [&](const ReadDirectory& op) { return read_directory(request.node, op); },
-          [&](const Forget&) { return silence(); },
-          [&](const NoReply&) { return silence(); },
+          [&](const Forget&) { return no_reply(); },
+          [&](const NoReply&) { return no_reply(); },
           [&](const Destroy&) { return Answer{}; },
           [&](const Change&) { return fail(EROFS); },
           [&](const Unsupported&) { return fail(ENOSYS); },
@@ -93,7 +93,7 @@ Answer DataHandler::init(const Init& offer) {
     out.minor = kMinor;
     return give(out);
   }
-  auto agreed = negotiate(offer, options_.wishes);
+  auto agreed = negotiate(offer, options_.init_options);
   if (!agreed) {
     Answer refusal = fail(EPROTO);
     refusal.reason = std::move(agreed).error();
@@ -108,17 +108,17 @@ Answer DataHandler::lookup(samplefs::NodeId parent, std::string_view name) {
   if (name.size() > kNameMax) return fail(ENAMETOOLONG);
   if (!usable_name(name)) return fail(EINVAL);
   auto found = files_.lookup(parent, name);
-  if (found.is(Code::kNotFound)) return give(encode_no_entry(options_.view));
+  if (found.is(Code::kNotFound)) return give(encode_no_entry(options_.attr_options));
   if (!found) return fail(std::move(found).error());
   if (!usable(*found)) return fail(Error{Code::kInternal, "the index holds an impossible entry"});
-  return give(encode_entry(*found, options_.view));
+  return give(encode_entry(*found, options_.attr_options));
 }
 
 Answer DataHandler::get_attr(samplefs::NodeId node) {
   auto found = files_.stat(node);
   if (!found) return fail(std::move(found).error());
   found->id = node;
-  return give(encode_attr_out(*found, options_.view));
+  return give(encode_attr_out(*found, options_.attr_options));
 }
 
 Answer DataHandler::read(samplefs::NodeId node, const Read& want) {
@@ -168,7 +168,7 @@ Answer DataHandler::read_directory(samplefs::NodeId node, const ReadDirectory& w
   answer.large = buffers_.lend();
   if (!answer.large) return fail(ENOMEM);
   const std::size_t room = std::min<std::size_t>(want.size, buffers_.buffer_size());
-  DirectoryPage page({answer.large.data(), room}, want.plus, options_.view);
+  DirectoryPage page({answer.large.data(), room}, want.plus, options_.attr_options);
 
   bool full = false;
   // The parent's id is not ours to know; programs take ".." by path, never by this number.

@@ -51,8 +51,8 @@ struct Answer {
 };
 
 struct HandlerOptions {
-  View view{};
-  Wishes wishes{};
+  AttrOptions attr_options{};
+  InitOptions init_options{};
   std::function<void(const Negotiated&)> on_init{};  // before the INIT is answered
   std::function<void()> on_skipped_name{};           // an entry that no kernel accepts was left out
 };

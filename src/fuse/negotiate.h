@@ -19,7 +19,7 @@
 
 namespace paddle::fuse {
 
-struct Wishes {
+struct InitOptions {
   std::uint32_t max_read = 1 << 20;  // bytes of one READ; whole pages, at least one
   std::uint32_t page_size = 4096;    // of this machine
   std::uint32_t max_readahead = 1 << 20;
@@ -49,7 +49,7 @@ struct Negotiated {
 };
 
 // kInvalid: a protocol older than 7.23, or another major version.
-Result<Negotiated> negotiate(const Init& offer, const Wishes& wishes);
+Result<Negotiated> negotiate(const Init& offer, const InitOptions& options);
 
 fuse_init_out encode_init(const Negotiated& agreed);
 

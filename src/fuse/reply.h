@@ -20,7 +20,7 @@ namespace paddle::fuse {
 
 // Who owns the files and how long the kernel may believe what we said. A node names content and
 // content never changes, so "long" means: until we invalidate it.
-struct View {
+struct AttrOptions {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
   std::uint32_t file_mode = 0444;
@@ -35,17 +35,17 @@ bool usable_name(std::string_view name);
 // A child the kernel accepts: an id that is neither 0 nor the root's, a size off_t can hold.
 bool usable(const samplefs::Attr& attr);
 
-fuse_attr encode_attr(const samplefs::Attr& attr, const View& view);
-fuse_attr_out encode_attr_out(const samplefs::Attr& attr, const View& view);
-fuse_entry_out encode_entry(const samplefs::Attr& attr, const View& view);
-fuse_entry_out encode_no_entry(const View& view);
+fuse_attr encode_attr(const samplefs::Attr& attr, const AttrOptions& attr_options);
+fuse_attr_out encode_attr_out(const samplefs::Attr& attr, const AttrOptions& attr_options);
+fuse_entry_out encode_entry(const samplefs::Attr& attr, const AttrOptions& attr_options);
+fuse_entry_out encode_no_entry(const AttrOptions& attr_options);
 fuse_statfs_out encode_statfs(const samplefs::FsTotals& totals);
 
 // One READDIR or READDIRPLUS answer, filled from the front.
 class DirectoryPage {
  public:
-  DirectoryPage(std::span<std::byte> into, bool plus, const View& view)
-      : into_(into), plus_(plus), view_(view) {}
+  DirectoryPage(std::span<std::byte> into, bool plus, const AttrOptions& attr_options)
+      : into_(into), plus_(plus), attr_options_(attr_options) {}
 
   // `next` is where the kernel goes on after this entry. False when there is no room for it.
   bool add(std::string_view name, const samplefs::Attr& attr, std::uint64_t next);
@@ -60,7 +60,7 @@ class DirectoryPage {
 
   const std::span<std::byte> into_;
   const bool plus_;
-  const View& view_;
+  const AttrOptions& attr_options_;
   std::size_t used_ = 0;
 };
 

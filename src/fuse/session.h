@@ -43,8 +43,8 @@ namespace paddle::fuse {
 inline constexpr std::chrono::milliseconds kReadLimit{30'000};
 
 struct SessionOptions {
-  View view{};
-  Wishes wishes{};
+  AttrOptions attr_options{};
+  InitOptions init_options{};
   std::size_t max_misses = 64;     // READs that wait for the source at once
   std::size_t spare_threads = 32;  // threads beyond those: for all that needs no source
   std::size_t idle_threads = 4;
@@ -93,7 +93,7 @@ class Session {
   };
 
   Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Metrics& metrics,
-          const SessionOptions& options, const Wishes& wishes);
+          const SessionOptions& options, const InitOptions& init_options);
   void loop(WorkerPool::Worker& worker);
   void serve(Task task);
   void wait_for_source(const Task& task);

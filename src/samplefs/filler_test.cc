@@ -16,7 +16,7 @@ namespace paddle::samplefs {
 namespace {
 
 using source::FailingSource;
-using source::Moment;
+using source::FaultPoint;
 using Fault = std::optional<Error>;
 
 class FillerTest : public testing::Test {
@@ -64,8 +64,8 @@ TEST_F(FillerTest, ResumesWhereItWasStopped) {
   cache_of(1 << 30);
   std::stop_source stop;
   std::atomic<int> reads = 0;
-  FailingSource stopping(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kAfterRead && ++reads == 20) stop.request_stop();
+  FailingSource stopping(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kAfterRead && ++reads == 20) stop.request_stop();
     return {};
   });
   ReadThrough data(store_.get(), stopping);
@@ -87,8 +87,8 @@ TEST_F(FillerTest, ResumesWhereItWasStopped) {
 
 TEST_F(FillerTest, CountsFailuresAndGoesOn) {
   cache_of(1 << 30);
-  FailingSource failing(memory_, [](Moment moment, std::string_view path) -> Fault {
-    if (moment == Moment::kBeforeRead && path.starts_with("d3/")) {
+  FailingSource failing(memory_, [](FaultPoint point, std::string_view path) -> Fault {
+    if (point == FaultPoint::kBeforeRead && path.starts_with("d3/")) {
       return Error{Code::kForbidden, "no"};
     }
     return {};
@@ -115,8 +115,8 @@ TEST_F(FillerTest, ASetThatDoesNotFitFillsTheCacheAndNoMore) {
 TEST_F(FillerTest, TakesThePartItIsGivenInItsOrder) {
   cache_of(1 << 30);
   std::vector<std::string> order;
-  FailingSource watching(memory_, [&](Moment moment, std::string_view path) -> Fault {
-    if (moment == Moment::kBeforeRead) order.emplace_back(path);
+  FailingSource watching(memory_, [&](FaultPoint point, std::string_view path) -> Fault {
+    if (point == FaultPoint::kBeforeRead) order.emplace_back(path);
     return {};
   });
   ReadThrough data(store_.get(), watching);
@@ -131,8 +131,8 @@ TEST_F(FillerTest, WorkersStepAsideWhileAReaderWaits) {
   cache_of(1 << 30);
   std::counting_semaphore<> reader_may_go(0);
   std::binary_semaphore reader_waits(0);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view path) -> Fault {
-    if (moment == Moment::kBeforeRead && path == "d0/f0") {
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view path) -> Fault {
+    if (point == FaultPoint::kBeforeRead && path == "d0/f0") {
       reader_waits.release();
       reader_may_go.acquire();
     }

@@ -305,19 +305,19 @@ class IndexBuilder::Writer {
   std::uint64_t text_ = 0;
 };
 
-Result<> IndexBuilder::write(const std::string& file, const Publication& publication) {
+Result<> IndexBuilder::write(const std::string& file, const GenerationInfo& info) {
   settle();
   TRY(const Shape measured, shape());
   const Table used = table();
   const std::string origins = encode_origins(used.origins);
-  const std::string ledger = encode_ledger(publication.ledger);
+  const std::string ledger = encode_ledger(info.ledger);
   const std::string notes = encode_notes(left_out_);
   IndexHeader header;
   std::memcpy(header.magic, kIndexMagic, sizeof kIndexMagic);
   header.version = notes.empty() ? kIndexVersionWithoutNotes : kIndexVersion;
   header.node_count = measured.nodes;
-  header.generation = publication.generation;
-  header.synced = publication.synced;
+  header.generation = info.generation;
+  header.synced = info.synced;
   for (const auto& [origin, left] : left_out_) header.left_out += left.count;
   header.text_size = measured.text_size;
   header.origins_size = origins.size();

@@ -29,7 +29,7 @@
 namespace paddle::samplefs {
 
 // What is said of a generation besides what is in it.
-struct Publication {
+struct GenerationInfo {
   std::uint64_t generation = 0;
   std::uint64_t synced = 0;
   std::vector<std::string> ledger{};  // of jobs' ids, each of at most 255 bytes
@@ -55,7 +55,7 @@ class IndexBuilder {
 
   // Writes `file` whole or not at all: temporary file beside it, fsync, rename. Call once. kInvalid
   // for too many files, or too many bytes in sum.
-  Result<> write(const std::string& file, const Publication& publication);
+  Result<> write(const std::string& file, const GenerationInfo& info);
   Result<> write(const std::string& file, std::uint64_t generation) {
     return write(file, {.generation = generation, .synced = generation});
   }

@@ -48,6 +48,6 @@ Removed keep_all_but(const Index& base, const std::vector<std::string>& paths, I
 // How many jobs a generation remembers. More than can be at work at once.
 inline constexpr std::size_t kLedgerSize = 64;
 // What is said of the generation that `job` makes from `base`. An empty id is not remembered.
-Publication next_after(const Index& base, const std::string& job, bool is_sync);
+GenerationInfo next_after(const Index& base, const std::string& job, bool is_sync);
 
 }  // namespace paddle::samplefs

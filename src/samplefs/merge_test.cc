@@ -28,7 +28,7 @@ class MergeTest : public testing::Test {
  protected:
   MergeTest() { base_ = written({}); }
 
-  IndexPtr written(const std::function<void(IndexBuilder&)>& fill, const Publication& as = {}) {
+  IndexPtr written(const std::function<void(IndexBuilder&)>& fill, const GenerationInfo& as = {}) {
     IndexBuilder builder;
     if (fill) fill(builder);
     const std::string file = scratch_.path() + "/index." + std::to_string(++files_);

@@ -50,7 +50,7 @@ class Sources {
   virtual ~Sources() = default;
   // As source::Source::read().
   virtual Result<> read(const Block& block, std::span<std::byte> into,
-                        const source::Wait& wait) = 0;
+                        const source::CallContext& context) = 0;
 };
 
 class ReadThrough {
@@ -75,7 +75,7 @@ class ReadThrough {
 
   // For a reader who waits. REQUIRES: a range within the block.
   Result<> read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
-                const source::Wait& wait);
+                const source::CallContext& context);
 
   // Ahead of a reader: into the store or, for lack of room, memory.
   Result<> fetch_ahead(const Block& block, const std::stop_token& stop);
@@ -91,12 +91,13 @@ class ReadThrough {
 
  private:
   struct Flight;
-  enum class Who { kReader, kAhead, kFiller };
+  enum class Requester { kReader, kAhead, kFiller };
 
-  Result<Bytes> fetch(const Block& block, Who who, const source::Wait& wait) EXCLUDES(mutex_);
-  Result<Bytes> lead(const Block& block, Flight& flight, Who who, const source::Wait& wait)
+  Result<Bytes> fetch(const Block& block, Requester requester, const source::CallContext& context)
       EXCLUDES(mutex_);
-  Result<Bytes> download(const Block& block, const source::Wait& wait);
+  Result<Bytes> lead(const Block& block, Flight& flight, Requester requester,
+                     const source::CallContext& context) EXCLUDES(mutex_);
+  Result<Bytes> download(const Block& block, const source::CallContext& context);
 
   const std::unique_ptr<Sources> only_;  // when we were given one source
   Store* const store_;

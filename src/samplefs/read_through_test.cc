@@ -15,8 +15,8 @@ namespace paddle::samplefs {
 namespace {
 
 using source::FailingSource;
+using source::FaultPoint;
 using source::MemorySource;
-using source::Moment;
 using Fault = std::optional<Error>;
 
 class ReadThroughTest : public testing::Test {
@@ -72,8 +72,8 @@ TEST_F(ReadThroughTest, WorksWithoutAStoreAndWithoutMemory) {
 TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
   cache_of(1 << 20);
   std::latch all_there(8);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead) all_there.wait();  // until everybody has asked
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead) all_there.wait();  // until everybody has asked
     return {};
   });
   ReadThrough data(store_.get(), slow);
@@ -91,8 +91,8 @@ TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
 TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
   cache_of(1 << 20);
   std::atomic<bool> broken = true;
-  FailingSource failing(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (broken && moment == Moment::kAfterRead) return Error{Code::kUnavailable, "cut off"};
+  FailingSource failing(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (broken && point == FaultPoint::kAfterRead) return Error{Code::kUnavailable, "cut off"};
     return {};
   });
   ManualClock clock;
@@ -110,7 +110,7 @@ TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
 
 TEST_F(ReadThroughTest, WhatANewKeyOrIndexCouldMendIsNotRemembered) {
   std::optional<Error> fault;
-  FailingSource failing(memory_, [&](Moment, std::string_view) { return fault; });
+  FailingSource failing(memory_, [&](FaultPoint, std::string_view) { return fault; });
   ReadThrough data(nullptr, failing);
   for (const Code code : {Code::kUnauthorized, Code::kForbidden, Code::kNotFound, Code::kConflict,
                           Code::kCancelled}) {
@@ -124,7 +124,7 @@ TEST_F(ReadThroughTest, WhatANewKeyOrIndexCouldMendIsNotRemembered) {
 TEST_F(ReadThroughTest, ABlockThatHasComeIsReadWhateverFailedBefore) {
   cache_of(1 << 20);
   bool broken = true;
-  FailingSource failing(memory_, [&](Moment, std::string_view) -> Fault {
+  FailingSource failing(memory_, [&](FaultPoint, std::string_view) -> Fault {
     if (broken) return Error{Code::kDeadline, "no answer"};
     return {};
   });
@@ -159,8 +159,8 @@ TEST_F(ReadThroughTest, TheReadersDeadlineReachesTheSourceAndTheBackgroundHasNon
   class Witness final : public Sources {
    public:
     explicit Witness(std::vector<BootTime>& seen) : seen_(seen) {}
-    Result<> read(const Block&, std::span<std::byte>, const source::Wait& wait) override {
-      seen_.push_back(wait.until);
+    Result<> read(const Block&, std::span<std::byte>, const source::CallContext& context) override {
+      seen_.push_back(context.until);
       return Error{Code::kNotFound, "no such object"};
     }
 
@@ -183,8 +183,8 @@ TEST_F(ReadThroughTest, AReaderDoesNotWaitForTheBackgroundLongerThanItsOwnDeadli
   cache_of(1 << 20);
   std::binary_semaphore downloading(0);
   std::binary_semaphore go_on(0);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead) {
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead) {
       downloading.release();
       go_on.acquire();
     }
@@ -208,8 +208,8 @@ TEST_F(ReadThroughTest, TheBackgroundTakesOverWhenTheTimeOfAReaderIsOver) {
   std::binary_semaphore downloading(0);
   std::binary_semaphore filler_asks(0);
   std::atomic<int> calls = 0;
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment != Moment::kBeforeRead || calls++ > 0) return {};
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point != FaultPoint::kBeforeRead || calls++ > 0) return {};
     downloading.release();
     filler_asks.acquire();
     return Error{Code::kDeadline, "no time is left"};
@@ -239,8 +239,8 @@ TEST_F(ReadThroughTest, AReaderTakesOverWhenTheFillerIsStopped) {
   std::binary_semaphore downloading(0);
   std::binary_semaphore reader_asked(0);
   std::atomic<int> calls = 0;
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment != Moment::kBeforeRead || calls++ > 0) return {};
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point != FaultPoint::kBeforeRead || calls++ > 0) return {};
     downloading.release();
     reader_asked.acquire();
     stop.request_stop();
@@ -259,8 +259,8 @@ TEST_F(ReadThroughTest, AReaderTakesOverWhenTheFillerIsStopped) {
 TEST_F(ReadThroughTest, AStopEndsTheWaitForSomeoneElsesDownload) {
   std::binary_semaphore downloading(0);
   std::binary_semaphore go_on(0);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead) {
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead) {
       downloading.release();
       go_on.acquire();
     }

@@ -110,10 +110,10 @@ Result<std::size_t> SampleFiles::read(NodeId node, std::uint64_t offset, std::sp
   TRY(const Range range, range_of(node, offset, into.size()));
   if (range.size == 0) return range.size;
   plan_ahead(range);
-  const source::Wait wait(stop_.get_token(), until);
+  const source::CallContext context(stop_.get_token(), until);
   const auto wait_for = [&](const Block& block, std::uint64_t at,
                             std::span<std::byte> part) -> Result<bool> {
-    CHECK_DONE(data_.read(block, at, part, wait));
+    CHECK_DONE(data_.read(block, at, part, context));
     return true;
   };
   CHECK_DONE(for_each_part(range, into, wait_for));

@@ -17,7 +17,7 @@ namespace paddle::samplefs {
 namespace {
 
 using source::FailingSource;
-using source::Moment;
+using source::FaultPoint;
 using Fault = std::optional<Error>;
 
 std::string noise(std::size_t size, unsigned seed) {
@@ -146,8 +146,8 @@ TEST_F(SampleFilesTest, AFailureInTheMiddleIsAnErrorAndNotAShortRead) {
   memory_.put("big", big);
   sync();
   std::atomic<int> reads = 0;
-  FailingSource failing(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead && ++reads > 1) return Error{Code::kUnavailable, "gone"};
+  FailingSource failing(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead && ++reads > 1) return Error{Code::kUnavailable, "gone"};
     return {};
   });
   ReadThrough data(nullptr, failing);
@@ -226,7 +226,7 @@ TEST_F(SampleFilesTest, EqualsAReferenceModelUnderFaults) {
     cache_of(seed == 1 ? std::uint64_t{1} << 30 : 12 << 20);
     std::atomic<bool> faulty = true;
     std::atomic<unsigned> dice = seed;
-    FailingSource failing(memory_, [&](Moment, std::string_view) -> Fault {
+    FailingSource failing(memory_, [&](FaultPoint, std::string_view) -> Fault {
       const unsigned roll = (dice.fetch_add(1) * 2654435761u) >> 24;
       if (faulty && roll < 64) return Error{Code::kUnavailable, "a fault"};
       return {};

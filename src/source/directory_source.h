@@ -26,7 +26,7 @@ class DirectorySource final : public Source {
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, const Wait& wait) override;
+                std::span<std::byte> into, const CallContext& context) override;
 
  private:
   DirectorySource(UniqueFd root, const Clock& clock) : root_(std::move(root)), clock_(clock) {}

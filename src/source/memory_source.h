@@ -22,7 +22,7 @@ class MemorySource final : public Source {
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override EXCLUDES(mutex_);
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, const Wait& wait) override EXCLUDES(mutex_);
+                std::span<std::byte> into, const CallContext& context) override EXCLUDES(mutex_);
 
  private:
   struct Version {

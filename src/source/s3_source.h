@@ -33,7 +33,7 @@ struct S3Options {
   int page_size = 1000;
   std::chrono::milliseconds timeout{120'000};        // of one request
   std::chrono::milliseconds header_timeout{30'000};  // until it begins to answer
-  Pace* pace = nullptr;                              // none: unlimited
+  RateLimiter* rate_limiter = nullptr;               // none: unlimited
 };
 
 class S3Source final : public Source {
@@ -45,7 +45,7 @@ class S3Source final : public Source {
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, const Wait& wait) override;
+                std::span<std::byte> into, const CallContext& context) override;
 
  private:
   struct Address {
@@ -57,13 +57,13 @@ class S3Source final : public Source {
 
   S3Source(S3Options options, Address address, const Clock& clock, Random& random);
 
-  Result<> persist(const Attempt& attempt, const Wait& wait);
+  Result<> persist(const Attempt& attempt, const CallContext& context);
   Result<> read_once(const std::string& key, std::string_view etag, std::uint64_t offset,
-                     std::span<std::byte> into, const Wait& wait);
+                     std::span<std::byte> into, const CallContext& context);
   Result<std::string> list_once(const std::string& token, const std::stop_token& stop);
   net::HttpRequest signed_request(const std::string& path, const Query& query, Headers headers);
   // kDeadline when no time is left.
-  Result<net::HttpCall> call(const Wait& wait) const;
+  Result<net::HttpCall> call(const CallContext& context) const;
 
   const S3Options options_;
   const Address address_;

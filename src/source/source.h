@@ -17,8 +17,8 @@
 // only says that there is a directory: nothing is lost with it, and it is not counted.
 //
 // Thread-safe; calls block, and end early with kCancelled when `stop` is asked for. A read ends
-// when its time is over (wait.h): with kDeadline, or with what the last attempt said. Only a file
-// of a directory can outlast it, while the machine's own read() hangs.
+// when its time is over (call_context.h): with kDeadline, or with what the last attempt said. Only
+// a file of a directory can outlast it, while the machine's own read() hangs.
 
 #pragma once
 
@@ -32,8 +32,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "source/call_context.h"
 #include "source/left_out.h"
-#include "source/wait.h"
 
 namespace paddle::source {
 
@@ -64,14 +64,14 @@ class Source {
   // Fills all of `into` from `offset`. A range past the end of that version is kInvalid. After an
   // error the content of `into` is undefined. An empty `into` asks nobody.
   virtual Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                        std::span<std::byte> into, const Wait& wait) = 0;
+                        std::span<std::byte> into, const CallContext& context) = 0;
 };
 
 // The seam for one rate budget per source: asked before each transfer, it blocks until `bytes` may
 // be moved. kCancelled when stopped.
-class Pace {
+class RateLimiter {
  public:
-  virtual ~Pace() = default;
+  virtual ~RateLimiter() = default;
   virtual Result<> take(std::uint64_t bytes, std::stop_token stop) = 0;
 };
 

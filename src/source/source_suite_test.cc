@@ -47,7 +47,7 @@ class FailingStage : public MemoryStage {
 
  private:
   FailingSource failing_{MemoryStage::source(),
-                         [](Moment, std::string_view) { return std::optional<Error>(); }};
+                         [](FaultPoint, std::string_view) { return std::optional<Error>(); }};
 };
 
 class DirectoryStage : public Stage {

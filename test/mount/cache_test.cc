@@ -58,7 +58,7 @@ TEST_F(CacheTest, plain_opens_read_the_same_and_keep_the_pages) {
     files_.add_pattern(std::to_string(i), 110'000, static_cast<std::uint64_t>(i));
   }
   fuse::DataMountOptions options;
-  options.session.wishes.no_open = false;  // what an older kernel gets
+  options.session.init_options.no_open = false;  // what an older kernel gets
   start(options);
   EXPECT_FALSE(mount_->agreed().no_open());
   read_tree(20);

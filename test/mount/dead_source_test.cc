@@ -96,8 +96,8 @@ TEST_F(DeadSourceTest, the_second_request_of_the_kernel_takes_the_answer_of_the_
   memory.put("f", pattern(kSeed, 0, 100'000));
   std::atomic<int> asked = 0;
   source::FailingSource failing(
-      memory, [&](source::Moment moment, std::string_view) -> std::optional<Error> {
-        if (moment != source::Moment::kBeforeRead) return {};
+      memory, [&](source::FaultPoint point, std::string_view) -> std::optional<Error> {
+        if (point != source::FaultPoint::kBeforeRead) return {};
         if (++asked > 1) return {};
         return Error{Code::kDeadline, "no answer in time"};
       });

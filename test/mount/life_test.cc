@@ -207,9 +207,9 @@ TEST_F(LifeTest, a_daemon_that_died_over_init_is_followed_by_one_that_answers_it
     // Takes INIT and never answers.
     const fuse::Channel first(UniqueFd(::dup(mounted->channel.get())));
     std::vector<std::byte> request(fuse::kRequestBuffer);
-    ASSERT_EQ(first.receive(request).link, fuse::Link::kOk);
+    ASSERT_EQ(first.receive(request).status, fuse::ChannelStatus::kOk);
     if (!first.resend()) GTEST_SKIP() << "this kernel has no FUSE_NOTIFY_RESEND (Linux 6.9)";
-    ASSERT_EQ(first.receive(request).link, fuse::Link::kOk);
+    ASSERT_EQ(first.receive(request).status, fuse::ChannelStatus::kOk);
   }
   Daemon second("serve", "-", mounted->channel.get());
   ASSERT_TRUE(second.serves());

@@ -181,8 +181,8 @@ TEST_F(TreeTest, nothing_can_be_written) {
 TEST_F(TreeTest, attributes_and_totals_are_what_was_indexed) {
   files_.add_pattern("d/f", 1025, 1);
   fuse::DataMountOptions options;
-  options.session.view.uid = 1234;
-  options.session.view.gid = 99;
+  options.session.attr_options.uid = 1234;
+  options.session.attr_options.gid = 99;
   start(options);
   struct stat file {};
   ASSERT_EQ(::stat((point_ / "d/f").c_str(), &file), 0);

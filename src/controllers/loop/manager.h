@@ -84,7 +84,7 @@ class Manager {
   bool ready() const { return ready_; }
 
  private:
-  struct Member;
+  struct ManagedController;
   Manager(kube::Cluster& cluster, ManagerOptions options, Metrics& metrics, const Clock& clock,
           Random& random);
 
@@ -102,7 +102,7 @@ class Manager {
   std::atomic<bool> listening_{false};
 
   // Destroyed in reverse: the endpoints, then the informers, whose handlers use the queues.
-  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<ManagedController>> controllers_;
   kube::Informers informers_;
   std::unique_ptr<net::HttpServer> metrics_server_;
   std::unique_ptr<net::HttpServer> health_server_;

@@ -27,12 +27,12 @@ class FakeS3 {
   explicit FakeS3(S3Credentials credentials = {}, Script script = {},
                   net::ScriptedServer::On where = net::ScriptedServer::On::kLoopback);
 
-  std::string url(const std::string& host = "127.0.0.1") const { return imposter_.url(host); }
+  std::string url(const std::string& host = "127.0.0.1") const { return server_.url(host); }
   void put(const std::string& key, std::string bytes) EXCLUDES(mutex_);
   // Listed with that size, whatever it holds.
   void put_as_if(const std::string& key, std::uint64_t listed_size) EXCLUDES(mutex_);
   void remove(const std::string& key) EXCLUDES(mutex_);
-  std::vector<net::ReceivedRequest> seen() { return imposter_.seen(); }
+  std::vector<net::ReceivedRequest> seen() { return server_.seen(); }
 
   static constexpr const char* kBucket = "bucket";
 
@@ -54,7 +54,7 @@ class FakeS3 {
   Mutex mutex_;
   std::map<std::string, Version> objects_ GUARDED_BY(mutex_);
   int versions_ GUARDED_BY(mutex_) = 0;
-  net::ScriptedServer imposter_;  // last: its threads use the rest
+  net::ScriptedServer server_;  // last: its threads use the rest
 };
 
 }  // namespace paddle::source

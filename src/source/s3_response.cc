@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source/s3_answer.h"
+#include "source/s3_response.h"
 
 #include <string>
 

@@ -13,9 +13,9 @@
 
 namespace paddle::source {
 
-struct Wait {
+struct CallContext {
   // A stop token alone is a wait without a deadline.
-  Wait(std::stop_token by = {}, BootTime deadline = BootTime::max())
+  CallContext(std::stop_token by = {}, BootTime deadline = BootTime::max())
       : stop(std::move(by)), until(deadline) {}
 
   std::stop_token stop;
