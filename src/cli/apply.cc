@@ -14,7 +14,7 @@ using api::Json;
 
 constexpr const char* kManager = "paddlectl";
 
-// What the user says in it: neither what the server counts nor what controllers observe.
+// The object without the fields that the server or controllers set.
 Json applied_fields(Json object) {
   object.erase("status");
   for (const char* field : {"resourceVersion", "generation", "managedFields"}) {

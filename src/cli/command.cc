@@ -29,7 +29,7 @@ std::string one_sentence(std::string text) {
 
 Result<Command> parsed(CLI::App& app, Command& chosen, std::vector<std::string> args) {
   try {
-    std::ranges::reverse(args);  // CLI11 takes them last first
+    std::ranges::reverse(args);  // CLI11 expects them in reverse
     app.parse(std::move(args));
     return chosen;
   } catch (const CLI::CallForHelp&) {

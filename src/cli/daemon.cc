@@ -41,7 +41,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return made;
 }
 
-// After fork, so only what is safe there. Does not return.
+// Runs after fork, so it makes only async-signal-safe calls. Does not return.
 [[noreturn]] void become_daemon(char* const* argv, char* const* env, int log, int report) {
   ::setsid();
   sigset_t none;
@@ -57,7 +57,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(127);
 }
 
-// The last line of the log that says something.
+// The last line of the log that is not empty.
 std::string last_log_line(const std::string& log) {
   const UniqueFd file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};

@@ -39,7 +39,7 @@ Result<std::vector<DeleteTarget>> find_all(Session& session, const Delete& verb,
   return found;
 }
 
-// Gone, or another one of that name.
+// Returns when the object is gone or was replaced by one of the same name.
 Result<> wait_until_gone(Session& session, const DeleteTarget& it, const std::string& uid,
                          const std::optional<BootTime>& deadline) {
   for (;;) {

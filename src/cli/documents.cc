@@ -25,7 +25,7 @@ bool is_separator(std::string_view line) {
   return line.starts_with("---") && (line.size() == 3 || line[3] == ' ' || line[3] == '\r');
 }
 
-// The text between lines of three dashes. A document may begin on such a line ("--- {a: b}").
+// Splits the text at lines of three dashes. A document may begin on such a line ("--- {a: b}").
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts(1);
   while (!text.empty()) {
@@ -44,7 +44,7 @@ std::vector<std::string> parts_of(std::string_view text) {
   return parts;
 }
 
-// JSON is YAML but for its tabs and sizes, so what is JSON is read as such.
+// JSON is not quite YAML (tabs, sizes), so JSON is parsed as JSON.
 Result<Json> parse_one(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kGrace{60'000};
 
-// Removing must not reach through a mount into what is mounted.
+// remove_all() must not delete files on a mount.
 Result<> detach_mounts(const std::string& directory) {
   TRY(const auto mounts, fuse::read_mountinfo());
   for (auto each = mounts.rbegin(); each != mounts.rend(); ++each) {
@@ -58,14 +58,14 @@ Result<> run(const Down& verb, const CommandContext& context) {
     context.terminal.line("The local cluster in " + directory.path + " has ended.");
   } else if (::geteuid() != 0 && ::access(directory.path.c_str(), X_OK) != 0 &&
              ::access(directory.path.c_str(), F_OK) == 0) {
-    return not_running(directory);  // says that it belongs to somebody else
+    return not_running(directory);  // its message names the other user's directory
   } else {
     context.terminal.line("No local cluster is running in " + directory.path + ".");
   }
   std::error_code error;
   if (!fs::exists(directory.lock(), error))
     return verb.remove ? remove_directory(directory) : Done{};
-  // Nobody may begin here meanwhile.
+  // No other `up` may start here meanwhile.
   TRY(const UniqueFd lock, local::lock_cluster_directory(directory));
   if (!ran && ::geteuid() == 0) local::remove_leftovers(directory);
   if (!verb.remove) return Done{};

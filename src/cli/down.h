@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `down`: ends the local cluster: its pods, then everything else. Nothing to end is a success.
+// `down`: ends the local cluster: its pods, then everything else. Succeeds when none is running.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace paddle::cli {
 
 struct Down {
   CommonFlags flags{};
-  bool remove = false;  // the directory too: objects, caches, logs
+  bool remove = false;  // removes the directory too: objects, caches, logs
   bool operator==(const Down&) const = default;
 };
 

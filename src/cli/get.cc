@@ -98,7 +98,7 @@ class Getter {
     }
   }
 
-  // Until the user or the server has enough; each event is one line of JSON.
+  // Runs until the user or the server ends the watch; each event is one line of JSON.
   Result<> follow(const std::string& name, const std::string& since) {
     std::string rest;
     auto done = session_.client().stream_raw(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `get KIND [NAME]`: objects as the server's own table, or as JSON, YAML or names; with -w also
-// what happens to them from then on.
+// `get KIND [NAME]`: prints objects as the server's table, or as JSON, YAML or names; with -w also
+// later changes.
 
 #pragma once
 

@@ -29,7 +29,7 @@ std::string log_path(const Logs& verb, const kube::ObjectKey& pod) {
   return path;
 }
 
-// Until the log ends. A container that is to be followed may have to start first.
+// Streams until the log ends. With --follow it waits for the container to start.
 Result<> stream_log(Session& session, const Logs& verb, const kube::ObjectKey& pod,
                     const net::BodySink& sink) {
   for (;;) {
@@ -41,7 +41,7 @@ Result<> stream_log(Session& session, const Logs& verb, const kube::ObjectKey& p
   }
 }
 
-// Logs of several pods at once, line by line, each with its pod's name before it.
+// Streams the logs of several pods at once, line by line, prefixed with the pod's name.
 class LogMultiplexer {
  public:
   LogMultiplexer(Session& session, const Logs& verb) : session_(session), verb_(verb) {}
@@ -91,7 +91,7 @@ class LogMultiplexer {
   const Logs& verb_;
   Mutex mutex_;
   std::optional<Error> error_ GUARDED_BY(mutex_){};
-  std::map<std::string, std::jthread> threads_{};  // by uid; after what they use
+  std::map<std::string, std::jthread> threads_{};  // by uid; last: they use the members above
 };
 
 bool has_ended(const Json& object) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `logs POD` or `logs KIND/NAME`: what containers wrote; of several pods, each line with the pod's
-// name before it. With -f it goes on until the containers end.
+// `logs POD` or `logs KIND/NAME`: prints the logs of containers; with several pods each line is
+// prefixed with the pod's name. With -f it continues until the containers end.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people read: tables, progress, the status of a cluster.
+// The printed output: table.cc, progress.cc, status_report.cc, and kubectl_setup().
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ using api::Json;
 
 constexpr std::chrono::seconds kCallTimeout{5};
 
-// Its token is empty when there is none (yet).
+// The token is empty when the Secret does not exist (yet).
 Result<runtime::RuntimeCredentials> credentials_for(Session& session, const Json& set) {
   const std::string ns = text_at(set, {"metadata", "namespace"});
   const std::string name = text_at(set, {"metadata", "name"});
@@ -23,7 +23,7 @@ Result<runtime::RuntimeCredentials> credentials_for(Session& session, const Json
       session.client().get(kube::resources::kSecrets, {ns, name + "-runtime"}, session.call());
   if (secret.is(Code::kNotFound)) return runtime::RuntimeCredentials{};
   if (!secret) return session.explained(std::move(secret).error());
-  // Runtimes of samplefs answer in the clear.
+  // Runtimes of samplefs do not use TLS.
   const bool tls = text_at(set, {"status", "engine"}) == "juicefs";
   return runtime::access_from(runtime::secret_values(*secret), ns, name, tls);
 }

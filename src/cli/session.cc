@@ -47,7 +47,7 @@ Result<Session> Session::open(const local::ClusterDirectory& directory,
                  "the local cluster in " + directory.path + " is still starting or damaged (" +
                      config.error().message + "): try again, or see " + directory.log()};
   }
-  config->proxy = "";  // whatever the environment says: it is this machine
+  config->proxy = "";  // no proxy for this machine
   auto client = std::make_unique<kube::Client>(
       *std::move(config), kube::ClientOptions{.field_manager = "paddlectl",
                                               .user_agent = std::string("paddlectl/") + kVersion});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every verb but `up` and `down` works with: the terminal and a client of the local cluster's
-// API, made from the kubeconfig in its directory as any other program would.
+// The session of every verb except `up` and `down`: the terminal, and an API client that uses the
+// kubeconfig in the cluster's directory, like any other client.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace paddle::cli {
 
-// Who runs the command, and how.
+// What a command uses from its process.
 struct CommandContext {
   Terminal& terminal;
   const Clock& clock;
@@ -26,7 +26,7 @@ struct CommandContext {
 
 // Flags that all verbs share.
 struct CommonFlags {
-  std::string directory{};  // empty: as default_directory() says
+  std::string directory{};  // empty: default_directory()
   std::string ns{};         // empty: default
   bool operator==(const CommonFlags&) const = default;
 
@@ -53,7 +53,8 @@ class Session {
   Terminal& terminal() { return *terminal_; }
   const Clock& clock() const { return *clock_; }
 
-  // A call that could not reach the server, said with the next step.
+  // Replaces the error of a call that could not reach the server by not_running() if the cluster
+  // has ended.
   Error explained(Error error) const;
 
  private:
@@ -72,7 +73,7 @@ class Session {
   std::unique_ptr<Kinds> kinds_{};
 };
 
-// "pdj/train" or two words; kInvalid says how to write it.
+// From "pdj/train" or two words; kInvalid explains the syntax.
 struct ObjectName {
   std::string kind{};
   std::string name{};

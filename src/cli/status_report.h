@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `status` says of a local cluster: values in, text for people or JSON for programs out. The
-// JSON form is a promise (kStatusJsonHelp); fields may be added to it. Pure.
+// Formats the output of `status`: text for people, JSON for programs. The JSON format is stable
+// (kStatusJsonHelp); fields may be added. Pure.
 
 #pragma once
 

@@ -16,7 +16,7 @@ using api::Json;
 std::string cell_text(const Json& cell) {
   if (cell.is_null()) return "<none>";
   std::string text = cell.is_string() ? cell.get<std::string>() : api::dump_json(cell);
-  // One object is one line, whatever a value says.
+  // One object is one line: control characters become spaces.
   std::ranges::replace_if(
       text, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
   return text;

@@ -17,7 +17,7 @@ void Terminal::message(const std::string& text) {
 
 void Terminal::progress(const std::string& text) {
   if (text == shown_) return;
-  // A line that is wrapped could not be written over.
+  // A wrapped line could not be overwritten.
   err_(live() ? "\r\x1b[K" + text.substr(0, columns_ - 1) : text + "\n");
   shown_ = text;
 }

@@ -32,7 +32,7 @@ std::map<std::string, std::string> our_environment() {
   return found;
 }
 
-// Where our programs are: the directory of this one.
+// Our programs are in the directory of this one.
 std::string program_directory() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
@@ -93,7 +93,7 @@ Result<> start_in_background(const Up& verb, const CommandContext& context) {
                               context.terminal.stop());
   };
   auto done = start();
-  // Another `up` may have been quicker; then there is a keeper, and its directory is in use.
+  // Another `up` may have been faster; then the directory is in use.
   if (!done && local::find_lock_holder(directory))
     return await_ready(directory, context, kLongestStart);
   if (!done && ours_to_remove) std::filesystem::remove_all(directory.path, error);
@@ -136,7 +136,7 @@ void add_up(CLI::App& local, Command& chosen) {
                            "until Ctrl-C, with its log on the screen");
   subcommand.app->add_option("--port", verb.port, "of the API server; default: any that is free")
       ->check(CLI::Range(0, 65535));
-  subcommand.app->add_option("--report-fd", verb.report_fd)->group("");  // between us and ourselves
+  subcommand.app->add_option("--report-fd", verb.report_fd)->group("");  // internal
 }
 
 }  // namespace paddle::cli

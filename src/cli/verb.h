@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the verbs' parsers share: a sub-command whose options fill a value, which becomes the
-// command when the sub-command was chosen. The only header here that knows CLI11.
+// Helper for the parsers of verbs: a sub-command whose options fill a value, which becomes the
+// command if the sub-command is chosen. The only header here that includes CLI11.
 
 #pragma once
 
@@ -21,7 +21,7 @@ struct Subcommand {
   std::shared_ptr<Verb> verb;
 };
 
-// `check` is asked once all options are read; its error is a wrong command line.
+// `check` runs after all options are parsed; its error means an invalid command line.
 template <typename Verb>
 Subcommand<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
                           const std::string& about, const std::string& examples,

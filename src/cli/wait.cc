@@ -27,7 +27,7 @@ class Waiter {
     }
   }
 
-  // Reads, then watches from there; a watch that ended for any reason is begun again.
+  // Reads the object and watches it from there; a watch that ends is restarted.
   Result<> run() {
     for (;;) {
       auto object = session_.client().get(kind_.resource, key_, session_.call());
@@ -59,7 +59,7 @@ class Waiter {
   }
 
  private:
-  // An error ends the watch; `end` is what it ended with.
+  // An error ends the watch; `end` is the result of the wait.
   Result<> take(const kube::WatchEvent& event, std::optional<Result<>>& end) {
     if (event.type == kube::EventType::kBookmark) return Done{};
     TRY(const Json object, api::parse_json(event.object));

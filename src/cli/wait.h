@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `wait KIND/NAME --for=...`: returns when the object is there, says how far it is meanwhile, and
-// ends at once with the reason when it can not get there any more.
+// `wait KIND/NAME --for=...`: returns when the object meets the condition, prints its progress
+// meanwhile, and fails at once with the reason when the object can no longer meet it.
 
 #pragma once
 
@@ -21,7 +21,7 @@ struct Wait {
   CommonFlags flags{};
   std::vector<std::string> words{};
   WaitCondition condition{};
-  int timeout_seconds = 0;  // 0: as long as it takes
+  int timeout_seconds = 0;  // 0: no limit
   bool operator==(const Wait&) const = default;
 };
 

@@ -95,7 +95,7 @@ bool is_final(const Json& object) {
   return found != kFinal.end() && found->second.contains(text_at(object, {"status", "phase"}));
 }
 
-// False while the status still speaks of an older spec.
+// False while the status is of an older generation of the spec.
 bool is_up_to_date(const Json& object) {
   const auto seen = number_at(object, {"status", "observedGeneration"});
   return seen == 0 || seen >= number_at(object, {"metadata", "generation"});

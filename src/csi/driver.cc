@@ -32,7 +32,7 @@ Result<> call_with_deadline(const char* name, std::chrono::milliseconds limit, s
 Result<DriverInfo> get_driver_info(const std::string& socket, std::chrono::milliseconds limit,
                                    std::stop_token stop) {
   grpc::ChannelArguments arguments;
-  // A connection of its own each time: no memory of earlier failures delays this one.
+  // A new connection each time: the back-off of earlier failures does not delay this one.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   const auto driver = ::csi::v1::Identity::NewStub(

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kProgressInterval{10};
 constexpr std::chrono::milliseconds kCheckInterval{500};
 constexpr std::size_t kMaxErrorLength = 2'000;
 
-// kCancelled when told to stop.
+// kCancelled when `stop` is requested.
 Result<DriverInfo> wait_for_driver(const std::string& socket, const Clock& clock,
                                    std::stop_token stop) {
   const BootTime start = clock.boot();
@@ -41,7 +41,7 @@ Result<DriverInfo> wait_for_driver(const std::string& socket, const Clock& clock
   }
 }
 
-// What kubelet says, from the server's threads to ours.
+// Passes kubelet's registration statuses from the server's threads to the registrar's.
 class StatusQueue {
  public:
   void add(const RegistrationStatus& status) {
@@ -50,7 +50,7 @@ class StatusQueue {
     wake_.notify_all();
   }
 
-  // The next one within `limit`, or none.
+  // Returns the next status within `limit`, or nothing.
   std::optional<RegistrationStatus> next(std::chrono::milliseconds limit, std::stop_token stop) {
     const Lock lock(mutex_);
     if (waiting_.empty()) wake_.wait_for(mutex_, stop, limit);
@@ -66,8 +66,7 @@ class StatusQueue {
   std::deque<RegistrationStatus> waiting_ GUARDED_BY(mutex_);
 };
 
-// Our presence in the registry: a server, and the file under which it is found. The file goes
-// first.
+// The registration server and its published socket file. The file is removed first.
 struct PublishedServer {
   std::unique_ptr<RegistrationServer> server{};
   SocketFile file;
@@ -92,7 +91,8 @@ Result<> check_status(const RegistrationStatus& status, const Registration& regi
                                        status.error.substr(0, kMaxErrorLength)};
 }
 
-// Until the file vanishes (Done), `stop` (Done) or kubelet refuses.
+// Returns Done when the file vanishes or `stop` is requested; an error when kubelet rejects the
+// driver.
 Result<> keep_published(const PublishedServer& published, const Registration& registration,
                         StatusQueue& statuses, std::stop_token stop) {
   bool replaced = false;
@@ -128,7 +128,7 @@ Result<> run_registrar(const RegistrarOptions& options, const Clock& clock, std:
   if (!options.name.empty()) CHECK_DONE(registry_paths(options.registry, options.name));
 
   const auto driver = wait_for_driver(options.csi_socket, clock, stop);
-  if (!driver) return Done{};  // told to stop
+  if (!driver) return Done{};  // stop was requested
   const Registration registration{.name = choose_name(options, *driver),
                                   .endpoint = options.kubelet_path};
   TRY(const RegistryPaths paths, registry_paths(options.registry, registration.name));

@@ -18,7 +18,7 @@ namespace {
 
 using test::eventually;
 
-// A registrar at work in a directory with both sockets, and what it logs.
+// A running registrar, a directory with both sockets, and its log.
 class RegistrarTest : public testing::Test {
  protected:
   RegistrarTest() {
@@ -42,7 +42,7 @@ class RegistrarTest : public testing::Test {
       done_ = std::move(done);
     });
   }
-  // What the registrar returned.
+  // The registrar's result.
   std::optional<Result<>> stop() {
     thread_.request_stop();
     return end();
@@ -96,7 +96,7 @@ TEST_F(RegistrarTest, RegistersUnderTheDriversOwnNameAndLeavesNothing) {
 }
 
 TEST_F(RegistrarTest, ShowsNothingBeforeTheDriverIsReady) {
-  ManualClock clock;  // its sleeps take no time: ten seconds of questions are soon over
+  ManualClock clock;  // sleeps take no time: ten seconds of probes pass at once
   start(options(), clock);
   EXPECT_TRUE(eventually([&] { return logged("waiting for the driver to answer", 2); }));
   EXPECT_FALSE(shown());

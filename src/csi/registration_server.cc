@@ -10,7 +10,7 @@
 namespace paddle::csi {
 namespace {
 
-constexpr int kThreads = 8;  // kubelet asks one thing at a time
+constexpr int kThreads = 8;  // kubelet makes one call at a time
 constexpr std::chrono::milliseconds kEndLimit{1'000};
 
 class Service final : public pluginregistration::Registration::Service {

@@ -28,7 +28,7 @@ Error failed(const std::string& doing, int number) {
   return {Code::kUnavailable, doing + ": " + std::strerror(number)};
 }
 
-// Becomes readable for good.
+// An eventfd that becomes readable once and stays so.
 class StopEvent {
  public:
   StopEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -110,7 +110,7 @@ Result<> send_packet(int socket, std::string text, const std::vector<int>& chann
 }
 
 struct Packet {
-  std::string text{};  // empty: the other side has hung up
+  std::string text{};  // empty: the peer has closed the connection
   std::vector<UniqueFd> channels{};
 };
 
@@ -209,7 +209,7 @@ class AttachServer::Impl {
       if (ready.is(Code::kCancelled)) return;
       const UniqueFd peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!peer) {
-        // Out of descriptors or memory: a pause, not a busy loop.
+        // Out of descriptors or memory: pause instead of spinning.
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
           log::warn("can not accept on the attach socket", {{"reason", std::strerror(errno)}});
           system_clock().sleep(std::chrono::milliseconds{100}, stop_.get_token());
@@ -259,8 +259,8 @@ Result<std::unique_ptr<AttachServer>> AttachServer::start(const std::string& dir
                                                           Handler handler) {
   TRY(Directory place, open_directory(directory));
   TRY(UniqueFd socket, new_socket());
-  // Bound under another name and renamed: nobody ever meets a socket that does not listen, and
-  // what a predecessor left is replaced in one step.
+  // Bind under another name, then rename: a client never finds a socket that does not listen, and a
+  // predecessor's socket is replaced atomically.
   const std::string early = std::string(kAttachSocketName) + "." + std::to_string(::getpid());
   ::unlinkat(place.fd.get(), early.c_str(), 0);
   const sockaddr_un at = place.address(early);

@@ -33,7 +33,7 @@ class AttachTest : public testing::Test {
   }
   ~AttachTest() override { log::set_level(log::Level::kInfo); }
 
-  // Keeps what it gets, and agrees.
+  // A handler that keeps each attachment and accepts it.
   AttachServer::Handler keeping() {
     return [this](Attachment attachment) -> Result<Negotiated> {
       Lock lock(mutex_);
@@ -188,7 +188,7 @@ TEST_F(AttachTest, GarbageIsRefusedAndTheServerLives) {
       text += static_cast<char>(random.below(256));
     }
     ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
-    if (i % 3 != 0) continue;  // the others hang up without waiting
+    if (i % 3 != 0) continue;  // the others close the connection without waiting
     EXPECT_EQ(hear(fd).rfind("error1 ", 0), 0u);
   }
   {

@@ -60,7 +60,7 @@ void DataHandler::resume(const Negotiated& agreed) {
 }
 
 Answer DataHandler::answer(const Request& request) {
-  // These two have no answer, however broken.
+  // These two have no reply, even when malformed.
   if (request.opcode == FUSE_FORGET || request.opcode == FUSE_BATCH_FORGET) return no_reply();
   return std::visit(
       Match{
@@ -87,7 +87,7 @@ Answer DataHandler::answer(const Request& request) {
 
 Answer DataHandler::init(const Init& offer) {
   if (offer.major > kMajor) {
-    // The kernel asks again, in our major version.
+    // The kernel sends INIT again, in our major version.
     fuse_init_out out{};
     out.major = kMajor;
     out.minor = kMinor;
@@ -147,7 +147,7 @@ Answer DataHandler::whole(samplefs::NodeId node, const Read& want, BufferPool::L
                           Result<std::size_t> got) {
   if (!got) return fail(std::move(got).error());
   if (*got != want.size) {
-    // Only the true end of a file makes a short answer.
+    // A short read is valid only at the end of the file.
     auto now = files_.stat(node);
     if (!now) return fail(std::move(now).error());
     const std::uint64_t left = now->size > want.offset ? now->size - want.offset : 0;
@@ -171,7 +171,8 @@ Answer DataHandler::read_directory(samplefs::NodeId node, const ReadDirectory& w
   DirectoryPage page({answer.large.data(), room}, want.plus, options_.attr_options);
 
   bool full = false;
-  // The parent's id is not ours to know; programs take ".." by path, never by this number.
+  // The file system does not know the parent's id; programs resolve ".." by path, not by this
+  // number.
   if (want.offset == 0) full = !page.add_dot(".", node, 1);
   if (!full && want.offset <= 1) full = !page.add_dot("..", node, 2);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kBusyPause{20};
 
-// The kernel lets INIT only lower the read-ahead; raising it is a matter of the mount's owner.
+// INIT can only lower the read-ahead; raising it is done here, by the owner of the mount.
 void set_read_ahead(const std::string& device, std::uint32_t bytes) {
   const std::string path = "/sys/class/bdi/" + device + "/read_ahead_kb";
   const std::string value = std::to_string(bytes / 1024);
@@ -74,7 +74,7 @@ Result<Health> probe(const std::string& path) {
   while (::statfs(point.c_str(), &answer) != 0) {
     if (errno == EINTR) continue;
     if (errno == ENOTCONN || errno == ECONNABORTED) return Health::kDead;
-    break;  // whoever answers with another error is alive
+    break;  // a daemon that answers with another error is alive
   }
   return Health::kAlive;
 }

@@ -9,14 +9,14 @@
 namespace paddle::fuse {
 namespace {
 
-// What a kernel without FUSE_MAX_PAGES sends at most.
+// The largest request of a kernel without FUSE_MAX_PAGES.
 constexpr std::uint32_t kDefaultPages = 32;
 constexpr std::uint32_t kMostPages = 256;  // FUSE_MAX_MAX_PAGES, or fs.fuse.max_pages_limit
 // We never accept a WRITE; the kernel's own minimum keeps request buffers small.
 constexpr std::uint32_t kMaxWrite = 4096;
 
 std::uint64_t wanted(const InitOptions& options) {
-  // Not here on purpose: FUSE_ATOMIC_O_TRUNC (would make O_TRUNC a message), FUSE_AUTO_INVAL_DATA
+  // Left out on purpose: FUSE_ATOMIC_O_TRUNC (would make O_TRUNC a message), FUSE_AUTO_INVAL_DATA
   // (would throw pages away for a changed mtime: content is named by node), FUSE_WRITEBACK_CACHE,
   // FUSE_EXPORT_SUPPORT (would make us answer LOOKUP of ".." by node id).
   std::uint64_t flags = FUSE_ASYNC_READ | FUSE_PARALLEL_DIROPS | FUSE_MAX_PAGES |

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our side of the wire: attributes, entries and directory pages as the kernel's structures. Pure.
+// Encodes replies: attributes, entries and directory pages as the kernel's structures. Pure.
 //
-// The kernel fails a whole directory for one name or one attribute it does not like, so what it
-// would refuse never gets there: see usable_name() and usable().
+// The kernel fails a whole directory for one invalid name or attribute, so invalid entries are
+// never sent: see usable_name() and usable().
 
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace paddle::fuse {
 
-// Who owns the files and how long the kernel may believe what we said. A node names content and
-// content never changes, so "long" means: until we invalidate it.
+// Owner and modes of the files, and how long the kernel may cache entries and attributes. A node id
+// names content and content never changes, so caches are valid until they are invalidated.
 struct AttrOptions {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
@@ -27,7 +27,7 @@ struct AttrOptions {
   std::uint32_t directory_mode = 0555;
   std::chrono::seconds entry_timeout{std::chrono::hours{24 * 365}};
   std::chrono::seconds attr_timeout{std::chrono::hours{24 * 365}};
-  std::chrono::seconds negative_timeout{std::chrono::hours{1}};  // "there is no such name"
+  std::chrono::seconds negative_timeout{std::chrono::hours{1}};  // for negative entries
 };
 
 // One component of a path: not empty, not "." or "..", no '/' and no NUL, at most 255 bytes.
@@ -47,9 +47,9 @@ class DirectoryPage {
   DirectoryPage(std::span<std::byte> into, bool plus, const AttrOptions& attr_options)
       : into_(into), plus_(plus), attr_options_(attr_options) {}
 
-  // `next` is where the kernel goes on after this entry. False when there is no room for it.
+  // `next` is the offset of the following entry. False when there is no room for this one.
   bool add(std::string_view name, const samplefs::Attr& attr, std::uint64_t next);
-  // "." and "..": listed, but no reference is taken on them.
+  // Adds "." or "..", on which the kernel takes no reference.
   bool add_dot(std::string_view name, samplefs::NodeId node, std::uint64_t next);
 
   std::size_t size() const { return used_; }

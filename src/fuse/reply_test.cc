@@ -95,7 +95,7 @@ TEST(ReplyTest, a_page_holds_whole_aligned_records_only) {
     if (plus) {
       EXPECT_EQ(take<fuse_entry_out>(space, record).nodeid, 6u);
     }
-    // Padding between records does not leak what was there before.
+    // Padding between records does not leak previous content.
     EXPECT_EQ(space[record - 1], std::byte{0});
   }
 }

@@ -47,7 +47,7 @@ TEST(RequestTest, every_truncation_of_every_request_is_refused_or_malformed) {
     for (std::size_t size = 0; size < whole.size(); ++size) {
       std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
       if (size >= sizeof(fuse_in_header)) {
-        // A header that agrees with the cut, so that the body itself is looked at.
+        // A header with the length after the cut, so that the body itself is decoded.
         const auto length = static_cast<std::uint32_t>(size);
         std::memcpy(cut.data(), &length, sizeof length);
       }

@@ -46,7 +46,7 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
   InitOptions init_options = options.init_options;
   init_options.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
   if (resumed) init_options.max_read = resumed->max_read;
-  // The constructor is private, so make_unique can not call it.
+  // The constructor is private, so make_unique cannot call it.
   std::unique_ptr<Session> session(
       new Session(std::move(channels), files, metrics, options, init_options));
   if (resumed) {
@@ -54,8 +54,8 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
     session->became_ready(*resumed);
     if (resumed->can_resend()) CHECK_DONE(session->channel().resend());
   } else if (auto asked = session->channel().resend(); !asked) {
-    // A predecessor may have died with INIT unanswered. Where there was none this does nothing, and
-    // a kernel that can not resend has just said so.
+    // A predecessor may have died with INIT unanswered. Without a predecessor this has no effect; a
+    // kernel that cannot resend returns an error.
     log::debug("no resend on this kernel", {{"reason", asked.error().message}});
   }
   session->pool_.start();
@@ -122,7 +122,7 @@ void Session::send(const Task& task, const Answer& answer) {
   if (answer.silent) return;
   if (task.channel->reply(request.unique, answer.error, answer.body()) != ChannelStatus::kBroken)
     return;
-  // The kernel refused the answer itself; an unanswered request would hang its process.
+  // The kernel rejected the reply; an unanswered request would block its process.
   log::error("the kernel refused an answer", {{"op", opcode_name(request.opcode)}});
   if (answer.error == 0) task.channel->reply(request.unique, EIO, {});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A socket stands in for the kernel; test/mount does the same with a real one.
+// A socket takes the kernel's place; test/mount tests the same with a real kernel.
 
 #include "fuse/session.h"
 
@@ -123,14 +123,14 @@ TEST_F(SessionTest, slow_reads_hold_up_neither_names_nor_each_other) {
   while (files_.held() < 2) std::this_thread::yield();
   EXPECT_EQ(as_text(ask(raw_read(110, quick, 0, 5)).body), "quick");
 
-  // More slow reads than places for them: all else is still answered.
+  // More slow reads than the gate admits: all other requests are still answered.
   for (std::uint64_t unique = 102; unique < 110; ++unique) send(raw_read(unique, slow, 0, 4));
   while (files_.held() < 3) std::this_thread::yield();
   EXPECT_EQ(ask(raw_lookup(120, kRootId, "quick")).header.unique, 120u);
   EXPECT_EQ(as_text(ask(raw_read(130, quick, 0, 5)).body), "quick");
   EXPECT_EQ(ask(raw_lookup(121, kRootId, "slow")).header.unique, 121u);
 
-  // And nothing that had to wait is lost or answered twice.
+  // No queued read is lost or answered twice.
   files_.release_reads(slow);
   std::map<std::uint64_t, std::string> answers;
   for (int i = 0; i < 10; ++i) {
@@ -198,7 +198,7 @@ TEST_F(SessionTest, unreadable_bytes_do_not_end_the_session) {
   start();
   send(std::vector<std::byte>(3));
   send(std::vector<std::byte>(kRequestBuffer));
-  const Reply reply = receive();  // a header of zeros, whose length lies
+  const Reply reply = receive();  // a header of zeros with a wrong length
   EXPECT_EQ(reply.header.error, -EINVAL);
   EXPECT_EQ(ask(raw_lookup(5, kRootId, "f")).header.unique, 5u);
 }

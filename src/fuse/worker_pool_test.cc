@@ -10,7 +10,7 @@
 namespace paddle::fuse {
 namespace {
 
-// Work comes as messages on a socket; each one holds its member until released.
+// Work comes as messages on a socket; each one occupies its worker until released.
 class CrewTest : public testing::Test {
  protected:
   CrewTest() {
@@ -79,7 +79,7 @@ TEST_F(CrewTest, stop_wakes_members_that_wait_for_work) {
   WorkerPool pool({.most = 4, .idle = 4}, [this](WorkerPool::Worker& member) { loop(member); });
   pool.start();
   EXPECT_EQ(pool.size(), 4u);
-  pool.stop();  // hangs if one can not be woken
+  pool.stop();  // hangs if one cannot be woken
   EXPECT_EQ(pool.size(), 0u);
   pool.stop();
 }

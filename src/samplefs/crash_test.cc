@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process that fills a store is killed at any moment. The next one opens what is left and never
+// A process that fills a store is killed at random times. The next one opens the store and never
 // serves a wrong byte.
 #include <map>
 #include <random>

@@ -145,7 +145,7 @@ TEST_F(FillerTest, WorkersStepAsideWhileAReaderWaits) {
                           std::as_writable_bytes(std::span(into)), {}));
   });
   reader_waits.acquire();
-  // With no worker allowed beside readers nothing moves until the reader is served.
+  // With no worker allowed beside readers, nothing is downloaded until the reader is served.
   Filler filler(index_, data, {.workers = 4, .workers_beside_readers = 0});
   std::jthread running([&] { EXPECT_TRUE(filler.run({})); });
   EXPECT_EQ(filler.progress().files_done, 0u);

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The index file: one immutable generation of a sample set. All numbers little-endian.
+// The index file: one immutable generation of a sample set. All numbers are little-endian.
 //
-//   0        128            nodes            ids              texts     origins    ledger     left
-//   out
+//   0        128            nodes            ids              texts      origins    ledger
 //   +--------+--------------+----------------+----------------+----------+----------+----------+
 //   | Header | Node x count | IdSlot x count | name etag ...  | Origin.. | id id .. | notes .. |
 //   +--------+--------------+----------------+----------------+----------+----------+----------+
 //
-//   nodes    breadth first: node 0 is the root, the children of a directory stand together, sorted
-//            by name (bytes), behind their parent. A directory has no etag.
-//   ids      sorted by id, each pointing at its node.
-//   texts    the bytes of each name, then of its etag; a node says where.
-//   origins  where files came from, besides the set's own source at the root, which has the number
-//            0: three sizes of 16 bits, then uri, server and destination. Sorted, each once, from
-//            number 1 on.
+//   nodes    breadth first: node 0 is the root; the children of a directory are adjacent, sorted by
+//            name (bytes), after their parent. A directory has no etag.
+//   ids      sorted by id, each with the position of its node.
+//   texts    the bytes of each name, then of its etag; a node has the offset.
+//   origins  where files came from, besides the set's own source at the root, which has number 0:
+//            three sizes of 16 bits, then uri, server and destination. Sorted and unique, numbered
+//            from 1 on.
 //   ledger   ids of the jobs that made the latest generations, the last one last: a size of 8 bits
 //            each, then the id.
-//   left out what the latest sync of an origin could not take: an origin as above, a count of 64
-//            bits, a number of examples of 8 bits, and each of those with a size of 16 bits. Sorted
-//            by origin, each once.
+//   notes    objects that the latest sync of an origin left out: an origin as above, a count of 64
+//            bits, a number of examples of 8 bits, and each example with a size of 16 bits. Sorted
+//            by origin, unique.
 //
-// body_hash is XXH3-128 over everything behind the header and before the ledger, and is the digest
-// of the generation: what there is, not who made it. header_hash is XXH3-64 over the header before
-// it and what stands behind the origins. An id is XXH3-64 of path, etag and origin, seeded with
-// `salt` (0 unless two ids met). The file is hostile input: see index_reader.cc for what is
-// checked.
+// body_hash is XXH3-128 over everything between the header and the ledger; it is the digest of the
+// generation: its content, not its jobs. header_hash is XXH3-64 over the header before it and the
+// sections after the origins. An id is XXH3-64 of path, etag and origin, seeded with `salt` (0
+// unless two ids collided). The file is untrusted input: index_reader.cc lists what is checked.
 //
-// Version 1 had nodes without an origin, of 48 bytes, and neither origins nor ledger; such a file
-// is still read, as one whose files are all of the set's own source. Version 2 had no notes of what
-// was left out, only the sum; it is still what is written when there are none.
+// Version 1 had nodes of 48 bytes without an origin, and neither origins nor ledger; such a file is
+// still read, with all files from the set's own source. Version 2 had no notes, only the number of
+// objects left out; it is still written when there are no notes.
 
 #pragma once
 
@@ -124,7 +122,7 @@ struct IndexLayout {
         end(notes + (header.version > kIndexVersionWithoutNotes ? header.notes_size : 0)) {}
 };
 
-// Whether a file of that size has the shape that its header tells.
+// True if the size of the file matches its header.
 bool fits(const IndexHeader& header, std::size_t size);
 
 // Never 0 and never kRootId.
@@ -133,16 +131,16 @@ NodeId directory_id(std::string_view path, std::uint64_t salt);
 
 using LeftOutNotes = std::map<Origin, source::LeftOut>;
 
-// The texts of the last parts.
+// Encodes the last sections.
 std::string encode_origins(const std::vector<Origin>& origins);
 std::string encode_ledger(const std::vector<std::string>& ids);
 std::string encode_notes(const LeftOutNotes& notes);
-// Nothing for what is damaged.
+// Nothing when the text is damaged.
 std::optional<std::vector<Origin>> decode_origins(std::string_view text);
 std::optional<std::vector<std::string>> decode_ledger(std::string_view text);
 std::optional<LeftOutNotes> decode_notes(std::string_view text);
 
-// Fills in the two hashes of a whole index file in memory; not of one that does not fit.
+// Writes the two hashes into a complete index file in memory, unless its size does not fit.
 void seal_index(std::byte* file, std::size_t size);
 bool index_is_sealed(const std::byte* file, std::size_t size);
 

@@ -4,8 +4,8 @@
 // children of directories, taken in order, are exactly the nodes 1..n, each naming its parent, in
 // strictly rising order of names; that names and etags are within the texts and are valid; that ids
 // rise strictly and point at the node that has them; that files are beneath the destination of
-// their origin; that the totals add up. Reads after that are bounded once more, so that even a file
-// changed behind our back can not lead outside of it.
+// their origin; that the totals add up. Later reads check bounds again, so that even a file that
+// was changed meanwhile cannot cause reads outside of it.
 #include <cerrno>
 #include <cstring>
 
@@ -85,7 +85,7 @@ Result<> Index::check() {
   return check_ids();
 }
 
-// What stands behind the tree.
+// The sections after the tree.
 Result<> Index::read_ends() {
   const auto part = [&](std::uint64_t begin, std::uint64_t end) {
     return std::string_view(reinterpret_cast<const char*>(file_.data() + begin), end - begin);
@@ -139,7 +139,8 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
     if (child.parent != position) return invalid("has a child of another directory");
     if (i == 0) continue;
     const IndexNode before = node(next_child + i - 1);
-    // Names are only compared here: each is checked in its own turn, and text() stays in bounds.
+    // Names are only compared here: each is checked when its own node is, and text() stays in
+    // bounds.
     if (name(before) >= name(child)) return invalid("has names out of order");
   }
   next_child += at.child_count;

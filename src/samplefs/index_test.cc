@@ -255,7 +255,7 @@ TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRefused) {
   EXPECT_TRUE(Index::open(scratch_.path() + "/none").is(Code::kNotFound));
 }
 
-// Someone who can make the hashes right still can not lead a reader outside of the file.
+// A damaged file with correct hashes still cannot cause reads outside of it.
 TEST_F(IndexTest, ALyingIndexWithRightHashesIsRefusedOrHarmless) {
   build_rich();
   const std::string good = bytes();
@@ -305,7 +305,7 @@ TEST_F(IndexTest, TheSamePathOfAnotherOriginIsAnotherFile) {
   EXPECT_NE(other->digest(), own->digest());
 }
 
-// What programs before this one wrote: nodes without an origin, nothing behind the texts.
+// The format of earlier programs: nodes without an origin, nothing after the texts.
 std::string as_version_one(const std::string& file) {
   IndexHeader header;
   std::memcpy(&header, file.data(), sizeof header);

@@ -38,7 +38,7 @@ class MergeTest : public testing::Test {
     EXPECT_TRUE(index) << index.error().message;
     return *index;
   }
-  // The next generation becomes the base of the one after.
+  // Each generation is the base of the next.
   void sync(const std::vector<source::Object>& listing, const SyncRules& rules,
             const std::string& job = "") {
     base_ = written(

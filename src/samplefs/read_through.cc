@@ -35,8 +35,8 @@ ReadThrough::ReadThrough(Store* store, source::Source& source, std::size_t recen
       recent_(recent_bytes),
       recent_failures_(clock) {}
 
-// One download in progress. Finished flights stay findable until their block is, so that nobody
-// downloads it again in between.
+// One download in progress. A finished flight stays in the map until its block can be found
+// elsewhere, so that no second download starts in between.
 struct ReadThrough::Flight {
   explicit Flight(Requester leader) : requester(leader) {}
   const Requester requester;
@@ -57,7 +57,7 @@ struct ReadThrough::Flight {
     landed.notify_all();
   }
 
-  // Nothing: the caller was stopped, or its time is over.
+  // Nothing: the caller was stopped or its deadline passed.
   std::optional<Result<Bytes>> outcome(const source::CallContext& context, const Clock& clock)
       EXCLUDES(mutex) {
     Lock lock(mutex);
@@ -150,7 +150,8 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Requester requester,
     }
     auto outcome = flight->outcome(context, clock_);
     if (!outcome) return gave_up(block, context);
-    // Someone else's stop is not ours, and readers have other deadlines than the background.
+    // Another caller's stop does not apply here, and readers have other deadlines than the
+    // background.
     const bool alike =
         (requester == Requester::kReader) == (flight->requester == Requester::kReader);
     if (*outcome || (alike && !outcome->is(Code::kCancelled))) return *std::move(outcome);
@@ -161,7 +162,7 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Requester requester,
 
 Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Requester requester,
                                 const source::CallContext& context) {
-  // The block may have arrived between our look at the store and now.
+  // The block may have arrived since the store was checked.
   if (Bytes known = recent_.find(block.key)) {
     flight.finish(known);
     return known;
@@ -175,7 +176,7 @@ Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Requester re
     }
   }
   auto outcome = download(block, context);
-  flight.finish(outcome);  // readers go on while it is written down
+  flight.finish(outcome);  // readers continue while the block is stored
   if (!outcome) return outcome;
   const std::span data((*outcome)->data.get(), (*outcome)->size);
   const auto read_back =

@@ -73,7 +73,7 @@ TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
   cache_of(1 << 20);
   std::latch all_there(8);
   FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
-    if (point == FaultPoint::kBeforeRead) all_there.wait();  // until everybody has asked
+    if (point == FaultPoint::kBeforeRead) all_there.wait();  // until all readers wait
     return {};
   });
   ReadThrough data(store_.get(), slow);

@@ -209,7 +209,7 @@ TEST_F(SampleFilesTest, AStopEndsReads) {
 }
 
 // Random ranges in random order from several threads, with random faults of the source, damage of
-// the cache and too little room: every read that succeeds gives the true bytes, and once the
+// the cache and too little room: every read that succeeds returns the correct bytes, and once the
 // faults end, every read succeeds.
 TEST_F(SampleFilesTest, EqualsAReferenceModelUnderFaults) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
@@ -276,7 +276,7 @@ TEST_F(SampleFilesTest, ReadsAheadInALargeFile) {
   for (std::uint64_t at = 0; at < 2 * kBlockSize; at += 256 << 10) {
     ASSERT_TRUE(read(files, node, at, 256 << 10));
   }
-  // The third block is asked for by nobody but the read-ahead; wait for it to arrive.
+  // Only the read-ahead requests the third block; wait for it to arrive.
   const Block third =
       block_at("big", index_->at(*index_->resolve("big")).etag, 6 * kBlockSize, 2 * kBlockSize);
   for (int i = 0; i < 10'000 && !store_->holds(third); ++i) {

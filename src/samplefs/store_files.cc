@@ -60,7 +60,7 @@ Result<> empty_temporary(int root) {
 }  // namespace
 
 Result<StoreFolders> open_store_folders(const std::string& directory) {
-  std::error_code ignored;  // whatever went wrong shows when it is opened
+  std::error_code ignored;  // errors show when it is opened
   std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), ignored);
   ::mkdir(directory.c_str(), 0700);
   StoreFolders folders;

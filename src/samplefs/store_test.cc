@@ -212,7 +212,7 @@ TEST_F(StoreTest, ABlockThatCannotBeOpenedIsDroppedCountedAndFetchedAgain) {
   const std::string bytes = content(5000);
   ASSERT_TRUE(put(*store, "a", bytes));
   ASSERT_TRUE(put(*store, "b", bytes));
-  // What open(2) refuses to everybody (ENXIO), as it refuses another owner's file (EPERM).
+  // A file that open(2) refuses to every user (ENXIO), like another owner's file (EPERM).
   const std::string file = file_of("a", bytes);
   fs::remove(file);
   ASSERT_EQ(::mknod(file.c_str(), S_IFSOCK | 0600, 0), 0);
@@ -286,7 +286,7 @@ TEST_F(StoreTest, ManyThreadsAtOnceGetTheirOwnBytes) {
   EXPECT_EQ(store->stats().damaged, 0u);
 }
 
-// In a child with a file system of its own; returns what went wrong, 0 for nothing.
+// Runs in a child process with a file system of its own; returns the failed step, 0 on success.
 int fill_a_small_disk(const std::string& directory, ManualClock& clock) {
   if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 77;
   fs::create_directory(directory);
@@ -304,7 +304,7 @@ int fill_a_small_disk(const std::string& directory, ManualClock& clock) {
     kept += store.put(block_of(path, bytes), std::as_bytes(std::span(bytes)), ReadBack::kUnlikely);
   }
   if (kept < 5 || kept > 20) return 2;
-  if (store.stats().write_failures != 1) return 3;  // then it waits before it tries again
+  if (store.stats().write_failures != 1) return 3;  // it waits before it tries again
   if (!fs::is_empty(directory + "/tmp.1")) return 4;
   std::string into(bytes.size(), '?');
   if (!store.read(block_of("0", bytes), 0, std::as_writable_bytes(std::span(into)))) return 5;

@@ -15,7 +15,7 @@ Result<> FailingSource::read(std::string_view path, std::string_view etag, std::
   if (auto failed = script_(FaultPoint::kBeforeRead, path)) return *std::move(failed);
   CHECK_DONE(real_.read(path, etag, offset, into, context));
   if (auto failed = script_(FaultPoint::kAfterRead, path)) {
-    std::fill(into.begin(), into.end(), std::byte{0xee});  // undefined means undefined
+    std::fill(into.begin(), into.end(), std::byte{0xee});  // undefined after an error
     return *std::move(failed);
   }
   return Done{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source in memory: the reference for what a source means, and the one that tests use.
+// A source in memory: the reference implementation, used by tests.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace paddle::source {
 
 class MemorySource final : public Source {
  public:
-  // A new version each time, even of the same bytes.
+  // Every put() makes a new version, also with the same bytes.
   void put(const std::string& path, std::string bytes) EXCLUDES(mutex_);
   void remove(const std::string& path) EXCLUDES(mutex_);
 

@@ -8,7 +8,7 @@
 namespace paddle::source {
 namespace {
 
-// Session tokens that are over or wrong; Amazon's own servers send these with 400, others with 403.
+// Expired or wrong session tokens: AWS returns 400, other servers 403.
 bool is_about_token(std::string_view s3_code) {
   return s3_code == "ExpiredToken" || s3_code == "InvalidToken" ||
          s3_code == "TokenRefreshRequired";

@@ -14,12 +14,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Zero as `limit` means none.
+// A limit of zero means no limit.
 milliseconds shorter(milliseconds limit, milliseconds left) {
   return limit.count() > 0 ? std::min(limit, left) : left;
 }
 
-// What consoles and gateways put where a directory is to be seen; the prefix itself may be one.
+// An empty object by which consoles and gateways mark a directory; the prefix itself may be one.
 bool is_directory_mark(std::string_view path, std::uint64_t size) {
   if (size != 0) return false;
   if (path.empty()) return true;

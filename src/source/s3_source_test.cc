@@ -136,7 +136,7 @@ TEST(S3Source, ABodyCutShortIsReadAgainFromTheStart) {
   EXPECT_EQ(*read(*source, "a", "etag1", 5), "right");
 }
 
-// Servers that do not keep their side: no answer may turn into wrong bytes.
+// Servers that violate the protocol: no response may turn into wrong bytes.
 TEST(S3Source, WrongAnswersAreErrors) {
   const auto answered = [](int status, const std::string& body, net::ScriptedConnection& wire,
                            const std::vector<std::pair<std::string, std::string>>& headers) {

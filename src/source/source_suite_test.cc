@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every source promises (source.h), asked of each of them with the same tests.
+// The contract of source.h, tested with the same tests for every source.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A source, and the hand that changes what it holds.
+// A source and the functions that change its content.
 class Stage {
  public:
   virtual ~Stage() = default;

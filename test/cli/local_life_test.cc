@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The background process of `paddlectl local`: one for each directory, ended in order or killed,
-// and what is left of it then: its objects, and nothing else.
+// The background process of `paddlectl local`: one per directory, ended gracefully or killed.
+// Afterwards its objects remain, and nothing else.
 
 #include <csignal>
 #include <filesystem>
@@ -26,7 +26,7 @@ using testing::Not;
 
 class LocalLife : public CliTest {
  protected:
-  // A job that stays until it is told to end; its processes can be told from all others.
+  // A job that runs until it is ended; its processes have a unique command line.
   std::string lasting_job(const std::string& name, const std::string& more) const {
     return "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: " + name +
            "}, spec: {" + more +
@@ -50,7 +50,7 @@ class LocalLife : public CliTest {
     EXPECT_TRUE(eventually([&] { return processes_with(marker_ + name + ".").size() == 2; }))
         << name;
   }
-  // All of them run again, and nothing is held against them.
+  // All of them run again, and the interruption does not count as a failure.
   void expect_all_survived() const {
     for (const auto& job : jobs_) {
       const std::string& name = job.first;
@@ -79,7 +79,7 @@ class LocalLife : public CliTest {
 
   const std::string marker_ = "lasts-" + std::to_string(getpid()) + "-";
   const std::string word_ = scratch_.path() + "/word";
-  // Two pods each. The first is what `restartPolicy` is when nothing is said: Never.
+  // Two pods each. The first has the default `restartPolicy`: Never.
   const std::vector<std::pair<std::string, std::string>> jobs_{
       {"collective", "worker: {replicas: 2, "},
       {"onfailure", "worker: {replicas: 2, restartPolicy: OnFailure, "},
@@ -185,7 +185,7 @@ TEST_F(LocalLife, ATerminatedUpHasStartedItOrLeftNothing) {
       if (now) exit = *now;
       return exit.has_value();
     }));
-    if (exit->code == 0 && exit->signal == 0) {  // it was quicker than we
+    if (exit->code == 0 && exit->signal == 0) {  // it ended before the signal
       EXPECT_EQ(status(directory)["running"], true);
       EXPECT_EQ(ctl_in(directory, {"down", "--delete"}).exit_code, 0);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A newcomer's session with `paddlectl local`: from nothing to a finished job and back.
+// A new user's session with `paddlectl local`: from nothing to a finished job and back.
 
 #include <filesystem>
 

@@ -127,7 +127,7 @@ TEST_F(NodeTest, GoesOnAfterARestartOfTheNode) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(directory() + "/pods/" + uid); }));
 }
 
-// A running pod that prints what its volumes say whenever it is something else.
+// A running pod that prints the content of its volumes whenever it changes.
 TEST_F(NodeTest, FilesOfConfigMapsAndSecretsFollowTheirObjects) {
   const auto object = [](const char* kind, const char* name, const Json& data) {
     return Json{{"apiVersion", "v1"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pods reach: each other, this machine, and what lies behind it.
+// The network of pods: each other, this machine, and other networks.
 
 #include <future>
 #include <thread>
@@ -22,10 +22,10 @@ namespace {
 namespace kinds = kube::resources;
 using Pointer = Json::json_pointer;
 
-// Says "hello" to the first who connects, and who that was.
+// Sends "hello" to the first client and prints its address.
 class Greeter {
  public:
-  // In a network of its own, connected to this machine's by a wire of the given addresses.
+  // In its own network namespace, connected to this machine by a veth pair with these addresses.
   Greeter(std::string outer, std::string inner) {
     std::promise<Result<int>> made;
     auto port = made.get_future();
@@ -119,7 +119,7 @@ TEST_F(PodNetworkTest, APodReachesThisMachine) {
 }
 
 TEST_F(PodNetworkTest, APodReachesWhatLiesBehindThisMachine) {
-  // The far side knows no way back to the pods: only a masqueraded connection can work.
+  // The other network has no route to the pods: only a masqueraded connection can work.
   const Greeter greeter("198.18.77.1", "198.18.77.2");
   create(kinds::kPods, asker("p", "198.18.77.2", greeter.port()));
   expect_phase("p", "Succeeded");

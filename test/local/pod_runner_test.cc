@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pods as real processes: namespaces, private files, volumes, exit codes, restarts, clean ends.
-// This program is its own `container-init`, as paddlectl is in a user's hands.
+// This program is its own `container-init`, like paddlectl.
 
 #include "local/node/pod_runner.h"
 
@@ -82,7 +82,7 @@ class PodRunnerTest : public testing::Test {
     return std::make_unique<PodRunner>(spec, std::move(context));
   }
 
-  // The state as soon as `holds`; the last one seen when it never does.
+  // Waits until `holds` returns true; returns the last state in any case.
   template <typename Holds>
   PodState wait(const PodSpec& spec, Holds holds) {
     std::unique_lock lock(mutex_);
@@ -110,7 +110,7 @@ class PodRunnerTest : public testing::Test {
   std::condition_variable changed_;
   std::map<std::string, std::string> phases_;
   std::map<std::string, PodState> states_;
-  // Why each container waited for its next start, by the starts before.
+  // The message of the back-off before each restart, by restart count.
   std::map<std::string, std::map<int, std::string>> waits_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mount whose holder gives the connection to one server after the other.
+// A mount whose owner attaches the connection to one server after the other.
 
 #include "fuse/attach.h"
 

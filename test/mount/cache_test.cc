@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel remembers: everything that was right, nothing that was wrong.
+// What the kernel caches: correct answers, never failed ones.
 
 #include <cerrno>
 #include <thread>
@@ -163,7 +163,7 @@ TEST_F(CacheTest, slow_reads_hold_up_nothing_else) {
     for (int i = 0; i < 20; ++i) {
       EXPECT_EQ(read_all(point_ / ("other/" + std::to_string(i))).bytes, pattern(2, 0, 110'000));
     }
-    // Every place for reads taken: names and attributes go on.
+    // All slots for reads are taken: names and attributes are still answered.
     for (int i = 0; i < 6; ++i) {
       readers.emplace_back([&] {
         const UniqueFd fd(::open((point_ / "slow").c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));

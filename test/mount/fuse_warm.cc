@@ -142,7 +142,7 @@ void drop(const std::string& directory, std::uint64_t files) {
 
 struct Speed {
   double files_per_second = 0;
-  double cpu_us_per_file = 0;  // of the readers; says more than the clock on a busy machine
+  double cpu_us_per_file = 0;  // of the readers; more meaningful than wall time on a busy machine
 };
 
 Speed epoch(const Plan& plan, const std::string& side, std::size_t readers, unsigned seed) {
@@ -219,7 +219,7 @@ int run(const Plan& plan) {
           if (!warm) drop(plan.directory + "/data", plan.files);
           return epoch(plan, side, readers, seed);
         };
-        // Whoever goes first changes every round.
+        // The order alternates every round.
         Speed ours, theirs;
         if (round % 2 == 0) {
           theirs = one("/data");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Beginnings and ends: unmount under load, a killed daemon, a successor that nobody notices.
+// Start and end of a mount: unmount under load, a killed daemon, an unnoticed successor.
 
 #include <cerrno>
 #include <thread>
@@ -147,7 +147,7 @@ TEST_F(LifeTest, a_killed_daemon_is_detected_and_its_mount_replaced) {
   const std::string device = fuse::top_of(*fuse::read_mountinfo(), point_.path())->device;
   EXPECT_TRUE(eventually([&] { return control.waiting(device) > 0; }));
   daemon.kill();
-  stuck.join();  // hangs if a waiting reader is not let go
+  stuck.join();  // hangs if a waiting reader is not released
   EXPECT_NE(stuck_error, 0);
   EXPECT_EQ(stat_error(point_ / "never asked before"), ENOTCONN);
   EXPECT_EQ(*fuse::probe(point_.path()), Health::kDead);
@@ -204,7 +204,7 @@ TEST_F(LifeTest, a_daemon_that_died_over_init_is_followed_by_one_that_answers_it
   auto mounted = fuse::mount_data(point_.path(), {});
   ASSERT_TRUE(mounted) << mounted.error().message;
   {
-    // Takes INIT and never answers.
+    // Receives INIT and never replies.
     const fuse::Channel first(UniqueFd(::dup(mounted->channel.get())));
     std::vector<std::byte> request(fuse::kRequestBuffer);
     ASSERT_EQ(first.receive(request).status, fuse::ChannelStatus::kOk);

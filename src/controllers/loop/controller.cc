@@ -112,7 +112,7 @@ PassOutcome Controller::give_back(const QueueState::Taken& taken,
       if (stopping) {
         queue_.abandoned(taken.key);
       } else {
-        queue_.failed(taken.key);  // refused by the fence, before the elector has told us
+        queue_.failed(taken.key);  // the fence rejected a write before the elector stopped us
       }
       log::info(
           "pass given up",

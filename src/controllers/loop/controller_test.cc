@@ -111,7 +111,7 @@ TEST_F(ControllerTest, ThePauseThatTheServerAskedForIsKept) {
   });
   controller->queue().add(key);
   until([&] { return counted("retry", 1); });
-  controller->queue().add(key);  // even a change does not hurry it
+  controller->queue().add(key);  // a change does not shorten the pause
   controller->queue().add({"ns", "b"});
   until([&] { return counted("retry", 2); });
   EXPECT_EQ(passes, 2);

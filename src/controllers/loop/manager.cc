@@ -12,7 +12,8 @@ bool switched_off(const std::string& address) { return address.empty() || addres
 
 }  // namespace
 
-// One controller with what belongs to it alone. Destroyed in reverse: workers before what they use.
+// One controller and the objects that it does not share. Destroyed in reverse: workers before what
+// they use.
 struct Manager::ManagedController {
   std::unique_ptr<kube::Elector> elector{};  // null: no election
   std::unique_ptr<kube::EventRecorder> events{};

@@ -58,7 +58,7 @@ struct ManagerTest : ::testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     return *std::move(made);
   }
-  // Labels every map through the cluster that it was given, once.
+  // Adds a label to every map, once, through the given cluster.
   Result<> add_labeller(Manager& manager, const std::string& lease = "test.paddlepaddle.org") {
     return manager.add(
         {.name = "labeller", .lease = lease}, [this](const ControllerContext& around) {
@@ -135,7 +135,7 @@ TEST_F(ManagerTest, OnlyTheLeaderWorks) {
   EXPECT_EQ(by_second, 0);
   one.request_stop();
   one.join();
-  until([&] { return by_second == 2; });  // warm: it knows both without being told again
+  until([&] { return by_second == 2; });  // warm: it knows both without a new list
 }
 
 TEST_F(ManagerTest, AControllerWithoutALeaseRunsAtOnce) {

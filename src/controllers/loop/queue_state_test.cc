@@ -179,11 +179,11 @@ TEST(QueueState, KnowsTheAgeOfTheOldestPass) {
   EXPECT_EQ(queue.longest_running(kStart + seconds{6}), seconds{1});
 }
 
-// A model with no data structure to get wrong: per key, the time at which it wants a visit.
+// A reference model: for each key, the time of its next pass.
 struct Model {
   struct Key {
     bool running = false;
-    std::optional<BootTime> wanted{};  // earliest time of a visit
+    std::optional<BootTime> wanted{};  // earliest time of the next pass
     int failures = 0;
     BootTime not_before{};
   };

@@ -16,7 +16,7 @@ using api::Json;
 using api::Problem;
 
 constexpr size_t kMostBytes = size_t{3} << 20;
-// Below api::kMaxDepth, so that what is stored can be read again, also inside a list.
+// Below api::kMaxDepth, so that a stored object can be parsed again, also inside a list.
 constexpr int kMostDepth = 100;
 
 bool is_shallow(const Json& value, int depth) {
@@ -31,7 +31,7 @@ Result<> check_bounds(const Json& object, ResponseNotes& notes) {
   return Error{Code::kInvalid, "the object is too large or nested too deeply"};
 }
 
-// An owner without a name or uid could never be found again: its dependents would be garbage.
+// An owner without a name or uid can never be found: its dependents would be garbage-collected.
 Result<> check_owners(const Json& object) {
   static const Json::json_pointer path{"/metadata/ownerReferences"};
   if (!object.contains(path)) return Done{};
@@ -46,7 +46,7 @@ Result<> check_owners(const Json& object) {
   return Done{};
 }
 
-// The little that is known about the shape of every core kind.
+// Checks that apply to every core kind.
 Result<> check_parts(const Json& object) {
   for (const char* field : {"spec", "status"}) {
     const auto found = object.find(field);
@@ -64,7 +64,7 @@ std::string joined(const std::vector<Problem>& problems) {
   return problems.size() > 1 ? "[" + text + "]" : text;
 }
 
-// Unknown fields are refused, warned about or dropped in silence, as the client asked.
+// Unknown fields are rejected, reported as warnings or dropped, as fieldValidation requests.
 Result<> check_unknown_fields(const std::vector<Problem>& unknown, const AdmitOptions& options,
                               ResponseNotes& notes) {
   if (unknown.empty() || options.validation == FieldValidation::kIgnore) return Done{};
@@ -127,7 +127,7 @@ Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, cons
     if (!part.empty()) return updated;
     return with_defaults(kind.resource, std::move(updated));
   }
-  // Judged as it came, stored as it is normalized: dropped fields must not count as a change.
+  // Validate the object as it came, store it normalized: dropped fields must not count as a change.
   TRY(const Json raw, kube::prepare_update(kind.resource, old, incoming, part));
   CHECK_DONE(check_owners(raw));
   CHECK_DONE(

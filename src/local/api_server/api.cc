@@ -150,7 +150,7 @@ Reply Api::patch(const RequestInfo& info, const Target& target, const Request& r
                  const WriteOptions& options) {
   if (info.key.name.empty() || info.subresource == "finalize") return wrong_method();
   const auto style = read_patch_style(request.content_type);
-  // As on a real server, strategic merge is for kinds that are built in.
+  // As on a real server, strategic merge is for built-in kinds only.
   if (!style || (*style == PatchStyle::kStrategic && info.kind->ours)) {
     return failure(415, "UnsupportedMediaType",
                    "the body of the request was in an unknown format - accepted media types "

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Kubernetes REST protocol as one function from request to reply, without sockets: routing,
-// verbs, content types, query parameters. Who the client is has been settled before (http_server).
-// Thread-safe.
+// verbs, content types, query parameters. Authentication happens before (http_server). Thread-safe.
 
 #pragma once
 
@@ -37,12 +36,12 @@ struct LogRequest {
   std::optional<std::uint64_t> tail_lines{};
   std::optional<std::uint64_t> limit_bytes{};
 };
-// The node's answer to `kubectl logs`. The stream's pieces are raw text.
+// Serves `kubectl logs`. The chunks of the stream are raw text.
 using LogSource = std::function<Result<std::shared_ptr<Stream>>(const LogRequest&)>;
 
 struct ApiOptions {
   WatchOptions watch{};
-  LogSource logs{};  // empty: logs are refused with a sentence
+  LogSource logs{};  // empty: requests for logs are rejected
 };
 
 class Api {
@@ -57,7 +56,7 @@ class Api {
   Reply handle(const Request& request);
 
  private:
-  // Where a path leads: a kind, and in it a collection, an object or a subresource.
+  // The parsed path of a request: a kind, and a collection, an object or a subresource of it.
   struct RequestInfo {
     const Kind* kind = nullptr;
     api::ObjectKey key{};

@@ -34,7 +34,7 @@ class ApiTest : public testing::Test {
     return api_->handle({method, target, accept, type, body});
   }
   Json json(const Reply& reply) { return Json::parse(reply.body); }
-  // The object that a request which must succeed answers.
+  // The object that a request returns; the request must succeed.
   Json must(const std::string& method, const std::string& target, const std::string& body = {},
             const std::string& type = {}) {
     const Reply reply = ask(method, target, body, type);
@@ -55,7 +55,7 @@ class ApiTest : public testing::Test {
     object.merge_patch(more);
     return must("POST", kMaps, object.dump());
   }
-  // Lines of a watch, as far as they are there.
+  // The lines that a watch has sent so far.
   std::vector<Json> events(const Reply& reply) {
     std::vector<Json> found;
     if (!reply.stream) return found;
@@ -309,7 +309,7 @@ TEST_F(ApiTest, DependentsFollowTheirOwner) {
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/held"), "404 NotFound");
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/owner"), "404 NotFound");
 
-  Json late = owned_by(second);  // its owner is gone before it comes
+  Json late = owned_by(second);  // its owner is deleted before it is created
   make_map("late", late);
   ASSERT_TRUE(writer_->collect_garbage());
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/late"), "404 NotFound");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server's certificate: made once, self-signed, its own root. Clients are given it to verify
-// the server by (kubectl sends a token over TLS only). Key and certificate live in one private
-// file.
+// The server's certificate: created once, self-signed, its own root. Clients verify the server with
+// it (kubectl sends a token over TLS only). Key and certificate are in one private file.
 
 #pragma once
 
@@ -21,7 +20,7 @@ struct ServingCertificate {
 // ECDSA P-256, valid for ten years, for localhost, 127.0.0.1, ::1 and `address`.
 Result<ServingCertificate> make_serving_certificate(const std::string& address, WallTime now);
 
-// The one in <directory>/server.pem, made when it is not there.
+// Loads <directory>/server.pem; creates it if it does not exist.
 Result<ServingCertificate> load_serving_certificate(const std::string& directory,
                                                     const std::string& address, WallTime now);
 

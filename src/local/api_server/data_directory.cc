@@ -35,7 +35,7 @@ Result<UniqueFd> open_private(const std::string& path) {
   return file;
 }
 
-// A secret comes from the kernel: base/random.h can be guessed by who has seen enough uids.
+// Secrets come from the kernel: the state of base/random.h can be guessed from uids.
 Result<std::string> new_token() {
   std::array<unsigned char, kTokenBytes> bytes{};
   const UniqueFd source(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));

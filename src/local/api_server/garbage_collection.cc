@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Writer does by itself: the first objects of a new server, and tidying from time to time.
+// What Writer does without a request: creates the default namespaces and collects garbage.
 #include <nlohmann/json.hpp>
 
 #include "kube/rules/object_rules.h"
@@ -10,7 +10,7 @@
 namespace paddle::local {
 namespace {
 
-constexpr std::chrono::hours kEventLife{1};  // as long as the real server keeps them
+constexpr std::chrono::hours kEventLife{1};  // as on a real server
 
 WallTime last_seen(const api::Json& event) {
   WallTime latest{};

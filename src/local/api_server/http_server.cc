@@ -35,7 +35,7 @@ namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 using boost::system::error_code;
 
-// What all sessions share; outlives them.
+// Shared by all sessions; outlives them.
 struct Shared {
   HttpOptions options{};
   const Clock* clock = nullptr;
@@ -46,7 +46,7 @@ struct Shared {
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-// A Warning header holds a quoted string; what could end it early is left out.
+// A Warning header is a quoted string: quotes are escaped, control characters removed.
 std::string warning_header(const std::string& text) {
   std::string quoted;
   for (const char c : text) {
@@ -82,7 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
     asio::post(stream_.get_executor(), [self = shared_from_this()] { self->handshake(); });
   }
 
-  // From any thread.
+  // Thread-safe.
   void wake(const std::set<std::string>& collections) {
     asio::post(stream_.get_executor(), [self = shared_from_this(), collections] {
       if (!self->source_) return;
@@ -206,7 +206,7 @@ class Session : public std::enable_shared_from_this<Session> {
     read_header();
   }
 
-  // From here on the connection belongs to the stream and ends with it.
+  // From here on the stream owns the connection, which ends with it.
   void begin_stream(Reply reply) {
     source_ = std::move(reply.stream);
     head_.emplace(http::status::ok, 11);
@@ -215,13 +215,13 @@ class Session : public std::enable_shared_from_this<Session> {
     head_->chunked(true);
     serializer_.emplace(*head_);
     writing_ = true;
-    wire().expires_never();  // for the read that waits; writes have their own limit
+    wire().expires_never();  // for the pending read; writes have their own limit
     stream_.async_read_some(asio::buffer(&rest_, 1), then(&Session::on_readable));
     wire().expires_after(shared_->options.write);
     http::async_write_header(stream_, *serializer_, then(&Session::on_chunk_written));
   }
 
-  // A client that watches has nothing more to say: whatever ends this read, it went away.
+  // A client sends nothing during a watch: when this read ends, the client has gone away.
   void on_readable(error_code, size_t) { close(); }
 
   void pump() {
@@ -382,7 +382,7 @@ class HttpServer::Impl {
                            });
   }
 
-  // Out of descriptors, most likely: some will be closed.
+  // Most likely out of descriptors: retry later.
   void accept_later() {
     pause_.expires_after(std::chrono::milliseconds{100});
     pause_.async_wait([this](error_code error) {

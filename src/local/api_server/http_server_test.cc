@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server as a hostile or careless client meets it: raw bytes on a socket.
+// The server with hostile or careless clients: raw bytes on a socket.
 #include "local/api_server/http_server.h"
 
 #include <memory>
@@ -26,7 +26,7 @@ using testing::StartsWith;
 class HttpServerTest : public testing::Test {
  protected:
   void SetUp() override {
-    ::signal(SIGPIPE, SIG_IGN);  // a server that cuts us off is what we test
+    ::signal(SIGPIPE, SIG_IGN);  // the server closes the connection in some tests
     start({});
   }
 
@@ -64,11 +64,11 @@ class HttpServerTest : public testing::Test {
     return fd;
   }
 
-  // Cut off by the server half-way: what it said tells why.
+  // The server closed the connection early: its reply has the reason.
   static void send(const Connection& to, const std::string& bytes) {
     SSL_write(to.tls.get(), bytes.data(), static_cast<int>(bytes.size()));
   }
-  // Until `until` appears or the connection ends.
+  // Reads until `until` appears or the connection ends.
   static std::string receive(const Connection& from, const std::string& until = {}) {
     std::string got;
     char buffer[4096];

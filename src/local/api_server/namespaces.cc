@@ -59,7 +59,7 @@ Result<> delete_namespace(Transaction& transaction, const std::string& name,
   }
   kube::GarbageCollector garbage(transaction, true);
   for (const auto& found : transaction.in_namespace(name)) {
-    // One that an earlier removal took along is not there any more.
+    // An earlier removal may have deleted this object already.
     (void)static_cast<bool>(garbage.remove(found.resource, found.key, {}, now));
   }
   finish(transaction, name);

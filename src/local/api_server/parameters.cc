@@ -78,7 +78,7 @@ Result<WriteOptions> read_write_options(const Target& target) {
   } else if (!validation.empty() && validation != "Warn") {
     return invalid("fieldValidation", validation);
   }
-  // A space would be mistaken for the mark of plain writes; 128 is the real server's limit.
+  // A space would be taken for the marker of plain writes; 128 is the real server's limit.
   if (options.field_manager.size() > 128 || options.field_manager.find(' ') != std::string::npos) {
     return invalid("fieldManager", options.field_manager);
   }

@@ -21,7 +21,7 @@ struct Page {
   std::uint64_t limit = 0;  // 0: everything
 };
 
-// {"rev":7,"ns":"a","name":"b"} in base64: opaque to clients, checked when it comes back.
+// {"rev":7,"ns":"a","name":"b"} in base64: opaque to clients, validated when it is used.
 std::string continue_token(std::uint64_t revision, const ObjectKey& last) {
   return base64_encode(api::dump_json({{"rev", revision}, {"ns", last.ns}, {"name", last.name}}));
 }
@@ -46,7 +46,7 @@ Reply too_large(std::uint64_t asked, std::uint64_t latest) {
                  {}, {{"ResourceVersionTooLarge", "Too large resource version", ""}});
 }
 
-// Collects what the storage gives into the text of one answer.
+// Collects objects of the storage into the text of one reply.
 class Listing {
  public:
   Listing(const Kind& kind, const Representation& representation, WallTime now)
@@ -82,7 +82,7 @@ class Listing {
       field = "rows";
     }
     std::string out = api::dump_json(head);
-    out.pop_back();  // the closing brace comes after the items, which are text already
+    out.pop_back();  // the closing brace follows the items, which are text already
     return out + ",\"" + field + "\":[" + items_ + "]}\n";
   }
 

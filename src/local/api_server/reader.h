@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reading verbs: get, list in pages that all show one revision, and watch.
+// The read verbs: get, and list in pages of one revision.
 //
-// A page's continue token says where the next one starts and of which revision; a token whose
-// revision is compacted is 410 and the client lists again. Thread-safe.
+// A page's continue token contains the start of the next page and the revision; a token whose
+// revision is compacted is 410, and the client lists again. Thread-safe.
 
 #pragma once
 
@@ -32,7 +32,7 @@ class Reader {
   const Clock& clock_;
 };
 
-// A resourceVersion as a client gives it; nullopt when it is not a number. Empty is 0.
+// Parses a resourceVersion; nullopt when it is not a number. Empty is 0.
 std::optional<std::uint64_t> parse_revision(const std::string& text);
 
 }  // namespace paddle::local

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the server says: replies as values, and failures in the shape of the real server's Status.
-// A reply has a body, or a stream that goes on after the header (watches, logs that are followed).
+// Replies as values, and failures as the real server's Status. A reply has a body, or a stream that
+// continues after the header (watches, followed logs).
 
 #pragma once
 
@@ -24,16 +24,16 @@ struct StreamChunk {
   bool ended = false;
 };
 
-// Asked for its next piece when the last one has been sent and something may have happened. Never
-// called by two threads at once.
+// Produces the next chunk when the last one was sent and there may be new data. Never called by two
+// threads at once.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // Empty text: nothing now.
+  // Empty text: no data now.
   virtual StreamChunk next(BootTime now) = 0;
-  // Ask again after this long even if nothing woke the stream.
+  // Call next() again after this time even without a wake-up.
   virtual std::chrono::milliseconds poll_interval() const = 0;
-  // A commit in this collection is worth asking for the next piece.
+  // True if a commit in this collection should wake the stream.
   virtual bool is_interested_in(const std::string& collection) const = 0;
 };
 
@@ -45,7 +45,7 @@ struct Reply {
   std::shared_ptr<Stream> stream{};
 };
 
-// Whom a failure is about, for Status.details.
+// The object of a failure, for Status.details.
 struct StatusDetails {
   std::string group{};
   std::string plural{};
@@ -65,15 +65,15 @@ Reply json_reply(int status, const api::Json& body);
 // The reason ("NotFound") and the HTTP status follow from the error's code.
 Reply failure(const Error& error, const StatusDetails& subject = {},
               const std::vector<Cause>& causes = {});
-// For what an error code can not say: 400, 405, 406, 415...
+// For statuses without an error code: 400, 405, 406, 415...
 Reply failure(int status, const std::string& reason, const std::string& message,
               const StatusDetails& subject = {}, const std::vector<Cause>& causes = {});
 Reply bad_request(const std::string& message);
 
-// The Status of a failure by itself: the last event of a watch carries one.
+// The Status object of a failure, also used in the last event of a watch.
 api::Json status_of(int status, const std::string& reason, const std::string& message,
                     const StatusDetails& subject = {}, const std::vector<Cause>& causes = {});
-// What a successful delete answers when the object is gone.
+// The reply of a successful delete when the object is gone.
 api::Json success(const StatusDetails& subject, const std::string& uid);
 
 int http_status(Code code);

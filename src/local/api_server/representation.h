@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shape in which a client wants objects: whole, as a table for people, or metadata only. Read
-// from the Accept header as kubectl and client-go write it. Pure.
+// Content negotiation: the representation in which a client wants objects: complete, as a table, or
+// metadata only. Parsed from the Accept header of kubectl and client-go. Pure.
 
 #pragma once
 
@@ -19,15 +19,15 @@ struct Representation {
   RowObject rows = RowObject::kMetadata;
 };
 
-// nullopt when the client takes nothing that we can give (406). include_object is the parameter
+// nullopt when no acceptable representation is supported (406). include_object is the parameter
 // includeObject of table requests.
 std::optional<Representation> parse_accept(std::string_view accept,
                                            std::string_view include_object);
 
-// One object in that shape.
+// Returns one object in that representation.
 api::Json represent(const Kind& kind, api::Json object, const Representation& representation,
                     WallTime now);
-// The same from text to text; a whole object is passed on without being read.
+// The same from text to text; a complete object is returned without parsing.
 std::string represent_text(const Kind& kind, std::string_view body,
                            const Representation& representation, WallTime now);
 

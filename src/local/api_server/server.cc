@@ -14,7 +14,7 @@
 
 namespace paddle::local {
 
-// In the order of construction; destruction is the reverse, so that whoever uses goes first.
+// Members are destroyed in reverse order: users before what they use.
 class ApiServer::Parts {
  public:
   Parts(const ApiServerOptions& options, std::unique_ptr<Storage> opened, std::string secret)
@@ -98,7 +98,7 @@ Result<> ApiServer::compact() {
   CHECK_DONE(parts_->storage->compact());
   std::set<std::string> all;
   for (const Kind& kind : all_kinds()) all.insert(collection_of(kind.resource));
-  parts_->http->wake(all);  // watches that are behind learn it now
+  parts_->http->wake(all);  // watches that are behind end now
   return Done{};
 }
 

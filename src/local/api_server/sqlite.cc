@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
 
-// Leaves a prepared statement ready for its next use, however the use ended.
+// Resets a prepared statement for its next use.
 class StatementReset {
  public:
   explicit StatementReset(sqlite3_stmt* statement) : statement_(statement) {}
@@ -50,7 +50,7 @@ Database::~Database() {
 
 Result<Database> Database::open(const std::string& path) {
   sqlite3* handle = nullptr;
-  // One thread at a time, and no URI: a path is a path.
+  // One thread at a time; the path is not a URI.
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   Database made(path, handle);

@@ -13,7 +13,7 @@ using api::ObjectKey;
 using kube::EventType;
 
 constexpr std::int64_t kSchema = 1;                // PRAGMA user_version
-constexpr std::int64_t kApplication = 0x50444c53;  // "PDLS": whose file this is
+constexpr std::int64_t kApplication = 0x50444c53;  // "PDLS": marks the file as ours
 constexpr std::uint64_t kTrimEvery = 64;           // writes
 
 // A revision is never 0: to a client that means "any".
@@ -89,7 +89,7 @@ class Snapshot {
   Result<> begun_;
 };
 
-// Takes a transaction back that did not come to its COMMIT, also when an exception passes.
+// Rolls back a transaction that did not reach its COMMIT, also after an exception.
 class RollbackGuard {
  public:
   RollbackGuard(Database& database, bool& broken) : database_(database), broken_(broken) {}
@@ -162,8 +162,8 @@ Result<std::uint64_t> Storage::list_now(const Range& range, const BodySink& sink
   return static_cast<std::uint64_t>(revision);
 }
 
-// The present with every later change undone: the first change after the revision tells what was
-// there before.
+// The current state with every later change undone: the first change of an object after the
+// revision has its previous state.
 Result<> Storage::list_at_revision(const Range& range, const BodySink& sink) {
   std::map<ObjectKey, std::optional<std::string>> undone;
   CHECK_DONE(reader_.each(
@@ -242,7 +242,7 @@ Result<> Storage::write(const Body& change, bool dry_run) {
   return Done{};
 }
 
-// The collections that were changed and committed.
+// Returns the collections that were changed and committed.
 Result<std::set<std::string>> Storage::attempt(const Body& change, bool dry_run) {
   CHECK_DONE(writer_.run("BEGIN IMMEDIATE"));
   const RollbackGuard undo(writer_, broken_);
@@ -255,7 +255,7 @@ Result<std::set<std::string>> Storage::attempt(const Body& change, bool dry_run)
                          {static_cast<std::int64_t>(transaction.revision())}));
   CHECK_DONE(writer_.run("COMMIT"));
   if (++writes_ % kTrimEvery == 0) {
-    // The write is done whatever becomes of this; the next round tries again.
+    // The write has succeeded regardless of this; trimming is tried again later.
     (void)static_cast<bool>(trim());
   }
   return transaction.changed();
@@ -274,7 +274,7 @@ Result<> Storage::trim() {
   return last == 0 ? Result<>(Done{}) : forget(last);
 }
 
-// Together or not at all: a missing change that counts as kept would be lost to a watch.
+// One transaction: a watch would miss a deleted change that does not count as compacted.
 Result<> Storage::forget(std::int64_t last) {
   CHECK_DONE(writer_.run("BEGIN IMMEDIATE"));
   const RollbackGuard undo(writer_, broken_);

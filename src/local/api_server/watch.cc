@@ -22,8 +22,8 @@ struct WatchRequest {
   bool selects = false;
   Representation representation{};
   std::uint64_t cursor = 0;
-  bool from_start = false;   // first the objects that are there
-  bool marks_start = false;  // and a bookmark after them
+  bool from_start = false;   // sends existing objects first
+  bool marks_start = false;  // and then a bookmark
   bool bookmarks = false;
   std::chrono::seconds timeout{};
 };
@@ -89,10 +89,10 @@ class Watch final : public Stream {
       const bool all = static_cast<int>(found->list.size()) < kEventsAtOnce;
       request_.cursor = found->up_to;
       if (all) return;
-    } while (chunk.text.empty());  // changes that the selector passes over are no news
+    } while (chunk.text.empty());  // skip batches of changes that the selector does not match
   }
 
-  // An object that comes into or leaves the selection is an addition or a deletion.
+  // An object that enters or leaves the selection is sent as ADDED or DELETED.
   void take(StreamChunk& chunk, const Change& change) {
     const bool was = !change.before.empty() && is_selected(change.before);
     const bool is = change.type != EventType::kDeleted && is_selected(change.body);

@@ -23,7 +23,7 @@ Error not_found(const Kind& kind, const ObjectKey& key) {
   return {Code::kNotFound, qualified(kind.resource) + " \"" + key.name + "\" not found"};
 }
 
-// What a write through a subresource sees and sends.
+// The object as a subresource represents it.
 Json seen_through(const Json& object, const std::string& subresource) {
   return subresource == "scale" ? kube::scale_of(object) : object;
 }
@@ -36,7 +36,7 @@ std::string new_uid(Random& random) {
   return hex;
 }
 
-// The path says where the object is; the object may repeat it, not contradict it.
+// The path of the request is the object's key; the object must not contradict it.
 Result<> settle_key(const Kind& kind, const ObjectKey& key, Json& object, ResponseNotes& notes) {
   notes.bad_request = true;
   if (!object.is_object()) return Error{Code::kInvalid, "the body must be an object"};
@@ -101,7 +101,7 @@ Result<Json> Writer::create_in(Transaction& transaction, const Kind& kind, Json 
   return Json(*transaction.put(kind.resource, std::move(prepared), std::move(owners)));
 }
 
-// `owners` is what server-side apply decided; null for plain writes.
+// `owners` is the result of server-side apply; null for plain writes.
 Result<Json> Writer::write_in(Transaction& transaction, const Kind& kind, const Record& old,
                               Json incoming, const std::string& subresource,
                               const FieldOwners* owners, const WriteOptions& options,

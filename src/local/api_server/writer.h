@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The writing verbs of the API over Storage: each call is one durable transaction in which the
-// object is read, changed by the rules of kube/rules, validated and stored, together with whatever
-// follows from it (garbage collection, the end of a namespace). Thread-safe.
+// The write verbs of the API over Storage: each call is one durable transaction in which the object
+// is read, changed by kube/rules, validated and stored, together with the consequences (garbage
+// collection, removal of a namespace). Thread-safe.
 //
-// Namespaces must exist, as on a real server. A deleted namespace takes its objects with it and is
-// gone when the last one is; `default` and the like can not be deleted.
+// Namespaces must exist, as on a real server. Deleting a namespace deletes its objects; it is gone
+// when the last of them is. Default namespaces cannot be deleted.
 
 #pragma once
 
@@ -34,7 +34,7 @@ struct WriteOptions {
   bool force = false;
 };
 
-// What the reply says besides the outcome.
+// Further contents of the reply.
 struct ResponseNotes {
   std::vector<std::string> warnings{};
   std::vector<Cause> causes{};
@@ -57,23 +57,23 @@ class Writer {
   Result<api::Json> patch(const Kind& kind, const api::ObjectKey& key, PatchStyle style,
                           const api::Json& body, const std::string& subresource,
                           const WriteOptions& options, ResponseNotes& notes);
-  // The object as it was last seen; `gone` tells whether it is.
+  // The last state of the object; `gone`: it was removed at once.
   struct Removed {
     api::Json last;
     bool gone = false;
   };
   Result<Removed> remove(const Kind& kind, const api::ObjectKey& key,
                          const kube::DeleteOptions& options, bool dry_run);
-  // Everything that the selector matches, as it was before.
+  // Removes all objects that the selector matches; returns their last states.
   Result<std::vector<api::Json>> remove_all(const Kind& kind, const std::string& ns,
                                             const kube::Selector& selector,
                                             const kube::DeleteOptions& options, bool dry_run);
-  // POST pods/x/binding: puts the pod on a node, once.
+  // POST pods/x/binding: assigns the pod to a node, once.
   Result<> bind(const api::ObjectKey& pod, const api::Json& binding, const WriteOptions& options);
 
-  // Makes the namespaces that every cluster has. For each start.
+  // Creates the namespaces that every cluster has. Call it at each start.
   Result<> create_default_namespaces();
-  // Removes dependents whose owners are gone, and events nobody has touched for an hour.
+  // Removes dependents whose owners are gone, and events that were not updated for an hour.
   Result<> collect_garbage();
 
  private:

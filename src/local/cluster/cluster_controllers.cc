@@ -10,7 +10,7 @@ namespace paddle::local {
 using controllers::ControllerContext;
 
 Result<> add_cluster_controllers(controllers::Manager& manager, const Clock& clock) {
-  // People wait at the other end: a failed pass is tried again within seconds.
+  // Users wait for the result: a failed pass is retried within seconds.
   constexpr controllers::QueueLimits kLimits{.longest_pause = std::chrono::seconds{10}};
   CHECK_DONE(
       manager.add({.name = "binder", .limits = kLimits},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The duties over a fake cluster, also one whose every request fails once: they converge, and make
-// nothing twice.
+// The controllers over a fake cluster, also with one failure of every request: they converge and
+// create nothing twice.
 
 #include "local/cluster/cluster_controllers.h"
 

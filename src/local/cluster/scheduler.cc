@@ -46,7 +46,7 @@ class Scheduler {
   }
 
  private:
-  // What POST .../binding comes to on our own server; kube::Cluster has no verb for it.
+  // The effect of POST .../binding on our server; kube::Cluster has no verb for it.
   Result<> bind(const PendingPod& pod, const std::string& node, const kube::Call& call) {
     const kube::Patch patch{
         .body = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scheduler of one machine: gives every pod without a node the one that placement.h chooses, or
-// says in its condition PodScheduled why there is none.
+// The scheduler of one machine: binds every unscheduled pod to the node that placement.h chooses,
+// or writes the reason into its condition PodScheduled.
 
 #pragma once
 

@@ -74,7 +74,8 @@ class StatefulSetController {
     return Done{};
   }
 
-  // A namesake: ours when an answer was lost, somebody else's otherwise.
+  // A pod of that name exists: it is ours if the reply to our create was lost; otherwise it is a
+  // conflict.
   Result<> adopt(const ObjectKey& key, const StatefulSet& set, const kube::Call& call) {
     TRY(const Json found, cluster_.get(kinds::kPods, key, call));
     TRY(const api::Meta meta, api::decode_meta(found));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the pods of StatefulSets: read, decide (stateful_set_plan.h), act.
+// Manages the pods of StatefulSets: read, decide (stateful_set_plan.h), execute.
 
 #pragma once
 

@@ -32,7 +32,7 @@ StatefulSetStatus observe(const StatefulSet& set, const std::vector<MemberPod>& 
   return status;
 }
 
-// Pods by their number; those whose name is none of ours are surplus too.
+// Pods by their ordinal; pods with any other name are surplus.
 std::map<int, const MemberPod*> assign_indices(const StatefulSet& set,
                                                const std::vector<MemberPod>& pods,
                                                std::vector<const MemberPod*>& surplus) {
@@ -91,7 +91,7 @@ MemberPlan desired_members(const StatefulSet& set, const std::vector<MemberPod>&
     for (auto member = assigned.rbegin(); member != assigned.rend(); ++member) {
       const MemberPod& pod = *member->second;
       if (pod.revision == revision) {
-        if (!ready(pod)) break;  // the one before is not up yet
+        if (!ready(pod)) break;  // the previous replacement is not ready yet
         continue;
       }
       if (!pod.pod.meta.deleting()) plan.push_back(removal(pod, "the template has changed"));

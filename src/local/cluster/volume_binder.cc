@@ -15,7 +15,7 @@ using api::ObjectKey;
 using controllers::ReconcileResult;
 namespace kinds = kube::resources;
 
-// What the usual controller leaves as well; tools look for it.
+// kube-controller-manager sets it too; tools look for it.
 constexpr const char* kBindCompleted = "pv.kubernetes.io/bind-completed";
 
 class VolumeBinder {
@@ -27,7 +27,7 @@ class VolumeBinder {
         claims_(context.informers.of<Claim>(kinds::kClaims, {}, {"claim", decode_claim_object})) {
     controllers::for_kind(volumes_, context.queue);
     controllers::for_kind(claims_, context.queue);
-    // A volume that comes, goes or changes may be what a claim waits for, and the other way round.
+    // A claim may wait for a change of a volume, and the other way round.
     controllers::watches(volumes_, context.queue, [claims = claims_](const Volume& volume) {
       std::vector<ObjectKey> keys;
       for (const auto& claim : claims.list()) {

@@ -57,7 +57,7 @@ TEST(VolumePlan, ANamedVolumeIsTheOnlyOne) {
 }
 
 TEST(VolumePlan, AReservedVolumeWaitsForItsClaim) {
-  auto reserved = volume("reserved", "1Gi");  // the one who reserved it knows what it is for
+  auto reserved = volume("reserved", "1Gi");  // an explicit reservation overrides size and class
   reserved.claim = ClaimReference{{"n", "c"}, ""};
   EXPECT_EQ(chosen(desired_binding(claim(), {volume("any"), reserved})), "reserved");
   EXPECT_EQ(desired_phase(reserved, nullptr), "");

@@ -26,7 +26,7 @@ struct flock whole_file() {
   return lock;
 }
 
-// 0: nobody.
+// The pid of the lock holder; 0: not locked.
 int holder_of(int file) {
   struct flock lock = whole_file();
   if (::fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
@@ -65,7 +65,7 @@ std::optional<LockHolder> find_lock_holder(const ClusterDirectory& directory) {
   const int pid = holder_of(file.get());
   if (pid <= 0) return std::nullopt;
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  // Still the same: it lived when the descriptor was made.
+  // If the holder is still the same, it was alive when the pidfd was opened.
   if (!process || holder_of(file.get()) != pid) return std::nullopt;
   return LockHolder{.pid = pid, .process = std::move(process)};
 }

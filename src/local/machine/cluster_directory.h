@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The directory that one local cluster lives in, and who keeps it. One directory is one machine:
-// its keeper holds a lock on `daemon.lock` for as long as it lives. The kernel lets go of the lock
-// however the keeper ends and knows whose it is, so the lock is the proof of life and there is no
-// number in a file that could be somebody else's by now.
+// The data directory of one local cluster, and its lock. One directory is one cluster: the process
+// that runs it holds a lock on `daemon.lock` while it lives. The kernel releases the lock when that
+// process ends, and returns its pid, so there is no pid file that could name another process.
 
 #pragma once
 
@@ -25,14 +24,15 @@ struct ClusterDirectory {
   std::string node() const { return path + "/node"; }
 };
 
-// Makes the directory (private, with its parents) or tells in one sentence why it can not be used.
+// Creates the directory (private, with its parents); the error is one sentence.
 Result<> make_cluster_directory(const ClusterDirectory& directory);
 
-// Becomes its keeper until the descriptor is closed. kAlreadyExists when another process is.
+// Takes the lock until the descriptor is closed. kAlreadyExists when another process holds it.
 Result<UniqueFd> lock_cluster_directory(const ClusterDirectory& directory);
 
-// A keeper that was alive while we looked; the descriptor names that very process. Not for the
-// keeper itself: closing any descriptor of the file would end its lock.
+// The process that held the lock during the call; the pidfd refers to exactly that process. The
+// holder must not call find_lock_holder(): closing any descriptor of the file would release its
+// lock.
 struct LockHolder {
   int pid = 0;
   UniqueFd process{};

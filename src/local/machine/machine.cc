@@ -28,11 +28,11 @@ namespace {
 kube::Config config_of(const ClientConfig& client) {
   kube::Config config{.server = client.url, .token = client.token, .origin = "this machine"};
   config.tls.ca_pem = client.certificate;
-  config.proxy = "";  // whatever the environment says: it is this machine
+  config.proxy = "";  // no proxy for this machine
   return config;
 }
 
-// Images are named, not pulled: runtimes are our own `paddle-cache`, found by PATH.
+// Images are not pulled: runtimes are our own `paddle-cache`, found by PATH.
 controllers::OperatorOptions our_controllers() {
   return {.controllers = {"paddlejob", "sampleset", "samplejob"},
           .runtime_image = std::string("paddle-cache:") + kVersion,
@@ -41,7 +41,7 @@ controllers::OperatorOptions our_controllers() {
 
 }  // namespace
 
-// In the order of construction; destruction is the reverse.
+// Members are destroyed in reverse order.
 class Machine::Parts {
  public:
   explicit Parts(const MachineOptions& machine_options) : options(machine_options) {}
@@ -137,7 +137,7 @@ Result<std::unique_ptr<Machine>> Machine::start(const MachineOptions& options,
 }
 
 Result<> unshare_mounts() {
-  // What the machine mounts later still shows here; what we mount shows nowhere else.
+  // Later mounts of the machine are visible here; our mounts are visible nowhere else.
   const bool hidden =
       ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
   if (hidden) return Done{};
@@ -147,7 +147,7 @@ Result<> unshare_mounts() {
 }
 
 void remove_leftovers(const ClusterDirectory& directory) {
-  // Whoever makes a network takes over what an earlier one of that name left, and ends it.
+  // A Network takes over the bridge of an earlier one of that name, and its destructor removes it.
   const auto network = Network::bridge_or_loopback(directory.node());
 }
 

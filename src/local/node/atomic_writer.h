@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A directory of small files that change together, laid out as the kubelet lays out a Secret:
+// Writes a directory of small files that change atomically, with the kubelet's layout:
 //
 //   ..v7/key            the files of this version
-//   ..data -> ..v7      replaced by one rename: who opens ..data sees one version
-//   key -> ..data/key   what programs open
+//   ..data -> ..v7      replaced by one rename: readers of ..data see one version
+//   key -> ..data/key   the names that programs open
 //
-// A mount of the directory follows; a mount of one file (subPath) keeps what it was mounted with.
-// One writer at a time; readers at any time. After a failure the version before is still in place.
+// A mount of the directory shows updates; a mount of one file (subPath) does not. One writer at a
+// time, any number of readers. After a failure the previous version is still in place.
 
 #pragma once
 
@@ -25,11 +25,11 @@ struct FileModes {
   mode_t file = 0644;
 };
 
-// With its parents; the mode is set in any case.
+// Creates the directory and its parents; always sets the mode.
 Result<> make_directory(const std::string& path, mode_t mode);
 
-// Makes the directory hold these files (name -> content) and no others. Writes nothing when it does
-// already. kInvalid: a name that is not a plain file's.
+// Replaces the content of the directory by these files (name -> content). Writes nothing if it is
+// up to date. kInvalid for a name that is not a plain file name.
 Result<> replace_files(const std::string& directory,
                        const std::map<std::string, std::string>& files, FileModes modes);
 

@@ -55,7 +55,7 @@ Result<> join_network(const std::string& path) {
   return Done{};
 }
 
-// Process 1 of the container; returns only when it could not become the user's command.
+// Process 1 of the container; returns only if exec of the user's command failed.
 int become(const ContainerPlan& plan) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (sethostname(plan.hostname.c_str(), plan.hostname.size()) != 0) {
@@ -81,7 +81,7 @@ int become(const ContainerPlan& plan) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (const auto path = plan.env.find("PATH"); path != plan.env.end()) {
-    setenv("PATH", path->second.c_str(), 1);  // execvpe searches ours
+    setenv("PATH", path->second.c_str(), 1);  // execvpe searches our PATH
   }
   execvpe(argv[0], argv.data(), env.data());
   const int code = errno == ENOENT ? kNotFound : kNotExecutable;

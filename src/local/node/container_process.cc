@@ -63,7 +63,7 @@ Result<Started> spawn(const std::string& program, const char* command, int plan,
       dup2(out, STDOUT_FILENO);
       dup2(out, STDERR_FILENO);
     }
-    // Move both out of the way first: either could already be the other's number.
+    // Duplicate both to high numbers first: either could have the other's target number.
     const int high_plan = plan >= 0 ? fcntl(plan, F_DUPFD, 100) : -1;
     const int high_report = fcntl(report, F_DUPFD, 100);
     if (high_plan >= 0) dup2(high_plan, kPlanFd);

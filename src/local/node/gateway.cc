@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kForwarding = "/proc/sys/net/ipv4/ip_forward";
-// There while the machine forwards because one of us asked for it.
+// Exists while the machine forwards because one of our processes enabled it.
 constexpr const char* kOurs = "/run/paddle-ip-forward";
 constexpr const char* kBridgePrefix = "pdl";
 

@@ -17,7 +17,7 @@
 namespace paddle::local {
 namespace {
 
-// FNV-1a: stable over runs, so that a restart finds its own bridge again.
+// FNV-1a: stable between runs, so that a restart finds its own bridge.
 unsigned hash(const std::string& text) {
   unsigned value = 2166136261u;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -121,7 +121,7 @@ Result<> Network::make_bridge() {
   range_ = free_range(range_, ranges_in_use());
   CHECK_DONE(ip({"link", "add", bridge_, "type", "bridge"}));
   const std::string own = "10." + std::to_string(range_) + ".0.1/16";
-  // A fixed hardware address: otherwise it changes with its ports, and neighbours lose the machine.
+  // A fixed MAC address: otherwise it changes with the ports, and ARP caches of pods become stale.
   char mac[32];
   std::snprintf(mac, sizeof mac, "02:00:0a:%02x:00:01", range_);
   for (const auto& done :

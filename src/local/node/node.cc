@@ -22,7 +22,7 @@ namespace kinds = kube::resources;
 namespace fs = std::filesystem;
 
 constexpr int kWorkers = 4;
-// Pods are people's: a failed write is not left alone for minutes.
+// Users wait for pods: a failed write is retried within seconds.
 constexpr controllers::QueueLimits kLimits{.longest_pause = std::chrono::seconds{10}};
 
 std::unique_ptr<Network> make_network(const NodeOptions& options) {
@@ -117,7 +117,7 @@ class Node::Impl {
   const Network& network() const { return *network_; }
 
  private:
-  // Pods whose volumes are made from an object have a pass when it changes.
+  // A change of an object enqueues the pods that mount it.
   void wake_users(const kube::Store<AssignedPod>& pods, const kube::Store<ObjectVersion>& objects,
                   bool secret) {
     objects.on_change([this, pods, secret](const api::ObjectKey& key, const ObjectVersion*,

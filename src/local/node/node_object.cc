@@ -13,7 +13,7 @@ namespace {
 
 using api::Json;
 
-constexpr const char* kPods = "250";  // what one machine sensibly runs; nothing enforces it
+constexpr const char* kPods = "250";  // a sensible number; not enforced
 
 std::string system_name() {
   std::ifstream file("/etc/os-release");
@@ -24,7 +24,7 @@ std::string system_name() {
   return "Linux";
 }
 
-// The names that Go and Kubernetes use.
+// The names of Go and Kubernetes.
 std::string go_architecture(const std::string& machine) {
   if (machine == "x86_64") return "amd64";
   if (machine == "aarch64") return "arm64";
@@ -79,7 +79,7 @@ Json node_status(const MachineInfo& info, WallTime now) {
             {"architecture", info.architecture},
             {"operatingSystem", "linux"},
             {"kubeletVersion", "paddle-local"},
-            {"kubeProxyVersion", ""},  // these are not optional: client libraries insist
+            {"kubeProxyVersion", ""},  // these are required fields of client libraries
             {"machineID", ""},
             {"systemUUID", ""},
             {"bootID", ""},

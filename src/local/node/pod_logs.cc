@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPiece = 64 * 1024;
 constexpr std::chrono::milliseconds kPollInterval{100};
 
-// The starts of a container whose logs are there, oldest first.
+// The starts of a container that have logs, oldest first.
 std::vector<int> starts_of(const fs::path& logs, const std::string& container) {
   std::vector<int> starts;
   std::error_code error;
@@ -48,11 +48,11 @@ Result<std::string> container_of(const fs::path& pod, const LogRequest& request)
                "container " + request.container + " is not valid for pod " + request.pod.name};
 }
 
-// Where the last `lines` lines begin.
+// The offset of the last `lines` lines.
 off_t tail_of(int fd, std::uint64_t lines) {
   off_t at = ::lseek(fd, 0, SEEK_END);
   std::array<char, 4096> chunk;
-  bool last_byte = true;  // a final newline ends a line and begins none
+  bool last_byte = true;  // a final newline does not begin a line
   while (at > 0) {
     const off_t from = std::max<off_t>(0, at - static_cast<off_t>(chunk.size()));
     const ssize_t got = ::pread(fd, chunk.data(), static_cast<std::size_t>(at - from), from);
@@ -82,7 +82,7 @@ class FileStream final : public Stream {
   }
 
   StreamChunk next(BootTime) override {
-    // Looked at before reading: what was written before the end is then read.
+    // Checked before reading, so that everything written before the end is read.
     const bool ended = !follow_ || ::access(ended_mark_.c_str(), F_OK) == 0;
     std::string text(std::min<std::uint64_t>(kPiece, left_.value_or(kPiece)), '\0');
     const ssize_t got = ::pread(fd_.get(), text.data(), text.size(), at_);

@@ -21,7 +21,7 @@ kube::ObjectRef ref_of(const ObjectKey& key, const std::string& uid) {
   return {.api_version = "v1", .kind = "Pod", .key = key, .uid = uid};
 }
 
-// Of a StatefulSet's pod; 0 for any other.
+// The ordinal of a StatefulSet's pod; 0 for any other.
 int ordinal_of(const std::string& pod) {
   int ordinal = 0;
   const std::size_t dash = pod.rfind('-');
@@ -42,7 +42,7 @@ PodManager::~PodManager() {
   for (const auto& [key, managed] : leaving) {
     if (managed->runner) managed->runner->stop(seconds{0});
   }
-  // A reader whose runtime was just ended would wait for it for ever.
+  // A reader whose runtime has ended would wait for ever.
   options_.samples.end();
   leaving.clear();
 }
@@ -62,7 +62,7 @@ Result<ReconcileResult> PodManager::reconcile(const ObjectKey& key, std::stop_to
   const auto pod = options_.pods.find(key);
   auto managed = find(key);
   if (managed && (!pod || pod->meta.uid != managed->uid)) {
-    if (!terminate(key, *managed)) return ReconcileResult{};  // its end brings us back
+    if (!terminate(key, *managed)) return ReconcileResult{};  // its end causes another pass
     managed.reset();
   }
   if (!pod) return ReconcileResult{};
@@ -97,7 +97,7 @@ void PodManager::run(const AssignedPod& pod, std::map<std::string, int> restarts
   auto managed = std::make_shared<ManagedPod>();
   managed->uid = pod.meta.uid;
   managed->spec = *pod.spec;
-  // Before the files are made: a change is not missed.
+  // Before the files are written, so that no change is missed.
   managed->versions = current_versions(*pod.spec);
   PodRunnerContext context = options_.runner;
   context.volumes = {.claim = [this, uid = pod.meta.uid](
@@ -107,7 +107,7 @@ void PodManager::run(const AssignedPod& pod, std::map<std::string, int> restarts
                           partition = ordinal_of(pod.meta.key.name)](const RuntimeVolume& volume) {
                            return options_.samples.place(volume, uid, partition);
                          }};
-  // The runner goes before the managed that owns it, and both before the queue.
+  // The runner is destroyed before the ManagedPod that owns it, and both before the queue.
   context.report = [this, owner = managed.get()](const PodSpec& spec, const PodState& state) {
     {
       Lock lock(owner->mutex);
@@ -138,7 +138,7 @@ Result<> PodManager::sync(const AssignedPod& pod, ManagedPod& managed, const kub
       managed.runner->refresh();
     }
   }
-  // Before the state: an end that comes between the two is seen by the pass that it causes.
+  // Read before the state: an end between the two is handled by the pass that it causes.
   const bool ended = !managed.runner || managed.runner->ended();
   std::optional<PodState> state;
   {
@@ -193,7 +193,7 @@ Result<> PodManager::write_status(const ObjectKey& key, const std::string& uid, 
                                   const kube::Call& call) {
   const kube::Patch patch{.body = {{"metadata", {{"uid", uid}}}, {"status", status}}};
   auto stored = options_.cluster.patch(kinds::kPods, key, patch, "status", call);
-  // Gone, or a namesake took its place: nobody to tell.
+  // The pod is gone or was replaced by another of the same name.
   if (stored.is(Code::kNotFound) || stored.is(Code::kConflict)) return Done{};
   if (!stored) return std::move(stored).error().in("write the status of pod " + to_string(key));
   options_.pods.acknowledge(*stored);

@@ -21,13 +21,13 @@ using Phase = ContainerState::Phase;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How soon something missing is looked for again.
+// Retry interval for missing objects and for volumes that are not ready.
 constexpr milliseconds kRetryMissing{500};
 constexpr milliseconds kRetryComing{100};
-// A changed object that could not be read, or is gone.
+// Retry interval for a changed object that could not be read or is gone.
 constexpr seconds kRetryRefresh{10};
 
-// As the kubelet says it.
+// The kubelet's message.
 std::string back_off(milliseconds pause, const std::string& container) {
   return "back-off " + std::to_string(pause.count() / 1000) +
          "s restarting failed container=" + container;
@@ -162,7 +162,7 @@ Result<> PodRunner::start(ContainerSlot& slot) {
   for (const std::string& path : context_.visible_directories) {
     plan.mounts.push_back({.source = path, .target = path, .read_only = true});
   }
-  // Programs look themselves up by name.
+  // Programs resolve their own host name.
   TRY(const std::string hosts, write_hosts(context_.directory, pod.meta.uid, state_.ip, hostname));
   plan.mounts.push_back({.source = hosts, .target = "/etc/hosts"});
   for (const Mount& mount : c.mounts) {
@@ -185,7 +185,7 @@ Result<> PodRunner::start(ContainerSlot& slot) {
   return Done{};
 }
 
-// One step for one container: notice its end, start it when its time has come.
+// One step for one container: records its exit, or starts it when it is due.
 void PodRunner::sync(ContainerSlot& slot, bool init) {
   if (slot.process) {
     if (auto code = slot.process->try_wait()) {
@@ -304,11 +304,11 @@ void PodRunner::refresh_volume_files() {
   refresh_at_.reset();
   auto done = refresh_objects(directory_, pod, context_.objects(pod.meta.key.ns));
   if (done) return;
-  if (changed) failed(done.error());  // once; an object may be gone for long
+  if (changed) failed(done.error());  // logged once; an object may be gone for long
   refresh_at_ = now + kRetryRefresh;
 }
 
-// Until there is something to do for a container; keeps the files of its volumes fresh meanwhile.
+// Waits until there is work for a container; refreshes the files of its volumes first.
 void PodRunner::wait(std::vector<ContainerSlot>& slots) {
   refresh_volume_files();
   std::optional<BootTime> until = refresh_at_;

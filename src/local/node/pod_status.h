@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pod's status says, from what its containers are doing. Pure; the shape is the kubelet's,
-// so that kubectl and our own controllers read it alike.
+// Computes a pod's status from the states of its containers. Pure; the format is the kubelet's, so
+// that kubectl and our controllers can read it.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace paddle::local {
 
 struct Terminated {
   int exit_code = 0;     // 128 + signal when a signal ended it
-  std::string reason{};  // Completed, Error, or why it never ran
+  std::string reason{};  // Completed, Error, or why it did not run
   std::string message{};
   WallTime started{};
   WallTime finished{};
@@ -43,7 +43,7 @@ struct PodState {
   std::optional<WallTime> started{};
   std::map<std::string, ContainerState> init{};
   std::map<std::string, ContainerState> containers{};
-  // Set when the pod as a whole can not go on: phase Failed with this reason.
+  // Set when the whole pod has failed: phase Failed with this reason.
   std::string failed_reason{};
   std::string failed_message{};
   bool operator==(const PodState&) const = default;
@@ -52,7 +52,7 @@ struct PodState {
 std::string phase_of(const PodSpec& pod, const PodState& state);
 api::Json status_of(const PodSpec& pod, const PodState& state, WallTime now);
 
-// Whether a container that ended so is started again.
+// True if the policy restarts a container that terminated like this.
 bool starts_again(RestartPolicy policy, const Terminated& terminated, bool init);
 
 }  // namespace paddle::local

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long a container that has ended waits before it is started again. Pure.
+// Decides how long a container that has ended waits before it is restarted. Pure.
 //
-//   it ran for kHealthyRun or longer  at once
-//   it ended sooner, once in a row    at once
-//   ... again and again               after 1 s, 2 s, 4 s, ... 60 s
-//   ... and others wait for it        at once for kImmediateRestarts times, then after 1 s
+//   it ran for kHealthyRun or longer      restart at once
+//   it ended sooner, once in a row        restart at once
+//   ... repeatedly                        after 1 s, 2 s, 4 s, ... 60 s
+//   ... repeatedly, while readers wait    kImmediateRestarts times at once, then after 1 s
 //
-// A machine of one's own wants a sooner answer than the kubelet's 10 s to 5 min. Others wait for a
-// cache runtime: while it is away, every read() of a trainer stands still.
+// The pauses are shorter than the kubelet's 10 s to 5 min, because a user of one machine waits for
+// the result. Readers wait for a cache runtime: while it is down, every read() of a trainer blocks.
 
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The pauses after that many ends in a row, each after the container ran for `ran`.
+// The pauses after `ends` exits in a row, each after the container ran for `ran`.
 std::vector<milliseconds> pauses(int ends, milliseconds ran, bool readers_wait) {
   std::vector<milliseconds> found;
   RestartBackoff backoff;

@@ -92,7 +92,7 @@ Result<std::string> SampleVolumes::place(const RuntimeVolume& volume, const std:
   return volume.session ? session_of(volume.handle, partition) : place_cache(volume, partition);
 }
 
-// Recorded before it is made, so that it is found again whatever happens in between.
+// Recorded before it is created, so that it is removed later in any case.
 Result<std::string> SampleVolumes::place_cache(const RuntimeVolume& volume, int partition) {
   std::string path = (volume.path.empty() ? cache_root_ : volume.path) + "/" + volume.handle;
   if (partition > 0) path += "." + std::to_string(partition);

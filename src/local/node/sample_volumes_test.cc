@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Directories only; mounts are tried in test/local.
+// Tests directories only; mounts are tested in test/local.
 
 #include "local/node/sample_volumes.h"
 
