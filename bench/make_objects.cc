@@ -64,7 +64,7 @@ Result<std::vector<Wanted>> read_objects(const std::string& path) {
   for (std::string line; std::getline(in, line);) {
     TRY(Json object, api::parse_json(line));
     const kube::Resource* resource = resource_of(api::look_text(object, "kind"));
-    if (!resource) return Error{Code::kInvalid, "a line of " + path + " has no kind that I know"};
+    if (!resource) return Error{Code::kInvalid, "a line of " + path + " has an unknown kind"};
     all.push_back({resource, std::move(object)});
   }
   if (all.empty()) return Error{Code::kInvalid, "there are no objects in " + path};

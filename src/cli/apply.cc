@@ -57,7 +57,7 @@ Result<> run(const Apply& verb, const CommandContext& context) {
     TRY(auto some, read_documents(file));
     for (Document& document : some) all.push_back(std::move(document));
   }
-  if (all.empty()) return Error{Code::kInvalid, "there is no object in " + verb.files.front()};
+  if (all.empty()) return Error{Code::kInvalid, "no object found in " + verb.files.front()};
   TRY(Session session, Session::open(verb.flags.cluster_directory(), context));
   std::optional<Error> first;
   for (Document& document : all) {
@@ -78,13 +78,14 @@ Result<> run(const Apply& verb, const CommandContext& context) {
 }
 
 void add_apply(CLI::App& local, Command& chosen) {
-  const auto subcommand = add_verb<Apply>(local, chosen, "apply", "Makes objects what a file says.",
-                                          R"(  paddlectl local apply -f train.yaml
+  const auto subcommand =
+      add_verb<Apply>(local, chosen, "apply", "Creates or updates the objects of a file.",
+                      R"(  paddlectl local apply -f train.yaml
   paddlectl local apply -f samples/ -n team
   generate | paddlectl local apply -f -)");
   subcommand.app
       ->add_option("-f,--filename", subcommand.verb->files,
-                   "file, directory, or - for standard input; YAML or JSON, several documents")
+                   "file, directory, or - for standard input; YAML or JSON, one or more documents")
       ->required();
   add_namespace(subcommand);
 }

@@ -54,7 +54,7 @@ Result<Command> parse_command(const std::vector<std::string>& args) {
   CLI::App* local =
       app.add_subcommand("local",
                          "A cluster on this machine: no Kubernetes, no images, no daemon "
-                         "but our own.");
+                         "except our own.");
   local->require_subcommand(1);
   local->footer(R"(Examples:
   sudo paddlectl local up

@@ -104,10 +104,10 @@ Result<Daemon> Daemon::start(const local::ClusterDirectory& directory, int port)
   if (!log) return failed("open " + directory.log());
   struct stat info {};
   if (::fstat(log.get(), &info) == 0 && info.st_size > kLongLog) {
-    if (::ftruncate(log.get(), 0) != 0) return failed("shorten " + directory.log());
+    if (::ftruncate(log.get(), 0) != 0) return failed("truncate " + directory.log());
   }
   int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("make a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("create a pipe");
   UniqueFd read_end(ends[0]), write_end(ends[1]);
   std::vector<std::string> words{"paddlectl",   "local",
                                  "up",          "--foreground",
@@ -131,7 +131,7 @@ Result<> Daemon::await_ready(const std::function<void(const std::string&)>& step
     if (stop.stop_requested()) {
       CHECK_DONE(end_process(process_.get(), kGrace));
       ::waitpid(pid_, nullptr, 0);
-      return Error{Code::kCancelled, "told to stop: the local cluster was not started"};
+      return Error{Code::kCancelled, "interrupted: the local cluster was not started"};
     }
     pollfd watched{report_.get(), POLLIN, 0};
     if (::poll(&watched, 1, kLookEveryMs) <= 0) continue;
@@ -180,7 +180,7 @@ Result<> end_process(int process_fd, std::chrono::milliseconds limit) {
   if (wait_for_end(process_fd, limit)) return Done{};
   if (!send(SIGKILL)) return failed("end the local cluster");
   if (wait_for_end(process_fd, limit)) return Done{};
-  return Error{Code::kDeadline, "the local cluster's process can not be ended"};
+  return Error{Code::kDeadline, "cannot end the process of the local cluster"};
 }
 
 }  // namespace paddle::cli

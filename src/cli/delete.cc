@@ -49,9 +49,10 @@ Result<> wait_until_gone(Session& session, const DeleteTarget& it, const std::st
     if (text_at(*now, {"metadata", "uid"}) != uid) return Done{};
     const std::string name = it.kind.qualified_name() + "/" + it.key.name;
     if (deadline && session.clock().boot() >= *deadline) {
-      return Error{Code::kDeadline, name + " is being deleted but still there"};
+      return Error{Code::kDeadline, name + " is being deleted but still exists"};
     }
-    if (session.terminal().live()) session.terminal().progress("waiting for the end of " + name);
+    if (session.terminal().live())
+      session.terminal().progress("waiting for the deletion of " + name);
     if (!session.clock().sleep(std::chrono::milliseconds{100}, session.terminal().stop())) {
       return Error{Code::kCancelled, name + " is being deleted; no longer waiting for it"};
     }
@@ -94,13 +95,13 @@ Result<> run(const Delete& verb, const CommandContext& context) {
 
 void add_delete(CLI::App& local, Command& chosen) {
   const auto subcommand =
-      add_verb<Delete>(local, chosen, "delete", "Removes objects and waits until they are gone.",
+      add_verb<Delete>(local, chosen, "delete", "Deletes objects and waits until they are gone.",
                        R"(  paddlectl local delete paddlejob train
   paddlectl local delete pod/a pod/b --wait=false
   paddlectl local delete -f train.yaml --ignore-not-found)",
                        [](Delete& verb) -> Result<> {
                          if (verb.words.empty() == verb.files.empty()) {
-                           return Error{Code::kInvalid, "it takes either KIND NAME or -f FILE"};
+                           return Error{Code::kInvalid, "either KIND NAME or -f FILE is required"};
                          }
                          if (verb.words.empty()) return Done{};
                          const auto names = parse_object_names(verb.words);
@@ -111,8 +112,10 @@ void add_delete(CLI::App& local, Command& chosen) {
   subcommand.app->add_option("-f,--filename", verb.files,
                              "file, directory, or - for standard input");
   add_namespace(subcommand);
-  subcommand.app->add_flag("--wait,!--no-wait", verb.wait, "until they are gone; default: true");
-  subcommand.app->add_flag("--ignore-not-found", verb.ignore_not_found, "absent is as good");
+  subcommand.app->add_flag("--wait,!--no-wait", verb.wait,
+                           "wait until they are gone; default: true");
+  subcommand.app->add_flag("--ignore-not-found", verb.ignore_not_found,
+                           "succeed if an object does not exist");
   subcommand.app->add_option("--timeout", verb.timeout_seconds, "seconds to wait; 0: no limit")
       ->transform(
           CLI::AsNumberWithUnit(std::map<std::string, int>{{"s", 1}, {"m", 60}, {"h", 3600}}));

@@ -73,7 +73,7 @@ TEST(KindNames, EveryNamePeopleUseIsUnderstood) {
   EXPECT_EQ(kinds().named("po")->qualified_name(), "pod");
   const auto unknown = kinds().named("log");
   EXPECT_TRUE(unknown.is(Code::kNotFound));
-  EXPECT_THAT(unknown.error().message, HasSubstr("choose one of pods, paddlejobs"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("known kinds are pods, paddlejobs"));
 }
 
 TEST(KindNames, OfAnObjectAreItsVersionAndKind) {

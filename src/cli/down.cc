@@ -25,7 +25,7 @@ Result<> detach_mounts(const std::string& directory) {
     if (!each->point.starts_with(directory + "/")) continue;
     if (::umount2(each->point.c_str(), MNT_DETACH) != 0) {
       return Error{Code::kUnavailable,
-                   each->point + " is mounted and can not be unmounted: run 'umount' on it first"};
+                   each->point + " is mounted and cannot be unmounted: run 'umount' on it first"};
     }
   }
   return Done{};
@@ -38,7 +38,7 @@ Result<> remove_directory(const local::ClusterDirectory& directory) {
   if (!ours) {
     return Error{Code::kInvalid, directory.path +
                                      " does not look like the directory of a local "
-                                     "cluster: remove it yourself if you mean it"};
+                                     "cluster: remove it manually if you are sure"};
   }
   CHECK_DONE(detach_mounts(directory.path));
   fs::remove_all(directory.path, error);

@@ -71,7 +71,7 @@ class Getter {
     TRY(const Json list, fetch(session_, list_path("", ""), accept()));
     const bool none = list_at(list, {as_table() ? "rows" : "items"}).empty();
     if (none && as_table()) {
-      session_.terminal().message("there are no " + kind_.resource.plural +
+      session_.terminal().message("no " + kind_.resource.plural + " found" +
                                   (ns().empty() ? "" : " in namespace " + ns()));
     }
     show(list);
@@ -163,7 +163,7 @@ void add_get(CLI::App& local, Command& chosen) {
         }
         if (verb.words.size() > 1 || verb.words[0].find('/') != std::string::npos) {
           if (verb.all_namespaces) {
-            return Error{Code::kInvalid, "a name is in one namespace: use -n instead of -A"};
+            return Error{Code::kInvalid, "an object is in one namespace: use -n instead of -A"};
           }
           return parse_object_names(verb.words) ? Result<>(Done{})
                                                 : parse_object_names(verb.words).error();
@@ -174,8 +174,8 @@ void add_get(CLI::App& local, Command& chosen) {
   subcommand.app->add_option("kind", verb.words, "KIND[,KIND...], KIND NAME... or KIND/NAME...")
       ->required();
   add_namespace(subcommand);
-  subcommand.app->add_flag("-A,--all-namespaces", verb.all_namespaces, "of all namespaces");
-  subcommand.app->add_flag("-w,--watch", verb.watch, "go on with what changes");
+  subcommand.app->add_flag("-A,--all-namespaces", verb.all_namespaces, "in all namespaces");
+  subcommand.app->add_flag("-w,--watch", verb.watch, "watch for changes");
   subcommand.app->add_option("-l,--selector", verb.selector, "labels, like a=b,c!=d");
   subcommand.app->add_option("-o,--output", verb.output, "table, wide, json, yaml or name")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));

@@ -83,7 +83,7 @@ Result<KnownKind> Kinds::named(const std::string& name) const {
   for (const KnownKind& kind : kinds_) {
     known += (known.empty() ? "" : ", ") + kind.resource.plural;
   }
-  return Error{Code::kNotFound, "there is no kind '" + name + "' here: choose one of " + known};
+  return Error{Code::kNotFound, "unknown kind '" + name + "': known kinds are " + known};
 }
 
 Result<KnownKind> Kinds::of_object(const Json& object) const {
@@ -95,7 +95,7 @@ Result<KnownKind> Kinds::of_object(const Json& object) const {
     if (kind.resource.kind == name && kind.resource.api_version() == version) return kind;
   }
   return Error{Code::kNotFound,
-               "the server does not know the kind " + name + " in version " + version};
+               "the server does not serve the kind " + name + " in version " + version};
 }
 
 }  // namespace paddle::cli

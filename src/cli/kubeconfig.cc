@@ -36,7 +36,7 @@ void add_kubeconfig(CLI::App& local, Command& chosen) {
       R"(  (umask 077; sudo paddlectl local kubeconfig > ~/.paddle-local.kubeconfig)
   export KUBECONFIG=~/.paddle-local.kubeconfig
   export KUBECONFIG=$(paddlectl local kubeconfig --path)      # as root)");
-  subcommand.app->add_flag("--path", subcommand.verb->path, "only where it is");
+  subcommand.app->add_flag("--path", subcommand.verb->path, "print only its path");
 }
 
 }  // namespace paddle::cli

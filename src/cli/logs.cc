@@ -144,16 +144,17 @@ Result<> run(const Logs& verb, const CommandContext& context) {
 }
 
 void add_logs(CLI::App& local, Command& chosen) {
-  const auto subcommand = add_verb<Logs>(local, chosen, "logs", "Shows what containers wrote.",
+  const auto subcommand = add_verb<Logs>(local, chosen, "logs", "Prints the logs of containers.",
                                          R"(  paddlectl local logs train-worker-0
   paddlectl local logs -f paddlejob/train
   paddlectl local logs train-worker-0 --previous --tail 20)");
   Logs& verb = *subcommand.verb;
   subcommand.app->add_option("target", verb.target, "POD or KIND/NAME")->required();
   add_namespace(subcommand);
-  subcommand.app->add_option("-c,--container", verb.container, "default: the first one");
-  subcommand.app->add_flag("-f,--follow", verb.follow, "go on until the containers end");
-  subcommand.app->add_flag("-p,--previous", verb.previous, "of the run before the last restart");
+  subcommand.app->add_option("-c,--container", verb.container, "container; default: the first one");
+  subcommand.app->add_flag("-f,--follow", verb.follow, "stream until the containers end");
+  subcommand.app->add_flag("-p,--previous", verb.previous,
+                           "logs of the run before the last restart");
   subcommand.app->add_option("--tail", verb.tail, "only this many lines from the end");
 }
 

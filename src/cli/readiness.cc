@@ -43,14 +43,14 @@ Result<> check_prerequisites(const Prerequisites& prerequisites, const std::stri
   }
   if (!prerequisites.fuse_problem.empty()) {
     return Error{Code::kUnavailable,
-                 "/dev/fuse can not be used (" + prerequisites.fuse_problem +
-                     "), so samples could not be mounted: run 'modprobe fuse', or start this "
+                 "/dev/fuse cannot be used (" + prerequisites.fuse_problem +
+                     "), so samples cannot be mounted: run 'modprobe fuse', or start this "
                      "container with --device /dev/fuse"};
   }
   if (prerequisites.free_bytes < kLeastSpace) {
     return Error{Code::kUnavailable, "the disk of " + directory +
-                                         " is full (less than 64 MiB left): make room, or "
-                                         "choose another place with --directory"};
+                                         " is full (less than 64 MiB left): free some space, or "
+                                         "choose another directory with --directory"};
   }
   return Done{};
 }
@@ -75,10 +75,10 @@ Result<> await_ready(const local::ClusterDirectory& directory, const CommandCont
     if (!local::find_lock_holder(directory)) return not_running(directory);
     if (context.clock.boot() > deadline) {
       return Error{Code::kDeadline, "the local cluster in " + directory.path +
-                                        " runs but does not get ready: see " + directory.log()};
+                                        " is running but not ready: see " + directory.log()};
     }
     if (!context.clock.sleep(std::chrono::milliseconds{100}, context.terminal.stop())) {
-      return Error{Code::kCancelled, "told to stop"};
+      return Error{Code::kCancelled, "interrupted"};
     }
   }
   return Done{};

@@ -32,7 +32,7 @@ RuntimeReport fetch_report(const OwnedPod& pod, const runtime::RuntimeCredential
                            const std::stop_token& stop) {
   RuntimeReport made{.pod = pod.key.name};
   if (pod.ip.empty() || credentials.token.empty()) {
-    made.error = "it has not started yet";
+    made.error = "the runtime has not started yet";
     return made;
   }
   runtime::Client client(runtime::address_of(pod.ip), credentials, kCallTimeout);

@@ -88,14 +88,15 @@ Result<std::vector<ObjectName>> parse_object_names(const std::vector<std::string
     } else if (i > 0 && words[0].find('/') == std::string::npos) {
       names.push_back({words[0], words[i]});
     } else if (i > 0) {
-      return Error{Code::kInvalid, "'" + words[i] + "' is not KIND/NAME like the word before it"};
+      return Error{Code::kInvalid,
+                   "'" + words[i] + "' is not KIND/NAME like the argument before it"};
     }
     if (!names.empty() && (names.back().kind.empty() || names.back().name.empty())) {
       return Error{Code::kInvalid, "'" + words[i] + "' is not KIND/NAME"};
     }
   }
   if (names.empty()) {
-    return Error{Code::kInvalid, "it needs KIND NAME or KIND/NAME, like 'paddlejob train'"};
+    return Error{Code::kInvalid, "KIND NAME or KIND/NAME is required, like 'paddlejob train'"};
   }
   return names;
 }

@@ -74,7 +74,8 @@ Result<> run(const Status& verb, const CommandContext& context) {
 void add_status(CLI::App& local, Command& chosen) {
   auto output = std::make_shared<std::string>("text");
   const auto subcommand = add_verb<Status>(
-      local, chosen, "status", "Shows what runs, what is cached and where bytes came from.",
+      local, chosen, "status",
+      "Shows what is running, what is cached and where bytes were read from.",
       std::string("  paddlectl local status\n  paddlectl local status -o json\n\n") +
           kStatusJsonHelp,
       [output](Status& verb) -> Result<> {

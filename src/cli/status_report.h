@@ -33,7 +33,7 @@ struct ClusterReport {
 };
 
 inline constexpr const char* kStatusJsonHelp =
-    R"(JSON (bytes and files are numbers; more fields may come):
+    R"(JSON (bytes and files are numbers; fields may be added):
   running, directory, pid, url, kubeconfig
   nodes[]       name, ready, address
   pods          total and by phase: running, pending, succeeded, failed

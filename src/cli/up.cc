@@ -41,7 +41,7 @@ std::string program_directory() {
 void report_to(int fd, const StartupReport& report) {
   const std::string text = format_startup_report(report);
   if (fd >= 0 && ::write(fd, text.data(), text.size()) < 0) {
-    log::warn("nobody waits for the start any more");
+    log::warn("no process reads the startup reports any more");
   }
 }
 
@@ -116,7 +116,7 @@ Result<> run(const Up& verb, const CommandContext& context) {
   CHECK_DONE(check_prerequisites(inspect_machine(directory.path), directory.path));
   if (local::find_lock_holder(directory)) {
     CHECK_DONE(await_ready(directory, context, kLongestStart));
-    context.terminal.line("A local cluster runs in " + directory.path + " already.");
+    context.terminal.line("A local cluster is already running in " + directory.path + ".");
   } else {
     context.terminal.line("Starting a local cluster in " + directory.path);
     CHECK_DONE(start_in_background(verb, context));
@@ -133,8 +133,8 @@ void add_up(CLI::App& local, Command& chosen) {
   sudo paddlectl local up --foreground)");
   Up& verb = *subcommand.verb;
   subcommand.app->add_flag("--foreground", verb.foreground,
-                           "until Ctrl-C, with its log on the screen");
-  subcommand.app->add_option("--port", verb.port, "of the API server; default: any that is free")
+                           "run until Ctrl-C, with the log on the terminal");
+  subcommand.app->add_option("--port", verb.port, "port of the API server; default: any free port")
       ->check(CLI::Range(0, 65535));
   subcommand.app->add_option("--report-fd", verb.report_fd)->group("");  // internal
 }

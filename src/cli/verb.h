@@ -30,7 +30,7 @@ Subcommand<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& n
   CLI::App* app = local.add_subcommand(name, about);
   app->footer("Examples:\n" + examples);
   app->add_option("--directory", verb->flags.directory,
-                  "of the local cluster; default: $PADDLE_LOCAL_DIR, else "
+                  "directory of the local cluster; default: $PADDLE_LOCAL_DIR, else "
                   "/var/lib/paddle-operator/local");
   app->callback([verb, &chosen, check = std::move(check), name] {
     if (check) {
@@ -45,7 +45,8 @@ Subcommand<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& n
 
 template <typename Verb>
 void add_namespace(const Subcommand<Verb>& subcommand) {
-  subcommand.app->add_option("-n,--namespace", subcommand.verb->flags.ns, "default: 'default'");
+  subcommand.app->add_option("-n,--namespace", subcommand.verb->flags.ns,
+                             "namespace; default: 'default'");
 }
 
 }  // namespace paddle::cli

@@ -47,12 +47,12 @@ class Waiter {
            .timeout = watch_timeout()},
           [&](const kube::WatchEvent& event) { return take(event, end); }, session_.call());
       if (end) return *std::move(end);
-      if (watched.is(Code::kCancelled)) return Error{Code::kCancelled, "told to stop"};
+      if (watched.is(Code::kCancelled)) return Error{Code::kCancelled, "interrupted"};
       const bool again = watched || watched.is(Code::kExpired) || watched.is(Code::kUnavailable);
       if (!again) return std::move(watched).error();
       if (!watched &&
           !session_.clock().sleep(std::chrono::milliseconds{200}, session_.terminal().stop())) {
-        return Error{Code::kCancelled, "told to stop"};
+        return Error{Code::kCancelled, "interrupted"};
       }
       if (deadline_ && session_.clock().boot() >= *deadline_) return too_late();
     }
@@ -81,7 +81,7 @@ class Waiter {
       return met();
     }
     if (state.progress == WaitState::Progress::kNever) {
-      return Error{Code::kInvalid, name_ + " does not get there by itself: " + state.reason};
+      return Error{Code::kInvalid, name_ + " cannot meet the condition any more: " + state.reason};
     }
     session_.terminal().progress(describe(object));
     last_ = describe(object);
@@ -103,7 +103,7 @@ class Waiter {
     const bool has_pods = kind_.singular == "paddlejob" || kind_.singular == "sampleset";
     const std::string hint =
         has_pods ? " (see 'paddlectl local logs " + kind_.singular + "/" + key_.name + "')" : "";
-    return Error{Code::kDeadline, "it took longer than " + std::to_string(verb_.timeout_seconds) +
+    return Error{Code::kDeadline, "timed out after " + std::to_string(verb_.timeout_seconds) +
                                       " s: " + last_ + hint};
   }
 
@@ -138,7 +138,7 @@ Result<> run(const Wait& verb, const CommandContext& context) {
 void add_wait(CLI::App& local, Command& chosen) {
   auto wanted = std::make_shared<std::string>();
   const auto subcommand =
-      add_verb<Wait>(local, chosen, "wait", "Waits until an object is where it should be.",
+      add_verb<Wait>(local, chosen, "wait", "Waits until an object meets a condition.",
                      R"(  paddlectl local wait sampleset/images --for=phase=Ready
   paddlectl local wait sampleset/images --for=cached
   paddlectl local wait paddlejob/train --for=phase=Completed --timeout 10m

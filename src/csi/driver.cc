@@ -8,7 +8,7 @@ namespace paddle::csi {
 namespace {
 
 Error error_of(const grpc::Status& status, const char* call, std::stop_token stop) {
-  if (stop.stop_requested()) return {Code::kCancelled, "told to stop"};
+  if (stop.stop_requested()) return {Code::kCancelled, "stopped"};
   const bool late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
   return {late ? Code::kDeadline : Code::kUnavailable,
           std::string(call) + ": " + (late ? "no answer" : status.error_message())};
@@ -47,7 +47,7 @@ Result<DriverInfo> get_driver_info(const std::string& socket, std::chrono::milli
     return driver->Probe(context, {}, &health);
   }));
   if (health.has_ready() && !health.ready().value()) {
-    return Error{Code::kUnavailable, "Probe: it says that it is not ready yet"};
+    return Error{Code::kUnavailable, "Probe: the driver is not ready yet"};
   }
   return DriverInfo{.name = info.name(), .version = info.vendor_version()};
 }

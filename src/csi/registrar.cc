@@ -37,7 +37,7 @@ Result<DriverInfo> wait_for_driver(const std::string& socket, const Clock& clock
                  {"last", driver.error().message}});
       last_log = now;
     }
-    if (!clock.sleep(kProbeInterval, stop)) return Error{Code::kCancelled, "told to stop"};
+    if (!clock.sleep(kProbeInterval, stop)) return Error{Code::kCancelled, "stopped"};
   }
 }
 
@@ -103,7 +103,7 @@ Result<> keep_published(const PublishedServer& published, const Registration& re
     const auto state = published.file.state();
     if (state == SocketFile::State::kGone) return Done{};
     if (state == SocketFile::State::kReplaced && !std::exchange(replaced, true)) {
-      log::warn("another process has taken our place in the registry; waiting until it leaves",
+      log::warn("another process has replaced our socket in the registry; waiting until it leaves",
                 {{"driver", registration.name}});
     }
   }
@@ -113,7 +113,7 @@ Result<> keep_published(const PublishedServer& published, const Registration& re
 std::string choose_name(const RegistrarOptions& options, const DriverInfo& driver) {
   if (options.name.empty()) return driver.name;
   if (options.name != driver.name) {
-    log::warn("the driver calls itself otherwise",
+    log::warn("the driver reports another name",
               {{"given", options.name}, {"driver", driver.name}});
   }
   return options.name;
@@ -138,7 +138,8 @@ Result<> run_registrar(const RegistrarOptions& options, const Clock& clock, std:
   while (!stop.stop_requested()) {
     TRY(const PublishedServer published, publish_server(paths, registration, statuses));
     CHECK_DONE(keep_published(published, registration, statuses, stop));
-    if (!stop.stop_requested()) log::warn("the socket in the registry is gone; putting it back");
+    if (!stop.stop_requested())
+      log::warn("the socket in the registry is gone; publishing it again");
   }
   return Done{};
 }

@@ -42,7 +42,7 @@ Result<> check_socket_path(const std::string& flag, const std::string& path) {
 Result<RegistryPaths> registry_paths(const std::string& registry, const std::string& driver) {
   if (!is_driver_name(driver)) {
     return Error{Code::kInvalid, "'" + driver.substr(0, kShownInErrors) +
-                                     "' can not be the name of a CSI driver: it has 1 to 63 "
+                                     "' is not a valid name of a CSI driver: it must have 1 to 63 "
                                      "letters, digits, dots and dashes"};
   }
   const std::string file = driver + "-reg.sock";

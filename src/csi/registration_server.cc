@@ -63,8 +63,8 @@ class RegistrationServer::Impl {
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
     if (!server_) {
-      return Error{Code::kUnavailable, "can not listen at " + path +
-                                           "; its directory has to be there and be ours to write"};
+      return Error{Code::kUnavailable,
+                   "cannot listen at " + path + "; its directory must exist and be writable"};
     }
     return Done{};
   }

@@ -13,7 +13,7 @@ namespace paddle::csi {
 namespace {
 
 Error failed(const std::string& doing, const std::string& path) {
-  return {Code::kUnavailable, "can not " + doing + " " + path + ": " + std::strerror(errno)};
+  return {Code::kUnavailable, "cannot " + doing + " " + path + ": " + std::strerror(errno)};
 }
 
 }  // namespace

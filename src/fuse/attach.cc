@@ -44,7 +44,7 @@ Result<> wait_for(int fd, short events, const StopEvent& stop, BootTime deadline
   while (true) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - system_clock().boot()).count();
-    if (left <= 0) return Error{Code::kDeadline, "no answer in time"};
+    if (left <= 0) return Error{Code::kDeadline, "no reply in time"};
     std::array<pollfd, 2> wait{pollfd{fd, events, 0}, pollfd{stop.fd(), POLLIN, 0}};
     const int ready =
         ::poll(wait.data(), wait.size(), static_cast<int>(std::min<std::int64_t>(left, 60'000)));
@@ -75,7 +75,7 @@ Result<Directory> open_directory(const std::string& path) {
 
 Result<UniqueFd> new_socket() {
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return failed("make a unix socket", errno);
+  if (!fd) return failed("create a unix socket", errno);
   return fd;
 }
 
@@ -139,7 +139,7 @@ Result<Packet> receive_packet(int socket) {
     }
   }
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    return Error{Code::kInvalid, "a message too long for the attach socket"};
+    return Error{Code::kInvalid, "the message is too long for the attach socket"};
   }
   return packet;
 }
@@ -156,7 +156,8 @@ bool is_allowed_peer(int socket) {
 Result<Attached> attach(const std::string& directory, const std::string& name,
                         const std::vector<int>& channels, const std::optional<Negotiated>& resumed,
                         std::chrono::milliseconds limit, std::stop_token stop) {
-  if (!is_attach_name(name)) return Error{Code::kInvalid, "a mount's name is a short word"};
+  if (!is_attach_name(name))
+    return Error{Code::kInvalid, "the name of a mount must be 1 to 255 printable characters"};
   if (channels.empty() || channels.size() > kAttachChannels) {
     return Error{Code::kInvalid, "attach needs 1 to " + std::to_string(kAttachChannels) +
                                      " channels, not " + std::to_string(channels.size())};
@@ -175,7 +176,7 @@ Result<Attached> attach(const std::string& directory, const std::string& name,
   CHECK_DONE(wait_for(link.get(), POLLIN, stopped, deadline));
   TRY(const Packet packet, receive_packet(link.get()));
   if (packet.text.empty()) {
-    return Error{Code::kUnavailable, "the runtime hung up over attach; ask it again"};
+    return Error{Code::kUnavailable, "the runtime closed the connection during attach; retry"};
   }
   TRY(const Negotiated agreed, decode_attach_answer(packet.text));
   return Attached{agreed, std::move(link)};
@@ -211,7 +212,7 @@ class AttachServer::Impl {
       if (!peer) {
         // Out of descriptors or memory: pause instead of spinning.
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-          log::warn("can not accept on the attach socket", {{"reason", std::strerror(errno)}});
+          log::warn("cannot accept on the attach socket", {{"reason", std::strerror(errno)}});
           system_clock().sleep(std::chrono::milliseconds{100}, stop_.get_token());
         }
         continue;
@@ -219,7 +220,8 @@ class AttachServer::Impl {
       const auto answer = serve(peer.get());
       if (!answer) log::warn("attach failed", {{"reason", answer.error().message}});
       if (auto sent = send_packet(peer.get(), encode_attach_answer(answer)); !sent) {
-        log::info("nobody waits for the answer to attach", {{"reason", sent.error().message}});
+        log::info("the caller no longer waits for the reply to attach",
+                  {{"reason", sent.error().message}});
       }
     }
   }

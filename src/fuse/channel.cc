@@ -76,7 +76,7 @@ Result<> Channel::notify(std::int32_t code, std::span<const std::byte> head, std
   return device_error(doing, errno);
 }
 
-Result<> Channel::resend() const { return notify(kNotifyResend, {}, {}, "ask for a resend"); }
+Result<> Channel::resend() const { return notify(kNotifyResend, {}, {}, "request a resend"); }
 
 Result<> Channel::increase_epoch() const {
   return notify(kNotifyIncreaseEpoch, {}, {}, "increase the epoch");

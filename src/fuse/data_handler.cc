@@ -110,7 +110,7 @@ Answer DataHandler::lookup(samplefs::NodeId parent, std::string_view name) {
   auto found = files_.lookup(parent, name);
   if (found.is(Code::kNotFound)) return give(encode_no_entry(options_.attr_options));
   if (!found) return fail(std::move(found).error());
-  if (!usable(*found)) return fail(Error{Code::kInternal, "the index holds an impossible entry"});
+  if (!usable(*found)) return fail(Error{Code::kInternal, "the index contains an invalid entry"});
   return give(encode_entry(*found, options_.attr_options));
 }
 
@@ -153,7 +153,7 @@ Answer DataHandler::whole(samplefs::NodeId node, const Read& want, BufferPool::L
     const std::uint64_t left = now->size > want.offset ? now->size - want.offset : 0;
     if (*got != std::min<std::uint64_t>(left, want.size)) {
       return fail(
-          Error{Code::kInternal, "a read answered " + std::to_string(*got) + " bytes of " +
+          Error{Code::kInternal, "a read returned " + std::to_string(*got) + " bytes of " +
                                      std::to_string(std::min<std::uint64_t>(left, want.size))});
     }
   }

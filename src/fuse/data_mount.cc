@@ -38,7 +38,7 @@ Result<std::unique_ptr<DataMount>> DataMount::start(const std::string& path,
 
 DataMount::~DataMount() {
   if (auto done = unmount(); !done) {
-    log::error("could not unmount", {{"path", point_}, {"reason", done.error().message}});
+    log::error("cannot unmount", {{"path", point_}, {"reason", done.error().message}});
   }
 }
 

@@ -34,7 +34,7 @@ bool plain(const std::string& text) {
 
 Result<std::string> mount_data_options(int channel, const MountOptions& options) {
   if (!plain(options.subtype) || !plain(options.source)) {
-    return Error{Code::kInvalid, "source and subtype of a mount are plain words"};
+    return Error{Code::kInvalid, "source and subtype of a mount must be plain words"};
   }
   std::string list = "fd=" + std::to_string(channel) + ",rootmode=40000";
   list += ",user_id=" + std::to_string(options.user_id);
@@ -89,7 +89,7 @@ Result<Unmounted> unmount(const std::string& point, const std::string& device,
     if (top->device != device) {
       for (const MountEntry& entry : mounts) {
         if (entry.point == point && entry.device == device) {
-          return Error{Code::kConflict, "another mount lies over ours at '" + point + "'"};
+          return Error{Code::kConflict, "another mount covers ours at '" + point + "'"};
         }
       }
       return Unmounted::kNothing;

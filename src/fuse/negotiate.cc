@@ -78,7 +78,7 @@ std::string to_text(const Negotiated& agreed) {
 }
 
 Result<Negotiated> negotiated_from_text(std::string_view text) {
-  const Error bad{Code::kInvalid, "not a remembered FUSE negotiation"};
+  const Error bad{Code::kInvalid, "not a saved FUSE negotiation"};
   std::array<std::uint64_t, 7> values{};
   constexpr std::string_view kStart = "fuse1";
   if (!text.starts_with(kStart) || !text.ends_with("\n")) return bad;

@@ -41,7 +41,8 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
                                                 SessionOptions options,
                                                 std::optional<Negotiated> resumed) {
   if (channels.empty() || options.max_misses == 0 || options.spare_threads == 0) {
-    return Error{Code::kInvalid, "a FUSE session needs a channel, a read and a spare thread"};
+    return Error{Code::kInvalid,
+                 "a FUSE session needs at least one channel, one read and one spare thread"};
   }
   InitOptions init_options = options.init_options;
   init_options.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
@@ -123,7 +124,7 @@ void Session::send(const Task& task, const Answer& answer) {
   if (task.channel->reply(request.unique, answer.error, answer.body()) != ChannelStatus::kBroken)
     return;
   // The kernel rejected the reply; an unanswered request would block its process.
-  log::error("the kernel refused an answer", {{"op", opcode_name(request.opcode)}});
+  log::error("the kernel rejected a reply", {{"op", opcode_name(request.opcode)}});
   if (answer.error == 0) task.channel->reply(request.unique, EIO, {});
 }
 

@@ -171,7 +171,7 @@ TEST_F(FillerTest, KnowsEveryBlockOfAnIndex) {
   EXPECT_EQ(but_one.rest().size(), 3u);
   store_->drop_all(but_one.rest());
   EXPECT_EQ(store_->stats().blocks, kFiles);
-  EXPECT_EQ(UnreferencedBlocks(store_->keys()).rest().size(), kFiles) << "nobody needs anything";
+  EXPECT_EQ(UnreferencedBlocks(store_->keys()).rest().size(), kFiles) << "no block is referenced";
 }
 
 }  // namespace

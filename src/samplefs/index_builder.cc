@@ -65,7 +65,7 @@ void IndexBuilder::push(const source::Object& object, std::string_view path, con
 
 Result<> IndexBuilder::add(const source::Object& object, const Origin& origin) {
   if (!source::is_path(object.path) || !source::is_etag(object.etag) || object.size > INT64_MAX) {
-    return Error{Code::kInvalid, "the listing holds an object that can not be a sample"};
+    return Error{Code::kInvalid, "the listing contains an object that cannot be a sample"};
   }
   const std::string path = path_of_object(object.path, origin.destination);
   if (!source::is_path(path)) {
@@ -169,7 +169,7 @@ Result<IndexBuilder::Shape> IndexBuilder::shape() const {
     bytes += entry.size;
     if (bytes > kMaxSetSize) {
       return Error{Code::kInvalid,
-                   "the source lists more than 4 PiB, which is more than a set may have; sync a "
+                   "the source lists more than 4 PiB, the maximum of a set; sync a "
                    "part of it: a longer prefix, or include and exclude"};
     }
     const auto path = entry.path();

@@ -33,7 +33,7 @@ Result<std::shared_ptr<const Index>> Index::open(const std::string& path) {
     return Error{Code::kUnavailable, std::string("open the index file: ") + std::strerror(errno)};
   }
   struct stat file {};
-  if (::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return invalid("is no file");
+  if (::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return invalid("is not a file");
   const auto size = static_cast<std::size_t>(file.st_size);
   if (size < sizeof(IndexHeader)) return invalid("is truncated");
   void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
@@ -63,7 +63,7 @@ Result<> Index::check() {
   std::memcpy(&header, file_.data(), sizeof header);
   if (std::memcmp(header.magic, kIndexMagic, sizeof kIndexMagic) != 0) return invalid("is not one");
   if (header.version < kFirstIndexVersion || header.version > kIndexVersion) {
-    return invalid("has a version that we do not know");
+    return invalid("has an unknown version");
   }
   if (header.file_size != file_.size() || !fits(header, file_.size())) {
     return invalid("is truncated");
@@ -107,7 +107,7 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
   const IndexNode at = node(position);
   const std::uint64_t text_size = std::uint64_t{at.name_size} + at.etag_size;
   if (at.text > header_.text_size || text_size > header_.text_size - at.text) {
-    return invalid("has a name outside of it");
+    return invalid("has a name outside of the texts");
   }
   const bool root = position == kRoot;
   if (root ? at.name_size != 0 || at.kind != NodeKind::kDirectory || at.id != kRootId
@@ -119,7 +119,7 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
         !source::is_etag(text(at.text + at.name_size, at.etag_size))) {
       return invalid("has an invalid file");
     }
-    if (at.origin >= origins_.size()) return invalid("has a file from nowhere");
+    if (at.origin >= origins_.size()) return invalid("has a file without an origin");
     if (at.origin != 0 && !is_beneath(path_of(position), origin(at.origin).destination)) {
       return invalid("has a file outside of its destination");
     }

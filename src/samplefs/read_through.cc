@@ -21,7 +21,7 @@ class OneSource final : public Sources {
 Error gave_up(const Block& block, const source::CallContext& context) {
   if (context.stop.stop_requested()) return {Code::kCancelled, "the read was stopped"};
   return {Code::kDeadline,
-          "read " + std::string(block.path) + ": the source did not give it in time"};
+          "read " + std::string(block.path) + ": the source did not return it in time"};
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
   EXPECT_EQ(data.counters().failures, 1u);
   EXPECT_EQ(data.counters().downloaded, 0u);
   broken = false;
-  EXPECT_TRUE(read(data).is(Code::kUnavailable)) << "the kernel asks a second time at once";
+  EXPECT_TRUE(read(data).is(Code::kUnavailable)) << "the second READ of the kernel fails at once";
   EXPECT_EQ(data.counters().failures, 1u);
   clock.advance(RecentFailures::kKept);
   EXPECT_EQ(*read(data), bytes_);

@@ -163,7 +163,7 @@ bool Store::put(const Block& block, std::span<const std::byte> data, ReadBack re
     ++write_failures_;
     if (written.error().code == Code::kThrottled) disk_full_until_ = clock_.boot() + kDiskFullPause;
   }
-  log::warn("can not write to the cache", {{"error", written.error().message}});
+  log::warn("cannot write to the cache", {{"error", written.error().message}});
   return false;
 }
 

@@ -41,7 +41,7 @@ using Directory = std::unique_ptr<DIR, CloseDirectory>;
 // kNotFound when there is none.
 Result<Directory> open_folder(int root, const std::string& name) {
   UniqueFd fd(::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "no such folder"};
+  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "no such directory"};
   if (!fd) return failed("open " + name);
   Directory directory(::fdopendir(fd.get()));
   if (!directory) return failed("open " + name);

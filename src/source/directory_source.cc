@@ -179,7 +179,7 @@ Result<> DirectorySource::read(std::string_view path, std::string_view etag, std
   while (!into.empty()) {
     if (context.stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
     if (context.left(clock_).count() == 0) {
-      return Error{Code::kDeadline, "the directory did not give the bytes in time"};
+      return Error{Code::kDeadline, "the directory did not return the bytes in time"};
     }
     const ssize_t got = ::pread(fd.get(), into.data(), std::min(into.size(), std::size_t{1} << 20),
                                 static_cast<off_t>(offset));

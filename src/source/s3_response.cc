@@ -54,13 +54,13 @@ Result<> check_s3_range(const net::HttpReply& reply, std::string_view etag, std:
     const std::string range =
         "bytes " + std::to_string(offset) + "-" + std::to_string(offset + size - 1) + "/";
     if (!reply.content_range.starts_with(range)) {
-      return Error{Code::kInvalid, "the server sent another range than asked for"};
+      return Error{Code::kInvalid, "the server sent another range than requested"};
     }
   } else if (offset != 0) {
-    return Error{Code::kInvalid, "the server does not know ranges"};
+    return Error{Code::kInvalid, "the server does not support ranges"};
   }
   if (received != size) {
-    return Error{Code::kUnavailable, "the server sent fewer bytes than asked for"};
+    return Error{Code::kUnavailable, "the server sent fewer bytes than requested"};
   }
   return Done{};
 }

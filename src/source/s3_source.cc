@@ -103,7 +103,7 @@ Result<net::HttpCall> S3Source::call(const CallContext& context) const {
       .timeout = options_.timeout, .header_timeout = options_.header_timeout, .stop = context.stop};
   if (!context.limited()) return call;
   const auto left = std::chrono::ceil<milliseconds>(context.left(clock_));
-  if (left.count() == 0) return Error{Code::kDeadline, "no time is left to ask the server"};
+  if (left.count() == 0) return Error{Code::kDeadline, "no time is left to call the server"};
   call.timeout = shorter(call.timeout, left);
   call.header_timeout = shorter(call.header_timeout, std::max(left / 2, milliseconds{1}));
   return call;
@@ -139,7 +139,7 @@ Result<Listed> S3Source::list(const ObjectSink& sink, std::stop_token stop) {
     for (S3Object& object : page.objects) {
       if (stop.stop_requested()) return Error{Code::kCancelled, "the listing was stopped"};
       if (!object.key.starts_with(prefix)) {
-        return Error{Code::kInvalid, "the listing holds a key outside of the prefix"};
+        return Error{Code::kInvalid, "the listing contains a key outside of the prefix"};
       }
       std::string path = object.key.substr(prefix.size());
       if (const auto why = why_no_path(path); !why.empty()) {
@@ -155,7 +155,7 @@ Result<Listed> S3Source::list(const ObjectSink& sink, std::stop_token stop) {
     }
     if (!page.truncated) return listed;
     if (page.next == token) {
-      return Error{Code::kInvalid, "the listing goes in circles: the same page twice"};
+      return Error{Code::kInvalid, "the listing repeats a page"};
     }
     token = std::move(page.next);
   }
@@ -168,7 +168,7 @@ Result<> S3Source::read_once(const std::string& key, std::string_view etag, std:
   std::size_t received = 0;
   const auto sink = [&](std::string_view piece) -> Result<> {
     if (piece.size() > into.size() - received) {
-      return Error{Code::kInvalid, "the server sent more bytes than asked for"};
+      return Error{Code::kInvalid, "the server sent more bytes than requested"};
     }
     std::memcpy(into.data() + received, piece.data(), piece.size());
     received += piece.size();

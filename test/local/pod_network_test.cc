@@ -55,7 +55,7 @@ class Greeter {
     auto* address = reinterpret_cast<sockaddr*>(&any);
     if (::bind(socket_.get(), address, size) != 0 || ::listen(socket_.get(), 4) != 0 ||
         ::getsockname(socket_.get(), address, &size) != 0) {
-      return Error{Code::kInternal, "can not listen"};
+      return Error{Code::kInternal, "cannot listen"};
     }
     return static_cast<int>(ntohs(any.sin_port));
   }
@@ -101,7 +101,7 @@ class PodNetworkTest : public MachineTest {
     MachineTest::SetUp();
     if (!node_) return;
     const std::string note = node_->network_note();
-    EXPECT_EQ(note.find("no way"), std::string::npos) << note;
+    EXPECT_EQ(note.find("cannot reach other networks"), std::string::npos) << note;
   }
   Json asker(const std::string& name, const std::string& address, int port) {
     Json made = pod(name, ask(address, port));

@@ -62,7 +62,7 @@ TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_thei
   const auto attach = [&](const std::optional<fuse::Negotiated>& resumed) {
     return fuse::attach(session_.path(), "set", channels, resumed, kLong);
   };
-  ASSERT_TRUE(attach({}).is(Code::kUnavailable)) << "nobody listens yet";
+  ASSERT_TRUE(attach({}).is(Code::kUnavailable)) << "no server listens yet";
 
   auto runtime = std::make_unique<Runtime>(session_.path(), files_);
   auto attached = attach({});
@@ -75,7 +75,7 @@ TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_thei
   for (std::uint64_t round = 1; round < 8; ++round) {
     runtime.reset();
     pollfd wait{attached->link.get(), POLLIN, 0};
-    ASSERT_EQ(::poll(&wait, 1, 20'000), 1) << "the holder is told";
+    ASSERT_EQ(::poll(&wait, 1, 20'000), 1) << "the end of the server is noticed";
     Content content;
     std::jthread reader([&] { content = read_all(point_ / std::to_string(round)); });
     runtime = std::make_unique<Runtime>(session_.path(), files_);

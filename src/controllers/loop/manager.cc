@@ -138,7 +138,7 @@ Result<> Manager::end() {
   }
   std::string stuck;
   for (Controller* controller : unfinished) {
-    log::warn("passes did not finish in time; telling them to stop",
+    log::warn("passes did not finish in time; cancelling them",
               {{"controller", controller->name()}});
     if (!controller->cancel(options_.cancel_limit)) stuck += " " + controller->name();
   }

@@ -121,9 +121,10 @@ Reply Api::write(const RequestInfo& info, const Target& target, const Request& r
   }
   if (request.method == "PATCH") return patch(info, target, request, *options);
   if (!is_json(request.content_type)) {
-    return failure(415, "UnsupportedMediaType",
-                   "this server takes objects as application/json only: give them to kubectl in a "
-                   "file, with `kubectl apply -f`");
+    return failure(
+        415, "UnsupportedMediaType",
+        "this server accepts objects as application/json only: pass them to kubectl in a "
+        "file, with `kubectl apply -f`");
   }
   auto body = api::parse_json(request.body);
   if (!body) return bad_request("the body is not JSON: " + body.error().message);
@@ -204,7 +205,7 @@ Reply Api::logs(const RequestInfo& info, const Target& target) {
   if (!*pod) {
     return failure({Code::kNotFound, "pods \"" + info.key.name + "\" not found"}, details);
   }
-  if (!options_.logs) return bad_request("this server has no node that keeps logs");
+  if (!options_.logs) return bad_request("this server has no node with logs");
   auto wanted = read_log_request(info.key, target);
   if (!wanted) return bad_request(wanted.error().message);
   auto stream = options_.logs(*wanted);

@@ -61,7 +61,7 @@ Reply safely(const HttpServer::Handler& handler, const Request& request) {
   try {
     return handler(request);
   } catch (const std::exception& e) {
-    log::error("a request met a defect",
+    log::error("exception in a request",
                {{"method", request.method}, {"target", request.target}, {"what", e.what()}});
     return failure(500, "InternalError", "an error on the server has prevented the request");
   }
@@ -231,7 +231,7 @@ class Session : public std::enable_shared_from_this<Session> {
     try {
       chunk = source_->next(shared_->clock->boot());
     } catch (const std::exception& e) {
-      log::error("a stream met a defect", {{"what", e.what()}});
+      log::error("exception in a stream", {{"what", e.what()}});
       return close();
     }
     ending_ = chunk.ended;
@@ -336,7 +336,7 @@ class HttpServer::Impl {
       shared_->tls.use_private_key(asio::buffer(serving_certificate.key), asio::ssl::context::pem,
                                    error);
     }
-    if (error) return Error{Code::kInvalid, "the certificate can not be used: " + error.message()};
+    if (error) return Error{Code::kInvalid, "the certificate cannot be used: " + error.message()};
     SSL_CTX_set_min_proto_version(shared_->tls.native_handle(), TLS1_2_VERSION);
     const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(options.port));
     acceptor_.open(endpoint.protocol(), error);

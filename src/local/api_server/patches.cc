@@ -77,9 +77,11 @@ Result<Json> json_patched(Json object, const Json& patch) {
   if (!patch.is_array()) return bad("a JSON patch must be a list of operations");
   if (patch.size() > kMostOperations) return bad("the patch has too many operations");
   for (const Json& operation : patch) {
-    if (!is_operation(operation)) return bad("the patch holds something that is no operation");
+    if (!is_operation(operation))
+      return bad("the patch contains an element that is not an operation");
     try {
-      if (!apply(object, operation)) return bad("the patch adds to what is no object or list");
+      if (!apply(object, operation))
+        return bad("the patch adds to a value that is neither an object nor a list");
     } catch (const Json::exception& failure) {
       return bad(std::string("the patch does not apply: ") + failure.what());
     }

@@ -51,7 +51,7 @@ class ApiServer::Parts {
   void run_garbage_collection(std::chrono::seconds pause) {
     while (clock.sleep(pause, stop.get_token())) {
       if (auto done = writer.collect_garbage(); !done) {
-        log::warn("tidying failed", {{"error", done.error().message}});
+        log::warn("garbage collection failed", {{"error", done.error().message}});
       }
     }
   }

@@ -67,7 +67,7 @@ Error Database::failure(int code) const {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return {Code::kInternal, "the database " + path_ + " is damaged (" + why +
-                                   "): restore it from a copy, or remove it to start afresh"};
+                                   "): restore it from a backup, or remove it to start again"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Code::kUnavailable, "the database " + path_ + " is in use by another program"};
@@ -77,7 +77,7 @@ Error Database::failure(int code) const {
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {Code::kUnavailable, "the database " + path_ + " can not be used: " + why};
+      return {Code::kUnavailable, "the database " + path_ + " cannot be used: " + why};
     default:
       return {Code::kInternal, "the database " + path_ + ": " + why};
   }
@@ -145,7 +145,7 @@ Result<std::int64_t> Database::number(const char* sql, std::initializer_list<Sql
     found = true;
     return false;
   }));
-  if (!found) return Error{Code::kInternal, "the database " + path_ + " lacks an answer"};
+  if (!found) return Error{Code::kInternal, "the database " + path_ + " returned no row"};
   return value;
 }
 

@@ -53,7 +53,7 @@ Result<> prepare(Database& database, const std::string& path) {
   }
   if (version > kSchema) {
     return Error{Code::kInvalid, path + " was written by a newer version (schema " +
-                                     std::to_string(version) + ", this one knows up to " +
+                                     std::to_string(version) + ", this one supports up to " +
                                      std::to_string(kSchema) + ")"};
   }
   std::string check_result;
@@ -63,7 +63,7 @@ Result<> prepare(Database& database, const std::string& path) {
   }));
   if (check_result == "ok") return Done{};
   return Error{Code::kInternal, "the database " + path + " is damaged (" + check_result +
-                                    "): restore it from a copy, or remove it to start afresh"};
+                                    "): restore it from a backup, or remove it to start again"};
 }
 
 Error expired(std::uint64_t asked, std::int64_t compacted) {
@@ -229,7 +229,8 @@ Result<> Storage::write(const Body& change, bool dry_run) {
   std::set<std::string> changed;
   {
     Lock lock(writing_);
-    if (broken_) return Error{Code::kUnavailable, "an earlier write could not be undone: restart"};
+    if (broken_)
+      return Error{Code::kUnavailable, "an earlier write could not be rolled back: restart"};
     TRY(changed, attempt(change, dry_run));
   }
   if (changed.empty()) return Done{};

@@ -198,7 +198,7 @@ TEST_F(StorageTest, ADamagedDatabaseIsSaidInOneSentence) {
   const auto opened = Storage::open({.directory = directory()});
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("is damaged"));
-  EXPECT_THAT(opened.error().message, HasSubstr("remove it to start afresh"));
+  EXPECT_THAT(opened.error().message, HasSubstr("remove it to start again"));
 }
 
 TEST_F(StorageTest, AFileOfSomebodyElseIsNotTouched) {

@@ -71,8 +71,8 @@ std::string requested_labels(const PendingPod& pod) {
   for (const auto& [key, value] : pod.node_selector) {
     labels += (labels.empty() ? "" : ", ") + key + "=" + value;
   }
-  if (labels.empty()) return "the labels that its node affinity asks for";
-  return "the labels that it asks for (" + labels + ")";
+  if (labels.empty()) return "the labels that the node affinity of the pod requires";
+  return "the labels that the pod requires (" + labels + ")";
 }
 
 }  // namespace
@@ -132,19 +132,19 @@ bool fits(const PendingPod& pod, const NodeInfo& node) {
 Placement place(const PendingPod& pod, std::vector<NodeInfo> nodes) {
   constexpr const char* kNoNode = "Unschedulable";
   if (!pod.gates.empty()) {
-    return {.message = "waiting until its scheduling gate " + pod.gates.front() +
-                       (pod.gates.size() > 1 ? " and others are" : " is") + " taken away",
+    return {.message = "waiting until the scheduling gate " + pod.gates.front() +
+                       (pod.gates.size() > 1 ? " and others are" : " is") + " removed",
             .reason = "SchedulingGated"};
   }
   std::erase_if(nodes, [](const NodeInfo& node) { return !node.ready || node.unschedulable; });
   if (nodes.empty()) {
-    return {.message = "no node is ready; start one, or wait until it is", .reason = kNoNode};
+    return {.message = "no node is ready; start one, or wait until one is", .reason = kNoNode};
   }
   std::erase_if(nodes, [&](const NodeInfo& node) { return !fits(pod, node); });
   if (nodes.empty()) {
-    return {.message = "no node has " + requested_labels(pod) +
-                       "; label the node or change what the pod asks for",
-            .reason = kNoNode};
+    return {
+        .message = "no node has " + requested_labels(pod) + "; label the node or change the pod",
+        .reason = kNoNode};
   }
   return {.node = std::ranges::min(nodes, {}, [](const NodeInfo& node) {
                     return node.meta.key;

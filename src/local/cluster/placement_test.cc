@@ -46,7 +46,7 @@ TEST(Placement, APodWithASchedulingGateGoesNowhere) {
   const auto waits = place(*decode_pending_pod(object), {node("a")});
   EXPECT_EQ(waits.node, "");
   EXPECT_EQ(waits.reason, "SchedulingGated");
-  EXPECT_EQ(waits.message, "waiting until its scheduling gate x/data is taken away");
+  EXPECT_EQ(waits.message, "waiting until the scheduling gate x/data is removed");
   object["spec"]["schedulingGates"] = Json::array();
   EXPECT_EQ(place(*decode_pending_pod(object), {node("a")}).node, "a");
   EXPECT_EQ(place({}, {}).reason, "Unschedulable");

@@ -66,7 +66,7 @@ class StatefulSetController {
     if (made.is(Code::kAlreadyExists)) return adopt({set.meta.key.ns, name}, set, call);
     if (!made) {
       record_event(set, kube::EventKind::kWarning, "FailedCreate",
-                   "can not create pod " + name + ": " + made.error().message);
+                   "cannot create pod " + name + ": " + made.error().message);
       return std::move(made).error().in("create pod " + name);
     }
     pods_.acknowledge(*made);
@@ -84,8 +84,8 @@ class StatefulSetController {
       pods_.acknowledge(found);
       return Done{};
     }
-    return Error{Code::kConflict, "a pod named " + key.name +
-                                      " is there already and belongs to somebody else; remove it"};
+    return Error{Code::kConflict,
+                 "a pod named " + key.name + " exists and does not belong to this set; remove it"};
   }
 
   Result<> remove(const DeleteMember& a, const StatefulSet& set, const kube::Call& call) {

@@ -74,7 +74,7 @@ MemberPlan desired_members(const StatefulSet& set, const std::vector<MemberPod>&
     } else if (!ready(*found->second)) {
       all_ready = false;
       if (ended(*found->second) && !found->second->pod.meta.deleting()) {
-        plan.push_back(removal(*found->second, "it ended; another one takes its place"));
+        plan.push_back(removal(*found->second, "it ended; it is replaced"));
         replacing = true;
       }
     }
@@ -84,7 +84,7 @@ MemberPlan desired_members(const StatefulSet& set, const std::vector<MemberPod>&
   for (const MemberPod* member : surplus) {
     if (member->pod.meta.deleting()) continue;
     if (!set.parallel && going) break;
-    plan.push_back(removal(*member, "the set is smaller now"));
+    plan.push_back(removal(*member, "the set was scaled down"));
     if (!set.parallel) break;
   }
   if (!set.on_delete && !replacing) {

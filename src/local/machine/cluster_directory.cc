@@ -46,7 +46,7 @@ Result<> make_cluster_directory(const ClusterDirectory& directory) {
   auto made = error ? Result<>(Error{Code::kUnavailable, error.message()})
                     : make_private_directory(directory.path);
   if (made) return Done{};
-  return Error{made.error().code, directory.path + " can not be used (" + made.error().message +
+  return Error{made.error().code, directory.path + " cannot be used (" + made.error().message +
                                       "): choose another one with --directory"};
 }
 
@@ -56,7 +56,7 @@ Result<UniqueFd> lock_cluster_directory(const ClusterDirectory& directory) {
   struct flock lock = whole_file();
   if (::fcntl(file.get(), F_SETLK, &lock) == 0) return file;
   if (errno != EACCES && errno != EAGAIN) return failed("lock " + directory.lock());
-  return Error{Code::kAlreadyExists, "a local cluster runs in " + directory.path + " already"};
+  return Error{Code::kAlreadyExists, "a local cluster is already running in " + directory.path};
 }
 
 std::optional<LockHolder> find_lock_holder(const ClusterDirectory& directory) {

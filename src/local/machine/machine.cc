@@ -79,13 +79,13 @@ class Machine::Parts {
     CHECK_DONE(add_cluster_controllers(*manager));
     running = std::thread([this] {
       auto done = manager->run(stop_source.get_token());
-      if (!done) log::error("the controllers ended badly", {{"error", done.error().message}});
+      if (!done) log::error("the controllers failed", {{"error", done.error().message}});
       ended = true;
     });
     while (!manager->ready()) {
       if (ended) return Error{Code::kUnavailable, "the controllers do not start"};
       if (!system_clock().sleep(std::chrono::milliseconds{10}, stop)) {
-        return Error{Code::kCancelled, "told to stop during the start"};
+        return Error{Code::kCancelled, "interrupted during the start"};
       }
     }
     report_step("controllers of PaddleJobs, SampleSets and SampleJobs");
@@ -132,7 +132,7 @@ Result<std::unique_ptr<Machine>> Machine::start(const MachineOptions& options,
   CHECK_DONE(parts->serve());
   CHECK_DONE(parts->control(stop));
   CHECK_DONE(parts->run_pods());
-  if (stop.stop_requested()) return Error{Code::kCancelled, "told to stop during the start"};
+  if (stop.stop_requested()) return Error{Code::kCancelled, "interrupted during the start"};
   return std::unique_ptr<Machine>(new Machine(std::move(parts)));
 }
 
@@ -141,7 +141,7 @@ Result<> unshare_mounts() {
   const bool hidden =
       ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
   if (hidden) return Done{};
-  return Error{Code::kForbidden, std::string("this process may not have mounts of its own (") +
+  return Error{Code::kForbidden, std::string("this process may not create a mount namespace (") +
                                      std::strerror(errno) +
                                      "): run it as root, in a container with SYS_ADMIN"};
 }

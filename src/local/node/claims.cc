@@ -43,7 +43,7 @@ Result<ClaimTarget> resolve_claim(const api::ObjectKey& key, const BoundClaim* c
     if (volume->handle.empty() || volume->handle.front() == '.' ||
         volume->handle.find('/') != std::string::npos) {
       return Error{Code::kInvalid, "the volume " + volume->meta.key.name +
-                                       " has a volumeHandle that is no plain name"};
+                                       " has a volumeHandle that is not a plain name"};
     }
     return ClaimTarget{SampleMount{volume->handle, key.name + "-runtime"}};
   }
@@ -52,7 +52,7 @@ Result<ClaimTarget> resolve_claim(const api::ObjectKey& key, const BoundClaim* c
                "the volume " + volume->meta.key.name + " is of " +
                    (volume->driver.empty() ? std::string("a kind")
                                            : "the CSI driver '" + volume->driver + "'") +
-                   ", which one machine can not mount; use a SampleSet or a hostPath volume"};
+                   ", which one machine cannot mount; use a SampleSet or a hostPath volume"};
 }
 
 }  // namespace paddle::local

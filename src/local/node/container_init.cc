@@ -114,15 +114,14 @@ int container_init() {
   auto plan = decode_container_plan(*json);
   if (!plan) return report(plan.error(), kSetupFailed);
   if (plan->argv.empty()) {
-    return report({Code::kInvalid, "no command: say one in the container's `command`"},
-                  kSetupFailed);
+    return report({Code::kInvalid, "no command: set the container's `command`"}, kSetupFailed);
   }
 
   if (auto joined = join_network(plan->network_namespace); !joined) {
     return report(joined.error(), kSetupFailed);
   }
   if (unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC) != 0) {
-    return report(os_error("make the container's namespaces"), kSetupFailed);
+    return report(os_error("create the container's namespaces"), kSetupFailed);
   }
   inner = fork();
   if (inner < 0) return report(os_error("start the container"), kSetupFailed);
@@ -139,7 +138,7 @@ int container_init() {
 
 int pod_pause() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (unshare(CLONE_NEWNET) != 0) return report(os_error("make the pod's network"), kSetupFailed);
+  if (unshare(CLONE_NEWNET) != 0) return report(os_error("create the pod's network"), kSetupFailed);
   UniqueFd socket_fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
   std::strncpy(request.ifr_name, "lo", IFNAMSIZ - 1);

@@ -67,7 +67,7 @@ Result<unsigned> AddressPool::take() {
     last_ = last_ % size_ + 1;
     if (taken_.insert(last_).second) return last_;
   }
-  return Error{Code::kUnavailable, "no pod address is left"};
+  return Error{Code::kUnavailable, "no free pod address"};
 }
 
 Network::Network(const std::string& instance, unsigned range)
@@ -108,7 +108,7 @@ Network::~Network() {
   gateway_.reset();
   if (!bridged_) return;
   if (auto gone = ip({"link", "del", bridge_}); !gone) {
-    log::warn("can not remove the pods' bridge",
+    log::warn("cannot remove the bridge of the pods",
               {{"bridge", bridge_}, {"error", gone.error().message}});
   }
 }

@@ -28,12 +28,12 @@ constexpr controllers::QueueLimits kLimits{.longest_pause = std::chrono::seconds
 std::unique_ptr<Network> make_network(const NodeOptions& options) {
   const std::string& instance = options.instance.empty() ? options.directory : options.instance;
   auto network = options.bridge ? Network::bridge_or_loopback(instance)
-                                : Network::loopback(instance, "no bridge was asked for");
+                                : Network::loopback(instance, "no bridge was requested");
   if (!network->bridged()) {
     log::warn("pods share this machine's network and have loopback addresses",
               {{"reason", network->why_not_bridged()}});
   } else if (!network->why_closed().empty()) {
-    log::warn("pods reach each other and this machine, but not the outside",
+    log::warn("pods reach each other and this machine, but no other network",
               {{"reason", network->why_closed()}});
   }
   return network;
@@ -157,8 +157,8 @@ class Node::Impl {
 Result<std::unique_ptr<Node>> Node::start(kube::Cluster& cluster, NodeOptions options,
                                           Metrics& metrics, const Clock& clock) {
   if (!options.directory.starts_with('/')) {
-    return Error{Code::kInvalid, "the node's directory '" + options.directory +
-                                     "' is not absolute; give the whole path"};
+    return Error{Code::kInvalid,
+                 "the node's directory '" + options.directory + "' is not an absolute path"};
   }
   std::error_code error;
   fs::create_directories(options.directory, error);
@@ -182,7 +182,7 @@ std::string Node::network_note() const {
   }
   const std::string note = "pods have addresses in " + network.range();
   if (network.why_closed().empty()) return note;
-  return note + " but no way to the outside: " + network.why_closed();
+  return note + " but cannot reach other networks: " + network.why_closed();
 }
 
 }  // namespace paddle::local

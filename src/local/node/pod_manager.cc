@@ -203,7 +203,7 @@ Result<> PodManager::write_status(const ObjectKey& key, const std::string& uid, 
 Result<> PodManager::finish(const ObjectKey& key, const std::string& uid, const kube::Call& call) {
   auto removed = options_.cluster.remove(kinds::kPods, key, {.uid = uid, .grace_seconds = 0}, call);
   if (removed || removed.is(Code::kNotFound) || removed.is(Code::kConflict)) return Done{};
-  return std::move(removed).error().in("let pod " + to_string(key) + " go");
+  return std::move(removed).error().in("remove pod " + to_string(key));
 }
 
 Result<std::string> PodManager::place_claim(const ObjectKey& claim, const std::string& uid) {

@@ -286,7 +286,7 @@ void PodRunner::run_containers(std::stop_token stop) {
 void PodRunner::refresh_volume_files() {
   const PodSpec pod = spec();
   const auto failed = [&](const Error& error) {
-    log::warn("can not refresh a pod's files",
+    log::warn("cannot refresh the files of a pod",
               {{"pod", api::to_string(pod.meta.key)}, {"error", error.message}});
   };
   if (pod.meta != published_meta_) {

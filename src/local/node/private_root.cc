@@ -52,7 +52,7 @@ Result<UniqueFd> detach(const BindMount& mount) {
   UniqueFd tree(static_cast<int>(
       syscall(SYS_open_tree, root.get(), "",
               AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
-  if (!tree) return os_error("take volume " + mount.source);
+  if (!tree) return os_error("clone the mount of volume " + mount.source);
   if (mount.read_only) {
     mount_attr attr{};
     attr.attr_set = MOUNT_ATTR_RDONLY;
@@ -66,7 +66,7 @@ Result<UniqueFd> detach(const BindMount& mount) {
 
 Result<bool> is_directory(int fd) {
   struct stat st {};
-  if (fstat(fd, &st) != 0) return os_error("look at a volume");
+  if (fstat(fd, &st) != 0) return os_error("stat a volume");
   return S_ISDIR(st.st_mode);
 }
 
@@ -108,7 +108,7 @@ Result<> overlay(const std::string& directory, const std::string& root) {
   CHECK_DONE(make_directories(memory + "/upper"));
   CHECK_DONE(make_directories(memory + "/work"));
   if (mount_with(memory)) return Done{};
-  return os_error("lay a private layer over this machine's files");
+  return os_error("mount a private layer over this machine's files");
 }
 
 // Mounts with files of the machine, which an overlay of "/" does not include.
@@ -176,7 +176,7 @@ Result<> enter_private_root(const std::string& directory, const std::vector<Bind
   CHECK_DONE(make_directories(root + "/tmp"));
   const std::string tmp = directory + "/tmp";
   CHECK_DONE(make_directories(tmp));
-  if (chmod(tmp.c_str(), 01777) != 0) return os_error("open up /tmp");
+  if (chmod(tmp.c_str(), 01777) != 0) return os_error("set the mode of /tmp");
   CHECK_DONE(bind_recursively(tmp, root + "/tmp"));
 
   CHECK_DONE(pivot(root));

@@ -77,7 +77,7 @@ void ServedMount::run(std::stop_token stop) {
 Result<> ServedMount::serve(std::stop_token stop) {
   if (!agreed_) {
     if (::access((session_ + "/attach.sock").c_str(), F_OK) != 0) {
-      return Error{Code::kUnavailable, "nobody listens yet"};
+      return Error{Code::kUnavailable, "no runtime listens yet"};
     }
     CHECK_DONE(mount());
   }
@@ -113,7 +113,7 @@ Result<> ServedMount::mount() {
 void ServedMount::unmount() {
   if (!mounted_.channel) return;
   if (auto done = fuse::unmount(mounted_.point, mounted_.device, kUnmountGrace, clock_); !done) {
-    log::error("can not unmount", {{"path", point_}, {"reason", done.error().message}});
+    log::error("cannot unmount", {{"path", point_}, {"reason", done.error().message}});
   }
   clones_.clear();
   mounted_ = {};

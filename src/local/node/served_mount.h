@@ -53,7 +53,7 @@ class ServedMount {
 
   mutable Mutex mutex_;
   bool ready_ GUARDED_BY(mutex_) = false;
-  std::string why_not_ GUARDED_BY(mutex_){"nobody listens yet"};
+  std::string why_not_ GUARDED_BY(mutex_){"no runtime listens yet"};
 
   std::jthread thread_;
 };
