@@ -12,6 +12,7 @@
 #include "api/json/yaml_reader.h"
 #include "base/unique_fd.h"
 #include "cli/fields.h"
+#include "os/read_file.h"
 
 namespace paddle::cli {
 namespace {
@@ -53,29 +54,16 @@ Result<Json> parse_one(const std::string& text) {
   return api::parse_yaml(text);
 }
 
-Result<std::string> read_all(int file, const std::string& name) {
-  std::string text;
-  char piece[65536];
-  for (;;) {
-    const ssize_t count = ::read(file, piece, sizeof piece);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error{Code::kUnavailable, name + ": " + std::strerror(errno)};
-    if (count == 0) return text;
-    text.append(piece, static_cast<size_t>(count));
-    if (text.size() > kLargestFile) return Error{Code::kInvalid, name + " is larger than 16 MiB"};
-  }
-}
-
 Result<std::vector<Document>> read_one(const std::string& name) {
   if (name == "-") {
-    TRY(const std::string text, read_all(STDIN_FILENO, "standard input"));
+    TRY(const std::string text, os::read_to_end(STDIN_FILENO, "standard input", kLargestFile));
     return split_documents("standard input", text);
   }
   const UniqueFd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) {
     return Error{Code::kNotFound, "cannot read " + name + ": " + std::strerror(errno)};
   }
-  TRY(const std::string text, read_all(file.get(), name));
+  TRY(const std::string text, os::read_to_end(file.get(), name, kLargestFile));
   return split_documents(name, text);
 }
 

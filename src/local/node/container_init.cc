@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "local/node/container_plan.h"
 #include "local/node/os_error.h"
 #include "local/node/private_root.h"
+#include "os/read_file.h"
 
 namespace paddle::local {
 namespace {
@@ -33,18 +35,6 @@ int report(const Error& error, int exit_code) {
   [[maybe_unused]] const auto written =
       write(kReportFd, error.message.data(), error.message.size());
   return exit_code;
-}
-
-Result<std::string> read_all(int fd) {
-  std::string text;
-  char chunk[65536];
-  while (true) {
-    const ssize_t got = read(fd, chunk, sizeof chunk);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return os_error("read the container plan");
-    if (got == 0) return text;
-    text.append(chunk, static_cast<size_t>(got));
-  }
 }
 
 Result<> join_network(const std::string& path) {
@@ -106,7 +96,7 @@ int wait_for(pid_t child) {
 int container_init() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   fcntl(kReportFd, F_SETFD, FD_CLOEXEC);
-  auto text = read_all(kPlanFd);
+  auto text = os::read_to_end(kPlanFd, "the container plan", std::numeric_limits<size_t>::max());
   close(kPlanFd);
   if (!text) return report(text.error(), kSetupFailed);
   auto json = api::parse_json(*text);
