@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "cli/documents.h"
-#include "cli/fields.h"
 #include "cli/verb.h"
 
 namespace paddle::cli {
@@ -26,14 +26,14 @@ Json applied_fields(Json object) {
 Result<std::string> apply_one(Session& session, const Apply& verb, Json object) {
   TRY(const KnownKind kind, session.kind_of(object));
   Json& metadata = object["metadata"];
-  if (!metadata.is_object() || text_at(metadata, {"name"}).empty()) {
+  if (!metadata.is_object() || api::look_text(metadata, "name").empty()) {
     return Error{Code::kInvalid, "it has no metadata.name"};
   }
-  if (kind.resource.namespaced && text_at(metadata, {"namespace"}).empty()) {
+  if (kind.resource.namespaced && api::look_text(metadata, "namespace").empty()) {
     metadata["namespace"] = verb.flags.namespace_or_default();
   }
-  const kube::ObjectKey key{kind.resource.namespaced ? text_at(metadata, {"namespace"}) : "",
-                            text_at(metadata, {"name"})};
+  const kube::ObjectKey key{kind.resource.namespaced ? api::look_text(metadata, "namespace") : "",
+                            api::look_text(metadata, "name")};
   const auto before = session.client().get(kind.resource, key, session.call());
   if (!before && !before.is(Code::kNotFound)) return before.error();
   const auto after = session.client().patch(kind.resource, key,

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "cli/documents.h"
-#include "cli/fields.h"
 #include "cli/verb.h"
 
 namespace paddle::cli {
@@ -26,9 +26,9 @@ Result<std::vector<DeleteTarget>> find_all(Session& session, const Delete& verb,
   for (const Document& each : documents) {
     auto kind = session.kind_of(each.object);
     if (!kind) return std::move(kind).error().in(each.where);
-    const std::string ns = text_at(each.object, {"metadata", "namespace"});
+    const std::string ns = api::look_text(each.object, "/metadata/namespace");
     add(*kind, ns.empty() ? verb.flags.namespace_or_default() : ns,
-        text_at(each.object, {"metadata", "name"}));
+        api::look_text(each.object, "/metadata/name"));
   }
   if (verb.words.empty()) return found;
   TRY(const auto names, parse_object_names(verb.words));
@@ -46,7 +46,7 @@ Result<> wait_until_gone(Session& session, const DeleteTarget& it, const std::st
     auto now = session.client().get(it.kind.resource, it.key, session.call());
     if (now.is(Code::kNotFound)) return Done{};
     if (!now) return std::move(now).error();
-    if (text_at(*now, {"metadata", "uid"}) != uid) return Done{};
+    if (api::look_text(*now, "/metadata/uid") != uid) return Done{};
     const std::string name = it.kind.qualified_name() + "/" + it.key.name;
     if (deadline && session.clock().boot() >= *deadline) {
       return Error{Code::kDeadline, name + " is being deleted but still exists"};
@@ -76,14 +76,14 @@ Result<> run(const Delete& verb, const CommandContext& context) {
   std::vector<std::pair<DeleteTarget, std::string>> going;
   for (const DeleteTarget& it : all) {
     auto now = session.client().get(it.kind.resource, it.key, session.call());
-    auto done =
-        now ? session.client().remove(it.kind.resource, it.key,
-                                      {.uid = text_at(*now, {"metadata", "uid"})}, session.call())
-            : Result<>(now.error());
+    auto done = now ? session.client().remove(it.kind.resource, it.key,
+                                              {.uid = api::look_text(*now, "/metadata/uid")},
+                                              session.call())
+                    : Result<>(now.error());
     if (done.is(Code::kNotFound) && verb.ignore_not_found) continue;
     if (!done) return session.explained(std::move(done).error());
     context.terminal.line(it.kind.qualified_name() + " \"" + it.key.name + "\" deleted");
-    going.emplace_back(it, text_at(*now, {"metadata", "uid"}));
+    going.emplace_back(it, api::look_text(*now, "/metadata/uid"));
   }
   if (!verb.wait) return Done{};
   for (const auto& [it, uid] : going) {

@@ -9,9 +9,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "api/json/look.h"
 #include "api/json/yaml_reader.h"
 #include "base/unique_fd.h"
-#include "cli/fields.h"
 #include "os/read_file.h"
 
 namespace paddle::cli {
@@ -81,11 +81,11 @@ Result<std::vector<Document>> split_documents(const std::string& file, std::stri
     if (!object->is_object()) {
       return Error{Code::kInvalid, where + " is not an object: it has no apiVersion and kind"};
     }
-    if (text_at(*object, {"kind"}) != "List") {
+    if (api::look_text(*object, "kind") != "List") {
       found.push_back({where, *std::move(object)});
       continue;
     }
-    const Json& items = list_at(*object, {"items"});
+    const Json& items = api::look_list(*object, "items");
     for (size_t k = 0; k < items.size(); ++k) {
       found.push_back({where + ", item " + std::to_string(k + 1), items[k]});
     }

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "api/json/yaml_writer.h"
-#include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "net/values/url.h"
@@ -69,19 +69,19 @@ class Getter {
 
   Result<> show_list() {
     TRY(const Json list, fetch(session_, list_path("", ""), accept()));
-    const bool none = list_at(list, {as_table() ? "rows" : "items"}).empty();
+    const bool none = api::look_list(list, as_table() ? "rows" : "items").empty();
     if (none && as_table()) {
       session_.terminal().message("no " + kind_.resource.plural + " found" +
                                   (ns().empty() ? "" : " in namespace " + ns()));
     }
     show(list);
-    return verb_.watch ? follow("", text_at(list, {"metadata", "resourceVersion"})) : Done{};
+    return verb_.watch ? follow("", api::look_text(list, "/metadata/resourceVersion")) : Done{};
   }
 
   Result<> show_one(const std::string& name) {
     TRY(const Json object, fetch(session_, kube::path_of(kind_.resource, {ns(), name}), accept()));
     show(object);
-    return verb_.watch ? follow(name, text_at(object, {"metadata", "resourceVersion"})) : Done{};
+    return verb_.watch ? follow(name, api::look_text(object, "/metadata/resourceVersion")) : Done{};
   }
 
   void show(const Json& given) {
@@ -93,8 +93,9 @@ class Getter {
     if (verb_.output == "json") return session_.terminal().line(given.dump(2));
     if (verb_.output == "yaml") return session_.terminal().print(api::to_block_yaml(given));
     const bool list = given.contains("items");
-    for (const Json& each : list ? list_at(given, {"items"}) : Json::array({given})) {
-      session_.terminal().line(kind_.qualified_name() + "/" + text_at(each, {"metadata", "name"}));
+    for (const Json& each : list ? api::look_list(given, "items") : Json::array({given})) {
+      session_.terminal().line(kind_.qualified_name() + "/" +
+                               api::look_text(each, "/metadata/name"));
     }
   }
 
@@ -108,8 +109,8 @@ class Getter {
           for (auto end = rest.find('\n'); end != std::string::npos; end = rest.find('\n')) {
             TRY(const Json event, api::parse_json(rest.substr(0, end)));
             rest.erase(0, end + 1);
-            const Json* object = find_at(event, {"object"});
-            if (object && text_at(event, {"type"}) != "BOOKMARK") show(*object);
+            const Json& object = api::look(event, "object");
+            if (!object.is_null() && api::look_text(event, "type") != "BOOKMARK") show(object);
           }
           return Done{};
         },

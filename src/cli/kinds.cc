@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 
 namespace paddle::cli {
 namespace {
@@ -39,20 +39,20 @@ std::string KnownKind::qualified_name() const {
 
 std::vector<KnownKind> kinds_in(const Json& list) {
   std::vector<KnownKind> found;
-  const std::string group_version = text_at(list, {"groupVersion"});
+  const std::string group_version = api::look_text(list, "groupVersion");
   const auto slash = group_version.find('/');
   const bool core = slash == std::string::npos;
-  for (const Json& each : list_at(list, {"resources"})) {
-    const std::string plural = text_at(each, {"name"});
+  for (const Json& each : api::look_list(list, "resources")) {
+    const std::string plural = api::look_text(each, "name");
     if (plural.empty() || plural.find('/') != std::string::npos) continue;
     KnownKind kind{.resource = {.group = core ? "" : group_version.substr(0, slash),
                                 .version = core ? group_version : group_version.substr(slash + 1),
                                 .plural = plural,
-                                .kind = text_at(each, {"kind"}),
-                                .namespaced = is_true_at(each, {"namespaced"})},
-                   .singular = text_at(each, {"singularName"})};
+                                .kind = api::look_text(each, "kind"),
+                                .namespaced = api::look_flag(each, "namespaced")},
+                   .singular = api::look_text(each, "singularName")};
     if (kind.singular.empty()) kind.singular = lower(kind.resource.kind);
-    for (const Json& name : list_at(each, {"shortNames"})) {
+    for (const Json& name : api::look_list(each, "shortNames")) {
       if (name.is_string()) kind.short_names.push_back(name.get<std::string>());
     }
     found.push_back(std::move(kind));
@@ -64,9 +64,9 @@ Result<Kinds> Kinds::discover(kube::Client& client, const kube::Call& call) {
   TRY(const Json core, get_json(client, "/api/v1", call));
   std::vector<KnownKind> all = kinds_in(core);
   TRY(const Json groups, get_json(client, "/apis", call));
-  for (const Json& group : list_at(groups, {"groups"})) {
-    for (const Json& version : list_at(group, {"versions"})) {
-      const std::string path = "/apis/" + text_at(version, {"groupVersion"});
+  for (const Json& group : api::look_list(groups, "groups")) {
+    for (const Json& version : api::look_list(group, "versions")) {
+      const std::string path = "/apis/" + api::look_text(version, "groupVersion");
       TRY(const Json list, get_json(client, path, call));
       for (KnownKind& kind : kinds_in(list)) all.push_back(std::move(kind));
     }
@@ -87,7 +87,8 @@ Result<KnownKind> Kinds::named(const std::string& name) const {
 }
 
 Result<KnownKind> Kinds::of_object(const Json& object) const {
-  const std::string version = text_at(object, {"apiVersion"}), name = text_at(object, {"kind"});
+  const std::string version = api::look_text(object, "apiVersion"),
+                    name = api::look_text(object, "kind");
   if (version.empty() || name.empty()) {
     return Error{Code::kInvalid, "it has no apiVersion or no kind"};
   }

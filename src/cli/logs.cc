@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "base/sync.h"
-#include "cli/fields.h"
 #include "cli/pods.h"
 #include "cli/verb.h"
 #include "cli/wait_condition.h"
@@ -36,7 +36,7 @@ Result<> stream_log(Session& session, const Logs& verb, const kube::ObjectKey& p
     auto done = session.client().stream_raw(log_path(verb, pod), "*/*", sink, session.call());
     if (done || !verb.follow || !done.is(Code::kInvalid)) return done;
     TRY(const Json now, session.client().get(kube::resources::kPods, pod, session.call()));
-    if (text_at(now, {"status", "phase"}) != "Pending") return done;
+    if (api::look_text(now, "/status/phase") != "Pending") return done;
     if (!session.clock().sleep(kPollInterval, session.terminal().stop())) return Done{};
   }
 }

@@ -9,8 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "api/json/look.h"
 #include "base/unique_fd.h"
-#include "cli/fields.h"
+#include "cli/wait_condition.h"
 
 namespace paddle::cli {
 namespace {
@@ -26,7 +27,7 @@ bool node_is_ready(const local::ClusterDirectory& directory, const CommandContex
       [&](std::string_view text) -> Result<> {
         TRY(const api::Json node, api::parse_json(text));
         const api::Json* condition = condition_of(node, "Ready");
-        ready = ready || (condition && text_at(*condition, {"status"}) == "True");
+        ready = ready || (condition && api::look_text(*condition, "status") == "True");
         return Done{};
       },
       session->call());

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 #include "cli/pods.h"
 #include "runtime/client.h"
 #include "runtime/identity.h"
@@ -17,14 +17,14 @@ constexpr std::chrono::seconds kCallTimeout{5};
 
 // The token is empty when the Secret does not exist (yet).
 Result<runtime::RuntimeCredentials> credentials_for(Session& session, const Json& set) {
-  const std::string ns = text_at(set, {"metadata", "namespace"});
-  const std::string name = text_at(set, {"metadata", "name"});
+  const std::string ns = api::look_text(set, "/metadata/namespace");
+  const std::string name = api::look_text(set, "/metadata/name");
   auto secret =
       session.client().get(kube::resources::kSecrets, {ns, name + "-runtime"}, session.call());
   if (secret.is(Code::kNotFound)) return runtime::RuntimeCredentials{};
   if (!secret) return session.explained(std::move(secret).error());
   // Runtimes of samplefs do not use TLS.
-  const bool tls = text_at(set, {"status", "engine"}) == "juicefs";
+  const bool tls = api::look_text(set, "/status/engine") == "juicefs";
   return runtime::access_from(runtime::secret_values(*secret), ns, name, tls);
 }
 

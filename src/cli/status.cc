@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
 #include "cli/progress.h"
 #include "cli/runtime_reports.h"
 #include "cli/status_report.h"

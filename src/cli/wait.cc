@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
 
@@ -43,7 +43,7 @@ class Waiter {
           kind_.resource,
           {.ns = key_.ns,
            .field_selector = "metadata.name=" + key_.name,
-           .resource_version = text_at(*object, {"metadata", "resourceVersion"}),
+           .resource_version = api::look_text(*object, "/metadata/resourceVersion"),
            .timeout = watch_timeout()},
           [&](const kube::WatchEvent& event) { return take(event, end); }, session_.call());
       if (end) return *std::move(end);

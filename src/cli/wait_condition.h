@@ -37,6 +37,9 @@ struct WaitState {
 // PaddleJob Completed or Failed, a SampleSet SyncFailed, a SampleJob or Pod Succeeded or Failed.
 WaitState evaluate(const WaitCondition& condition, const api::Json& object);
 
+// The condition of that type in status.conditions, or null.
+const api::Json* condition_of(const api::Json& object, const std::string& type);
+
 // The message that explains an object's state: that of its Ready condition, or of the first
 // condition that is not True; empty when there is none.
 std::string explanation(const api::Json& object);
