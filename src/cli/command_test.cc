@@ -57,7 +57,7 @@ TEST(CommandLine, LogsDeleteAndWaitAreAsInKubectl) {
   EXPECT_TRUE(parse<Kubeconfig>({"kubeconfig", "--path"}).path);
 }
 
-TEST(CommandLine, AWrongOneIsOneSentence) {
+TEST(CommandLine, AnInvalidCommandLineIsOneSentence) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{},
         {"nonsense"},
@@ -104,12 +104,12 @@ TEST(CommandLine, EveryVerbHasHelpWithExamples) {
   EXPECT_THAT(help({"local", "status"}), HasSubstr("fromSource"));
 }
 
-TEST(CommandLine, VersionIsExact) {
+TEST(CommandLine, VersionPrintsTheExactVersion) {
   EXPECT_EQ(*parse_command({"--version"}),
             Command(ShowText{std::string("paddlectl ") + kVersion + "\n"}));
 }
 
-TEST(Names, AreAKindAndNamesOrPairs) {
+TEST(ObjectNames, AreParsedFromAKindAndNamesOrFromPairs) {
   EXPECT_EQ(*parse_object_names({"pod", "a", "b"}),
             (std::vector<ObjectName>{{"pod", "a"}, {"pod", "b"}}));
   EXPECT_EQ(*parse_object_names({"pod/a", "pdj/b"}),

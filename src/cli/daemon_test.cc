@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Report, ComesBackAsItWasWritten) {
+TEST(StartupReport, SurvivesARoundTrip) {
   for (const StartupReport& each :
        {StartupReport{StartupReport::Type::kStep, "one thing"},
         StartupReport{StartupReport::Type::kReady, ""},
@@ -23,12 +23,12 @@ TEST(Report, ComesBackAsItWasWritten) {
   }
 }
 
-TEST(Report, IsOneLineWhateverTheReason) {
+TEST(StartupReport, IsOneLineEvenIfTheReasonHasLineBreaks) {
   EXPECT_EQ(format_startup_report({StartupReport::Type::kFailed, "a\nready"}), "failed a ready\n");
   EXPECT_EQ(parse_startup_report("something else"), std::nullopt);
 }
 
-TEST(Means, WhatIsMissingIsOneSentenceWithAWayOut) {
+TEST(Prerequisites, AreReportedInOneSentenceWithARemedyWhenMissing) {
   const Prerequisites good{.root = true, .free_bytes = std::int64_t{1} << 30};
   EXPECT_TRUE(check_prerequisites(good, "/d"));
   Prerequisites bad = good;

@@ -27,7 +27,7 @@ Progress progress_of(const std::string& condition, const Json& it) {
   return evaluate(*parse_wait_condition(condition), it).progress;
 }
 
-TEST(WaitCondition, IsReadAsInKubectl) {
+TEST(WaitCondition, IsParsedAsInKubectl) {
   EXPECT_EQ(parse_wait_condition("condition=Ready")->value, "True");
   EXPECT_EQ(parse_wait_condition("condition=Ready=False")->value, "False");
   EXPECT_EQ(*parse_wait_condition("jsonpath={.status.phase}=Ready"),
@@ -41,7 +41,7 @@ TEST(WaitCondition, IsReadAsInKubectl) {
   }
 }
 
-TEST(WaitCondition, IsReachedByAPhaseAFieldOrACondition) {
+TEST(WaitCondition, IsMetByAPhaseAFieldOrACondition) {
   const Json job = object("PaddleJob", "Running");
   EXPECT_EQ(progress_of("phase=Running", job), Progress::kMet);
   EXPECT_EQ(progress_of("condition=ready=false", job), Progress::kMet);
@@ -55,7 +55,7 @@ TEST(WaitCondition, IsReachedByAPhaseAFieldOrACondition) {
   EXPECT_EQ(progress_of("delete", job), Progress::kNotYet);
 }
 
-TEST(WaitCondition, CachedIsAllOfASampleSet) {
+TEST(WaitCondition, CachedRequiresAllOfASampleSet) {
   Json set = object("SampleSet", "Ready");
   EXPECT_EQ(progress_of("cached", set), Progress::kNotYet) << "nothing is known of it yet";
   set["status"]["cacheStatus"] = {{"totalBytes", 10}, {"cachedBytes", 9}};
@@ -66,7 +66,7 @@ TEST(WaitCondition, CachedIsAllOfASampleSet) {
   EXPECT_EQ(progress_of("cached", set), Progress::kNever);
 }
 
-TEST(WaitCondition, IsGivenUpWhenTheObjectHasEndedElsewhere) {
+TEST(WaitCondition, IsNeverMetByAnObjectInAnotherFinalPhase) {
   const auto state =
       evaluate(*parse_wait_condition("phase=Completed"), object("PaddleJob", "Failed"));
   EXPECT_EQ(state.progress, Progress::kNever);
@@ -79,7 +79,7 @@ TEST(WaitCondition, IsGivenUpWhenTheObjectHasEndedElsewhere) {
   EXPECT_EQ(progress_of("phase=Other", object("SampleSet", "Ready")), Progress::kNotYet);
 }
 
-TEST(WaitCondition, IsNotGivenUpWhileTheStatusSpeaksOfAnOlderSpec) {
+TEST(WaitCondition, MayStillBeMetWhileTheStatusIsOfAnOlderSpec) {
   Json job = object("PaddleJob", "Failed");
   job["metadata"]["generation"] = 3;
   EXPECT_EQ(progress_of("phase=Completed", job), Progress::kNotYet);

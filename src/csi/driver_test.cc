@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kLong{60};
 
-TEST(AskDriver, TellsNameAndVersion) {
+TEST(GetDriverInfo, ReturnsNameAndVersion) {
   const SocketDir dir;
   const FakeDriver driver(dir.at("csi.sock"), "csi.example.com");
   const auto info = get_driver_info(dir.at("csi.sock"), kLong, {});
@@ -21,14 +21,14 @@ TEST(AskDriver, TellsNameAndVersion) {
   EXPECT_EQ(*info, (DriverInfo{.name = "csi.example.com", .version = "7"}));
 }
 
-TEST(AskDriver, SaysAtOnceThatNobodyListens) {
+TEST(GetDriverInfo, IsUnavailableAtOnceWhenNoDriverListens) {
   const SocketDir dir;
   EXPECT_TRUE(get_driver_info(dir.at("csi.sock"), kLong, {}).is(Code::kUnavailable));
   { const UnresponsiveSocket killed(dir.at("csi.sock")); }
   EXPECT_TRUE(get_driver_info(dir.at("csi.sock"), kLong, {}).is(Code::kUnavailable));
 }
 
-TEST(AskDriver, IsReadyOnlyWhenTheDriverSaysSo) {
+TEST(GetDriverInfo, FailsUntilTheDriverIsReady) {
   const SocketDir dir;
   FakeDriver driver(dir.at("csi.sock"), "a", false);
   const auto info = get_driver_info(dir.at("csi.sock"), kLong, {});
@@ -38,7 +38,7 @@ TEST(AskDriver, IsReadyOnlyWhenTheDriverSaysSo) {
   EXPECT_TRUE(get_driver_info(dir.at("csi.sock"), kLong, {}));
 }
 
-TEST(AskDriver, WaitsNoLongerThanItsLimitForOneThatIsMute) {
+TEST(GetDriverInfo, WaitsNoLongerThanItsLimitForASilentDriver) {
   const SocketDir dir;
   const UnresponsiveSocket mute(dir.at("csi.sock"));
   const auto info = get_driver_info(dir.at("csi.sock"), std::chrono::milliseconds{100}, {});
@@ -46,7 +46,7 @@ TEST(AskDriver, WaitsNoLongerThanItsLimitForOneThatIsMute) {
   EXPECT_TRUE(info.error().retryable()) << info.error().message;
 }
 
-TEST(AskDriver, StopsWhenTold) {
+TEST(GetDriverInfo, EndsOnStop) {
   const SocketDir dir;
   const UnresponsiveSocket mute(dir.at("csi.sock"));
   std::stop_source source;

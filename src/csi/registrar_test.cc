@@ -95,7 +95,7 @@ TEST_F(RegistrarTest, RegistersUnderTheDriversOwnNameAndLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
 }
 
-TEST_F(RegistrarTest, ShowsNothingBeforeTheDriverIsReady) {
+TEST_F(RegistrarTest, PublishesNothingBeforeTheDriverIsReady) {
   ManualClock clock;  // sleeps take no time: ten seconds of probes pass at once
   start(options(), clock);
   EXPECT_TRUE(eventually([&] { return logged("waiting for the driver to answer", 2); }));
@@ -107,7 +107,7 @@ TEST_F(RegistrarTest, ShowsNothingBeforeTheDriverIsReady) {
   EXPECT_TRUE(eventually([&] { return shown(); }));
 }
 
-TEST_F(RegistrarTest, EndsWhenToldWhileItWaits) {
+TEST_F(RegistrarTest, EndsOnStopWhileItWaitsForTheDriver) {
   const UnresponsiveSocket mute(dir_.at("csi.sock"));
   start(options());
   const auto done = stop();
@@ -115,7 +115,7 @@ TEST_F(RegistrarTest, EndsWhenToldWhileItWaits) {
   EXPECT_TRUE(*done);
 }
 
-TEST_F(RegistrarTest, FailsWithKubeletsReasonSoThatItIsTriedAgain) {
+TEST_F(RegistrarTest, FailsWithKubeletsReason) {
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
   ASSERT_TRUE(eventually([&] { return shown(); }));
@@ -127,7 +127,7 @@ TEST_F(RegistrarTest, FailsWithKubeletsReasonSoThatItIsTriedAgain) {
   EXPECT_FALSE(shown());
 }
 
-TEST_F(RegistrarTest, PutsAVanishedSocketBack) {
+TEST_F(RegistrarTest, PublishesAVanishedSocketAgain) {
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
   ASSERT_TRUE(eventually([&] { return shown(); }));
@@ -137,7 +137,7 @@ TEST_F(RegistrarTest, PutsAVanishedSocketBack) {
   EXPECT_TRUE(eventually([&] { return logged("registered"); }));
 }
 
-TEST_F(RegistrarTest, TakesThePlaceOfAKilledPredecessor) {
+TEST_F(RegistrarTest, ReplacesTheSocketOfAKilledPredecessor) {
   { const UnresponsiveSocket killed(shown_); }
   { const UnresponsiveSocket killed(dir_.at(".a.b-reg.sock")); }
   ASSERT_FALSE(answers());
@@ -146,7 +146,7 @@ TEST_F(RegistrarTest, TakesThePlaceOfAKilledPredecessor) {
   EXPECT_TRUE(eventually([&] { return answers(); }));
 }
 
-TEST_F(RegistrarTest, LeavesItsPlaceToASuccessorAndTakesItAgainAfterwards) {
+TEST_F(RegistrarTest, LeavesASuccessorsSocketAloneAndPublishesAgainAfterwards) {
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
   ASSERT_TRUE(eventually([&] { return shown(); }));
@@ -170,7 +170,7 @@ TEST_F(RegistrarTest, StaysRegisteredWithoutTheDriver) {
   EXPECT_TRUE(shown());
 }
 
-TEST_F(RegistrarTest, AGivenNameCountsMoreThanTheDriversOwn) {
+TEST_F(RegistrarTest, PrefersTheGivenNameToTheDriversOwn) {
   const FakeDriver driver(dir_.at("csi.sock"), "other");
   auto given = options();
   given.name = "a.b";
@@ -179,7 +179,7 @@ TEST_F(RegistrarTest, AGivenNameCountsMoreThanTheDriversOwn) {
   EXPECT_TRUE(logged("calls itself otherwise"));
 }
 
-TEST_F(RegistrarTest, RefusesWhatCanNeverWorkInOneSentence) {
+TEST_F(RegistrarTest, RejectsInvalidOptionsInOneSentence) {
   auto relative = options();
   relative.csi_socket = "csi.sock";
   auto longest = options();

@@ -33,7 +33,7 @@ class StatusRecorder {
   std::vector<RegistrationStatus> statuses_ GUARDED_BY(mutex_);
 };
 
-TEST(RegistrationServer, TellsKubeletInItsOwnBytesWhatThereIs) {
+TEST(RegistrationServer, AnswersGetInfoInKubeletsWireFormat) {
   const SocketDir dir;
   StatusRecorder recorder;
   const auto server =
@@ -45,7 +45,7 @@ TEST(RegistrationServer, TellsKubeletInItsOwnBytesWhatThereIs) {
                         field(4, "1.0.0"));
 }
 
-TEST(RegistrationServer, HearsKubeletsVerdictInItsOwnBytes) {
+TEST(RegistrationServer, ReceivesKubeletsStatusInItsWireFormat) {
   const SocketDir dir;
   StatusRecorder recorder;
   const auto server =
@@ -60,7 +60,7 @@ TEST(RegistrationServer, HearsKubeletsVerdictInItsOwnBytes) {
                                              {.registered = false, .error = "no such node"}}));
 }
 
-TEST(RegistrationServer, ListensInPlaceOfASocketThatAKilledProcessLeft) {
+TEST(RegistrationServer, ReplacesASocketThatAKilledProcessLeft) {
   const SocketDir dir;
   { const UnresponsiveSocket killed(dir.at("a.sock")); }
   StatusRecorder recorder;
@@ -70,7 +70,7 @@ TEST(RegistrationServer, ListensInPlaceOfASocketThatAKilledProcessLeft) {
   EXPECT_TRUE(call_registration(dir.at("a.sock"), "GetInfo", ""));
 }
 
-TEST(RegistrationServer, SaysInOneSentenceThatItCanNotListen) {
+TEST(RegistrationServer, ReportsInOneSentenceThatItCannotListen) {
   const SocketDir dir;
   StatusRecorder recorder;
   const auto server =
@@ -79,7 +79,7 @@ TEST(RegistrationServer, SaysInOneSentenceThatItCanNotListen) {
   EXPECT_NE(server.error().message.find(dir.at("none/a.sock")), std::string::npos);
 }
 
-TEST(RegistrationServer, RefusesWhatKubeletNeverAsks) {
+TEST(RegistrationServer, RejectsUnknownCalls) {
   const SocketDir dir;
   StatusRecorder recorder;
   const auto server =

@@ -27,7 +27,7 @@ TEST(SocketFile, AppearsReadyAndPrivateAndGoesWithItsOwner) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
-TEST(SocketFile, TakesThePlaceOfOneThatAKilledProcessLeft) {
+TEST(SocketFile, ReplacesAFileThatAKilledProcessLeft) {
   const SocketDir dir;
   { const UnresponsiveSocket killed(dir.at("a")); }
   ASSERT_TRUE(std::filesystem::exists(dir.at("a")));
@@ -37,7 +37,7 @@ TEST(SocketFile, TakesThePlaceOfOneThatAKilledProcessLeft) {
   EXPECT_EQ(file->state(), SocketFile::State::kOurs);
 }
 
-TEST(SocketFile, KnowsThatItIsGone) {
+TEST(SocketFile, DetectsThatItIsGone) {
   const SocketDir dir;
   const UnresponsiveSocket socket(dir.at(".a"));
   const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
@@ -45,7 +45,7 @@ TEST(SocketFile, KnowsThatItIsGone) {
   EXPECT_EQ(file->state(), SocketFile::State::kGone);
 }
 
-TEST(SocketFile, LeavesASuccessorsAlone) {
+TEST(SocketFile, LeavesASuccessorsFileAlone) {
   const SocketDir dir;
   const UnresponsiveSocket socket(dir.at(".a"));
   const UnresponsiveSocket next(dir.at("next"));
@@ -57,7 +57,7 @@ TEST(SocketFile, LeavesASuccessorsAlone) {
   EXPECT_TRUE(std::filesystem::exists(dir.at("a")));
 }
 
-TEST(SocketFile, SaysWhatFailed) {
+TEST(SocketFile, ReportsWhatFailed) {
   const SocketDir dir;
   EXPECT_TRUE(SocketFile::publish(dir.at(".none"), dir.at("a")).is(Code::kUnavailable));
 }

@@ -14,7 +14,7 @@ namespace {
 
 using samplefs::Attr;
 
-TEST(ReplyTest, names_the_kernel_would_refuse_are_not_usable) {
+TEST(Reply, NamesThatTheKernelWouldRejectAreNotUsable) {
   EXPECT_TRUE(usable_name("a"));
   EXPECT_TRUE(usable_name("...") && usable_name(" \n\x01\xff") && usable_name("-rf"));
   EXPECT_TRUE(usable_name(std::string(255, 'x')));
@@ -26,14 +26,14 @@ TEST(ReplyTest, names_the_kernel_would_refuse_are_not_usable) {
   EXPECT_FALSE(usable_name(std::string(256, 'x')));
 }
 
-TEST(ReplyTest, ids_and_sizes_the_kernel_would_refuse_are_not_usable) {
+TEST(Reply, IdsAndSizesThatTheKernelWouldRejectAreNotUsable) {
   EXPECT_TRUE(usable(Attr{5, false, 0}));
   EXPECT_FALSE(usable(Attr{0, false, 0}));
   EXPECT_FALSE(usable(Attr{samplefs::kRootId, true, 0}));
   EXPECT_FALSE(usable(Attr{5, false, std::numeric_limits<std::uint64_t>::max()}));
 }
 
-TEST(ReplyTest, a_file_is_a_regular_read_only_file) {
+TEST(Reply, AFileIsARegularReadOnlyFile) {
   const WallTime when{std::chrono::microseconds{1'700'000'000'000'007}};
   const AttrOptions attr_options{.uid = 1000, .gid = 100};
   const fuse_attr attr = encode_attr(Attr{5, false, 513, when}, attr_options);
@@ -47,26 +47,26 @@ TEST(ReplyTest, a_file_is_a_regular_read_only_file) {
   EXPECT_EQ(attr.mtimensec, 7000u);
 }
 
-TEST(ReplyTest, a_time_before_1970_keeps_its_nanoseconds_positive) {
+TEST(Reply, ATimeBefore1970KeepsItsNanosecondsPositive) {
   const fuse_attr attr =
       encode_attr(Attr{5, false, 0, WallTime{std::chrono::microseconds{-1}}}, {});
   EXPECT_EQ(static_cast<std::int64_t>(attr.mtime), -1);
   EXPECT_EQ(attr.mtimensec, 999'999'000u);
 }
 
-TEST(ReplyTest, no_entry_is_node_zero_with_its_own_timeout) {
+TEST(Reply, NoEntryIsNodeZeroWithItsOwnTimeout) {
   const AttrOptions attr_options{.negative_timeout = std::chrono::seconds{9}};
   const fuse_entry_out entry = encode_no_entry(attr_options);
   EXPECT_EQ(entry.nodeid, 0u);
   EXPECT_EQ(entry.entry_valid, 9u);
 }
 
-TEST(ReplyTest, a_negative_timeout_means_do_not_cache) {
+TEST(Reply, ANegativeTimeoutMeansDoNotCache) {
   const AttrOptions attr_options{.entry_timeout = std::chrono::seconds{-5}};
   EXPECT_EQ(encode_entry(Attr{5}, attr_options).entry_valid, 0u);
 }
 
-TEST(ReplyTest, statfs_rounds_up_and_never_has_room) {
+TEST(Reply, StatfsRoundsUpAndNeverHasRoom) {
   const fuse_statfs_out out = encode_statfs({3, 4097});
   EXPECT_EQ(out.st.blocks, 2u);
   EXPECT_EQ(out.st.files, 3u);
@@ -74,7 +74,7 @@ TEST(ReplyTest, statfs_rounds_up_and_never_has_room) {
   EXPECT_EQ(out.st.namelen, 255u);
 }
 
-TEST(ReplyTest, a_page_holds_whole_aligned_records_only) {
+TEST(Reply, APageHoldsWholeAlignedRecordsOnly) {
   for (const bool plus : {false, true}) {
     const AttrOptions attr_options{};
     const std::size_t head = plus ? sizeof(fuse_entry_out) : 0;
@@ -100,7 +100,7 @@ TEST(ReplyTest, a_page_holds_whole_aligned_records_only) {
   }
 }
 
-TEST(ReplyTest, dots_take_no_reference) {
+TEST(Reply, DotsTakeNoReference) {
   const AttrOptions attr_options{};
   std::vector<std::byte> space(512);
   DirectoryPage page(space, true, attr_options);

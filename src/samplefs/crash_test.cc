@@ -50,7 +50,7 @@ class CrashTest : public testing::Test {
   std::map<std::string, std::string> truth_;
 };
 
-TEST_F(CrashTest, AKilledFillLeavesNothingWrongBehind) {
+TEST_F(CrashTest, AKilledWriterLeavesNoWrongBlock) {
   std::mt19937 random(6);
   std::uint64_t served = 0;
   for (int round = 0; round < 15; ++round) {

@@ -42,7 +42,7 @@ class FillerTest : public testing::Test {
   std::unique_ptr<Store> store_;
 };
 
-TEST_F(FillerTest, BringsEverythingAndThenNothingAgain) {
+TEST_F(FillerTest, DownloadsEverythingOnce) {
   cache_of(1 << 30);
   ReadThrough data(store_.get(), memory_);
   for (const bool again : {false, true}) {
@@ -85,7 +85,7 @@ TEST_F(FillerTest, ResumesWhereItWasStopped) {
   EXPECT_EQ(later.counters().downloads, kFiles - before);
 }
 
-TEST_F(FillerTest, CountsFailuresAndGoesOn) {
+TEST_F(FillerTest, CountsFailuresAndContinues) {
   cache_of(1 << 30);
   FailingSource failing(memory_, [](FaultPoint point, std::string_view path) -> Fault {
     if (point == FaultPoint::kBeforeRead && path.starts_with("d3/")) {
@@ -112,7 +112,7 @@ TEST_F(FillerTest, ASetThatDoesNotFitFillsTheCacheAndNoMore) {
   EXPECT_LE(memory_.reads(), 30u + 16);
 }
 
-TEST_F(FillerTest, TakesThePartItIsGivenInItsOrder) {
+TEST_F(FillerTest, FillsTheGivenFilesInTheirOrder) {
   cache_of(1 << 30);
   std::vector<std::string> order;
   FailingSource watching(memory_, [&](FaultPoint point, std::string_view path) -> Fault {
@@ -127,7 +127,7 @@ TEST_F(FillerTest, TakesThePartItIsGivenInItsOrder) {
   EXPECT_EQ(order, (std::vector<std::string>{"d1/f6", "d0/f5", "d4/f9"}));
 }
 
-TEST_F(FillerTest, WorkersStepAsideWhileAReaderWaits) {
+TEST_F(FillerTest, YieldsToAWaitingReader) {
   cache_of(1 << 30);
   std::counting_semaphore<> reader_may_go(0);
   std::binary_semaphore reader_waits(0);
@@ -154,7 +154,7 @@ TEST_F(FillerTest, WorkersStepAsideWhileAReaderWaits) {
   EXPECT_EQ(filler.progress().files_done, kFiles + 1);
 }
 
-TEST_F(FillerTest, KnowsEveryBlockOfAnIndex) {
+TEST_F(FillerTest, UnreferencedBlocksFindEveryBlockOfAnIndex) {
   memory_.put("big", std::string(kBlockSize * 2 + 1, 'b'));
   index_ = *sync_index(memory_, scratch_.path() + "/index", 2, {});
   cache_of(1 << 30);

@@ -88,7 +88,7 @@ TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
   EXPECT_EQ(memory_.reads(), 1u);
 }
 
-TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
+TEST_F(ReadThroughTest, AllReadersGetAFailureAndItIsRememberedForAMoment) {
   cache_of(1 << 20);
   std::atomic<bool> broken = true;
   FailingSource failing(memory_, [&](FaultPoint point, std::string_view) -> Fault {
@@ -108,7 +108,7 @@ TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
   EXPECT_EQ(*read(data), bytes_);
 }
 
-TEST_F(ReadThroughTest, WhatANewKeyOrIndexCouldMendIsNotRemembered) {
+TEST_F(ReadThroughTest, FailuresThatAreNotRetryableAreNotRemembered) {
   std::optional<Error> fault;
   FailingSource failing(memory_, [&](FaultPoint, std::string_view) { return fault; });
   ReadThrough data(nullptr, failing);
@@ -121,7 +121,7 @@ TEST_F(ReadThroughTest, WhatANewKeyOrIndexCouldMendIsNotRemembered) {
   EXPECT_EQ(*read(data), bytes_);
 }
 
-TEST_F(ReadThroughTest, ABlockThatHasComeIsReadWhateverFailedBefore) {
+TEST_F(ReadThroughTest, ADownloadedBlockIsReadDespiteAnEarlierFailure) {
   cache_of(1 << 20);
   bool broken = true;
   FailingSource failing(memory_, [&](FaultPoint, std::string_view) -> Fault {
@@ -136,7 +136,7 @@ TEST_F(ReadThroughTest, ABlockThatHasComeIsReadWhateverFailedBefore) {
   EXPECT_EQ(*read(data), bytes_);
 }
 
-TEST_F(ReadThroughTest, ALocalReadAsksNoSource) {
+TEST_F(ReadThroughTest, ALocalReadCallsNoSource) {
   cache_of(1 << 20);
   ReadThrough data(store_.get(), memory_);
   std::string into(bytes_.size(), '?');
@@ -203,7 +203,7 @@ TEST_F(ReadThroughTest, AReaderDoesNotWaitForTheBackgroundLongerThanItsOwnDeadli
   EXPECT_EQ(*read(data), bytes_) << "the download went on";
 }
 
-TEST_F(ReadThroughTest, TheBackgroundTakesOverWhenTheTimeOfAReaderIsOver) {
+TEST_F(ReadThroughTest, TheBackgroundTakesOverWhenTheDeadlineOfAReaderPasses) {
   cache_of(1 << 20);
   std::binary_semaphore downloading(0);
   std::binary_semaphore filler_asks(0);
@@ -256,7 +256,7 @@ TEST_F(ReadThroughTest, AReaderTakesOverWhenTheFillerIsStopped) {
   });
 }
 
-TEST_F(ReadThroughTest, AStopEndsTheWaitForSomeoneElsesDownload) {
+TEST_F(ReadThroughTest, AStopEndsTheWaitForTheDownloadOfAnotherCaller) {
   std::binary_semaphore downloading(0);
   std::binary_semaphore go_on(0);
   FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
@@ -282,7 +282,7 @@ TEST_F(ReadThroughTest, FillDownloadsNothingThatWouldNotBeKept) {
   EXPECT_EQ(memory_.reads(), 0u);
 }
 
-TEST_F(ReadThroughTest, FillSkipsWhatIsThere) {
+TEST_F(ReadThroughTest, FillSkipsCachedBlocks) {
   cache_of(1 << 20);
   ReadThrough data(store_.get(), memory_);
   EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kDownloaded);

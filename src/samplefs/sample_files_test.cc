@@ -94,7 +94,7 @@ TEST_F(SampleFilesTest, ShowsATreeInAStableOrder) {
   EXPECT_EQ(seen, 2);
 }
 
-TEST_F(SampleFilesTest, ReadsAreWholeUpToTheEnd) {
+TEST_F(SampleFilesTest, ReadsAreCompleteUpToTheEnd) {
   const std::string big = noise(2 * kBlockSize + 1000, 1);
   memory_.put("big", big);
   memory_.put("empty", "");
@@ -112,7 +112,7 @@ TEST_F(SampleFilesTest, ReadsAreWholeUpToTheEnd) {
   EXPECT_TRUE(read(files, kRootId, 0, 1).is(Code::kInvalid));
 }
 
-TEST_F(SampleFilesTest, ALocalReadIsWholeOrNone) {
+TEST_F(SampleFilesTest, ALocalReadIsCompleteOrNothing) {
   const std::string big = noise(2 * kBlockSize, 1);
   memory_.put("big", big);
   memory_.put("empty", "");
@@ -177,7 +177,7 @@ TEST_F(SampleFilesTest, OldIdsStayReadableAfterASwitch) {
   EXPECT_TRUE(read(files, old, 0, 10).is(Code::kConflict)) << "never the new bytes";
 }
 
-TEST_F(SampleFilesTest, OnlyTheLastGenerationsAreHeld) {
+TEST_F(SampleFilesTest, OnlyTheLastGenerationsAreKept) {
   memory_.put("a", "first");
   sync();
   ReadThrough data(nullptr, memory_);

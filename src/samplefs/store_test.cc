@@ -71,7 +71,7 @@ class StoreTest : public testing::Test {
   ManualClock clock_;
 };
 
-TEST_F(StoreTest, KeepsWhatItWasGiven) {
+TEST_F(StoreTest, ReturnsStoredBlocks) {
   auto store = open();
   const std::string bytes = content(110'000);
   EXPECT_EQ(get(*store, "a", bytes), "miss");
@@ -173,7 +173,7 @@ TEST_F(StoreTest, AFileThatVanishesOrShrinksWhileItRunsIsAMiss) {
   EXPECT_EQ(get(*store, "gone", bytes), bytes);
 }
 
-TEST_F(StoreTest, FillsAndThenFreezes) {
+TEST_F(StoreTest, AdmitsBlocksUntilItIsFullAndEvictsNone) {
   const std::string bytes = content(8000);  // two pages with its trailer
   auto store = open(10 * 8192 + 4096);
   int kept = 0;
@@ -227,7 +227,7 @@ TEST_F(StoreTest, ABlockThatCannotBeOpenedIsDroppedCountedAndFetchedAgain) {
   EXPECT_EQ(get(*store, "b", bytes), bytes);
 }
 
-TEST_F(StoreTest, TooManyOpenFilesIsNoFaultOfTheBlock) {
+TEST_F(StoreTest, TooManyOpenFilesDoNotDropTheBlock) {
   auto store = open();
   const std::string bytes = content(5000);
   ASSERT_TRUE(put(*store, "a", bytes));
@@ -242,7 +242,7 @@ TEST_F(StoreTest, TooManyOpenFilesIsNoFaultOfTheBlock) {
   EXPECT_EQ(get(*store, "a", bytes), bytes);
 }
 
-TEST_F(StoreTest, KeepsOnlyWhatIsWanted) {
+TEST_F(StoreTest, DropsOnlyTheGivenBlocks) {
   auto store = open();
   const std::string bytes = content(100);
   for (const char* path : {"a", "b", "c"}) ASSERT_TRUE(put(*store, path, bytes));
@@ -259,7 +259,7 @@ TEST_F(StoreTest, KeepsOnlyWhatIsWanted) {
   EXPECT_EQ(store->stats().damaged, 0u);
 }
 
-TEST_F(StoreTest, CanNotBeMadeOfAFile) {
+TEST_F(StoreTest, RejectsAFileAsItsDirectory) {
   std::ofstream(scratch_.path() + "/file") << "x";
   EXPECT_TRUE(
       Store::open({.directory = scratch_.path() + "/file", .limit = 1}).is(Code::kUnavailable));
@@ -317,7 +317,7 @@ int fill_a_small_disk(const std::string& directory, ManualClock& clock) {
   return 0;
 }
 
-TEST_F(StoreTest, AFullDiskStopsTheFillingAndNothingElse) {
+TEST_F(StoreTest, AFullDiskStopsOnlyWrites) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) ::_exit(fill_a_small_disk(scratch_.path() + "/small", clock_));

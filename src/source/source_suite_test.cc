@@ -124,7 +124,7 @@ TYPED_TEST_SUITE(SourceSuite, Stages);
 
 TYPED_TEST(SourceSuite, AnEmptySourceListsNothing) { EXPECT_TRUE(this->listing().empty()); }
 
-TYPED_TEST(SourceSuite, ListsEveryObjectOnceWhateverItsName) {
+TYPED_TEST(SourceSuite, ListsEveryObjectOnce) {
   const std::map<std::string, std::string> put{{"a", "1"},
                                                {"b/c", "22"},
                                                {"b/d", ""},
@@ -147,7 +147,7 @@ TYPED_TEST(SourceSuite, ListsEveryObjectOnceWhateverItsName) {
   }
 }
 
-TYPED_TEST(SourceSuite, ReadsExactlyTheRangeAskedFor) {
+TYPED_TEST(SourceSuite, ReadsExactlyTheRequestedRange) {
   std::string bytes;
   for (int i = 0; i < 70'000; ++i) bytes += static_cast<char>('a' + i % 23);
   this->stage_.put("big", bytes);

@@ -282,7 +282,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInASetOfSeveralPartitions) {
   EXPECT_EQ(status["partitions"].size(), 3u);
 }
 
-TEST_F(LocalSampleJobs, WhoHasTheSetOpenSeesTheNextGenerationAndReadsOnInOldFiles) {
+TEST_F(LocalSampleJobs, AnOpenMountShowsTheNextGenerationAndOldFilesStayReadable) {
   s3_.put("set/changes", "before");
   s3_.put("set/stays", "the same");
   s3_.put("set/goes", "gone");

@@ -118,7 +118,7 @@ TEST_F(PodNetworkTest, APodReachesThisMachine) {
   EXPECT_EQ(logs("p"), "hello\n");
 }
 
-TEST_F(PodNetworkTest, APodReachesWhatLiesBehindThisMachine) {
+TEST_F(PodNetworkTest, APodReachesOtherNetworksThroughThisMachine) {
   // The other network has no route to the pods: only a masqueraded connection can work.
   const Greeter greeter("198.18.77.1", "198.18.77.2");
   create(kinds::kPods, asker("p", "198.18.77.2", greeter.port()));

@@ -187,7 +187,7 @@ TEST_F(PodRunnerTest, ASubPathNeverLeavesItsVolume) {
   EXPECT_EQ(state.containers.at("main").terminated->reason, "StartError");
 }
 
-TEST_F(PodRunnerTest, WaitsForWhatIsMissingAndSaysSo) {
+TEST_F(PodRunnerTest, WaitsForMissingObjectsAndReportsThem) {
   std::atomic<bool> there{false};
   objects_.config_map = [&](const std::string&) -> std::optional<Data> {
     if (!there) return std::nullopt;
@@ -224,7 +224,7 @@ TEST_F(PodRunnerTest, KeepsExitCodesAndRestartsOnFailure) {
   EXPECT_EQ(output(again, 1), "second\n");
 }
 
-TEST_F(PodRunnerTest, WhatReadersWaitForStartsAgainAtOnceHoweverOftenItIsKilled) {
+TEST_F(PodRunnerTest, APodThatReadersWaitForRestartsAtOnceAfterEveryKill) {
   auto served = pod("exit 137", RestartPolicy::kAlways);
   served.volumes = {{"s", RuntimeVolume{.session = true, .handle = "h"}}};
   served.containers[0].mounts = {{.volume = "s", .path = "/session"}};

@@ -54,7 +54,7 @@ class MountAttachTest : public MountTest {
   ScratchDir session_;
 };
 
-TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_their_servers) {
+TEST_F(MountAttachTest, FilesAreVisibleWhenAttachReturnsAndSurviveTheirServers) {
   for (std::uint64_t i = 0; i < 8; ++i) files_.add_pattern(std::to_string(i), 110'000, i);
   auto mounted = fuse::mount_data(point_.path(), {});
   ASSERT_TRUE(mounted) << mounted.error().message;
@@ -90,7 +90,7 @@ TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_thei
   EXPECT_NE(*fuse::unmount(mounted->point, mounted->device, kLong), fuse::Unmounted::kNothing);
 }
 
-TEST_F(MountAttachTest, without_a_server_readers_wait_until_the_holder_lets_go) {
+TEST_F(MountAttachTest, WithoutAServerReadersWaitUntilTheDescriptorIsClosed) {
   files_.add_file("f", "x");
   auto mounted = fuse::mount_data(point_.path(), {});
   ASSERT_TRUE(mounted) << mounted.error().message;

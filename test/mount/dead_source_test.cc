@@ -51,7 +51,7 @@ class DeadSourceTest : public MountTest {
 // that did not raise max_background.
 constexpr int kMany = 200;
 
-TEST_F(DeadSourceTest, any_number_of_readers_that_wait_holds_up_no_cached_file) {
+TEST_F(DeadSourceTest, AnyNumberOfWaitingReadersDelaysNoCachedFile) {
   add_stuck(kMany);
   for (int i = 0; i < 20; ++i) files_.add_pattern("cached/" + std::to_string(i), 110'000, 2);
   fuse::DataMountOptions options;
@@ -76,7 +76,7 @@ TEST_F(DeadSourceTest, any_number_of_readers_that_wait_holds_up_no_cached_file) 
   EXPECT_EQ(right_, stuck_.size()) << "those who waited are answered";
 }
 
-TEST_F(DeadSourceTest, a_reader_waits_until_the_deadline_and_no_longer) {
+TEST_F(DeadSourceTest, AReaderWaitsUntilTheDeadlineAndNoLonger) {
   add_stuck(3);
   fuse::DataMountOptions options;
   options.session.read_limit = std::chrono::milliseconds{200};
@@ -91,7 +91,7 @@ TEST_F(DeadSourceTest, a_reader_waits_until_the_deadline_and_no_longer) {
 }
 
 // The kernel reads ahead first; when that fails, it requests a single page.
-TEST_F(DeadSourceTest, the_second_request_of_the_kernel_takes_the_answer_of_the_first) {
+TEST_F(DeadSourceTest, TheSecondRequestOfTheKernelGetsTheErrorOfTheFirst) {
   source::MemorySource memory;
   memory.put("f", pattern(kSeed, 0, 100'000));
   std::atomic<int> asked = 0;

@@ -130,7 +130,7 @@ TEST_F(ApiTest, FailuresLookLikeTheRealServers) {
             "400 BadRequest");
 }
 
-TEST_F(ApiTest, HostileBodiesAreRefusedNotStored) {
+TEST_F(ApiTest, HostileBodiesAreRejectedAndNotStored) {
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   EXPECT_EQ(refused("POST", kMaps, R"({"metadata":{"name":"a"},"data":)" + deep + "}"),
             "400 BadRequest");
@@ -177,7 +177,7 @@ TEST_F(ApiTest, OurKindsAreValidatedAndDefaulted) {
   EXPECT_FALSE(json(bad)["details"]["causes"].empty());
 }
 
-TEST_F(ApiTest, UnknownFieldsAreHandledAsAsked) {
+TEST_F(ApiTest, UnknownFieldsAreHandledAsFieldValidationRequests) {
   Json wrong = Json::parse(job("train", 1));
   wrong["spec"]["wrongField"] = 1;
   EXPECT_EQ(refused("POST", std::string(kJobs) + "?fieldValidation=Strict", wrong.dump()),
@@ -189,7 +189,7 @@ TEST_F(ApiTest, UnknownFieldsAreHandledAsAsked) {
   EXPECT_FALSE(json(warned)["spec"].contains("wrongField"));
 }
 
-TEST_F(ApiTest, StatusHasItsOwnDoor) {
+TEST_F(ApiTest, StatusIsWrittenThroughItsSubresource) {
   must("POST", kJobs, job("train", 2));
   const std::string path = std::string(kJobs) + "/train";
   must("PATCH", path, R"({"status":{"phase":"Running"}})", "application/merge-patch+json");
@@ -226,7 +226,7 @@ TEST_F(ApiTest, ADryRunAnswersAndChangesNothing) {
   must("GET", std::string(kMaps) + "/b");
 }
 
-TEST_F(ApiTest, AWatchShowsWhatHappensAfterItsRevision) {
+TEST_F(ApiTest, AWatchShowsChangesAfterItsRevision) {
   const std::string revision = make_map("a")["metadata"]["resourceVersion"];
   const Reply watch =
       ask("GET", std::string(kMaps) + "?watch=1&labelSelector=x&resourceVersion=" + revision);
@@ -245,7 +245,7 @@ TEST_F(ApiTest, AWatchShowsWhatHappensAfterItsRevision) {
   EXPECT_EQ(seen[1]["object"]["metadata"]["labels"]["x"], "1");
 }
 
-TEST_F(ApiTest, AWatchFromNothingStartsWithWhatIsThere) {
+TEST_F(ApiTest, AWatchWithoutARevisionStartsWithExistingObjects) {
   make_map("a");
   const auto seen = events(ask("GET", std::string(kMaps) + "?watch=1&sendInitialEvents=true&"
                                                            "resourceVersionMatch=NotOlderThan&"
@@ -256,7 +256,7 @@ TEST_F(ApiTest, AWatchFromNothingStartsWithWhatIsThere) {
   EXPECT_EQ(seen[1]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"], "true");
 }
 
-TEST_F(ApiTest, AnOldWatchIsToldToListAgain) {
+TEST_F(ApiTest, AWatchOfACompactedRevisionEndsWithAnError) {
   const std::string revision = make_map("a")["metadata"]["resourceVersion"];
   make_map("b");
   ASSERT_TRUE(storage_->compact());
@@ -266,7 +266,7 @@ TEST_F(ApiTest, AnOldWatchIsToldToListAgain) {
   EXPECT_EQ(seen[0]["object"]["code"], 410);
 }
 
-TEST_F(ApiTest, BookmarksComeFromTimeToTimeAndTheWatchEnds) {
+TEST_F(ApiTest, AWatchSendsBookmarksAndEndsInTime) {
   const Reply watch = ask("GET", std::string(kMaps) +
                                      "?watch=1&allowWatchBookmarks=true&resourceVersion=1&"
                                      "timeoutSeconds=100");
@@ -280,7 +280,7 @@ TEST_F(ApiTest, BookmarksComeFromTimeToTimeAndTheWatchEnds) {
   EXPECT_TRUE(watch.stream->next(clock_.boot()).ended);
 }
 
-TEST_F(ApiTest, DependentsFollowTheirOwner) {
+TEST_F(ApiTest, DependentsAreDeletedWithTheirOwner) {
   const auto owned_by = [&](const Json& owner) {
     return Json{{"metadata",
                  {{"ownerReferences",
@@ -315,7 +315,7 @@ TEST_F(ApiTest, DependentsFollowTheirOwner) {
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/late"), "404 NotFound");
 }
 
-TEST_F(ApiTest, ANamespaceTakesItsObjectsAlong) {
+TEST_F(ApiTest, DeletingANamespaceDeletesItsObjects) {
   must("POST", "/api/v1/namespaces", R"({"metadata":{"name":"team"}})");
   const std::string maps = "/api/v1/namespaces/team/configmaps";
   must("POST", maps, R"({"metadata":{"name":"a"}})");
@@ -370,7 +370,7 @@ TEST_F(ApiTest, SecretsTakePlainTextAndKeepItEncoded) {
   EXPECT_FALSE(stored.contains("stringData"));
 }
 
-TEST_F(ApiTest, EventsGoAfterAnHour) {
+TEST_F(ApiTest, EventsAreRemovedAfterAnHour) {
   const std::string events = "/api/v1/namespaces/default/events";
   must("POST", events, R"({"metadata":{"name":"e"},"involvedObject":{"name":"p","kind":"Pod"}})");
   EXPECT_EQ(must("GET", events + "?fieldSelector=involvedObject.name%3Dp")["items"].size(), 1U);

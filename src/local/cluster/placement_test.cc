@@ -30,7 +30,7 @@ Json expression(const char* key, const char* op, const Json& values = Json::arra
   return {{"key", key}, {"operator", op}, {"values", values}};
 }
 
-TEST(Placement, TakesTheFirstReadyNodeByName) {
+TEST(Placement, ChoosesTheFirstReadyNodeByName) {
   auto busy = node("a");
   busy.unschedulable = true;
   auto broken = node("b");
@@ -40,7 +40,7 @@ TEST(Placement, TakesTheFirstReadyNodeByName) {
   EXPECT_NE(place({}, {}).message.find("no node is ready"), std::string::npos);
 }
 
-TEST(Placement, APodWithASchedulingGateGoesNowhere) {
+TEST(Placement, DoesNotPlaceAPodWithASchedulingGate) {
   Json object = {{"metadata", {{"name", "p"}, {"namespace", "n"}}},
                  {"spec", {{"schedulingGates", Json::array({Json{{"name", "x/data"}}})}}}};
   const auto waits = place(*decode_pending_pod(object), {node("a")});

@@ -22,7 +22,7 @@ class ClusterDirectoryTest : public testing::Test {
   ClusterDirectory directory_{.path = top_ + "/a/b"};
 };
 
-TEST_F(ClusterDirectoryTest, IsMadePrivateWithItsParents) {
+TEST_F(ClusterDirectoryTest, IsCreatedPrivateWithItsParents) {
   ASSERT_TRUE(make_cluster_directory(directory_));
   ASSERT_TRUE(make_cluster_directory(directory_)) << "again";
   struct stat info {};
@@ -34,7 +34,7 @@ TEST_F(ClusterDirectoryTest, IsMadePrivateWithItsParents) {
   EXPECT_THAT(refused.error().message, testing::HasSubstr("--directory"));
 }
 
-TEST_F(ClusterDirectoryTest, HasOneKeeperWhoIsKnownUntilItEnds) {
+TEST_F(ClusterDirectoryTest, HasOneLockHolderUntilThatEnds) {
   ASSERT_TRUE(make_cluster_directory(directory_));
   EXPECT_FALSE(find_lock_holder(directory_));
   int ready[2], enough[2];
@@ -62,7 +62,7 @@ TEST_F(ClusterDirectoryTest, HasOneKeeperWhoIsKnownUntilItEnds) {
   for (const int fd : {ready[0], ready[1], enough[0]}) ::close(fd);
 }
 
-TEST(PodEnvironment, IsFourNamesOfOursAndFindsOurPrograms) {
+TEST(PodEnvironment, InheritsFourVariablesAndFindsOurPrograms) {
   EXPECT_EQ(pod_environment({{"PATH", "/bin"}, {"HOME", "/h"}, {"TZ", "UTC"}, {"SECRET", "x"}},
                             "/opt/bin"),
             (std::map<std::string, std::string>{

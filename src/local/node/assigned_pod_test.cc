@@ -26,12 +26,12 @@ Json running(int restarts) {
 
 PodAction action_of(const Json& object) { return decide_action(*decode_assigned_pod(object)); }
 
-TEST(AssignedPod, ANewOneIsRun) {
+TEST(AssignedPod, ANewPodIsRun) {
   EXPECT_EQ(action_of(pod("Never")), PodAction::kRun);
   EXPECT_EQ(action_of(pod("Always", {{"phase", "Pending"}})), PodAction::kRun);
 }
 
-TEST(AssignedPod, WhatAnEarlierNodeRanIsRunAgainOrGivenUp) {
+TEST(AssignedPod, APodThatAnEarlierNodeRanIsRestartedOrFails) {
   EXPECT_EQ(action_of(pod("Always", running(2))), PodAction::kRunAgain);
   EXPECT_EQ(action_of(pod("OnFailure", running(0))), PodAction::kRunAgain);
   EXPECT_EQ(action_of(pod("Never", running(0))), PodAction::kMarkFailed);
@@ -43,7 +43,7 @@ TEST(AssignedPod, WhatAnEarlierNodeRanIsRunAgainOrGivenUp) {
   EXPECT_TRUE(restarts_after(*decode_assigned_pod(pod("Never", waiting))).empty());
 }
 
-TEST(AssignedPod, WhatHasEndedIsLeftAndWhatIsDeletedIsFinished) {
+TEST(AssignedPod, AnEndedPodIsIgnoredAndADeletedPodIsRemoved) {
   EXPECT_EQ(action_of(pod("Always", {{"phase", "Failed"}})), PodAction::kIgnore);
   EXPECT_EQ(action_of(pod("Always", {{"phase", "Succeeded"}})), PodAction::kIgnore);
   Json deleted = pod("Always", running(0));
@@ -53,7 +53,7 @@ TEST(AssignedPod, WhatHasEndedIsLeftAndWhatIsDeletedIsFinished) {
   EXPECT_EQ(decode_assigned_pod(deleted)->grace, std::chrono::seconds{7});
 }
 
-TEST(AssignedPod, WhatCanNotRunHereSaysWhy) {
+TEST(AssignedPod, APodThatCannotRunHereIsRejectedWithAReason) {
   Json odd = pod("Always");
   odd["spec"]["volumes"] = Json::array({Json{{"name", "v"}, {"iscsi", Json::object()}}});
   const auto decoded = *decode_assigned_pod(odd);
@@ -63,7 +63,7 @@ TEST(AssignedPod, WhatCanNotRunHereSaysWhy) {
   EXPECT_NE(state.failed_message.find("volume 'v'"), std::string::npos);
 }
 
-TEST(AssignedPod, APodThatIsGivenUpKeepsItsCountsAndFails) {
+TEST(AssignedPod, AFailedPodKeepsItsRestartCounts) {
   const auto decoded = *decode_assigned_pod(pod("Never", running(1)));
   const Json status = status_of(
       *decoded.spec, failed_state(decoded, PodAction::kMarkFailed, WallTime{}), WallTime{});
@@ -75,7 +75,7 @@ TEST(AssignedPod, APodThatIsGivenUpKeepsItsCountsAndFails) {
             "ContainerStatusUnknown");
 }
 
-TEST(AssignedPod, WhatHadEndedBeforeTheNodeWasRestartedKeepsItsEnd) {
+TEST(AssignedPod, AContainerThatEndedBeforeARestartOfTheNodeKeepsItsState) {
   const auto container = [](const char* name, const Json& state) {
     return Json{{"name", name}, {"restartCount", 0}, {"state", state}};
   };

@@ -23,7 +23,7 @@ BoundVolume volume() {
   return made;
 }
 
-TEST(Claims, MeanAMountOfASampleSetOrADirectory) {
+TEST(Claims, ResolveToAMountOfASampleSetOrADirectory) {
   const auto ours = claim();
   auto theirs = volume();
   EXPECT_EQ(*resolve_claim(kKey, &ours, &theirs),
@@ -34,7 +34,7 @@ TEST(Claims, MeanAMountOfASampleSetOrADirectory) {
   EXPECT_EQ(*resolve_claim(kKey, &ours, &theirs), ClaimTarget(HostDirectory{"/srv"}));
 }
 
-TEST(Claims, AreWaitedForWhileTheyAreNotBound) {
+TEST(Claims, AreNotFoundWhileTheyAreUnbound) {
   auto waiting = claim();
   const auto there = volume();
   EXPECT_TRUE(resolve_claim(kKey, nullptr, nullptr).is(Code::kNotFound));
@@ -46,7 +46,7 @@ TEST(Claims, AreWaitedForWhileTheyAreNotBound) {
   EXPECT_TRUE(resolve_claim(kKey, &waiting, &there).is(Code::kNotFound));
 }
 
-TEST(Claims, OfOtherDriversAndOddHandlesAreRefused) {
+TEST(Claims, OfOtherDriversOrWithInvalidHandlesAreRejected) {
   const auto ours = claim();
   auto odd = volume();
   odd.driver = "ebs.csi.aws.com";

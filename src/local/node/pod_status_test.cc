@@ -54,7 +54,7 @@ TEST(PodPhase, FollowsTheKubeletsRules) {
   }
 }
 
-TEST(PodStatus, ReadyOnlyWhileEveryContainerRuns) {
+TEST(PodStatus, IsReadyOnlyWhileEveryContainerRuns) {
   PodState state{.ip = "10.0.0.2",
                  .init = {{"i", ended(0)}},
                  .containers = {{"a", kRunning}, {"b", kRunning}}};
@@ -69,7 +69,7 @@ TEST(PodStatus, ReadyOnlyWhileEveryContainerRuns) {
   EXPECT_EQ(status["containerStatuses"][1]["state"]["terminated"]["exitCode"], 0);
 }
 
-TEST(PodStatus, ARestartedContainerRemembersItsLastEnd) {
+TEST(PodStatus, ShowsTheLastEndOfARestartedContainer) {
   ContainerState restarted = kRunning;
   restarted.restarts = 2;
   restarted.terminated = Terminated{.exit_code = 9, .reason = "Error"};

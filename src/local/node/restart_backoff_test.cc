@@ -22,7 +22,7 @@ std::vector<milliseconds> pauses(int ends, milliseconds ran, bool readers_wait) 
   return found;
 }
 
-TEST(RestartBackoff, WhatDiesYoungWaitsLongerAndLonger) {
+TEST(RestartBackoff, AContainerThatEndsSoonWaitsLongerEachTime) {
   const std::vector<milliseconds> wanted{seconds{0},  seconds{1},  seconds{2},
                                          seconds{4},  seconds{8},  seconds{16},
                                          seconds{32}, seconds{60}, seconds{60}};
@@ -30,14 +30,14 @@ TEST(RestartBackoff, WhatDiesYoungWaitsLongerAndLonger) {
   EXPECT_EQ(pauses(1000, milliseconds{100}, false).back(), seconds{60});
 }
 
-TEST(RestartBackoff, WhatRanWellStartsAgainAtOnceAndIsForgiven) {
+TEST(RestartBackoff, AContainerThatRanLongRestartsAtOnceAndResetsTheBackoff) {
   for (const bool readers_wait : {false, true}) {
     for (const auto pause : pauses(100, kHealthyRun, readers_wait)) EXPECT_EQ(pause, seconds{0});
     EXPECT_EQ(backoff_after(7, kHealthyRun, readers_wait), RestartBackoff{});
   }
 }
 
-TEST(RestartBackoff, WhatOthersWaitForNeverWaitsLong) {
+TEST(RestartBackoff, APodThatReadersWaitForNeverWaitsLong) {
   const auto chosen = pauses(1000, milliseconds{0}, true);
   for (int i = 0; i < kImmediateRestarts; ++i)
     EXPECT_EQ(chosen[static_cast<std::size_t>(i)], seconds{0});
@@ -45,7 +45,7 @@ TEST(RestartBackoff, WhatOthersWaitForNeverWaitsLong) {
   EXPECT_EQ(chosen.back(), seconds{1}) << "one that cannot start does not keep a processor busy";
 }
 
-TEST(RestartBackoff, OthersWaitForThePodsThatServeASession) {
+TEST(RestartBackoff, ReadersWaitForPodsThatServeASession) {
   PodSpec pod;
   EXPECT_FALSE(readers_wait_for(pod));
   pod.volumes["cache"] = RuntimeVolume{.session = false};
