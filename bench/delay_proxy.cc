@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A distance in milliseconds between a client and a server, for machines without netem.
+// Adds latency between a client and a server, for machines without netem.
 //
 //   delay_proxy ADDRESS PORT TARGET_PORT ROUND_TRIP_MS
 //
-// Listens on ADDRESS:PORT and forwards to 127.0.0.1:TARGET_PORT. Every piece of data is handed on
-// half a round trip after it came, in each direction; what a new connection says first waits one
-// round trip more, as the handshake over that distance would have taken. It delays and does not
-// slow down: any number of pieces are under way at once, up to kUnderWay bytes per direction.
-// Prints "listening" when it does; ends with SIGTERM.
+// Listens on ADDRESS:PORT and forwards to 127.0.0.1:TARGET_PORT. Each piece of data is forwarded
+// half a round trip after it arrived, in each direction; the first data of a new connection waits
+// one round trip more, for the handshake. It adds latency and does not limit throughput: up to
+// kUnderWay bytes per direction are in flight. Prints "listening" once it listens; ends with
+// SIGTERM.
 
 #include <algorithm>
 #include <cerrno>
@@ -60,7 +60,7 @@ struct Connection {
   UniqueFd server{};
   Stream up{};
   Stream down{};
-  BootTime open_from{};  // nothing is handed on before
+  BootTime open_from{};  // nothing is forwarded before
   bool broken = false;
 };
 
@@ -150,7 +150,7 @@ class Proxy {
     if (watched[0].revents != 0) welcome(now);
   }
 
-  // Two entries per stream: where it comes from, where it goes; a negative descriptor is skipped.
+  // Two entries per stream: source and destination; a negative descriptor is skipped.
   static void watch(const Stream& stream, BootTime now, std::vector<pollfd>& watched,
                     BootTime& next) {
     watched.push_back({stream.wants_data() ? stream.from : -1, POLLIN, 0});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client that does nothing but what it is told: creates objects as fast as it can and waits until
-// the API server shows all pods, or all PaddleJobs, of their namespace as Running.
+// A load generator: creates objects as fast as it can and waits until the API server shows all
+// pods, or all PaddleJobs, of their namespace as Running.
 //
 //   make_objects KUBECONFIG OBJECTS (pods | paddlejobs) COUNT HANDS LIMIT
 //
@@ -64,7 +64,7 @@ Result<std::vector<Wanted>> read_objects(const std::string& path) {
   for (std::string line; std::getline(in, line);) {
     TRY(Json object, api::parse_json(line));
     const kube::Resource* resource = resource_of(api::look_text(object, "kind"));
-    if (!resource) return Error{Code::kInvalid, "a line of " + path + " has no kind that I know"};
+    if (!resource) return Error{Code::kInvalid, "a line of " + path + " has an unknown kind"};
     all.push_back({resource, std::move(object)});
   }
   if (all.empty()) return Error{Code::kInvalid, "there are no objects in " + path};
@@ -116,7 +116,7 @@ class Finish {
   std::optional<Error> error_ GUARDED_BY(mutex_);
 };
 
-// Until `stop`. A server that finds us too slow ends a watch: what was missed is then listed.
+// Until `stop`. A server may end the watch of a slow client: missed objects are then listed.
 void watch(kube::Client& client, const Task& task, const std::string& ns, std::string version,
            Finish& finish, std::stop_token stop) {
   const auto note = [&](std::string_view text) -> Result<> {
@@ -143,7 +143,7 @@ void watch(kube::Client& client, const Task& task, const std::string& ns, std::s
   }
 }
 
-// Creates everything; the moment before the first request.
+// Creates all objects; returns the time before the first request.
 Result<BootTime> create(kube::Client& client, const std::vector<Wanted>& objects, size_t hands) {
   const Clock& clock = system_clock();
   std::atomic<size_t> next{0};

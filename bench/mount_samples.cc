@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the node does for a pod, as a program: mounts a sample set and hands the connection to the
-// runtime that listens in SESSION.
+// Does what the node does for a pod: mounts a sample set and attaches the connection to the runtime
+// that listens in SESSION.
 //
 //   mount_samples SESSION POINT
 //
-// Prints "mounted" once files are there. Unmounts when its standard input ends.
+// Prints "mounted" once the files are visible. Unmounts when its standard input ends.
 
 #include <cstdio>
 

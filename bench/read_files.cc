@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one reader of every benchmark, so that each subject is read by the same code.
+// The reader of all benchmarks, so that each subject is read by the same code.
 //
 //   read_files ROOT ORDER READERS [sum]
 //
@@ -8,7 +8,7 @@
 // loader has workers) share them: reader i takes lines i, i + READERS, ... Each file is opened,
 // fstat'ed, read whole and closed. Prints one line of JSON; "sum" adds a checksum over names and
 // bytes that does not depend on the order. The clock starts when all readers are ready and stops
-// with the last of them. A file that fails is counted, the first one said on standard error.
+// with the last of them. Files that fail are counted; the first one is printed on standard error.
 
 #define XXH_INLINE_ALL
 #include <cerrno>
@@ -59,7 +59,7 @@ ssize_t read_whole(const std::string& path, std::vector<char>& into) {
   while (done < size) {
     const ssize_t got = ::read(fd.get(), into.data() + done, size - done);
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) errno = EIO;  // shorter than it said
+    if (got == 0) errno = EIO;  // shorter than its size
     if (got <= 0) return -1;
     done += static_cast<std::size_t>(got);
   }
@@ -111,7 +111,7 @@ int run(const Job& job) {
     children.push_back(child);
   }
   const BootTime begin = system_clock().boot();
-  ::close(gate[1]);  // off they go
+  ::close(gate[1]);  // starts all readers
   Tally total;
   for (std::size_t reader = 0; reader < job.readers; ++reader) {
     int status = 0;

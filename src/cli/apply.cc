@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "cli/documents.h"
-#include "cli/fields.h"
 #include "cli/verb.h"
 
 namespace paddle::cli {
@@ -14,8 +14,8 @@ using api::Json;
 
 constexpr const char* kManager = "paddlectl";
 
-// What the user says in it: neither what the server counts nor what controllers observe.
-Json said_in(Json object) {
+// The object without the fields that the server or controllers set.
+Json applied_fields(Json object) {
   object.erase("status");
   for (const char* field : {"resourceVersion", "generation", "managedFields"}) {
     object["metadata"].erase(field);
@@ -26,14 +26,14 @@ Json said_in(Json object) {
 Result<std::string> apply_one(Session& session, const Apply& verb, Json object) {
   TRY(const KnownKind kind, session.kind_of(object));
   Json& metadata = object["metadata"];
-  if (!metadata.is_object() || text_at(metadata, {"name"}).empty()) {
+  if (!metadata.is_object() || api::look_text(metadata, "name").empty()) {
     return Error{Code::kInvalid, "it has no metadata.name"};
   }
-  if (kind.resource.namespaced && text_at(metadata, {"namespace"}).empty()) {
-    metadata["namespace"] = verb.where.namespace_or_default();
+  if (kind.resource.namespaced && api::look_text(metadata, "namespace").empty()) {
+    metadata["namespace"] = verb.flags.namespace_or_default();
   }
-  const kube::ObjectKey key{kind.resource.namespaced ? text_at(metadata, {"namespace"}) : "",
-                            text_at(metadata, {"name"})};
+  const kube::ObjectKey key{kind.resource.namespaced ? api::look_text(metadata, "namespace") : "",
+                            api::look_text(metadata, "name")};
   const auto before = session.client().get(kind.resource, key, session.call());
   if (!before && !before.is(Code::kNotFound)) return before.error();
   const auto after = session.client().patch(kind.resource, key,
@@ -45,32 +45,32 @@ Result<std::string> apply_one(Session& session, const Apply& verb, Json object) 
                                             "", session.call());
   if (!after) return after.error();
   const char* what = "created";
-  if (before) what = said_in(*before) == said_in(*after) ? "unchanged" : "configured";
-  return kind.shown() + "/" + key.name + " " + what;
+  if (before) what = applied_fields(*before) == applied_fields(*after) ? "unchanged" : "configured";
+  return kind.qualified_name() + "/" + key.name + " " + what;
 }
 
 }  // namespace
 
-Result<> run(const Apply& verb, const Around& around) {
+Result<> run(const Apply& verb, const CommandContext& context) {
   std::vector<Document> all;
   for (const std::string& file : verb.files) {
     TRY(auto some, read_documents(file));
     for (Document& document : some) all.push_back(std::move(document));
   }
-  if (all.empty()) return Error{Code::kInvalid, "there is no object in " + verb.files.front()};
-  TRY(Session session, Session::open(verb.where.home(), around));
+  if (all.empty()) return Error{Code::kInvalid, "no object found in " + verb.files.front()};
+  TRY(Session session, Session::open(verb.flags.cluster_directory(), context));
   std::optional<Error> first;
   for (Document& document : all) {
     auto done = apply_one(session, verb, std::move(document.object));
     if (done) {
-      around.terminal.line(*done);
+      context.terminal.line(*done);
       continue;
     }
     Error error = session.explained(std::move(done).error()).in(document.where);
     const bool lost = error.code == Code::kUnavailable || error.code == Code::kUntrusted ||
                       error.code == Code::kCancelled;
     if (lost) return error;
-    if (first) around.terminal.tell("paddlectl: " + error.message);
+    if (first) context.terminal.message("paddlectl: " + error.message);
     if (!first) first = std::move(error);
   }
   if (first) return *std::move(first);
@@ -78,15 +78,16 @@ Result<> run(const Apply& verb, const Around& around) {
 }
 
 void add_apply(CLI::App& local, Command& chosen) {
-  const auto adding = add_verb<Apply>(local, chosen, "apply", "Makes objects what a file says.",
-                                      R"(  paddlectl local apply -f train.yaml
+  const auto subcommand =
+      add_verb<Apply>(local, chosen, "apply", "Creates or updates the objects of a file.",
+                      R"(  paddlectl local apply -f train.yaml
   paddlectl local apply -f samples/ -n team
   generate | paddlectl local apply -f -)");
-  adding.app
-      ->add_option("-f,--filename", adding.verb->files,
-                   "file, directory, or - for standard input; YAML or JSON, several documents")
+  subcommand.app
+      ->add_option("-f,--filename", subcommand.verb->files,
+                   "file, directory, or - for standard input; YAML or JSON, one or more documents")
       ->required();
-  add_namespace(adding);
+  add_namespace(subcommand);
 }
 
 }  // namespace paddle::cli

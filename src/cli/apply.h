@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `apply -f FILE`: makes objects what a file says, by server-side apply, and tells of each whether
-// it was created, changed or left alone. Goes on after a refusal; the first one is the error.
+// `apply -f FILE`: creates or updates the objects of a file by server-side apply, and prints for
+// each whether it was created, configured or unchanged. Continues after a rejected object; the
+// first rejection is the error.
 
 #pragma once
 
@@ -17,11 +18,11 @@ class App;
 namespace paddle::cli {
 
 struct Apply {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> files{};  // "-": standard input
   bool operator==(const Apply&) const = default;
 };
 
-Result<> run(const Apply& verb, const Around& around);
+Result<> run(const Apply& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

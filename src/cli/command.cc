@@ -29,7 +29,7 @@ std::string one_sentence(std::string text) {
 
 Result<Command> parsed(CLI::App& app, Command& chosen, std::vector<std::string> args) {
   try {
-    std::ranges::reverse(args);  // CLI11 takes them last first
+    std::ranges::reverse(args);  // CLI11 expects them in reverse
     app.parse(std::move(args));
     return chosen;
   } catch (const CLI::CallForHelp&) {
@@ -54,7 +54,7 @@ Result<Command> parse_command(const std::vector<std::string>& args) {
   CLI::App* local =
       app.add_subcommand("local",
                          "A cluster on this machine: no Kubernetes, no images, no daemon "
-                         "but our own.");
+                         "except our own.");
   local->require_subcommand(1);
   local->footer(R"(Examples:
   sudo paddlectl local up
@@ -69,16 +69,16 @@ Result<Command> parse_command(const std::vector<std::string>& args) {
   return parsed(app, chosen, args);
 }
 
-int run_command(const Command& command, const Around& around) {
+int run_command(const Command& command, const CommandContext& context) {
   const auto done = std::visit(Match{[&](const ShowText& it) -> Result<> {
-                                       around.terminal.print(it.text);
+                                       context.terminal.print(it.text);
                                        return Done{};
                                      },
-                                     [&](const auto& verb) { return run(verb, around); }},
+                                     [&](const auto& verb) { return run(verb, context); }},
                                command);
-  around.terminal.clear_progress();
+  context.terminal.clear_progress();
   if (done) return 0;
-  around.terminal.tell("paddlectl: " + done.error().message);
+  context.terminal.message("paddlectl: " + done.error().message);
   return 1;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of `paddlectl` as a value: which verb, with what. Pure: no output, no exit, no
-// file is touched. Each verb's own file says what it takes (add_...) and does it (run).
+// The command line of `paddlectl` as a value: a verb and its options. Parsing is pure: no output,
+// no exit, no file access. Each verb's file has its parser (add_...) and its handler (run).
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace paddle::cli {
 
-// Print this and leave with 0: --help and --version.
+// Print this and exit with 0: --help and --version.
 struct ShowText {
   std::string text{};
   bool operator==(const ShowText&) const = default;
@@ -31,10 +31,11 @@ struct ShowText {
 using Command =
     std::variant<ShowText, Up, Down, Apply, Get, Logs, Delete, Wait, Kubeconfig, Status>;
 
-// kInvalid with one sentence for a wrong command line.
+// kInvalid with one sentence for an invalid command line.
 Result<Command> parse_command(const std::vector<std::string>& args);
 
-// 0: done. 1: it failed, and one sentence has said why. 2 is for wrong command lines.
-int run_command(const Command& command, const Around& around);
+// Returns the exit code: 0 on success; 1 on failure, after one sentence with the reason. 2 is for
+// invalid command lines.
+int run_command(const Command& command, const CommandContext& context);
 
 }  // namespace paddle::cli

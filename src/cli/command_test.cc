@@ -24,14 +24,14 @@ Verb parse(std::vector<std::string> args) {
 TEST(CommandLine, UpTakesADirectoryAPortAndTheForeground) {
   EXPECT_EQ(parse<Up>({"up"}), Up{});
   EXPECT_EQ(parse<Up>({"up", "--directory", "/d", "--port=7443", "--foreground"}),
-            (Up{.where = {.directory = "/d"}, .foreground = true, .port = 7443}));
-  EXPECT_EQ(parse<Down>({"down", "--delete"}), (Down{.where = {}, .remove = true}));
+            (Up{.flags = {.directory = "/d"}, .foreground = true, .port = 7443}));
+  EXPECT_EQ(parse<Down>({"down", "--delete"}), (Down{.flags = {}, .remove = true}));
 }
 
 TEST(CommandLine, GetTakesAKindAndNames) {
   EXPECT_EQ(parse<Get>({"get", "pdj"}), (Get{.words = {"pdj"}}));
   EXPECT_EQ(parse<Get>({"get", "pods", "a", "b", "-n", "x", "-o", "yaml"}),
-            (Get{.where = {.ns = "x"}, .words = {"pods", "a", "b"}, .output = "yaml"}));
+            (Get{.flags = {.ns = "x"}, .words = {"pods", "a", "b"}, .output = "yaml"}));
   EXPECT_EQ(parse<Get>({"get", "pods", "-A", "-w", "-l", "a=b"}),
             (Get{.words = {"pods"}, .selector = "a=b", .all_namespaces = true, .watch = true}));
 }
@@ -49,7 +49,7 @@ TEST(CommandLine, LogsDeleteAndWaitAreAsInKubectl) {
             (Delete{.files = {"x.yaml"}, .timeout_seconds = 120}));
   EXPECT_EQ(parse<Wait>({"wait", "pdj/train", "--for=phase=Completed", "--timeout", "90s"}),
             (Wait{.words = {"pdj/train"},
-                  .goal = *parse_wait_condition("phase=Completed"),
+                  .condition = *parse_wait_condition("phase=Completed"),
                   .timeout_seconds = 90}));
   EXPECT_EQ(parse<Wait>({"wait", "pdj/a", "--for=delete", "--timeout=30"}).timeout_seconds, 30);
   EXPECT_EQ(parse<Apply>({"apply", "-f", "a", "-f", "-"}), (Apply{.files = {"a", "-"}}));
@@ -57,7 +57,7 @@ TEST(CommandLine, LogsDeleteAndWaitAreAsInKubectl) {
   EXPECT_TRUE(parse<Kubeconfig>({"kubeconfig", "--path"}).path);
 }
 
-TEST(CommandLine, AWrongOneIsOneSentence) {
+TEST(CommandLine, AnInvalidCommandLineIsOneSentence) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{},
         {"nonsense"},
@@ -104,17 +104,19 @@ TEST(CommandLine, EveryVerbHasHelpWithExamples) {
   EXPECT_THAT(help({"local", "status"}), HasSubstr("fromSource"));
 }
 
-TEST(CommandLine, VersionIsExact) {
+TEST(CommandLine, VersionPrintsTheExactVersion) {
   EXPECT_EQ(*parse_command({"--version"}),
             Command(ShowText{std::string("paddlectl ") + kVersion + "\n"}));
 }
 
-TEST(Names, AreAKindAndNamesOrPairs) {
-  EXPECT_EQ(*names_of({"pod", "a", "b"}), (std::vector<Named>{{"pod", "a"}, {"pod", "b"}}));
-  EXPECT_EQ(*names_of({"pod/a", "pdj/b"}), (std::vector<Named>{{"pod", "a"}, {"pdj", "b"}}));
+TEST(ObjectNames, AreParsedFromAKindAndNamesOrFromPairs) {
+  EXPECT_EQ(*parse_object_names({"pod", "a", "b"}),
+            (std::vector<ObjectName>{{"pod", "a"}, {"pod", "b"}}));
+  EXPECT_EQ(*parse_object_names({"pod/a", "pdj/b"}),
+            (std::vector<ObjectName>{{"pod", "a"}, {"pdj", "b"}}));
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{}, {"pod"}, {"pod/"}, {"/a"}, {"pod/a", "b"}}) {
-    EXPECT_TRUE(names_of(words).is(Code::kInvalid)) << testing::PrintToString(words);
+    EXPECT_TRUE(parse_object_names(words).is(Code::kInvalid)) << testing::PrintToString(words);
   }
 }
 

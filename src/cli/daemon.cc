@@ -41,7 +41,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return made;
 }
 
-// After fork, so only what is safe there. Does not return.
+// Runs after fork, so it makes only async-signal-safe calls. Does not return.
 [[noreturn]] void become_daemon(char* const* argv, char* const* env, int log, int report) {
   ::setsid();
   sigset_t none;
@@ -57,8 +57,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(127);
 }
 
-// The last line of the log that says something.
-std::string last_words(const std::string& log) {
+// The last line of the log that is not empty.
+std::string last_log_line(const std::string& log) {
   const UniqueFd file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0) return {};
@@ -73,53 +73,54 @@ std::string last_words(const std::string& log) {
 
 }  // namespace
 
-std::optional<Report> parse_report(std::string_view line) {
+std::optional<StartupReport> parse_startup_report(std::string_view line) {
   const auto after = [&](std::string_view word) { return std::string(line.substr(word.size())); };
-  if (line == "ready") return Report{.is = Report::Is::kReady};
-  if (line.starts_with("step ")) return Report{Report::Is::kStep, after("step ")};
-  if (line.starts_with("failed ")) return Report{Report::Is::kFailed, after("failed ")};
+  if (line == "ready") return StartupReport{.type = StartupReport::Type::kReady};
+  if (line.starts_with("step ")) return StartupReport{StartupReport::Type::kStep, after("step ")};
+  if (line.starts_with("failed "))
+    return StartupReport{StartupReport::Type::kFailed, after("failed ")};
   return std::nullopt;
 }
 
-std::string write_report(const Report& report) {
+std::string format_startup_report(const StartupReport& report) {
   std::string text = report.text;
   for (char& c : text) {
     if (c == '\n') c = ' ';
   }
-  switch (report.is) {
-    case Report::Is::kStep:
+  switch (report.type) {
+    case StartupReport::Type::kStep:
       return "step " + text + "\n";
-    case Report::Is::kReady:
+    case StartupReport::Type::kReady:
       return "ready\n";
-    case Report::Is::kFailed:
+    case StartupReport::Type::kFailed:
       return "failed " + text + "\n";
   }
   return {};
 }
 
-Result<Daemon> Daemon::start(const local::Home& home, int port) {
-  UniqueFd log(
-      ::open(home.log().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!log) return failed("open " + home.log());
+Result<Daemon> Daemon::start(const local::ClusterDirectory& directory, int port) {
+  UniqueFd log(::open(directory.log().c_str(),
+                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!log) return failed("open " + directory.log());
   struct stat info {};
   if (::fstat(log.get(), &info) == 0 && info.st_size > kLongLog) {
-    if (::ftruncate(log.get(), 0) != 0) return failed("shorten " + home.log());
+    if (::ftruncate(log.get(), 0) != 0) return failed("truncate " + directory.log());
   }
   int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("make a pipe");
-  UniqueFd report(ends[0]), told(ends[1]);
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("create a pipe");
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
   std::vector<std::string> words{"paddlectl",   "local",
                                  "up",          "--foreground",
-                                 "--directory", home.directory,
+                                 "--directory", directory.path,
                                  "--port",      std::to_string(port),
                                  "--report-fd", std::to_string(kReportFd)};
   std::vector<std::string> names = environment();
   const auto argv = pointers(words), env = pointers(names);
   const pid_t pid = ::fork();
   if (pid < 0) return failed("start a process");
-  if (pid == 0) become_daemon(argv.data(), env.data(), log.get(), told.get());
+  if (pid == 0) become_daemon(argv.data(), env.data(), log.get(), write_end.get());
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  return Daemon(home, pid, std::move(process), std::move(report));
+  return Daemon(directory, pid, std::move(process), std::move(read_end));
 }
 
 Result<> Daemon::await_ready(const std::function<void(const std::string&)>& step,
@@ -130,7 +131,7 @@ Result<> Daemon::await_ready(const std::function<void(const std::string&)>& step
     if (stop.stop_requested()) {
       CHECK_DONE(end_process(process_.get(), kGrace));
       ::waitpid(pid_, nullptr, 0);
-      return Error{Code::kCancelled, "told to stop: the local cluster was not started"};
+      return Error{Code::kCancelled, "interrupted: the local cluster was not started"};
     }
     pollfd watched{report_.get(), POLLIN, 0};
     if (::poll(&watched, 1, kLookEveryMs) <= 0) continue;
@@ -140,12 +141,12 @@ Result<> Daemon::await_ready(const std::function<void(const std::string&)>& step
     if (count <= 0) return ended_early();
     rest.append(piece.data(), static_cast<size_t>(count));
     for (auto end = rest.find('\n'); end != std::string::npos; end = rest.find('\n')) {
-      const auto line = parse_report(std::string_view(rest).substr(0, end));
+      const auto line = parse_startup_report(std::string_view(rest).substr(0, end));
       rest.erase(0, end + 1);
       if (!line) continue;
-      if (line->is == Report::Is::kReady) return Done{};
-      if (line->is == Report::Is::kStep) step(line->text);
-      if (line->is == Report::Is::kFailed) {
+      if (line->type == StartupReport::Type::kReady) return Done{};
+      if (line->type == StartupReport::Type::kStep) step(line->text);
+      if (line->type == StartupReport::Type::kFailed) {
         wait_for_end(process_.get(), kGrace);
         ended_early();
         return Error{Code::kUnavailable, line->text};
@@ -161,7 +162,7 @@ Error Daemon::ended_early() {
   const std::string how = WIFSIGNALED(status)
                               ? "was ended by signal " + std::to_string(WTERMSIG(status))
                               : "ended with code " + std::to_string(WEXITSTATUS(status));
-  const std::string words = last_words(home_.log());
+  const std::string words = last_log_line(directory_.log());
   return {Code::kUnavailable,
           "the local cluster " + how + " during its start" + (words.empty() ? "" : ": " + words)};
 }
@@ -179,7 +180,7 @@ Result<> end_process(int process_fd, std::chrono::milliseconds limit) {
   if (wait_for_end(process_fd, limit)) return Done{};
   if (!send(SIGKILL)) return failed("end the local cluster");
   if (wait_for_end(process_fd, limit)) return Done{};
-  return Error{Code::kDeadline, "the local cluster's process can not be ended"};
+  return Error{Code::kDeadline, "cannot end the process of the local cluster"};
 }
 
 }  // namespace paddle::cli

@@ -11,33 +11,35 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Report, ComesBackAsItWasWritten) {
-  for (const Report& each : {Report{Report::Is::kStep, "one thing"}, Report{Report::Is::kReady, ""},
-                             Report{Report::Is::kFailed, "no: not possible"}}) {
-    std::string line = write_report(each);
+TEST(StartupReport, SurvivesARoundTrip) {
+  for (const StartupReport& each :
+       {StartupReport{StartupReport::Type::kStep, "one thing"},
+        StartupReport{StartupReport::Type::kReady, ""},
+        StartupReport{StartupReport::Type::kFailed, "no: not possible"}}) {
+    std::string line = format_startup_report(each);
     ASSERT_EQ(line.back(), '\n');
     line.pop_back();
-    EXPECT_EQ(parse_report(line), each);
+    EXPECT_EQ(parse_startup_report(line), each);
   }
 }
 
-TEST(Report, IsOneLineWhateverTheReason) {
-  EXPECT_EQ(write_report({Report::Is::kFailed, "a\nready"}), "failed a ready\n");
-  EXPECT_EQ(parse_report("something else"), std::nullopt);
+TEST(StartupReport, IsOneLineEvenIfTheReasonHasLineBreaks) {
+  EXPECT_EQ(format_startup_report({StartupReport::Type::kFailed, "a\nready"}), "failed a ready\n");
+  EXPECT_EQ(parse_startup_report("something else"), std::nullopt);
 }
 
-TEST(Means, WhatIsMissingIsOneSentenceWithAWayOut) {
-  const Means good{.root = true, .free_bytes = std::int64_t{1} << 30};
-  EXPECT_TRUE(check(good, "/d"));
-  Means bad = good;
+TEST(Prerequisites, AreReportedInOneSentenceWithARemedyWhenMissing) {
+  const Prerequisites good{.root = true, .free_bytes = std::int64_t{1} << 30};
+  EXPECT_TRUE(check_prerequisites(good, "/d"));
+  Prerequisites bad = good;
   bad.root = false;
-  EXPECT_THAT(check(bad, "/d").error().message, HasSubstr("sudo"));
+  EXPECT_THAT(check_prerequisites(bad, "/d").error().message, HasSubstr("sudo"));
   bad = good;
   bad.fuse_problem = "No such file or directory";
-  EXPECT_THAT(check(bad, "/d").error().message, HasSubstr("modprobe fuse"));
+  EXPECT_THAT(check_prerequisites(bad, "/d").error().message, HasSubstr("modprobe fuse"));
   bad = good;
   bad.free_bytes = 1 << 20;
-  EXPECT_THAT(check(bad, "/d").error().message, HasSubstr("the disk of /d is full"));
+  EXPECT_THAT(check_prerequisites(bad, "/d").error().message, HasSubstr("the disk of /d is full"));
 }
 
 }  // namespace

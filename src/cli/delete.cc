@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "cli/documents.h"
-#include "cli/fields.h"
 #include "cli/verb.h"
 
 namespace paddle::cli {
@@ -12,46 +12,47 @@ namespace {
 
 using api::Json;
 
-struct Doomed {
+struct DeleteTarget {
   KnownKind kind{};
   kube::ObjectKey key{};
 };
 
-Result<std::vector<Doomed>> find_all(Session& session, const Delete& verb,
-                                     const std::vector<Document>& documents) {
-  std::vector<Doomed> found;
+Result<std::vector<DeleteTarget>> find_all(Session& session, const Delete& verb,
+                                           const std::vector<Document>& documents) {
+  std::vector<DeleteTarget> found;
   const auto add = [&](const KnownKind& kind, const std::string& ns, const std::string& name) {
     found.push_back({kind, {kind.resource.namespaced ? ns : "", name}});
   };
   for (const Document& each : documents) {
     auto kind = session.kind_of(each.object);
     if (!kind) return std::move(kind).error().in(each.where);
-    const std::string ns = text_at(each.object, {"metadata", "namespace"});
-    add(*kind, ns.empty() ? verb.where.namespace_or_default() : ns,
-        text_at(each.object, {"metadata", "name"}));
+    const std::string ns = api::look_text(each.object, "/metadata/namespace");
+    add(*kind, ns.empty() ? verb.flags.namespace_or_default() : ns,
+        api::look_text(each.object, "/metadata/name"));
   }
   if (verb.words.empty()) return found;
-  TRY(const auto names, names_of(verb.words));
-  for (const Named& each : names) {
+  TRY(const auto names, parse_object_names(verb.words));
+  for (const ObjectName& each : names) {
     TRY(const KnownKind kind, session.kind(each.kind));
-    add(kind, verb.where.namespace_or_default(), each.name);
+    add(kind, verb.flags.namespace_or_default(), each.name);
   }
   return found;
 }
 
-// Gone, or another one of that name.
-Result<> wait_until_gone(Session& session, const Doomed& it, const std::string& uid,
+// Returns when the object is gone or was replaced by one of the same name.
+Result<> wait_until_gone(Session& session, const DeleteTarget& it, const std::string& uid,
                          const std::optional<BootTime>& deadline) {
   for (;;) {
     auto now = session.client().get(it.kind.resource, it.key, session.call());
     if (now.is(Code::kNotFound)) return Done{};
     if (!now) return std::move(now).error();
-    if (text_at(*now, {"metadata", "uid"}) != uid) return Done{};
-    const std::string name = it.kind.shown() + "/" + it.key.name;
+    if (api::look_text(*now, "/metadata/uid") != uid) return Done{};
+    const std::string name = it.kind.qualified_name() + "/" + it.key.name;
     if (deadline && session.clock().boot() >= *deadline) {
-      return Error{Code::kDeadline, name + " is being deleted but still there"};
+      return Error{Code::kDeadline, name + " is being deleted but still exists"};
     }
-    if (session.terminal().live()) session.terminal().progress("waiting for the end of " + name);
+    if (session.terminal().live())
+      session.terminal().progress("waiting for the deletion of " + name);
     if (!session.clock().sleep(std::chrono::milliseconds{100}, session.terminal().stop())) {
       return Error{Code::kCancelled, name + " is being deleted; no longer waiting for it"};
     }
@@ -60,29 +61,29 @@ Result<> wait_until_gone(Session& session, const Doomed& it, const std::string& 
 
 }  // namespace
 
-Result<> run(const Delete& verb, const Around& around) {
+Result<> run(const Delete& verb, const CommandContext& context) {
   std::vector<Document> documents;
   for (const std::string& file : verb.files) {
     TRY(auto some, read_documents(file));
     for (Document& document : some) documents.push_back(std::move(document));
   }
-  TRY(Session session, Session::open(verb.where.home(), around));
+  TRY(Session session, Session::open(verb.flags.cluster_directory(), context));
   TRY(const auto all, find_all(session, verb, documents));
   std::optional<BootTime> deadline;
   if (verb.timeout_seconds > 0) {
-    deadline = around.clock.boot() + std::chrono::seconds{verb.timeout_seconds};
+    deadline = context.clock.boot() + std::chrono::seconds{verb.timeout_seconds};
   }
-  std::vector<std::pair<Doomed, std::string>> going;
-  for (const Doomed& it : all) {
+  std::vector<std::pair<DeleteTarget, std::string>> going;
+  for (const DeleteTarget& it : all) {
     auto now = session.client().get(it.kind.resource, it.key, session.call());
-    auto done =
-        now ? session.client().remove(it.kind.resource, it.key,
-                                      {.uid = text_at(*now, {"metadata", "uid"})}, session.call())
-            : Result<>(now.error());
+    auto done = now ? session.client().remove(it.kind.resource, it.key,
+                                              {.uid = api::look_text(*now, "/metadata/uid")},
+                                              session.call())
+                    : Result<>(now.error());
     if (done.is(Code::kNotFound) && verb.ignore_not_found) continue;
     if (!done) return session.explained(std::move(done).error());
-    around.terminal.line(it.kind.shown() + " \"" + it.key.name + "\" deleted");
-    going.emplace_back(it, text_at(*now, {"metadata", "uid"}));
+    context.terminal.line(it.kind.qualified_name() + " \"" + it.key.name + "\" deleted");
+    going.emplace_back(it, api::look_text(*now, "/metadata/uid"));
   }
   if (!verb.wait) return Done{};
   for (const auto& [it, uid] : going) {
@@ -93,26 +94,29 @@ Result<> run(const Delete& verb, const Around& around) {
 }
 
 void add_delete(CLI::App& local, Command& chosen) {
-  const auto adding =
-      add_verb<Delete>(local, chosen, "delete", "Removes objects and waits until they are gone.",
+  const auto subcommand =
+      add_verb<Delete>(local, chosen, "delete", "Deletes objects and waits until they are gone.",
                        R"(  paddlectl local delete paddlejob train
   paddlectl local delete pod/a pod/b --wait=false
   paddlectl local delete -f train.yaml --ignore-not-found)",
                        [](Delete& verb) -> Result<> {
                          if (verb.words.empty() == verb.files.empty()) {
-                           return Error{Code::kInvalid, "it takes either KIND NAME or -f FILE"};
+                           return Error{Code::kInvalid, "either KIND NAME or -f FILE is required"};
                          }
                          if (verb.words.empty()) return Done{};
-                         const auto names = names_of(verb.words);
+                         const auto names = parse_object_names(verb.words);
                          return names ? Result<>(Done{}) : names.error();
                        });
-  Delete& verb = *adding.verb;
-  adding.app->add_option("what", verb.words, "KIND NAME... or KIND/NAME...");
-  adding.app->add_option("-f,--filename", verb.files, "file, directory, or - for standard input");
-  add_namespace(adding);
-  adding.app->add_flag("--wait,!--no-wait", verb.wait, "until they are gone; default: true");
-  adding.app->add_flag("--ignore-not-found", verb.ignore_not_found, "absent is as good");
-  adding.app->add_option("--timeout", verb.timeout_seconds, "seconds to wait; 0: no limit")
+  Delete& verb = *subcommand.verb;
+  subcommand.app->add_option("what", verb.words, "KIND NAME... or KIND/NAME...");
+  subcommand.app->add_option("-f,--filename", verb.files,
+                             "file, directory, or - for standard input");
+  add_namespace(subcommand);
+  subcommand.app->add_flag("--wait,!--no-wait", verb.wait,
+                           "wait until they are gone; default: true");
+  subcommand.app->add_flag("--ignore-not-found", verb.ignore_not_found,
+                           "succeed if an object does not exist");
+  subcommand.app->add_option("--timeout", verb.timeout_seconds, "seconds to wait; 0: no limit")
       ->transform(
           CLI::AsNumberWithUnit(std::map<std::string, int>{{"s", 1}, {"m", 60}, {"h", 3600}}));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `delete KIND NAME...` or `delete -f FILE`: removes objects and, unless told otherwise, waits
-// until they are gone. One that is not there is an error unless --ignore-not-found.
+// `delete KIND NAME...` or `delete -f FILE`: deletes objects and, by default, waits until they are
+// gone. An object that does not exist is an error unless --ignore-not-found is set.
 
 #pragma once
 
@@ -17,15 +17,15 @@ class App;
 namespace paddle::cli {
 
 struct Delete {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> words{};  // KIND NAME..., or KIND/NAME...
   std::vector<std::string> files{};
   bool wait = true;
   bool ignore_not_found = false;
-  int timeout_seconds = 0;  // 0: as long as it takes
+  int timeout_seconds = 0;  // 0: no limit
   bool operator==(const Delete&) const = default;
 };
 
-Result<> run(const Delete& verb, const Around& around);
+Result<> run(const Delete& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -9,9 +9,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "api/json/look.h"
 #include "api/json/yaml_reader.h"
 #include "base/unique_fd.h"
-#include "cli/fields.h"
+#include "os/read_file.h"
 
 namespace paddle::cli {
 namespace {
@@ -25,7 +26,7 @@ bool is_separator(std::string_view line) {
   return line.starts_with("---") && (line.size() == 3 || line[3] == ' ' || line[3] == '\r');
 }
 
-// The text between lines of three dashes. A document may begin on such a line ("--- {a: b}").
+// Splits the text at lines of three dashes. A document may begin on such a line ("--- {a: b}").
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts(1);
   while (!text.empty()) {
@@ -44,7 +45,7 @@ std::vector<std::string> parts_of(std::string_view text) {
   return parts;
 }
 
-// JSON is YAML but for its tabs and sizes, so what is JSON is read as such.
+// JSON is not quite YAML (tabs, sizes), so JSON is parsed as JSON.
 Result<Json> parse_one(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') {
@@ -53,29 +54,16 @@ Result<Json> parse_one(const std::string& text) {
   return api::parse_yaml(text);
 }
 
-Result<std::string> read_all(int file, const std::string& name) {
-  std::string text;
-  char piece[65536];
-  for (;;) {
-    const ssize_t count = ::read(file, piece, sizeof piece);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error{Code::kUnavailable, name + ": " + std::strerror(errno)};
-    if (count == 0) return text;
-    text.append(piece, static_cast<size_t>(count));
-    if (text.size() > kLargestFile) return Error{Code::kInvalid, name + " is larger than 16 MiB"};
-  }
-}
-
 Result<std::vector<Document>> read_one(const std::string& name) {
   if (name == "-") {
-    TRY(const std::string text, read_all(STDIN_FILENO, "standard input"));
+    TRY(const std::string text, os::read_to_end(STDIN_FILENO, "standard input", kLargestFile));
     return split_documents("standard input", text);
   }
   const UniqueFd file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) {
     return Error{Code::kNotFound, "cannot read " + name + ": " + std::strerror(errno)};
   }
-  TRY(const std::string text, read_all(file.get(), name));
+  TRY(const std::string text, os::read_to_end(file.get(), name, kLargestFile));
   return split_documents(name, text);
 }
 
@@ -93,11 +81,11 @@ Result<std::vector<Document>> split_documents(const std::string& file, std::stri
     if (!object->is_object()) {
       return Error{Code::kInvalid, where + " is not an object: it has no apiVersion and kind"};
     }
-    if (text_at(*object, {"kind"}) != "List") {
+    if (api::look_text(*object, "kind") != "List") {
       found.push_back({where, *std::move(object)});
       continue;
     }
-    const Json& items = list_at(*object, {"items"});
+    const Json& items = api::look_list(*object, "items");
     for (size_t k = 0; k < items.size(); ++k) {
       found.push_back({where + ", item " + std::to_string(k + 1), items[k]});
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of objects: YAML with several documents, JSON, or a List of either, taken apart in the
-// order written. Each object remembers where it came from, for error messages. split() is pure.
+// Reads files of objects: YAML with several documents, JSON, or a List, split in the order of the
+// file. Each object has its location, for error messages. split_documents() is pure.
 
 #pragma once
 
@@ -21,7 +21,7 @@ struct Document {
   api::Json object{};
 };
 
-// Empty documents are passed over but counted. kInvalid names the document.
+// Empty documents are skipped but counted. kInvalid names the document.
 Result<std::vector<Document>> split_documents(const std::string& file, std::string_view text);
 
 // `name` is a file, "-" for standard input, or a directory: its *.yaml, *.yml and *.json, by name.

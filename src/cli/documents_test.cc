@@ -22,7 +22,7 @@ std::vector<std::string> wheres(std::string_view text) {
   return found;
 }
 
-TEST(Documents, AreTakenApartAndCounted) {
+TEST(Documents, AreSplitAndCounted) {
   EXPECT_EQ(wheres("kind: A"), std::vector<std::string>{"f.yaml: A"});
   EXPECT_EQ(wheres("---\nkind: A\n--- # next\nkind: B\n---\n# nothing\n---\n{\"kind\": \"C\"}\n"),
             (std::vector<std::string>{"f.yaml, document 1: A", "f.yaml, document 2: B",
@@ -31,7 +31,7 @@ TEST(Documents, AreTakenApartAndCounted) {
   EXPECT_EQ(wheres("a: |\n  ---\n  x\nkind: A\n"), std::vector<std::string>{"f.yaml: A"});
 }
 
-TEST(Documents, AListIsItsItems) {
+TEST(Documents, AListIsReplacedByItsItems) {
   EXPECT_EQ(wheres("{kind: List, items: [{kind: A}, {kind: B}]}"),
             (std::vector<std::string>{"f.yaml, item 1: A", "f.yaml, item 2: B"}));
 }
@@ -40,7 +40,7 @@ TEST(Documents, JsonMayHaveTabs) {
   EXPECT_EQ(wheres("{\n\t\"kind\":\t\"A\"\n}"), std::vector<std::string>{"f.yaml: A"});
 }
 
-TEST(Documents, WhatIsWrongIsNamed) {
+TEST(Documents, ErrorsNameTheDocument) {
   EXPECT_THAT(split_documents("f.yaml", "kind: A\n---\na: [b").error().message,
               HasSubstr("f.yaml, document 2"));
   EXPECT_THAT(split_documents("f.yaml", "just words").error().message,
@@ -61,22 +61,22 @@ Kinds kinds() {
   return Kinds(std::move(all));
 }
 
-TEST(KindNames, EveryNamePeopleUseIsUnderstood) {
+TEST(KindNames, EveryNameOfAKindIsFound) {
   for (const char* name :
        {"paddlejobs", "paddlejob", "PaddleJob", "pdj", "paddlejobs.batch.paddlepaddle.org"}) {
     const auto kind = kinds().named(name);
     ASSERT_TRUE(kind) << name;
     EXPECT_EQ(kind->resource,
               (kube::Resource{"batch.paddlepaddle.org", "v1", "paddlejobs", "PaddleJob", true}));
-    EXPECT_EQ(kind->shown(), "paddlejob.batch.paddlepaddle.org");
+    EXPECT_EQ(kind->qualified_name(), "paddlejob.batch.paddlepaddle.org");
   }
-  EXPECT_EQ(kinds().named("po")->shown(), "pod");
+  EXPECT_EQ(kinds().named("po")->qualified_name(), "pod");
   const auto unknown = kinds().named("log");
   EXPECT_TRUE(unknown.is(Code::kNotFound));
-  EXPECT_THAT(unknown.error().message, HasSubstr("choose one of pods, paddlejobs"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("known kinds are pods, paddlejobs"));
 }
 
-TEST(KindNames, OfAnObjectAreItsVersionAndKind) {
+TEST(KindNames, AKindIsFoundByTheVersionAndKindOfAnObject) {
   EXPECT_EQ(kinds().of_object({{"apiVersion", "v1"}, {"kind", "Pod"}})->resource.plural, "pods");
   EXPECT_TRUE(kinds().of_object({{"apiVersion", "v2"}, {"kind", "Pod"}}).is(Code::kNotFound));
   EXPECT_TRUE(kinds().of_object(Json::parse(R"({"kind": "Pod"})")).is(Code::kInvalid));

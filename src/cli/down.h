@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `down`: ends the local cluster: its pods, then everything else. Nothing to end is a success.
+// `down`: ends the local cluster: its pods, then everything else. Succeeds when none is running.
 
 #pragma once
 
@@ -13,11 +13,11 @@ class App;
 namespace paddle::cli {
 
 struct Down {
-  Where where{};
-  bool remove = false;  // the directory too: objects, caches, logs
+  CommonFlags flags{};
+  bool remove = false;  // removes the directory too: objects, caches, logs
   bool operator==(const Down&) const = default;
 };
 
-Result<> run(const Down& verb, const Around& around);
+Result<> run(const Down& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

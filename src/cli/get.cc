@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "api/json/yaml_writer.h"
-#include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "net/values/url.h"
@@ -19,7 +19,7 @@ using api::Json;
 constexpr const char* kAsTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 constexpr const char* kAsIs = "application/json";
 
-Result<Json> ask(Session& session, const std::string& path, const char* accept) {
+Result<Json> fetch(Session& session, const std::string& path, const char* accept) {
   std::string text;
   auto done = session.client().stream_raw(
       path, accept,
@@ -32,9 +32,9 @@ Result<Json> ask(Session& session, const std::string& path, const char* accept) 
   return api::parse_json(text);
 }
 
-class Getting {
+class Getter {
  public:
-  Getting(const Get& verb, Session& session, KnownKind kind, std::vector<std::string> names)
+  Getter(const Get& verb, Session& session, KnownKind kind, std::vector<std::string> names)
       : verb_(verb), session_(session), kind_(std::move(kind)), names_(std::move(names)) {}
 
   Result<> run() {
@@ -48,7 +48,7 @@ class Getting {
   const char* accept() const { return as_table() ? kAsTable : kAsIs; }
   std::string ns() const {
     const bool one = kind_.resource.namespaced && !verb_.all_namespaces;
-    return one ? verb_.where.namespace_or_default() : "";
+    return one ? verb_.flags.namespace_or_default() : "";
   }
   TableStyle style() const {
     return {.wide = verb_.output == "wide",
@@ -68,20 +68,20 @@ class Getting {
   }
 
   Result<> show_list() {
-    TRY(const Json list, ask(session_, list_path("", ""), accept()));
-    const bool none = list_at(list, {as_table() ? "rows" : "items"}).empty();
+    TRY(const Json list, fetch(session_, list_path("", ""), accept()));
+    const bool none = api::look_list(list, as_table() ? "rows" : "items").empty();
     if (none && as_table()) {
-      session_.terminal().tell("there are no " + kind_.resource.plural +
-                               (ns().empty() ? "" : " in namespace " + ns()));
+      session_.terminal().message("no " + kind_.resource.plural + " found" +
+                                  (ns().empty() ? "" : " in namespace " + ns()));
     }
     show(list);
-    return verb_.watch ? follow("", text_at(list, {"metadata", "resourceVersion"})) : Done{};
+    return verb_.watch ? follow("", api::look_text(list, "/metadata/resourceVersion")) : Done{};
   }
 
   Result<> show_one(const std::string& name) {
-    TRY(const Json object, ask(session_, kube::path_of(kind_.resource, {ns(), name}), accept()));
+    TRY(const Json object, fetch(session_, kube::path_of(kind_.resource, {ns(), name}), accept()));
     show(object);
-    return verb_.watch ? follow(name, text_at(object, {"metadata", "resourceVersion"})) : Done{};
+    return verb_.watch ? follow(name, api::look_text(object, "/metadata/resourceVersion")) : Done{};
   }
 
   void show(const Json& given) {
@@ -93,12 +93,13 @@ class Getting {
     if (verb_.output == "json") return session_.terminal().line(given.dump(2));
     if (verb_.output == "yaml") return session_.terminal().print(api::to_block_yaml(given));
     const bool list = given.contains("items");
-    for (const Json& each : list ? list_at(given, {"items"}) : Json::array({given})) {
-      session_.terminal().line(kind_.shown() + "/" + text_at(each, {"metadata", "name"}));
+    for (const Json& each : list ? api::look_list(given, "items") : Json::array({given})) {
+      session_.terminal().line(kind_.qualified_name() + "/" +
+                               api::look_text(each, "/metadata/name"));
     }
   }
 
-  // Until the user or the server has enough; each event is one line of JSON.
+  // Runs until the user or the server ends the watch; each event is one line of JSON.
   Result<> follow(const std::string& name, const std::string& since) {
     std::string rest;
     auto done = session_.client().stream_raw(
@@ -108,8 +109,8 @@ class Getting {
           for (auto end = rest.find('\n'); end != std::string::npos; end = rest.find('\n')) {
             TRY(const Json event, api::parse_json(rest.substr(0, end)));
             rest.erase(0, end + 1);
-            const Json* object = find_at(event, {"object"});
-            if (object && text_at(event, {"type"}) != "BOOKMARK") show(*object);
+            const Json& object = api::look(event, "object");
+            if (!object.is_null() && api::look_text(event, "type") != "BOOKMARK") show(object);
           }
           return Done{};
         },
@@ -127,27 +128,27 @@ class Getting {
 
 }  // namespace
 
-Result<> run(const Get& verb, const Around& around) {
-  TRY(Session session, Session::open(verb.where.home(), around));
+Result<> run(const Get& verb, const CommandContext& context) {
+  TRY(Session session, Session::open(verb.flags.cluster_directory(), context));
   const bool only_kind = verb.words.size() == 1 && verb.words[0].find('/') == std::string::npos;
   if (only_kind) {
     std::istringstream kinds(verb.words[0]);
     for (std::string each; std::getline(kinds, each, ',');) {
       TRY(KnownKind kind, session.kind(each));
-      CHECK_DONE(Getting(verb, session, std::move(kind), {}).run());
+      CHECK_DONE(Getter(verb, session, std::move(kind), {}).run());
     }
     return Done{};
   }
-  TRY(const auto names, names_of(verb.words));
-  for (const Named& each : names) {
+  TRY(const auto names, parse_object_names(verb.words));
+  for (const ObjectName& each : names) {
     TRY(KnownKind kind, session.kind(each.kind));
-    CHECK_DONE(Getting(verb, session, std::move(kind), {each.name}).run());
+    CHECK_DONE(Getter(verb, session, std::move(kind), {each.name}).run());
   }
   return Done{};
 }
 
 void add_get(CLI::App& local, Command& chosen) {
-  const auto adding = add_verb<Get>(
+  const auto subcommand = add_verb<Get>(
       local, chosen, "get", "Shows objects.",
       R"(  paddlectl local get paddlejobs
   paddlectl local get pdj train -o yaml
@@ -163,20 +164,21 @@ void add_get(CLI::App& local, Command& chosen) {
         }
         if (verb.words.size() > 1 || verb.words[0].find('/') != std::string::npos) {
           if (verb.all_namespaces) {
-            return Error{Code::kInvalid, "a name is in one namespace: use -n instead of -A"};
+            return Error{Code::kInvalid, "an object is in one namespace: use -n instead of -A"};
           }
-          return names_of(verb.words) ? Result<>(Done{}) : names_of(verb.words).error();
+          return parse_object_names(verb.words) ? Result<>(Done{})
+                                                : parse_object_names(verb.words).error();
         }
         return Done{};
       });
-  Get& verb = *adding.verb;
-  adding.app->add_option("kind", verb.words, "KIND[,KIND...], KIND NAME... or KIND/NAME...")
+  Get& verb = *subcommand.verb;
+  subcommand.app->add_option("kind", verb.words, "KIND[,KIND...], KIND NAME... or KIND/NAME...")
       ->required();
-  add_namespace(adding);
-  adding.app->add_flag("-A,--all-namespaces", verb.all_namespaces, "of all namespaces");
-  adding.app->add_flag("-w,--watch", verb.watch, "go on with what changes");
-  adding.app->add_option("-l,--selector", verb.selector, "labels, like a=b,c!=d");
-  adding.app->add_option("-o,--output", verb.output, "table, wide, json, yaml or name")
+  add_namespace(subcommand);
+  subcommand.app->add_flag("-A,--all-namespaces", verb.all_namespaces, "in all namespaces");
+  subcommand.app->add_flag("-w,--watch", verb.watch, "watch for changes");
+  subcommand.app->add_option("-l,--selector", verb.selector, "labels, like a=b,c!=d");
+  subcommand.app->add_option("-o,--output", verb.output, "table, wide, json, yaml or name")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `get KIND [NAME]`: objects as the server's own table, or as JSON, YAML or names; with -w also
-// what happens to them from then on.
+// `get KIND [NAME]`: prints objects as the server's table, or as JSON, YAML or names; with -w also
+// later changes.
 
 #pragma once
 
@@ -17,7 +17,7 @@ class App;
 namespace paddle::cli {
 
 struct Get {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> words{};  // KIND [NAME...] or KIND/NAME...
   std::string selector{};
   std::string output = "table";  // table, wide, json, yaml or name
@@ -26,6 +26,6 @@ struct Get {
   bool operator==(const Get&) const = default;
 };
 
-Result<> run(const Get& verb, const Around& around);
+Result<> run(const Get& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 
 namespace paddle::cli {
 namespace {
@@ -19,12 +19,12 @@ std::string lower(std::string text) {
   return text;
 }
 
-Result<Json> ask_json(kube::Client& client, const std::string& path, const kube::Call& call) {
+Result<Json> get_json(kube::Client& client, const std::string& path, const kube::Call& call) {
   TRY(const std::string text, client.get_raw(path, call));
   return api::parse_json(text);
 }
 
-bool answers_to(const KnownKind& kind, const std::string& name) {
+bool has_name(const KnownKind& kind, const std::string& name) {
   const auto is = [&](const std::string& one) {
     return name == one || (!kind.resource.group.empty() && name == one + "." + kind.resource.group);
   };
@@ -33,26 +33,26 @@ bool answers_to(const KnownKind& kind, const std::string& name) {
 
 }  // namespace
 
-std::string KnownKind::shown() const {
+std::string KnownKind::qualified_name() const {
   return resource.group.empty() ? singular : singular + "." + resource.group;
 }
 
 std::vector<KnownKind> kinds_in(const Json& list) {
   std::vector<KnownKind> found;
-  const std::string group_version = text_at(list, {"groupVersion"});
+  const std::string group_version = api::look_text(list, "groupVersion");
   const auto slash = group_version.find('/');
   const bool core = slash == std::string::npos;
-  for (const Json& each : list_at(list, {"resources"})) {
-    const std::string plural = text_at(each, {"name"});
+  for (const Json& each : api::look_list(list, "resources")) {
+    const std::string plural = api::look_text(each, "name");
     if (plural.empty() || plural.find('/') != std::string::npos) continue;
     KnownKind kind{.resource = {.group = core ? "" : group_version.substr(0, slash),
                                 .version = core ? group_version : group_version.substr(slash + 1),
                                 .plural = plural,
-                                .kind = text_at(each, {"kind"}),
-                                .namespaced = is_true_at(each, {"namespaced"})},
-                   .singular = text_at(each, {"singularName"})};
+                                .kind = api::look_text(each, "kind"),
+                                .namespaced = api::look_flag(each, "namespaced")},
+                   .singular = api::look_text(each, "singularName")};
     if (kind.singular.empty()) kind.singular = lower(kind.resource.kind);
-    for (const Json& name : list_at(each, {"shortNames"})) {
+    for (const Json& name : api::look_list(each, "shortNames")) {
       if (name.is_string()) kind.short_names.push_back(name.get<std::string>());
     }
     found.push_back(std::move(kind));
@@ -60,14 +60,14 @@ std::vector<KnownKind> kinds_in(const Json& list) {
   return found;
 }
 
-Result<Kinds> Kinds::ask(kube::Client& client, const kube::Call& call) {
-  TRY(const Json core, ask_json(client, "/api/v1", call));
+Result<Kinds> Kinds::discover(kube::Client& client, const kube::Call& call) {
+  TRY(const Json core, get_json(client, "/api/v1", call));
   std::vector<KnownKind> all = kinds_in(core);
-  TRY(const Json groups, ask_json(client, "/apis", call));
-  for (const Json& group : list_at(groups, {"groups"})) {
-    for (const Json& version : list_at(group, {"versions"})) {
-      const std::string path = "/apis/" + text_at(version, {"groupVersion"});
-      TRY(const Json list, ask_json(client, path, call));
+  TRY(const Json groups, get_json(client, "/apis", call));
+  for (const Json& group : api::look_list(groups, "groups")) {
+    for (const Json& version : api::look_list(group, "versions")) {
+      const std::string path = "/apis/" + api::look_text(version, "groupVersion");
+      TRY(const Json list, get_json(client, path, call));
       for (KnownKind& kind : kinds_in(list)) all.push_back(std::move(kind));
     }
   }
@@ -77,17 +77,18 @@ Result<Kinds> Kinds::ask(kube::Client& client, const kube::Call& call) {
 Result<KnownKind> Kinds::named(const std::string& name) const {
   const std::string wanted = lower(name);
   for (const KnownKind& kind : kinds_) {
-    if (answers_to(kind, wanted)) return kind;
+    if (has_name(kind, wanted)) return kind;
   }
   std::string known;
   for (const KnownKind& kind : kinds_) {
     known += (known.empty() ? "" : ", ") + kind.resource.plural;
   }
-  return Error{Code::kNotFound, "there is no kind '" + name + "' here: choose one of " + known};
+  return Error{Code::kNotFound, "unknown kind '" + name + "': known kinds are " + known};
 }
 
 Result<KnownKind> Kinds::of_object(const Json& object) const {
-  const std::string version = text_at(object, {"apiVersion"}), name = text_at(object, {"kind"});
+  const std::string version = api::look_text(object, "apiVersion"),
+                    name = api::look_text(object, "kind");
   if (version.empty() || name.empty()) {
     return Error{Code::kInvalid, "it has no apiVersion or no kind"};
   }
@@ -95,7 +96,7 @@ Result<KnownKind> Kinds::of_object(const Json& object) const {
     if (kind.resource.kind == name && kind.resource.api_version() == version) return kind;
   }
   return Error{Code::kNotFound,
-               "the server does not know the kind " + name + " in version " + version};
+               "the server does not serve the kind " + name + " in version " + version};
 }
 
 }  // namespace paddle::cli

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds that a server serves, by every name that people use: plural, singular, short, with or
-// without the group ("paddlejobs", "paddlejob", "pdj", "pdj.batch.paddlepaddle.org"), and by
-// apiVersion and kind as in a file. Asked from the server, so that any server will do.
+// Discovery of the kinds that a server serves. A kind is found by its plural, singular or short
+// name, with or without the group ("paddlejobs", "paddlejob", "pdj", "pdj.batch.paddlepaddle.org"),
+// or by apiVersion and kind. The list comes from the server, so that it works with any server.
 
 #pragma once
 
@@ -22,16 +22,16 @@ struct KnownKind {
   std::vector<std::string> short_names{};
   bool operator==(const KnownKind&) const = default;
 
-  // "paddlejob.batch.paddlepaddle.org", "pod": how results name an object's kind.
-  std::string shown() const;
+  // "paddlejob.batch.paddlepaddle.org", "pod": the kind in printed results.
+  std::string qualified_name() const;
 };
 
 class Kinds {
  public:
-  static Result<Kinds> ask(kube::Client& client, const kube::Call& call);
+  static Result<Kinds> discover(kube::Client& client, const kube::Call& call);
   explicit Kinds(std::vector<KnownKind> kinds) : kinds_(std::move(kinds)) {}
 
-  // kNotFound names the kinds that there are.
+  // kNotFound lists the known kinds.
   Result<KnownKind> named(const std::string& name) const;
   Result<KnownKind> of_object(const api::Json& object) const;
 
@@ -39,7 +39,7 @@ class Kinds {
   std::vector<KnownKind> kinds_;
 };
 
-// One APIResourceList; subresources are passed over. Pure.
+// Parses one APIResourceList; subresources are skipped. Pure.
 std::vector<KnownKind> kinds_in(const api::Json& list);
 
 }  // namespace paddle::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `kubeconfig`: the file with which kubectl and other clients reach the local cluster. It holds the
-// cluster's token.
+// `kubeconfig`: prints the kubeconfig with which kubectl and other clients reach the local cluster.
+// It contains the cluster's token.
 
 #pragma once
 
@@ -14,15 +14,15 @@ class App;
 namespace paddle::cli {
 
 struct Kubeconfig {
-  Where where{};
-  bool path = false;  // print where it is
+  CommonFlags flags{};
+  bool path = false;  // print only its path
   bool operator==(const Kubeconfig&) const = default;
 };
 
-Result<> run(const Kubeconfig& verb, const Around& around);
+Result<> run(const Kubeconfig& verb, const CommandContext& context);
 
-// The line for a shell in which kubectl is to use this cluster. The file is root's: a user who came
-// by sudo makes a copy. `usual`: the directory need not be named.
-std::string kubectl_setup(const local::Home& home, bool usual, bool by_sudo);
+// The shell command that makes kubectl use this cluster. The file belongs to root: with sudo a user
+// makes a copy. `usual`: the default directory, which need not be named.
+std::string kubectl_setup(const local::ClusterDirectory& directory, bool usual, bool by_sudo);
 
 }  // namespace paddle::cli

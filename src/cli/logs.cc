@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "base/sync.h"
-#include "cli/fields.h"
 #include "cli/pods.h"
 #include "cli/verb.h"
 #include "cli/wait_condition.h"
@@ -18,7 +18,7 @@ namespace {
 
 using api::Json;
 
-constexpr std::chrono::milliseconds kLookAgain{300};
+constexpr std::chrono::milliseconds kPollInterval{300};
 
 std::string log_path(const Logs& verb, const kube::ObjectKey& pod) {
   std::string path = kube::path_of(kube::resources::kPods, pod, "log");
@@ -29,56 +29,56 @@ std::string log_path(const Logs& verb, const kube::ObjectKey& pod) {
   return path;
 }
 
-// Until the log ends. A container that is to be followed may have to start first.
+// Streams until the log ends. With --follow it waits for the container to start.
 Result<> stream_log(Session& session, const Logs& verb, const kube::ObjectKey& pod,
                     const net::BodySink& sink) {
   for (;;) {
     auto done = session.client().stream_raw(log_path(verb, pod), "*/*", sink, session.call());
     if (done || !verb.follow || !done.is(Code::kInvalid)) return done;
     TRY(const Json now, session.client().get(kube::resources::kPods, pod, session.call()));
-    if (text_at(now, {"status", "phase"}) != "Pending") return done;
-    if (!session.clock().sleep(kLookAgain, session.terminal().stop())) return Done{};
+    if (api::look_text(now, "/status/phase") != "Pending") return done;
+    if (!session.clock().sleep(kPollInterval, session.terminal().stop())) return Done{};
   }
 }
 
-// Logs of several pods at once, line by line, each with its pod's name before it.
-class Chorus {
+// Streams the logs of several pods at once, line by line, prefixed with the pod's name.
+class LogMultiplexer {
  public:
-  Chorus(Session& session, const Logs& verb) : session_(session), verb_(verb) {}
+  LogMultiplexer(Session& session, const Logs& verb) : session_(session), verb_(verb) {}
 
   void add(const OwnedPod& pod) {
-    if (!singers_.try_emplace(pod.uid).second) return;
-    singers_[pod.uid] = std::jthread([this, key = pod.key] { sing(key); });
+    if (!threads_.try_emplace(pod.uid).second) return;
+    threads_[pod.uid] = std::jthread([this, key = pod.key] { stream(key); });
   }
   void join() {
-    for (auto& [uid, singer] : singers_) {
-      if (singer.joinable()) singer.join();
+    for (auto& [uid, thread] : threads_) {
+      if (thread.joinable()) thread.join();
     }
   }
-  bool empty() const { return singers_.empty(); }
+  bool empty() const { return threads_.empty(); }
   std::optional<Error> first_error() EXCLUDES(mutex_) {
     const Lock lock(mutex_);
     return error_;
   }
 
  private:
-  void sing(const kube::ObjectKey& pod) EXCLUDES(mutex_) {
+  void stream(const kube::ObjectKey& pod) EXCLUDES(mutex_) {
     const std::string before = "[" + pod.name + "] ";
     std::string rest;
     auto done = stream_log(session_, verb_, pod, [&](std::string_view piece) -> Result<> {
       rest += piece;
       const auto end = rest.rfind('\n');
       if (end == std::string::npos) return Done{};
-      say(before, std::string_view(rest).substr(0, end));
+      print_lines(before, std::string_view(rest).substr(0, end));
       rest.erase(0, end + 1);
       return Done{};
     });
-    if (!rest.empty()) say(before, rest);
+    if (!rest.empty()) print_lines(before, rest);
     const Lock lock(mutex_);
     const bool failed = !done && !done.is(Code::kCancelled);
     if (failed && !error_) error_ = std::move(done).error();
   }
-  void say(const std::string& before, std::string_view lines) EXCLUDES(mutex_) {
+  void print_lines(const std::string& before, std::string_view lines) EXCLUDES(mutex_) {
     const Lock lock(mutex_);
     while (!lines.empty()) {
       const auto end = std::min(lines.find('\n'), lines.size());
@@ -91,43 +91,43 @@ class Chorus {
   const Logs& verb_;
   Mutex mutex_;
   std::optional<Error> error_ GUARDED_BY(mutex_){};
-  std::map<std::string, std::jthread> singers_{};  // by uid; after what they use
+  std::map<std::string, std::jthread> threads_{};  // by uid; last: they use the members above
 };
 
 bool has_ended(const Json& object) {
-  return judge({.is = WaitCondition::Is::kField, .path = {"status", "phase"}, .value = "\n"},
-               object)
-             .is == WaitState::Is::kNever;
+  return evaluate({.type = WaitCondition::Type::kField, .path = {"status", "phase"}, .value = "\n"},
+                  object)
+             .progress == WaitState::Progress::kNever;
 }
 
 Result<> logs_of_owner(Session& session, const Logs& verb, const KnownKind& kind,
                        const kube::ObjectKey& key) {
-  Chorus chorus(session, verb);
+  LogMultiplexer multiplexer(session, verb);
   for (;;) {
     auto object = session.client().get(kind.resource, key, session.call());
     if (!object) return session.explained(std::move(object).error());
     TRY(const auto pods, pods_of(session, *object));
-    for (const OwnedPod& pod : pods) chorus.add(pod);
+    for (const OwnedPod& pod : pods) multiplexer.add(pod);
     if (!verb.follow || has_ended(*object)) break;
-    if (!session.clock().sleep(kLookAgain, session.terminal().stop())) break;
+    if (!session.clock().sleep(kPollInterval, session.terminal().stop())) break;
   }
-  chorus.join();
-  if (chorus.empty()) {
+  multiplexer.join();
+  if (multiplexer.empty()) {
     const bool cleans = kind.resource.plural == "paddlejobs";
-    return Error{Code::kNotFound, kind.shown() + "/" + key.name + " has no pods" +
+    return Error{Code::kNotFound, kind.qualified_name() + "/" + key.name + " has no pods" +
                                       (cleans ? " any more: to keep them after its end, set "
                                                 "spec.cleanPodPolicy to Never"
                                               : "")};
   }
-  if (auto error = chorus.first_error()) return session.explained(*std::move(error));
+  if (auto error = multiplexer.first_error()) return session.explained(*std::move(error));
   return Done{};
 }
 
 }  // namespace
 
-Result<> run(const Logs& verb, const Around& around) {
-  TRY(Session session, Session::open(verb.where.home(), around));
-  const std::string ns = verb.where.namespace_or_default();
+Result<> run(const Logs& verb, const CommandContext& context) {
+  TRY(Session session, Session::open(verb.flags.cluster_directory(), context));
+  const std::string ns = verb.flags.namespace_or_default();
   const auto slash = verb.target.find('/');
   std::string name = verb.target;
   if (slash != std::string::npos) {
@@ -136,7 +136,7 @@ Result<> run(const Logs& verb, const Around& around) {
     if (kind.resource.plural != "pods") return logs_of_owner(session, verb, kind, {ns, name});
   }
   auto done = stream_log(session, verb, {ns, name}, [&](std::string_view piece) -> Result<> {
-    around.terminal.print(piece);
+    context.terminal.print(piece);
     return Done{};
   });
   if (done || done.is(Code::kCancelled)) return Done{};
@@ -144,17 +144,18 @@ Result<> run(const Logs& verb, const Around& around) {
 }
 
 void add_logs(CLI::App& local, Command& chosen) {
-  const auto adding = add_verb<Logs>(local, chosen, "logs", "Shows what containers wrote.",
-                                     R"(  paddlectl local logs train-worker-0
+  const auto subcommand = add_verb<Logs>(local, chosen, "logs", "Prints the logs of containers.",
+                                         R"(  paddlectl local logs train-worker-0
   paddlectl local logs -f paddlejob/train
   paddlectl local logs train-worker-0 --previous --tail 20)");
-  Logs& verb = *adding.verb;
-  adding.app->add_option("target", verb.target, "POD or KIND/NAME")->required();
-  add_namespace(adding);
-  adding.app->add_option("-c,--container", verb.container, "default: the first one");
-  adding.app->add_flag("-f,--follow", verb.follow, "go on until the containers end");
-  adding.app->add_flag("-p,--previous", verb.previous, "of the run before the last restart");
-  adding.app->add_option("--tail", verb.tail, "only this many lines from the end");
+  Logs& verb = *subcommand.verb;
+  subcommand.app->add_option("target", verb.target, "POD or KIND/NAME")->required();
+  add_namespace(subcommand);
+  subcommand.app->add_option("-c,--container", verb.container, "container; default: the first one");
+  subcommand.app->add_flag("-f,--follow", verb.follow, "stream until the containers end");
+  subcommand.app->add_flag("-p,--previous", verb.previous,
+                           "logs of the run before the last restart");
+  subcommand.app->add_option("--tail", verb.tail, "only this many lines from the end");
 }
 
 }  // namespace paddle::cli

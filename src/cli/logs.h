@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `logs POD` or `logs KIND/NAME`: what containers wrote; of several pods, each line with the pod's
-// name before it. With -f it goes on until the containers end.
+// `logs POD` or `logs KIND/NAME`: prints the logs of containers; with several pods each line is
+// prefixed with the pod's name. With -f it continues until the containers end.
 
 #pragma once
 
@@ -16,7 +16,7 @@ class App;
 namespace paddle::cli {
 
 struct Logs {
-  Where where{};
+  CommonFlags flags{};
   std::string target{};
   std::string container{};
   bool follow = false;
@@ -25,6 +25,6 @@ struct Logs {
   bool operator==(const Logs&) const = default;
 };
 
-Result<> run(const Logs& verb, const Around& around);
+Result<> run(const Logs& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 
 namespace paddle::cli {
 namespace {
@@ -16,20 +16,21 @@ using api::Json;
 const kube::Resource kStatefulSets{"apps", "v1", "statefulsets", "StatefulSet", true};
 
 bool is_owned(const Json& object, const std::set<std::string>& uids) {
-  return std::ranges::any_of(list_at(object, {"metadata", "ownerReferences"}),
-                             [&](const Json& o) { return uids.contains(text_at(o, {"uid"})); });
+  return std::ranges::any_of(
+      api::look_list(object, "/metadata/ownerReferences"),
+      [&](const Json& o) { return uids.contains(api::look_text(o, "uid")); });
 }
 
 }  // namespace
 
 Result<std::vector<OwnedPod>> pods_of(Session& session, const Json& object) {
-  const std::string ns = text_at(object, {"metadata", "namespace"});
-  std::set<std::string> owners{text_at(object, {"metadata", "uid"})};
+  const std::string ns = api::look_text(object, "/metadata/namespace");
+  std::set<std::string> owners{api::look_text(object, "/metadata/uid")};
   auto listed = session.client().list(
       kStatefulSets, {.ns = ns},
       [&](std::string_view text) -> Result<> {
         TRY(const Json set, api::parse_json(text));
-        if (is_owned(set, owners)) owners.insert(text_at(set, {"metadata", "uid"}));
+        if (is_owned(set, owners)) owners.insert(api::look_text(set, "/metadata/uid"));
         return Done{};
       },
       session.call());
@@ -40,10 +41,10 @@ Result<std::vector<OwnedPod>> pods_of(Session& session, const Json& object) {
       [&](std::string_view text) -> Result<> {
         TRY(const Json pod, api::parse_json(text));
         if (!is_owned(pod, owners)) return Done{};
-        found.push_back({.key = {ns, text_at(pod, {"metadata", "name"})},
-                         .uid = text_at(pod, {"metadata", "uid"}),
-                         .phase = text_at(pod, {"status", "phase"}),
-                         .ip = text_at(pod, {"status", "podIP"})});
+        found.push_back({.key = {ns, api::look_text(pod, "/metadata/name")},
+                         .uid = api::look_text(pod, "/metadata/uid"),
+                         .phase = api::look_text(pod, "/status/phase"),
+                         .ip = api::look_text(pod, "/status/podIP")});
         return Done{};
       },
       session.call());

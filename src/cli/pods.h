@@ -20,7 +20,7 @@ struct OwnedPod {
   std::string ip{};
 };
 
-// By name. `object` as the server gave it.
+// Sorted by name. `object` is as the server returned it.
 Result<std::vector<OwnedPod>> pods_of(Session& session, const api::Json& object);
 
 }  // namespace paddle::cli

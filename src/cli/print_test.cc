@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people read: tables, progress, the status of a cluster.
+// The printed output: table.cc, progress.cc, status_report.cc, and kubectl_setup().
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(Table, IsAlignedAndOneLineForEachObject) {
   EXPECT_EQ(print_table(table(), {}), "NAME          AGE\na             5s\nlonger name   7\n");
 }
 
-TEST(Table, ShowsMoreWhenAskedFor) {
+TEST(Table, ShowsMoreColumnsWhenWide) {
   EXPECT_EQ(print_table(table(), {.wide = true, .with_namespace = true}),
             "NAMESPACE   NAME          NODE     AGE\n"
             "x           a             local    5s\n"
@@ -40,12 +40,12 @@ TEST(Table, ShowsMoreWhenAskedFor) {
   EXPECT_EQ(print_table(table(), {.heading = false}), "a             5s\nlonger name   7\n");
 }
 
-TEST(Table, IsNothingWithoutRows) {
+TEST(Table, IsEmptyWithoutRows) {
   EXPECT_EQ(print_table(Json::parse(R"({"rows": []})"), {}), "");
   EXPECT_EQ(print_table(nullptr, {}), "");
 }
 
-TEST(Bytes, AreReadable) {
+TEST(HumanBytes, UseBinaryUnits) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1023), "1023 B");
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
@@ -53,7 +53,7 @@ TEST(Bytes, AreReadable) {
   EXPECT_EQ(human_bytes(std::int64_t{12} << 30), "12.0 GiB");
 }
 
-TEST(Bar, IsFullOnlyAtTheEnd) {
+TEST(ProgressBar, IsFullOnlyAtTheEnd) {
   EXPECT_EQ(bar(0, 10, 4), "[....]   0 %");
   EXPECT_EQ(bar(5, 10, 4), "[##..]  50 %");
   EXPECT_EQ(bar(9999, 10000, 4), "[###.]  99 %");
@@ -62,7 +62,7 @@ TEST(Bar, IsFullOnlyAtTheEnd) {
   EXPECT_EQ(bar(1, 0, 4), "[....]   0 %");
 }
 
-TEST(Progress, OfASampleSetIsItsCache) {
+TEST(ProgressLine, ShowsTheCacheOfASampleSet) {
   Json set = Json::parse(R"({"kind": "SampleSet"})");
   EXPECT_EQ(progress_line(set), "Pending");
   set["status"] = {{"phase", "Ready"},
@@ -70,7 +70,7 @@ TEST(Progress, OfASampleSetIsItsCache) {
   EXPECT_EQ(progress_line(set), "Ready " + bar(1, 2) + ", 1.0 KiB of 2.0 KiB cached");
 }
 
-TEST(Progress, OfAPaddleJobIsItsPods) {
+TEST(ProgressLine, ShowsThePodsOfAPaddleJob) {
   const Json job{
       {"kind", "PaddleJob"},
       {"spec", {{"worker", {{"replicas", 2}}}, {"ps", {{"replicas", 1}}}}},
@@ -81,7 +81,7 @@ TEST(Progress, OfAPaddleJobIsItsPods) {
   EXPECT_EQ(progress_line(job), "Starting, 1 of 3 pods running, 1 ended: waits for x");
 }
 
-TEST(Terminal, WritesOverProgressOnlyWhereThatIsPossible) {
+TEST(Terminal, OverwritesProgressOnlyOnATerminal) {
   std::string live, plain;
   const auto to = [](std::string& text) {
     return [&text](std::string_view piece) { text += piece; };
@@ -121,7 +121,7 @@ ClusterReport report() {
   return made;
 }
 
-TEST(StatusReport, JsonKeepsItsPromise) {
+TEST(StatusReport, JsonHasTheDocumentedFields) {
   const Json made = to_json(report());
   EXPECT_EQ(made["nodes"][0], (Json{{"name", "local"}, {"ready", true}, {"address", "10.7.0.1"}}));
   EXPECT_EQ(made["pods"]["total"], 2);
@@ -140,21 +140,21 @@ TEST(StatusReport, JsonKeepsItsPromise) {
   EXPECT_EQ(to_json({.directory = "/d"}), (Json{{"running", false}, {"directory", "/d"}}));
 }
 
-TEST(StatusReport, TextSaysTheSame) {
+TEST(StatusReport, TextShowsTheSameValues) {
   const std::string text = to_text(report());
   EXPECT_THAT(text, HasSubstr("ready, 10.7.0.1"));
   EXPECT_THAT(text, HasSubstr("2.0 KiB of 4.0 KiB"));
   EXPECT_THAT(text, HasSubstr("s-runtime-2 does not answer: refused"));
 }
 
-TEST(KubectlSetup, GivesAUserOfSudoACopyOfTheirOwn) {
-  const local::Home home{.directory = "/data/paddle"};
-  EXPECT_EQ(kubectl_setup(home, false, false), "export KUBECONFIG=/data/paddle/kubeconfig");
-  const std::string copy = kubectl_setup(home, false, true);
+TEST(KubectlSetup, CopiesTheKubeconfigForAUserOfSudo) {
+  const local::ClusterDirectory directory{.path = "/data/paddle"};
+  EXPECT_EQ(kubectl_setup(directory, false, false), "export KUBECONFIG=/data/paddle/kubeconfig");
+  const std::string copy = kubectl_setup(directory, false, true);
   EXPECT_THAT(copy, HasSubstr("umask 077; sudo paddlectl local kubeconfig --directory /data/paddle "
                               "> ~/.paddle-local.kubeconfig"));
   EXPECT_THAT(copy, HasSubstr("export KUBECONFIG=~/.paddle-local.kubeconfig"));
-  EXPECT_EQ(kubectl_setup(home, true, true).find("--directory"), std::string::npos);
+  EXPECT_EQ(kubectl_setup(directory, true, true).find("--directory"), std::string::npos);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 #include "cli/wait_condition.h"
 
 namespace paddle::cli {
@@ -15,13 +15,13 @@ namespace {
 using api::Json;
 
 std::string phase_of(const Json& object) {
-  const std::string phase = text_at(object, {"status", "phase"});
+  const std::string phase = api::look_text(object, "/status/phase");
   return phase.empty() ? "Pending" : phase;
 }
 
 std::string sample_set_line(const Json& set) {
-  const auto total = number_at(set, {"status", "cacheStatus", "totalBytes"});
-  const auto cached = number_at(set, {"status", "cacheStatus", "cachedBytes"});
+  const auto total = api::look_integer(set, "/status/cacheStatus/totalBytes");
+  const auto cached = api::look_integer(set, "/status/cacheStatus/cachedBytes");
   if (total <= 0) {
     const std::string why = explanation(set);
     return phase_of(set) + (why.empty() ? "" : ": " + why);
@@ -32,18 +32,19 @@ std::string sample_set_line(const Json& set) {
 
 std::string paddle_job_line(const Json& job) {
   std::int64_t wanted = 0, running = 0, ended = 0;
-  const auto count = [&](const Json* status) {
-    if (!status) return;
-    running += number_at(*status, {"running"});
-    ended += number_at(*status, {"succeeded"}) + number_at(*status, {"failed"});
+  const auto count = [&](const Json& status) {
+    running += api::look_integer(status, "running");
+    ended += api::look_integer(status, "succeeded") + api::look_integer(status, "failed");
   };
   for (const char* role : {"ps", "worker", "heter"}) {
-    wanted += number_at(job, {"spec", role, "replicas"});
-    count(find_at(job, {"status", role}));
+    wanted += api::look_integer(api::look(api::look(job, "spec"), role), "replicas");
+    count(api::look(api::look(job, "status"), role));
   }
-  for (const Json& task : list_at(job, {"spec", "tasks"})) {
-    wanted += number_at(task, {"replicas"});
-    count(find_at(job, {"status", "tasks", text_at(task, {"name"}).c_str()}));
+  const Json& statuses = api::look(job, "/status/tasks");
+  for (const Json& task : api::look_list(job, "/spec/tasks")) {
+    wanted += api::look_integer(task, "replicas");
+    const std::string name = api::look_text(task, "name");
+    if (statuses.is_object() && statuses.contains(name)) count(statuses.at(name));
   }
   std::string line = phase_of(job) + ", " + std::to_string(running) + " of " +
                      std::to_string(wanted) + " pods running";
@@ -55,7 +56,7 @@ std::string paddle_job_line(const Json& job) {
 }  // namespace
 
 std::string progress_line(const Json& object) {
-  const std::string kind = text_at(object, {"kind"});
+  const std::string kind = api::look_text(object, "kind");
   if (kind == "SampleSet") return sample_set_line(object);
   if (kind == "PaddleJob") return paddle_job_line(object);
   const std::string why = explanation(object);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether this machine can have a local cluster, and whether one is ready. Each answer that is no
-// is one sentence with the way out.
+// Checks whether this machine can run a local cluster, and whether one is ready. Each error is one
+// sentence with a remedy.
 
 #pragma once
 
@@ -13,20 +13,20 @@
 
 namespace paddle::cli {
 
-// What `up` needs, looked at before anything is started.
-struct Means {
+// What `up` needs; checked before anything is started.
+struct Prerequisites {
   bool root = false;
   std::string fuse_problem{};  // empty: /dev/fuse can be opened
   std::int64_t free_bytes = 0;
 };
-// Pure. `directory` is for the sentences.
-Result<> check(const Means& means, const std::string& directory);
+// Pure. `directory` is for the messages.
+Result<> check_prerequisites(const Prerequisites& prerequisites, const std::string& directory);
 
-// free_bytes is that of the nearest directory that exists.
-Means look_at_machine(const std::string& directory);
+// free_bytes is of the nearest existing parent directory.
+Prerequisites inspect_machine(const std::string& directory);
 
 // Waits until the API answers and the node is Ready.
-Result<> await_ready(const local::Home& home, const Around& around,
+Result<> await_ready(const local::ClusterDirectory& directory, const CommandContext& context,
                      std::chrono::milliseconds limit);
 
 }  // namespace paddle::cli

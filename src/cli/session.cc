@@ -16,48 +16,49 @@ std::string default_directory() {
   return named && *named ? named : "/var/lib/paddle-operator/local";
 }
 
-local::Home Where::home() const {
+local::ClusterDirectory CommonFlags::cluster_directory() const {
   namespace fs = std::filesystem;
   const std::string named = directory.empty() ? default_directory() : directory;
   std::error_code error;
   const fs::path path = fs::absolute(named, error).lexically_normal();
   std::string text = error ? named : path.string();
   while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return {.directory = text};
+  return {.path = text};
 }
 
-Error not_running(const local::Home& home) {
-  if (::geteuid() != 0 && ::access(home.directory.c_str(), F_OK) == 0 &&
-      ::access(home.directory.c_str(), X_OK) != 0) {
+Error not_running(const local::ClusterDirectory& directory) {
+  if (::geteuid() != 0 && ::access(directory.path.c_str(), F_OK) == 0 &&
+      ::access(directory.path.c_str(), X_OK) != 0) {
     return {Code::kForbidden,
-            home.directory + " belongs to another user: run the same command with sudo"};
+            directory.path + " belongs to another user: run the same command with sudo"};
   }
   return {Code::kUnavailable,
-          "no local cluster is running in " + home.directory +
+          "no local cluster is running in " + directory.path +
               ": start it with 'paddlectl local up'" +
-              (home.directory == default_directory() ? "" : " --directory " + home.directory)};
+              (directory.path == default_directory() ? "" : " --directory " + directory.path)};
 }
 
-Result<Session> Session::open(const local::Home& home, const Around& around) {
-  if (!local::keeper_of(home)) return not_running(home);
-  auto config = kube::load_config({.path = home.kubeconfig()}, {});
+Result<Session> Session::open(const local::ClusterDirectory& directory,
+                              const CommandContext& context) {
+  if (!local::find_lock_holder(directory)) return not_running(directory);
+  auto config = kube::load_config({.path = directory.kubeconfig()}, {});
   if (!config) {
     return Error{config.error().code,
-                 "the local cluster in " + home.directory + " is still starting or damaged (" +
-                     config.error().message + "): try again, or see " + home.log()};
+                 "the local cluster in " + directory.path + " is still starting or damaged (" +
+                     config.error().message + "): try again, or see " + directory.log()};
   }
-  config->proxy = "";  // whatever the environment says: it is this machine
+  config->proxy = "";  // no proxy for this machine
   auto client = std::make_unique<kube::Client>(
       *std::move(config), kube::ClientOptions{.field_manager = "paddlectl",
                                               .user_agent = std::string("paddlectl/") + kVersion});
-  return Session(home, around, std::move(client));
+  return Session(directory, context, std::move(client));
 }
 
 Result<const Kinds*> Session::kinds() {
   if (!kinds_) {
-    auto asked = Kinds::ask(*client_, call());
-    if (!asked) return explained(std::move(asked).error());
-    kinds_ = std::make_unique<Kinds>(*std::move(asked));
+    auto discovered = Kinds::discover(*client_, call());
+    if (!discovered) return explained(std::move(discovered).error());
+    kinds_ = std::make_unique<Kinds>(*std::move(discovered));
   }
   return kinds_.get();
 }
@@ -74,12 +75,12 @@ Result<KnownKind> Session::kind_of(const api::Json& object) {
 
 Error Session::explained(Error error) const {
   const bool lost = error.code == Code::kUnavailable || error.code == Code::kDeadline;
-  if (lost && !local::keeper_of(home_)) return not_running(home_);
+  if (lost && !local::find_lock_holder(directory_)) return not_running(directory_);
   return error;
 }
 
-Result<std::vector<Named>> names_of(const std::vector<std::string>& words) {
-  std::vector<Named> names;
+Result<std::vector<ObjectName>> parse_object_names(const std::vector<std::string>& words) {
+  std::vector<ObjectName> names;
   for (size_t i = 0; i < words.size(); ++i) {
     const auto slash = words[i].find('/');
     if (slash != std::string::npos) {
@@ -87,14 +88,15 @@ Result<std::vector<Named>> names_of(const std::vector<std::string>& words) {
     } else if (i > 0 && words[0].find('/') == std::string::npos) {
       names.push_back({words[0], words[i]});
     } else if (i > 0) {
-      return Error{Code::kInvalid, "'" + words[i] + "' is not KIND/NAME like the word before it"};
+      return Error{Code::kInvalid,
+                   "'" + words[i] + "' is not KIND/NAME like the argument before it"};
     }
     if (!names.empty() && (names.back().kind.empty() || names.back().name.empty())) {
       return Error{Code::kInvalid, "'" + words[i] + "' is not KIND/NAME"};
     }
   }
   if (names.empty()) {
-    return Error{Code::kInvalid, "it needs KIND NAME or KIND/NAME, like 'paddlejob train'"};
+    return Error{Code::kInvalid, "KIND NAME or KIND/NAME is required, like 'paddlejob train'"};
   }
   return names;
 }

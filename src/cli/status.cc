@@ -3,9 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
 #include "cli/progress.h"
-#include "cli/runtimes.h"
+#include "cli/runtime_reports.h"
 #include "cli/status_report.h"
 #include "cli/verb.h"
 #include "kube/client/load_config.h"
@@ -29,24 +28,24 @@ Result<std::vector<Json>> list_all(Session& session, const kube::Resource& resou
   return found;
 }
 
-std::string server_in(const local::Home& home) {
-  const auto config = kube::load_config({.path = home.kubeconfig()}, {});
+std::string server_in(const local::ClusterDirectory& directory) {
+  const auto config = kube::load_config({.path = directory.kubeconfig()}, {});
   return config ? config->server : std::string{};
 }
 
-Result<ClusterReport> look(Session& session, int pid) {
-  const local::Home& home = session.home();
+Result<ClusterReport> collect_report(Session& session, int pid) {
+  const local::ClusterDirectory& directory = session.directory();
   ClusterReport report{.running = true,
-                       .directory = home.directory,
+                       .directory = directory.path,
                        .pid = pid,
-                       .url = server_in(home),
-                       .kubeconfig = home.kubeconfig()};
+                       .url = server_in(directory),
+                       .kubeconfig = directory.kubeconfig()};
   TRY(report.nodes, list_all(session, kube::resources::kNodes));
   TRY(report.pods, list_all(session, kube::resources::kPods));
   TRY(report.paddle_jobs, list_all(session, kube::resources::kPaddleJobs));
   TRY(const auto sets, list_all(session, kube::resources::kSampleSets));
   for (const Json& set : sets) {
-    TRY(auto runtimes, runtimes_of(session, set));
+    TRY(auto runtimes, fetch_runtime_reports(session, set));
     report.sample_sets.push_back({.object = set, .runtimes = std::move(runtimes)});
   }
   return report;
@@ -54,34 +53,35 @@ Result<ClusterReport> look(Session& session, int pid) {
 
 }  // namespace
 
-Result<> run(const Status& verb, const Around& around) {
-  const local::Home home = verb.where.home();
-  const auto keeper = local::keeper_of(home);
-  if (!keeper) {
-    if (verb.json) around.terminal.line(to_json({.directory = home.directory}).dump(2));
-    return not_running(home);
+Result<> run(const Status& verb, const CommandContext& context) {
+  const local::ClusterDirectory directory = verb.flags.cluster_directory();
+  const auto holder = local::find_lock_holder(directory);
+  if (!holder) {
+    if (verb.json) context.terminal.line(to_json({.directory = directory.path}).dump(2));
+    return not_running(directory);
   }
-  TRY(Session session, Session::open(home, around));
-  TRY(const ClusterReport report, look(session, keeper->pid));
+  TRY(Session session, Session::open(directory, context));
+  TRY(const ClusterReport report, collect_report(session, holder->pid));
   if (verb.json) {
-    around.terminal.line(to_json(report).dump(2));
+    context.terminal.line(to_json(report).dump(2));
   } else {
-    around.terminal.print(to_text(report));
+    context.terminal.print(to_text(report));
   }
   return Done{};
 }
 
 void add_status(CLI::App& local, Command& chosen) {
   auto output = std::make_shared<std::string>("text");
-  const auto adding = add_verb<Status>(
-      local, chosen, "status", "Shows what runs, what is cached and where bytes came from.",
+  const auto subcommand = add_verb<Status>(
+      local, chosen, "status",
+      "Shows what is running, what is cached and where bytes were read from.",
       std::string("  paddlectl local status\n  paddlectl local status -o json\n\n") +
           kStatusJsonHelp,
       [output](Status& verb) -> Result<> {
         verb.json = *output == "json";
         return Done{};
       });
-  adding.app->add_option("-o,--output", *output, "text or json")
+  subcommand.app->add_option("-o,--output", *output, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
 }
 

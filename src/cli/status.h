@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `status`: what runs, and for each SampleSet what its runtimes say: what is cached and where the
-// bytes that readers got came from. The JSON form is stable; --help shows it.
+// `status`: prints what runs, and for each SampleSet the status of its runtimes: what is cached,
+// and from where readers got their bytes. The JSON format is stable; --help documents it.
 
 #pragma once
 
@@ -14,11 +14,11 @@ class App;
 namespace paddle::cli {
 
 struct Status {
-  Where where{};
+  CommonFlags flags{};
   bool json = false;
   bool operator==(const Status&) const = default;
 };
 
-Result<> run(const Status& verb, const Around& around);
+Result<> run(const Status& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

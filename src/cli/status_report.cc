@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/wait_condition.h"
@@ -15,26 +15,25 @@ using api::Json;
 
 bool is_ready(const Json& node) {
   const Json* condition = condition_of(node, "Ready");
-  return condition && text_at(*condition, {"status"}) == "True";
+  return condition && api::look_text(*condition, "status") == "True";
 }
 
 std::string address_of(const Json& node) {
-  for (const Json& each : list_at(node, {"status", "addresses"})) {
-    if (text_at(each, {"type"}) == "InternalIP") return text_at(each, {"address"});
+  for (const Json& each : api::look_list(node, "/status/addresses")) {
+    if (api::look_text(each, "type") == "InternalIP") return api::look_text(each, "address");
   }
   return {};
 }
 
 std::int64_t in_phase(const std::vector<Json>& pods, const std::string& phase) {
-  return std::ranges::count_if(pods, [&](const Json& pod) {
-    return text_at(pod, {"status", "phase"}) == phase;
-  });
+  return std::ranges::count_if(
+      pods, [&](const Json& pod) { return api::look_text(pod, "/status/phase") == phase; });
 }
 
 Json head_of(const Json& object) {
-  return {{"namespace", text_at(object, {"metadata", "namespace"})},
-          {"name", text_at(object, {"metadata", "name"})},
-          {"phase", text_at(object, {"status", "phase"})},
+  return {{"namespace", api::look_text(object, "/metadata/namespace")},
+          {"name", api::look_text(object, "/metadata/name")},
+          {"phase", api::look_text(object, "/status/phase")},
           {"message", explanation(object)}};
 }
 
@@ -46,9 +45,9 @@ Json reads_json(const runtime::ReadsReport& reads) {
 }
 
 // Each runtime sees the whole index and caches its part.
-runtime::StatusReport sum_of(const std::vector<RuntimeFigures>& runtimes) {
+runtime::StatusReport sum_of(const std::vector<RuntimeReport>& runtimes) {
   runtime::StatusReport sum;
-  for (const RuntimeFigures& each : runtimes) {
+  for (const RuntimeReport& each : runtimes) {
     if (!each.report) continue;
     const auto& one = *each.report;
     if (one.index) sum.index = one.index;
@@ -64,7 +63,7 @@ runtime::StatusReport sum_of(const std::vector<RuntimeFigures>& runtimes) {
   return sum;
 }
 
-void add_figures(Json& to, const runtime::StatusReport& report) {
+void add_counters(Json& to, const runtime::StatusReport& report) {
   to["totalBytes"] = report.index ? report.index->bytes : 0;
   to["totalFiles"] = report.index ? report.index->files : 0;
   to["cachedBytes"] = report.cache.bytes;
@@ -74,15 +73,15 @@ void add_figures(Json& to, const runtime::StatusReport& report) {
 
 Json set_json(const SampleSetReport& set) {
   Json made = head_of(set.object);
-  add_figures(made, sum_of(set.runtimes));
+  add_counters(made, sum_of(set.runtimes));
   made["runtimes"] = Json::array();
-  for (const RuntimeFigures& each : set.runtimes) {
+  for (const RuntimeReport& each : set.runtimes) {
     const auto report = each.report.value_or(runtime::StatusReport{});
     Json one{{"pod", each.pod},
              {"error", each.error.empty() ? report.error : each.error},
              {"mounts", report.mounts},
              {"limitBytes", report.cache.limit}};
-    add_figures(one, report);
+    add_counters(one, report);
     made["runtimes"].push_back(std::move(one));
   }
   return made;
@@ -91,10 +90,10 @@ Json set_json(const SampleSetReport& set) {
 std::string set_text(const SampleSetReport& set) {
   const auto sum = sum_of(set.runtimes);
   const std::int64_t total = sum.index ? sum.index->bytes : 0;
-  std::string text = "sampleset " + text_at(set.object, {"metadata", "namespace"}) + "/" +
-                     text_at(set.object, {"metadata", "name"}) + ": " + progress_line(set.object) +
-                     "\n";
-  for (const RuntimeFigures& each : set.runtimes) {
+  std::string text = "sampleset " + api::look_text(set.object, "/metadata/namespace") + "/" +
+                     api::look_text(set.object, "/metadata/name") + ": " +
+                     progress_line(set.object) + "\n";
+  for (const RuntimeReport& each : set.runtimes) {
     if (!each.error.empty()) text += "  " + each.pod + " does not answer: " + each.error + "\n";
   }
   if (!sum.index) return text;
@@ -115,7 +114,7 @@ Json to_json(const ClusterReport& report) {
   made["kubeconfig"] = report.kubeconfig;
   made["nodes"] = Json::array();
   for (const Json& node : report.nodes) {
-    made["nodes"].push_back({{"name", text_at(node, {"metadata", "name"})},
+    made["nodes"].push_back({{"name", api::look_text(node, "/metadata/name")},
                              {"ready", is_ready(node)},
                              {"address", address_of(node)}});
   }
@@ -140,15 +139,15 @@ std::string to_text(const ClusterReport& report) {
                                               {"kubeconfig", report.kubeconfig}};
   for (const Json& node : report.nodes) {
     lines.push_back(
-        {"node " + text_at(node, {"metadata", "name"}),
+        {"node " + api::look_text(node, "/metadata/name"),
          (is_ready(node) ? "ready" : "not ready") + std::string(", ") + address_of(node)});
   }
   lines.push_back({"pods", std::to_string(report.pods.size()) + ", " +
                                std::to_string(in_phase(report.pods, "Running")) + " running"});
   std::string text = align(lines);
   for (const Json& job : report.paddle_jobs) {
-    text += "paddlejob " + text_at(job, {"metadata", "namespace"}) + "/" +
-            text_at(job, {"metadata", "name"}) + ": " + progress_line(job) + "\n";
+    text += "paddlejob " + api::look_text(job, "/metadata/namespace") + "/" +
+            api::look_text(job, "/metadata/name") + ": " + progress_line(job) + "\n";
   }
   for (const SampleSetReport& set : report.sample_sets) text += set_text(set);
   return text;

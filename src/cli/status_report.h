@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `status` says of a local cluster: values in, text for people or JSON for programs out. The
-// JSON form is a promise (kStatusJsonHelp); fields may be added to it. Pure.
+// Formats the output of `status`: text for people, JSON for programs. The JSON format is stable
+// (kStatusJsonHelp); fields may be added. Pure.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 #include <nlohmann/json.hpp>  // ClusterReport holds some
 
 #include "api/json/json.h"
-#include "cli/runtimes.h"
+#include "cli/runtime_reports.h"
 
 namespace paddle::cli {
 
 struct SampleSetReport {
   api::Json object{};
-  std::vector<RuntimeFigures> runtimes{};
+  std::vector<RuntimeReport> runtimes{};
 };
 
 struct ClusterReport {
@@ -33,7 +33,7 @@ struct ClusterReport {
 };
 
 inline constexpr const char* kStatusJsonHelp =
-    R"(JSON (bytes and files are numbers; more fields may come):
+    R"(JSON (bytes and files are numbers; fields may be added):
   running, directory, pid, url, kubeconfig
   nodes[]       name, ready, address
   pods          total and by phase: running, pending, succeeded, failed

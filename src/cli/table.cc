@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 
 namespace paddle::cli {
 namespace {
@@ -16,7 +16,7 @@ using api::Json;
 std::string cell_text(const Json& cell) {
   if (cell.is_null()) return "<none>";
   std::string text = cell.is_string() ? cell.get<std::string>() : api::dump_json(cell);
-  // One object is one line, whatever a value says.
+  // One object is one line: control characters become spaces.
   std::ranges::replace_if(
       text, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
   return text;
@@ -55,23 +55,23 @@ std::string align(const std::vector<std::vector<std::string>>& lines) {
 }
 
 std::string print_table(const Json& table, const TableStyle& style) {
-  const Json& rows = list_at(table, {"rows"});
+  const Json& rows = api::look_list(table, "rows");
   if (rows.empty()) return {};
-  const Json& columns = list_at(table, {"columnDefinitions"});
+  const Json& columns = api::look_list(table, "columnDefinitions");
   std::vector<size_t> chosen;
   std::vector<std::vector<std::string>> lines;
   std::vector<std::string> heading;
   if (style.with_namespace) heading.emplace_back("NAMESPACE");
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (!style.wide && number_at(columns[i], {"priority"}) > 0) continue;
+    if (!style.wide && api::look_integer(columns[i], "priority") > 0) continue;
     chosen.push_back(i);
-    heading.push_back(upper(text_at(columns[i], {"name"})));
+    heading.push_back(upper(api::look_text(columns[i], "name")));
   }
   if (style.heading) lines.push_back(std::move(heading));
   for (const Json& row : rows) {
     std::vector<std::string> line;
-    if (style.with_namespace) line.push_back(text_at(row, {"object", "metadata", "namespace"}));
-    const Json& cells = list_at(row, {"cells"});
+    if (style.with_namespace) line.push_back(api::look_text(row, "/object/metadata/namespace"));
+    const Json& cells = api::look_list(row, "cells");
     for (const size_t i : chosen) {
       line.push_back(i < cells.size() ? cell_text(cells[i]) : std::string{});
     }

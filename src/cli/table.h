@@ -13,7 +13,7 @@ namespace paddle::cli {
 
 struct TableStyle {
   bool wide = false;            // columns of lower priority too
-  bool with_namespace = false;  // a first column of them
+  bool with_namespace = false;  // adds a first column NAMESPACE
   bool heading = true;
 };
 

@@ -10,14 +10,14 @@ void Terminal::print(std::string_view text) {
 
 void Terminal::line(const std::string& text) { print(text + "\n"); }
 
-void Terminal::tell(const std::string& text) {
+void Terminal::message(const std::string& text) {
   clear_progress();
   err_(text + "\n");
 }
 
 void Terminal::progress(const std::string& text) {
   if (text == shown_) return;
-  // A line that is wrapped could not be written over.
+  // A wrapped line could not be overwritten.
   err_(live() ? "\r\x1b[K" + text.substr(0, columns_ - 1) : text + "\n");
   shown_ = text;
 }

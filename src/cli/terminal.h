@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a command's words go. Commands write whole lines; on a terminal a progress line may be
-// shown, which the next line replaces. Not thread-safe. Tests read from strings.
+// The output of a command. Commands print whole lines; on a terminal a progress line may be shown,
+// which the next line replaces. Not thread-safe. Tests collect the output in strings.
 
 #pragma once
 
@@ -15,15 +15,15 @@ namespace paddle::cli {
 class Terminal {
  public:
   using Write = std::function<void(std::string_view)>;
-  // `columns` of the terminal that errors go to, on which a line can be written over; 0: none.
+  // `columns`: width of the terminal behind `err`, where a line can be overwritten; 0: no terminal.
   Terminal(Write out, Write err, size_t columns, std::stop_token stop = {})
       : out_(std::move(out)), err_(std::move(err)), columns_(columns), stop_(std::move(stop)) {}
   ~Terminal() { clear_progress(); }
 
-  void print(std::string_view text);       // results, as they are, to standard output
-  void line(const std::string& text);      // a result and a line break
-  void tell(const std::string& text);      // what is going on, to standard error
-  void progress(const std::string& text);  // on a terminal over the last one; else when it changed
+  void print(std::string_view text);       // a result, unchanged, to standard output
+  void line(const std::string& text);      // a result with a line break
+  void message(const std::string& text);   // a message, to standard error
+  void progress(const std::string& text);  // overwrites the last one; without a terminal: a line
   void clear_progress();
 
   bool live() const { return columns_ > 0; }

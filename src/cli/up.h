@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `up`: starts the local cluster in the background and returns when it can be used. One that runs
-// already is a success. In the foreground it runs until it is told to stop.
+// `up`: starts the local cluster in the background and returns when it is ready. Succeeds if it is
+// running already. With --foreground it runs until it receives SIGTERM or SIGINT.
 
 #pragma once
 
@@ -14,16 +14,16 @@ class App;
 namespace paddle::cli {
 
 struct Up {
-  Where where{};
+  CommonFlags flags{};
   bool foreground = false;
   int port = 0;        // of the API server; 0: the kernel chooses
-  int report_fd = -1;  // where the background process tells how its start goes (daemon.h)
+  int report_fd = -1;  // for the startup reports of the background process (daemon.h)
   bool operator==(const Up&) const = default;
 };
 
-Result<> run(const Up& verb, const Around& around);
+Result<> run(const Up& verb, const CommandContext& context);
 
-// Until SIGTERM or SIGINT. Called before the process has a second thread.
+// Runs until SIGTERM or SIGINT. Call it before the process has a second thread.
 Result<> run_in_foreground(const Up& verb);
 
 }  // namespace paddle::cli

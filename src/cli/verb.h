@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the verbs' parsers share: a sub-command whose options fill a value, which becomes the
-// command when the sub-command was chosen. The only header here that knows CLI11.
+// Helper for the parsers of verbs: a sub-command whose options fill a value, which becomes the
+// command if the sub-command is chosen. The only header here that includes CLI11.
 
 #pragma once
 
@@ -16,21 +16,21 @@
 namespace paddle::cli {
 
 template <typename Verb>
-struct Adding {
+struct Subcommand {
   CLI::App* app;
   std::shared_ptr<Verb> verb;
 };
 
-// `check` is asked once all options are read; its error is a wrong command line.
+// `check` runs after all options are parsed; its error means an invalid command line.
 template <typename Verb>
-Adding<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
-                      const std::string& about, const std::string& examples,
-                      std::function<Result<>(Verb&)> check = {}) {
+Subcommand<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
+                          const std::string& about, const std::string& examples,
+                          std::function<Result<>(Verb&)> check = {}) {
   auto verb = std::make_shared<Verb>();
   CLI::App* app = local.add_subcommand(name, about);
   app->footer("Examples:\n" + examples);
-  app->add_option("--directory", verb->where.directory,
-                  "of the local cluster; default: $PADDLE_LOCAL_DIR, else "
+  app->add_option("--directory", verb->flags.directory,
+                  "directory of the local cluster; default: $PADDLE_LOCAL_DIR, else "
                   "/var/lib/paddle-operator/local");
   app->callback([verb, &chosen, check = std::move(check), name] {
     if (check) {
@@ -44,8 +44,9 @@ Adding<Verb> add_verb(CLI::App& local, Command& chosen, const std::string& name,
 }
 
 template <typename Verb>
-void add_namespace(const Adding<Verb>& adding) {
-  adding.app->add_option("-n,--namespace", adding.verb->where.ns, "default: 'default'");
+void add_namespace(const Subcommand<Verb>& subcommand) {
+  subcommand.app->add_option("-n,--namespace", subcommand.verb->flags.ns,
+                             "namespace; default: 'default'");
 }
 
 }  // namespace paddle::cli

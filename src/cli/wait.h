@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `wait KIND/NAME --for=...`: returns when the object is there, says how far it is meanwhile, and
-// ends at once with the reason when it can not get there any more.
+// `wait KIND/NAME --for=...`: returns when the object meets the condition, prints its progress
+// meanwhile, and fails at once with the reason when the object can no longer meet it.
 
 #pragma once
 
@@ -18,13 +18,13 @@ class App;
 namespace paddle::cli {
 
 struct Wait {
-  Where where{};
+  CommonFlags flags{};
   std::vector<std::string> words{};
-  WaitCondition goal{};
-  int timeout_seconds = 0;  // 0: as long as it takes
+  WaitCondition condition{};
+  int timeout_seconds = 0;  // 0: no limit
   bool operator==(const Wait&) const = default;
 };
 
-Result<> run(const Wait& verb, const Around& around);
+Result<> run(const Wait& verb, const CommandContext& context);
 
 }  // namespace paddle::cli

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fields.h"
+#include "api/json/look.h"
 
 namespace paddle::cli {
 namespace {
@@ -64,16 +64,16 @@ const Json* walk(const Json& object, const std::vector<std::string>& path) {
 }
 
 bool reached(const WaitCondition& condition, const Json& object) {
-  if (condition.is == WaitCondition::Is::kDeleted) return false;
-  if (condition.is == WaitCondition::Is::kCached) {
-    const auto total = number_at(object, {"status", "cacheStatus", "totalBytes"});
-    return text_at(object, {"status", "phase"}) == "Ready" && total > 0 &&
-           number_at(object, {"status", "cacheStatus", "cachedBytes"}) >= total;
+  if (condition.type == WaitCondition::Type::kDeleted) return false;
+  if (condition.type == WaitCondition::Type::kCached) {
+    const auto total = api::look_integer(object, "/status/cacheStatus/totalBytes");
+    return api::look_text(object, "/status/phase") == "Ready" && total > 0 &&
+           api::look_integer(object, "/status/cacheStatus/cachedBytes") >= total;
   }
-  if (condition.is == WaitCondition::Is::kCondition) {
-    for (const Json& each : list_at(object, {"status", "conditions"})) {
-      if (same_word(text_at(each, {"type"}), condition.condition)) {
-        return same_word(text_at(each, {"status"}), condition.value);
+  if (condition.type == WaitCondition::Type::kCondition) {
+    for (const Json& each : api::look_list(object, "/status/conditions")) {
+      if (same_word(api::look_text(each, "type"), condition.condition)) {
+        return same_word(api::look_text(each, "status"), condition.value);
       }
     }
     return false;
@@ -91,28 +91,28 @@ bool is_final(const Json& object) {
       {"SampleSet", {"SyncFailed"}},
       {"SampleJob", {"Succeeded", "Failed"}},
       {"Pod", {"Succeeded", "Failed"}}};
-  const auto found = kFinal.find(text_at(object, {"kind"}));
-  return found != kFinal.end() && found->second.contains(text_at(object, {"status", "phase"}));
+  const auto found = kFinal.find(api::look_text(object, "kind"));
+  return found != kFinal.end() && found->second.contains(api::look_text(object, "/status/phase"));
 }
 
-// False while the status still speaks of an older spec.
+// False while the status is of an older generation of the spec.
 bool is_up_to_date(const Json& object) {
-  const auto seen = number_at(object, {"status", "observedGeneration"});
-  return seen == 0 || seen >= number_at(object, {"metadata", "generation"});
+  const auto seen = api::look_integer(object, "/status/observedGeneration");
+  return seen == 0 || seen >= api::look_integer(object, "/metadata/generation");
 }
 
 }  // namespace
 
 Result<WaitCondition> parse_wait_condition(const std::string& text) {
-  if (text == "delete") return WaitCondition{.is = WaitCondition::Is::kDeleted};
-  if (text == "cached") return WaitCondition{.is = WaitCondition::Is::kCached};
+  if (text == "delete") return WaitCondition{.type = WaitCondition::Type::kDeleted};
+  if (text == "cached") return WaitCondition{.type = WaitCondition::Type::kCached};
   const auto equal = text.find('=');
   const std::string word = text.substr(0, equal);
   const std::string rest = equal == std::string::npos ? "" : text.substr(equal + 1);
   if (rest.empty()) return not_understood(text);
   if (word == "phase") {
     return WaitCondition{
-        .is = WaitCondition::Is::kField, .path = {"status", "phase"}, .value = rest};
+        .type = WaitCondition::Type::kField, .path = {"status", "phase"}, .value = rest};
   }
   if (word == "condition") {
     const auto second = rest.find('=');
@@ -128,31 +128,39 @@ Result<WaitCondition> parse_wait_condition(const std::string& text) {
   const std::string path = rest.substr(1, close - 1), after = rest.substr(close + 1);
   const bool good_end = after.empty() || (after.front() == '=' && after.size() > 1);
   if (!is_plain_path(path) || !good_end) return not_understood(text);
-  return WaitCondition{.is = WaitCondition::Is::kField,
+  return WaitCondition{.type = WaitCondition::Type::kField,
                        .path = names_in(path),
                        .value = after.empty() ? "" : after.substr(1)};
 }
 
-WaitState judge(const WaitCondition& condition, const Json& object) {
-  if (reached(condition, object)) return {.is = WaitState::Is::kThere};
-  if (condition.is == WaitCondition::Is::kDeleted || !is_up_to_date(object) || !is_final(object))
+WaitState evaluate(const WaitCondition& condition, const Json& object) {
+  if (reached(condition, object)) return {.progress = WaitState::Progress::kMet};
+  if (condition.type == WaitCondition::Type::kDeleted || !is_up_to_date(object) ||
+      !is_final(object))
     return {};
   const std::string why = explanation(object);
-  return {
-      .is = WaitState::Is::kNever,
-      .reason = "it is " + text_at(object, {"status", "phase"}) + (why.empty() ? "" : ": " + why)};
+  return {.progress = WaitState::Progress::kNever,
+          .reason =
+              "it is " + api::look_text(object, "/status/phase") + (why.empty() ? "" : ": " + why)};
+}
+
+const Json* condition_of(const Json& object, const std::string& type) {
+  for (const Json& condition : api::look_list(object, "/status/conditions")) {
+    if (api::look_text(condition, "type") == type) return &condition;
+  }
+  return nullptr;
 }
 
 std::string explanation(const Json& object) {
   if (const Json* ready = condition_of(object, "Ready")) {
-    if (const auto text = text_at(*ready, {"message"}); !text.empty()) return text;
+    if (const auto text = api::look_text(*ready, "message"); !text.empty()) return text;
   }
-  for (const Json& each : list_at(object, {"status", "conditions"})) {
-    const auto text = text_at(each, {"message"});
-    if (text_at(each, {"status"}) != "True" && !text.empty()) return text;
+  for (const Json& each : api::look_list(object, "/status/conditions")) {
+    const auto text = api::look_text(each, "message");
+    if (api::look_text(each, "status") != "True" && !text.empty()) return text;
   }
-  const auto text = text_at(object, {"status", "message"});
-  return text.empty() ? text_at(object, {"status", "cacheStatus", "errorMassage"}) : text;
+  const auto text = api::look_text(object, "/status/message");
+  return text.empty() ? api::look_text(object, "/status/cacheStatus/errorMassage") : text;
 }
 
 }  // namespace paddle::cli

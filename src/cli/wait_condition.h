@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `wait` waits for, and whether an object is there, may still get there, or never will. Pure.
+// The condition of `wait`, and whether an object meets it, may still meet it, or never will. Pure.
 
 #pragma once
 
@@ -13,32 +13,35 @@
 namespace paddle::cli {
 
 struct WaitCondition {
-  enum class Is { kCondition, kField, kCached, kDeleted };
-  Is is = Is::kCondition;
+  enum class Type { kCondition, kField, kCached, kDeleted };
+  Type type = Type::kCondition;
   std::string condition{};          // its type
   std::vector<std::string> path{};  // of a field: names, or numbers within lists
-  std::string value{};              // a condition's status or a field's text; "" any, for a field
+  std::string value{};              // of a condition's status or of a field; "": any
   bool operator==(const WaitCondition&) const = default;
 };
 
 // "condition=Ready", "condition=Ready=False", "jsonpath={.status.phase}=Ready",
-// "jsonpath={.status.podIP}", "phase=Ready", "cached" (a SampleSet is Ready and all of it is in the
-// cache), "delete". kInvalid names these.
+// "jsonpath={.status.podIP}", "phase=Ready", "cached" (a SampleSet is Ready and completely cached),
+// "delete". kInvalid lists these.
 Result<WaitCondition> parse_wait_condition(const std::string& text);
 
 struct WaitState {
-  enum class Is { kThere, kNotYet, kNever };
-  Is is = Is::kNotYet;
-  std::string reason{};  // of kNever: a sentence
+  enum class Progress { kMet, kNotYet, kNever };
+  Progress progress = Progress::kNotYet;
+  std::string reason{};  // for kNever: a sentence
   bool operator==(const WaitState&) const = default;
 };
 
-// An object whose controller has seen its present spec and which has ended can not change any more:
-// a PaddleJob Completed or Failed, a SampleSet SyncFailed, a SampleJob or Pod Succeeded or Failed.
-WaitState judge(const WaitCondition& condition, const api::Json& object);
+// kNever: the controller has observed the current spec and the object has reached a final phase: a
+// PaddleJob Completed or Failed, a SampleSet SyncFailed, a SampleJob or Pod Succeeded or Failed.
+WaitState evaluate(const WaitCondition& condition, const api::Json& object);
 
-// The object's own words about the state it is in: the message of its Ready condition, or of the
-// first condition that does not hold; empty when it has none.
+// The condition of that type in status.conditions, or null.
+const api::Json* condition_of(const api::Json& object, const std::string& type);
+
+// The message that explains an object's state: that of its Ready condition, or of the first
+// condition that is not True; empty when there is none.
 std::string explanation(const api::Json& object);
 
 }  // namespace paddle::cli

@@ -9,7 +9,7 @@ namespace paddle::cli {
 namespace {
 
 using api::Json;
-using Is = WaitState::Is;
+using Progress = WaitState::Progress;
 
 Json object(const std::string& kind, const std::string& phase) {
   return {
@@ -23,11 +23,11 @@ Json object(const std::string& kind, const std::string& phase) {
          Json::array(
              {{{"type", "Ready"}, {"status", "False"}, {"message", "worker 0 exited with 3"}}})}}}};
 }
-Is judged(const std::string& condition, const Json& it) {
-  return judge(*parse_wait_condition(condition), it).is;
+Progress progress_of(const std::string& condition, const Json& it) {
+  return evaluate(*parse_wait_condition(condition), it).progress;
 }
 
-TEST(WaitCondition, IsReadAsInKubectl) {
+TEST(WaitCondition, IsParsedAsInKubectl) {
   EXPECT_EQ(parse_wait_condition("condition=Ready")->value, "True");
   EXPECT_EQ(parse_wait_condition("condition=Ready=False")->value, "False");
   EXPECT_EQ(*parse_wait_condition("jsonpath={.status.phase}=Ready"),
@@ -41,56 +41,56 @@ TEST(WaitCondition, IsReadAsInKubectl) {
   }
 }
 
-TEST(WaitCondition, IsReachedByAPhaseAFieldOrACondition) {
+TEST(WaitCondition, IsMetByAPhaseAFieldOrACondition) {
   const Json job = object("PaddleJob", "Running");
-  EXPECT_EQ(judged("phase=Running", job), Is::kThere);
-  EXPECT_EQ(judged("condition=ready=false", job), Is::kThere);
-  EXPECT_EQ(judged("jsonpath={.status.podIPs[0].ip}=10.0.0.1", job), Is::kThere);
-  EXPECT_EQ(judged("jsonpath={.status.podIPs[0].ip}", job), Is::kThere);
-  EXPECT_EQ(judged("jsonpath={.metadata.generation}=2", job), Is::kThere);
-  EXPECT_EQ(judged("phase=Completed", job), Is::kNotYet);
-  EXPECT_EQ(judged("condition=Ready", job), Is::kNotYet);
-  EXPECT_EQ(judged("condition=Absent", job), Is::kNotYet);
-  EXPECT_EQ(judged("jsonpath={.status.podIPs[1].ip}", job), Is::kNotYet);
-  EXPECT_EQ(judged("delete", job), Is::kNotYet);
+  EXPECT_EQ(progress_of("phase=Running", job), Progress::kMet);
+  EXPECT_EQ(progress_of("condition=ready=false", job), Progress::kMet);
+  EXPECT_EQ(progress_of("jsonpath={.status.podIPs[0].ip}=10.0.0.1", job), Progress::kMet);
+  EXPECT_EQ(progress_of("jsonpath={.status.podIPs[0].ip}", job), Progress::kMet);
+  EXPECT_EQ(progress_of("jsonpath={.metadata.generation}=2", job), Progress::kMet);
+  EXPECT_EQ(progress_of("phase=Completed", job), Progress::kNotYet);
+  EXPECT_EQ(progress_of("condition=Ready", job), Progress::kNotYet);
+  EXPECT_EQ(progress_of("condition=Absent", job), Progress::kNotYet);
+  EXPECT_EQ(progress_of("jsonpath={.status.podIPs[1].ip}", job), Progress::kNotYet);
+  EXPECT_EQ(progress_of("delete", job), Progress::kNotYet);
 }
 
-TEST(WaitCondition, CachedIsAllOfASampleSet) {
+TEST(WaitCondition, CachedRequiresAllOfASampleSet) {
   Json set = object("SampleSet", "Ready");
-  EXPECT_EQ(judged("cached", set), Is::kNotYet) << "nothing is known of it yet";
+  EXPECT_EQ(progress_of("cached", set), Progress::kNotYet) << "nothing is known of it yet";
   set["status"]["cacheStatus"] = {{"totalBytes", 10}, {"cachedBytes", 9}};
-  EXPECT_EQ(judged("cached", set), Is::kNotYet);
+  EXPECT_EQ(progress_of("cached", set), Progress::kNotYet);
   set["status"]["cacheStatus"]["cachedBytes"] = 10;
-  EXPECT_EQ(judged("cached", set), Is::kThere);
+  EXPECT_EQ(progress_of("cached", set), Progress::kMet);
   set["status"]["phase"] = "SyncFailed";
-  EXPECT_EQ(judged("cached", set), Is::kNever);
+  EXPECT_EQ(progress_of("cached", set), Progress::kNever);
 }
 
-TEST(WaitCondition, IsGivenUpWhenTheObjectHasEndedElsewhere) {
-  const auto verdict =
-      judge(*parse_wait_condition("phase=Completed"), object("PaddleJob", "Failed"));
-  EXPECT_EQ(verdict.is, Is::kNever);
-  EXPECT_THAT(verdict.reason, testing::HasSubstr("worker 0 exited with 3"));
-  EXPECT_EQ(judged("phase=Running", object("PaddleJob", "Completed")), Is::kNever);
-  EXPECT_EQ(judged("phase=Ready", object("SampleSet", "SyncFailed")), Is::kNever);
-  EXPECT_EQ(judged("phase=Running", object("Pod", "Succeeded")), Is::kNever);
-  EXPECT_EQ(judged("phase=Failed", object("PaddleJob", "Failed")), Is::kThere);
-  EXPECT_EQ(judged("delete", object("PaddleJob", "Failed")), Is::kNotYet);
-  EXPECT_EQ(judged("phase=Other", object("SampleSet", "Ready")), Is::kNotYet);
+TEST(WaitCondition, IsNeverMetByAnObjectInAnotherFinalPhase) {
+  const auto state =
+      evaluate(*parse_wait_condition("phase=Completed"), object("PaddleJob", "Failed"));
+  EXPECT_EQ(state.progress, Progress::kNever);
+  EXPECT_THAT(state.reason, testing::HasSubstr("worker 0 exited with 3"));
+  EXPECT_EQ(progress_of("phase=Running", object("PaddleJob", "Completed")), Progress::kNever);
+  EXPECT_EQ(progress_of("phase=Ready", object("SampleSet", "SyncFailed")), Progress::kNever);
+  EXPECT_EQ(progress_of("phase=Running", object("Pod", "Succeeded")), Progress::kNever);
+  EXPECT_EQ(progress_of("phase=Failed", object("PaddleJob", "Failed")), Progress::kMet);
+  EXPECT_EQ(progress_of("delete", object("PaddleJob", "Failed")), Progress::kNotYet);
+  EXPECT_EQ(progress_of("phase=Other", object("SampleSet", "Ready")), Progress::kNotYet);
 }
 
-TEST(WaitCondition, IsNotGivenUpWhileTheStatusSpeaksOfAnOlderSpec) {
+TEST(WaitCondition, MayStillBeMetWhileTheStatusIsOfAnOlderSpec) {
   Json job = object("PaddleJob", "Failed");
   job["metadata"]["generation"] = 3;
-  EXPECT_EQ(judged("phase=Completed", job), Is::kNotYet);
+  EXPECT_EQ(progress_of("phase=Completed", job), Progress::kNotYet);
 }
 
 TEST(WaitCondition, SurvivesObjectsOfAnyShape) {
   for (const char* text :
        {"null", "\"text\"", "[1]", R"({"status": 1})", R"({"status": {"conditions": "none"}})"}) {
     const Json odd = Json::parse(text);
-    EXPECT_EQ(judged("condition=Ready", odd), Is::kNotYet);
-    EXPECT_EQ(judged("phase=Ready", odd), Is::kNotYet);
+    EXPECT_EQ(progress_of("condition=Ready", odd), Progress::kNotYet);
+    EXPECT_EQ(progress_of("phase=Ready", odd), Progress::kNotYet);
     EXPECT_EQ(explanation(odd), "");
   }
 }

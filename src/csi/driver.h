@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks a CSI driver on its socket who it is, and whether it is ready.
+// Queries name and readiness of a CSI driver on its socket.
 
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace paddle::csi {
 
-// kUnavailable with the reason while it does not listen, does not answer or is not ready;
-// kDeadline: no answer within `limit`; kCancelled: `stop`.
-Result<DriverInfo> ask_driver(const std::string& socket, std::chrono::milliseconds limit,
-                              std::stop_token stop);
+// kUnavailable with the reason while the driver does not listen, fails or is not ready; kDeadline:
+// no answer within `limit`; kCancelled: `stop`.
+Result<DriverInfo> get_driver_info(const std::string& socket, std::chrono::milliseconds limit,
+                                   std::stop_token stop);
 
 }  // namespace paddle::csi

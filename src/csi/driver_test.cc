@@ -13,45 +13,45 @@ namespace {
 
 constexpr std::chrono::seconds kLong{60};
 
-TEST(AskDriver, TellsNameAndVersion) {
+TEST(GetDriverInfo, ReturnsNameAndVersion) {
   const SocketDir dir;
   const FakeDriver driver(dir.at("csi.sock"), "csi.example.com");
-  const auto info = ask_driver(dir.at("csi.sock"), kLong, {});
+  const auto info = get_driver_info(dir.at("csi.sock"), kLong, {});
   ASSERT_TRUE(info) << info.error().message;
   EXPECT_EQ(*info, (DriverInfo{.name = "csi.example.com", .version = "7"}));
 }
 
-TEST(AskDriver, SaysAtOnceThatNobodyListens) {
+TEST(GetDriverInfo, IsUnavailableAtOnceWhenNoDriverListens) {
   const SocketDir dir;
-  EXPECT_TRUE(ask_driver(dir.at("csi.sock"), kLong, {}).is(Code::kUnavailable));
-  { const MuteSocket killed(dir.at("csi.sock")); }
-  EXPECT_TRUE(ask_driver(dir.at("csi.sock"), kLong, {}).is(Code::kUnavailable));
+  EXPECT_TRUE(get_driver_info(dir.at("csi.sock"), kLong, {}).is(Code::kUnavailable));
+  { const UnresponsiveSocket killed(dir.at("csi.sock")); }
+  EXPECT_TRUE(get_driver_info(dir.at("csi.sock"), kLong, {}).is(Code::kUnavailable));
 }
 
-TEST(AskDriver, IsReadyOnlyWhenTheDriverSaysSo) {
+TEST(GetDriverInfo, FailsUntilTheDriverIsReady) {
   const SocketDir dir;
   FakeDriver driver(dir.at("csi.sock"), "a", false);
-  const auto info = ask_driver(dir.at("csi.sock"), kLong, {});
+  const auto info = get_driver_info(dir.at("csi.sock"), kLong, {});
   ASSERT_TRUE(info.is(Code::kUnavailable));
   EXPECT_NE(info.error().message.find("not ready"), std::string::npos);
   driver.set_ready(true);
-  EXPECT_TRUE(ask_driver(dir.at("csi.sock"), kLong, {}));
+  EXPECT_TRUE(get_driver_info(dir.at("csi.sock"), kLong, {}));
 }
 
-TEST(AskDriver, WaitsNoLongerThanItsLimitForOneThatIsMute) {
+TEST(GetDriverInfo, WaitsNoLongerThanItsLimitForASilentDriver) {
   const SocketDir dir;
-  const MuteSocket mute(dir.at("csi.sock"));
-  const auto info = ask_driver(dir.at("csi.sock"), std::chrono::milliseconds{100}, {});
+  const UnresponsiveSocket mute(dir.at("csi.sock"));
+  const auto info = get_driver_info(dir.at("csi.sock"), std::chrono::milliseconds{100}, {});
   ASSERT_FALSE(info);
   EXPECT_TRUE(info.error().retryable()) << info.error().message;
 }
 
-TEST(AskDriver, StopsWhenTold) {
+TEST(GetDriverInfo, EndsOnStop) {
   const SocketDir dir;
-  const MuteSocket mute(dir.at("csi.sock"));
+  const UnresponsiveSocket mute(dir.at("csi.sock"));
   std::stop_source source;
   std::jthread stopper([&] { source.request_stop(); });
-  EXPECT_TRUE(ask_driver(dir.at("csi.sock"), kLong, source.get_token()).is(Code::kCancelled));
+  EXPECT_TRUE(get_driver_info(dir.at("csi.sock"), kLong, source.get_token()).is(Code::kCancelled));
 }
 
 }  // namespace

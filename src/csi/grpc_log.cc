@@ -7,9 +7,9 @@
 
 namespace paddle::csi {
 
-void join_our_log() {
+void redirect_grpc_log() {
   gpr_set_log_function([](gpr_log_func_args* line) {
-    log::warn("gRPC reports", {{"text", line->message}});  // below errors it is silent by default
+    log::warn("gRPC reports", {{"text", line->message}});  // by default gRPC logs errors only
   });
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gRPC has a log of its own on standard error, in a format of its own. This sends its warnings and
-// errors through base/log.h instead, so that every line of a program reads alike.
+// Redirects gRPC's warnings and errors from standard error to base/log.h, so that all log lines of
+// a program have one format.
 
 #pragma once
 
 namespace paddle::csi {
 
-void join_our_log();  // any number of times
+void redirect_grpc_log();  // idempotent
 
 }  // namespace paddle::csi

@@ -15,104 +15,105 @@
 namespace paddle::csi {
 namespace {
 
-constexpr std::chrono::milliseconds kAnswerLimit{2'000};
-constexpr std::chrono::milliseconds kBetweenQuestions{200};
-constexpr std::chrono::seconds kBetweenProgressLines{10};
-constexpr std::chrono::milliseconds kBetweenLooks{500};
-constexpr std::size_t kShownOfAnError = 2'000;
+constexpr std::chrono::milliseconds kProbeTimeout{2'000};
+constexpr std::chrono::milliseconds kProbeInterval{200};
+constexpr std::chrono::seconds kProgressInterval{10};
+constexpr std::chrono::milliseconds kCheckInterval{500};
+constexpr std::size_t kMaxErrorLength = 2'000;
 
-// kCancelled when told to stop.
+// kCancelled when `stop` is requested.
 Result<DriverInfo> wait_for_driver(const std::string& socket, const Clock& clock,
                                    std::stop_token stop) {
   const BootTime start = clock.boot();
-  BootTime said = start;
+  BootTime last_log = start;
   while (true) {
-    auto driver = ask_driver(socket, kAnswerLimit, stop);
+    auto driver = get_driver_info(socket, kProbeTimeout, stop);
     if (driver || driver.is(Code::kCancelled)) return driver;
-    if (const BootTime now = clock.boot(); now - said >= kBetweenProgressLines) {
+    if (const BootTime now = clock.boot(); now - last_log >= kProgressInterval) {
       using std::chrono::duration_cast, std::chrono::seconds;
       log::info("waiting for the driver to answer",
                 {{"socket", socket},
                  {"seconds", duration_cast<seconds>(now - start).count()},
                  {"last", driver.error().message}});
-      said = now;
+      last_log = now;
     }
-    if (!clock.sleep(kBetweenQuestions, stop)) return Error{Code::kCancelled, "told to stop"};
+    if (!clock.sleep(kProbeInterval, stop)) return Error{Code::kCancelled, "stopped"};
   }
 }
 
-// What kubelet says, from the server's threads to ours.
-class Verdicts {
+// Passes kubelet's registration statuses from the server's threads to the registrar's.
+class StatusQueue {
  public:
-  void add(const Verdict& verdict) {
+  void add(const RegistrationStatus& status) {
     const Lock lock(mutex_);
-    waiting_.push_back(verdict);
+    waiting_.push_back(status);
     wake_.notify_all();
   }
 
-  // The next one within `limit`, or none.
-  std::optional<Verdict> next(std::chrono::milliseconds limit, std::stop_token stop) {
+  // Returns the next status within `limit`, or nothing.
+  std::optional<RegistrationStatus> next(std::chrono::milliseconds limit, std::stop_token stop) {
     const Lock lock(mutex_);
     if (waiting_.empty()) wake_.wait_for(mutex_, stop, limit);
     if (waiting_.empty()) return std::nullopt;
-    Verdict verdict = std::move(waiting_.front());
+    RegistrationStatus status = std::move(waiting_.front());
     waiting_.pop_front();
-    return verdict;
+    return status;
   }
 
  private:
   Mutex mutex_;
   CondVar wake_;
-  std::deque<Verdict> waiting_ GUARDED_BY(mutex_);
+  std::deque<RegistrationStatus> waiting_ GUARDED_BY(mutex_);
 };
 
-// Our presence in the registry: a server, and the file under which it is found. The file goes
-// first.
-struct Post {
+// The registration server and its published socket file. The file is removed first.
+struct PublishedServer {
   std::unique_ptr<RegistrationServer> server{};
   SocketFile file;
 };
 
-Result<Post> take_post(const RegistryPaths& paths, const Registration& registration,
-                       Verdicts& verdicts) {
-  TRY(auto server, RegistrationServer::start(paths.hidden, registration,
-                                             [&](const Verdict& told) { verdicts.add(told); }));
+Result<PublishedServer> publish_server(const RegistryPaths& paths, const Registration& registration,
+                                       StatusQueue& statuses) {
+  TRY(auto server,
+      RegistrationServer::start(paths.hidden, registration,
+                                [&](const RegistrationStatus& status) { statuses.add(status); }));
   TRY(SocketFile file, SocketFile::publish(paths.hidden, paths.shown));
   log::info("waiting for kubelet", {{"driver", registration.name}, {"socket", paths.shown}});
-  return Post{.server = std::move(server), .file = std::move(file)};
+  return PublishedServer{.server = std::move(server), .file = std::move(file)};
 }
 
-Result<> heed(const Verdict& verdict, const Registration& registration) {
-  if (verdict.registered) {
+Result<> check_status(const RegistrationStatus& status, const Registration& registration) {
+  if (status.registered) {
     log::info("registered", {{"driver", registration.name}, {"endpoint", registration.endpoint}});
     return Done{};
   }
   return Error{Code::kUnavailable, "kubelet did not register " + registration.name + ": " +
-                                       verdict.error.substr(0, kShownOfAnError)};
+                                       status.error.substr(0, kMaxErrorLength)};
 }
 
-// Until the file vanishes (Done), `stop` (Done) or kubelet refuses.
-Result<> hold(const Post& post, const Registration& registration, Verdicts& verdicts,
-              std::stop_token stop) {
+// Returns Done when the file vanishes or `stop` is requested; an error when kubelet rejects the
+// driver.
+Result<> keep_published(const PublishedServer& published, const Registration& registration,
+                        StatusQueue& statuses, std::stop_token stop) {
   bool replaced = false;
   while (!stop.stop_requested()) {
-    if (const auto verdict = verdicts.next(kBetweenLooks, stop)) {
-      CHECK_DONE(heed(*verdict, registration));
+    if (const auto status = statuses.next(kCheckInterval, stop)) {
+      CHECK_DONE(check_status(*status, registration));
     }
-    const auto state = post.file.state();
+    const auto state = published.file.state();
     if (state == SocketFile::State::kGone) return Done{};
-    if (state == SocketFile::State::kAnothers && !std::exchange(replaced, true)) {
-      log::warn("another process has taken our place in the registry; waiting until it leaves",
+    if (state == SocketFile::State::kReplaced && !std::exchange(replaced, true)) {
+      log::warn("another process has replaced our socket in the registry; waiting until it leaves",
                 {{"driver", registration.name}});
     }
   }
   return Done{};
 }
 
-std::string settle_name(const RegistrarOptions& options, const DriverInfo& driver) {
+std::string choose_name(const RegistrarOptions& options, const DriverInfo& driver) {
   if (options.name.empty()) return driver.name;
   if (options.name != driver.name) {
-    log::warn("the driver calls itself otherwise",
+    log::warn("the driver reports another name",
               {{"given", options.name}, {"driver", driver.name}});
   }
   return options.name;
@@ -121,23 +122,24 @@ std::string settle_name(const RegistrarOptions& options, const DriverInfo& drive
 }  // namespace
 
 Result<> run_registrar(const RegistrarOptions& options, const Clock& clock, std::stop_token stop) {
-  join_our_log();
+  redirect_grpc_log();
   CHECK_DONE(check_socket_path("--csi-socket", options.csi_socket));
   CHECK_DONE(check_socket_path("--kubelet-registration-path", options.kubelet_path));
   if (!options.name.empty()) CHECK_DONE(registry_paths(options.registry, options.name));
 
   const auto driver = wait_for_driver(options.csi_socket, clock, stop);
-  if (!driver) return Done{};  // told to stop
-  const Registration registration{.name = settle_name(options, *driver),
+  if (!driver) return Done{};  // stop was requested
+  const Registration registration{.name = choose_name(options, *driver),
                                   .endpoint = options.kubelet_path};
   TRY(const RegistryPaths paths, registry_paths(options.registry, registration.name));
   log::info("the driver answers", {{"driver", registration.name}, {"version", driver->version}});
 
-  Verdicts verdicts;
+  StatusQueue statuses;
   while (!stop.stop_requested()) {
-    TRY(const Post post, take_post(paths, registration, verdicts));
-    CHECK_DONE(hold(post, registration, verdicts, stop));
-    if (!stop.stop_requested()) log::warn("the socket in the registry is gone; putting it back");
+    TRY(const PublishedServer published, publish_server(paths, registration, statuses));
+    CHECK_DONE(keep_published(published, registration, statuses, stop));
+    if (!stop.stop_requested())
+      log::warn("the socket in the registry is gone; publishing it again");
   }
   return Done{};
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a CSI driver known to the kubelet of its node, and keeps it known (`paddle-cache
+// Registers a CSI driver with the kubelet of its node, and keeps it registered (`paddle-cache
 // register`).
 //
-//   wait until the driver answers -> socket in kubelet's registry -> kubelet asks, and says yes
+//   wait until the driver answers -> publish a socket in kubelet's registry -> kubelet registers it
 //
-// kubelet finds the socket by itself, also when it starts again; a registry socket that vanishes is
-// put back. While another process has taken our place there, we wait until it leaves. A driver that
-// goes away stays registered: only whoever mounts a volume meanwhile has to wait for it.
+// kubelet finds the socket by itself, also after a restart; if the socket vanishes, it is published
+// again. While another process has replaced it, the registrar waits until that one leaves. A driver
+// that goes away stays registered: mounts of its volumes wait for it.
 
 #pragma once
 
@@ -23,12 +23,12 @@ struct RegistrarOptions {
   std::string csi_socket{};    // the driver's, as we see it
   std::string kubelet_path{};  // the same socket, as kubelet sees it
   std::string registry{};      // kubelet's directory of plugin sockets
-  std::string name{};          // of the driver; empty: it is asked
+  std::string name{};          // of the driver; empty: the driver's own name
   bool operator==(const RegistrarOptions&) const = default;
 };
 
-// Until `stop`, then Done, and the socket is gone from the registry. An error otherwise: kubelet
-// refused the driver, or the options can never work (kInvalid). Start it again after a pause.
+// Runs until `stop`, then removes the socket and returns Done. An error if kubelet rejected the
+// driver, or if the options are invalid (kInvalid). The caller restarts it after a pause.
 Result<> run_registrar(const RegistrarOptions& options, const Clock& clock, std::stop_token stop);
 
 }  // namespace paddle::csi

@@ -18,7 +18,7 @@ namespace {
 
 using test::eventually;
 
-// A registrar at work in a directory with both sockets, and what it logs.
+// A running registrar, a directory with both sockets, and its log.
 class RegistrarTest : public testing::Test {
  protected:
   RegistrarTest() {
@@ -42,7 +42,7 @@ class RegistrarTest : public testing::Test {
       done_ = std::move(done);
     });
   }
-  // What the registrar returned.
+  // The registrar's result.
   std::optional<Result<>> stop() {
     thread_.request_stop();
     return end();
@@ -95,8 +95,8 @@ TEST_F(RegistrarTest, RegistersUnderTheDriversOwnNameAndLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
 }
 
-TEST_F(RegistrarTest, ShowsNothingBeforeTheDriverIsReady) {
-  ManualClock clock;  // its sleeps take no time: ten seconds of questions are soon over
+TEST_F(RegistrarTest, PublishesNothingBeforeTheDriverIsReady) {
+  ManualClock clock;  // sleeps take no time: ten seconds of probes pass at once
   start(options(), clock);
   EXPECT_TRUE(eventually([&] { return logged("waiting for the driver to answer", 2); }));
   EXPECT_FALSE(shown());
@@ -107,15 +107,15 @@ TEST_F(RegistrarTest, ShowsNothingBeforeTheDriverIsReady) {
   EXPECT_TRUE(eventually([&] { return shown(); }));
 }
 
-TEST_F(RegistrarTest, EndsWhenToldWhileItWaits) {
-  const MuteSocket mute(dir_.at("csi.sock"));
+TEST_F(RegistrarTest, EndsOnStopWhileItWaitsForTheDriver) {
+  const UnresponsiveSocket mute(dir_.at("csi.sock"));
   start(options());
   const auto done = stop();
   ASSERT_TRUE(done);
   EXPECT_TRUE(*done);
 }
 
-TEST_F(RegistrarTest, FailsWithKubeletsReasonSoThatItIsTriedAgain) {
+TEST_F(RegistrarTest, FailsWithKubeletsReason) {
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
   ASSERT_TRUE(eventually([&] { return shown(); }));
@@ -127,7 +127,7 @@ TEST_F(RegistrarTest, FailsWithKubeletsReasonSoThatItIsTriedAgain) {
   EXPECT_FALSE(shown());
 }
 
-TEST_F(RegistrarTest, PutsAVanishedSocketBack) {
+TEST_F(RegistrarTest, PublishesAVanishedSocketAgain) {
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
   ASSERT_TRUE(eventually([&] { return shown(); }));
@@ -137,21 +137,21 @@ TEST_F(RegistrarTest, PutsAVanishedSocketBack) {
   EXPECT_TRUE(eventually([&] { return logged("registered"); }));
 }
 
-TEST_F(RegistrarTest, TakesThePlaceOfAKilledPredecessor) {
-  { const MuteSocket killed(shown_); }
-  { const MuteSocket killed(dir_.at(".a.b-reg.sock")); }
+TEST_F(RegistrarTest, ReplacesTheSocketOfAKilledPredecessor) {
+  { const UnresponsiveSocket killed(shown_); }
+  { const UnresponsiveSocket killed(dir_.at(".a.b-reg.sock")); }
   ASSERT_FALSE(answers());
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
   EXPECT_TRUE(eventually([&] { return answers(); }));
 }
 
-TEST_F(RegistrarTest, LeavesItsPlaceToASuccessorAndTakesItAgainAfterwards) {
+TEST_F(RegistrarTest, LeavesASuccessorsSocketAloneAndPublishesAgainAfterwards) {
   const FakeDriver driver(dir_.at("csi.sock"), "a.b");
   start(options());
   ASSERT_TRUE(eventually([&] { return shown(); }));
   {
-    const MuteSocket next(dir_.at("next"));
+    const UnresponsiveSocket next(dir_.at("next"));
     std::filesystem::rename(dir_.at("next"), shown_);
     EXPECT_TRUE(eventually([&] { return logged("another process has taken our place"); }));
   }
@@ -170,7 +170,7 @@ TEST_F(RegistrarTest, StaysRegisteredWithoutTheDriver) {
   EXPECT_TRUE(shown());
 }
 
-TEST_F(RegistrarTest, AGivenNameCountsMoreThanTheDriversOwn) {
+TEST_F(RegistrarTest, PrefersTheGivenNameToTheDriversOwn) {
   const FakeDriver driver(dir_.at("csi.sock"), "other");
   auto given = options();
   given.name = "a.b";
@@ -179,7 +179,7 @@ TEST_F(RegistrarTest, AGivenNameCountsMoreThanTheDriversOwn) {
   EXPECT_TRUE(logged("calls itself otherwise"));
 }
 
-TEST_F(RegistrarTest, RefusesWhatCanNeverWorkInOneSentence) {
+TEST_F(RegistrarTest, RejectsInvalidOptionsInOneSentence) {
   auto relative = options();
   relative.csi_socket = "csi.sock";
   auto longest = options();

@@ -8,7 +8,7 @@
 namespace paddle::csi {
 namespace {
 
-constexpr std::size_t kLongestPath = sizeof(sockaddr_un::sun_path) - 1;  // 107: a zero ends it
+constexpr std::size_t kLongestPath = sizeof(sockaddr_un::sun_path) - 1;  // 107 characters and a NUL
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kShownInErrors = 150;
 
@@ -16,7 +16,7 @@ bool letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// The interface's rule: 63 characters, like a host name, at both ends a letter or a digit.
+// CSI's rule: at most 63 characters, like a host name; a letter or a digit at both ends.
 bool is_driver_name(const std::string& name) {
   if (name.empty() || name.size() > kLongestName) return false;
   if (!letter_or_digit(name.front()) || !letter_or_digit(name.back())) return false;
@@ -42,7 +42,7 @@ Result<> check_socket_path(const std::string& flag, const std::string& path) {
 Result<RegistryPaths> registry_paths(const std::string& registry, const std::string& driver) {
   if (!is_driver_name(driver)) {
     return Error{Code::kInvalid, "'" + driver.substr(0, kShownInErrors) +
-                                     "' can not be the name of a CSI driver: it has 1 to 63 "
+                                     "' is not a valid name of a CSI driver: it must have 1 to 63 "
                                      "letters, digits, dots and dashes"};
   }
   const std::string file = driver + "-reg.sock";

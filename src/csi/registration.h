@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said when a driver is registered with kubelet, as values, and the rules for names and
-// paths. Pure.
+// The values of a driver's registration with kubelet, and the rules for names and paths. Pure.
 
 #pragma once
 
@@ -12,14 +11,14 @@
 
 namespace paddle::csi {
 
-// What a driver says of itself.
+// The driver's answer to GetPluginInfo.
 struct DriverInfo {
   std::string name{};
   std::string version{};
   bool operator==(const DriverInfo&) const = default;
 };
 
-// What kubelet is told.
+// The answer to kubelet's GetInfo.
 struct Registration {
   std::string name{};
   std::string endpoint{};  // path of the driver's socket as kubelet sees it
@@ -27,27 +26,27 @@ struct Registration {
   bool operator==(const Registration&) const = default;
 };
 
-// What kubelet says after it has tried.
-struct Verdict {
+// kubelet's notification after it tried to register the driver.
+struct RegistrationStatus {
   bool registered = false;
   std::string error{};
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const RegistrationStatus&) const = default;
 };
 
-// The two names of our socket in kubelet's registry: it is made ready under the hidden one, which
-// kubelet passes over, and then takes the other.
+// The two names of our socket in kubelet's registry: it is created under the hidden one, which
+// kubelet ignores, and then renamed.
 struct RegistryPaths {
   std::string hidden{};
   std::string shown{};
   bool operator==(const RegistryPaths&) const = default;
 };
 
-// kInvalid for a name that the interface does not allow (it becomes part of a path), and for paths
-// that no unix socket can have.
+// kInvalid for a name that CSI does not allow (it becomes part of a path), and for paths that are
+// too long for a unix socket.
 Result<RegistryPaths> registry_paths(const std::string& registry, const std::string& driver);
 
-// kInvalid unless `path` is absolute and short enough for a unix socket; `flag` is for the
-// sentence.
+// kInvalid unless `path` is absolute and short enough for a unix socket; `flag` is for the error
+// message.
 Result<> check_socket_path(const std::string& flag, const std::string& path);
 
 }  // namespace paddle::csi

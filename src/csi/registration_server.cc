@@ -10,13 +10,13 @@
 namespace paddle::csi {
 namespace {
 
-constexpr int kThreads = 8;  // kubelet asks one thing at a time
+constexpr int kThreads = 8;  // kubelet makes one call at a time
 constexpr std::chrono::milliseconds kEndLimit{1'000};
 
 class Service final : public pluginregistration::Registration::Service {
  public:
-  Service(Registration registration, RegistrationServer::Told told)
-      : registration_(std::move(registration)), told_(std::move(told)) {}
+  Service(Registration registration, RegistrationServer::StatusCallback on_status)
+      : registration_(std::move(registration)), on_status_(std::move(on_status)) {}
 
   grpc::Status GetInfo(grpc::ServerContext*, const pluginregistration::InfoRequest*,
                        pluginregistration::PluginInfo* info) override {
@@ -30,20 +30,21 @@ class Service final : public pluginregistration::Registration::Service {
   grpc::Status NotifyRegistrationStatus(grpc::ServerContext*,
                                         const pluginregistration::RegistrationStatus* status,
                                         pluginregistration::RegistrationStatusResponse*) override {
-    told_({.registered = status->plugin_registered(), .error = status->error()});
+    on_status_({.registered = status->plugin_registered(), .error = status->error()});
     return grpc::Status::OK;
   }
 
  private:
   const Registration registration_;
-  const RegistrationServer::Told told_;
+  const RegistrationServer::StatusCallback on_status_;
 };
 
 }  // namespace
 
 class RegistrationServer::Impl {
  public:
-  Impl(Registration registration, Told told) : service_(std::move(registration), std::move(told)) {}
+  Impl(Registration registration, StatusCallback on_status)
+      : service_(std::move(registration), std::move(on_status)) {}
 
   ~Impl() {
     if (!server_) return;
@@ -62,8 +63,8 @@ class RegistrationServer::Impl {
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
     if (!server_) {
-      return Error{Code::kUnavailable, "can not listen at " + path +
-                                           "; its directory has to be there and be ours to write"};
+      return Error{Code::kUnavailable,
+                   "cannot listen at " + path + "; its directory must exist and be writable"};
     }
     return Done{};
   }
@@ -75,8 +76,8 @@ class RegistrationServer::Impl {
 
 Result<std::unique_ptr<RegistrationServer>> RegistrationServer::start(const std::string& path,
                                                                       Registration registration,
-                                                                      Told told) {
-  auto impl = std::make_unique<Impl>(std::move(registration), std::move(told));
+                                                                      StatusCallback on_status) {
+  auto impl = std::make_unique<Impl>(std::move(registration), std::move(on_status));
   CHECK_DONE(impl->listen(path));
   return std::unique_ptr<RegistrationServer>(new RegistrationServer(std::move(impl)));
 }

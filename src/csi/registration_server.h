@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers kubelet's two questions on a unix socket: what there is to register, and (told
-// afterwards) whether it did.
+// Serves kubelet's plugin registration API on a unix socket: GetInfo, and NotifyRegistrationStatus
+// afterwards.
 
 #pragma once
 
@@ -16,12 +16,14 @@ namespace paddle::csi {
 
 class RegistrationServer {
  public:
-  using Told = std::function<void(const Verdict&)>;  // on a thread of the server
+  using StatusCallback =
+      std::function<void(const RegistrationStatus&)>;  // called on a thread of the server
 
-  // Listens at `path`, in place of a socket that is there. kUnavailable when that can not be.
+  // Listens at `path` and replaces an existing socket. kUnavailable when it cannot listen.
   static Result<std::unique_ptr<RegistrationServer>> start(const std::string& path,
-                                                           Registration registration, Told told);
-  ~RegistrationServer();  // calls at work are answered
+                                                           Registration registration,
+                                                           StatusCallback on_status);
+  ~RegistrationServer();  // finishes calls in progress
 
  private:
   class Impl;

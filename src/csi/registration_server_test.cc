@@ -15,28 +15,29 @@ namespace {
 
 const Registration kRegistration{.name = "csi.juicefs.com", .endpoint = "/k/csi.sock"};
 
-class Ear {
+class StatusRecorder {
  public:
-  RegistrationServer::Told told() {
-    return [this](const Verdict& verdict) {
+  RegistrationServer::StatusCallback on_status() {
+    return [this](const RegistrationStatus& status) {
       const Lock lock(mutex_);
-      heard_.push_back(verdict);
+      statuses_.push_back(status);
     };
   }
-  std::vector<Verdict> heard() {
+  std::vector<RegistrationStatus> statuses() {
     const Lock lock(mutex_);
-    return heard_;
+    return statuses_;
   }
 
  private:
   Mutex mutex_;
-  std::vector<Verdict> heard_ GUARDED_BY(mutex_);
+  std::vector<RegistrationStatus> statuses_ GUARDED_BY(mutex_);
 };
 
-TEST(RegistrationServer, TellsKubeletInItsOwnBytesWhatThereIs) {
+TEST(RegistrationServer, AnswersGetInfoInKubeletsWireFormat) {
   const SocketDir dir;
-  Ear ear;
-  const auto server = RegistrationServer::start(dir.at("a.sock"), kRegistration, ear.told());
+  StatusRecorder recorder;
+  const auto server =
+      RegistrationServer::start(dir.at("a.sock"), kRegistration, recorder.on_status());
   ASSERT_TRUE(server) << server.error().message;
   const auto reply = call_registration(dir.at("a.sock"), "GetInfo", "");
   ASSERT_TRUE(reply) << reply.error().message;
@@ -44,43 +45,48 @@ TEST(RegistrationServer, TellsKubeletInItsOwnBytesWhatThereIs) {
                         field(4, "1.0.0"));
 }
 
-TEST(RegistrationServer, HearsKubeletsVerdictInItsOwnBytes) {
+TEST(RegistrationServer, ReceivesKubeletsStatusInItsWireFormat) {
   const SocketDir dir;
-  Ear ear;
-  const auto server = RegistrationServer::start(dir.at("a.sock"), kRegistration, ear.told());
+  StatusRecorder recorder;
+  const auto server =
+      RegistrationServer::start(dir.at("a.sock"), kRegistration, recorder.on_status());
   const std::string method = "NotifyRegistrationStatus";
   const auto reply = call_registration(dir.at("a.sock"), method, "\x08\x01");
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(*reply, "");
   ASSERT_TRUE(call_registration(dir.at("a.sock"), method, field(2, "no such node")));
-  EXPECT_EQ(ear.heard(), (std::vector<Verdict>{{.registered = true},
-                                               {.registered = false, .error = "no such node"}}));
+  EXPECT_EQ(recorder.statuses(),
+            (std::vector<RegistrationStatus>{{.registered = true},
+                                             {.registered = false, .error = "no such node"}}));
 }
 
-TEST(RegistrationServer, ListensInPlaceOfASocketThatAKilledProcessLeft) {
+TEST(RegistrationServer, ReplacesASocketThatAKilledProcessLeft) {
   const SocketDir dir;
-  { const MuteSocket killed(dir.at("a.sock")); }
-  Ear ear;
-  const auto server = RegistrationServer::start(dir.at("a.sock"), kRegistration, ear.told());
+  { const UnresponsiveSocket killed(dir.at("a.sock")); }
+  StatusRecorder recorder;
+  const auto server =
+      RegistrationServer::start(dir.at("a.sock"), kRegistration, recorder.on_status());
   ASSERT_TRUE(server) << server.error().message;
   EXPECT_TRUE(call_registration(dir.at("a.sock"), "GetInfo", ""));
 }
 
-TEST(RegistrationServer, SaysInOneSentenceThatItCanNotListen) {
+TEST(RegistrationServer, ReportsInOneSentenceThatItCannotListen) {
   const SocketDir dir;
-  Ear ear;
-  const auto server = RegistrationServer::start(dir.at("none/a.sock"), kRegistration, ear.told());
+  StatusRecorder recorder;
+  const auto server =
+      RegistrationServer::start(dir.at("none/a.sock"), kRegistration, recorder.on_status());
   ASSERT_TRUE(server.is(Code::kUnavailable));
   EXPECT_NE(server.error().message.find(dir.at("none/a.sock")), std::string::npos);
 }
 
-TEST(RegistrationServer, RefusesWhatKubeletNeverAsks) {
+TEST(RegistrationServer, RejectsUnknownCalls) {
   const SocketDir dir;
-  Ear ear;
-  const auto server = RegistrationServer::start(dir.at("a.sock"), kRegistration, ear.told());
+  StatusRecorder recorder;
+  const auto server =
+      RegistrationServer::start(dir.at("a.sock"), kRegistration, recorder.on_status());
   EXPECT_FALSE(call_registration(dir.at("a.sock"), "Nonsense", ""));
   EXPECT_FALSE(call_registration(dir.at("a.sock"), "NotifyRegistrationStatus", "\xff\xff\xff"));
-  EXPECT_TRUE(ear.heard().empty());
+  EXPECT_TRUE(recorder.statuses().empty());
 }
 
 }  // namespace

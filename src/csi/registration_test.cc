@@ -6,14 +6,14 @@
 namespace paddle::csi {
 namespace {
 
-TEST(RegistryPaths, AreTheDriversNameHiddenAndShown) {
+TEST(RegistryPaths, ContainTheDriversNameHiddenAndShown) {
   const auto paths = registry_paths("/registration", "csi.juicefs.com");
   ASSERT_TRUE(paths) << paths.error().message;
   EXPECT_EQ(*paths, (RegistryPaths{.hidden = "/registration/.csi.juicefs.com-reg.sock",
                                    .shown = "/registration/csi.juicefs.com-reg.sock"}));
 }
 
-TEST(RegistryPaths, TakeNoNameThatLeavesTheRegistryOrHidesInIt) {
+TEST(RegistryPaths, RejectNamesThatLeaveTheRegistryOrHideInIt) {
   for (const std::string& name :
        {std::string(""), std::string(".."), std::string("../../etc/x"), std::string("a/b"),
         std::string(".hidden"), std::string("a\nb"), std::string("-a"), std::string(64, 'a')}) {
@@ -23,7 +23,7 @@ TEST(RegistryPaths, TakeNoNameThatLeavesTheRegistryOrHidesInIt) {
   EXPECT_TRUE(registry_paths("/registration", std::string(63, 'a')));
 }
 
-TEST(RegistryPaths, FitIntoASocketsAddressOrAreRefusedInOneSentence) {
+TEST(RegistryPaths, FitIntoASocketsAddressOrAreRejectedInOneSentence) {
   const std::string file = "/.a-reg.sock";
   EXPECT_TRUE(registry_paths("/" + std::string(106 - file.size(), 'd'), "a"));
   const auto paths = registry_paths("/" + std::string(107 - file.size(), 'd'), "a");

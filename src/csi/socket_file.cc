@@ -13,7 +13,7 @@ namespace paddle::csi {
 namespace {
 
 Error failed(const std::string& doing, const std::string& path) {
-  return {Code::kUnavailable, "can not " + doing + " " + path + ": " + std::strerror(errno)};
+  return {Code::kUnavailable, "cannot " + doing + " " + path + ": " + std::strerror(errno)};
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ SocketFile::~SocketFile() {
 SocketFile::State SocketFile::state() const {
   struct stat seen {};
   if (::lstat(path_.c_str(), &seen) != 0) return State::kGone;
-  return seen.st_dev == device_ && seen.st_ino == inode_ ? State::kOurs : State::kAnothers;
+  return seen.st_dev == device_ && seen.st_ino == inode_ ? State::kOurs : State::kReplaced;
 }
 
 }  // namespace paddle::csi

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file of a socket that somebody else finds by its name. It is published ready: listening and
-// 0600 under its final name from the first moment, in place of whatever a killed predecessor left.
-// From then on it may vanish or be taken over by another process; state() tells.
+// The published file of a listening socket. It appears atomically under its final name, listening
+// and with mode 0600, and replaces what a killed predecessor left. Later it may vanish or be
+// replaced by another process; state() detects both.
 
 #pragma once
 
@@ -16,13 +16,13 @@ namespace paddle::csi {
 
 class SocketFile {
  public:
-  enum class State { kOurs, kGone, kAnothers };
+  enum class State { kOurs, kGone, kReplaced };
 
-  // `hidden` is a socket that listens already; it is renamed to `shown`.
+  // `hidden` is a listening socket; it is renamed to `shown`.
   static Result<SocketFile> publish(const std::string& hidden, const std::string& shown);
   SocketFile(SocketFile&& other) noexcept;
   SocketFile& operator=(SocketFile&&) = delete;
-  ~SocketFile();  // removes it when it is still ours
+  ~SocketFile();  // removes the file unless it was replaced
 
   State state() const;
 

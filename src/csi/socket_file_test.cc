@@ -13,7 +13,7 @@ namespace {
 
 TEST(SocketFile, AppearsReadyAndPrivateAndGoesWithItsOwner) {
   const SocketDir dir;
-  const MuteSocket socket(dir.at(".a"));
+  const UnresponsiveSocket socket(dir.at(".a"));
   {
     const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
     ASSERT_TRUE(file) << file.error().message;
@@ -27,37 +27,37 @@ TEST(SocketFile, AppearsReadyAndPrivateAndGoesWithItsOwner) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
-TEST(SocketFile, TakesThePlaceOfOneThatAKilledProcessLeft) {
+TEST(SocketFile, ReplacesAFileThatAKilledProcessLeft) {
   const SocketDir dir;
-  { const MuteSocket killed(dir.at("a")); }
+  { const UnresponsiveSocket killed(dir.at("a")); }
   ASSERT_TRUE(std::filesystem::exists(dir.at("a")));
-  const MuteSocket socket(dir.at(".a"));
+  const UnresponsiveSocket socket(dir.at(".a"));
   const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
   ASSERT_TRUE(file);
   EXPECT_EQ(file->state(), SocketFile::State::kOurs);
 }
 
-TEST(SocketFile, KnowsThatItIsGone) {
+TEST(SocketFile, DetectsThatItIsGone) {
   const SocketDir dir;
-  const MuteSocket socket(dir.at(".a"));
+  const UnresponsiveSocket socket(dir.at(".a"));
   const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
   std::filesystem::remove(dir.at("a"));
   EXPECT_EQ(file->state(), SocketFile::State::kGone);
 }
 
-TEST(SocketFile, LeavesASuccessorsAlone) {
+TEST(SocketFile, LeavesASuccessorsFileAlone) {
   const SocketDir dir;
-  const MuteSocket socket(dir.at(".a"));
-  const MuteSocket next(dir.at("next"));
+  const UnresponsiveSocket socket(dir.at(".a"));
+  const UnresponsiveSocket next(dir.at("next"));
   {
     const auto file = SocketFile::publish(dir.at(".a"), dir.at("a"));
     std::filesystem::rename(dir.at("next"), dir.at("a"));
-    EXPECT_EQ(file->state(), SocketFile::State::kAnothers);
+    EXPECT_EQ(file->state(), SocketFile::State::kReplaced);
   }
   EXPECT_TRUE(std::filesystem::exists(dir.at("a")));
 }
 
-TEST(SocketFile, SaysWhatFailed) {
+TEST(SocketFile, ReportsWhatFailed) {
   const SocketDir dir;
   EXPECT_TRUE(SocketFile::publish(dir.at(".none"), dir.at("a")).is(Code::kUnavailable));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two neighbours of a registrar, for tests: a driver that tells who it is, and a kubelet that
-// speaks the bytes of the protocol without our generated code.
+// Test doubles for the peers of a registrar: a driver, and a kubelet that encodes the protocol
+// without our generated code.
 
 #pragma once
 
@@ -23,7 +23,7 @@ class FakeDriver {
   std::unique_ptr<Impl> impl_;
 };
 
-// Calls a method of pluginregistration.Registration on a socket; the reply's bytes.
+// Calls a method of pluginregistration.Registration on a socket; returns the encoded reply.
 Result<std::string> call_registration(const std::string& socket, const std::string& method,
                                       const std::string& request);
 

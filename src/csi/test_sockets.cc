@@ -10,7 +10,7 @@
 
 namespace paddle::csi {
 
-MuteSocket::MuteSocket(const std::string& path)
+UnresponsiveSocket::UnresponsiveSocket(const std::string& path)
     : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -21,6 +21,6 @@ MuteSocket::MuteSocket(const std::string& path)
   }
 }
 
-MuteSocket::~MuteSocket() { ::close(fd_); }
+UnresponsiveSocket::~UnresponsiveSocket() { ::close(fd_); }
 
 }  // namespace paddle::csi

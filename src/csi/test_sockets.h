@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sockets for tests: a directory for them, and one that listens but never answers.
+// Sockets for tests: a directory for them, and a socket that listens but never answers.
 
 #pragma once
 
@@ -19,11 +19,11 @@ class SocketDir {
   const Scratch scratch_{};
 };
 
-// A socket that is bound and listens, but never answers; for the lifetime of the object.
-class MuteSocket {
+// A socket that listens but never answers, for the lifetime of the object.
+class UnresponsiveSocket {
  public:
-  explicit MuteSocket(const std::string& path);
-  ~MuteSocket();  // closes it; the file stays, as after kill -9
+  explicit UnresponsiveSocket(const std::string& path);
+  ~UnresponsiveSocket();  // closes it; the file stays, as after kill -9
 
  private:
   int fd_;

@@ -28,10 +28,10 @@ Error failed(const std::string& doing, int number) {
   return {Code::kUnavailable, doing + ": " + std::strerror(number)};
 }
 
-// Becomes readable for good.
-class Signal {
+// An eventfd that becomes readable once and stays so.
+class StopEvent {
  public:
-  Signal() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  StopEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   void raise() const { ::eventfd_write(fd_.get(), 1); }
   int fd() const { return fd_.get(); }
 
@@ -40,11 +40,11 @@ class Signal {
 };
 
 // Waits until `fd` is ready for `events`; kDeadline or, when `stop` is raised, kCancelled.
-Result<> wait_for(int fd, short events, const Signal& stop, BootTime deadline) {
+Result<> wait_for(int fd, short events, const StopEvent& stop, BootTime deadline) {
   while (true) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - system_clock().boot()).count();
-    if (left <= 0) return Error{Code::kDeadline, "no answer in time"};
+    if (left <= 0) return Error{Code::kDeadline, "no reply in time"};
     std::array<pollfd, 2> wait{pollfd{fd, events, 0}, pollfd{stop.fd(), POLLIN, 0}};
     const int ready =
         ::poll(wait.data(), wait.size(), static_cast<int>(std::min<std::int64_t>(left, 60'000)));
@@ -75,7 +75,7 @@ Result<Directory> open_directory(const std::string& path) {
 
 Result<UniqueFd> new_socket() {
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return failed("make a unix socket", errno);
+  if (!fd) return failed("create a unix socket", errno);
   return fd;
 }
 
@@ -110,7 +110,7 @@ Result<> send_packet(int socket, std::string text, const std::vector<int>& chann
 }
 
 struct Packet {
-  std::string text{};  // empty: the other side has hung up
+  std::string text{};  // empty: the peer has closed the connection
   std::vector<UniqueFd> channels{};
 };
 
@@ -139,12 +139,12 @@ Result<Packet> receive_packet(int socket) {
     }
   }
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    return Error{Code::kInvalid, "a message too long for the attach socket"};
+    return Error{Code::kInvalid, "the message is too long for the attach socket"};
   }
   return packet;
 }
 
-bool may_speak(int socket) {
+bool is_allowed_peer(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
@@ -156,13 +156,14 @@ bool may_speak(int socket) {
 Result<Attached> attach(const std::string& directory, const std::string& name,
                         const std::vector<int>& channels, const std::optional<Negotiated>& resumed,
                         std::chrono::milliseconds limit, std::stop_token stop) {
-  if (!is_attach_name(name)) return Error{Code::kInvalid, "a mount's name is a short word"};
+  if (!is_attach_name(name))
+    return Error{Code::kInvalid, "the name of a mount must be 1 to 255 printable characters"};
   if (channels.empty() || channels.size() > kAttachChannels) {
     return Error{Code::kInvalid, "attach needs 1 to " + std::to_string(kAttachChannels) +
                                      " channels, not " + std::to_string(channels.size())};
   }
   const BootTime deadline = system_clock().boot() + limit;
-  const Signal stopped;
+  const StopEvent stopped;
   const std::stop_callback raise(std::move(stop), [&] { stopped.raise(); });
 
   TRY(const Directory place, open_directory(directory));
@@ -175,7 +176,7 @@ Result<Attached> attach(const std::string& directory, const std::string& name,
   CHECK_DONE(wait_for(link.get(), POLLIN, stopped, deadline));
   TRY(const Packet packet, receive_packet(link.get()));
   if (packet.text.empty()) {
-    return Error{Code::kUnavailable, "the runtime hung up over attach; ask it again"};
+    return Error{Code::kUnavailable, "the runtime closed the connection during attach; retry"};
   }
   TRY(const Negotiated agreed, decode_attach_answer(packet.text));
   return Attached{agreed, std::move(link)};
@@ -209,9 +210,9 @@ class AttachServer::Impl {
       if (ready.is(Code::kCancelled)) return;
       const UniqueFd peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!peer) {
-        // Out of descriptors or memory: a pause, not a busy loop.
+        // Out of descriptors or memory: pause instead of spinning.
         if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-          log::warn("can not accept on the attach socket", {{"reason", std::strerror(errno)}});
+          log::warn("cannot accept on the attach socket", {{"reason", std::strerror(errno)}});
           system_clock().sleep(std::chrono::milliseconds{100}, stop_.get_token());
         }
         continue;
@@ -219,13 +220,15 @@ class AttachServer::Impl {
       const auto answer = serve(peer.get());
       if (!answer) log::warn("attach failed", {{"reason", answer.error().message}});
       if (auto sent = send_packet(peer.get(), encode_attach_answer(answer)); !sent) {
-        log::info("nobody waits for the answer to attach", {{"reason", sent.error().message}});
+        log::info("the caller no longer waits for the reply to attach",
+                  {{"reason", sent.error().message}});
       }
     }
   }
 
   Result<Negotiated> serve(int peer) {
-    if (!may_speak(peer)) return Error{Code::kForbidden, "another user's process may not attach"};
+    if (!is_allowed_peer(peer))
+      return Error{Code::kForbidden, "another user's process may not attach"};
     CHECK_DONE(wait_for(peer, POLLIN, stopped_, system_clock().boot() + kRequestLimit));
     TRY(Packet packet, receive_packet(peer));
     TRY(AttachRequest request, decode_attach_request(packet.text));
@@ -246,7 +249,7 @@ class AttachServer::Impl {
   const Handler handler_;
   // Self-synchronised.
   std::stop_source stop_;
-  const Signal stopped_;
+  const StopEvent stopped_;
 
   std::thread thread_;  // last: it uses everything above
 };
@@ -258,8 +261,8 @@ Result<std::unique_ptr<AttachServer>> AttachServer::start(const std::string& dir
                                                           Handler handler) {
   TRY(Directory place, open_directory(directory));
   TRY(UniqueFd socket, new_socket());
-  // Bound under another name and renamed: nobody ever meets a socket that does not listen, and
-  // what a predecessor left is replaced in one step.
+  // Bind under another name, then rename: a client never finds a socket that does not listen, and a
+  // predecessor's socket is replaced atomically.
   const std::string early = std::string(kAttachSocketName) + "." + std::to_string(::getpid());
   ::unlinkat(place.fd.get(), early.c_str(), 0);
   const sockaddr_un at = place.address(early);

@@ -37,7 +37,8 @@ std::string encode_attach_request(const AttachRequest& request) {
 }
 
 Result<AttachRequest> decode_attach_request(std::string_view packet) {
-  const Error bad{Code::kInvalid, "not an attach request; node and runtime are of other versions"};
+  const Error bad{Code::kInvalid,
+                  "not an attach request; node and runtime have different versions"};
   if (!take(packet, kRequest)) return bad;
   const std::size_t end = packet.find('\n');
   if (end == packet.npos || !is_attach_name(packet.substr(0, end))) return bad;
@@ -57,7 +58,7 @@ std::string encode_attach_answer(const Result<Negotiated>& answer) {
 
 Result<Negotiated> decode_attach_answer(std::string_view packet) {
   const Error bad{Code::kInvalid,
-                  "not an answer to attach; node and runtime are of other versions"};
+                  "not a reply to attach; node and runtime have different versions"};
   if (take(packet, kAgreed)) return negotiated_from_text(packet);
   if (!take(packet, kError)) return bad;
   for (const Code code : kCodes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two messages of attach.h as text: one packet there, one packet back. Pure.
+// The wire format of attach.h: one text packet as request, one as reply. Pure.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace paddle::fuse {
 
-inline constexpr std::size_t kAttachPacket = 4096;  // no message is longer
-inline constexpr std::size_t kAttachChannels = 16;  // descriptors of one request
+inline constexpr std::size_t kAttachPacket = 4096;  // maximum size of a message
+inline constexpr std::size_t kAttachChannels = 16;  // maximum number of descriptors in one request
 inline constexpr const char* kAttachSocketName = "attach.sock";
 
 struct AttachRequest {
@@ -27,11 +27,11 @@ struct AttachRequest {
 // 1 to 255 printable characters.
 bool is_attach_name(std::string_view name);
 
-// decode(encode(x)) == x for a name that is one; anything else is kInvalid.
+// decode(encode(x)) == x for a valid name; anything else is kInvalid.
 std::string encode_attach_request(const AttachRequest& request);
 Result<AttachRequest> decode_attach_request(std::string_view packet);
 
-// What the server said: its value, its error, or kInvalid when it is no answer.
+// Returns the server's value or its error; kInvalid when the packet is not a reply.
 std::string encode_attach_answer(const Result<Negotiated>& answer);
 Result<Negotiated> decode_attach_answer(std::string_view packet);
 

@@ -33,7 +33,7 @@ class AttachTest : public testing::Test {
   }
   ~AttachTest() override { log::set_level(log::Level::kInfo); }
 
-  // Keeps what it gets, and agrees.
+  // A handler that keeps each attachment and accepts it.
   AttachServer::Handler keeping() {
     return [this](Attachment attachment) -> Result<Negotiated> {
       Lock lock(mutex_);
@@ -75,12 +75,12 @@ bool ended(const UniqueFd& link, int limit_ms) {
   return ::poll(&wait, 1, limit_ms) == 1;
 }
 
-TEST_F(AttachTest, NobodyThereIsUnavailable) {
+TEST_F(AttachTest, IsUnavailableWithoutAServer) {
   EXPECT_TRUE(attach_one().is(Code::kUnavailable));
   EXPECT_TRUE(attach("/no/such", "set", {channel_.get()}, {}, kLongAttach).is(Code::kUnavailable));
 }
 
-TEST_F(AttachTest, HandsTheDescriptorsOverAndBringsTheAnswerBack) {
+TEST_F(AttachTest, PassesTheDescriptorsAndReturnsTheReply) {
   const auto server = serve(keeping());
   const UniqueFd other(::open("/dev/zero", O_RDWR | O_CLOEXEC));
   const Negotiated before{.minor = 31, .flags = 7, .max_read = 4096};
@@ -98,7 +98,7 @@ TEST_F(AttachTest, HandsTheDescriptorsOverAndBringsTheAnswerBack) {
   EXPECT_EQ(::fcntl(kept_[0].channels[0].get(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
-TEST_F(AttachTest, TheServersErrorKeepsItsCodeAndSentence) {
+TEST_F(AttachTest, TheServersErrorKeepsItsCodeAndMessage) {
   const auto server = serve([](const Attachment&) -> Result<Negotiated> {
     return Error{Code::kConflict, "that mount\nis gone"};
   });
@@ -107,7 +107,7 @@ TEST_F(AttachTest, TheServersErrorKeepsItsCodeAndSentence) {
   EXPECT_EQ(got.error().message, "that mount\nis gone");
 }
 
-TEST_F(AttachTest, TheLinkEndsWhenTheServerLetsGoAndNotBefore) {
+TEST_F(AttachTest, TheLinkEndsWhenTheServerClosesItAndNotBefore) {
   const auto server = serve(keeping());
   const auto got = attach_one();
   ASSERT_TRUE(got);
@@ -128,7 +128,7 @@ TEST_F(AttachTest, AHandlerThatKeepsNothingEndsTheLinkAtOnce) {
   EXPECT_TRUE(ended(got->link, 20'000));
 }
 
-TEST_F(AttachTest, ClosingTheLinkDisturbsNobody) {
+TEST_F(AttachTest, ClosingTheLinkHasNoEffectOnTheServer) {
   const auto server = serve(keeping());
   (void)attach_one();
   EXPECT_TRUE(attach_one());
@@ -178,7 +178,7 @@ TEST_F(AttachTest, WorksInADirectoryWithALongPath) {
   directory_ = top;
 }
 
-TEST_F(AttachTest, GarbageIsRefusedAndTheServerLives) {
+TEST_F(AttachTest, GarbageIsRejectedAndTheServerContinues) {
   const auto server = serve(keeping());
   Random random(7);
   for (int i = 0; i < 200; ++i) {
@@ -188,7 +188,7 @@ TEST_F(AttachTest, GarbageIsRefusedAndTheServerLives) {
       text += static_cast<char>(random.below(256));
     }
     ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
-    if (i % 3 != 0) continue;  // the others hang up without waiting
+    if (i % 3 != 0) continue;  // the others close the connection without waiting
     EXPECT_EQ(hear(fd).rfind("error1 ", 0), 0u);
   }
   {
@@ -209,7 +209,7 @@ TEST_F(AttachTest, GarbageIsRefusedAndTheServerLives) {
   EXPECT_EQ(kept_.size(), 1u);
 }
 
-TEST_F(AttachTest, OneWhoSaysNothingDoesNotStopTheServerFromEnding) {
+TEST_F(AttachTest, ASilentClientDoesNotKeepTheServerFromEnding) {
   auto server = serve(keeping());
   const auto silent = dial();
   server.reset();  // hangs if it waits for the silent one
@@ -229,7 +229,7 @@ TEST_F(AttachTest, TheCallerMayStopWaitingAndHasADeadline) {
                   .is(Code::kDeadline));
 }
 
-TEST_F(AttachTest, TheCallerSeesThatTheServerDiedOverItsRequest) {
+TEST_F(AttachTest, TheCallerDetectsThatTheServerDiedDuringItsRequest) {
   std::atomic<bool> asked{false};
   auto server = serve([&](const Attachment& attachment) -> Result<Negotiated> {
     asked = true;
@@ -243,7 +243,7 @@ TEST_F(AttachTest, TheCallerSeesThatTheServerDiedOverItsRequest) {
   EXPECT_TRUE(attach_one().is(Code::kUnavailable));
 }
 
-TEST_F(AttachTest, RefusesWhatIsNoNameAndNoListOfChannels) {
+TEST_F(AttachTest, RejectsInvalidNamesAndChannels) {
   const int fd = channel_.get();
   for (const std::string& name :
        {std::string(), std::string("a b"), std::string("a\nb"), std::string(256, 'x')}) {
@@ -254,7 +254,7 @@ TEST_F(AttachTest, RefusesWhatIsNoNameAndNoListOfChannels) {
                   .is(Code::kInvalid));
 }
 
-TEST(AttachMessage, GoesThereAndBack) {
+TEST(AttachMessage, SurvivesARoundTrip) {
   for (const AttachRequest& request :
        {AttachRequest{"a", {}}, AttachRequest{std::string(255, 'n'), kAgreed}}) {
     EXPECT_EQ(*decode_attach_request(encode_attach_request(request)), request);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Page-aligned buffers for READ and READDIR answers, so that a file system may fill them with
-// O_DIRECT. All have the same size; a few are kept between requests, more exist only while lent.
-// A page of a buffer costs memory only once it has been written to. Thread-safe; the pool outlives
-// its leases.
+// Page-aligned buffers for replies to READ and READDIR, so that a file system may fill them with
+// O_DIRECT. All have the same size. The pool keeps a few between requests; it maps more on demand
+// and unmaps them when they come back. A page of a buffer costs memory only once it has been
+// written to. Thread-safe; the pool outlives its leases.
 
 #pragma once
 

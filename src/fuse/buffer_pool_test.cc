@@ -8,7 +8,7 @@
 namespace paddle::fuse {
 namespace {
 
-TEST(BufferPoolTest, buffers_are_whole_aligned_pages) {
+TEST(BufferPool, BuffersAreWholeAlignedPages) {
   BufferPool pool(5000, 1);
   EXPECT_EQ(pool.buffer_size(), 8192u);
   const auto lease = pool.lend();
@@ -17,7 +17,7 @@ TEST(BufferPoolTest, buffers_are_whole_aligned_pages) {
   lease.data()[8191] = std::byte{1};
 }
 
-TEST(BufferPoolTest, one_given_back_is_lent_again) {
+TEST(BufferPool, AReturnedBufferIsLentAgain) {
   BufferPool pool(4096, 1);
   std::byte* first = nullptr;
   {
@@ -27,7 +27,7 @@ TEST(BufferPoolTest, one_given_back_is_lent_again) {
   EXPECT_EQ(pool.lend().data(), first);
 }
 
-TEST(BufferPoolTest, lends_more_than_it_keeps) {
+TEST(BufferPool, LendsMoreBuffersThanItKeeps) {
   BufferPool pool(4096, 1);
   auto a = pool.lend();
   auto b = pool.lend();

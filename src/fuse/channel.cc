@@ -20,23 +20,24 @@ iovec piece(const void* data, std::size_t size) { return {const_cast<void*>(data
 
 Received Channel::receive(std::span<std::byte> into) const {
   const ssize_t got = ::read(fd_.get(), into.data(), into.size());
-  if (got > 0) return {Link::kOk, static_cast<std::size_t>(got)};
-  if (got == 0) return {Link::kUnmounted};  // only a socket that stands in for the kernel
+  if (got > 0) return {ChannelStatus::kOk, static_cast<std::size_t>(got)};
+  if (got == 0) return {ChannelStatus::kUnmounted};  // only a socket that stands in for the kernel
   switch (errno) {
     case EINTR:
     case EAGAIN:
     case ENOENT:
-      return {Link::kAgain};
+      return {ChannelStatus::kAgain};
     case ENODEV:
-      return {Link::kUnmounted};
+      return {ChannelStatus::kUnmounted};
     case ECONNABORTED:
-      return {Link::kAborted};
+      return {ChannelStatus::kAborted};
     default:
-      return {Link::kBroken};
+      return {ChannelStatus::kBroken};
   }
 }
 
-Link Channel::reply(std::uint64_t unique, int error, std::span<const std::byte> body) const {
+ChannelStatus Channel::reply(std::uint64_t unique, int error,
+                             std::span<const std::byte> body) const {
   if (error != 0) body = {};
   fuse_out_header header{};
   header.len = static_cast<std::uint32_t>(sizeof header + body.size());
@@ -47,17 +48,17 @@ Link Channel::reply(std::uint64_t unique, int error, std::span<const std::byte> 
   do {
     sent = ::writev(fd_.get(), pieces, body.empty() ? 1 : 2);
   } while (sent < 0 && errno == EINTR);
-  if (sent == static_cast<ssize_t>(header.len)) return Link::kOk;
+  if (sent == static_cast<ssize_t>(header.len)) return ChannelStatus::kOk;
   switch (sent < 0 ? errno : EIO) {
     case ENOENT:
-      return Link::kAgain;
+      return ChannelStatus::kAgain;
     case ENODEV:
     case EPIPE:
-      return Link::kUnmounted;
+      return ChannelStatus::kUnmounted;
     case ECONNABORTED:
-      return Link::kAborted;
+      return ChannelStatus::kAborted;
     default:
-      return Link::kBroken;
+      return ChannelStatus::kBroken;
   }
 }
 
@@ -75,7 +76,7 @@ Result<> Channel::notify(std::int32_t code, std::span<const std::byte> head, std
   return device_error(doing, errno);
 }
 
-Result<> Channel::resend() const { return notify(kNotifyResend, {}, {}, "ask for a resend"); }
+Result<> Channel::resend() const { return notify(kNotifyResend, {}, {}, "request a resend"); }
 
 Result<> Channel::increase_epoch() const {
   return notify(kNotifyIncreaseEpoch, {}, {}, "increase the epoch");
@@ -85,19 +86,19 @@ Result<> Channel::invalidate_entry(std::uint64_t parent, std::string_view name) 
   fuse_notify_inval_entry_out out{};
   out.parent = parent;
   out.namelen = static_cast<std::uint32_t>(name.size());
-  auto told = notify(FUSE_NOTIFY_INVAL_ENTRY, std::as_bytes(std::span(&out, 1)), name,
-                     "invalidate an entry");
-  if (told.is(Code::kNotFound)) return Done{};  // the kernel does not remember it anyway
-  return told;
+  auto notified = notify(FUSE_NOTIFY_INVAL_ENTRY, std::as_bytes(std::span(&out, 1)), name,
+                         "invalidate an entry");
+  if (notified.is(Code::kNotFound)) return Done{};  // the kernel does not remember it anyway
+  return notified;
 }
 
 Result<> Channel::invalidate_listing(std::uint64_t directory) const {
   fuse_notify_inval_inode_out out{};
   out.ino = directory;  // all of it: from 0 to the end
-  auto told = notify(FUSE_NOTIFY_INVAL_INODE, std::as_bytes(std::span(&out, 1)), {},
-                     "invalidate a listing");
-  if (told.is(Code::kNotFound)) return Done{};
-  return told;
+  auto notified = notify(FUSE_NOTIFY_INVAL_INODE, std::as_bytes(std::span(&out, 1)), {},
+                         "invalidate a listing");
+  if (notified.is(Code::kNotFound)) return Done{};
+  return notified;
 }
 
 Result<UniqueFd> open_device() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One descriptor of a FUSE connection: a request in, its answer out, a notification out.
+// One descriptor of a FUSE connection: receives requests, sends replies and notifications.
 //
-// An answer must leave through the channel its request came from: the kernel keeps unanswered
-// requests per descriptor. For the same reason a clone that dies with its process fails what it had
-// read, while the descriptor that somebody else holds as well does not: a connection that must
-// survive its daemon uses only descriptors that the keeper holds (see kNotifyResend).
+// A reply must be sent through the channel that delivered its request: the kernel keeps unanswered
+// requests per descriptor. For the same reason requests that were read from a cloned descriptor
+// fail when it is closed with its process, while those of a descriptor that another process also
+// holds do not: a connection that must survive its daemon uses only descriptors that a second
+// process holds (see kNotifyResend).
 //
 // Thread-safe: any number of threads may receive and send at once.
 
@@ -26,16 +27,16 @@ namespace paddle::fuse {
 // Smallest buffer receive() takes; room for many forgets at once. The kernel wants at least 8 KiB.
 inline constexpr std::size_t kRequestBuffer = 32 * 1024;
 
-enum class Link {
+enum class ChannelStatus {
   kOk,
-  kAgain,      // nothing happened: a signal, or the request was taken back
+  kAgain,      // no request: a signal, or the kernel withdrew it
   kUnmounted,  // the mount is gone
-  kAborted,    // somebody aborted the connection
+  kAborted,    // the connection was aborted
   kBroken,     // the descriptor does not work
 };
 
 struct Received {
-  Link link = Link::kAgain;
+  ChannelStatus status = ChannelStatus::kAgain;
   std::size_t size = 0;
 };
 
@@ -45,17 +46,17 @@ class Channel {
 
   Received receive(std::span<std::byte> into) const;
 
-  // `error` is a positive errno or 0. kAgain: nobody waits for the answer any more.
-  Link reply(std::uint64_t unique, int error, std::span<const std::byte> body) const;
+  // `error` is a positive errno or 0. kAgain: the kernel no longer waits for the reply.
+  ChannelStatus reply(std::uint64_t unique, int error, std::span<const std::byte> body) const;
 
-  // The kernel sends every unanswered request of this connection again.
+  // Makes the kernel send every unanswered request of this connection again.
   Result<> resend() const;
-  // Forgets one name (also one that it believed absent). Takes locks of the directory: never call
-  // it while answering a request.
+  // Makes the kernel drop one cached name, negative entries included. It takes locks of the
+  // directory: never call it while answering a request.
   Result<> invalidate_entry(std::uint64_t parent, std::string_view name) const;
-  // Forgets what it keeps of a listing (with no-opendir the kernel keeps it for good).
+  // Makes the kernel drop a cached listing (with no-opendir it would keep it for ever).
   Result<> invalidate_listing(std::uint64_t directory) const;
-  // Forgets every name it was told before. kInvalid where the kernel can not (before Linux 6.16).
+  // Makes the kernel drop every cached name. kInvalid where the kernel cannot (before Linux 6.16).
   Result<> increase_epoch() const;
 
   int fd() const { return fd_.get(); }
@@ -67,9 +68,9 @@ class Channel {
   UniqueFd fd_;
 };
 
-// /dev/fuse, not connected to anything yet.
+// Opens /dev/fuse; the descriptor is not connected yet.
 Result<UniqueFd> open_device();
-// `count` more descriptors of the connection behind `fd`.
+// Returns `count` more descriptors of the connection behind `fd`.
 Result<std::vector<UniqueFd>> clone_device(int fd, std::size_t count);
 
 }  // namespace paddle::fuse

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session counts:
+// The metrics of a session:
 //
-//   paddle_fuse_requests_total{op}   requests of the kernel
-//   paddle_fuse_errors_total{op}     answered with an errno other than ENOSYS
-//   paddle_fuse_read_bytes_total     bytes of file content handed to the kernel
-//   paddle_fuse_skipped_names_total  entries no kernel accepts, left out of a listing
+//   paddle_fuse_requests_total{op}   requests received from the kernel
+//   paddle_fuse_errors_total{op}     requests answered with an errno other than ENOSYS
+//   paddle_fuse_read_bytes_total     bytes of file content sent to the kernel
+//   paddle_fuse_skipped_names_total  entries that no kernel accepts, left out of a listing
 //
-// Bytes that programs read beyond read_bytes came from the page cache. Thread-safe.
+// Programs that read more than read_bytes got the rest from the page cache. Thread-safe.
 
 #pragma once
 
@@ -34,7 +34,7 @@ class Counters {
   std::uint64_t skipped_names() const;
 
  private:
-  // The last one is for every opcode we do not know.
+  // The last counter is for every unknown opcode.
   std::array<prometheus::Counter*, kKnownOpcodes + 1> requests_{};
   std::array<prometheus::Counter*, kKnownOpcodes + 1> errors_{};
   prometheus::Counter* read_bytes_;

@@ -28,7 +28,7 @@ Answer fail(Error error) {
   return answer;
 }
 
-Answer silence() {
+Answer no_reply() {
   Answer answer;
   answer.silent = true;
   return answer;
@@ -60,8 +60,8 @@ void DataHandler::resume(const Negotiated& agreed) {
 }
 
 Answer DataHandler::answer(const Request& request) {
-  // These two have no answer, however broken.
-  if (request.opcode == FUSE_FORGET || request.opcode == FUSE_BATCH_FORGET) return silence();
+  // These two have no reply, even when malformed.
+  if (request.opcode == FUSE_FORGET || request.opcode == FUSE_BATCH_FORGET) return no_reply();
   return std::visit(
       Match{
           [&](const Init& op) { return init(op); },
@@ -75,8 +75,8 @@ Answer DataHandler::answer(const Request& request) {
           [&](const Release&) { return Answer{}; },
           [&](const Read& op) { return read(request.node, op); },
           [&](const ReadDirectory& op) { return read_directory(request.node, op); },
-          [&](const Forget&) { return silence(); },
-          [&](const NoReply&) { return silence(); },
+          [&](const Forget&) { return no_reply(); },
+          [&](const NoReply&) { return no_reply(); },
           [&](const Destroy&) { return Answer{}; },
           [&](const Change&) { return fail(EROFS); },
           [&](const Unsupported&) { return fail(ENOSYS); },
@@ -87,13 +87,13 @@ Answer DataHandler::answer(const Request& request) {
 
 Answer DataHandler::init(const Init& offer) {
   if (offer.major > kMajor) {
-    // The kernel asks again, in our major version.
+    // The kernel sends INIT again, in our major version.
     fuse_init_out out{};
     out.major = kMajor;
     out.minor = kMinor;
     return give(out);
   }
-  auto agreed = negotiate(offer, options_.wishes);
+  auto agreed = negotiate(offer, options_.init_options);
   if (!agreed) {
     Answer refusal = fail(EPROTO);
     refusal.reason = std::move(agreed).error();
@@ -108,17 +108,17 @@ Answer DataHandler::lookup(samplefs::NodeId parent, std::string_view name) {
   if (name.size() > kNameMax) return fail(ENAMETOOLONG);
   if (!usable_name(name)) return fail(EINVAL);
   auto found = files_.lookup(parent, name);
-  if (found.is(Code::kNotFound)) return give(encode_no_entry(options_.view));
+  if (found.is(Code::kNotFound)) return give(encode_no_entry(options_.attr_options));
   if (!found) return fail(std::move(found).error());
-  if (!usable(*found)) return fail(Error{Code::kInternal, "the index holds an impossible entry"});
-  return give(encode_entry(*found, options_.view));
+  if (!usable(*found)) return fail(Error{Code::kInternal, "the index contains an invalid entry"});
+  return give(encode_entry(*found, options_.attr_options));
 }
 
 Answer DataHandler::get_attr(samplefs::NodeId node) {
   auto found = files_.stat(node);
   if (!found) return fail(std::move(found).error());
   found->id = node;
-  return give(encode_attr_out(*found, options_.view));
+  return give(encode_attr_out(*found, options_.attr_options));
 }
 
 Answer DataHandler::read(samplefs::NodeId node, const Read& want) {
@@ -147,13 +147,13 @@ Answer DataHandler::whole(samplefs::NodeId node, const Read& want, BufferPool::L
                           Result<std::size_t> got) {
   if (!got) return fail(std::move(got).error());
   if (*got != want.size) {
-    // Only the true end of a file makes a short answer.
+    // A short read is valid only at the end of the file.
     auto now = files_.stat(node);
     if (!now) return fail(std::move(now).error());
     const std::uint64_t left = now->size > want.offset ? now->size - want.offset : 0;
     if (*got != std::min<std::uint64_t>(left, want.size)) {
       return fail(
-          Error{Code::kInternal, "a read answered " + std::to_string(*got) + " bytes of " +
+          Error{Code::kInternal, "a read returned " + std::to_string(*got) + " bytes of " +
                                      std::to_string(std::min<std::uint64_t>(left, want.size))});
     }
   }
@@ -168,10 +168,11 @@ Answer DataHandler::read_directory(samplefs::NodeId node, const ReadDirectory& w
   answer.large = buffers_.lend();
   if (!answer.large) return fail(ENOMEM);
   const std::size_t room = std::min<std::size_t>(want.size, buffers_.buffer_size());
-  DirectoryPage page({answer.large.data(), room}, want.plus, options_.view);
+  DirectoryPage page({answer.large.data(), room}, want.plus, options_.attr_options);
 
   bool full = false;
-  // The parent's id is not ours to know; programs take ".." by path, never by this number.
+  // The file system does not know the parent's id; programs resolve ".." by path, not by this
+  // number.
   if (want.offset == 0) full = !page.add_dot(".", node, 1);
   if (!full && want.offset <= 1) full = !page.add_dot("..", node, 2);
 

@@ -48,7 +48,7 @@ class DataHandlerTest : public testing::Test {
   DataHandler handler_{files_, HandlerOptions{.on_skipped_name = [this] { ++skipped_; }}, buffers_};
 };
 
-TEST_F(DataHandlerTest, opens_cost_no_message_once_agreed) {
+TEST_F(DataHandlerTest, OpensNeedNoMessageOnceNegotiated) {
   EXPECT_EQ(ask(FUSE_OPEN).error, 0) << "a kernel that offers nothing gets a handle";
   EXPECT_EQ(take<fuse_open_out>(ask(FUSE_OPEN).body()).open_flags, std::uint32_t{FOPEN_KEEP_CACHE});
   EXPECT_EQ(ask(FUSE_OPENDIR).error, 0);
@@ -63,12 +63,12 @@ TEST_F(DataHandlerTest, opens_cost_no_message_once_agreed) {
   EXPECT_EQ(ask(FUSE_RELEASE).error, 0);
 }
 
-TEST_F(DataHandlerTest, a_successor_opens_as_its_predecessor_agreed) {
+TEST_F(DataHandlerTest, ASuccessorOpensAsItsPredecessorNegotiated) {
   handler_.resume(*negotiate({kMajor, 45, 0, kModernOffer}, {}));
   EXPECT_EQ(ask(FUSE_OPEN).error, ENOSYS);
 }
 
-TEST_F(DataHandlerTest, a_newer_major_version_is_answered_with_ours) {
+TEST_F(DataHandlerTest, ANewerMajorVersionIsAnsweredWithOurs) {
   fuse_init_in in{};
   in.major = 8;
   const Answer answer = ask(raw_request(FUSE_INIT, 1, 0, in));
@@ -76,11 +76,11 @@ TEST_F(DataHandlerTest, a_newer_major_version_is_answered_with_ours) {
   EXPECT_EQ(take<fuse_init_out>(answer.body()).major, kMajor);
 }
 
-TEST_F(DataHandlerTest, an_older_protocol_is_refused) {
+TEST_F(DataHandlerTest, AnOlderProtocolIsRejected) {
   EXPECT_EQ(ask(raw_init(12, 0)).error, EPROTO);
 }
 
-TEST_F(DataHandlerTest, a_missing_name_is_an_answer_and_a_broken_index_is_not) {
+TEST_F(DataHandlerTest, AMissingNameIsANegativeEntryAndABrokenIndexIsAnError) {
   const Answer missing = ask(raw_lookup(1, kRootId, "nothing"));
   EXPECT_EQ(missing.error, 0);
   EXPECT_EQ(take<fuse_entry_out>(missing.body()).nodeid, 0u);
@@ -92,12 +92,12 @@ TEST_F(DataHandlerTest, a_missing_name_is_an_answer_and_a_broken_index_is_not) {
   EXPECT_EQ(ask(raw_lookup(1, kRootId, std::string(256, 'x').c_str())).error, ENAMETOOLONG);
 }
 
-TEST_F(DataHandlerTest, attributes_of_an_unknown_node_are_an_error) {
+TEST_F(DataHandlerTest, AttributesOfAnUnknownNodeAreAnError) {
   EXPECT_EQ(ask(FUSE_GETATTR, 777).error, ENOENT);
   EXPECT_EQ(take<fuse_attr_out>(ask(FUSE_GETATTR).body()).attr.ino, kRootId);
 }
 
-TEST_F(DataHandlerTest, reads_are_whole_up_to_the_end_of_the_file) {
+TEST_F(DataHandlerTest, ReadsAreCompleteUpToTheEndOfTheFile) {
   const auto id = files_.add_file("f", "0123456789");
   EXPECT_EQ(as_text(ask(raw_read(1, id, 2, 3)).body()), "234");
   EXPECT_EQ(as_text(ask(raw_read(1, id, 8, 4096)).body()), "89");
@@ -107,7 +107,7 @@ TEST_F(DataHandlerTest, reads_are_whole_up_to_the_end_of_the_file) {
   EXPECT_TRUE(ask(raw_read(1, id, ~0ULL, 4096)).body().empty());
 }
 
-TEST_F(DataHandlerTest, a_short_read_is_an_error_not_an_end_of_file) {
+TEST_F(DataHandlerTest, AShortReadIsAnErrorNotAnEndOfFile) {
   const auto id = files_.add_file("f", std::string(8192, 'x'));
   files_.cut_reads(id, true);
   EXPECT_EQ(ask(raw_read(1, id, 0, 4096)).error, EIO);
@@ -116,12 +116,12 @@ TEST_F(DataHandlerTest, a_short_read_is_an_error_not_an_end_of_file) {
   EXPECT_EQ(ask(raw_read(1, id, 4096, 65536)).body().size(), 4096u);
 }
 
-TEST_F(DataHandlerTest, a_read_larger_than_agreed_is_refused) {
+TEST_F(DataHandlerTest, AReadLargerThanNegotiatedIsRejected) {
   const auto id = files_.add_file("f", "x");
   EXPECT_EQ(ask(raw_read(1, id, 0, 128 * 1024 + 1)).error, EINVAL);
 }
 
-TEST_F(DataHandlerTest, a_read_that_needs_the_source_is_not_waited_for_unasked) {
+TEST_F(DataHandlerTest, AnswerDoesNotWaitForTheSource) {
   const auto id = files_.add_file("f", "0123456789");
   files_.hold_reads(id);
   const auto bytes = raw_read(1, id, 2, 3);
@@ -138,7 +138,7 @@ TEST_F(DataHandlerTest, a_read_that_needs_the_source_is_not_waited_for_unasked) 
       << "whole or an errno, wherever it comes from";
 }
 
-TEST_F(DataHandlerTest, a_failing_read_carries_its_reason_and_no_bytes) {
+TEST_F(DataHandlerTest, AFailingReadCarriesItsReasonAndNoBytes) {
   const auto id = files_.add_file("f", "x");
   files_.fail_reads(id, Code::kDeadline);
   const Answer answer = ask(raw_read(1, id, 0, 1));
@@ -147,7 +147,7 @@ TEST_F(DataHandlerTest, a_failing_read_carries_its_reason_and_no_bytes) {
   EXPECT_TRUE(answer.body().empty());
 }
 
-TEST_F(DataHandlerTest, a_directory_is_listed_once_whatever_the_page_size) {
+TEST_F(DataHandlerTest, ADirectoryIsListedOnceWithAnyPageSize) {
   std::set<std::string> expected{".", ".."};
   for (int i = 0; i < 500; ++i) {
     const std::string name = std::to_string(i) + std::string(static_cast<std::size_t>(i % 90), 'n');
@@ -164,7 +164,7 @@ TEST_F(DataHandlerTest, a_directory_is_listed_once_whatever_the_page_size) {
   }
 }
 
-TEST_F(DataHandlerTest, hostile_entries_are_left_out_and_counted) {
+TEST_F(DataHandlerTest, HostileEntriesAreLeftOutAndCounted) {
   files_.add_file("good", "x");
   files_.add_raw(kRootId, "a/b", Attr{50, false, 1});
   files_.add_raw(kRootId, "", Attr{51, false, 1});
@@ -178,17 +178,17 @@ TEST_F(DataHandlerTest, hostile_entries_are_left_out_and_counted) {
   EXPECT_EQ(skipped_, 7);
 }
 
-TEST_F(DataHandlerTest, a_page_too_small_for_one_entry_is_an_error_not_an_end) {
+TEST_F(DataHandlerTest, APageTooSmallForOneEntryIsAnErrorNotAnEnd) {
   EXPECT_EQ(ask(raw_read(1, kRootId, 0, 16, FUSE_READDIR)).error, EINVAL);
 }
 
-TEST_F(DataHandlerTest, an_offset_far_beyond_the_end_lists_nothing) {
+TEST_F(DataHandlerTest, AnOffsetFarBeyondTheEndListsNothing) {
   const Answer answer = ask(raw_read(1, kRootId, ~0ULL, 4096, FUSE_READDIR));
   EXPECT_EQ(answer.error, 0);
   EXPECT_TRUE(answer.body().empty());
 }
 
-TEST_F(DataHandlerTest, forgets_are_silent_even_when_broken) {
+TEST_F(DataHandlerTest, ForgetsHaveNoReplyEvenWhenMalformed) {
   EXPECT_TRUE(ask(FUSE_FORGET).silent);
   EXPECT_TRUE(ask(FUSE_BATCH_FORGET).silent);
   auto lying = raw_request(FUSE_FORGET, 1, 1, std::span<const std::byte>{});
@@ -196,7 +196,7 @@ TEST_F(DataHandlerTest, forgets_are_silent_even_when_broken) {
   EXPECT_TRUE(ask(lying).silent);
 }
 
-TEST_F(DataHandlerTest, writes_find_a_read_only_file_system) {
+TEST_F(DataHandlerTest, WritesFailOnAReadOnlyFileSystem) {
   EXPECT_EQ(ask(FUSE_UNLINK).error, EROFS);
   EXPECT_EQ(ask(FUSE_SETATTR).error, EROFS);
 }

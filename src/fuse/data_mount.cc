@@ -13,7 +13,7 @@ Result<std::unique_ptr<DataMount>> DataMount::start(const std::string& path,
   TRY(const int dead, clear_dead(path));
   if (dead > 0) log::info("removed a dead mount", {{"path", path}, {"count", dead}});
 
-  options.mount.max_read = options.session.wishes.max_read;
+  options.mount.max_read = options.session.init_options.max_read;
   TRY(Mounted mounted, mount_data(path, options.mount));
 
   // From here on the destructor unmounts.
@@ -38,7 +38,7 @@ Result<std::unique_ptr<DataMount>> DataMount::start(const std::string& path,
 
 DataMount::~DataMount() {
   if (auto done = unmount(); !done) {
-    log::error("could not unmount", {{"path", point_}, {"reason", done.error().message}});
+    log::error("cannot unmount", {{"path", point_}, {"reason", done.error().message}});
   }
 }
 

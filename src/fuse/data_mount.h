@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mount and the session that serves it, in one process: what `paddlectl local` and tests use. In
-// a cluster the node plugin mounts, the keeper holds the descriptor, and the store owner only
-// serves.
+// A mount and the session that serves it, in one process: what `paddlectl local` and tests use.
+// Elsewhere the node mounts and keeps the descriptors, and the runtime only serves (attach.h).
 //
 //   TRY(auto mount, DataMount::start("/mnt/samples", files, metrics));
 //
-// start() returns after INIT was answered: whoever looks at the path then sees the files. A dead
-// mount left at the path by a killed predecessor is removed first. The end (unmount() or the
-// destructor) unmounts within `grace`, detaches otherwise, and then ends the connection, so that a
-// process which still reads gets an error instead of waiting for ever.
+// start() returns after INIT was answered: the files are visible then. It first removes a dead
+// mount that a killed predecessor left at the path. unmount() and the destructor unmount within
+// `grace`, detach otherwise, and then end the connection, so that a process which still reads gets
+// an error instead of waiting for ever.
 
 #pragma once
 

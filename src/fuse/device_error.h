@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors of system calls on /dev/fuse and of mount(2), as our own. The other direction is
-// errno_table.h.
+// Translates errno of system calls on /dev/fuse and of mount(2) into Error. errno_table.h is the
+// opposite direction.
 
 #pragma once
 

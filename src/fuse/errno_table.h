@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place where our errors become the kernel's.
+// The only place that translates Code to errno.
 //
-// Never ENOSYS (the kernel would stop asking for good), EINTR or EAGAIN (programs would ask again
-// in a circle, or take it for "no data yet" on a file that has data), and never 0.
+// Never ENOSYS (the kernel would never send that request again), EINTR or EAGAIN (programs would
+// retry in a loop, or take it for "no data yet"), and never 0.
 
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace paddle::fuse {
 namespace {
 
-TEST(ErrnoTableTest, no_error_becomes_success_or_a_word_of_the_protocol) {
+TEST(ErrnoTable, NoErrorBecomesSuccessOrAnErrnoOfTheProtocol) {
   for (int code = 0; code <= static_cast<int>(Code::kInternal); ++code) {
     const int error = errno_of(static_cast<Code>(code));
     EXPECT_GT(error, 0);
@@ -19,7 +19,7 @@ TEST(ErrnoTableTest, no_error_becomes_success_or_a_word_of_the_protocol) {
   }
 }
 
-TEST(ErrnoTableTest, says_what_a_program_can_act_on) {
+TEST(ErrnoTable, MapsCodesToErrnosThatProgramsCanActOn) {
   EXPECT_EQ(errno_of(Code::kNotFound), ENOENT);
   EXPECT_EQ(errno_of(Code::kForbidden), EACCES);
   EXPECT_EQ(errno_of(Code::kConflict), ESTALE);

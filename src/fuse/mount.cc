@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kBusyPause{20};
 
-// The kernel lets INIT only lower the read-ahead; raising it is a matter of the mount's owner.
+// INIT can only lower the read-ahead; raising it is done here, by the owner of the mount.
 void set_read_ahead(const std::string& device, std::uint32_t bytes) {
   const std::string path = "/sys/class/bdi/" + device + "/read_ahead_kb";
   const std::string value = std::to_string(bytes / 1024);
@@ -34,7 +34,7 @@ bool plain(const std::string& text) {
 
 Result<std::string> mount_data_options(int channel, const MountOptions& options) {
   if (!plain(options.subtype) || !plain(options.source)) {
-    return Error{Code::kInvalid, "source and subtype of a mount are plain words"};
+    return Error{Code::kInvalid, "source and subtype of a mount must be plain words"};
   }
   std::string list = "fd=" + std::to_string(channel) + ",rootmode=40000";
   list += ",user_id=" + std::to_string(options.user_id);
@@ -74,7 +74,7 @@ Result<Health> probe(const std::string& path) {
   while (::statfs(point.c_str(), &answer) != 0) {
     if (errno == EINTR) continue;
     if (errno == ENOTCONN || errno == ECONNABORTED) return Health::kDead;
-    break;  // whoever answers with another error is alive
+    break;  // a daemon that answers with another error is alive
   }
   return Health::kAlive;
 }
@@ -89,7 +89,7 @@ Result<Unmounted> unmount(const std::string& point, const std::string& device,
     if (top->device != device) {
       for (const MountEntry& entry : mounts) {
         if (entry.point == point && entry.device == device) {
-          return Error{Code::kConflict, "another mount lies over ours at '" + point + "'"};
+          return Error{Code::kConflict, "another mount covers ours at '" + point + "'"};
         }
       }
       return Unmounted::kNothing;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mount(2) for the data kind, its end, and the state between. Needs CAP_SYS_ADMIN.
+// Mounts and unmounts data mounts, and probes their state. Needs CAP_SYS_ADMIN.
 //
-// A mount whose daemon died stays in the tree and answers ENOTCONN to whatever the kernel has not
-// cached: probe() tells, clear_dead() removes it. Nothing here removes a mount that is not FUSE,
-// and unmount() only the one it is told by device.
+// A mount whose daemon died stays in the tree and returns ENOTCONN for everything that the kernel
+// has not cached: probe() detects it, clear_dead() removes it. No function here removes a mount
+// that is not FUSE; unmount() removes only the mount of the given device.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace paddle::fuse {
 
 struct MountOptions {
-  std::string source = "samplefs";  // what mount(8) shows first
+  std::string source = "samplefs";  // the source column of mount(8)
   std::string subtype = "samplefs";
   bool allow_other = true;  // pods run as any user
   std::uint32_t user_id = 0;
@@ -37,21 +37,21 @@ struct Mounted {
 
 // Read-only, nosuid, nodev, noatime, default_permissions.
 Result<Mounted> mount_data(const std::string& path, const MountOptions& options);
-// The comma list given to mount(2); pure. Values that could smuggle in an option are kInvalid.
+// The comma list given to mount(2); pure. kInvalid for values that could add another option.
 Result<std::string> mount_data_options(int channel, const MountOptions& options);
 
 enum class Health {
   kNotMounted,  // no FUSE mount there
   kAlive,
-  kDead,  // its daemon is gone and nobody holds its descriptor
+  kDead,  // its daemon is gone and no process holds its descriptor
 };
-// Asks the daemon (STATFS): returns when it answers or is dead.
+// Sends a STATFS to the daemon; returns when it answers or is dead.
 Result<Health> probe(const std::string& path);
 
 enum class Unmounted {
-  kNothing,  // it was not there any more
+  kNothing,  // it was already gone
   kCleanly,
-  kDetached,  // still in use after `grace`: gone from the tree, alive until its last user leaves
+  kDetached,  // still in use after `grace`: no longer in the tree, ends with its last user
 };
 Result<Unmounted> unmount(const std::string& point, const std::string& device,
                           std::chrono::milliseconds grace, const Clock& clock = system_clock());

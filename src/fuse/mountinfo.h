@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// /proc/self/mountinfo as values. Reading it never asks a file system anything, so it works on
-// mounts whose daemon is dead or stuck. Parsing is pure; a line that does not parse is left out.
+// /proc/self/mountinfo as values. Reading it calls no file system, so it works for mounts whose
+// daemon is dead or stuck. Parsing is pure; a line that does not parse is skipped.
 
 #pragma once
 
@@ -27,10 +27,10 @@ struct MountEntry {
 std::vector<MountEntry> parse_mountinfo(std::string_view text);
 Result<std::vector<MountEntry>> read_mountinfo();
 
-// What one sees at `point`: the last of those mounted there.
+// The visible mount at `point`: the last one mounted there.
 std::optional<MountEntry> top_of(const std::vector<MountEntry>& mounts, std::string_view point);
 
-// Absolute, without symbolic links in the directories above; never touches what is mounted there.
+// Absolute, without symbolic links in the directories above; never accesses the mount itself.
 Result<std::string> canonical_mount_point(const std::string& path);
 
 }  // namespace paddle::fuse

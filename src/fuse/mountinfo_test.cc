@@ -16,7 +16,7 @@ constexpr std::string_view kText =
     "x 27 0:20 / /sys rw - sysfs sysfs rw\n"
     "38 27 0:54 / /short rw - ext4\n";
 
-TEST(MountinfoTest, reads_lines_with_and_without_optional_fields) {
+TEST(Mountinfo, ReadsLinesWithAndWithoutOptionalFields) {
   const auto mounts = parse_mountinfo(kText);
   ASSERT_EQ(mounts.size(), 3u);
   EXPECT_EQ(mounts[1], (MountEntry{36, "0:52", "/mnt/a b\\", "fuse.samplefs", "my-set"}));
@@ -25,19 +25,19 @@ TEST(MountinfoTest, reads_lines_with_and_without_optional_fields) {
   EXPECT_FALSE((MountEntry{.type = "fusectl"}.is_fuse()));
 }
 
-TEST(MountinfoTest, the_last_mount_on_a_point_is_the_one_seen) {
+TEST(Mountinfo, TheLastMountOnAPointIsTheVisibleOne) {
   const auto mounts = parse_mountinfo(kText);
   EXPECT_EQ(top_of(mounts, "/mnt/a b\\")->device, "0:53");
   EXPECT_FALSE(top_of(mounts, "/mnt"));
 }
 
-TEST(MountinfoTest, this_process_has_a_root) {
+TEST(Mountinfo, ThisProcessHasARoot) {
   const auto mounts = read_mountinfo();
   ASSERT_TRUE(mounts);
   EXPECT_TRUE(top_of(*mounts, "/"));
 }
 
-TEST(MountinfoTest, a_mount_point_is_resolved_up_to_its_last_name_only) {
+TEST(Mountinfo, AMountPointIsResolvedUpToItsLastNameOnly) {
   EXPECT_EQ(*canonical_mount_point("/proc/self/../zzz//"), "/proc/zzz");
   EXPECT_EQ(*canonical_mount_point("/zzz"), "/zzz");
   EXPECT_TRUE(canonical_mount_point("/").is(Code::kInvalid));
@@ -46,7 +46,7 @@ TEST(MountinfoTest, a_mount_point_is_resolved_up_to_its_last_name_only) {
   EXPECT_TRUE(canonical_mount_point("/no/such/place").is(Code::kNotFound));
 }
 
-TEST(MountinfoTest, mount_options_can_not_be_smuggled_in) {
+TEST(Mountinfo, MountOptionsCannotBeInjected) {
   const auto list = mount_data_options(5, {});
   ASSERT_TRUE(list);
   EXPECT_EQ(*list,

@@ -9,27 +9,27 @@
 namespace paddle::fuse {
 namespace {
 
-// What a kernel without FUSE_MAX_PAGES sends at most.
+// The largest request of a kernel without FUSE_MAX_PAGES.
 constexpr std::uint32_t kDefaultPages = 32;
 constexpr std::uint32_t kMostPages = 256;  // FUSE_MAX_MAX_PAGES, or fs.fuse.max_pages_limit
 // We never accept a WRITE; the kernel's own minimum keeps request buffers small.
 constexpr std::uint32_t kMaxWrite = 4096;
 
-std::uint64_t wanted(const Wishes& wishes) {
-  // Not here on purpose: FUSE_ATOMIC_O_TRUNC (would make O_TRUNC a message), FUSE_AUTO_INVAL_DATA
+std::uint64_t wanted(const InitOptions& options) {
+  // Left out on purpose: FUSE_ATOMIC_O_TRUNC (would make O_TRUNC a message), FUSE_AUTO_INVAL_DATA
   // (would throw pages away for a changed mtime: content is named by node), FUSE_WRITEBACK_CACHE,
   // FUSE_EXPORT_SUPPORT (would make us answer LOOKUP of ".." by node id).
   std::uint64_t flags = FUSE_ASYNC_READ | FUSE_PARALLEL_DIROPS | FUSE_MAX_PAGES |
                         FUSE_EXPLICIT_INVAL_DATA | FUSE_DO_READDIRPLUS | FUSE_ABORT_ERROR |
                         FUSE_INIT_EXT | FUSE_HAS_EXPIRE_ONLY | kHasResend;
-  if (wishes.no_open) flags |= FUSE_NO_OPEN_SUPPORT | FUSE_NO_OPENDIR_SUPPORT;
-  if (wishes.adaptive_readdirplus) flags |= FUSE_READDIRPLUS_AUTO;
+  if (options.no_open) flags |= FUSE_NO_OPEN_SUPPORT | FUSE_NO_OPENDIR_SUPPORT;
+  if (options.adaptive_readdirplus) flags |= FUSE_READDIRPLUS_AUTO;
   return flags;
 }
 
 }  // namespace
 
-Result<Negotiated> negotiate(const Init& offer, const Wishes& wishes) {
+Result<Negotiated> negotiate(const Init& offer, const InitOptions& options) {
   if (offer.major != kMajor || offer.minor < kMinMinor) {
     return Error{Code::kInvalid, "FUSE protocol " + std::to_string(offer.major) + "." +
                                      std::to_string(offer.minor) + " is not supported, 7." +
@@ -37,17 +37,17 @@ Result<Negotiated> negotiate(const Init& offer, const Wishes& wishes) {
   }
   Negotiated agreed;
   agreed.minor = std::min(offer.minor, kMinor);
-  agreed.flags = offer.flags & wanted(wishes);
+  agreed.flags = offer.flags & wanted(options);
   if (!agreed.has(FUSE_INIT_EXT)) agreed.flags &= 0xffffffff;
-  agreed.max_readahead = wishes.max_readahead;
+  agreed.max_readahead = options.max_readahead;
   const std::uint32_t most =
-      wishes.page_size * (agreed.has(FUSE_MAX_PAGES) ? kMostPages : kDefaultPages);
+      options.page_size * (agreed.has(FUSE_MAX_PAGES) ? kMostPages : kDefaultPages);
   agreed.max_read =
-      std::clamp(wishes.max_read / wishes.page_size * wishes.page_size, wishes.page_size, most);
-  agreed.max_pages = static_cast<std::uint16_t>(agreed.max_read / wishes.page_size);
-  agreed.max_background = std::max<std::uint16_t>(wishes.max_background, 1);
+      std::clamp(options.max_read / options.page_size * options.page_size, options.page_size, most);
+  agreed.max_pages = static_cast<std::uint16_t>(agreed.max_read / options.page_size);
+  agreed.max_background = std::max<std::uint16_t>(options.max_background, 1);
   agreed.congestion_threshold =
-      std::clamp<std::uint16_t>(wishes.congestion_threshold, 1, agreed.max_background);
+      std::clamp<std::uint16_t>(options.congestion_threshold, 1, agreed.max_background);
   return agreed;
 }
 
@@ -78,7 +78,7 @@ std::string to_text(const Negotiated& agreed) {
 }
 
 Result<Negotiated> negotiated_from_text(std::string_view text) {
-  const Error bad{Code::kInvalid, "not a remembered FUSE negotiation"};
+  const Error bad{Code::kInvalid, "not a saved FUSE negotiation"};
   std::array<std::uint64_t, 7> values{};
   constexpr std::string_view kStart = "fuse1";
   if (!text.starts_with(kStart) || !text.ends_with("\n")) return bad;

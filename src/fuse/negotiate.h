@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What we and a kernel agree on at INIT.
+// What INIT negotiates with the kernel.
 //
 //   negotiate(offer, wishes) -> Negotiated
 //
-// Pure. Every feature we use is one the kernel offered; every one it lacks has a slower way that
-// still reads right (the matrix is in docs/design/0005-fuse.md). A Negotiated outlives the process:
-// a successor that takes over the descriptor gets no second INIT and needs it, hence the text form.
+// Pure. Only features that the kernel offered are used; each missing one has a slower fallback that
+// still reads correctly (the matrix is in docs/design/0005-fuse.md). A Negotiated outlives the
+// process: a successor that takes over the descriptor gets no second INIT, so the value has a text
+// form.
 
 #pragma once
 
@@ -19,22 +20,23 @@
 
 namespace paddle::fuse {
 
-struct Wishes {
+struct InitOptions {
   std::uint32_t max_read = 1 << 20;  // bytes of one READ; whole pages, at least one
   std::uint32_t page_size = 4096;    // of this machine
   std::uint32_t max_readahead = 1 << 20;
-  // Read-ahead: how many requests at once, and from when on the kernel calls us congested. Beyond
-  // the first every reader waits in the kernel, those of cached files too; so it is more than there
-  // are readers of a source that does not answer.
+  // Limits of requests in the background (read-ahead), and of those after which the kernel treats
+  // the mount as congested. Beyond max_background every reader waits in the kernel, readers of
+  // cached files too; so it exceeds the number of readers that may wait for a source that does not
+  // answer.
   std::uint16_t max_background = 4096;
   std::uint16_t congestion_threshold = 3072;
-  bool no_open = true;                // false: answer OPEN and OPENDIR, as older kernels need
-  bool adaptive_readdirplus = false;  // true: attributes only for directories that get stat'ed
+  bool no_open = true;                // false: reply to OPEN and OPENDIR, as older kernels need
+  bool adaptive_readdirplus = false;  // true: attributes only where they are read
 };
 
 struct Negotiated {
   std::uint32_t minor = 0;
-  std::uint64_t flags = 0;  // what both sides know
+  std::uint64_t flags = 0;  // supported by both sides
   std::uint32_t max_readahead = 0;
   std::uint32_t max_read = 0;
   std::uint16_t max_pages = 0;
@@ -49,7 +51,7 @@ struct Negotiated {
 };
 
 // kInvalid: a protocol older than 7.23, or another major version.
-Result<Negotiated> negotiate(const Init& offer, const Wishes& wishes);
+Result<Negotiated> negotiate(const Init& offer, const InitOptions& options);
 
 fuse_init_out encode_init(const Negotiated& agreed);
 

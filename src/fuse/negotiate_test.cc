@@ -10,7 +10,7 @@ namespace {
 
 Init offer(std::uint32_t minor, std::uint64_t flags) { return {kMajor, minor, 128 * 1024, flags}; }
 
-TEST(NegotiateTest, a_modern_kernel_opens_without_asking) {
+TEST(Negotiate, AModernKernelOpensWithoutAMessage) {
   const auto agreed = negotiate(offer(45, kModernOffer), {});
   ASSERT_TRUE(agreed);
   EXPECT_TRUE(agreed->no_open());
@@ -20,7 +20,7 @@ TEST(NegotiateTest, a_modern_kernel_opens_without_asking) {
   EXPECT_EQ(agreed->max_pages, 256u);
 }
 
-TEST(NegotiateTest, nothing_is_agreed_that_was_not_offered) {
+TEST(Negotiate, NothingIsNegotiatedThatWasNotOffered) {
   for (int bit = 0; bit < 64; ++bit) {
     const std::uint64_t flag = 1ULL << bit;
     const auto agreed = negotiate(offer(45, flag), {});
@@ -29,7 +29,7 @@ TEST(NegotiateTest, nothing_is_agreed_that_was_not_offered) {
   }
 }
 
-TEST(NegotiateTest, what_would_spoil_the_page_cache_is_never_agreed) {
+TEST(Negotiate, FlagsThatWouldSpoilThePageCacheAreNeverNegotiated) {
   const auto agreed = negotiate(offer(45, ~0ULL), {});
   ASSERT_TRUE(agreed);
   EXPECT_FALSE(agreed->has(FUSE_ATOMIC_O_TRUNC));
@@ -39,7 +39,7 @@ TEST(NegotiateTest, what_would_spoil_the_page_cache_is_never_agreed) {
   EXPECT_FALSE(agreed->has(FUSE_POSIX_LOCKS));
 }
 
-TEST(NegotiateTest, older_kernels_get_plain_opens_and_small_reads) {
+TEST(Negotiate, OlderKernelsGetPlainOpensAndSmallReads) {
   const auto linux_4_18 =
       negotiate(offer(27, FUSE_ASYNC_READ | FUSE_DO_READDIRPLUS | FUSE_NO_OPEN_SUPPORT), {});
   ASSERT_TRUE(linux_4_18);
@@ -54,22 +54,22 @@ TEST(NegotiateTest, older_kernels_get_plain_opens_and_small_reads) {
   EXPECT_EQ(encode_init(*oldest).minor, 23u);
 }
 
-TEST(NegotiateTest, a_newer_kernel_gets_the_version_we_know) {
+TEST(Negotiate, ANewerKernelGetsTheVersionWeKnow) {
   EXPECT_EQ(negotiate(offer(99, kModernOffer), {})->minor, kMinor);
 }
 
-TEST(NegotiateTest, protocols_we_can_not_speak_are_refused) {
+TEST(Negotiate, UnsupportedProtocolsAreRejected) {
   EXPECT_TRUE(negotiate(offer(22, kModernOffer), {}).is(Code::kInvalid));
   EXPECT_TRUE(negotiate({6, 45, 0, 0}, {}).is(Code::kInvalid));
 }
 
-TEST(NegotiateTest, plain_opens_can_be_asked_for) {
+TEST(Negotiate, PlainOpensCanBeRequested) {
   const auto agreed = negotiate(offer(45, kModernOffer), {.no_open = false});
   EXPECT_FALSE(agreed->no_open());
   EXPECT_FALSE(agreed->no_opendir());
 }
 
-TEST(NegotiateTest, wishes_beyond_reason_are_cut) {
+TEST(Negotiate, OptionsBeyondTheLimitsAreCut) {
   const auto agreed =
       negotiate(offer(45, kModernOffer),
                 {.max_read = 0xffffffff, .max_background = 0, .congestion_threshold = 500});
@@ -79,13 +79,13 @@ TEST(NegotiateTest, wishes_beyond_reason_are_cut) {
   EXPECT_EQ(negotiate(offer(45, kModernOffer), {.max_read = 1})->max_read, 4096u);
 }
 
-TEST(NegotiateTest, pages_are_the_machines_pages) {
+TEST(Negotiate, PagesAreTheMachinesPages) {
   const auto agreed = negotiate(offer(45, kModernOffer), {.page_size = 65536});
   EXPECT_EQ(agreed->max_read, 1u << 20);
   EXPECT_EQ(agreed->max_pages, 16u);
 }
 
-TEST(NegotiateTest, the_second_word_of_flags_travels_with_its_announcement) {
+TEST(Negotiate, TheSecondWordOfFlagsIsSentOnlyWhenAnnounced) {
   const fuse_init_out out = encode_init(*negotiate(offer(45, kModernOffer), {}));
   EXPECT_NE(out.flags & FUSE_INIT_EXT, 0u);
   EXPECT_EQ(out.flags2, static_cast<std::uint32_t>((kHasResend | FUSE_HAS_EXPIRE_ONLY) >> 32));
@@ -94,14 +94,14 @@ TEST(NegotiateTest, the_second_word_of_flags_travels_with_its_announcement) {
   EXPECT_EQ(old.flags2, 0u);
 }
 
-TEST(NegotiateTest, text_brings_back_the_same_value) {
+TEST(Negotiate, TextSurvivesARoundTrip) {
   const auto agreed = *negotiate(offer(45, kModernOffer), {});
   const auto again = negotiated_from_text(to_text(agreed));
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, agreed);
 }
 
-TEST(NegotiateTest, other_text_is_refused) {
+TEST(Negotiate, OtherTextIsRejected) {
   const std::string good = to_text(*negotiate(offer(45, kModernOffer), {}));
   for (std::size_t size = 0; size < good.size(); ++size) {
     EXPECT_TRUE(negotiated_from_text(good.substr(0, size)).is(Code::kInvalid)) << size;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many READs may wait for the source at once. The ones beyond wait here as values instead of
-// holding a thread, so that everything that needs no source is answered however slow it is. First
-// come, first served: those ahead have earlier deadlines, so that every one gets its turn by its
-// own. The kernel bounds the queue: one entry per waiting process, plus max_background.
-// Thread-safe.
+// Limits how many READs wait for the source at once. Further READs are queued as values and hold no
+// thread, so that requests which need no source are answered even when the source is slow. The
+// queue is FIFO: READs ahead have earlier deadlines, so each one is served by its own deadline. The
+// kernel bounds its length: one entry per waiting process, plus max_background. Thread-safe.
 
 #pragma once
 
@@ -22,7 +21,7 @@ class ReadGate {
  public:
   explicit ReadGate(std::size_t limit) : limit_(limit) {}
 
-  // True: do it now, then leave(). False: it is kept and somebody's leave() will return it.
+  // True: run the task now, then call leave(). False: it is queued; a later leave() returns it.
   bool enter(const Task& task) {
     Lock lock(mutex_);
     if (inside_ < limit_) {
@@ -33,7 +32,7 @@ class ReadGate {
     return false;
   }
 
-  // The next one to do, on the same place; or nothing, and the place is free.
+  // Returns the next task to run in the caller's slot, or nothing and frees the slot.
   std::optional<Task> leave() {
     Lock lock(mutex_);
     if (queue_.empty()) {

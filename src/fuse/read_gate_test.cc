@@ -6,7 +6,7 @@
 namespace paddle::fuse {
 namespace {
 
-TEST(ReadGateTest, what_does_not_fit_waits_in_order_and_loses_nothing) {
+TEST(ReadGate, TasksBeyondTheLimitWaitInOrderAndNoneIsLost) {
   ReadGate<int> gate(2);
   EXPECT_TRUE(gate.enter(1));
   EXPECT_TRUE(gate.enter(2));

@@ -29,7 +29,7 @@ bool usable(const samplefs::Attr& attr) {
          attr.size <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 }
 
-fuse_attr encode_attr(const samplefs::Attr& attr, const View& view) {
+fuse_attr encode_attr(const samplefs::Attr& attr, const AttrOptions& attr_options) {
   fuse_attr out{};
   const auto since = attr.modified.time_since_epoch();
   const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
@@ -39,34 +39,34 @@ fuse_attr encode_attr(const samplefs::Attr& attr, const View& view) {
   out.blocks = out.size / 512 + (out.size % 512 != 0 ? 1 : 0);
   out.mtime = out.ctime = out.atime = static_cast<std::uint64_t>(seconds.count());
   out.mtimensec = out.ctimensec = out.atimensec = static_cast<std::uint32_t>(nanos.count());
-  out.mode =
-      attr.directory ? S_IFDIR | (view.directory_mode & 07777) : S_IFREG | (view.file_mode & 07777);
+  out.mode = attr.directory ? S_IFDIR | (attr_options.directory_mode & 07777)
+                            : S_IFREG | (attr_options.file_mode & 07777);
   out.nlink = 1;  // for a directory: "number of subdirectories unknown", which find(1) understands
-  out.uid = view.uid;
-  out.gid = view.gid;
+  out.uid = attr_options.uid;
+  out.gid = attr_options.gid;
   out.blksize = kBlock;
   return out;
 }
 
-fuse_attr_out encode_attr_out(const samplefs::Attr& attr, const View& view) {
+fuse_attr_out encode_attr_out(const samplefs::Attr& attr, const AttrOptions& attr_options) {
   fuse_attr_out out{};
-  out.attr_valid = seconds_of(view.attr_timeout);
-  out.attr = encode_attr(attr, view);
+  out.attr_valid = seconds_of(attr_options.attr_timeout);
+  out.attr = encode_attr(attr, attr_options);
   return out;
 }
 
-fuse_entry_out encode_entry(const samplefs::Attr& attr, const View& view) {
+fuse_entry_out encode_entry(const samplefs::Attr& attr, const AttrOptions& attr_options) {
   fuse_entry_out out{};
   out.nodeid = attr.id;
-  out.entry_valid = seconds_of(view.entry_timeout);
-  out.attr_valid = seconds_of(view.attr_timeout);
-  out.attr = encode_attr(attr, view);
+  out.entry_valid = seconds_of(attr_options.entry_timeout);
+  out.attr_valid = seconds_of(attr_options.attr_timeout);
+  out.attr = encode_attr(attr, attr_options);
   return out;
 }
 
-fuse_entry_out encode_no_entry(const View& view) {
+fuse_entry_out encode_no_entry(const AttrOptions& attr_options) {
   fuse_entry_out out{};
-  out.entry_valid = seconds_of(view.negative_timeout);
+  out.entry_valid = seconds_of(attr_options.negative_timeout);
   return out;
 }
 
@@ -82,7 +82,7 @@ fuse_statfs_out encode_statfs(const samplefs::FsTotals& totals) {
 
 bool DirectoryPage::add(std::string_view name, const samplefs::Attr& attr, std::uint64_t next) {
   return put(name, attr.id, attr.directory, next,
-             plus_ ? encode_entry(attr, view_) : fuse_entry_out{});
+             plus_ ? encode_entry(attr, attr_options_) : fuse_entry_out{});
 }
 
 bool DirectoryPage::add_dot(std::string_view name, samplefs::NodeId node, std::uint64_t next) {

@@ -14,7 +14,7 @@ namespace {
 
 using samplefs::Attr;
 
-TEST(ReplyTest, names_the_kernel_would_refuse_are_not_usable) {
+TEST(Reply, NamesThatTheKernelWouldRejectAreNotUsable) {
   EXPECT_TRUE(usable_name("a"));
   EXPECT_TRUE(usable_name("...") && usable_name(" \n\x01\xff") && usable_name("-rf"));
   EXPECT_TRUE(usable_name(std::string(255, 'x')));
@@ -26,17 +26,17 @@ TEST(ReplyTest, names_the_kernel_would_refuse_are_not_usable) {
   EXPECT_FALSE(usable_name(std::string(256, 'x')));
 }
 
-TEST(ReplyTest, ids_and_sizes_the_kernel_would_refuse_are_not_usable) {
+TEST(Reply, IdsAndSizesThatTheKernelWouldRejectAreNotUsable) {
   EXPECT_TRUE(usable(Attr{5, false, 0}));
   EXPECT_FALSE(usable(Attr{0, false, 0}));
   EXPECT_FALSE(usable(Attr{samplefs::kRootId, true, 0}));
   EXPECT_FALSE(usable(Attr{5, false, std::numeric_limits<std::uint64_t>::max()}));
 }
 
-TEST(ReplyTest, a_file_is_a_regular_read_only_file) {
+TEST(Reply, AFileIsARegularReadOnlyFile) {
   const WallTime when{std::chrono::microseconds{1'700'000'000'000'007}};
-  const View view{.uid = 1000, .gid = 100};
-  const fuse_attr attr = encode_attr(Attr{5, false, 513, when}, view);
+  const AttrOptions attr_options{.uid = 1000, .gid = 100};
+  const fuse_attr attr = encode_attr(Attr{5, false, 513, when}, attr_options);
   EXPECT_EQ(attr.mode, std::uint32_t{S_IFREG | 0444});
   EXPECT_EQ(attr.ino, 5u);
   EXPECT_EQ(attr.size, 513u);
@@ -47,26 +47,26 @@ TEST(ReplyTest, a_file_is_a_regular_read_only_file) {
   EXPECT_EQ(attr.mtimensec, 7000u);
 }
 
-TEST(ReplyTest, a_time_before_1970_keeps_its_nanoseconds_positive) {
+TEST(Reply, ATimeBefore1970KeepsItsNanosecondsPositive) {
   const fuse_attr attr =
       encode_attr(Attr{5, false, 0, WallTime{std::chrono::microseconds{-1}}}, {});
   EXPECT_EQ(static_cast<std::int64_t>(attr.mtime), -1);
   EXPECT_EQ(attr.mtimensec, 999'999'000u);
 }
 
-TEST(ReplyTest, no_entry_is_node_zero_with_its_own_timeout) {
-  const View view{.negative_timeout = std::chrono::seconds{9}};
-  const fuse_entry_out entry = encode_no_entry(view);
+TEST(Reply, NoEntryIsNodeZeroWithItsOwnTimeout) {
+  const AttrOptions attr_options{.negative_timeout = std::chrono::seconds{9}};
+  const fuse_entry_out entry = encode_no_entry(attr_options);
   EXPECT_EQ(entry.nodeid, 0u);
   EXPECT_EQ(entry.entry_valid, 9u);
 }
 
-TEST(ReplyTest, a_negative_timeout_means_do_not_cache) {
-  const View view{.entry_timeout = std::chrono::seconds{-5}};
-  EXPECT_EQ(encode_entry(Attr{5}, view).entry_valid, 0u);
+TEST(Reply, ANegativeTimeoutMeansDoNotCache) {
+  const AttrOptions attr_options{.entry_timeout = std::chrono::seconds{-5}};
+  EXPECT_EQ(encode_entry(Attr{5}, attr_options).entry_valid, 0u);
 }
 
-TEST(ReplyTest, statfs_rounds_up_and_never_has_room) {
+TEST(Reply, StatfsRoundsUpAndNeverHasRoom) {
   const fuse_statfs_out out = encode_statfs({3, 4097});
   EXPECT_EQ(out.st.blocks, 2u);
   EXPECT_EQ(out.st.files, 3u);
@@ -74,13 +74,13 @@ TEST(ReplyTest, statfs_rounds_up_and_never_has_room) {
   EXPECT_EQ(out.st.namelen, 255u);
 }
 
-TEST(ReplyTest, a_page_holds_whole_aligned_records_only) {
+TEST(Reply, APageHoldsWholeAlignedRecordsOnly) {
   for (const bool plus : {false, true}) {
-    const View view{};
+    const AttrOptions attr_options{};
     const std::size_t head = plus ? sizeof(fuse_entry_out) : 0;
     const std::size_t record = head + FUSE_REC_ALIGN(sizeof(fuse_dirent) + 3);
     std::vector<std::byte> space(2 * record + record - 1, std::byte{0xee});
-    DirectoryPage page(space, plus, view);
+    DirectoryPage page(space, plus, attr_options);
     EXPECT_TRUE(page.add("abc", Attr{5, false, 1}, 3));
     EXPECT_TRUE(page.add("def", Attr{6, true, 0}, 4));
     EXPECT_FALSE(page.add("ghi", Attr{7, false, 0}, 5));
@@ -95,15 +95,15 @@ TEST(ReplyTest, a_page_holds_whole_aligned_records_only) {
     if (plus) {
       EXPECT_EQ(take<fuse_entry_out>(space, record).nodeid, 6u);
     }
-    // Padding between records does not leak what was there before.
+    // Padding between records does not leak previous content.
     EXPECT_EQ(space[record - 1], std::byte{0});
   }
 }
 
-TEST(ReplyTest, dots_take_no_reference) {
-  const View view{};
+TEST(Reply, DotsTakeNoReference) {
+  const AttrOptions attr_options{};
   std::vector<std::byte> space(512);
-  DirectoryPage page(space, true, view);
+  DirectoryPage page(space, true, attr_options);
   ASSERT_TRUE(page.add_dot("..", 8, 2));
   EXPECT_EQ(take<fuse_entry_out>(space).nodeid, 0u);
   EXPECT_EQ(take<fuse_dirent>(space, sizeof(fuse_entry_out)).ino, 8u);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One request of the kernel as a value.
+// Decodes one request of the kernel into a value.
 //
 //   decode(bytes) -> Request
 //
-// Pure. The kernel is trusted, but every length is checked: a request that does not add up is
-// kInvalid, or, when its header could be read, a Request whose operation is Malformed, so that it
-// can still be answered (an unanswered request leaves a process waiting for ever). Names and
-// forgets point into the bytes given; they live as long as those.
+// Pure. The kernel is trusted, but every length is checked: an inconsistent request is kInvalid or,
+// when its header is readable, a Request whose operation is Malformed, so that it can still be
+// answered (an unanswered request blocks a process for ever). Names and forgets point into the
+// bytes given; they live as long as those.
 
 #pragma once
 
@@ -35,7 +35,7 @@ struct GetAttr {};
 struct StatFs {};
 struct Open {};
 struct OpenDirectory {};
-struct Release {};  // of a file or a directory: there is nothing to release
+struct Release {};  // of a file or a directory: nothing to release
 struct Read {
   std::uint64_t offset = 0;
   std::uint32_t size = 0;
@@ -46,12 +46,12 @@ struct ReadDirectory {
   bool plus = false;  // with attributes
 };
 struct Forget {
-  std::uint64_t nodes = 0;  // how many; node ids need no reference counts here
+  std::uint64_t nodes = 0;  // how many; node ids have no reference counts here
 };
-struct NoReply {};      // answers of ours that the kernel echoes: nothing to say
+struct NoReply {};      // the kernel echoes one of our notifications: no reply
 struct Destroy {};      // the mount is gone
-struct Change {};       // any attempt to write: the superblock refuses it before us
-struct Unsupported {};  // anything else: ENOSYS, and the kernel does not ask again
+struct Change {};       // any attempt to write; the superblock refuses it first
+struct Unsupported {};  // anything else: ENOSYS, and the kernel sends it no more
 struct Malformed {};
 
 using Operation =

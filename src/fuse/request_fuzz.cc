@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes at all: decoding and answering them must not read outside, and an answer must fit.
+// Decodes and answers arbitrary bytes: no access out of bounds, and every answer fits.
 
 #include <cstdlib>
 

@@ -8,7 +8,7 @@
 namespace paddle::fuse {
 namespace {
 
-TEST(RequestTest, reads_what_the_kernel_asks) {
+TEST(Request, DecodesRequestsOfTheKernel) {
   const auto bytes = raw_read(7, 42, 4096, 131072);
   const auto request = decode(bytes);
   ASSERT_TRUE(request);
@@ -20,14 +20,14 @@ TEST(RequestTest, reads_what_the_kernel_asks) {
   EXPECT_EQ(read->size, 131072u);
 }
 
-TEST(RequestTest, a_name_ends_at_its_nul) {
+TEST(Request, ANameEndsAtItsNul) {
   const auto bytes = raw_lookup(1, 1, "cat.jpg");
   const auto request = decode(bytes);
   ASSERT_TRUE(request);
   EXPECT_EQ(std::get<Lookup>(request->operation).name, "cat.jpg");
 }
 
-TEST(RequestTest, a_name_without_an_end_is_malformed_but_answerable) {
+TEST(Request, ANameWithoutAnEndIsMalformedButAnswerable) {
   const std::string_view text = "cat";
   const auto bytes = raw_request(FUSE_LOOKUP, 9, 1, std::as_bytes(std::span(text)));
   const auto request = decode(bytes);
@@ -36,7 +36,7 @@ TEST(RequestTest, a_name_without_an_end_is_malformed_but_answerable) {
   EXPECT_TRUE(std::holds_alternative<Malformed>(request->operation));
 }
 
-TEST(RequestTest, every_truncation_of_every_request_is_refused_or_malformed) {
+TEST(Request, EveryTruncationOfEveryRequestIsRejectedOrMalformed) {
   fuse_batch_forget_in forget{};
   forget.count = 2;
   std::vector<std::byte> two(sizeof forget + 2 * sizeof(fuse_forget_one));
@@ -47,7 +47,7 @@ TEST(RequestTest, every_truncation_of_every_request_is_refused_or_malformed) {
     for (std::size_t size = 0; size < whole.size(); ++size) {
       std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
       if (size >= sizeof(fuse_in_header)) {
-        // A header that agrees with the cut, so that the body itself is looked at.
+        // A header with the length after the cut, so that the body itself is decoded.
         const auto length = static_cast<std::uint32_t>(size);
         std::memcpy(cut.data(), &length, sizeof length);
       }
@@ -63,26 +63,26 @@ TEST(RequestTest, every_truncation_of_every_request_is_refused_or_malformed) {
   }
 }
 
-TEST(RequestTest, a_length_that_lies_is_malformed) {
+TEST(Request, AWrongLengthIsMalformed) {
   auto bytes = raw_read(1, 2, 3, 4);
   bytes.push_back(std::byte{0});
   EXPECT_TRUE(std::holds_alternative<Malformed>(decode(bytes)->operation));
 }
 
-TEST(RequestTest, a_forget_count_beyond_the_bytes_is_malformed) {
+TEST(Request, AForgetCountBeyondTheBytesIsMalformed) {
   fuse_batch_forget_in in{};
   in.count = 0xffffffff;
   const auto bytes = raw_request(FUSE_BATCH_FORGET, 1, 0, in);
   EXPECT_TRUE(std::holds_alternative<Malformed>(decode(bytes)->operation));
 }
 
-TEST(RequestTest, a_later_protocol_may_append_to_a_body) {
+TEST(Request, ALaterProtocolMayAppendToABody) {
   std::vector<std::byte> body(sizeof(fuse_read_in) + 24);
   const auto bytes = raw_request(FUSE_READ, 1, 2, std::span<const std::byte>(body));
   EXPECT_TRUE(std::holds_alternative<Read>(decode(bytes)->operation));
 }
 
-TEST(RequestTest, init_of_older_kernels_is_sixteen_bytes) {
+TEST(Request, InitOfOlderKernelsIsSixteenBytes) {
   const std::uint32_t words[] = {7, 31, 131072, FUSE_ASYNC_READ | FUSE_INIT_EXT};
   const auto bytes =
       raw_request(FUSE_INIT, 1, 0, std::span<const std::byte>(std::as_bytes(std::span(words))));
@@ -92,7 +92,7 @@ TEST(RequestTest, init_of_older_kernels_is_sixteen_bytes) {
   EXPECT_EQ(init.flags, std::uint64_t{FUSE_ASYNC_READ | FUSE_INIT_EXT});
 }
 
-TEST(RequestTest, the_second_word_of_flags_counts_only_when_announced) {
+TEST(Request, TheSecondWordOfFlagsCountsOnlyWhenAnnounced) {
   fuse_init_in in{};
   in.major = 7;
   in.minor = 40;
@@ -103,7 +103,7 @@ TEST(RequestTest, the_second_word_of_flags_counts_only_when_announced) {
             FUSE_INIT_EXT | kHasResend);
 }
 
-TEST(RequestTest, writes_are_changes_and_the_unknown_is_unsupported) {
+TEST(Request, WritesAreChangesAndUnknownOpcodesAreUnsupported) {
   for (const std::uint32_t opcode : {FUSE_WRITE, FUSE_CREATE, FUSE_UNLINK, FUSE_SETATTR}) {
     EXPECT_TRUE(std::holds_alternative<Change>(
         decode(raw_request(opcode, 1, 1, std::span<const std::byte>{}))->operation));

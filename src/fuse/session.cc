@@ -20,15 +20,15 @@ std::vector<std::unique_ptr<Channel>> wrap(std::vector<UniqueFd> fds) {
   return channels;
 }
 
-SessionEnd end_of(Link link) {
-  switch (link) {
-    case Link::kUnmounted:
+SessionEnd end_of(ChannelStatus status) {
+  switch (status) {
+    case ChannelStatus::kUnmounted:
       return SessionEnd::kUnmounted;
-    case Link::kAborted:
+    case ChannelStatus::kAborted:
       return SessionEnd::kAborted;
-    case Link::kOk:
-    case Link::kAgain:
-    case Link::kBroken:
+    case ChannelStatus::kOk:
+    case ChannelStatus::kAgain:
+    case ChannelStatus::kBroken:
       break;
   }
   return SessionEnd::kBroken;
@@ -41,21 +41,22 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
                                                 SessionOptions options,
                                                 std::optional<Negotiated> resumed) {
   if (channels.empty() || options.max_misses == 0 || options.spare_threads == 0) {
-    return Error{Code::kInvalid, "a FUSE session needs a channel, a read and a spare thread"};
+    return Error{Code::kInvalid,
+                 "a FUSE session needs at least one channel, one read and one spare thread"};
   }
-  Wishes wishes = options.wishes;
-  wishes.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
-  if (resumed) wishes.max_read = resumed->max_read;
-  // The constructor is private, so make_unique can not call it.
+  InitOptions init_options = options.init_options;
+  init_options.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
+  if (resumed) init_options.max_read = resumed->max_read;
+  // The constructor is private, so make_unique cannot call it.
   std::unique_ptr<Session> session(
-      new Session(std::move(channels), files, metrics, options, wishes));
+      new Session(std::move(channels), files, metrics, options, init_options));
   if (resumed) {
     session->handler_.resume(*resumed);
     session->became_ready(*resumed);
     if (resumed->can_resend()) CHECK_DONE(session->channel().resend());
   } else if (auto asked = session->channel().resend(); !asked) {
-    // A predecessor may have died with INIT unanswered. Where there was none this does nothing, and
-    // a kernel that can not resend has just said so.
+    // A predecessor may have died with INIT unanswered. Without a predecessor this has no effect; a
+    // kernel that cannot resend returns an error.
     log::debug("no resend on this kernel", {{"reason", asked.error().message}});
   }
   session->pool_.start();
@@ -64,14 +65,14 @@ Result<std::unique_ptr<Session>> Session::start(std::vector<UniqueFd> channels,
 }
 
 Session::Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Metrics& metrics,
-                 const SessionOptions& options, const Wishes& wishes)
+                 const SessionOptions& options, const InitOptions& init_options)
     : clock_(*options.clock),
       read_limit_(options.read_limit),
       channels_(wrap(std::move(channels))),
       counters_(metrics),
-      buffers_(wishes.max_read, options.kept_buffers),
+      buffers_(init_options.max_read, options.kept_buffers),
       handler_(files,
-               HandlerOptions{options.view, wishes,
+               HandlerOptions{options.attr_options, init_options,
                               [this](const Negotiated& agreed) { became_ready(agreed); },
                               [this] { counters_.skipped_name(); }},
                buffers_),
@@ -88,9 +89,9 @@ void Session::loop(WorkerPool::Worker& worker) {
     Received got;
     do {
       got = channel.receive({buffer.get(), kRequestBuffer});
-    } while (got.link == Link::kAgain && !worker.stopping());
-    if (got.link == Link::kAgain) return;  // stopping
-    if (got.link != Link::kOk) return end(end_of(got.link));
+    } while (got.status == ChannelStatus::kAgain && !worker.stopping());
+    if (got.status == ChannelStatus::kAgain) return;  // stopping
+    if (got.status != ChannelStatus::kOk) return end(end_of(got.status));
     worker.took_work();
 
     const auto request = decode({buffer.get(), got.size});
@@ -120,9 +121,10 @@ void Session::send(const Task& task, const Answer& answer) {
   counters_.answered(request.opcode, answer.error, answer.body().size());
   if (!answer.reason.message.empty()) report(request, answer);
   if (answer.silent) return;
-  if (task.channel->reply(request.unique, answer.error, answer.body()) != Link::kBroken) return;
-  // The kernel refused the answer itself; an unanswered request would hang its process.
-  log::error("the kernel refused an answer", {{"op", opcode_name(request.opcode)}});
+  if (task.channel->reply(request.unique, answer.error, answer.body()) != ChannelStatus::kBroken)
+    return;
+  // The kernel rejected the reply; an unanswered request would block its process.
+  log::error("the kernel rejected a reply", {{"op", opcode_name(request.opcode)}});
   if (answer.error == 0) task.channel->reply(request.unique, EIO, {});
 }
 

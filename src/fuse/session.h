@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Serves one FUSE connection: threads that receive, ask the handler, and reply.
+// Serves one FUSE connection with threads that receive a request, call the handler, and reply.
 //
-// Ways to begin:
-//   - with the descriptor of a fresh mount: the kernel sends INIT first (again, if a predecessor
-//     died before it answered); wait_ready() returns the negotiated parameters for a successor;
-//   - with descriptors that another process served before and what it had agreed on: no INIT comes,
-//     and the kernel is asked to send again what was left unanswered. No reader notices.
-// Ways to end: the mount goes away, the connection is aborted, or stop(). stop() alone leaves the
-// mount as it is: when somebody else holds the descriptors a successor can go on; when nobody does,
-// the connection is dead once the Session is destroyed.
+// It starts in one of two ways:
+//   - with the descriptor of a new mount: the kernel sends INIT first (again, if a predecessor died
+//     before it replied); wait_ready() returns what was negotiated, for a later successor;
+//   - with the descriptors and the Negotiated of a predecessor: no INIT arrives, and the kernel is
+//     told to resend the requests that are unanswered. Readers do not notice.
+// It ends when the mount goes away, when the connection is aborted, or by stop(). stop() leaves the
+// mount as it is: a successor can continue if another process holds the descriptors; otherwise the
+// connection is dead once the Session is destroyed.
 //
-// The thread that receives a request answers it. READs that have to wait for the source are limited
-// (read_gate.h) to fewer than there are threads, and each has a deadline from the moment it came;
-// so a source that is slow or dead holds up nothing else, neither names nor READs of what this node
-// has, and its own readers not for ever. No lock is held while the file system works or a reply is
-// written.
+// The thread that receives a request answers it. The number of READs that wait for the source is
+// limited (read_gate.h) to fewer than there are threads, and each has a deadline that counts from
+// its arrival; so a slow or dead source delays neither names nor READs of data on this node, and
+// its own readers only until their deadline. No lock is held during calls of the file system or
+// while a reply is written.
 
 #pragma once
 
@@ -37,18 +37,18 @@
 
 namespace paddle::fuse {
 
-// Longer than the source's own retries of a server that refuses (source/retry.h); shorter than what
-// watches over a training job that makes no progress.
+// Longer than the source's retries of a server that refuses (source/retry.h); shorter than the
+// timeout of watchdogs of training jobs that make no progress.
 inline constexpr std::chrono::milliseconds kReadLimit{30'000};
 
 struct SessionOptions {
-  View view{};
-  Wishes wishes{};
-  std::size_t max_misses = 64;     // READs that wait for the source at once
-  std::size_t spare_threads = 32;  // threads beyond those: for all that needs no source
+  AttrOptions attr_options{};
+  InitOptions init_options{};
+  std::size_t max_misses = 64;     // maximum of READs that wait for the source
+  std::size_t spare_threads = 32;  // further threads, for requests that need no source
   std::size_t idle_threads = 4;
   std::size_t kept_buffers = 8;
-  std::chrono::milliseconds read_limit = kReadLimit;  // of a READ that needs the source
+  std::chrono::milliseconds read_limit = kReadLimit;  // deadline of a READ that needs the source
   const Clock* clock = &system_clock();
 };
 
@@ -56,30 +56,31 @@ enum class SessionEnd {
   kUnmounted,
   kAborted,
   kStopped,  // by stop()
-  kBroken,   // the descriptor failed in a way that has no name; see the log
+  kBroken,   // an unexpected error of the descriptor; see the log
 };
 
 class Session {
  public:
-  // `files` and `metrics` outlive the session. At least one channel. With `resumed` it is a
-  // successor's start.
+  // `files` and `metrics` outlive the session. Needs at least one channel. With `resumed` the
+  // session starts as a successor.
   static Result<std::unique_ptr<Session>> start(std::vector<UniqueFd> channels,
                                                 samplefs::FileSystem& files, Metrics& metrics,
                                                 SessionOptions options = {},
                                                 std::optional<Negotiated> resumed = {});
   ~Session();  // stops
 
-  // After INIT was answered. kDeadline, kCancelled (stop asked for), kUnavailable (ended before).
+  // Blocks until INIT was answered. kDeadline, kCancelled (`stop`), kUnavailable (the session
+  // ended).
   Result<Negotiated> wait_ready(std::chrono::milliseconds limit, std::stop_token stop = {});
-  // Blocks until the session has ended; nothing when `stop` was asked for first.
+  // Blocks until the session has ended; nothing when `stop` was requested first.
   std::optional<SessionEnd> wait_end(std::stop_token stop);
   std::optional<SessionEnd> ended() const;
 
-  // Takes no more requests, finishes those at work, joins all threads. Idempotent. Not to be called
-  // by a thread that answers requests.
+  // Receives no more requests, finishes those in progress, joins all threads. Idempotent. Threads
+  // that answer requests must not call it.
   void stop();
 
-  // For notifications. Never use it while answering a request.
+  // For notifications. Do not use it while answering a request.
   const Channel& channel() const { return *channels_.front(); }
   const Counters& counters() const { return counters_; }
   std::size_t threads() const { return pool_.size(); }
@@ -92,7 +93,7 @@ class Session {
   };
 
   Session(std::vector<UniqueFd> channels, samplefs::FileSystem& files, Metrics& metrics,
-          const SessionOptions& options, const Wishes& wishes);
+          const SessionOptions& options, const InitOptions& init_options);
   void loop(WorkerPool::Worker& worker);
   void serve(Task task);
   void wait_for_source(const Task& task);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A socket stands in for the kernel; test/mount does the same with a real one.
+// A socket takes the kernel's place; test/mount tests the same with a real kernel.
 
 #include "fuse/session.h"
 
@@ -79,7 +79,7 @@ class SessionTest : public testing::Test {
   std::unique_ptr<Session> session_;
 };
 
-TEST_F(SessionTest, is_ready_once_init_was_answered) {
+TEST_F(SessionTest, IsReadyOnceInitWasAnswered) {
   start();
   EXPECT_TRUE(session_->wait_ready(std::chrono::milliseconds{1}).is(Code::kDeadline));
   EXPECT_EQ(ask(raw_init(45, kModernOffer)).header.error, 0);
@@ -88,7 +88,7 @@ TEST_F(SessionTest, is_ready_once_init_was_answered) {
   EXPECT_TRUE(agreed->no_open());
 }
 
-TEST_F(SessionTest, waiting_for_init_can_be_cancelled_and_ends_with_the_connection) {
+TEST_F(SessionTest, WaitingForInitCanBeCancelledAndEndsWithTheConnection) {
   start();
   std::stop_source stop;
   stop.request_stop();
@@ -98,7 +98,7 @@ TEST_F(SessionTest, waiting_for_init_can_be_cancelled_and_ends_with_the_connecti
   EXPECT_EQ(session_->wait_end({}), SessionEnd::kUnmounted);
 }
 
-TEST_F(SessionTest, every_answer_carries_the_id_of_its_request) {
+TEST_F(SessionTest, EveryAnswerCarriesTheIdOfItsRequest) {
   const auto id = files_.add_file("f", "hello");
   start();
   ask(raw_init(45, kModernOffer));
@@ -113,7 +113,7 @@ TEST_F(SessionTest, every_answer_carries_the_id_of_its_request) {
   EXPECT_EQ(session_->counters().all_requests(), 3u);
 }
 
-TEST_F(SessionTest, slow_reads_hold_up_neither_names_nor_each_other) {
+TEST_F(SessionTest, SlowReadsDelayNeitherNamesNorEachOther) {
   const auto slow = files_.add_file("slow", "slow");
   const auto quick = files_.add_file("quick", "quick");
   start({.max_misses = 3, .spare_threads = 1, .idle_threads = 1});
@@ -123,14 +123,14 @@ TEST_F(SessionTest, slow_reads_hold_up_neither_names_nor_each_other) {
   while (files_.held() < 2) std::this_thread::yield();
   EXPECT_EQ(as_text(ask(raw_read(110, quick, 0, 5)).body), "quick");
 
-  // More slow reads than places for them: all else is still answered.
+  // More slow reads than the gate admits: all other requests are still answered.
   for (std::uint64_t unique = 102; unique < 110; ++unique) send(raw_read(unique, slow, 0, 4));
   while (files_.held() < 3) std::this_thread::yield();
   EXPECT_EQ(ask(raw_lookup(120, kRootId, "quick")).header.unique, 120u);
   EXPECT_EQ(as_text(ask(raw_read(130, quick, 0, 5)).body), "quick");
   EXPECT_EQ(ask(raw_lookup(121, kRootId, "slow")).header.unique, 121u);
 
-  // And nothing that had to wait is lost or answered twice.
+  // No queued read is lost or answered twice.
   files_.release_reads(slow);
   std::map<std::uint64_t, std::string> answers;
   for (int i = 0; i < 10; ++i) {
@@ -140,8 +140,7 @@ TEST_F(SessionTest, slow_reads_hold_up_neither_names_nor_each_other) {
   for (std::uint64_t unique = 100; unique < 110; ++unique) EXPECT_EQ(answers[unique], "slow");
 }
 
-TEST_F(SessionTest,
-       a_read_that_needs_the_source_ends_by_its_deadline_also_when_it_waits_for_a_place) {
+TEST_F(SessionTest, AReadThatNeedsTheSourceEndsByItsDeadlineAlsoWhileItIsQueued) {
   const auto slow = files_.add_file("slow", "slow");
   start({.max_misses = 2,
          .spare_threads = 1,
@@ -155,7 +154,7 @@ TEST_F(SessionTest,
   EXPECT_EQ(as_text(ask(raw_read(110, slow, 0, 4)).body), "slow") << "nothing of it stays";
 }
 
-TEST_F(SessionTest, a_successor_asks_for_a_resend_and_needs_no_init) {
+TEST_F(SessionTest, ASuccessorRequestsAResendAndNeedsNoInit) {
   files_.add_file("f", "x");
   start({}, *negotiate({kMajor, 45, 0, kModernOffer}, {}));
   EXPECT_TRUE(session_->wait_ready(kLong));
@@ -163,13 +162,13 @@ TEST_F(SessionTest, a_successor_asks_for_a_resend_and_needs_no_init) {
   EXPECT_EQ(ask(raw_request(FUSE_OPEN, 5, 2, std::span<const std::byte>{})).header.error, -ENOSYS);
 }
 
-TEST_F(SessionTest, a_successor_on_an_older_kernel_does_not_ask) {
+TEST_F(SessionTest, ASuccessorOnAnOlderKernelRequestsNoResend) {
   files_.add_file("f", "x");
   start({}, *negotiate({kMajor, 31, 0, FUSE_NO_OPEN_SUPPORT}, {}));
   EXPECT_EQ(ask(raw_lookup(5, kRootId, "f")).header.unique, 5u);
 }
 
-TEST_F(SessionTest, stop_leaves_unread_requests_to_a_successor) {
+TEST_F(SessionTest, StopLeavesUnreadRequestsToASuccessor) {
   files_.add_file("f", "x");
   UniqueFd kept(::dup(daemon_.get()));
   start();
@@ -183,7 +182,7 @@ TEST_F(SessionTest, stop_leaves_unread_requests_to_a_successor) {
   EXPECT_EQ(receive().header.unique, 7u);
 }
 
-TEST_F(SessionTest, stop_finishes_what_is_at_work) {
+TEST_F(SessionTest, StopFinishesRequestsInProgress) {
   const auto id = files_.add_file("f", "x");
   start();
   files_.hold_reads(id);
@@ -194,16 +193,16 @@ TEST_F(SessionTest, stop_finishes_what_is_at_work) {
   EXPECT_EQ(as_text(receive().body), "x");
 }
 
-TEST_F(SessionTest, unreadable_bytes_do_not_end_the_session) {
+TEST_F(SessionTest, UnreadableBytesDoNotEndTheSession) {
   start();
   send(std::vector<std::byte>(3));
   send(std::vector<std::byte>(kRequestBuffer));
-  const Reply reply = receive();  // a header of zeros, whose length lies
+  const Reply reply = receive();  // a header of zeros with a wrong length
   EXPECT_EQ(reply.header.error, -EINVAL);
   EXPECT_EQ(ask(raw_lookup(5, kRootId, "f")).header.unique, 5u);
 }
 
-TEST_F(SessionTest, notifications_name_their_entry) {
+TEST_F(SessionTest, NotificationsNameTheirEntry) {
   start();
   ASSERT_TRUE(session_->channel().invalidate_entry(3, "cat"));
   const Reply notice = receive();
@@ -213,7 +212,7 @@ TEST_F(SessionTest, notifications_name_their_entry) {
             std::string_view("cat\0", 4));
 }
 
-TEST_F(SessionTest, needs_a_channel_and_threads) {
+TEST_F(SessionTest, NeedsAChannelAndThreads) {
   EXPECT_TRUE(Session::start({}, files_, metrics_).is(Code::kInvalid));
 }
 

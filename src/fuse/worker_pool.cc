@@ -25,7 +25,7 @@ void install_wake_signal() {
   });
 }
 
-// The process's own signals belong to its main thread.
+// Signals of the process are handled by its main thread.
 void block_other_signals() {
   sigset_t all;
   ::sigfillset(&all);
@@ -105,7 +105,8 @@ void WorkerPool::Worker::took_work() {
 
 void WorkerPool::stop() {
   stopping_ = true;
-  // A signal may come between a worker's look at stopping_ and its call: repeat until all left.
+  // A signal may arrive between a worker's check of stopping_ and its blocking call: repeat until
+  // all have ended.
   Lock lock(mutex_);
   while (live_ > 0) {
     for (Worker& worker : workers_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that wait for work in a blocking call, as many as are needed: when the last one that
-// waits takes work, one more is started, up to a limit; when too many wait again, some leave.
+// A pool of threads that wait for work in a blocking call. When the last waiting thread takes work,
+// another one is started, up to a limit; when too many wait, some end.
 //
 //   loop:  while (worker.waits()) {
 //            receive...; on an interrupted call: again, unless worker.stopping()
@@ -9,9 +9,9 @@
 //            do it...
 //          }
 //
-// Knows no FUSE. A machine that refuses a thread only makes things slower. stop() needs to wake
-// threads out of system calls and uses one real-time signal for that (an empty handler is installed
-// for SIGRTMIN + 5 on first use), sent only to members that wait.
+// Independent of FUSE. If a thread cannot be started, the pool works with fewer. stop() interrupts
+// blocking system calls with a real-time signal (the first use installs an empty handler for
+// SIGRTMIN + 5), which is sent only to waiting workers.
 
 #pragma once
 
@@ -32,7 +32,7 @@ class WorkerPool {
   using Loop = std::function<void(Worker&)>;
   struct Limits {
     std::size_t most = 64;  // threads
-    std::size_t idle = 4;   // that wait at the same time; also how many start
+    std::size_t idle = 4;   // maximum that wait at once; start() starts that many
   };
 
   WorkerPool(Limits limits, Loop loop);
@@ -41,16 +41,16 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   void start();
-  // No more waiting: whoever waits is woken, whoever works finishes, all are joined. Idempotent;
-  // not to be called by a worker.
+  // Wakes waiting workers, lets running ones finish, and joins all. Idempotent; workers must not
+  // call it.
   void stop();
   std::size_t size() const;
 
   class Worker {
    public:
-    // Before the call that waits for work. False: leave the loop.
+    // Call it before the blocking call. False: leave the loop.
     bool waits();
-    // After that call brought work. A worker that got none for good just leaves its loop.
+    // Call it when the blocking call returned work. A worker that will get none leaves its loop.
     void took_work();
     bool stopping() const { return pool_.stopping_; }
     std::size_t number() const { return number_; }  // counts up from 0
@@ -63,7 +63,7 @@ class WorkerPool {
     const std::size_t number_;
     std::thread thread_{};
     std::atomic<bool> in_call_{false};
-    bool first_ = true;      // counted as waiting since before it ran
+    bool first_ = true;      // the pool counted it as waiting before it ran
     bool finished_ = false;  // guarded by pool_.mutex_
   };
 

@@ -10,10 +10,10 @@
 namespace paddle::fuse {
 namespace {
 
-// Work comes as messages on a socket; each one holds its member until released.
-class CrewTest : public testing::Test {
+// Work comes as messages on a socket; each one occupies its worker until released.
+class WorkerPoolTest : public testing::Test {
  protected:
-  CrewTest() {
+  WorkerPoolTest() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) ADD_FAILURE();
     ours_ = UniqueFd(ends[0]);
@@ -63,7 +63,7 @@ class CrewTest : public testing::Test {
   std::size_t done_ GUARDED_BY(mutex_) = 0;
 };
 
-TEST_F(CrewTest, grows_while_members_are_busy_and_not_beyond_its_limit) {
+TEST_F(WorkerPoolTest, GrowsWhileWorkersAreBusyAndNotBeyondItsLimit) {
   WorkerPool pool({.most = 6, .idle = 2}, [this](WorkerPool::Worker& member) { loop(member); });
   pool.start();
   for (int i = 0; i < 9; ++i) send_work();
@@ -75,16 +75,16 @@ TEST_F(CrewTest, grows_while_members_are_busy_and_not_beyond_its_limit) {
   EXPECT_EQ(pool.size(), 0u);
 }
 
-TEST_F(CrewTest, stop_wakes_members_that_wait_for_work) {
+TEST_F(WorkerPoolTest, StopWakesWorkersThatWait) {
   WorkerPool pool({.most = 4, .idle = 4}, [this](WorkerPool::Worker& member) { loop(member); });
   pool.start();
   EXPECT_EQ(pool.size(), 4u);
-  pool.stop();  // hangs if one can not be woken
+  pool.stop();  // hangs if one cannot be woken
   EXPECT_EQ(pool.size(), 0u);
   pool.stop();
 }
 
-TEST_F(CrewTest, members_beyond_the_idle_limit_leave) {
+TEST_F(WorkerPoolTest, WorkersBeyondTheIdleLimitEnd) {
   WorkerPool pool({.most = 8, .idle = 1}, [this](WorkerPool::Worker& member) { loop(member); });
   pool.start();
   for (int i = 0; i < 7; ++i) send_work();
@@ -96,7 +96,7 @@ TEST_F(CrewTest, members_beyond_the_idle_limit_leave) {
   wait_for_done(8);  // those that stayed still work
 }
 
-TEST_F(CrewTest, stops_before_it_started) {
+TEST_F(WorkerPoolTest, StopsBeforeItStarted) {
   WorkerPool pool({}, [this](WorkerPool::Worker& member) { loop(member); });
 }
 

@@ -28,7 +28,7 @@ bool parse_hex(std::string_view text, BlockKey& key) {
 
 Block block_at(const FileVersion& file, std::uint64_t at) {
   const std::uint64_t offset = at - at % kBlockSize;
-  // Neither a path nor an etag holds a NUL, so that the three can not run into each other.
+  // Neither a path nor an etag contains a NUL, so the three parts are unambiguous.
   std::string text;
   text.reserve(file.path.size() + file.etag.size() + 2 + sizeof offset + sizeof file.origin);
   text.append(file.path).append(1, '\0').append(file.etag).append(1, '\0');

@@ -17,8 +17,8 @@
 
 namespace paddle::samplefs {
 
-// Samples are smaller. A part is large enough that one request to an object store is dominated by
-// its bytes, and small enough that sixteen of them in memory at once do not hurt.
+// Most samples are smaller. A block is large enough that the transfer dominates the cost of one
+// request to an object store, and small enough to have sixteen of them in memory at once.
 inline constexpr std::uint64_t kBlockSize = std::uint64_t{4} << 20;
 
 struct BlockKey {
@@ -34,16 +34,16 @@ struct BlockKeyHash {
 std::string hex(const BlockKey& key);  // 32 digits
 bool parse_hex(std::string_view text, BlockKey& key);
 
-// One version of a file. The texts belong to the caller.
+// One version of a file. The caller owns the texts.
 struct FileVersion {
   std::string_view path{};
-  std::string_view object{};  // what it is called at its source
+  std::string_view object{};  // its key at the source
   std::string_view etag{};
   std::uint64_t size = 0;
   OriginId origin = 0;
 };
 
-// One block of one version of a file. The texts belong to the caller.
+// One block of one version of a file. The caller owns the texts.
 struct Block {
   std::string_view path{};
   std::string_view object{};
@@ -57,7 +57,7 @@ struct Block {
 
 // REQUIRES: at < size of the file.
 Block block_at(const FileVersion& file, std::uint64_t at);
-// Of the set's own source at the root.
+// The block of a file from the set's own source at the root.
 Block block_at(std::string_view path, std::string_view etag, std::uint64_t file_size,
                std::uint64_t at);
 

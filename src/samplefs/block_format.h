@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block on disk: its bytes from offset 0 on (aligned, so that they can be read directly), then
-// who it is. All numbers little-endian.
+// The format of a block on disk: its data from offset 0 on (aligned for O_DIRECT), then its
+// identity. All numbers are little-endian.
 //
 //   +----------------------+-----------+---------+
 //   | data: length bytes   | etag      | Trailer |
 //   +----------------------+-----------+---------+
 //
-// The name of the file is the block's key in hexadecimal; the trailer repeats it. data_hash is
-// XXH3-64 of the data, trailer_hash XXH3-64 of etag and trailer before it. A block whose size,
-// trailer or data is not exactly what is expected is a miss, never data.
+// The file is named by the block's key in hexadecimal; the trailer repeats it. data_hash is XXH3-64
+// of the data, trailer_hash XXH3-64 of the etag and the trailer before it. A block whose size,
+// trailer or data is not exactly as expected is a miss and is never served.
 
 #pragma once
 
@@ -42,7 +42,7 @@ inline std::uint64_t stored_size(const Block& block) {
   return block.length + block.etag.size() + sizeof(BlockTrailer);
 }
 
-// What goes behind the data.
+// Returns etag and trailer, which follow the data.
 std::string block_tail(const Block& block, std::span<const std::byte> data);
 
 // REQUIRES: data.size() == block.length.

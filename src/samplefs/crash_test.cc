@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process that fills a store is killed at any moment. The next one opens what is left and never
+// A process that fills a store is killed at random times. The next one opens the store and never
 // serves a wrong byte.
 #include <map>
 #include <random>
@@ -50,7 +50,7 @@ class CrashTest : public testing::Test {
   std::map<std::string, std::string> truth_;
 };
 
-TEST_F(CrashTest, AKilledFillLeavesNothingWrongBehind) {
+TEST_F(CrashTest, AKilledWriterLeavesNoWrongBlock) {
   std::mt19937 random(6);
   std::uint64_t served = 0;
   for (int round = 0; round < 15; ++round) {

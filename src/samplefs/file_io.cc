@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kDontCache = 0x80;  // RWF_DONTCACHE; Debian 12's headers are older
 
-// One refusal is enough to stop asking: cache directories rarely mix file systems.
+// After one refusal the flag is not tried again: cache directories rarely mix file systems.
 std::atomic<int> supported = kDontCache;
 
 bool unsupported(int flags) { return flags != 0 && (errno == EOPNOTSUPP || errno == EINVAL); }

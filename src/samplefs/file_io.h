@@ -11,11 +11,11 @@
 
 namespace paddle::samplefs {
 
-// Fills `first` and then `second` from `offset` on. False: too few bytes, or an error.
+// Fills `first`, then `second`, from `offset` on. False: too few bytes, or an error.
 bool read_whole(int fd, std::uint64_t offset, std::span<std::byte> first,
                 std::span<std::byte> second = {});
 
-// 0 or an errno.
+// Returns 0 or an errno.
 int write_whole(int fd, std::uint64_t offset, std::span<const std::byte> bytes, bool keep_cached);
 
 }  // namespace paddle::samplefs

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel may ask of a sample set: a read-only tree of files, by node id. Knows no FUSE.
+// The file system interface of a sample set: a read-only tree of files, by node id. Independent of
+// FUSE.
 //
 // A node id names content (path and etag): a changed file is another node, so pages cached under an
 // old id can never show new bytes or the other way round. Ids stay resolvable as long as a mount
 // that has seen them lives. Root is kRootId.
 //
-// Thread-safe. Only read() waits for the source, and not beyond the moment it is given. A failure
-// is an Error; errno is chosen in fuse/, in one place.
+// Thread-safe. Only read() waits for the source, until its deadline at most. Failures are Errors;
+// fuse/errno_table.h translates them to errno.
 
 #pragma once
 
@@ -49,13 +50,13 @@ class FileSystem {
   using EntrySink = std::function<bool(std::string_view name, const Attr& attr)>;
   virtual Result<> read_directory(NodeId node, std::uint64_t start, const EntrySink& sink) = 0;
 
-  // Fills `into` from `offset`. The answer is whole: min(into.size(), size - offset) bytes, or an
-  // Error; never fewer (a short answer would become a silent end of file in the page cache).
-  // kDeadline, or what the source said, when the bytes have not come by `until`.
+  // Fills `into` from `offset`. Returns min(into.size(), size - offset) bytes or an Error, never
+  // fewer bytes (a short read would become a silent end of file in the page cache). When the bytes
+  // have not arrived by `until`: kDeadline, or the source's error.
   virtual Result<std::size_t> read(NodeId node, std::uint64_t offset, std::span<std::byte> into,
                                    BootTime until) = 0;
 
-  // The same from what this node has, without the source. Nothing: read() has to be asked.
+  // The same from the data on this node, without the source. Nothing: call read().
   virtual Result<std::optional<std::size_t>> read_local(NodeId node, std::uint64_t offset,
                                                         std::span<std::byte> into) = 0;
 

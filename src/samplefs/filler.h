@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Warm-up: brings files into the store in the background, in the order given, several at once. What
-// is there already is skipped, so that an interrupted warm-up resumes by being run again. When the
-// store is full, what does not fit is not downloaded.
+// Warm-up: downloads files into the store in the background, in the given order, several at once.
+// Files that are cached are skipped, so an interrupted warm-up resumes when it is run again. When
+// the store is full, files that do not fit are not downloaded.
 //
-// Readers come first: while one waits for the source, only a few workers go on. Not none: one
-// reader at a time does not fill a long link, and an epoch ends when all bytes have come.
+// Readers have priority: while one waits for the source, only a few workers continue. Some do,
+// because one reader does not saturate a link with high latency.
 //
-// A failed file is counted and the rest goes on; the caller decides what that means. One run() per
-// Filler; progress() from any thread.
+// A failed file is counted and the others continue; the caller decides whether the warm-up failed.
+// Call run() once per Filler; progress() is thread-safe.
 
 #pragma once
 
@@ -38,7 +38,7 @@ struct FillProgress {
   std::uint64_t bytes_total = 0;
   std::uint64_t files_done = 0;
   std::uint64_t bytes_done = 0;
-  std::uint64_t bytes_downloaded = 0;  // of bytes_done, by this run
+  std::uint64_t bytes_downloaded = 0;  // part of bytes_done, by this run
   std::uint64_t files_failed = 0;
   std::uint64_t files_no_room = 0;
   std::chrono::nanoseconds elapsed{};
@@ -46,7 +46,7 @@ struct FillProgress {
   std::string first_error{};
 
   double bytes_per_second() const;  // downloaded
-  // Unknown (nothing) before the first byte.
+  // Nothing before the first byte.
   std::optional<std::chrono::seconds> time_left() const;
 };
 
@@ -58,7 +58,7 @@ class Filler {
   Filler(std::shared_ptr<const Index> index, std::vector<Index::Position> files, ReadThrough& data,
          FillOptions options = {}, const Clock& clock = system_clock());
 
-  // Blocks until all is done or `stop` is asked for (kCancelled; progress() stays valid).
+  // Blocks until all files are done or `stop` is requested (kCancelled; progress() stays valid).
   Result<> run(std::stop_token stop);
 
   FillProgress progress() const EXCLUDES(mutex_);

@@ -16,7 +16,7 @@ namespace paddle::samplefs {
 namespace {
 
 using source::FailingSource;
-using source::Moment;
+using source::FaultPoint;
 using Fault = std::optional<Error>;
 
 class FillerTest : public testing::Test {
@@ -42,7 +42,7 @@ class FillerTest : public testing::Test {
   std::unique_ptr<Store> store_;
 };
 
-TEST_F(FillerTest, BringsEverythingAndThenNothingAgain) {
+TEST_F(FillerTest, DownloadsEverythingOnce) {
   cache_of(1 << 30);
   ReadThrough data(store_.get(), memory_);
   for (const bool again : {false, true}) {
@@ -64,8 +64,8 @@ TEST_F(FillerTest, ResumesWhereItWasStopped) {
   cache_of(1 << 30);
   std::stop_source stop;
   std::atomic<int> reads = 0;
-  FailingSource stopping(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kAfterRead && ++reads == 20) stop.request_stop();
+  FailingSource stopping(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kAfterRead && ++reads == 20) stop.request_stop();
     return {};
   });
   ReadThrough data(store_.get(), stopping);
@@ -85,10 +85,10 @@ TEST_F(FillerTest, ResumesWhereItWasStopped) {
   EXPECT_EQ(later.counters().downloads, kFiles - before);
 }
 
-TEST_F(FillerTest, CountsFailuresAndGoesOn) {
+TEST_F(FillerTest, CountsFailuresAndContinues) {
   cache_of(1 << 30);
-  FailingSource failing(memory_, [](Moment moment, std::string_view path) -> Fault {
-    if (moment == Moment::kBeforeRead && path.starts_with("d3/")) {
+  FailingSource failing(memory_, [](FaultPoint point, std::string_view path) -> Fault {
+    if (point == FaultPoint::kBeforeRead && path.starts_with("d3/")) {
       return Error{Code::kForbidden, "no"};
     }
     return {};
@@ -112,11 +112,11 @@ TEST_F(FillerTest, ASetThatDoesNotFitFillsTheCacheAndNoMore) {
   EXPECT_LE(memory_.reads(), 30u + 16);
 }
 
-TEST_F(FillerTest, TakesThePartItIsGivenInItsOrder) {
+TEST_F(FillerTest, FillsTheGivenFilesInTheirOrder) {
   cache_of(1 << 30);
   std::vector<std::string> order;
-  FailingSource watching(memory_, [&](Moment moment, std::string_view path) -> Fault {
-    if (moment == Moment::kBeforeRead) order.emplace_back(path);
+  FailingSource watching(memory_, [&](FaultPoint point, std::string_view path) -> Fault {
+    if (point == FaultPoint::kBeforeRead) order.emplace_back(path);
     return {};
   });
   ReadThrough data(store_.get(), watching);
@@ -127,12 +127,12 @@ TEST_F(FillerTest, TakesThePartItIsGivenInItsOrder) {
   EXPECT_EQ(order, (std::vector<std::string>{"d1/f6", "d0/f5", "d4/f9"}));
 }
 
-TEST_F(FillerTest, WorkersStepAsideWhileAReaderWaits) {
+TEST_F(FillerTest, YieldsToAWaitingReader) {
   cache_of(1 << 30);
   std::counting_semaphore<> reader_may_go(0);
   std::binary_semaphore reader_waits(0);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view path) -> Fault {
-    if (moment == Moment::kBeforeRead && path == "d0/f0") {
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view path) -> Fault {
+    if (point == FaultPoint::kBeforeRead && path == "d0/f0") {
       reader_waits.release();
       reader_may_go.acquire();
     }
@@ -145,7 +145,7 @@ TEST_F(FillerTest, WorkersStepAsideWhileAReaderWaits) {
                           std::as_writable_bytes(std::span(into)), {}));
   });
   reader_waits.acquire();
-  // With no worker allowed beside readers nothing moves until the reader is served.
+  // With no worker allowed beside readers, nothing is downloaded until the reader is served.
   Filler filler(index_, data, {.workers = 4, .workers_beside_readers = 0});
   std::jthread running([&] { EXPECT_TRUE(filler.run({})); });
   EXPECT_EQ(filler.progress().files_done, 0u);
@@ -154,7 +154,7 @@ TEST_F(FillerTest, WorkersStepAsideWhileAReaderWaits) {
   EXPECT_EQ(filler.progress().files_done, kFiles + 1);
 }
 
-TEST_F(FillerTest, KnowsEveryBlockOfAnIndex) {
+TEST_F(FillerTest, UnreferencedBlocksFindEveryBlockOfAnIndex) {
   memory_.put("big", std::string(kBlockSize * 2 + 1, 'b'));
   index_ = *sync_index(memory_, scratch_.path() + "/index", 2, {});
   cache_of(1 << 30);
@@ -171,7 +171,7 @@ TEST_F(FillerTest, KnowsEveryBlockOfAnIndex) {
   EXPECT_EQ(but_one.rest().size(), 3u);
   store_->drop_all(but_one.rest());
   EXPECT_EQ(store_->stats().blocks, kFiles);
-  EXPECT_EQ(UnreferencedBlocks(store_->keys()).rest().size(), kFiles) << "nobody needs anything";
+  EXPECT_EQ(UnreferencedBlocks(store_->keys()).rest().size(), kFiles) << "no block is referenced";
 }
 
 }  // namespace

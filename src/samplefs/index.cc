@@ -78,7 +78,7 @@ Index::Entry Index::at(Position position) const {
 
 std::string Index::path_of(Position position) const {
   std::string path;
-  // A parent stands before its children, so this ends.
+  // A parent precedes its children, so this terminates.
   for (IndexNode at = node(position); position != kRoot && at.parent < position;
        position = at.parent, at = node(position)) {
     const auto part = name(at);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One immutable generation of a sample set, read from a memory-mapped index file (index_format.h).
-// Lookup, stat and listing never leave the node and allocate nothing; the pages are the kernel's to
-// keep or drop.
+// Lookup, stat and listing never leave the node and allocate nothing; the kernel may evict the
+// mapped pages.
 //
 // open() refuses a file that is truncated, altered or not consistent in itself, and checks every
-// number in it before anyone relies on one. The file belongs to us alone: replaced by rename, never
-// written in place (a truncation while it is mapped would be a SIGBUS).
+// number in it before use. No other program may write the file: it is replaced by rename, never in
+// place (a truncation while it is mapped would raise SIGBUS).
 //
 // Thread-safe. Views live as long as the Index.
 
@@ -41,13 +41,13 @@ class Index {
     WallTime modified{};
     std::string_view name{};
     std::string_view etag{};
-    std::uint32_t origin = 0;  // number of it, in this generation only
+    std::uint32_t origin = 0;  // its number, valid in this generation only
     Attr attr() const {
       return {.id = id, .directory = directory, .size = size, .modified = modified};
     }
   };
 
-  // kNotFound, or kInvalid for anything that is not a whole, unaltered index.
+  // kNotFound, or kInvalid for anything that is not a complete, unaltered index.
   static Result<std::shared_ptr<const Index>> open(const std::string& path);
   // The same over bytes that outlive the index.
   static Result<std::shared_ptr<const Index>> over(std::span<const std::byte> file);
@@ -71,19 +71,19 @@ class Index {
   Position size() const { return header_.node_count; }  // files and directories
   std::uint64_t generation() const { return header_.generation; }
   FsTotals totals() const { return {.files = header_.files, .bytes = header_.bytes}; }
-  // The generation that the latest sync made: an earlier one when files were removed since.
+  // The generation that the latest sync made; earlier than generation() when files were removed
+  // since.
   std::uint64_t synced() const { return header_.synced; }
-  // What the latest sync of each origin could not take; in sum, and by origin.
+  // Objects that the latest sync of each origin left out: the total, and details by origin.
   std::uint64_t left_out() const { return header_.left_out; }
   const LeftOutNotes& left_out_notes() const { return notes_; }
   std::string digest() const;  // 32 hexadecimal digits
 
-  // Of all files; the first is the set's own source at the root, whether a file is from there or
-  // not.
+  // The origins of all files. The first is always the set's own source at the root.
   std::uint32_t origins() const { return static_cast<std::uint32_t>(origins_.size()); }
   const Origin& origin(std::uint32_t number) const;  // REQUIRES: number < origins()
   OriginId origin_id(std::uint32_t number) const;
-  // Ids of the jobs that made the latest generations, this one's last.
+  // Ids of the jobs that made the latest generations; this generation's job is last.
   const std::vector<std::string>& ledger() const { return ledger_; }
   bool was_made_by(std::string_view job) const;
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kChunkSize = std::size_t{1} << 20;
 
-// How much of two paths are the same directories, slash included.
+// Length of the common directories of two paths, slash included.
 std::size_t shared_directories(std::string_view a, std::string_view b) {
   const auto [end, ignored] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   const auto same = a.substr(0, static_cast<std::size_t>(end - a.begin()));
@@ -40,7 +40,7 @@ char* IndexBuilder::room_for(std::size_t size) {
 }
 
 std::uint32_t IndexBuilder::number_of(const Origin& origin) {
-  // Few; and the one asked for last is asked for again.
+  // There are few origins, and consecutive calls usually name the same one.
   const auto found = std::find(origins_.rbegin(), origins_.rend(), origin);
   if (found != origins_.rend()) {
     return static_cast<std::uint32_t>(origins_.rend() - found - 1);
@@ -65,7 +65,7 @@ void IndexBuilder::push(const source::Object& object, std::string_view path, con
 
 Result<> IndexBuilder::add(const source::Object& object, const Origin& origin) {
   if (!source::is_path(object.path) || !source::is_etag(object.etag) || object.size > INT64_MAX) {
-    return Error{Code::kInvalid, "the listing holds an object that can not be a sample"};
+    return Error{Code::kInvalid, "the listing contains an object that cannot be a sample"};
   }
   const std::string path = path_of_object(object.path, origin.destination);
   if (!source::is_path(path)) {
@@ -89,8 +89,8 @@ void IndexBuilder::keep(const Index& from, const Index::Entry& entry, std::strin
        from.origin(entry.origin), true);
 }
 
-// Depth first: '/' comes before every other byte, so that what is beneath a directory stands
-// together and directly behind a file of the same name.
+// Depth first: '/' comes before every other byte, so that the entries of a directory are adjacent
+// and directly follow a file of the same name.
 bool IndexBuilder::before(const Entry& a, const Entry& b) {
   const auto left = a.path();
   const auto right = b.path();
@@ -169,7 +169,7 @@ Result<IndexBuilder::Shape> IndexBuilder::shape() const {
     bytes += entry.size;
     if (bytes > kMaxSetSize) {
       return Error{Code::kInvalid,
-                   "the source lists more than 4 PiB, which is more than a set may have; sync a "
+                   "the source lists more than 4 PiB, the maximum of a set; sync a "
                    "part of it: a longer prefix, or include and exclude"};
     }
     const auto path = entry.path();
@@ -183,7 +183,7 @@ Result<IndexBuilder::Shape> IndexBuilder::shape() const {
   return Shape{.nodes = static_cast<std::uint32_t>(nodes), .text_size = text_size};
 }
 
-// Lays the tree out, breadth first, in a file of the right size.
+// Writes the tree, breadth first, into a file of the right size.
 class IndexBuilder::Writer {
  public:
   Writer(std::span<const Entry> entries, const Table& table, const IndexHeader& header,
@@ -209,7 +209,8 @@ class IndexBuilder::Writer {
   }
 
  private:
-  // The entries [begin, end) are beneath this directory, whose path with a slash is `depth` long.
+  // The entries [begin, end) are beneath this directory, whose path has `depth` bytes with its
+  // slash.
   struct Directory {
     std::uint32_t position = 0;
     std::size_t begin = 0;
@@ -217,7 +218,7 @@ class IndexBuilder::Writer {
     std::size_t depth = 0;
   };
 
-  // False when two ids are the same.
+  // False when two ids are equal.
   bool lay_out_nodes(std::uint64_t salt) {
     salt_ = salt;
     next_ = 1;
@@ -227,7 +228,7 @@ class IndexBuilder::Writer {
     nodes_[0].kind = NodeKind::kDirectory;
     std::deque<Directory> waiting{{.position = 0, .begin = 0, .end = entries_.size(), .depth = 0}};
     for (; !waiting.empty(); waiting.pop_front()) lay_out_children(waiting.front(), waiting);
-    for (std::uint32_t i = next_; --i > 0;) {  // a parent stands before its children
+    for (std::uint32_t i = next_; --i > 0;) {  // a parent precedes its children
       IndexNode& parent = nodes_[nodes_[i].parent];
       parent.modified_us = std::max(parent.modified_us, nodes_[i].modified_us);
     }
@@ -305,19 +306,19 @@ class IndexBuilder::Writer {
   std::uint64_t text_ = 0;
 };
 
-Result<> IndexBuilder::write(const std::string& file, const Publication& publication) {
+Result<> IndexBuilder::write(const std::string& file, const GenerationInfo& info) {
   settle();
   TRY(const Shape measured, shape());
   const Table used = table();
   const std::string origins = encode_origins(used.origins);
-  const std::string ledger = encode_ledger(publication.ledger);
+  const std::string ledger = encode_ledger(info.ledger);
   const std::string notes = encode_notes(left_out_);
   IndexHeader header;
   std::memcpy(header.magic, kIndexMagic, sizeof kIndexMagic);
   header.version = notes.empty() ? kIndexVersionWithoutNotes : kIndexVersion;
   header.node_count = measured.nodes;
-  header.generation = publication.generation;
-  header.synced = publication.synced;
+  header.generation = info.generation;
+  header.synced = info.synced;
   for (const auto& [origin, left] : left_out_) header.left_out += left.count;
   header.text_size = measured.text_size;
   header.origins_size = origins.size();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the index file of one generation from listings and from what an earlier generation had, in
-// any order. Paths and etags are kept in one arena meanwhile (about 32 bytes a file besides its own
-// text); the file itself is written through a mapping, so that a million files stay far below the
-// memory budget.
+// Builds the index file of one generation from listings and from entries of an earlier generation,
+// added in any order. Paths and etags are kept in one arena meanwhile (about 32 bytes a file
+// besides its own text); the file itself is written through a mapping, so that a million files stay
+// far below the memory budget.
 //
-// What was listed replaces what was kept at the same path. Where one is named "a" and another "a/b"
-// the directory wins, as on no file system both can be; the file is left out, and so is one that is
-// larger than any object store's: a size that nobody can have stored is not to be believed. What is
-// left out is counted and named by origin. The result is a function of the sets of objects alone,
-// not of the order in which they came.
+// A listed object replaces a kept one at the same path. If one object is named "a" and another
+// "a/b", the directory wins, because a file system cannot have both; the file is left out. An
+// object that is larger than any object store allows is left out as well. Objects that are left out
+// are counted and named by origin. The result depends on the set of objects only, not on their
+// order.
 //
 // Not thread-safe.
 
@@ -28,34 +28,34 @@
 
 namespace paddle::samplefs {
 
-// What is said of a generation besides what is in it.
-struct Publication {
+// Metadata of a generation.
+struct GenerationInfo {
   std::uint64_t generation = 0;
   std::uint64_t synced = 0;
-  std::vector<std::string> ledger{};  // of jobs' ids, each of at most 255 bytes
+  std::vector<std::string> ledger{};  // ids of jobs, at most 255 bytes each
 };
 
-// What an object of S3 may have at most.
+// Maximum size of an S3 object.
 inline constexpr std::uint64_t kMaxFileSize = std::uint64_t{50} << 40;
-// What all files of one generation may have. All that walks over blocks ends in reasonable time.
+// Maximum size of all files of a generation, so that loops over blocks end in reasonable time.
 inline constexpr std::uint64_t kMaxSetSize = std::uint64_t{4} << 50;
 
 class IndexBuilder {
  public:
-  // An object as its source lists it. kInvalid for a path or etag that no listing may give
-  // (source/path_rules.h), or that is too long beneath that destination.
+  // Adds an object of a listing. kInvalid for a path or etag that is not valid
+  // (source/path_rules.h) or that becomes too long beneath the destination.
   Result<> add(const source::Object& object, const Origin& origin = {});
-  // By the listing of that origin, or known from an earlier generation.
+  // Adds objects that the listing of the origin left out, or that an earlier generation recorded.
   void leave_out(const source::LeftOut& left, const Origin& origin = {});
 
-  // A file of an earlier generation. REQUIRES: `entry` is one of `from`, at `path`.
+  // Keeps a file of an earlier generation. REQUIRES: `entry` is an entry of `from`, at `path`.
   void keep(const Index& from, const Index::Entry& entry, std::string_view path);
-  // What was listed replaces only what is older, unless both are of the same origin.
+  // Listed objects replace only older ones, unless both have the same origin.
   void prefer_newer() { newer_wins_ = true; }
 
-  // Writes `file` whole or not at all: temporary file beside it, fsync, rename. Call once. kInvalid
-  // for too many files, or too many bytes in sum.
-  Result<> write(const std::string& file, const Publication& publication);
+  // Writes `file` atomically: temporary file, fsync, rename. Call once. kInvalid for too many files
+  // or too many bytes.
+  Result<> write(const std::string& file, const GenerationInfo& info);
   Result<> write(const std::string& file, std::uint64_t generation) {
     return write(file, {.generation = generation, .synced = generation});
   }
@@ -78,7 +78,7 @@ class IndexBuilder {
     std::uint32_t nodes = 1;
     std::uint64_t text_size = 0;
   };
-  // The origins of files that are left, in the order of the file; and what becomes of our numbers.
+  // The origins of the remaining files in the order of the file, and the mapping of our numbers.
   struct Table {
     std::vector<Origin> origins{};
     std::vector<std::uint32_t> numbers{};
@@ -91,7 +91,7 @@ class IndexBuilder {
   std::uint32_t number_of(const Origin& origin);
   static bool before(const Entry& a, const Entry& b);
   Entry winner_of(std::span<const Entry> same_path) const;
-  void settle();  // sorted, each path once, nothing both file and directory
+  void settle();  // sorts; leaves each path once, as file or directory
   Result<Shape> shape() const;
   Table table() const;
 

@@ -47,7 +47,7 @@ void put_size(std::string& text, std::size_t size, int bytes) {
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(size >> (8 * i) & 0xff);
 }
 
-// Takes from the front; false when there is not so much.
+// Consumes from the front; false when too few bytes are left.
 bool take_size(std::string_view& text, int bytes, std::size_t& size) {
   size = 0;
   if (text.size() < static_cast<std::size_t>(bytes)) return false;

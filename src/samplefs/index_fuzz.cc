@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as an index file, with hashes made right so that the checks behind them are reached: it
-// is refused, or every question about it can be asked.
+// Arbitrary bytes as an index file, with correct hashes so that later checks are reached: open()
+// refuses it, or every query works.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (header.version != paddle::samplefs::kFirstIndexVersion) {
       header.version = paddle::samplefs::kIndexVersion;
     }
-    // A shape that fits, so that the checks behind it are reached.
+    // A size that fits, so that later checks are reached.
     header.node_count = 1 + header.node_count % 8;
     const bool first = header.version == paddle::samplefs::kFirstIndexVersion;
     header.origins_size = first ? 0 : header.origins_size % 64;

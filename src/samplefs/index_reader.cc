@@ -4,8 +4,8 @@
 // children of directories, taken in order, are exactly the nodes 1..n, each naming its parent, in
 // strictly rising order of names; that names and etags are within the texts and are valid; that ids
 // rise strictly and point at the node that has them; that files are beneath the destination of
-// their origin; that the totals add up. Reads after that are bounded once more, so that even a file
-// changed behind our back can not lead outside of it.
+// their origin; that the totals add up. Later reads check bounds again, so that even a file that
+// was changed meanwhile cannot cause reads outside of it.
 #include <cerrno>
 #include <cstring>
 
@@ -33,7 +33,7 @@ Result<std::shared_ptr<const Index>> Index::open(const std::string& path) {
     return Error{Code::kUnavailable, std::string("open the index file: ") + std::strerror(errno)};
   }
   struct stat file {};
-  if (::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return invalid("is no file");
+  if (::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return invalid("is not a file");
   const auto size = static_cast<std::size_t>(file.st_size);
   if (size < sizeof(IndexHeader)) return invalid("is truncated");
   void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
@@ -63,7 +63,7 @@ Result<> Index::check() {
   std::memcpy(&header, file_.data(), sizeof header);
   if (std::memcmp(header.magic, kIndexMagic, sizeof kIndexMagic) != 0) return invalid("is not one");
   if (header.version < kFirstIndexVersion || header.version > kIndexVersion) {
-    return invalid("has a version that we do not know");
+    return invalid("has an unknown version");
   }
   if (header.file_size != file_.size() || !fits(header, file_.size())) {
     return invalid("is truncated");
@@ -85,7 +85,7 @@ Result<> Index::check() {
   return check_ids();
 }
 
-// What stands behind the tree.
+// The sections after the tree.
 Result<> Index::read_ends() {
   const auto part = [&](std::uint64_t begin, std::uint64_t end) {
     return std::string_view(reinterpret_cast<const char*>(file_.data() + begin), end - begin);
@@ -107,7 +107,7 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
   const IndexNode at = node(position);
   const std::uint64_t text_size = std::uint64_t{at.name_size} + at.etag_size;
   if (at.text > header_.text_size || text_size > header_.text_size - at.text) {
-    return invalid("has a name outside of it");
+    return invalid("has a name outside of the texts");
   }
   const bool root = position == kRoot;
   if (root ? at.name_size != 0 || at.kind != NodeKind::kDirectory || at.id != kRootId
@@ -119,7 +119,7 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
         !source::is_etag(text(at.text + at.name_size, at.etag_size))) {
       return invalid("has an invalid file");
     }
-    if (at.origin >= origins_.size()) return invalid("has a file from nowhere");
+    if (at.origin >= origins_.size()) return invalid("has a file without an origin");
     if (at.origin != 0 && !is_beneath(path_of(position), origin(at.origin).destination)) {
       return invalid("has a file outside of its destination");
     }
@@ -139,7 +139,8 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
     if (child.parent != position) return invalid("has a child of another directory");
     if (i == 0) continue;
     const IndexNode before = node(next_child + i - 1);
-    // Names are only compared here: each is checked in its own turn, and text() stays in bounds.
+    // Names are only compared here: each is checked when its own node is, and text() stays in
+    // bounds.
     if (name(before) >= name(child)) return invalid("has names out of order");
   }
   next_child += at.child_count;

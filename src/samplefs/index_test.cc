@@ -73,7 +73,7 @@ TEST_F(IndexTest, AnEmptySetIsARootDirectory) {
   EXPECT_EQ(index->resolve("a"), std::nullopt);
 }
 
-TEST_F(IndexTest, KeepsEverythingTheListingSaid) {
+TEST_F(IndexTest, KeepsEverythingOfTheListing) {
   const auto index =
       build({object("b/z", 5, "e1"), object("a", 3, "e2"), object("b/c/d", 0, "e3")});
   EXPECT_EQ(index->generation(), 7u);
@@ -91,7 +91,7 @@ TEST_F(IndexTest, KeepsEverythingTheListingSaid) {
   EXPECT_EQ(index->resolve("b/"), index->resolve("b"));
 }
 
-TEST_F(IndexTest, AnIdNamesContent) {
+TEST_F(IndexTest, AnIdIdentifiesContent) {
   const auto one = build({object("d/a", 1, "e1"), object("d/b", 1, "e1")});
   const NodeId a = one->at(*one->resolve("d/a")).id;
   const NodeId b = one->at(*one->resolve("d/b")).id;
@@ -125,7 +125,7 @@ TEST_F(IndexTest, ADirectoryHidesAFileOfTheSameName) {
   EXPECT_FALSE(index->at(*index->resolve("a/b/c")).directory);
 }
 
-TEST_F(IndexTest, WhatIsLeftOutIsKeptWithNamesAndReasonsByOrigin) {
+TEST_F(IndexTest, ObjectsLeftOutAreRecordedByOriginWithReasons) {
   const Origin other{.uri = "s3://b", .destination = "more"};
   IndexBuilder builder;
   for (const char* path : {"a", "a/b"}) ASSERT_TRUE(builder.add(object(path)));
@@ -145,7 +145,7 @@ TEST_F(IndexTest, WhatIsLeftOutIsKeptWithNamesAndReasonsByOrigin) {
   EXPECT_EQ(index->digest(), build({object("a/b")})->digest()) << "of what there is, alone";
 }
 
-TEST_F(IndexTest, WithoutAnythingLeftOutAnOlderProgramCanReadIt) {
+TEST_F(IndexTest, WithoutObjectsLeftOutAnOlderProgramCanReadIt) {
   build({object("a")});
   EXPECT_EQ(build({object("a")})->left_out_notes().size(), 0u);
   IndexHeader header;
@@ -153,7 +153,7 @@ TEST_F(IndexTest, WithoutAnythingLeftOutAnOlderProgramCanReadIt) {
   EXPECT_EQ(header.version, kIndexVersionWithoutNotes);
 }
 
-TEST_F(IndexTest, NotesThatAreDamagedAreRefused) {
+TEST_F(IndexTest, DamagedNotesAreRejected) {
   source::LeftOut left;
   left.add("a//b", "why");
   const std::string good = encode_notes({{Origin{}, left}, {Origin{.uri = "u"}, left}});
@@ -171,7 +171,7 @@ TEST_F(IndexTest, NotesThatAreDamagedAreRefused) {
   EXPECT_FALSE(decode_notes(encode_notes({{Origin{}, left}})));
 }
 
-TEST_F(IndexTest, MoreBytesThanASetMayHaveAreRefusedInASentence) {
+TEST_F(IndexTest, TooManyBytesAreRejectedInOneSentence) {
   IndexBuilder builder;
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(builder.add(object("f" + std::to_string(i), kMaxFileSize)));
@@ -181,13 +181,13 @@ TEST_F(IndexTest, MoreBytesThanASetMayHaveAreRefusedInASentence) {
   EXPECT_NE(written.error().message.find("sync a part of it"), std::string::npos);
 }
 
-TEST_F(IndexTest, OfAPathListedTwiceTheLatestStays) {
+TEST_F(IndexTest, TheLatestOfAPathListedTwiceIsKept) {
   const auto index = build({object("a", 1, "old"), object("a", 9, "new"), object("a", 2, "mid")});
   EXPECT_EQ(index->size(), 2u);
   EXPECT_EQ(index->at(1).etag, "new");
 }
 
-TEST_F(IndexTest, RefusesToBuildFromWhatNoListingMayGive) {
+TEST_F(IndexTest, RejectsObjectsThatNoListingMayContain) {
   IndexBuilder builder;
   for (const char* path : {"", "/a", "a/", "a//b", "..", "a/./b"}) {
     EXPECT_TRUE(builder.add(object(path)).is(Code::kInvalid)) << path;
@@ -233,7 +233,7 @@ TEST_F(IndexTest, AgreesWithAMapOnRandomTrees) {
   }
 }
 
-TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRefused) {
+TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRejected) {
   build_rich();
   const std::string good = bytes();
   const auto refused = [](const std::string& file) {
@@ -255,8 +255,8 @@ TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRefused) {
   EXPECT_TRUE(Index::open(scratch_.path() + "/none").is(Code::kNotFound));
 }
 
-// Someone who can make the hashes right still can not lead a reader outside of the file.
-TEST_F(IndexTest, ALyingIndexWithRightHashesIsRefusedOrHarmless) {
+// A damaged file with correct hashes still cannot cause reads outside of it.
+TEST_F(IndexTest, ADamagedIndexWithCorrectHashesIsRejectedOrHarmless) {
   build_rich();
   const std::string good = bytes();
   int refused = 0;
@@ -279,7 +279,7 @@ TEST_F(IndexTest, ALyingIndexWithRightHashesIsRefusedOrHarmless) {
   EXPECT_GT(refused, 500);
 }
 
-TEST_F(IndexTest, KnowsWhereFilesCameFromAndWhichJobsMadeIt) {
+TEST_F(IndexTest, RecordsOriginsOfFilesAndItsJobs) {
   build_rich();
   const auto index = *Index::open(file());
   EXPECT_EQ(index->synced(), 5u);
@@ -305,7 +305,7 @@ TEST_F(IndexTest, TheSamePathOfAnotherOriginIsAnotherFile) {
   EXPECT_NE(other->digest(), own->digest());
 }
 
-// What programs before this one wrote: nodes without an origin, nothing behind the texts.
+// The format of earlier programs: nodes without an origin, nothing after the texts.
 std::string as_version_one(const std::string& file) {
   IndexHeader header;
   std::memcpy(&header, file.data(), sizeof header);
@@ -323,7 +323,7 @@ std::string as_version_one(const std::string& file) {
   return old;
 }
 
-TEST_F(IndexTest, AFileOfTheFirstVersionIsReadAsBefore) {
+TEST_F(IndexTest, AFileOfTheFirstVersionIsStillRead) {
   build({object("a/b", 1), object("a/c", 2), object("d", 3)});
   const std::string file_now = bytes();
   const auto now = *Index::over(std::as_bytes(std::span(file_now)));

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// One character against the pattern from `at` on: how much of the pattern it took, 0 for no match.
+// Matches one character at `at` in the pattern; returns how much of the pattern it used, 0 for no
+// match.
 std::size_t match_one(std::string_view pattern, std::size_t at, char c) {
   if (pattern[at] == '?') return c == '/' ? 0 : 1;
   if (pattern[at] == '\\' && at + 1 < pattern.size()) return pattern[at + 1] == c ? 2 : 0;
@@ -60,8 +61,8 @@ bool rule_matches(std::string_view pattern, std::string_view path, bool director
 
 }  // namespace
 
-// Where a star could take one character more is remembered: one place for each of the two kinds.
-// An earlier star of the same kind never has to be asked again.
+// Backtracking positions, one for each kind of star. An earlier star of the same kind never has to
+// be tried again.
 bool matches_glob(std::string_view pattern, std::string_view text) {
   struct Star {
     std::size_t pattern = kNone;

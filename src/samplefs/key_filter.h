@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which objects of a source a sync is about, by their keys relative to its root. Pure. The meaning
-// is that of `juicefs sync`, so that a job means the same with either engine:
+// Selects the objects of a source that a sync covers, by their keys relative to its root. Pure. The
+// semantics are those of `juicefs sync`, so that a job means the same with either engine:
 //
-//   start, end   the first and the last key, in the order of bytes; empty: no bound
+//   start, end   the first and the last key, in byte order; empty: no bound
 //   rules        the includes, then the excludes. Each directory of a key and then the key itself
-//                are looked at; the first rule that matches decides: an exclude leaves it out, an
-//                include lets the next part be looked at. What no rule matches is taken.
+//                is matched; the first matching rule decides: an exclude rejects the key, an
+//                include continues with the next part. Without a match the key is selected.
 //
 // A pattern is a glob: '*' is any part of a name, '?' one character, "[a-z]" one of these, "**" any
 // part of a path. "/a" means a at the root, "a/" only directories; others match at any depth.

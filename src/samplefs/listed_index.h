@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a source to an index of all that it lists, for tests. What an engine publishes is more: it
-// rests on the generation before (merge.h).
+// Builds an index of everything that a source lists, for tests. An engine merges the listing with
+// the previous generation (merge.h).
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace paddle::samplefs {
 
-// `file` holds the new generation when this returns one, and the old one (if any) when it fails.
+// On success `file` is the new generation; after a failure it is unchanged.
 inline Result<std::shared_ptr<const Index>> sync_index(source::Source& source,
                                                        const std::string& file,
                                                        std::uint64_t generation,

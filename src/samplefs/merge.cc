@@ -61,16 +61,16 @@ Removed keep_all_but(const Index& base, const std::vector<std::string>& paths, I
   return removed;
 }
 
-Publication next_after(const Index& base, const std::string& job, bool is_sync) {
+GenerationInfo next_after(const Index& base, const std::string& job, bool is_sync) {
   const std::uint64_t generation = base.generation() + 1;
-  Publication publication{.generation = generation,
-                          .synced = is_sync ? generation : base.synced(),
-                          .ledger = base.ledger()};
-  if (!job.empty()) publication.ledger.push_back(job.substr(0, 255));
-  if (publication.ledger.size() > kLedgerSize) {
-    publication.ledger.erase(publication.ledger.begin(), publication.ledger.end() - kLedgerSize);
+  GenerationInfo info{.generation = generation,
+                      .synced = is_sync ? generation : base.synced(),
+                      .ledger = base.ledger()};
+  if (!job.empty()) info.ledger.push_back(job.substr(0, 255));
+  if (info.ledger.size() > kLedgerSize) {
+    info.ledger.erase(info.ledger.begin(), info.ledger.end() - kLedgerSize);
   }
-  return publication;
+  return info;
 }
 
 }  // namespace paddle::samplefs

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From one generation to the next: what a sync adds, updates and removes, what a removal hides, and
-// which jobs made what. Pure: indices, listings and rules in, entries of a builder out.
+// Computes the next generation from the previous one: what a sync adds, updates and removes, what a
+// removal hides, and which jobs made it. Pure: indices, listings and rules in, entries of a builder
+// out.
 //
-//   sync    what was listed is added, or replaces what was at its path. Nothing else is removed,
-//           unless the rules say so: then what is beneath the destination, is one of the keys that
-//           the rules are about and was not listed. A file that its source has no longer and that
-//           stays can be read as long as it is in the cache.
-//   remove  what is at and beneath the paths is left out. It is not remembered: a later sync that
-//           lists it brings it again.
+//   sync    a listed object is added, or replaces the entry at its path. Nothing else is removed,
+//           unless the rules request it: then entries beneath the destination that the rules select
+//           and that were not listed. A file that its source no longer has and that stays is
+//           readable as long as it is cached.
+//   remove  entries at and beneath the paths are left out. A later sync that lists them adds them
+//           again.
 //
-// What a source has and the set cannot show is remembered by origin, until a later sync of that
-// origin has looked again or all that is beneath its destination has gone.
+// Objects that a source has and the set cannot show are recorded by origin, until a later sync of
+// that origin lists again or everything beneath its destination was removed.
 
 #pragma once
 
@@ -28,26 +29,26 @@ namespace paddle::samplefs {
 struct SyncRules {
   Origin origin{};
   KeyFilter keys{};
-  bool newer_only = false;  // of files that another origin brought
+  bool newer_only = false;  // applies to files of other origins
   bool delete_unlisted = false;
 };
 
-// Objects that the rules are about; others are passed over.
+// Adds an object if the rules select it.
 Result<> add_listed(const source::Object& object, const SyncRules& rules, IndexBuilder& next);
 
-// What of `base` stays, after all was listed.
+// Keeps the files of `base` that remain. Call it after all listed objects were added.
 void keep_beside(const Index& base, const SyncRules& rules, IndexBuilder& next);
 
 struct Removed {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
 };
-// All but what is at and beneath the paths; one that is not there removes nothing.
+// Keeps all files except those at and beneath the paths. A path that does not exist has no effect.
 Removed keep_all_but(const Index& base, const std::vector<std::string>& paths, IndexBuilder& next);
 
-// How many jobs a generation remembers. More than can be at work at once.
+// How many job ids a generation keeps. More than can run at once.
 inline constexpr std::size_t kLedgerSize = 64;
-// What is said of the generation that `job` makes from `base`. An empty id is not remembered.
-Publication next_after(const Index& base, const std::string& job, bool is_sync);
+// Metadata of the generation that `job` makes from `base`. An empty id is not recorded.
+GenerationInfo next_after(const Index& base, const std::string& job, bool is_sync);
 
 }  // namespace paddle::samplefs

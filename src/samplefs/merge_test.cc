@@ -28,7 +28,7 @@ class MergeTest : public testing::Test {
  protected:
   MergeTest() { base_ = written({}); }
 
-  IndexPtr written(const std::function<void(IndexBuilder&)>& fill, const Publication& as = {}) {
+  IndexPtr written(const std::function<void(IndexBuilder&)>& fill, const GenerationInfo& as = {}) {
     IndexBuilder builder;
     if (fill) fill(builder);
     const std::string file = scratch_.path() + "/index." + std::to_string(++files_);
@@ -38,7 +38,7 @@ class MergeTest : public testing::Test {
     EXPECT_TRUE(index) << index.error().message;
     return *index;
   }
-  // The next generation becomes the base of the one after.
+  // Each generation is the base of the next.
   void sync(const std::vector<source::Object>& listing, const SyncRules& rules,
             const std::string& job = "") {
     base_ = written(
@@ -80,7 +80,7 @@ TEST_F(MergeTest, ASyncAddsAndUpdatesAndRemovesNothing) {
   EXPECT_EQ(base_->left_out(), 0u) << "what is replaced is not left out";
 }
 
-TEST_F(MergeTest, WithDeleteWhatTheSourceHasNoLongerGoes) {
+TEST_F(MergeTest, WithDeleteFilesThatTheSourceNoLongerHasAreRemoved) {
   sync({found("a"), found("b/c")}, {});
   sync({found("b/c")}, {.delete_unlisted = true});
   EXPECT_EQ(files(), (Names{"b/c=e"}));
@@ -106,7 +106,7 @@ TEST_F(MergeTest, ASecondSourceStaysBeneathItsDestination) {
   EXPECT_EQ(files(), (Names{"a=e", "val/2=o" + at})) << "and nothing outside of it";
 }
 
-TEST_F(MergeTest, DeletingIsBoundedByTheKeysThatTheSyncIsAbout) {
+TEST_F(MergeTest, DeletionIsLimitedToTheKeysOfTheSync) {
   const Names all{"a/1", "a/2", "b/1", "b/x.txt"};
   std::vector<source::Object> listing;
   for (const auto& each : all) listing.push_back(found(each));
@@ -144,7 +144,7 @@ TEST_F(MergeTest, RemovalHidesNamesUntilASyncListsThemAgain) {
   EXPECT_EQ(files(), (Names{"a=e", "b/c=e", "bc=e"}));
 }
 
-TEST_F(MergeTest, AGenerationKnowsWhoMadeItAndTheLatestSync) {
+TEST_F(MergeTest, AGenerationRecordsItsJobAndTheLatestSync) {
   sync({found("a"), found("b")}, {}, "sync-1");
   EXPECT_EQ(base_->generation(), 1u);
   EXPECT_EQ(base_->synced(), 1u);
@@ -162,7 +162,7 @@ TEST_F(MergeTest, AGenerationKnowsWhoMadeItAndTheLatestSync) {
   EXPECT_TRUE(base_->was_made_by("s99"));
 }
 
-TEST_F(MergeTest, TheDigestIsOfWhatThereIsAndNotOfHowItCame) {
+TEST_F(MergeTest, TheDigestDependsOnContentAndNotOnHistory) {
   sync({found("a"), found("b")}, {}, "one");
   const std::string first = base_->digest();
   sync({found("a"), found("b")}, {}, "two");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file of known size, written through a mapping and published whole: until publish() returns, the
-// old file (or none) stands under its name. Space is reserved first, so that a full disk is an
-// error and not a signal. One writer at a time per name.
+// A file of known size that is written through a mapping and replaced atomically: until publish()
+// returns, the name refers to the old file (or none). Space is reserved first, so that a full disk
+// is an error and not a SIGBUS. One writer at a time per name.
 
 #pragma once
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kPiece = 128 << 10;
 
-TEST(ReadAhead, BeginsOnceAFileIsReadInSequenceAndGrows) {
+TEST(ReadAhead, StartsWhenAFileIsReadSequentiallyAndGrows) {
   ReadAhead ahead;
   EXPECT_EQ(ahead.observe(2, 0, kPiece), 0u) << "a look at the header is no run";
   std::uint64_t most = 0;
@@ -20,7 +20,7 @@ TEST(ReadAhead, BeginsOnceAFileIsReadInSequenceAndGrows) {
   EXPECT_EQ(most, 4u);
 }
 
-TEST(ReadAhead, LeavesRandomReadsAlone) {
+TEST(ReadAhead, IgnoresRandomReads) {
   ReadAhead ahead;
   std::uint64_t at = 1;
   for (int i = 0; i < 1000; ++i) {
@@ -29,7 +29,7 @@ TEST(ReadAhead, LeavesRandomReadsAlone) {
   }
 }
 
-TEST(ReadAhead, FollowsSeveralFilesAndToleratesALittleDisorder) {
+TEST(ReadAhead, TracksSeveralFilesAndToleratesReordering) {
   ReadAhead ahead;
   for (std::uint64_t at = 0; at < kBlockSize; at += 2 * kPiece) {
     for (NodeId node = 2; node < 10; ++node) {
@@ -40,7 +40,7 @@ TEST(ReadAhead, FollowsSeveralFilesAndToleratesALittleDisorder) {
   for (NodeId node = 2; node < 10; ++node) EXPECT_GE(ahead.observe(node, kBlockSize, kPiece), 1u);
 }
 
-TEST(ReadAhead, ASeekBeginsAnew) {
+TEST(ReadAhead, StartsAgainAfterASeek) {
   ReadAhead ahead;
   for (std::uint64_t at = 0; at < 4 * kBlockSize; at += kPiece) ahead.observe(2, at, kPiece);
   EXPECT_EQ(ahead.observe(2, 100 * kBlockSize, kPiece), 0u);

@@ -9,18 +9,19 @@ namespace {
 class OneSource final : public Sources {
  public:
   explicit OneSource(source::Source& source) : source_(source) {}
-  Result<> read(const Block& block, std::span<std::byte> into, const source::Wait& wait) override {
-    return source_.read(block.object, block.etag, block.offset, into, wait);
+  Result<> read(const Block& block, std::span<std::byte> into,
+                const source::CallContext& context) override {
+    return source_.read(block.object, block.etag, block.offset, into, context);
   }
 
  private:
   source::Source& source_;
 };
 
-Error gave_up(const Block& block, const source::Wait& wait) {
-  if (wait.stop.stop_requested()) return {Code::kCancelled, "the read was stopped"};
+Error gave_up(const Block& block, const source::CallContext& context) {
+  if (context.stop.stop_requested()) return {Code::kCancelled, "the read was stopped"};
   return {Code::kDeadline,
-          "read " + std::string(block.path) + ": the source did not give it in time"};
+          "read " + std::string(block.path) + ": the source did not return it in time"};
 }
 
 }  // namespace
@@ -34,11 +35,11 @@ ReadThrough::ReadThrough(Store* store, source::Source& source, std::size_t recen
       recent_(recent_bytes),
       recent_failures_(clock) {}
 
-// One download in progress. Finished flights stay findable until their block is, so that nobody
-// downloads it again in between.
+// One download in progress. A finished flight stays in the map until its block can be found
+// elsewhere, so that no second download starts in between.
 struct ReadThrough::Flight {
-  explicit Flight(Who leader) : who(leader) {}
-  const Who who;
+  explicit Flight(Requester leader) : requester(leader) {}
+  const Requester requester;
   Mutex mutex;
   CondVar landed;
   bool finished GUARDED_BY(mutex) = false;
@@ -56,17 +57,17 @@ struct ReadThrough::Flight {
     landed.notify_all();
   }
 
-  // Nothing: the caller was stopped, or its time is over.
-  std::optional<Result<Bytes>> outcome(const source::Wait& wait, const Clock& clock)
+  // Nothing: the caller was stopped or its deadline passed.
+  std::optional<Result<Bytes>> outcome(const source::CallContext& context, const Clock& clock)
       EXCLUDES(mutex) {
     Lock lock(mutex);
     while (!finished) {
-      const auto left = wait.left(clock);
-      if (wait.stop.stop_requested() || left.count() == 0) return std::nullopt;
-      if (wait.limited()) {
-        landed.wait_for(mutex, wait.stop, left);
+      const auto left = context.left(clock);
+      if (context.stop.stop_requested() || left.count() == 0) return std::nullopt;
+      if (context.limited()) {
+        landed.wait_for(mutex, context.stop, left);
       } else {
-        landed.wait(mutex, wait.stop);
+        landed.wait(mutex, context.stop);
       }
     }
     if (bytes) return Result<Bytes>(bytes);
@@ -90,14 +91,14 @@ Result<bool> ReadThrough::read_local(const Block& block, std::uint64_t offset,
 }
 
 Result<> ReadThrough::read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
-                           const source::Wait& wait) {
+                           const source::CallContext& context) {
   TRY(const bool local, read_local(block, offset, into));
   if (local) return Done{};
   {
     Lock lock(mutex_);
     ++readers_;
   }
-  auto fetched = fetch(block, Who::kReader, wait);
+  auto fetched = fetch(block, Requester::kReader, context);
   {
     Lock lock(mutex_);
     if (--readers_ == 0) readers_done_.notify_all();
@@ -113,7 +114,7 @@ Result<> ReadThrough::read(const Block& block, std::uint64_t offset, std::span<s
 
 Result<> ReadThrough::fetch_ahead(const Block& block, const std::stop_token& stop) {
   if ((store_ && store_->holds(block)) || recent_.find(block.key)) return Done{};
-  TRY(const Bytes bytes, fetch(block, Who::kAhead, stop));
+  TRY(const Bytes bytes, fetch(block, Requester::kAhead, stop));
   (void)bytes;
   return Done{};
 }
@@ -122,12 +123,13 @@ Result<ReadThrough::Filled> ReadThrough::fill(const Block& block, const std::sto
   if (!store_) return Filled::kNoRoom;
   if (store_->holds(block)) return Filled::kPresent;
   if (!store_->has_room(block)) return Filled::kNoRoom;
-  TRY(const Bytes bytes, fetch(block, Who::kFiller, stop));
+  TRY(const Bytes bytes, fetch(block, Requester::kFiller, stop));
   (void)bytes;
   return store_->holds(block) ? Filled::kDownloaded : Filled::kNoRoom;
 }
 
-Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const source::Wait& wait) {
+Result<Bytes> ReadThrough::fetch(const Block& block, Requester requester,
+                                 const source::CallContext& context) {
   for (;;) {
     std::shared_ptr<Flight> flight;
     bool leader = false;
@@ -135,29 +137,32 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Who who, const source::Wait
       Lock lock(mutex_);
       auto& entry = flights_[block.key];
       if (!entry) {
-        entry = std::make_shared<Flight>(who);
+        entry = std::make_shared<Flight>(requester);
         leader = true;
       }
       flight = entry;
     }
     if (leader) {
-      auto outcome = lead(block, *flight, who, wait);
+      auto outcome = lead(block, *flight, requester, context);
       Lock lock(mutex_);
       flights_.erase(block.key);
       return outcome;
     }
-    auto outcome = flight->outcome(wait, clock_);
-    if (!outcome) return gave_up(block, wait);
-    // Someone else's stop is not ours, and readers have other deadlines than the background.
-    const bool alike = (who == Who::kReader) == (flight->who == Who::kReader);
+    auto outcome = flight->outcome(context, clock_);
+    if (!outcome) return gave_up(block, context);
+    // Another caller's stop does not apply here, and readers have other deadlines than the
+    // background.
+    const bool alike =
+        (requester == Requester::kReader) == (flight->requester == Requester::kReader);
     if (*outcome || (alike && !outcome->is(Code::kCancelled))) return *std::move(outcome);
-    if (wait.stop.stop_requested() || wait.left(clock_).count() == 0) return gave_up(block, wait);
+    if (context.stop.stop_requested() || context.left(clock_).count() == 0)
+      return gave_up(block, context);
   }
 }
 
-Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Who who,
-                                const source::Wait& wait) {
-  // The block may have arrived between our look at the store and now.
+Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Requester requester,
+                                const source::CallContext& context) {
+  // The block may have arrived since the store was checked.
   if (Bytes known = recent_.find(block.key)) {
     flight.finish(known);
     return known;
@@ -170,20 +175,21 @@ Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Who who,
       return found;
     }
   }
-  auto outcome = download(block, wait);
-  flight.finish(outcome);  // readers go on while it is written down
+  auto outcome = download(block, context);
+  flight.finish(outcome);  // readers continue while the block is stored
   if (!outcome) return outcome;
   const std::span data((*outcome)->data.get(), (*outcome)->size);
-  const auto read_back = who == Who::kReader ? ReadBack::kUnlikely : ReadBack::kExpected;
+  const auto read_back =
+      requester == Requester::kReader ? ReadBack::kUnlikely : ReadBack::kExpected;
   const bool stored = store_ && store_->put(block, data, read_back);
-  if (!stored && who != Who::kFiller) recent_.add(block.key, *outcome);
+  if (!stored && requester != Requester::kFiller) recent_.add(block.key, *outcome);
   return outcome;
 }
 
-Result<Bytes> ReadThrough::download(const Block& block, const source::Wait& wait) {
+Result<Bytes> ReadThrough::download(const Block& block, const source::CallContext& context) {
   auto bytes = std::make_shared<BlockBytes>(block.length);
   const std::span into(bytes->data.get(), bytes->size);
-  auto done = sources_.read(block, into, wait);
+  auto done = sources_.read(block, into, context);
   if (!done) {
     if (!done.is(Code::kCancelled)) failures_.fetch_add(1, std::memory_order_relaxed);
     return std::move(done).error().in("read " + std::string(block.path));

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes of a block from wherever they are nearest: the disk cache, memory, the source. A miss
-// downloads the whole block once, however many readers ask for it meanwhile, hands it to all of
-// them, and keeps it: in the store if there is room, else for a short while in memory (so that
-// a file read piece by piece is not downloaded piece by piece).
+// Reads a block from the nearest place: the disk cache, memory, or the source. A miss downloads the
+// whole block once for all concurrent readers and keeps it: in the store if there is room,
+// otherwise for a short time in memory (so that a file that is read in pieces is not downloaded in
+// pieces).
 //
-// An answer is whole or an Error. A reader has a deadline and gives up then, whoever downloads; the
-// background has none. So neither takes a failure from the other: a reader that waits for a
-// background download that fails takes over, and the other way round. What failed for a reader is
-// remembered for a moment (recent_failures.h).
+// A read is complete or an Error. A reader gives up at its deadline, also when another thread
+// downloads; background downloads have no deadline. So neither inherits a failure of the other:
+// when a download fails, a waiter of the other kind starts its own. A reader's failure is
+// remembered for a short time (recent_failures.h).
 //
-// Thread-safe. The store and the source must outlive it; so must the sources, where a set has
-// several.
+// Thread-safe. The store and the source or sources must outlive it.
 
 #pragma once
 
@@ -34,10 +33,10 @@
 
 namespace paddle::samplefs {
 
-// Where the bytes that readers got came from, and what was downloaded in all.
+// Bytes that readers received, by where they came from, and all downloads.
 struct ReadCounters {
   std::uint64_t from_cache = 0;   // bytes: disk cache
-  std::uint64_t from_memory = 0;  // bytes: kept for a while after a download
+  std::uint64_t from_memory = 0;  // bytes: kept for a short time after a download
   std::uint64_t from_source = 0;  // bytes: the reader waited for a download
   std::uint64_t downloaded = 0;   // bytes: by readers, read-ahead and fill together
   std::uint64_t downloads = 0;
@@ -50,7 +49,7 @@ class Sources {
   virtual ~Sources() = default;
   // As source::Source::read().
   virtual Result<> read(const Block& block, std::span<std::byte> into,
-                        const source::Wait& wait) = 0;
+                        const source::CallContext& context) = 0;
 };
 
 class ReadThrough {
@@ -65,22 +64,22 @@ class ReadThrough {
         clock_(clock),
         recent_(recent_bytes),
         recent_failures_(clock) {}
-  // Of a set with one source.
+  // For a set with one source.
   ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes = kRecentBytes,
               const Clock& clock = system_clock());
 
-  // For a reader who does not wait. False: only the source has the bytes; an Error: it failed to
-  // give them a moment ago. REQUIRES: a range within the block.
+  // Reads without waiting. False: only the source has the bytes; an Error: a download failed a
+  // moment ago. REQUIRES: a range within the block.
   Result<bool> read_local(const Block& block, std::uint64_t offset, std::span<std::byte> into);
 
-  // For a reader who waits. REQUIRES: a range within the block.
+  // Reads and waits for the source if necessary. REQUIRES: a range within the block.
   Result<> read(const Block& block, std::uint64_t offset, std::span<std::byte> into,
-                const source::Wait& wait);
+                const source::CallContext& context);
 
-  // Ahead of a reader: into the store or, for lack of room, memory.
+  // Downloads ahead of a reader: into the store or, without room, into memory.
   Result<> fetch_ahead(const Block& block, const std::stop_token& stop);
 
-  // Into the store or not at all: nothing is downloaded that would not be kept.
+  // Downloads into the store only: never downloads a block that would not be kept.
   enum class Filled { kPresent, kDownloaded, kNoRoom };
   Result<Filled> fill(const Block& block, const std::stop_token& stop);
 
@@ -91,14 +90,15 @@ class ReadThrough {
 
  private:
   struct Flight;
-  enum class Who { kReader, kAhead, kFiller };
+  enum class Requester { kReader, kAhead, kFiller };
 
-  Result<Bytes> fetch(const Block& block, Who who, const source::Wait& wait) EXCLUDES(mutex_);
-  Result<Bytes> lead(const Block& block, Flight& flight, Who who, const source::Wait& wait)
+  Result<Bytes> fetch(const Block& block, Requester requester, const source::CallContext& context)
       EXCLUDES(mutex_);
-  Result<Bytes> download(const Block& block, const source::Wait& wait);
+  Result<Bytes> lead(const Block& block, Flight& flight, Requester requester,
+                     const source::CallContext& context) EXCLUDES(mutex_);
+  Result<Bytes> download(const Block& block, const source::CallContext& context);
 
-  const std::unique_ptr<Sources> only_;  // when we were given one source
+  const std::unique_ptr<Sources> only_;  // set by the constructor for one source
   Store* const store_;
   Sources& sources_;
   const Clock& clock_;

@@ -15,8 +15,8 @@ namespace paddle::samplefs {
 namespace {
 
 using source::FailingSource;
+using source::FaultPoint;
 using source::MemorySource;
-using source::Moment;
 using Fault = std::optional<Error>;
 
 class ReadThroughTest : public testing::Test {
@@ -72,8 +72,8 @@ TEST_F(ReadThroughTest, WorksWithoutAStoreAndWithoutMemory) {
 TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
   cache_of(1 << 20);
   std::latch all_there(8);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead) all_there.wait();  // until everybody has asked
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead) all_there.wait();  // until all readers wait
     return {};
   });
   ReadThrough data(store_.get(), slow);
@@ -88,11 +88,11 @@ TEST_F(ReadThroughTest, ManyReadersCauseOneDownload) {
   EXPECT_EQ(memory_.reads(), 1u);
 }
 
-TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
+TEST_F(ReadThroughTest, AllReadersGetAFailureAndItIsRememberedForAMoment) {
   cache_of(1 << 20);
   std::atomic<bool> broken = true;
-  FailingSource failing(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (broken && moment == Moment::kAfterRead) return Error{Code::kUnavailable, "cut off"};
+  FailingSource failing(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (broken && point == FaultPoint::kAfterRead) return Error{Code::kUnavailable, "cut off"};
     return {};
   });
   ManualClock clock;
@@ -102,15 +102,15 @@ TEST_F(ReadThroughTest, AFailureIsToldToEverybodyAndRememberedForAMoment) {
   EXPECT_EQ(data.counters().failures, 1u);
   EXPECT_EQ(data.counters().downloaded, 0u);
   broken = false;
-  EXPECT_TRUE(read(data).is(Code::kUnavailable)) << "the kernel asks a second time at once";
+  EXPECT_TRUE(read(data).is(Code::kUnavailable)) << "the second READ of the kernel fails at once";
   EXPECT_EQ(data.counters().failures, 1u);
   clock.advance(RecentFailures::kKept);
   EXPECT_EQ(*read(data), bytes_);
 }
 
-TEST_F(ReadThroughTest, WhatANewKeyOrIndexCouldMendIsNotRemembered) {
+TEST_F(ReadThroughTest, FailuresThatAreNotRetryableAreNotRemembered) {
   std::optional<Error> fault;
-  FailingSource failing(memory_, [&](Moment, std::string_view) { return fault; });
+  FailingSource failing(memory_, [&](FaultPoint, std::string_view) { return fault; });
   ReadThrough data(nullptr, failing);
   for (const Code code : {Code::kUnauthorized, Code::kForbidden, Code::kNotFound, Code::kConflict,
                           Code::kCancelled}) {
@@ -121,10 +121,10 @@ TEST_F(ReadThroughTest, WhatANewKeyOrIndexCouldMendIsNotRemembered) {
   EXPECT_EQ(*read(data), bytes_);
 }
 
-TEST_F(ReadThroughTest, ABlockThatHasComeIsReadWhateverFailedBefore) {
+TEST_F(ReadThroughTest, ADownloadedBlockIsReadDespiteAnEarlierFailure) {
   cache_of(1 << 20);
   bool broken = true;
-  FailingSource failing(memory_, [&](Moment, std::string_view) -> Fault {
+  FailingSource failing(memory_, [&](FaultPoint, std::string_view) -> Fault {
     if (broken) return Error{Code::kDeadline, "no answer"};
     return {};
   });
@@ -136,7 +136,7 @@ TEST_F(ReadThroughTest, ABlockThatHasComeIsReadWhateverFailedBefore) {
   EXPECT_EQ(*read(data), bytes_);
 }
 
-TEST_F(ReadThroughTest, ALocalReadAsksNoSource) {
+TEST_F(ReadThroughTest, ALocalReadCallsNoSource) {
   cache_of(1 << 20);
   ReadThrough data(store_.get(), memory_);
   std::string into(bytes_.size(), '?');
@@ -159,8 +159,8 @@ TEST_F(ReadThroughTest, TheReadersDeadlineReachesTheSourceAndTheBackgroundHasNon
   class Witness final : public Sources {
    public:
     explicit Witness(std::vector<BootTime>& seen) : seen_(seen) {}
-    Result<> read(const Block&, std::span<std::byte>, const source::Wait& wait) override {
-      seen_.push_back(wait.until);
+    Result<> read(const Block&, std::span<std::byte>, const source::CallContext& context) override {
+      seen_.push_back(context.until);
       return Error{Code::kNotFound, "no such object"};
     }
 
@@ -183,8 +183,8 @@ TEST_F(ReadThroughTest, AReaderDoesNotWaitForTheBackgroundLongerThanItsOwnDeadli
   cache_of(1 << 20);
   std::binary_semaphore downloading(0);
   std::binary_semaphore go_on(0);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead) {
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead) {
       downloading.release();
       go_on.acquire();
     }
@@ -203,13 +203,13 @@ TEST_F(ReadThroughTest, AReaderDoesNotWaitForTheBackgroundLongerThanItsOwnDeadli
   EXPECT_EQ(*read(data), bytes_) << "the download went on";
 }
 
-TEST_F(ReadThroughTest, TheBackgroundTakesOverWhenTheTimeOfAReaderIsOver) {
+TEST_F(ReadThroughTest, TheBackgroundTakesOverWhenTheDeadlineOfAReaderPasses) {
   cache_of(1 << 20);
   std::binary_semaphore downloading(0);
   std::binary_semaphore filler_asks(0);
   std::atomic<int> calls = 0;
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment != Moment::kBeforeRead || calls++ > 0) return {};
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point != FaultPoint::kBeforeRead || calls++ > 0) return {};
     downloading.release();
     filler_asks.acquire();
     return Error{Code::kDeadline, "no time is left"};
@@ -239,8 +239,8 @@ TEST_F(ReadThroughTest, AReaderTakesOverWhenTheFillerIsStopped) {
   std::binary_semaphore downloading(0);
   std::binary_semaphore reader_asked(0);
   std::atomic<int> calls = 0;
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment != Moment::kBeforeRead || calls++ > 0) return {};
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point != FaultPoint::kBeforeRead || calls++ > 0) return {};
     downloading.release();
     reader_asked.acquire();
     stop.request_stop();
@@ -256,11 +256,11 @@ TEST_F(ReadThroughTest, AReaderTakesOverWhenTheFillerIsStopped) {
   });
 }
 
-TEST_F(ReadThroughTest, AStopEndsTheWaitForSomeoneElsesDownload) {
+TEST_F(ReadThroughTest, AStopEndsTheWaitForTheDownloadOfAnotherCaller) {
   std::binary_semaphore downloading(0);
   std::binary_semaphore go_on(0);
-  FailingSource slow(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead) {
+  FailingSource slow(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead) {
       downloading.release();
       go_on.acquire();
     }
@@ -282,7 +282,7 @@ TEST_F(ReadThroughTest, FillDownloadsNothingThatWouldNotBeKept) {
   EXPECT_EQ(memory_.reads(), 0u);
 }
 
-TEST_F(ReadThroughTest, FillSkipsWhatIsThere) {
+TEST_F(ReadThroughTest, FillSkipsCachedBlocks) {
   cache_of(1 << 20);
   ReadThrough data(store_.get(), memory_);
   EXPECT_EQ(*data.fill(block(), {}), ReadThrough::Filled::kDownloaded);

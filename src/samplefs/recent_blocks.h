@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last blocks that were downloaded and did not fit into the store, in memory up to a limit; the
-// one used longest ago goes first. Thread-safe.
+// An LRU cache in memory for downloaded blocks that did not fit into the store. Thread-safe.
 
 #pragma once
 
@@ -17,7 +16,7 @@
 
 namespace paddle::samplefs {
 
-// Shared by everyone who still reads from it; not zeroed before it is filled.
+// Shared by all readers; not zeroed before it is filled.
 struct BlockBytes {
   explicit BlockBytes(std::size_t length)
       : data(std::make_unique_for_overwrite<std::byte[]>(length)), size(length) {}
@@ -30,7 +29,7 @@ class RecentBlocks {
  public:
   explicit RecentBlocks(std::size_t limit) : limit_(limit) {}
 
-  Bytes find(const BlockKey& key) EXCLUDES(mutex_);  // null: not there
+  Bytes find(const BlockKey& key) EXCLUDES(mutex_);  // null: not cached
   void add(const BlockKey& key, Bytes bytes) EXCLUDES(mutex_);
 
  private:

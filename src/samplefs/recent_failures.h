@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks that the source failed to give a moment ago, and why. When a READ fails the kernel asks
-// for its first page once more before it tells the reader; that second READ takes the first one's
-// answer from here instead of waiting as long again. Thread-safe.
+// Blocks whose download failed a moment ago, with the error. When a READ fails, the kernel requests
+// its first page again before it fails the reader; the second READ returns the first one's error
+// instead of waiting as long again. Thread-safe.
 
 #pragma once
 
@@ -23,8 +23,8 @@ class RecentFailures {
 
   explicit RecentFailures(const Clock& clock) : clock_(clock) {}
 
-  // Only what may pass by itself is kept: it took long to find out. Other failures come quickly,
-  // and may be over with the next attempt (new keys, a new index).
+  // Keeps retryable errors only: they took long to detect. Other errors are detected quickly and
+  // may be fixed at the next attempt (new credentials, a new index).
   void add(const BlockKey& key, const Error& error) EXCLUDES(mutex_);
   std::optional<Error> find(const BlockKey& key) const EXCLUDES(mutex_);
 

@@ -9,7 +9,7 @@ namespace paddle::samplefs {
 namespace {
 
 constexpr int kAheadThreads = 4;
-constexpr std::size_t kAheadQueue = 16;  // more than that is not read ahead but read too early
+constexpr std::size_t kAheadQueue = 16;  // a longer queue would read too early
 
 }  // namespace
 
@@ -110,10 +110,10 @@ Result<std::size_t> SampleFiles::read(NodeId node, std::uint64_t offset, std::sp
   TRY(const Range range, range_of(node, offset, into.size()));
   if (range.size == 0) return range.size;
   plan_ahead(range);
-  const source::Wait wait(stop_.get_token(), until);
+  const source::CallContext context(stop_.get_token(), until);
   const auto wait_for = [&](const Block& block, std::uint64_t at,
                             std::span<std::byte> part) -> Result<bool> {
-    CHECK_DONE(data_.read(block, at, part, wait));
+    CHECK_DONE(data_.read(block, at, part, context));
     return true;
   };
   CHECK_DONE(for_each_part(range, into, wait_for));
@@ -129,7 +129,7 @@ Result<std::optional<std::size_t>> SampleFiles::read_local(NodeId node, std::uin
   };
   TRY(const bool whole, for_each_part(range, into, take));
   if (!whole) return std::optional<std::size_t>();
-  plan_ahead(range);  // where it is not whole, read() does that
+  plan_ahead(range);  // if it is incomplete, read() does that
   return std::optional<std::size_t>(range.size);
 }
 
@@ -167,7 +167,7 @@ void SampleFiles::read_ahead(const std::stop_token& stop) {
     const auto entry = next.place.index->at(next.place.position);
     const std::string path = next.place.index->path_of(next.place.position);
     const auto done = data_.fetch_ahead(next.place.index->block(entry, path, next.offset), stop);
-    // The reader will ask for itself and be told.
+    // The reader's own read returns the error.
     if (!done) log::debug("reading ahead failed", {{"error", done.error().message}});
   }
 }

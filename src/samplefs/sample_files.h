@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file system of a sample set: an index says what there is, a ReadThrough where the bytes are.
-// Lookup, stat, read_directory and read_local never leave the node.
+// The file system of a sample set: an index holds the names, a ReadThrough reads the data. Lookup,
+// stat, read_directory and read_local never access the network.
 //
-// switch_to() publishes a new generation. Names are then looked up in it; ids of the last
-// generations served before stay readable, because open files and cached pages refer to them. One
-// that holds the same as the one before takes its place.
+// switch_to() publishes a new generation. Names are looked up in it from then on; ids of the
+// previous generations stay readable, because open files and cached pages refer to them. A
+// generation with the same content as its predecessor replaces it.
 //
 // Thread-safe. The ReadThrough must outlive it. Destruction ends downloads in progress: their
 // readers get kCancelled.
@@ -35,9 +35,9 @@ class SampleFiles final : public FileSystem {
 
   void switch_to(std::shared_ptr<const Index> index) EXCLUDES(mutex_);
   std::shared_ptr<const Index> current() const EXCLUDES(mutex_);
-  // Those that ids are looked up in, the latest last.
+  // The generations in which ids are looked up, the latest last.
   std::vector<std::shared_ptr<const Index>> generations() const EXCLUDES(mutex_);
-  void stop() { stop_.request_stop(); }  // reads in progress and to come end with kCancelled
+  void stop() { stop_.request_stop(); }  // current and later reads end with kCancelled
 
   Result<Attr> lookup(NodeId parent, std::string_view name) override;
   Result<Attr> stat(NodeId node) override;
@@ -53,7 +53,7 @@ class SampleFiles final : public FileSystem {
     std::shared_ptr<const Index> index{};
     Index::Position position = 0;
   };
-  // Bytes of a file, as many as it has.
+  // A range of a file, cut at its end.
   struct Range {
     Place place{};
     Index::Entry entry{};
@@ -67,7 +67,7 @@ class SampleFiles final : public FileSystem {
 
   Result<Place> find(NodeId node) const EXCLUDES(mutex_);
   Result<Range> range_of(NodeId node, std::uint64_t offset, std::size_t wanted) const;
-  // Calls `read_part` for each block of it, until one says false.
+  // Calls `read_part` for each block of the range, until it returns false.
   template <typename ReadPart>
   static Result<bool> for_each_part(const Range& range, std::span<std::byte> into,
                                     const ReadPart& read_part);

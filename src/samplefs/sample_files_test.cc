@@ -17,7 +17,7 @@ namespace paddle::samplefs {
 namespace {
 
 using source::FailingSource;
-using source::Moment;
+using source::FaultPoint;
 using Fault = std::optional<Error>;
 
 std::string noise(std::size_t size, unsigned seed) {
@@ -94,7 +94,7 @@ TEST_F(SampleFilesTest, ShowsATreeInAStableOrder) {
   EXPECT_EQ(seen, 2);
 }
 
-TEST_F(SampleFilesTest, ReadsAreWholeUpToTheEnd) {
+TEST_F(SampleFilesTest, ReadsAreCompleteUpToTheEnd) {
   const std::string big = noise(2 * kBlockSize + 1000, 1);
   memory_.put("big", big);
   memory_.put("empty", "");
@@ -112,7 +112,7 @@ TEST_F(SampleFilesTest, ReadsAreWholeUpToTheEnd) {
   EXPECT_TRUE(read(files, kRootId, 0, 1).is(Code::kInvalid));
 }
 
-TEST_F(SampleFilesTest, ALocalReadIsWholeOrNone) {
+TEST_F(SampleFilesTest, ALocalReadIsCompleteOrNothing) {
   const std::string big = noise(2 * kBlockSize, 1);
   memory_.put("big", big);
   memory_.put("empty", "");
@@ -146,8 +146,8 @@ TEST_F(SampleFilesTest, AFailureInTheMiddleIsAnErrorAndNotAShortRead) {
   memory_.put("big", big);
   sync();
   std::atomic<int> reads = 0;
-  FailingSource failing(memory_, [&](Moment moment, std::string_view) -> Fault {
-    if (moment == Moment::kBeforeRead && ++reads > 1) return Error{Code::kUnavailable, "gone"};
+  FailingSource failing(memory_, [&](FaultPoint point, std::string_view) -> Fault {
+    if (point == FaultPoint::kBeforeRead && ++reads > 1) return Error{Code::kUnavailable, "gone"};
     return {};
   });
   ReadThrough data(nullptr, failing);
@@ -177,7 +177,7 @@ TEST_F(SampleFilesTest, OldIdsStayReadableAfterASwitch) {
   EXPECT_TRUE(read(files, old, 0, 10).is(Code::kConflict)) << "never the new bytes";
 }
 
-TEST_F(SampleFilesTest, OnlyTheLastGenerationsAreHeld) {
+TEST_F(SampleFilesTest, OnlyTheLastGenerationsAreKept) {
   memory_.put("a", "first");
   sync();
   ReadThrough data(nullptr, memory_);
@@ -209,7 +209,7 @@ TEST_F(SampleFilesTest, AStopEndsReads) {
 }
 
 // Random ranges in random order from several threads, with random faults of the source, damage of
-// the cache and too little room: every read that succeeds gives the true bytes, and once the
+// the cache and too little room: every read that succeeds returns the correct bytes, and once the
 // faults end, every read succeeds.
 TEST_F(SampleFilesTest, EqualsAReferenceModelUnderFaults) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
@@ -226,7 +226,7 @@ TEST_F(SampleFilesTest, EqualsAReferenceModelUnderFaults) {
     cache_of(seed == 1 ? std::uint64_t{1} << 30 : 12 << 20);
     std::atomic<bool> faulty = true;
     std::atomic<unsigned> dice = seed;
-    FailingSource failing(memory_, [&](Moment, std::string_view) -> Fault {
+    FailingSource failing(memory_, [&](FaultPoint, std::string_view) -> Fault {
       const unsigned roll = (dice.fetch_add(1) * 2654435761u) >> 24;
       if (faulty && roll < 64) return Error{Code::kUnavailable, "a fault"};
       return {};
@@ -276,7 +276,7 @@ TEST_F(SampleFilesTest, ReadsAheadInALargeFile) {
   for (std::uint64_t at = 0; at < 2 * kBlockSize; at += 256 << 10) {
     ASSERT_TRUE(read(files, node, at, 256 << 10));
   }
-  // The third block is asked for by nobody but the read-ahead; wait for it to arrive.
+  // Only the read-ahead requests the third block; wait for it to arrive.
   const Block third =
       block_at("big", index_->at(*index_->resolve("big")).etag, 6 * kBlockSize, 2 * kBlockSize);
   for (int i = 0; i < 10'000 && !store_->holds(third); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures of the engine without a mount: `samplefs_bench index 100000`, `samplefs_bench store
-// 4000`. Prints one line per figure. Cold means: dropped from the page cache file by file.
+// Benchmarks of the engine without a mount: `samplefs_bench index 100000`, `samplefs_bench store
+// 4000`. Prints one line per result. "Cold": the files were dropped from the page cache.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -17,12 +17,12 @@
 namespace paddle::samplefs {
 namespace {
 
-// A full disk is looked at again after this; someone may have made room.
+// After this time writes are tried again on a disk that was full.
 constexpr std::chrono::seconds kDiskFullPause{30};
 
 std::uint64_t space(std::uint64_t size) { return (size + 4095) / 4096 * 4096; }
 
-// Of this process: the file may be as good as ever.
+// Errors of this process (no descriptors, no memory): the file may be intact.
 bool is_shortage(int number) {
   return number == EMFILE || number == ENFILE || number == ENOMEM || number == EINTR;
 }
@@ -40,8 +40,8 @@ Result<std::unique_ptr<Store>> Store::open(StoreOptions options, const Clock& cl
   return store;
 }
 
-// What an earlier process left: taken over by name and size, verified when first served. When the
-// limit is smaller now, the rest goes.
+// Takes over the blocks of an earlier process by name and size; they are verified when first
+// served. Blocks beyond the limit are removed.
 Result<> Store::scan() {
   return for_each_block(root_.get(), [this](const BlockKey& key, std::uint64_t size) {
     Lock lock(mutex_);
@@ -73,7 +73,7 @@ bool Store::read(const Block& block, std::uint64_t offset, std::span<std::byte> 
                     (slot.verified ? read_whole(fd.get(), offset, into)
                                    : read_verifying(fd.get(), block, offset, into));
   if (!good) {
-    if (!drop(block.key, slot.serial)) return false;  // dropped meanwhile, on purpose
+    if (!drop(block.key, slot.serial)) return false;  // dropped meanwhile by another thread
     damaged_.fetch_add(1, std::memory_order_relaxed);
     log::warn("dropped a damaged block of the cache",
               {{"path", block.path}, {"offset", block.offset}});
@@ -84,7 +84,7 @@ bool Store::read(const Block& block, std::uint64_t offset, std::span<std::byte> 
   return true;
 }
 
-// A whole cache may be concerned: the log has the 1st, the 2nd, the 4th, ...
+// A whole cache may be affected: logs the 1st, the 2nd, the 4th, ...
 void Store::drop_unreadable(const Block& block, std::uint32_t serial, int number) {
   if (!drop(block.key, serial)) return;
   unreadable_errno_.store(number, std::memory_order_relaxed);
@@ -150,7 +150,7 @@ bool Store::put(const Block& block, std::span<const std::byte> data, ReadBack re
   const auto written = write_file(block, data, read_back);
   {
     Lock lock(mutex_);
-    const auto slot = slots_.find(block.key);  // ours as long as it is arriving
+    const auto slot = slots_.find(block.key);  // this thread owns it while it is arriving
     if (written) {
       slot->second.state = State::kPresent;
       slot->second.verified = true;
@@ -163,7 +163,7 @@ bool Store::put(const Block& block, std::span<const std::byte> data, ReadBack re
     ++write_failures_;
     if (written.error().code == Code::kThrottled) disk_full_until_ = clock_.boot() + kDiskFullPause;
   }
-  log::warn("can not write to the cache", {{"error", written.error().message}});
+  log::warn("cannot write to the cache", {{"error", written.error().message}});
   return false;
 }
 
@@ -180,7 +180,7 @@ Result<> Store::write_file(const Block& block, std::span<const std::byte> data,
                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return failed(errno);
   const bool keep = read_back == ReadBack::kExpected;
-  // The tail first: the file then has its final size, and the data goes out in one piece.
+  // The tail first: the file then has its final size, and the data is written at once.
   int number = write_whole(fd.get(), block.length, std::as_bytes(std::span(tail)), keep);
   if (number == 0) number = write_whole(fd.get(), 0, data, keep);
   if (number != 0) return failed(number);
@@ -190,7 +190,7 @@ Result<> Store::write_file(const Block& block, std::span<const std::byte> data,
   return Done{};
 }
 
-// The slot goes last: as long as it is there, nobody can put a new file under its name.
+// The slot is erased last: while it exists, no other thread can create a file of that name.
 bool Store::drop(const BlockKey& key, std::uint32_t serial) {
   {
     Lock lock(mutex_);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The disk cache of one node: blocks (block_format.h) in a directory of our own, one tier, with a
-// hard limit on the space they take (whole pages, trailers included).
+// The disk cache of one node: blocks (block_format.h) in one directory, one tier, with a hard limit
+// on the space they use (whole pages, trailers included).
 //
-//   lock               held by the one process that owns the store
+//   lock               held by the process that owns the store
 //   blocks.1/ab/abcd…  one file per block, named by its key
-//   tmp.1/             being written; emptied at start
+//   tmp.1/             files being written; emptied at start
 //
-// - A block appears whole or not at all (temporary file, rename). It is not synced unless asked
-//   for: after a power failure a block may be damaged, and a damaged block is a miss.
-// - Each block is verified when it is first served after a start; after that, reads go straight to
-//   the file. What does not hold is dropped and counted; so is what cannot be opened (another
-//   owner's, a disk that fails), unless this process has too many files open or no memory.
-// - When the limit is reached, or the disk is full, nothing more is admitted and nothing evicted:
-//   on a shuffled scan any fixed part of the set is as good as it gets.
-// - Reads leave no second copy in the page cache where the kernel can do that (RWF_DONTCACHE).
+// - A block appears atomically (temporary file, rename). It is not synced by default: after a power
+//   failure a block may be damaged, and a damaged block is a miss.
+// - Each block is verified when it is first served after a start; later reads go directly to the
+//   file. A block that fails is dropped and counted; so is one that cannot be opened (it belongs to
+//   another user, the disk fails), unless this process has too many open files or no memory.
+// - When the limit is reached or the disk is full, no block is admitted and none is evicted: for a
+//   shuffled scan any fixed part of the set is as good as another.
+// - Reads leave no second copy in the page cache if the kernel supports it (RWF_DONTCACHE).
 //
-// A cache never fails: a read is a hit or a miss, a put is kept or not. Thread-safe.
+// The cache never fails: a read is a hit or a miss, a put stores the block or does not.
+// Thread-safe.
 
 #pragma once
 
@@ -52,20 +53,21 @@ struct StoreStats {
   std::uint64_t refused = 0;       // no room
   std::uint64_t damaged = 0;       // dropped instead of served
   std::uint64_t unreadable = 0;    // dropped because they could not be opened
-  int unreadable_errno = 0;        // why the last of them
+  int unreadable_errno = 0;        // errno of the last of them
   std::uint64_t write_failures = 0;
 };
 
-// Whether the bytes just stored were also handed to a reader.
+// Whether the stored bytes will soon be read from the store.
 enum class ReadBack { kExpected, kUnlikely };
 
 class Store {
  public:
-  // kConflict when another process owns it, kUnavailable when the directory can not be used.
+  // kConflict when another process owns it, kUnavailable when the directory cannot be used.
   static Result<std::unique_ptr<Store>> open(StoreOptions options,
                                              const Clock& clock = system_clock());
 
-  // True: `into` holds the bytes of the block from `offset` on. REQUIRES: a range within the block.
+  // True: `into` was filled with the bytes of the block from `offset` on. REQUIRES: a range within
+  // the block.
   bool read(const Block& block, std::uint64_t offset, std::span<std::byte> into) EXCLUDES(mutex_);
   bool holds(const Block& block) const EXCLUDES(mutex_);
   bool has_room(const Block& block) const EXCLUDES(mutex_);
@@ -74,9 +76,9 @@ class Store {
   bool put(const Block& block, std::span<const std::byte> data, ReadBack read_back)
       EXCLUDES(mutex_);
 
-  // What is there, sorted: as much memory as the store takes itself, however large a set is.
+  // The keys of all blocks, sorted.
   std::vector<BlockKey> keys() const EXCLUDES(mutex_);
-  // For when an index has replaced another.
+  // Removes blocks that a new index no longer references.
   void drop_all(const std::vector<BlockKey>& keys) EXCLUDES(mutex_);
   void clear() EXCLUDES(mutex_) { drop_all(keys()); }
 
@@ -86,10 +88,10 @@ class Store {
   // One file has one state at a time, so that no two threads write or remove under one name.
   enum class State : std::uint8_t { kArriving, kPresent, kLeaving };
   struct Slot {
-    std::uint32_t serial = 0;  // tells a slot from an earlier one of the same block
+    std::uint32_t serial = 0;  // distinguishes slots of the same block over time
     std::uint32_t size = 0;    // of the file
     State state = State::kArriving;
-    bool verified = false;       // in the life of this process
+    bool verified = false;       // since this process started
     bool in_page_cache = false;  // written, not yet read back
   };
   using Slots = std::unordered_map<BlockKey, Slot, BlockKeyHash>;
@@ -103,7 +105,7 @@ class Store {
   Result<> write_file(const Block& block, std::span<const std::byte> data, ReadBack read_back);
   bool read_verifying(int fd, const Block& block, std::uint64_t offset, std::span<std::byte> into);
   void drop_unreadable(const Block& block, std::uint32_t serial, int number) EXCLUDES(mutex_);
-  // Serial 0 means any. False: it is not there, or another one is.
+  // Serial 0 matches any slot. False: the block is absent, or its slot has another serial.
   bool drop(const BlockKey& key, std::uint32_t serial) EXCLUDES(mutex_);
 
   const StoreOptions options_;
@@ -120,7 +122,7 @@ class Store {
   mutable Mutex mutex_;  // innermost; never held across I/O
   Slots slots_ GUARDED_BY(mutex_);
   std::uint32_t serials_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t used_ GUARDED_BY(mutex_) = 0;  // what is being written included
+  std::uint64_t used_ GUARDED_BY(mutex_) = 0;  // includes blocks being written
   std::uint64_t bytes_stored_ GUARDED_BY(mutex_) = 0;
   std::uint64_t refused_ GUARDED_BY(mutex_) = 0;
   std::uint64_t write_failures_ GUARDED_BY(mutex_) = 0;

@@ -41,7 +41,7 @@ using Directory = std::unique_ptr<DIR, CloseDirectory>;
 // kNotFound when there is none.
 Result<Directory> open_folder(int root, const std::string& name) {
   UniqueFd fd(::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "no such folder"};
+  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "no such directory"};
   if (!fd) return failed("open " + name);
   Directory directory(::fdopendir(fd.get()));
   if (!directory) return failed("open " + name);
@@ -60,7 +60,7 @@ Result<> empty_temporary(int root) {
 }  // namespace
 
 Result<StoreFolders> open_store_folders(const std::string& directory) {
-  std::error_code ignored;  // whatever went wrong shows when it is opened
+  std::error_code ignored;  // errors show when it is opened
   std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), ignored);
   ::mkdir(directory.c_str(), 0700);
   StoreFolders folders;

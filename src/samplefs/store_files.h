@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folders and file names of a store (drawn in store.h).
+// Directories and file names of a store (layout in store.h).
 
 #pragma once
 
@@ -25,10 +25,10 @@ Result<StoreFolders> open_store_folders(const std::string& directory);
 std::string block_file(const BlockKey& key);  // relative to the root
 std::string temporary_file(std::uint64_t number);
 
-// The temporary file becomes the block, whole. 0 or an errno.
+// Renames the temporary file to the block. Returns 0 or an errno.
 int publish_block(int root, const std::string& temporary, const BlockKey& key);
 
-// Each block found; false removes it. Files with other names are left alone.
+// Calls `visit` for each block; false removes it. Other files are not touched.
 using BlockVisitor = std::function<bool(const BlockKey& key, std::uint64_t size)>;
 Result<> for_each_block(int root, const BlockVisitor& visit);
 

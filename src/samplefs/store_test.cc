@@ -71,7 +71,7 @@ class StoreTest : public testing::Test {
   ManualClock clock_;
 };
 
-TEST_F(StoreTest, KeepsWhatItWasGiven) {
+TEST_F(StoreTest, ReturnsStoredBlocks) {
   auto store = open();
   const std::string bytes = content(110'000);
   EXPECT_EQ(get(*store, "a", bytes), "miss");
@@ -173,7 +173,7 @@ TEST_F(StoreTest, AFileThatVanishesOrShrinksWhileItRunsIsAMiss) {
   EXPECT_EQ(get(*store, "gone", bytes), bytes);
 }
 
-TEST_F(StoreTest, FillsAndThenFreezes) {
+TEST_F(StoreTest, AdmitsBlocksUntilItIsFullAndEvictsNone) {
   const std::string bytes = content(8000);  // two pages with its trailer
   auto store = open(10 * 8192 + 4096);
   int kept = 0;
@@ -212,7 +212,7 @@ TEST_F(StoreTest, ABlockThatCannotBeOpenedIsDroppedCountedAndFetchedAgain) {
   const std::string bytes = content(5000);
   ASSERT_TRUE(put(*store, "a", bytes));
   ASSERT_TRUE(put(*store, "b", bytes));
-  // What open(2) refuses to everybody (ENXIO), as it refuses another owner's file (EPERM).
+  // A file that open(2) refuses to every user (ENXIO), like another owner's file (EPERM).
   const std::string file = file_of("a", bytes);
   fs::remove(file);
   ASSERT_EQ(::mknod(file.c_str(), S_IFSOCK | 0600, 0), 0);
@@ -227,7 +227,7 @@ TEST_F(StoreTest, ABlockThatCannotBeOpenedIsDroppedCountedAndFetchedAgain) {
   EXPECT_EQ(get(*store, "b", bytes), bytes);
 }
 
-TEST_F(StoreTest, TooManyOpenFilesIsNoFaultOfTheBlock) {
+TEST_F(StoreTest, TooManyOpenFilesDoNotDropTheBlock) {
   auto store = open();
   const std::string bytes = content(5000);
   ASSERT_TRUE(put(*store, "a", bytes));
@@ -242,7 +242,7 @@ TEST_F(StoreTest, TooManyOpenFilesIsNoFaultOfTheBlock) {
   EXPECT_EQ(get(*store, "a", bytes), bytes);
 }
 
-TEST_F(StoreTest, KeepsOnlyWhatIsWanted) {
+TEST_F(StoreTest, DropsOnlyTheGivenBlocks) {
   auto store = open();
   const std::string bytes = content(100);
   for (const char* path : {"a", "b", "c"}) ASSERT_TRUE(put(*store, path, bytes));
@@ -259,7 +259,7 @@ TEST_F(StoreTest, KeepsOnlyWhatIsWanted) {
   EXPECT_EQ(store->stats().damaged, 0u);
 }
 
-TEST_F(StoreTest, CanNotBeMadeOfAFile) {
+TEST_F(StoreTest, RejectsAFileAsItsDirectory) {
   std::ofstream(scratch_.path() + "/file") << "x";
   EXPECT_TRUE(
       Store::open({.directory = scratch_.path() + "/file", .limit = 1}).is(Code::kUnavailable));
@@ -286,7 +286,7 @@ TEST_F(StoreTest, ManyThreadsAtOnceGetTheirOwnBytes) {
   EXPECT_EQ(store->stats().damaged, 0u);
 }
 
-// In a child with a file system of its own; returns what went wrong, 0 for nothing.
+// Runs in a child process with a file system of its own; returns the failed step, 0 on success.
 int fill_a_small_disk(const std::string& directory, ManualClock& clock) {
   if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 77;
   fs::create_directory(directory);
@@ -304,7 +304,7 @@ int fill_a_small_disk(const std::string& directory, ManualClock& clock) {
     kept += store.put(block_of(path, bytes), std::as_bytes(std::span(bytes)), ReadBack::kUnlikely);
   }
   if (kept < 5 || kept > 20) return 2;
-  if (store.stats().write_failures != 1) return 3;  // then it waits before it tries again
+  if (store.stats().write_failures != 1) return 3;  // it waits before it tries again
   if (!fs::is_empty(directory + "/tmp.1")) return 4;
   std::string into(bytes.size(), '?');
   if (!store.read(block_of("0", bytes), 0, std::as_writable_bytes(std::span(into)))) return 5;
@@ -317,7 +317,7 @@ int fill_a_small_disk(const std::string& directory, ManualClock& clock) {
   return 0;
 }
 
-TEST_F(StoreTest, AFullDiskStopsTheFillingAndNothingElse) {
+TEST_F(StoreTest, AFullDiskStopsOnlyWrites) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) ::_exit(fill_a_small_disk(scratch_.path() + "/small", clock_));

@@ -20,7 +20,7 @@ void UnreferencedBlocks::needs(const BlockKey& key) {
 void UnreferencedBlocks::needs(const Index& index,
                                const std::function<bool(Index::Position)>& which) {
   for (Index::Position position = 0; position < index.size(); ++position) {
-    if (count_ == stored_.size()) return;  // all of them are needed already
+    if (count_ == stored_.size()) return;  // all blocks are marked already
     const auto entry = index.at(position);
     if (entry.directory || (which && !which(position))) continue;
     const std::string path = index.path_of(position);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of the blocks that a store has, those that nobody needs. Takes as much memory as there are blocks
-// in the store; how large the files are that need them does not matter. Pure.
+// Finds the blocks of a store that no index references. Memory is proportional to the number of
+// blocks in the store, not to the size of the files. Pure.
 
 #pragma once
 
@@ -18,7 +18,7 @@ class UnreferencedBlocks {
   explicit UnreferencedBlocks(std::vector<BlockKey> stored);  // sorted
 
   void needs(const BlockKey& key);
-  // All files of an index, or those that `which` takes.
+  // Marks the blocks of all files of an index, or of those for which `which` returns true.
   void needs(const Index& index, const std::function<bool(Index::Position)>& which = {});
   std::vector<BlockKey> rest() const;
 

@@ -166,7 +166,7 @@ Result<Listed> DirectorySource::list(const ObjectSink& sink, std::stop_token sto
 }
 
 Result<> DirectorySource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                               std::span<std::byte> into, const Wait& wait) {
+                               std::span<std::byte> into, const CallContext& context) {
   if (into.empty()) return Done{};
   if (!is_path(path)) return Error{Code::kInvalid, "not a path of a sample"};
   if (offset > INT64_MAX || into.size() > INT64_MAX - offset) {
@@ -177,9 +177,9 @@ Result<> DirectorySource::read(std::string_view path, std::string_view etag, std
   if (!fd) return error_of(errno, "open");
   CHECK_DONE(expect_version(fd.get(), etag, offset + into.size()));
   while (!into.empty()) {
-    if (wait.stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
-    if (wait.left(clock_).count() == 0) {
-      return Error{Code::kDeadline, "the directory did not give the bytes in time"};
+    if (context.stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
+    if (context.left(clock_).count() == 0) {
+      return Error{Code::kDeadline, "the directory did not return the bytes in time"};
     }
     const ssize_t got = ::pread(fd.get(), into.data(), std::min(into.size(), std::size_t{1} << 20),
                                 static_cast<off_t>(offset));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A directory of this machine as a source. The kernel resolves every path beneath the root
-// (openat2, RESOLVE_BENEATH): neither ".." nor a symbolic link leads out. A link to a file beneath
-// the root is that file; links to directories are not followed (they may be circles), and special
+// A local directory as a source. The kernel resolves every path beneath the root (openat2,
+// RESOLVE_BENEATH): neither ".." nor a symbolic link leads out. A link to a file beneath the root
+// is listed as that file; links to directories are not followed (they may form cycles), and special
 // files are left out.
 //
 // The etag is made of inode, size and modification time, and compared before and after each read.
@@ -20,13 +20,13 @@ namespace paddle::source {
 
 class DirectorySource final : public Source {
  public:
-  // kNotFound, kForbidden, or kInvalid when it is no directory.
+  // kNotFound, kForbidden, or kInvalid when it is not a directory.
   static Result<std::unique_ptr<DirectorySource>> open(const std::string& directory,
                                                        const Clock& clock = system_clock());
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, const Wait& wait) override;
+                std::span<std::byte> into, const CallContext& context) override;
 
  private:
   DirectorySource(UniqueFd root, const Clock& clock) : root_(std::move(root)), clock_(clock) {}

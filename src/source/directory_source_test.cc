@@ -81,7 +81,7 @@ TEST_F(DirectorySourceTest, ALinkToAFileBeneathTheRootIsThatFile) {
   EXPECT_TRUE(read("link", found.at("link").etag, 6));
 }
 
-TEST_F(DirectorySourceTest, CirclesAndSpecialFilesAreLeftOut) {
+TEST_F(DirectorySourceTest, CyclesAndSpecialFilesAreLeftOut) {
   fs::create_directory_symlink("..", top_ / "root/sub/circle");
   ASSERT_EQ(::mkfifo((top_ / "root/pipe").c_str(), 0600), 0);
   EXPECT_EQ(listing().size(), 1u);

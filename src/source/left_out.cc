@@ -17,7 +17,7 @@ bool is_hidden(std::uint32_t c) {
          c >= 0xe0000;
 }
 
-// Bytes of the visible UTF-8 character that the text begins with; 0: it begins with none.
+// Length of the visible UTF-8 character at the start of the text; 0 if there is none.
 std::size_t visible(std::string_view text) {
   const auto byte = [&](std::size_t i) -> std::uint32_t {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a source has and a set of samples cannot show: how many, and the first few by name with the
-// reason. Names come from whoever can write to the source: in an example they are quoted, short and
-// printable, so that it can go into logs, events and terminals as it is. Pure values.
+// Objects of a source that a sample set cannot show: their number, and the first few by name with
+// the reason. Names are untrusted (anyone with write access to the source chooses them): in
+// examples they are quoted, short and printable, so that examples are safe in logs, events and
+// terminals. Pure.
 
 #pragma once
 
@@ -14,9 +15,9 @@
 
 namespace paddle::source {
 
-// The name in quotes. What is not printable is shown as \xNN; of a long name the begin and "...".
+// The name in quotes. Unprintable bytes become \xNN; a long name is cut and ends with "...".
 std::string shown_name(std::string_view name);
-// Whether all of a text is what shown_name() leaves as it is.
+// True if shown_name() would not change the text.
 bool is_printable(std::string_view text);
 
 struct LeftOut {

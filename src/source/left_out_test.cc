@@ -22,7 +22,7 @@ TEST(LeftOut, CountsAllAndNamesTheFirstFew) {
   EXPECT_EQ(sum.examples[1], "'0//x' (why)");
 }
 
-TEST(LeftOut, NamesAreShownSoThatTheyCanGoAnywhere) {
+TEST(LeftOut, NamesArePrintable) {
   EXPECT_EQ(shown_name("图片/貓.jpg"), "'图片/貓.jpg'");
   EXPECT_EQ(shown_name("a\nb\x1b[31m\x7f"), "'a\\x0ab\\x1b[31m\\x7f'");
   EXPECT_EQ(shown_name(std::string_view("a\0b", 3)), "'a\\x00b'");
@@ -50,7 +50,7 @@ TEST(LeftOut, NoNameMakesAnExampleThatCannotBeStored) {
   }
 }
 
-TEST(PathRules, SayWhatIsWrongWithAPath) {
+TEST(PathRules, ExplainWhyAPathIsInvalid) {
   EXPECT_EQ(why_no_path("a/b"), "");
   EXPECT_EQ(why_no_path("a//b"), "an empty part");
   EXPECT_EQ(why_no_path("/a"), "an empty part");

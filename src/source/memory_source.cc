@@ -57,8 +57,8 @@ Result<Listed> MemorySource::list(const ObjectSink& sink, std::stop_token stop) 
 }
 
 Result<> MemorySource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                            std::span<std::byte> into, const Wait& wait) {
-  if (wait.stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
+                            std::span<std::byte> into, const CallContext& context) {
+  if (context.stop.stop_requested()) return Error{Code::kCancelled, "the read was stopped"};
   if (into.empty()) return Done{};
   Lock lock(mutex_);
   const auto found = objects_.find(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source in memory: the reference for what a source means, and the one that tests use.
+// A source in memory: the reference implementation, used by tests.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace paddle::source {
 
 class MemorySource final : public Source {
  public:
-  // A new version each time, even of the same bytes.
+  // Every put() makes a new version, also with the same bytes.
   void put(const std::string& path, std::string bytes) EXCLUDES(mutex_);
   void remove(const std::string& path) EXCLUDES(mutex_);
 
@@ -22,7 +22,7 @@ class MemorySource final : public Source {
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override EXCLUDES(mutex_);
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, const Wait& wait) override EXCLUDES(mutex_);
+                std::span<std::byte> into, const CallContext& context) override EXCLUDES(mutex_);
 
  private:
   struct Version {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which names a sample may have: what every file system can show. Components are not empty, not "."
-// or "..", at most 255 bytes, without NUL; a path is at most 4095 bytes. Pure.
+// The valid names of samples: those that every file system supports. Components are not empty, not
+// "." or "..", at most 255 bytes, without NUL; a path is at most 4095 bytes. Pure.
 
 #pragma once
 
@@ -16,9 +16,9 @@ inline constexpr std::size_t kMaxEtagSize = 255;
 
 bool is_name(std::string_view name);
 bool is_path(std::string_view path);
-// What is wrong with it, in a few words; empty for a path.
+// Why the path is invalid, in a few words; empty for a valid path.
 std::string_view why_no_path(std::string_view path);
-// Printable ASCII without quotes and spaces, so that it can go into a header as it is.
+// Printable ASCII without quotes and spaces, so that it is a valid header value.
 bool is_etag(std::string_view etag);
 
 }  // namespace paddle::source

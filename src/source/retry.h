@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When to ask a source again: back-off that doubles, with jitter, and what the server asked for if
+// The retry policy of sources: exponential back-off with jitter, or the server's Retry-After if
 // that is longer. Pure.
 
 #pragma once
@@ -13,15 +13,15 @@
 namespace paddle::source {
 
 struct RetryPolicy {
-  int attempts = 7;  // in all: gives up after about 13 s of pauses
+  int attempts = 7;  // in total; gives up after pauses of about 13 s
   std::chrono::milliseconds first{200};
   std::chrono::milliseconds longest{5'000};
-  std::chrono::milliseconds longest_asked{30'000};  // of a Retry-After
+  std::chrono::milliseconds longest_asked{30'000};  // limit of a Retry-After
 };
 
-// The pause before the next attempt, nothing when there is to be none. `made` counts the attempts
-// so far, `jitter` is in [0, 1). A changed object (kConflict) is never asked for again: the answer
-// would stay the same.
+// Returns the pause before the next attempt, or nothing to give up. `made` counts the attempts so
+// far, `jitter` is in [0, 1). A changed object (kConflict) is not retried: the result would be the
+// same.
 std::optional<std::chrono::milliseconds> pause_after(const Error& error, int made, double jitter,
                                                      const RetryPolicy& policy);
 

@@ -18,7 +18,7 @@ TEST(Retry, DoublesUpToALimitAndThenGivesUp) {
   EXPECT_GT(pause_after(busy, 1, 0.9, kPolicy), milliseconds(180));
 }
 
-TEST(Retry, ListensToTheServerWithinReason) {
+TEST(Retry, HonoursRetryAfterUpToALimit) {
   Error slow{Code::kThrottled, "slow down"};
   slow.retry_after = milliseconds(8000);
   EXPECT_EQ(pause_after(slow, 1, 0.0, kPolicy), milliseconds(8000));
@@ -26,7 +26,7 @@ TEST(Retry, ListensToTheServerWithinReason) {
   EXPECT_EQ(pause_after(slow, 1, 0.0, kPolicy), kPolicy.longest_asked);
 }
 
-TEST(Retry, DoesNotRepeatWhatWillFailAgain) {
+TEST(Retry, DoesNotRetryPermanentErrors) {
   for (const Code code : {Code::kConflict, Code::kNotFound, Code::kForbidden, Code::kInvalid,
                           Code::kCancelled, Code::kUnauthorized}) {
     EXPECT_EQ(pause_after(Error{code, ""}, 1, 0.5, kPolicy), std::nullopt);

@@ -76,7 +76,7 @@ Result<S3Object> parse_contents(XmlReader& xml) {
       const auto* end = text.data() + text.size();
       const auto parsed = std::from_chars(text.data(), end, object.size);
       sized = parsed.ec == std::errc{} && parsed.ptr == end && object.size <= INT64_MAX;
-      if (!sized) return bad("has an object with a size that is no number");
+      if (!sized) return bad("has an object whose size is not a number");
     }
   }
   if (object.key.empty() || !sized) return bad("has an object without a key or a size");
@@ -114,7 +114,7 @@ Result<S3Page> parse_s3_page(std::string_view text) {
   } else if (!encoding.empty()) {
     return bad("has an unknown encoding");
   }
-  if (page.truncated && page.next.empty()) return bad("goes on, but does not say where");
+  if (page.truncated && page.next.empty()) return bad("is truncated without a continuation token");
   return page;
 }
 

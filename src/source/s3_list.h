@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answers of an S3 server, from XML to values: a page of ListObjectsV2, and the code of an
-// error. Input is hostile. Pure.
+// Parses XML responses of an S3 server: a page of ListObjectsV2, and the code of an error. The
+// input is untrusted. Pure.
 
 #pragma once
 
@@ -30,12 +30,12 @@ struct S3Page {
   bool operator==(const S3Page&) const = default;
 };
 
-// kInvalid when it is not a listing, or one that lacks a key, size or etag. Keys are decoded when
-// the answer says that they are encoded (encoding-type=url), where '+' is a space.
+// kInvalid when it is not a listing, or lacks a key, size or etag. Keys are decoded if the response
+// declares encoding-type=url, where '+' is a space.
 Result<S3Page> parse_s3_page(std::string_view xml);
 
-// "NoSuchKey" and the like; empty when there is none. Nothing else of an error document is ever
-// looked at or shown: servers repeat access keys and signatures in there.
+// "NoSuchKey" and the like; empty when there is none. The rest of an error document is never used
+// or logged: servers repeat access keys and signatures in it.
 std::string s3_error_code(std::string_view xml);
 
 }  // namespace paddle::source

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as the answer of an S3 server: no crash, no endless loop, and what is accepted keeps
-// the promises of s3_list.h.
+// Arbitrary bytes as the response of an S3 server: no crash, no endless loop, and accepted pages
+// satisfy s3_list.h.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

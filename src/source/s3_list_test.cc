@@ -37,7 +37,7 @@ TEST(S3List, ReadsAPage) {
   EXPECT_EQ(rfc3339_micro(page->objects[0].modified), "2024-03-01T12:00:00.250000Z");
 }
 
-TEST(S3List, DecodesKeysOnlyWhenTheServerSaysThatTheyAreEncoded) {
+TEST(S3List, DecodesKeysOnlyWhenTheyAreDeclaredAsEncoded) {
   const auto plain = parse_s3_page(listing(contents("a+b%20c")));
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->objects[0].key, "a+b%20c");
@@ -58,7 +58,7 @@ TEST(S3List, AnEmptyBucketIsAnEmptyPage) {
   EXPECT_EQ(*page, S3Page{});
 }
 
-TEST(S3List, RefusesWhatIsNoListing) {
+TEST(S3List, RejectsOtherDocuments) {
   const std::string whole = listing(contents("k"));
   for (std::size_t size = 0; size + 2 < whole.size(); ++size) {
     EXPECT_TRUE(parse_s3_page(whole.substr(0, size)).is(Code::kInvalid)) << size;
@@ -84,7 +84,7 @@ TEST(S3List, RefusesWhatIsNoListing) {
   }
 }
 
-TEST(S3List, DoesNotDescendForever) {
+TEST(S3List, LimitsTheDepthOfElements) {
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "<a>";
   EXPECT_TRUE(parse_s3_page(listing(deep)).is(Code::kInvalid));
@@ -99,7 +99,7 @@ TEST(S3List, AnErrorShowsItsCodeAndNothingElse) {
   EXPECT_EQ(s3_error_code(""), "");
 }
 
-TEST(Xml, DecodesReferencesAndRefusesNonsense) {
+TEST(Xml, DecodesReferencesAndRejectsOthers) {
   EXPECT_EQ(*decode_xml("a&amp;&lt;&gt;&quot;&apos;&#65;&#x1F408;"), "a&<>\"'A\xf0\x9f\x90\x88");
   for (const char* bad :
        {"&", "&;", "&#0;", "&#xD800;", "&#x110000;", "&#99999999999;", "&#x;", "&amp", "&nbsp;"}) {

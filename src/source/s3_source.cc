@@ -6,20 +6,20 @@
 
 #include "net/values/url.h"
 #include "source/path_rules.h"
-#include "source/s3_answer.h"
 #include "source/s3_list.h"
+#include "source/s3_response.h"
 
 namespace paddle::source {
 namespace {
 
 using std::chrono::milliseconds;
 
-// Zero as `limit` means none.
+// A limit of zero means no limit.
 milliseconds shorter(milliseconds limit, milliseconds left) {
   return limit.count() > 0 ? std::min(limit, left) : left;
 }
 
-// What consoles and gateways put where a directory is to be seen; the prefix itself may be one.
+// An empty object by which consoles and gateways mark a directory; the prefix itself may be one.
 bool is_directory_mark(std::string_view path, std::uint64_t size) {
   if (size != 0) return false;
   if (path.empty()) return true;
@@ -59,13 +59,13 @@ S3Source::S3Source(S3Options options, Address address, const Clock& clock, Rando
       random_(random),
       http_(options_.http, clock) {}
 
-Result<> S3Source::persist(const Attempt& attempt, const Wait& wait) {
+Result<> S3Source::persist(const Attempt& attempt, const CallContext& context) {
   for (int made = 1;; ++made) {
     auto done = attempt();
     if (done) return done;
     const auto pause = pause_after(done.error(), made, random_.uniform(), options_.retry);
-    if (!pause || *pause >= wait.left(clock_)) return done;
-    if (!clock_.sleep(*pause, wait.stop))
+    if (!pause || *pause >= context.left(clock_)) return done;
+    if (!clock_.sleep(*pause, context.stop))
       return Error{Code::kCancelled, "stopped while waiting to retry"};
   }
 }
@@ -98,12 +98,12 @@ net::HttpRequest S3Source::signed_request(const std::string& path, const Query& 
           .idempotent = true};
 }
 
-Result<net::HttpCall> S3Source::call(const Wait& wait) const {
+Result<net::HttpCall> S3Source::call(const CallContext& context) const {
   net::HttpCall call{
-      .timeout = options_.timeout, .header_timeout = options_.header_timeout, .stop = wait.stop};
-  if (!wait.limited()) return call;
-  const auto left = std::chrono::ceil<milliseconds>(wait.left(clock_));
-  if (left.count() == 0) return Error{Code::kDeadline, "no time is left to ask the server"};
+      .timeout = options_.timeout, .header_timeout = options_.header_timeout, .stop = context.stop};
+  if (!context.limited()) return call;
+  const auto left = std::chrono::ceil<milliseconds>(context.left(clock_));
+  if (left.count() == 0) return Error{Code::kDeadline, "no time is left to call the server"};
   call.timeout = shorter(call.timeout, left);
   call.header_timeout = shorter(call.header_timeout, std::max(left / 2, milliseconds{1}));
   return call;
@@ -139,7 +139,7 @@ Result<Listed> S3Source::list(const ObjectSink& sink, std::stop_token stop) {
     for (S3Object& object : page.objects) {
       if (stop.stop_requested()) return Error{Code::kCancelled, "the listing was stopped"};
       if (!object.key.starts_with(prefix)) {
-        return Error{Code::kInvalid, "the listing holds a key outside of the prefix"};
+        return Error{Code::kInvalid, "the listing contains a key outside of the prefix"};
       }
       std::string path = object.key.substr(prefix.size());
       if (const auto why = why_no_path(path); !why.empty()) {
@@ -155,20 +155,20 @@ Result<Listed> S3Source::list(const ObjectSink& sink, std::stop_token stop) {
     }
     if (!page.truncated) return listed;
     if (page.next == token) {
-      return Error{Code::kInvalid, "the listing goes in circles: the same page twice"};
+      return Error{Code::kInvalid, "the listing repeats a page"};
     }
     token = std::move(page.next);
   }
 }
 
 Result<> S3Source::read_once(const std::string& key, std::string_view etag, std::uint64_t offset,
-                             std::span<std::byte> into, const Wait& wait) {
+                             std::span<std::byte> into, const CallContext& context) {
   const std::string range =
       "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + into.size() - 1);
   std::size_t received = 0;
   const auto sink = [&](std::string_view piece) -> Result<> {
     if (piece.size() > into.size() - received) {
-      return Error{Code::kInvalid, "the server sent more bytes than asked for"};
+      return Error{Code::kInvalid, "the server sent more bytes than requested"};
     }
     std::memcpy(into.data() + received, piece.data(), piece.size());
     received += piece.size();
@@ -177,21 +177,21 @@ Result<> S3Source::read_once(const std::string& key, std::string_view etag, std:
   const auto request =
       signed_request(address_.root + "/" + uri_encode(key, true), {},
                      {{"range", range}, {"if-match", "\"" + std::string(etag) + "\""}});
-  TRY(const net::HttpCall limits, call(wait));
+  TRY(const net::HttpCall limits, call(context));
   TRY(const net::HttpReply reply, http_.stream(request, sink, limits));
   if (reply.status != 200 && reply.status != 206) return s3_error_of(reply);
   return check_s3_range(reply, etag, offset, into.size(), received);
 }
 
 Result<> S3Source::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                        std::span<std::byte> into, const Wait& wait) {
+                        std::span<std::byte> into, const CallContext& context) {
   if (into.empty()) return Done{};
   if (!is_path(path) || !is_etag(etag) || offset > INT64_MAX || into.size() > INT64_MAX - offset) {
     return Error{Code::kInvalid, "not a range of a sample"};
   }
-  if (options_.pace) CHECK_DONE(options_.pace->take(into.size(), wait.stop));
+  if (options_.rate_limiter) CHECK_DONE(options_.rate_limiter->take(into.size(), context.stop));
   const std::string key = options_.uri.prefix + std::string(path);
-  return persist([&] { return read_once(key, etag, offset, into, wait); }, wait);
+  return persist([&] { return read_once(key, etag, offset, into, context); }, context);
 }
 
 }  // namespace paddle::source

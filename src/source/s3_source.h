@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An S3 bucket, or a prefix of one, as a source. ListObjectsV2 page by page, GET with Range and
-// If-Match, and the ETag of each answer compared as well (some servers ignore If-Match). Signed
-// with SigV4, or anonymous when there is no access key. Transient failures are retried (retry.h) as
-// long as the caller's time allows; of that, one attempt waits for the beginning of an answer for
-// half of what is left at most, so that a connection that died does not take all of it.
+// If-Match, and a check of each response's ETag (some servers ignore If-Match). Requests are signed
+// with SigV4, or anonymous without an access key. Transient failures are retried (retry.h) within
+// the caller's deadline; one attempt waits for the first byte of a response at most half of the
+// remaining time, so that a dead connection does not use it up.
 //
-// Thread-safe: each call has its own connection, kept alive for the next one.
+// Thread-safe: each call uses its own connection, which is kept alive for later calls.
 
 #pragma once
 
@@ -32,20 +32,20 @@ struct S3Options {
   RetryPolicy retry{};
   int page_size = 1000;
   std::chrono::milliseconds timeout{120'000};        // of one request
-  std::chrono::milliseconds header_timeout{30'000};  // until it begins to answer
-  Pace* pace = nullptr;                              // none: unlimited
+  std::chrono::milliseconds header_timeout{30'000};  // until the first byte of the response
+  RateLimiter* rate_limiter = nullptr;               // null: unlimited
 };
 
 class S3Source final : public Source {
  public:
-  // kInvalid for an endpoint that is not one. Connects to nothing yet.
+  // kInvalid for an invalid endpoint. Does not connect.
   static Result<std::unique_ptr<S3Source>> create(S3Options options,
                                                   const Clock& clock = system_clock(),
                                                   Random& random = system_random());
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, const Wait& wait) override;
+                std::span<std::byte> into, const CallContext& context) override;
 
  private:
   struct Address {
@@ -57,13 +57,13 @@ class S3Source final : public Source {
 
   S3Source(S3Options options, Address address, const Clock& clock, Random& random);
 
-  Result<> persist(const Attempt& attempt, const Wait& wait);
+  Result<> persist(const Attempt& attempt, const CallContext& context);
   Result<> read_once(const std::string& key, std::string_view etag, std::uint64_t offset,
-                     std::span<std::byte> into, const Wait& wait);
+                     std::span<std::byte> into, const CallContext& context);
   Result<std::string> list_once(const std::string& token, const std::stop_token& stop);
   net::HttpRequest signed_request(const std::string& path, const Query& query, Headers headers);
-  // kDeadline when no time is left.
-  Result<net::HttpCall> call(const Wait& wait) const;
+  // kDeadline when the deadline has passed.
+  Result<net::HttpCall> call(const CallContext& context) const;
 
   const S3Options options_;
   const Address address_;

@@ -51,7 +51,7 @@ TEST(S3Source, AWrongSecretIsForbiddenAndShowsNoCredential) {
   EXPECT_EQ(server.seen().size(), 1u) << "not worth another attempt";
 }
 
-TEST(S3Source, DirectoryObjectsAndPathsNobodyCanShowAreLeftOut) {
+TEST(S3Source, DirectoryObjectsAndInvalidPathsAreLeftOut) {
   FakeS3 server{kKeys};
   for (const char* key : {"dir/", "dir/x", "a//b", "a/../b", "/lead"}) server.put(key, "x");
   auto source = *S3Source::create(options_for(server));
@@ -64,7 +64,7 @@ TEST(S3Source, DirectoryObjectsAndPathsNobodyCanShowAreLeftOut) {
                                       "'a//b' (an empty part)", "'dir/' (an empty part)"}));
 }
 
-TEST(S3Source, AMarkOfADirectoryIsNothingThatIsMissing) {
+TEST(S3Source, ADirectoryMarkerIsNotCountedAsLeftOut) {
   FakeS3 server{kKeys};
   server.put("dir/", "");
   server.put("dir/x", "x");
@@ -109,7 +109,7 @@ TEST(S3Source, TransientFailuresAreRetriedWithPauses) {
   EXPECT_GE(clock.boot() - before, std::chrono::seconds(7)) << "Retry-After was not honoured";
 }
 
-TEST(S3Source, GivesUpInTheEnd) {
+TEST(S3Source, GivesUpAfterTheLastAttempt) {
   FakeS3 server(kKeys, [](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     wire.reply(503, "");
     return true;
@@ -136,8 +136,8 @@ TEST(S3Source, ABodyCutShortIsReadAgainFromTheStart) {
   EXPECT_EQ(*read(*source, "a", "etag1", 5), "right");
 }
 
-// Servers that do not keep their side: no answer may turn into wrong bytes.
-TEST(S3Source, WrongAnswersAreErrors) {
+// Servers that violate the protocol: no response may turn into wrong bytes.
+TEST(S3Source, WrongResponsesAreErrors) {
   const auto answered = [](int status, const std::string& body, net::ScriptedConnection& wire,
                            const std::vector<std::pair<std::string, std::string>>& headers) {
     wire.reply(status, body, headers);
@@ -181,7 +181,7 @@ TEST(S3Source, WrongAnswersAreErrors) {
   }
 }
 
-TEST(S3Source, AServerThatListsInCirclesIsNotFollowed) {
+TEST(S3Source, AListingThatRepeatsAPageIsAnError) {
   FakeS3 server(kKeys, [](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     wire.reply(200,
                "<ListBucketResult><IsTruncated>true</IsTruncated>"
@@ -192,7 +192,7 @@ TEST(S3Source, AServerThatListsInCirclesIsNotFollowed) {
   EXPECT_TRUE(list_all(*source).is(Code::kInvalid));
 }
 
-TEST(S3Source, KnowsABadEndpointAndBothStylesOfAddress) {
+TEST(S3Source, RejectsABadEndpointAndSupportsBothAddressStyles) {
   S3Options options;
   options.uri.bucket = "bucket";
   for (const char* bad :
@@ -206,7 +206,7 @@ TEST(S3Source, KnowsABadEndpointAndBothStylesOfAddress) {
   EXPECT_TRUE(S3Source::create(options));
 }
 
-TEST(S3Source, ARefusedReadIsTriedUntilItsTimeIsOverAndNotBeyond) {
+TEST(S3Source, ARejectedReadIsRetriedUntilItsDeadlineAndNotBeyond) {
   FakeS3 server(kKeys, [](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     wire.reply(503, "");
     return true;
@@ -228,7 +228,7 @@ TEST(S3Source, ARefusedReadIsTriedUntilItsTimeIsOverAndNotBeyond) {
   EXPECT_EQ(server.seen().size(), asked) << "there is no time to ask";
 }
 
-TEST(S3Source, AServerThatHangsTakesPartOfTheTimeAndLeavesTheRestForAnotherConnection) {
+TEST(S3Source, AHangingServerLeavesTimeForAnotherConnection) {
   std::atomic<int> calls = 0;
   FakeS3 server(kKeys, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     if (calls++ > 0) return false;
@@ -245,7 +245,7 @@ TEST(S3Source, AServerThatHangsTakesPartOfTheTimeAndLeavesTheRestForAnotherConne
   EXPECT_EQ(into, "right");
 }
 
-TEST(S3Source, AServerThatHangsOrDripsIsLeftWhenTheTimeIsOver) {
+TEST(S3Source, AHangingOrSlowServerIsAbandonedAtTheDeadline) {
   std::atomic<bool> drips = false;
   FakeS3 server(kKeys, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
     if (drips) {

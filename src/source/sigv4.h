@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AWS Signature Version 4, by hand because no packaged library offers it alone. Pure: the time is
-// an argument. Held to the examples that AWS publishes (sigv4_test.cc).
+// AWS Signature Version 4; no packaged library offers it alone. Pure: the time is an argument.
+// Tested with the examples that AWS publishes (sigv4_test.cc).
 
 #pragma once
 

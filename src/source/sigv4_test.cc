@@ -33,7 +33,7 @@ SigningRequest example(std::string path, Query query, Headers extra = {}) {
           .payload_hash = std::string(kEmptyPayloadHash)};
 }
 
-TEST(SigV4, GetObjectWithARange) {
+TEST(SigV4, SignsGetObjectWithARange) {
   const auto header =
       authorization(example("/test.txt", {}, {{"range", "bytes=0-9"}}), kExample, may_2013());
   EXPECT_EQ(header,
@@ -42,18 +42,18 @@ TEST(SigV4, GetObjectWithARange) {
             "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
 }
 
-TEST(SigV4, GetBucketLifecycle) {
+TEST(SigV4, SignsGetBucketLifecycle) {
   EXPECT_EQ(signature_of(authorization(example("/", {{"lifecycle", ""}}), kExample, may_2013())),
             "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
 }
 
-TEST(SigV4, ListObjects) {
+TEST(SigV4, SignsListObjects) {
   EXPECT_EQ(signature_of(authorization(example("/", {{"prefix", "J"}, {"max-keys", "2"}}), kExample,
                                        may_2013())),
             "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
 }
 
-TEST(SigV4, PutObjectWithASpecialKey) {
+TEST(SigV4, SignsPutObjectWithASpecialKey) {
   SigningRequest put = example(
       "/test%24file.text", {},
       {{"date", "Fri, 24 May 2013 00:00:00 GMT"}, {"x-amz-storage-class", "REDUCED_REDUNDANCY"}});
@@ -65,7 +65,7 @@ TEST(SigV4, PutObjectWithASpecialKey) {
             "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
 }
 
-TEST(SigV4, TheTestSuiteOfTheGeneralScheme) {
+TEST(SigV4, PassesTheTestSuiteOfTheGeneralScheme) {
   const S3Credentials suite{.access_key = "AKIDEXAMPLE",
                             .secret_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
                             .session_token = {}};
@@ -84,7 +84,7 @@ TEST(SigV4, TheTestSuiteOfTheGeneralScheme) {
             "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500");
 }
 
-TEST(SigV4, EncodesWhatOddKeysHold) {
+TEST(SigV4, EncodesUnusualKeys) {
   EXPECT_EQ(uri_encode("a b/c+d/\xe7\x8c\xab~.jpg", true), "a%20b/c%2Bd/%E7%8C%AB~.jpg");
   EXPECT_EQ(uri_encode("a/b", false), "a%2Fb");
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where samples come from: a bucket, a directory. Two questions and no others.
+// A source of samples: a bucket or a directory. It has two operations.
 //
-//   list   every object once, in any order, straight to a sink (nothing is gathered here);
-//   read   a range of one version of an object.
+//   list   passes every object once, in any order, to a sink (nothing is collected here);
+//   read   reads a range of one version of an object.
 //
-// A version is named by its etag, as the listing gave it. read() gives bytes of that version alone:
-// an object that has changed since is kConflict, one that is gone kNotFound, and bytes of two
-// versions are never mixed in one answer. Retryable failures have been retried within; what comes
-// out has failed for good or for long, or the caller's time is over. Credentials appear in no
-// error.
+// A version is named by its etag, as the listing returned it. read() returns bytes of that version
+// only: kConflict for an object that has changed since, kNotFound for one that is gone, and never
+// bytes of two versions. Retryable failures were retried already; a returned error is permanent or
+// persistent, or the caller's deadline has passed. No error contains credentials.
 //
-// Paths are relative to the root of the source, '/' between components (path_rules.h). What has no
-// such path (a component named "..") or is no file (a pipe, a link out of the source) is left out,
-// counted and, of the first few, named (left_out.h). An empty object whose key ends with a slash
-// only says that there is a directory: nothing is lost with it, and it is not counted.
+// Paths are relative to the root of the source, with '/' between components (path_rules.h). Objects
+// without a valid path (a component named "..") and entries that are not files (a pipe, a link out
+// of the source) are left out and counted; the first few are named (left_out.h). An empty object
+// whose key ends with a slash only marks a directory and is not counted.
 //
-// Thread-safe; calls block, and end early with kCancelled when `stop` is asked for. A read ends
-// when its time is over (wait.h): with kDeadline, or with what the last attempt said. Only a file
-// of a directory can outlast it, while the machine's own read() hangs.
+// Thread-safe; calls block, and end early with kCancelled when `stop` is requested. A read ends at
+// its deadline (call_context.h) with kDeadline or the error of the last attempt. Only a directory's
+// file can take longer, while read(2) itself hangs.
 
 #pragma once
 
@@ -32,8 +31,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "source/call_context.h"
 #include "source/left_out.h"
-#include "source/wait.h"
 
 namespace paddle::source {
 
@@ -46,13 +45,13 @@ struct Object {
 };
 
 struct Listed {
-  std::uint64_t objects = 0;  // given to the sink
+  std::uint64_t objects = 0;  // passed to the sink
   std::uint64_t bytes = 0;
   LeftOut left_out{};
   bool operator==(const Listed&) const = default;
 };
 
-// An error ends the listing with that error.
+// An error of the sink ends the listing with that error.
 using ObjectSink = std::function<Result<>(Object&& object)>;
 
 class Source {
@@ -62,16 +61,16 @@ class Source {
   virtual Result<Listed> list(const ObjectSink& sink, std::stop_token stop) = 0;
 
   // Fills all of `into` from `offset`. A range past the end of that version is kInvalid. After an
-  // error the content of `into` is undefined. An empty `into` asks nobody.
+  // error the content of `into` is undefined. An empty `into` sends no request.
   virtual Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                        std::span<std::byte> into, const Wait& wait) = 0;
+                        std::span<std::byte> into, const CallContext& context) = 0;
 };
 
-// The seam for one rate budget per source: asked before each transfer, it blocks until `bytes` may
-// be moved. kCancelled when stopped.
-class Pace {
+// Limits the rate of one source: called before each transfer, it blocks until `bytes` may be
+// transferred. kCancelled when stopped.
+class RateLimiter {
  public:
-  virtual ~Pace() = default;
+  virtual ~RateLimiter() = default;
   virtual Result<> take(std::uint64_t bytes, std::stop_token stop) = 0;
 };
 

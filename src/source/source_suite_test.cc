@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every source promises (source.h), asked of each of them with the same tests.
+// The contract of source.h, tested with the same tests for every source.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A source, and the hand that changes what it holds.
+// A source and the functions that change its content.
 class Stage {
  public:
   virtual ~Stage() = default;
@@ -47,7 +47,7 @@ class FailingStage : public MemoryStage {
 
  private:
   FailingSource failing_{MemoryStage::source(),
-                         [](Moment, std::string_view) { return std::optional<Error>(); }};
+                         [](FaultPoint, std::string_view) { return std::optional<Error>(); }};
 };
 
 class DirectoryStage : public Stage {
@@ -124,7 +124,7 @@ TYPED_TEST_SUITE(SourceSuite, Stages);
 
 TYPED_TEST(SourceSuite, AnEmptySourceListsNothing) { EXPECT_TRUE(this->listing().empty()); }
 
-TYPED_TEST(SourceSuite, ListsEveryObjectOnceWhateverItsName) {
+TYPED_TEST(SourceSuite, ListsEveryObjectOnce) {
   const std::map<std::string, std::string> put{{"a", "1"},
                                                {"b/c", "22"},
                                                {"b/d", ""},
@@ -147,7 +147,7 @@ TYPED_TEST(SourceSuite, ListsEveryObjectOnceWhateverItsName) {
   }
 }
 
-TYPED_TEST(SourceSuite, ReadsExactlyTheRangeAskedFor) {
+TYPED_TEST(SourceSuite, ReadsExactlyTheRequestedRange) {
   std::string bytes;
   for (int i = 0; i < 70'000; ++i) bytes += static_cast<char>('a' + i % 23);
   this->stage_.put("big", bytes);

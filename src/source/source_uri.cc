@@ -31,7 +31,7 @@ Result<SourceUri> parse_directory(std::string_view rest) {
     return invalid("a file:// source needs an absolute path and no host: file:///path");
   }
   const auto path = without_trailing_slashes(rest.substr(1));
-  if (path.empty()) return invalid("a file:// source can not be the root directory");
+  if (path.empty()) return invalid("a file:// source cannot be the root directory");
   if (!is_path(path)) return invalid("a file:// source has a component that is empty, . or ..");
   return SourceUri{DirectoryUri{.path = "/" + std::string(path)}};
 }

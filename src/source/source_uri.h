@@ -5,8 +5,9 @@
 //   file:///absolute/directory
 //   s3://bucket            s3://bucket/some/prefix
 //
-// Taken literally, without percent-decoding, as the usual S3 tools do. A prefix names a directory:
-// "s3://b/a" holds a/x and not ab. An error never repeats the text: people put secrets in there.
+// The text is used literally, without percent-decoding, as common S3 tools do. A prefix names a
+// directory: "s3://b/a" covers a/x and not ab. Errors never repeat the text: it may contain
+// secrets.
 
 #pragma once
 

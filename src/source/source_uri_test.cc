@@ -8,14 +8,14 @@
 namespace paddle::source {
 namespace {
 
-TEST(SourceUri, ReadsADirectory) {
+TEST(SourceUri, ParsesADirectory) {
   const auto uri = parse_source_uri("file:///data/images//");
   ASSERT_TRUE(uri);
   EXPECT_EQ(std::get<DirectoryUri>(*uri).path, "/data/images");
   EXPECT_EQ(to_string(*uri), "file:///data/images");
 }
 
-TEST(SourceUri, ReadsABucketAndMakesThePrefixADirectory) {
+TEST(SourceUri, ParsesABucketWithThePrefixAsADirectory) {
   EXPECT_EQ(std::get<S3Uri>(*parse_source_uri("s3://my-bucket")),
             (S3Uri{.bucket = "my-bucket", .prefix = ""}));
   EXPECT_EQ(std::get<S3Uri>(*parse_source_uri("s3://my-bucket/")),
@@ -24,7 +24,7 @@ TEST(SourceUri, ReadsABucketAndMakesThePrefixADirectory) {
             (S3Uri{.bucket = "my-bucket", .prefix = "a b/c%20/"}));
 }
 
-TEST(SourceUri, RefusesWhatItCanNotMeanAndRepeatsNoSecret) {
+TEST(SourceUri, RejectsInvalidUrisWithoutRepeatingSecrets) {
   for (const char* text :
        {"", "/data", "http://host/data", "file://host/data", "file://data", "file:///",
         "file:///a/../etc", "file:///a//b", "s3://", "s3:///key", "s3://b", "s3://-bucket/x",
@@ -36,7 +36,7 @@ TEST(SourceUri, RefusesWhatItCanNotMeanAndRepeatsNoSecret) {
   }
 }
 
-TEST(PathRules, KnowWhatEveryFileSystemCanShow) {
+TEST(PathRules, AcceptPathsThatEveryFileSystemSupports) {
   EXPECT_TRUE(is_path("a"));
   EXPECT_TRUE(is_path("a/b c/\xe7\x8c\xab+.jpg"));
   EXPECT_TRUE(is_path("..a/.b"));
@@ -51,7 +51,7 @@ TEST(PathRules, KnowWhatEveryFileSystemCanShow) {
   EXPECT_FALSE(is_path(deep));
 }
 
-TEST(PathRules, AnEtagCanGoIntoAHeader) {
+TEST(PathRules, AcceptEtagsThatAreValidHeaderValues) {
   EXPECT_TRUE(is_etag("d41d8cd98f00b204e9800998ecf8427e-12"));
   for (const char* bad : {"", "a b", "a\"b", "a\r\nX: y", "\xff"}) EXPECT_FALSE(is_etag(bad));
 }

@@ -19,7 +19,7 @@ std::string_view skip_space(std::string_view text) {
   return text;
 }
 
-// A name is whatever stands before a space or the end of the tag; it is only compared.
+// A name ends at a space or at the end of the tag; it is only compared.
 std::string_view take_name(std::string_view& text) {
   std::size_t size = 0;
   while (size < text.size() && !is_space(text[size]) && text[size] != '>' && text[size] != '/' &&

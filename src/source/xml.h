@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The XML that S3 servers answer with, read as a stream of three kinds of tokens. Hardened rather
-// than complete: no DOCTYPE and no entities but the five of XML and character references, at most
-// kMaxDepth elements deep, tags must match. Attributes are skipped; namespace prefixes are cut off.
-// Never reads outside `text`; a document that is not well-formed ends in kInvalid. Pure.
+// A streaming reader for the XML of S3 servers, with three kinds of tokens. Hardened rather than
+// complete: no DOCTYPE, no entities except the five of XML and character references, at most
+// kMaxDepth nested elements, tags must match. Attributes are skipped; namespace prefixes are
+// removed. Never reads outside `text`; a document that is not well-formed ends in kInvalid. Pure.
 
 #pragma once
 
@@ -22,11 +22,11 @@ class XmlReader {
 
   enum class Token { kOpen, kClose, kText, kEnd };
 
-  // Views into `text` are handed out: it must outlive the reader.
+  // Returns views into `text`, which must outlive the reader.
   explicit XmlReader(std::string_view text) : rest_(text) {}
 
   // kOpen and kClose set name(), kText sets value() (decoded). Text between two tags may come in
-  // several pieces. kEnd is given once every element is closed.
+  // several pieces. kEnd is returned once every element is closed.
   Result<Token> next();
 
   std::string_view name() const { return name_; }

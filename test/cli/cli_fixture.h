@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the real paddlectl as a user would, and looks at what it leaves on the machine. The keeper
-// starts it, so that a background process of a test that was killed ends too.
+// Runs the real paddlectl as a user would, and checks what it leaves on the machine. The keeper
+// (test/support) starts it, so that background processes end even when the test is killed.
 
 #pragma once
 
@@ -21,13 +21,13 @@ class CliTest : public testing::Test {
   CliTest();
   ~CliTest() override;
 
-  // `paddlectl local VERB...` in the test's first directory, to its end.
+  // Runs `paddlectl local VERB...` in the test's first directory and waits for its end.
   Ran ctl(std::vector<std::string> args, const std::string& input = {}) const;
   Ran ctl_in(const std::string& directory, std::vector<std::string> args,
              const std::string& input = {}) const;
-  // Its output, after it has ended well.
+  // Its output; the command must succeed.
   std::string must(const std::vector<std::string>& args, const std::string& input = {}) const;
-  // `up`, by the keeper: what it said and how it ended.
+  // Runs `up` by the keeper; returns its output and exit code.
   Ran up(const std::string& directory);
   Ran up_once(const std::string& directory) const;  // without a `down` at the end of the test
 
@@ -38,7 +38,7 @@ class CliTest : public testing::Test {
   std::vector<std::string> started_{};
 };
 
-// Processes whose command line has this word in it.
+// Processes whose command line contains this word.
 std::vector<pid_t> processes_with(const std::string& word);
 // Mounts of this machine (as this process sees them) beneath the directory.
 std::vector<std::string> mounts_beneath(const std::string& directory);

@@ -35,7 +35,7 @@ class LocalDataGate : public SampleJobsTest {
   void wait_ready() const {
     must({"wait", std::string("sampleset/") + kSet, "--for=phase=Ready", "--timeout=120s"});
   }
-  // Of one worker, which counts the files it finds. `gate`: "timeoutSeconds: 1".
+  // A job of one worker, which counts the files that it finds. `gate`: "timeoutSeconds: 1".
   static std::string counts(const std::string& name, const std::string& gate = "") {
     return "---\n{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: " +
            name + "}, spec: {cleanPodPolicy: Never, sampleSetRef: {name: " + kSet +
@@ -77,7 +77,7 @@ TEST_F(LocalDataGate, NoTimeoutStartsAJobBeforeTheFirstSync) {
   EXPECT_TRUE(said.starts_with("False SampleSetNotSynced: ")) << said;
   EXPECT_THAT(said, HasSubstr("missing")) << "the set's own reason";
   EXPECT_THAT(said, HasSubstr("correct the SampleSet's source or its Secret"));
-  // The second try comes 10 s after the first: the gate's second is long over then.
+  // The second attempt comes 10 s after the first: the gate's timeout of 1 s has passed by then.
   const std::string first = sync_of_set();
   ASSERT_TRUE(eventually([&] { return sync_of_set() != first; }, std::chrono::seconds{60}));
   EXPECT_TRUE(gated("hurries")) << get("pod", "hurries-worker-0");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The background process of `paddlectl local`: one for each directory, ended in order or killed,
-// and what is left of it then: its objects, and nothing else.
+// The background process of `paddlectl local`: one per directory, ended gracefully or killed.
+// Afterwards its objects remain, and nothing else.
 
 #include <csignal>
 #include <filesystem>
@@ -26,7 +26,7 @@ using testing::Not;
 
 class LocalLife : public CliTest {
  protected:
-  // A job that stays until it is told to end; its processes can be told from all others.
+  // A job that runs until it is ended; its processes have a unique command line.
   std::string lasting_job(const std::string& name, const std::string& more) const {
     return "{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: " + name +
            "}, spec: {" + more +
@@ -50,7 +50,7 @@ class LocalLife : public CliTest {
     EXPECT_TRUE(eventually([&] { return processes_with(marker_ + name + ".").size() == 2; }))
         << name;
   }
-  // All of them run again, and nothing is held against them.
+  // All of them run again, and the interruption does not count as a failure.
   void expect_all_survived() const {
     for (const auto& job : jobs_) {
       const std::string& name = job.first;
@@ -79,14 +79,14 @@ class LocalLife : public CliTest {
 
   const std::string marker_ = "lasts-" + std::to_string(getpid()) + "-";
   const std::string word_ = scratch_.path() + "/word";
-  // Two pods each. The first is what `restartPolicy` is when nothing is said: Never.
+  // Two pods each. The first has the default `restartPolicy`: Never.
   const std::vector<std::pair<std::string, std::string>> jobs_{
       {"collective", "worker: {replicas: 2, "},
       {"onfailure", "worker: {replicas: 2, restartPolicy: OnFailure, "},
       {"service", "intranet: Service, worker: {replicas: 2, "}};
 };
 
-TEST_F(LocalLife, UpTwiceIsOnceAndDownTwiceIsDown) {
+TEST_F(LocalLife, UpAndDownAreIdempotent) {
   ASSERT_EQ(up(directory_).exit_code, 0);
   const auto first = status(directory_);
   const Ran again = up(directory_);
@@ -102,7 +102,7 @@ TEST_F(LocalLife, UpTwiceIsOnceAndDownTwiceIsDown) {
   EXPECT_FALSE(fs::exists(directory_));
 }
 
-TEST_F(LocalLife, TwoUpsAtOnceAreOne) {
+TEST_F(LocalLife, TwoConcurrentUpsStartOneCluster) {
   std::vector<std::jthread> both;
   std::vector<Ran> ended(2);
   started_.push_back(directory_);
@@ -115,7 +115,7 @@ TEST_F(LocalLife, TwoUpsAtOnceAreOne) {
   EXPECT_EQ(status(directory_)["running"], true);
 }
 
-TEST_F(LocalLife, DownRemovesWhatAKilledOneLeft) {
+TEST_F(LocalLife, DownRemovesLeftoversOfAKilledCluster) {
   ASSERT_EQ(up(directory_).exit_code, 0);
   const auto before = status(directory_);
   ASSERT_EQ(::kill(before["pid"].get<pid_t>(), SIGKILL), 0);
@@ -137,7 +137,7 @@ TEST_F(LocalLife, TwoDirectoriesAreTwoClusters) {
   EXPECT_EQ(ctl_in(other, {"get", "nodes"}).exit_code, 0);
 }
 
-TEST_F(LocalLife, DownEndsPodsAndUpStartsThemAgainHoweverOften) {
+TEST_F(LocalLife, DownEndsPodsAndUpStartsThemAgain) {
   ASSERT_EQ(up(directory_).exit_code, 0);
   start_lasting_jobs();
   for (int round = 0; round < 5; ++round) {  // more often than a disruptionLimit in a cluster
@@ -149,7 +149,7 @@ TEST_F(LocalLife, DownEndsPodsAndUpStartsThemAgainHoweverOften) {
   expect_all_complete();
 }
 
-TEST_F(LocalLife, AKilledOneLeavesItsObjectsAndNothingElse) {
+TEST_F(LocalLife, AKilledClusterLeavesItsObjectsAndNothingElse) {
   ASSERT_EQ(up(directory_).exit_code, 0);
   start_lasting_jobs();
   const auto before = status(directory_);
@@ -166,7 +166,7 @@ TEST_F(LocalLife, AKilledOneLeavesItsObjectsAndNothingElse) {
   EXPECT_FALSE(has_address(before["nodes"][0]["address"]));
 }
 
-TEST_F(LocalLife, ATerminatedUpHasStartedItOrLeftNothing) {
+TEST_F(LocalLife, ATerminatedUpHasStartedTheClusterOrLeavesNothing) {
   for (int round = 0; round < 4; ++round) {
     const std::string directory = scratch_.path() + "/round" + std::to_string(round);
     const std::string log = directory + ".log";
@@ -185,7 +185,7 @@ TEST_F(LocalLife, ATerminatedUpHasStartedItOrLeftNothing) {
       if (now) exit = *now;
       return exit.has_value();
     }));
-    if (exit->code == 0 && exit->signal == 0) {  // it was quicker than we
+    if (exit->code == 0 && exit->signal == 0) {  // it ended before the signal
       EXPECT_EQ(status(directory)["running"], true);
       EXPECT_EQ(ctl_in(directory, {"down", "--delete"}).exit_code, 0);
     }
@@ -194,7 +194,7 @@ TEST_F(LocalLife, ATerminatedUpHasStartedItOrLeftNothing) {
   }
 }
 
-TEST_F(LocalLife, WhatIsWrongIsOneSentenceAndLeavesNothing) {
+TEST_F(LocalLife, AFailedStartIsReportedInOneSentenceAndLeavesNothing) {
   const int taken = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -221,7 +221,7 @@ TEST_F(LocalLife, WhatIsWrongIsOneSentenceAndLeavesNothing) {
   EXPECT_EQ(idle["running"], false);
 }
 
-TEST_F(LocalLife, NeedsRootAndSaysSo) {
+TEST_F(LocalLife, UpWithoutRootFailsWithOneSentence) {
   const Ran ran = run({.argv = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
                                 "--clear-groups", PADDLE_CTL, "local", "up"},
                        .env = clean_environment("/")});

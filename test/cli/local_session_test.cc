@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A newcomer's session with `paddlectl local`: from nothing to a finished job and back.
+// A new user's session with `paddlectl local`: from nothing to a finished job and back.
 
 #include <filesystem>
 
@@ -81,7 +81,7 @@ TEST_F(LocalSession, RunsAJobFromItsFileToItsEnd) {
   EXPECT_EQ(ctl({"get", "configmap", "settings"}).exit_code, 1);
 }
 
-TEST_F(LocalSession, SaysWhyAJobWillNeverBeDone) {
+TEST_F(LocalSession, WaitReportsWhyAJobCannotComplete) {
   must({"apply", "-f", "-"}, job("bad", "echo oops; exit 3"));
   const Ran waited = ctl({"wait", "pdj/bad", "--for=phase=Completed", "--timeout", "60s"});
   EXPECT_EQ(waited.exit_code, 1);
@@ -95,7 +95,7 @@ TEST_F(LocalSession, FollowsLogsFromBeforeThePodsExistToTheirEnd) {
             "[talks-worker-0] 1\n[talks-worker-0] 2\n[talks-worker-0] 3\n");
 }
 
-TEST_F(LocalSession, ARefusedObjectIsNamedAndTheOthersAreApplied) {
+TEST_F(LocalSession, ARejectedObjectIsNamedAndTheOthersAreApplied) {
   std::string objects = kObjects;
   objects.replace(objects.find("replicas"), 8, "replicsa");
   objects += "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: later}}\n";
@@ -130,7 +130,7 @@ TEST_F(LocalSession, WatchesAndWaitsForDeletion) {
   EXPECT_EQ(ctl({"wait", "cm/seen", "--for=delete", "--timeout=1s"}).exit_code, 1);
 }
 
-TEST_F(LocalSession, CachesSamplesAndSaysWhereBytesCameFrom) {
+TEST_F(LocalSession, CachesSamplesAndReportsWhereBytesCameFrom) {
   const std::string samples = scratch_.path() + "/samples";
   std::filesystem::create_directories(samples + "/a");
   for (int i = 0; i < 20; ++i) {

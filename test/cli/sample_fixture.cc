@@ -13,7 +13,7 @@
 namespace paddle::test {
 namespace {
 
-// Before anything is started: what is mounted here is seen here alone, and ends with us.
+// Before anything is started: mounts are visible in this process only and end with it.
 class OwnMounts final : public testing::Environment {
  public:
   void SetUp() override {
@@ -145,7 +145,7 @@ std::map<std::string, std::string> SampleJobsTest::row() const {
   const std::string head = ran.out.substr(0, ran.out.find('\n'));
   const std::string line = ran.out.substr(std::min(ran.out.size(), head.size() + 1));
   std::map<std::string, std::string> cells;
-  // Columns are apart by three spaces; a header may have one within.
+  // Columns are separated by three spaces; a header may contain single spaces.
   for (std::size_t at = 0; at < head.size();) {
     std::size_t end = head.find("   ", at);
     const std::string name = head.substr(at, end == head.npos ? end : end - at);

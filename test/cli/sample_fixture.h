@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A local cluster with a SampleSet whose source is an S3 server in the test's own process, which
-// counts what is fetched; and SampleJobs on it, as a user applies them. The cache is on a disk of
-// its own (a tmpfs), so that its free space is nobody else's affair: the test program has mounts of
-// its own, which end with it.
+// A local cluster with a SampleSet whose source is an S3 server in the test process, which counts
+// requests; and SampleJobs on it, as a user applies them. The cache is on its own tmpfs, so that
+// other programs do not affect its free space: the test program has its own mount namespace, which
+// ends with it.
 
 #pragma once
 
@@ -27,16 +27,17 @@ class SampleJobsTest : public CliTest {
   ~SampleJobsTest() override;
   void SetUp() override;
 
-  // The Secret of the source, and the set, Ready. `more`: fields of its spec, "warmup: {...}, ".
+  // Applies the Secret of the source and the set, and waits until it is Ready. `more`: fields of
+  // its spec, "warmup: {...}, ".
   void make_set(const std::string& more = "", int partitions = 1);
   std::string set_object(const std::string& more = "", int partitions = 1) const;
   std::string secret(const std::string& name, const source::FakeS3& server,
                      const source::S3Credentials& keys) const;
-  // One document; `more` is a part of its spec: "rmrOptions: {paths: [/a]}".
+  // One YAML document; `more` is a part of its spec: "rmrOptions: {paths: [/a]}".
   static std::string job(const std::string& name, const std::string& type,
                          const std::string& more = "");
   void apply(const std::string& objects) const { must({"apply", "-f", "-"}, objects); }
-  // Applied, and succeeded.
+  // Applies the job; it must succeed.
   void succeeds(const std::string& name, const std::string& type, const std::string& more = "");
   void wait_phase(const std::string& job, const std::string& phase) const;
   nlohmann::json get(const std::string& kind, const std::string& name) const;
@@ -46,14 +47,14 @@ class SampleJobsTest : public CliTest {
   std::int64_t cached() const;
   std::int64_t total() const;
   bool figures(std::int64_t total_bytes, std::int64_t cached_bytes) const;  // waits for them
-  // Of `kubectl get sampleset`: header to cell.
+  // The row of `kubectl get sampleset`: header -> cell.
   std::map<std::string, std::string> row() const;
   static double bytes_in(const std::string& text);  // "12 MiB"
 
   // What `script` prints in a worker that mounts the set at /data.
   std::string in_worker(const std::string& script);
 
-  // How often all of an object's bytes were fetched, in sum over the server's log.
+  // How often an object was fetched completely, as the sum of ranges in the server's log.
   double fetched(source::FakeS3& server, const std::string& key, std::size_t size) const;
 
   // While it is closed the server answers no request for an object.
@@ -68,7 +69,7 @@ class SampleJobsTest : public CliTest {
   std::atomic<int> held_{0};
   source::FakeS3 s3_;
   const std::string disk_;
-  std::string host_{};  // of this machine, as pods see it
+  std::string host_{};  // the address of this machine for pods
   int workers_ = 0;
 };
 

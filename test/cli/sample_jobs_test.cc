@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SampleJobs on one machine: the tutorial's sequence with its table, a second source, schedules,
-// and work that is cancelled.
+// and cancellation.
 
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ class LocalSampleJobs : public SampleJobsTest {
     std::string cached{};
     double avail = 0;
   };
-  // On a machine that is busy otherwise the runtime may not answer for a moment.
+  // On a busy machine the runtime may not answer for a moment.
   Row ready_row() const {
     auto cells = row();
     eventually([&] { return cells["RUNTIME"] == "1/1" || (cells = row())["RUNTIME"] == "1/1"; });
@@ -46,7 +46,7 @@ class LocalSampleJobs : public SampleJobsTest {
     EXPECT_EQ(cells["RUNTIME"], "1/1");
     return {cells["TOTAL SIZE"], cells["CACHED SIZE"], bytes_in(cells["AVAIL SPACE"])};
   }
-  // How the runtime itself calls what a job has become there.
+  // The phase of a job on the runtime itself.
   std::string state_at_runtime(const std::string& id) const {
     const auto pod = get("pod", std::string(kSet) + "-runtime-0");
     const auto held = get("secret", std::string(kSet) + "-runtime");
@@ -140,7 +140,7 @@ TEST_F(LocalSampleJobs, WhatCannotBeAFileIsCountedInStatusAndSaid) {
   EXPECT_TRUE(eventually([&] { return warned() == 1; })) << must({"get", "events", "-o", "json"});
   EXPECT_EQ(in_worker("cd /data; find . -type f"), "./train/0\n");
 
-  // A job says it as well; a restart of the runtime forgets nothing.
+  // The job's status reports it as well; it survives a restart of the runtime.
   succeeds("again", "sync");
   EXPECT_THAT(message_of("again"), HasSubstr("5 objects of the source are left out: "));
   for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
@@ -202,7 +202,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   EXPECT_EQ(in_worker("cd /data; find . -type f | sort; cat extra/a.jpg"),
             "./extra/a.jpg\n./extra/sub/b.jpg\n./train/0\n./train/1\nfrom the other");
 
-  // A restart has the keys in a file of its own, and nothing else has them.
+  // After a restart the keys are in a private file, and nowhere else.
   succeeds("clear", "clear");
   for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
     ::kill(runtime, SIGKILL);
@@ -222,7 +222,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   }
   EXPECT_EQ(held_in, 1);
 
-  // What is gone there goes here only when that is asked for.
+  // Objects that were deleted at the source are removed only on request.
   other.remove("more/a.jpg");
   s3_.remove("set/train/1");
   succeeds("keeps", "sync", second + "}");
@@ -239,7 +239,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   EXPECT_THAT(message_of("refused"), HasSubstr("delete-src"));
 }
 
-// Each runtime has an index and keys of its own: they agree after every change.
+// Each runtime has its own index and keys: they agree after every change.
 TEST_F(LocalSampleJobs, SourcesAreJoinedInASetOfSeveralPartitions) {
   for (int i = 0; i < 6; ++i) put("train/" + std::to_string(i));
   const source::S3Credentials other_keys{.access_key = "you", .secret_key = "canary-other-77a"};
@@ -282,7 +282,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInASetOfSeveralPartitions) {
   EXPECT_EQ(status["partitions"].size(), 3u);
 }
 
-TEST_F(LocalSampleJobs, WhoHasTheSetOpenSeesTheNextGenerationAndReadsOnInOldFiles) {
+TEST_F(LocalSampleJobs, AnOpenMountShowsTheNextGenerationAndOldFilesStayReadable) {
   s3_.put("set/changes", "before");
   s3_.put("set/stays", "the same");
   s3_.put("set/goes", "gone");

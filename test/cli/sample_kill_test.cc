@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SampleJobs of all types at once, with the runtime or the whole cluster killed in the middle: each
-// ends as if nothing had happened, and no effect happens twice. Counted at the source and in
-// generations, not in what jobs say of themselves. The seed is fixed; PADDLE_SEED tries another.
+// SampleJobs of all types at once, while the runtime or the whole cluster is killed: each job
+// completes, and no effect happens twice. Effects are counted at the source and in generations, not
+// in the jobs' status. The seed is fixed; PADDLE_SEED sets another.
 
 #include <csignal>
 #include <cstdlib>
@@ -22,7 +22,7 @@ constexpr int kFiles = 4;  // of a group
 constexpr std::size_t kSize = 200'000;
 constexpr int kRounds = 6;
 
-// What has to be there after each round.
+// The expected files after each round.
 struct Group {
   bool visible = true;
   bool cached = false;
@@ -38,7 +38,7 @@ class SampleKill : public SampleJobsTest {
     return "set/" + group_name(group) + "/" + std::to_string(file);
   }
 
-  // A job on one group, with what it does to the model.
+  // A job on one group, with its effect on the model.
   std::string act(int number, int choice, const std::string& name) {
     Group& group = groups_[static_cast<std::size_t>(number)];
     const std::string path = group_name(number);
@@ -52,7 +52,7 @@ class SampleKill : public SampleJobsTest {
                    "secretRef: {name: other}, syncOptions: {source: s3://bucket/set/" + path +
                        ", destination: " + path + "}");
       }
-      // Either way of naming a part of the source.
+      // The two ways to select a part of the source.
       return choice % 2 == 0
                  ? job(name, "sync", "syncOptions: {start: " + path + "/, end: " + path + "/~}")
                  : job(name, "sync",

@@ -15,9 +15,11 @@ namespace {
 class OneLine final : public paddle::local::Stream {
  public:
   explicit OneLine(std::string text) : text_(std::move(text)) {}
-  paddle::local::Piece next(paddle::BootTime) override { return {std::move(text_), true}; }
-  std::chrono::milliseconds patience() const override { return std::chrono::milliseconds{100}; }
-  bool cares_about(const std::string&) const override { return false; }
+  paddle::local::StreamChunk next(paddle::BootTime) override { return {std::move(text_), true}; }
+  std::chrono::milliseconds poll_interval() const override {
+    return std::chrono::milliseconds{100};
+  }
+  bool is_interested_in(const std::string&) const override { return false; }
 
  private:
   std::string text_;
@@ -38,6 +40,6 @@ int main(int argc, char** argv) {
     std::cerr << server.error().message << "\n";
     return 1;
   }
-  std::cout << paddle::local::kubeconfig_of((*server)->access()) << std::flush;
+  std::cout << paddle::local::kubeconfig_of((*server)->client_config()) << std::flush;
   while (true) ::pause();
 }

@@ -49,7 +49,7 @@ class LocalKubectlTest : public testing::Test {
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
     config_ = scratch_.path() + "/kubeconfig";
-    ASSERT_TRUE(test::write_file(config_, kubeconfig_of(server_->access())));
+    ASSERT_TRUE(test::write_file(config_, kubeconfig_of(server_->client_config())));
   }
 
   test::Ran run(std::vector<std::string> args, const std::string& input = {}) const {
@@ -123,7 +123,7 @@ TEST_F(LocalKubectlTest, AppliesAChangedPodByStrategicMerge) {
   must({"delete", "pod", "web", "--wait=true", "--timeout=30s"});
 }
 
-TEST_F(LocalKubectlTest, CreatesAndReadsCoreObjects) {
+TEST_F(LocalKubectlTest, MakesAndReadsCoreObjects) {
   must({"apply", "-f", "-"}, R"(
 apiVersion: v1
 kind: ConfigMap
@@ -151,7 +151,7 @@ metadata: {name: inside, namespace: team}
   EXPECT_THAT(must({"api-resources"}), HasSubstr("samplesets"));
   EXPECT_THAT(must({"version"}), HasSubstr("v1.34"));
   EXPECT_THAT(must({"explain", "pdj.spec.worker"}), HasSubstr("replicas"));
-  // Its generators send protobuf, which we do not support: the error names the alternative.
+  // Its generators speak protobuf, which we do not: the refusal names the way out.
   EXPECT_THAT(run({"create", "configmap", "x"}).err, HasSubstr("kubectl apply -f"));
 }
 
@@ -165,7 +165,7 @@ TEST_F(LocalKubectlTest, AppliesOnTheServerSide) {
   EXPECT_THAT(other.err, HasSubstr("conflict"));
 }
 
-TEST_F(LocalKubectlTest, AWatchShowsChanges) {
+TEST_F(LocalKubectlTest, WatchesAsThingsChange) {
   must({"apply", "-f", "-"}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: seen}}");
   const std::string log = scratch_.path() + "/watch.log";
   const auto child = scratch_.keeper().spawn({.argv = {kubectl_, "--kubeconfig", config_, "get",
@@ -185,9 +185,9 @@ TEST_F(LocalKubectlTest, AWatchShowsChanges) {
 }
 
 TEST_F(LocalKubectlTest, AWrongTokenIsRefused) {
-  Access access = server_->access();
-  access.token = "not-the-token";
-  ASSERT_TRUE(test::write_file(config_, kubeconfig_of(access)));
+  ClientConfig config = server_->client_config();
+  config.token = "not-the-token";
+  ASSERT_TRUE(test::write_file(config_, kubeconfig_of(config)));
   const auto ran = run({"get", "pods"});
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_THAT(ran.err, Not(HasSubstr(server_->token())));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole machine for one test: embedded API server, client, cluster duties and node, each of which
-// can be ended and started again over the same directory. The test program is its own
-// `container-init` and its own runtime: main() of this folder's programs is in machine_main.cc.
+// A complete machine for one test: embedded API server, client, cluster controllers and node, each
+// of which can be stopped and started again with the same directory. The test program is its own
+// `container-init` and runtime: machine_main.cc has main() of this folder's programs.
 
 #pragma once
 
@@ -43,7 +43,7 @@ class MachineTest : public testing::Test {
   Json get(const kube::Resource& resource, const std::string& name);
   bool gone(const kube::Resource& resource, const std::string& name);
   std::string phase(const std::string& pod);
-  // Waits for the phase; fails the test with what is known otherwise.
+  // Waits for the phase; otherwise fails the test with the pod's status.
   void expect_phase(const std::string& pod, const std::string& wanted);
   // What `kubectl logs` shows, with the query as kubectl writes it: "tailLines=1".
   std::string logs(const std::string& pod, const std::string& query = "");
@@ -60,7 +60,7 @@ class MachineTest : public testing::Test {
 // A volume and a claim of our driver that name each other.
 Json sample_volume(const std::string& handle, const std::string& claim);
 Json sample_claim(const std::string& name, const std::string& volume);
-// A StatefulSet of one pod that serves samples of the handle: see machine_main.cc.
+// A StatefulSet of one pod that serves the handle's samples: see machine_main.cc.
 Json sample_runtime(const std::string& set, const std::string& handle);
 
 }  // namespace paddle::local

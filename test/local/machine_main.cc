@@ -11,6 +11,7 @@
 
 #include "engine/samplefs/volumes.h"
 #include "fuse/attach.h"
+#include "fuse/fake/delegating_file_system.h"
 #include "fuse/fake/memory_file_system.h"
 #include "fuse/session.h"
 #include "local/node/container_init.h"
@@ -18,41 +19,19 @@
 namespace paddle::local {
 namespace {
 
-class SlowFiles final : public samplefs::FileSystem {
- public:
-  SlowFiles() {
-    for (int i = 0; i < 400; ++i) files_.add_file(std::to_string(i), std::to_string(i) + "\n");
-    files_.add_file("train/a", "deep\n");
-  }
-  Result<samplefs::Attr> lookup(samplefs::NodeId parent, std::string_view name) override {
-    return files_.lookup(parent, name);
-  }
-  Result<samplefs::Attr> stat(samplefs::NodeId node) override { return files_.stat(node); }
-  Result<> read_directory(samplefs::NodeId node, std::uint64_t start,
-                          const EntrySink& sink) override {
-    return files_.read_directory(node, start, sink);
-  }
-  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset, std::span<std::byte> into,
-                           BootTime until) override {
-    system_clock().sleep(std::chrono::milliseconds{3}, {});
-    return files_.read(node, offset, into, until);
-  }
-  Result<std::optional<std::size_t>> read_local(samplefs::NodeId, std::uint64_t,
-                                                std::span<std::byte>) override {
-    return std::optional<std::size_t>();  // all of it comes slowly
-  }
-  samplefs::FsTotals totals() const override { return files_.totals(); }
-
- private:
-  fuse::MemoryFileSystem files_;
-};
+void add_samples(fuse::MemoryFileSystem& files) {
+  for (int i = 0; i < 400; ++i) files.add_file(std::to_string(i), std::to_string(i) + "\n");
+  files.add_file("train/a", "deep\n");
+}
 
 int serve_samples() {
   struct Served {
     std::unique_ptr<fuse::Session> session{};
     UniqueFd link{};
   };
-  SlowFiles files;
+  fuse::MemoryFileSystem samples;
+  add_samples(samples);
+  fuse::SlowFileSystem files(samples);
   Metrics metrics;
   std::map<std::string, Served> served;
   auto server = fuse::AttachServer::start(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands that this folder's test programs answer to besides running tests.
+// The commands of this folder's test programs, besides running tests.
 
 #pragma once
 

@@ -72,7 +72,7 @@ TEST_F(NodeTest, GivesADeletedPodTimeToEnd) {
   EXPECT_TRUE(eventually([&] { return gone(kinds::kPods, "p"); }));
 }
 
-TEST_F(NodeTest, APodThatCanNotRunHereFailsWithASentence) {
+TEST_F(NodeTest, APodThatCannotRunHereFailsWithAMessage) {
   Json object = pod("p", "true");
   mount(object, "/x", {{"csi", {{"driver", "ebs.csi.aws.com"}}}});
   create(kinds::kPods, object);
@@ -82,7 +82,7 @@ TEST_F(NodeTest, APodThatCanNotRunHereFailsWithASentence) {
   EXPECT_NE(status.at("message").get<std::string>().find("ebs.csi.aws.com"), std::string::npos);
 }
 
-TEST_F(NodeTest, SaysWhyAPodFindsNoNodeAndTakesItWhenThereIsOne) {
+TEST_F(NodeTest, ReportsWhyAPodIsUnschedulableAndRunsItOnceANodeFits) {
   Json object = pod("p", "true");
   object["spec"]["nodeSelector"] = {{"cached", "imagenet"}};
   create(kinds::kPods, object);
@@ -95,7 +95,7 @@ TEST_F(NodeTest, SaysWhyAPodFindsNoNodeAndTakesItWhenThereIsOne) {
   expect_phase("p", "Succeeded");
 }
 
-TEST_F(NodeTest, GoesOnAfterARestartOfTheNode) {
+TEST_F(NodeTest, ContinuesAfterARestartOfTheNode) {
   create(kinds::kPods, pod("once", "echo up; sleep 1000"));
   create(kinds::kPods, pod("always", "echo up; sleep 1000", "Always"));
   create(kinds::kPods, pod("deleted", "sleep 1000"));
@@ -127,7 +127,7 @@ TEST_F(NodeTest, GoesOnAfterARestartOfTheNode) {
   EXPECT_TRUE(eventually([&] { return !fs::exists(directory() + "/pods/" + uid); }));
 }
 
-// A running pod that prints what its volumes say whenever it is something else.
+// A running pod that prints the content of its volumes whenever it changes.
 TEST_F(NodeTest, FilesOfConfigMapsAndSecretsFollowTheirObjects) {
   const auto object = [](const char* kind, const char* name, const Json& data) {
     return Json{{"apiVersion", "v1"},
@@ -164,7 +164,7 @@ TEST_F(NodeTest, FilesOfConfigMapsAndSecretsFollowTheirObjects) {
   EXPECT_TRUE(eventually([&] { return logs("p").ends_with("\n33righta b 1\n"); })) << logs("p");
 }
 
-TEST_F(NodeTest, KeepsAStatefulSetAtItsSizeAndReplacesWhatFailed) {
+TEST_F(NodeTest, KeepsAStatefulSetAtItsSizeAndReplacesFailedPods) {
   const Json container = {{"name", "main"},
                           {"image", "none"},
                           {"command", Json::array({"/bin/sh", "-c", "hostname; sleep 1000"})}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pods reach: each other, this machine, and what lies behind it.
+// The network of pods: each other, this machine, and other networks.
 
 #include <future>
 #include <thread>
@@ -22,10 +22,10 @@ namespace {
 namespace kinds = kube::resources;
 using Pointer = Json::json_pointer;
 
-// Says "hello" to the first who connects, and who that was.
+// Sends "hello" to the first client and prints its address.
 class Greeter {
  public:
-  // In a network of its own, connected to this machine's by a wire of the given addresses.
+  // In its own network namespace, connected to this machine by a veth pair with these addresses.
   Greeter(std::string outer, std::string inner) {
     std::promise<Result<int>> made;
     auto port = made.get_future();
@@ -55,7 +55,7 @@ class Greeter {
     auto* address = reinterpret_cast<sockaddr*>(&any);
     if (::bind(socket_.get(), address, size) != 0 || ::listen(socket_.get(), 4) != 0 ||
         ::getsockname(socket_.get(), address, &size) != 0) {
-      return Error{Code::kInternal, "can not listen"};
+      return Error{Code::kInternal, "cannot listen"};
     }
     return static_cast<int>(ntohs(any.sin_port));
   }
@@ -101,7 +101,7 @@ class PodNetworkTest : public MachineTest {
     MachineTest::SetUp();
     if (!node_) return;
     const std::string note = node_->network_note();
-    EXPECT_EQ(note.find("no way"), std::string::npos) << note;
+    EXPECT_EQ(note.find("cannot reach other networks"), std::string::npos) << note;
   }
   Json asker(const std::string& name, const std::string& address, int port) {
     Json made = pod(name, ask(address, port));
@@ -118,8 +118,8 @@ TEST_F(PodNetworkTest, APodReachesThisMachine) {
   EXPECT_EQ(logs("p"), "hello\n");
 }
 
-TEST_F(PodNetworkTest, APodReachesWhatLiesBehindThisMachine) {
-  // The far side knows no way back to the pods: only a masqueraded connection can work.
+TEST_F(PodNetworkTest, APodReachesOtherNetworksThroughThisMachine) {
+  // The other network has no route to the pods: only a masqueraded connection can work.
   const Greeter greeter("198.18.77.1", "198.18.77.2");
   create(kinds::kPods, asker("p", "198.18.77.2", greeter.port()));
   expect_phase("p", "Succeeded");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pods as real processes: namespaces, private files, volumes, exit codes, restarts, clean ends.
-// This program is its own `container-init`, as paddlectl is in a user's hands.
+// This program is its own `container-init`, like paddlectl.
 
 #include "local/node/pod_runner.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "local/node/container_init.h"
-#include "local/node/restart_pace.h"
+#include "local/node/restart_backoff.h"
 #include "test/support/scratch_dir.h"
 
 namespace paddle::local {
@@ -52,37 +52,37 @@ class PodRunnerTest : public testing::Test {
   }
 
   std::unique_ptr<PodRunner> run(const PodSpec& spec) {
-    PodWorld world{.program = "/proc/self/exe",
-                   .directory = directory_,
-                   .network = network_.get(),
-                   .clock = &system_clock(),
-                   .objects = [this](const std::string&) { return objects_; },
-                   .places = {.claim = [this](const api::ObjectKey& claim) -> Result<std::string> {
-                                const std::string path = directory_ + "/claims/" + claim.name;
-                                if (!fs::exists(path))
-                                  return Error{Code::kNotFound, "no such claim"};
-                                return path;
-                              },
-                              .runtime = [this](const RuntimeVolume&) -> Result<std::string> {
-                                fs::create_directories(directory_ + "/session");
-                                return directory_ + "/session";
-                              }},
-                   .base_env = {{"PATH", "/usr/bin:/bin"}},
-                   .report =
-                       [this](const PodSpec& p, const PodState& s) {
-                         std::lock_guard lock(mutex_);
-                         phases_[p.meta.key.name] = phase_of(p, s);
-                         states_[p.meta.key.name] = s;
-                         const ContainerState& main = s.containers.at("main");
-                         if (main.reason == "CrashLoopBackOff" && !main.message.empty()) {
-                           waits_[p.meta.key.name][main.restarts] = main.message;
-                         }
-                         changed_.notify_all();
-                       }};
-    return std::make_unique<PodRunner>(spec, std::move(world));
+    PodRunnerContext context{
+        .program = "/proc/self/exe",
+        .directory = directory_,
+        .network = network_.get(),
+        .clock = &system_clock(),
+        .objects = [this](const std::string&) { return objects_; },
+        .volumes = {.claim = [this](const api::ObjectKey& claim) -> Result<std::string> {
+                      const std::string path = directory_ + "/claims/" + claim.name;
+                      if (!fs::exists(path)) return Error{Code::kNotFound, "no such claim"};
+                      return path;
+                    },
+                    .runtime = [this](const RuntimeVolume&) -> Result<std::string> {
+                      fs::create_directories(directory_ + "/session");
+                      return directory_ + "/session";
+                    }},
+        .base_env = {{"PATH", "/usr/bin:/bin"}},
+        .report =
+            [this](const PodSpec& p, const PodState& s) {
+              std::lock_guard lock(mutex_);
+              phases_[p.meta.key.name] = phase_of(p, s);
+              states_[p.meta.key.name] = s;
+              const ContainerState& main = s.containers.at("main");
+              if (main.reason == "CrashLoopBackOff" && !main.message.empty()) {
+                waits_[p.meta.key.name][main.restarts] = main.message;
+              }
+              changed_.notify_all();
+            }};
+    return std::make_unique<PodRunner>(spec, std::move(context));
   }
 
-  // The state as soon as `holds`; the last one seen when it never does.
+  // Waits until `holds` returns true; returns the last state in any case.
   template <typename Holds>
   PodState wait(const PodSpec& spec, Holds holds) {
     std::unique_lock lock(mutex_);
@@ -110,7 +110,7 @@ class PodRunnerTest : public testing::Test {
   std::condition_variable changed_;
   std::map<std::string, std::string> phases_;
   std::map<std::string, PodState> states_;
-  // Why each container waited for its next start, by the starts before.
+  // The message of the back-off before each restart, by restart count.
   std::map<std::string, std::map<int, std::string>> waits_;
 };
 
@@ -184,10 +184,10 @@ TEST_F(PodRunnerTest, ASubPathNeverLeavesItsVolume) {
   spec.containers[0].mounts = {{.volume = "d", .path = "/x", .sub_path = "out"}};
   auto runner = run(spec);
   const auto state = wait_phase(spec, "Failed");
-  EXPECT_EQ(state.containers.at("main").ended->reason, "StartError");
+  EXPECT_EQ(state.containers.at("main").terminated->reason, "StartError");
 }
 
-TEST_F(PodRunnerTest, WaitsForWhatIsMissingAndSaysSo) {
+TEST_F(PodRunnerTest, WaitsForMissingObjectsAndReportsThem) {
   std::atomic<bool> there{false};
   objects_.config_map = [&](const std::string&) -> std::optional<Data> {
     if (!there) return std::nullopt;
@@ -208,11 +208,12 @@ TEST_F(PodRunnerTest, WaitsForWhatIsMissingAndSaysSo) {
 TEST_F(PodRunnerTest, KeepsExitCodesAndRestartsOnFailure) {
   const auto once = pod("exit 7");
   auto failing = run(once);
-  EXPECT_EQ(wait_phase(once, "Failed").containers.at("main").ended->exit_code, 7);
+  EXPECT_EQ(wait_phase(once, "Failed").containers.at("main").terminated->exit_code, 7);
 
   const auto killed = pod("exec python3 -c 'import ctypes; ctypes.string_at(0)'");
   auto dying = run(killed);
-  EXPECT_EQ(wait_phase(killed, "Failed").containers.at("main").ended->exit_code, 128 + SIGSEGV);
+  EXPECT_EQ(wait_phase(killed, "Failed").containers.at("main").terminated->exit_code,
+            128 + SIGSEGV);
 
   auto again = pod("test -e /scratch/seen || { touch /scratch/seen; exit 1; }; echo second",
                    RestartPolicy::kOnFailure);
@@ -223,19 +224,20 @@ TEST_F(PodRunnerTest, KeepsExitCodesAndRestartsOnFailure) {
   EXPECT_EQ(output(again, 1), "second\n");
 }
 
-TEST_F(PodRunnerTest, WhatReadersWaitForStartsAgainAtOnceHoweverOftenItIsKilled) {
+TEST_F(PodRunnerTest, APodThatReadersWaitForRestartsAtOnceAfterEveryKill) {
   auto served = pod("exit 137", RestartPolicy::kAlways);
   served.volumes = {{"s", RuntimeVolume{.session = true, .handle = "h"}}};
   served.containers[0].mounts = {{.volume = "s", .path = "/session"}};
   auto runner = run(served);
-  wait(served, [](const PodState& s) { return s.containers.at("main").restarts > kPatience; });
+  wait(served,
+       [](const PodState& s) { return s.containers.at("main").restarts > kImmediateRestarts; });
   runner.reset();
   std::lock_guard lock(mutex_);
   const auto& waits = waits_[served.meta.key.name];
-  ASSERT_GT(waits.size(), static_cast<std::size_t>(kPatience));
+  ASSERT_GT(waits.size(), static_cast<std::size_t>(kImmediateRestarts));
   for (const auto& [restarts, said] : waits) {
     const bool at_once = said.starts_with("back-off 0s");
-    const bool late = restarts >= kPatience && said.starts_with("back-off 1s");
+    const bool late = restarts >= kImmediateRestarts && said.starts_with("back-off 1s");
     EXPECT_TRUE(at_once || late) << restarts << ": " << said;
   }
 }
@@ -244,7 +246,7 @@ TEST_F(PodRunnerTest, AMissingCommandIsOneSentence) {
   auto spec = pod("");
   spec.containers[0].command = {"/no/such/program"};
   auto runner = run(spec);
-  EXPECT_EQ(wait_phase(spec, "Failed").containers.at("main").ended->message,
+  EXPECT_EQ(wait_phase(spec, "Failed").containers.at("main").terminated->message,
             "run /no/such/program: No such file or directory");
 }
 
@@ -256,7 +258,7 @@ TEST_F(PodRunnerTest, InitContainersComeFirstAndAnnotationsReachThem) {
   spec.volumes = {{"i", DownwardVolume{{{"release", "metadata.annotations['release']"}}}}};
   auto runner = run(spec);
   wait(spec, [](const PodState& s) {
-    return s.init.at("coord-paddle").is == ContainerState::Is::kRunning;
+    return s.init.at("coord-paddle").phase == ContainerState::Phase::kRunning;
   });
   spec.meta.annotations["release"] = "go";
   runner->update(spec);
@@ -271,7 +273,7 @@ TEST_F(PodRunnerTest, StopsWithinItsGraceAndLeavesNoProcess) {
   while (output(polite) != "up\n") system_clock().sleep(10ms, {});  // its trap is set
   runner->stop(20s);
   while (!runner->ended()) system_clock().sleep(10ms, {});
-  EXPECT_EQ(wait_phase(polite, "Succeeded").containers.at("main").ended->exit_code, 0);
+  EXPECT_EQ(wait_phase(polite, "Succeeded").containers.at("main").terminated->exit_code, 0);
 
   const auto stubborn = pod("trap '' TERM; setsid sleep 98765 & while true; do sleep 1; done");
   auto second = run(stubborn);

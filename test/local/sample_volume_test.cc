@@ -39,8 +39,8 @@ class SampleVolumeTest : public MachineTest {
     return made;
   }
 
-  // The process that serves: a grandchild of ours. Other people's processes are not even looked at:
-  // reading the command line of one that is stuck would be stuck, too.
+  // The serving process: a grandchild of ours. Other processes are not inspected: reading the
+  // command line of a stuck process would block.
   static std::optional<int> runtime() {
     for (const int outer : children_of(::getpid())) {
       for (const int inner : children_of(outer)) {
@@ -64,7 +64,7 @@ class SampleVolumeTest : public MachineTest {
     return found;
   }
 
-  // Kills it, and waits for its successor.
+  // Kills the runtime and waits for its successor.
   void kill_runtime() {
     const auto serving = runtime();
     ASSERT_TRUE(serving);
@@ -99,7 +99,7 @@ TEST_F(SampleVolumeTest, APodWaitsForTheRuntimeAndThenReads) {
   EXPECT_TRUE(logs("r").ends_with("refused\n")) << logs("r");
   EXPECT_EQ(logs("s"), "a\n");
 
-  // With its last reader the mount goes; with its volume the cache.
+  // The mount is removed with its last reader, the cache with its volume.
   EXPECT_TRUE(eventually([&] { return fs::is_empty(directory() + "/mounts"); }));
   const std::string cache = directory() + "/cache/" + kHandle;
   EXPECT_TRUE(fs::exists(cache + "/starts"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mount whose holder gives the connection to one server after the other.
+// A mount whose owner attaches the connection to one server after the other.
 
 #include "fuse/attach.h"
 
@@ -54,7 +54,7 @@ class MountAttachTest : public MountTest {
   ScratchDir session_;
 };
 
-TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_their_servers) {
+TEST_F(MountAttachTest, FilesAreVisibleWhenAttachReturnsAndSurviveTheirServers) {
   for (std::uint64_t i = 0; i < 8; ++i) files_.add_pattern(std::to_string(i), 110'000, i);
   auto mounted = fuse::mount_data(point_.path(), {});
   ASSERT_TRUE(mounted) << mounted.error().message;
@@ -62,7 +62,7 @@ TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_thei
   const auto attach = [&](const std::optional<fuse::Negotiated>& resumed) {
     return fuse::attach(session_.path(), "set", channels, resumed, kLong);
   };
-  ASSERT_TRUE(attach({}).is(Code::kUnavailable)) << "nobody listens yet";
+  ASSERT_TRUE(attach({}).is(Code::kUnavailable)) << "no server listens yet";
 
   auto runtime = std::make_unique<Runtime>(session_.path(), files_);
   auto attached = attach({});
@@ -75,7 +75,7 @@ TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_thei
   for (std::uint64_t round = 1; round < 8; ++round) {
     runtime.reset();
     pollfd wait{attached->link.get(), POLLIN, 0};
-    ASSERT_EQ(::poll(&wait, 1, 20'000), 1) << "the holder is told";
+    ASSERT_EQ(::poll(&wait, 1, 20'000), 1) << "the end of the server is noticed";
     Content content;
     std::jthread reader([&] { content = read_all(point_ / std::to_string(round)); });
     runtime = std::make_unique<Runtime>(session_.path(), files_);
@@ -90,7 +90,7 @@ TEST_F(MountAttachTest, the_files_are_there_when_attach_returns_and_survive_thei
   EXPECT_NE(*fuse::unmount(mounted->point, mounted->device, kLong), fuse::Unmounted::kNothing);
 }
 
-TEST_F(MountAttachTest, without_a_server_readers_wait_until_the_holder_lets_go) {
+TEST_F(MountAttachTest, WithoutAServerReadersWaitUntilTheDescriptorIsClosed) {
   files_.add_file("f", "x");
   auto mounted = fuse::mount_data(point_.path(), {});
   ASSERT_TRUE(mounted) << mounted.error().message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel remembers: everything that was right, nothing that was wrong.
+// What the kernel caches: correct answers, never failed ones.
 
 #include <cerrno>
 #include <thread>
@@ -32,7 +32,7 @@ class CacheTest : public MountTest {
 // The kernel may take back a page at any time and read it again: one epoch of a few must be silent.
 constexpr int kTries = 10;
 
-TEST_F(CacheTest, a_second_epoch_asks_the_daemon_nothing) {
+TEST_F(CacheTest, ASecondEpochSendsNoRequestToTheDaemon) {
   for (int i = 0; i < 100; ++i) {
     files_.add_pattern(std::to_string(i), 110'000, static_cast<std::uint64_t>(i));
   }
@@ -53,12 +53,12 @@ TEST_F(CacheTest, a_second_epoch_asks_the_daemon_nothing) {
   }
 }
 
-TEST_F(CacheTest, plain_opens_read_the_same_and_keep_the_pages) {
+TEST_F(CacheTest, PlainOpensReadTheSameAndKeepThePages) {
   for (int i = 0; i < 20; ++i) {
     files_.add_pattern(std::to_string(i), 110'000, static_cast<std::uint64_t>(i));
   }
   fuse::DataMountOptions options;
-  options.session.wishes.no_open = false;  // what an older kernel gets
+  options.session.init_options.no_open = false;  // what an older kernel gets
   start(options);
   EXPECT_FALSE(mount_->agreed().no_open());
   read_tree(20);
@@ -73,7 +73,7 @@ TEST_F(CacheTest, plain_opens_read_the_same_and_keep_the_pages) {
   EXPECT_TRUE(kept);
 }
 
-TEST_F(CacheTest, concurrent_readers_see_only_right_bytes) {
+TEST_F(CacheTest, ConcurrentReadersSeeOnlyCorrectBytes) {
   for (int i = 0; i < 64; ++i) {
     files_.add_pattern(std::to_string(i), 110'000, static_cast<std::uint64_t>(i));
   }
@@ -96,7 +96,7 @@ TEST_F(CacheTest, concurrent_readers_see_only_right_bytes) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(CacheTest, a_failed_read_leaves_nothing_wrong_behind) {
+TEST_F(CacheTest, AFailedReadIsNotCached) {
   constexpr std::size_t kSize = 500'000;
   const auto id = files_.add_pattern("f", kSize, 5);
   start();
@@ -114,7 +114,7 @@ TEST_F(CacheTest, a_failed_read_leaves_nothing_wrong_behind) {
   EXPECT_EQ(read_all(path).error, EIO);
 }
 
-TEST_F(CacheTest, a_file_system_that_answers_short_can_not_cut_a_file) {
+TEST_F(CacheTest, AShortReadCannotCutAFile) {
   constexpr std::size_t kSize = 300'000;
   const auto id = files_.add_pattern("f", kSize, 5);
   start();
@@ -124,7 +124,7 @@ TEST_F(CacheTest, a_file_system_that_answers_short_can_not_cut_a_file) {
   EXPECT_EQ(read_all(point_ / "f").bytes, pattern(5, 0, kSize));
 }
 
-TEST_F(CacheTest, an_absent_name_is_asked_for_once) {
+TEST_F(CacheTest, AnAbsentNameIsLookedUpOnce) {
   files_.add_file("f", "x");
   start();
   EXPECT_EQ(stat_error(point_ / "absent"), ENOENT);
@@ -138,7 +138,7 @@ TEST_F(CacheTest, an_absent_name_is_asked_for_once) {
   EXPECT_TRUE(mount_->session().channel().invalidate_entry(samplefs::kRootId, "never seen"));
 }
 
-TEST_F(CacheTest, slow_reads_hold_up_nothing_else) {
+TEST_F(CacheTest, SlowReadsDelayNothingElse) {
   const auto slow = files_.add_pattern("slow", 4096, 1);
   for (int i = 0; i < 20; ++i) files_.add_pattern("other/" + std::to_string(i), 110'000, 2);
   fuse::DataMountOptions options;
@@ -163,7 +163,7 @@ TEST_F(CacheTest, slow_reads_hold_up_nothing_else) {
     for (int i = 0; i < 20; ++i) {
       EXPECT_EQ(read_all(point_ / ("other/" + std::to_string(i))).bytes, pattern(2, 0, 110'000));
     }
-    // Every place for reads taken: names and attributes go on.
+    // All slots for reads are taken: names and attributes are still answered.
     for (int i = 0; i < 6; ++i) {
       readers.emplace_back([&] {
         const UniqueFd fd(::open((point_ / "slow").c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));

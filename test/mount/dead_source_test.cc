@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source that does not answer, seen through a mount: it holds up only those who need it.
+// A mount whose source does not answer: only readers that need the source wait.
 
 #include <cerrno>
 #include <thread>
@@ -47,11 +47,11 @@ class DeadSourceTest : public MountTest {
   std::vector<std::jthread> readers_;
 };
 
-// More than may wait for the source at once, and more than the kernel sends of its own accord to a
-// daemon that has asked for less.
+// More than may wait for the source at once, and more than the kernel sends by default to a daemon
+// that did not raise max_background.
 constexpr int kMany = 200;
 
-TEST_F(DeadSourceTest, any_number_of_readers_that_wait_holds_up_no_cached_file) {
+TEST_F(DeadSourceTest, AnyNumberOfWaitingReadersDelaysNoCachedFile) {
   add_stuck(kMany);
   for (int i = 0; i < 20; ++i) files_.add_pattern("cached/" + std::to_string(i), 110'000, 2);
   fuse::DataMountOptions options;
@@ -76,7 +76,7 @@ TEST_F(DeadSourceTest, any_number_of_readers_that_wait_holds_up_no_cached_file) 
   EXPECT_EQ(right_, stuck_.size()) << "those who waited are answered";
 }
 
-TEST_F(DeadSourceTest, a_reader_waits_until_the_deadline_and_no_longer) {
+TEST_F(DeadSourceTest, AReaderWaitsUntilTheDeadlineAndNoLonger) {
   add_stuck(3);
   fuse::DataMountOptions options;
   options.session.read_limit = std::chrono::milliseconds{200};
@@ -90,14 +90,14 @@ TEST_F(DeadSourceTest, a_reader_waits_until_the_deadline_and_no_longer) {
   EXPECT_EQ(read_all(point_ / "stuck/0").bytes, pattern(kSeed, 0, 8192)) << "nothing of it stays";
 }
 
-// The kernel reads ahead first, and when that has failed asks for one page itself.
-TEST_F(DeadSourceTest, the_second_request_of_the_kernel_takes_the_answer_of_the_first) {
+// The kernel reads ahead first; when that fails, it requests a single page.
+TEST_F(DeadSourceTest, TheSecondRequestOfTheKernelGetsTheErrorOfTheFirst) {
   source::MemorySource memory;
   memory.put("f", pattern(kSeed, 0, 100'000));
   std::atomic<int> asked = 0;
   source::FailingSource failing(
-      memory, [&](source::Moment moment, std::string_view) -> std::optional<Error> {
-        if (moment != source::Moment::kBeforeRead) return {};
+      memory, [&](source::FaultPoint point, std::string_view) -> std::optional<Error> {
+        if (point != source::FaultPoint::kBeforeRead) return {};
         if (++asked > 1) return {};
         return Error{Code::kDeadline, "no answer in time"};
       });

@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "fuse/data_mount.h"
+#include "fuse/fake/delegating_file_system.h"
 #include "fuse/fake/memory_file_system.h"
 
 #ifndef RWF_DONTCACHE
@@ -46,19 +47,11 @@ struct Plan {
 std::string name_of(std::uint64_t i) { return "s" + std::to_string(i); }
 
 // The directory's files, read the way a disk cache should: no second copy in the page cache.
-class DirectoryFileSystem final : public samplefs::FileSystem {
+class DirectoryFileSystem final : public fuse::DelegatingFileSystem {
  public:
-  explicit DirectoryFileSystem(const Plan& plan) : directory_(plan.directory + "/data/") {
-    for (std::uint64_t i = 0; i < plan.files; ++i) index_.add_pattern(name_of(i), plan.bytes, i);
-  }
-  Result<samplefs::Attr> lookup(samplefs::NodeId parent, std::string_view name) override {
-    return index_.lookup(parent, name);
-  }
-  Result<samplefs::Attr> stat(samplefs::NodeId node) override { return index_.stat(node); }
-  Result<> read_directory(samplefs::NodeId node, std::uint64_t start,
-                          const EntrySink& sink) override {
-    return index_.read_directory(node, start, sink);
-  }
+  // `index` has the names; its content is not read.
+  DirectoryFileSystem(samplefs::FileSystem& index, const Plan& plan)
+      : DelegatingFileSystem(index), directory_(plan.directory + "/data/") {}
   Result<std::size_t> read(samplefs::NodeId, std::uint64_t, std::span<std::byte>,
                            BootTime) override {
     return Error{Code::kUnavailable, "all of it is local"};
@@ -73,11 +66,9 @@ class DirectoryFileSystem final : public samplefs::FileSystem {
     if (got < 0) return Error{Code::kUnavailable, "read " + path};
     return std::optional<std::size_t>(static_cast<std::size_t>(got));
   }
-  samplefs::FsTotals totals() const override { return index_.totals(); }
 
  private:
   const std::string directory_;
-  fuse::MemoryFileSystem index_;
 };
 
 void fill(const Plan& plan) {
@@ -96,7 +87,9 @@ void fill(const Plan& plan) {
 // The daemon: mounts, answers 'c' with how many requests it got (forgets left out: they follow the
 // kernel's memory, not the readers), 'q' by unmounting.
 void serve(const Plan& plan, int commands, int answers) {
-  DirectoryFileSystem files(plan);
+  fuse::MemoryFileSystem index;
+  for (std::uint64_t i = 0; i < plan.files; ++i) index.add_pattern(name_of(i), plan.bytes, i);
+  DirectoryFileSystem files(index, plan);
   Metrics metrics;
   auto mount = fuse::DataMount::start(plan.directory + "/mnt", files, metrics);
   if (!mount) {
@@ -142,7 +135,7 @@ void drop(const std::string& directory, std::uint64_t files) {
 
 struct Speed {
   double files_per_second = 0;
-  double cpu_us_per_file = 0;  // of the readers; says more than the clock on a busy machine
+  double cpu_us_per_file = 0;  // of the readers; more meaningful than wall time on a busy machine
 };
 
 Speed epoch(const Plan& plan, const std::string& side, std::size_t readers, unsigned seed) {
@@ -219,7 +212,7 @@ int run(const Plan& plan) {
           if (!warm) drop(plan.directory + "/data", plan.files);
           return epoch(plan, side, readers, seed);
         };
-        // Whoever goes first changes every round.
+        // The order alternates every round.
         Speed ours, theirs;
         if (round % 2 == 0) {
           theirs = one("/data");

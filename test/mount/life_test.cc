@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Beginnings and ends: unmount under load, a killed daemon, a successor that nobody notices.
+// Start and end of a mount: unmount under load, a killed daemon, an unnoticed successor.
 
 #include <cerrno>
 #include <thread>
@@ -61,7 +61,7 @@ class LifeTest : public MountTest {
   ~LifeTest() override { log::set_level(log::Level::kInfo); }
 };
 
-TEST_F(LifeTest, an_idle_mount_goes_cleanly_and_leaves_nothing) {
+TEST_F(LifeTest, AnIdleMountIsUnmountedCleanlyAndLeavesNothing) {
   files_.add_file("f", "x");
   start();
   EXPECT_EQ(*fuse::probe(point_.path()), Health::kAlive);
@@ -72,7 +72,7 @@ TEST_F(LifeTest, an_idle_mount_goes_cleanly_and_leaves_nothing) {
   EXPECT_TRUE(list(point_.path()).empty());
 }
 
-TEST_F(LifeTest, a_mount_in_use_is_detached_and_its_readers_get_an_error_or_the_truth) {
+TEST_F(LifeTest, AMountInUseIsDetachedAndItsReadersGetAnErrorOrCorrectBytes) {
   for (std::uint64_t i = 0; i < 16; ++i) files_.add_pattern(std::to_string(i), 110'000, i);
   fuse::DataMountOptions options;
   options.grace = std::chrono::milliseconds{0};
@@ -99,7 +99,7 @@ TEST_F(LifeTest, a_mount_in_use_is_detached_and_its_readers_get_an_error_or_the_
   EXPECT_EQ(*fuse::probe(point_.path()), Health::kNotMounted);
 }
 
-TEST_F(LifeTest, a_session_ends_when_somebody_else_unmounts) {
+TEST_F(LifeTest, ASessionEndsWhenAnotherProcessUnmounts) {
   files_.add_file("f", "x");
   start();
   ASSERT_EQ(::umount2(point_.path().c_str(), 0), 0);
@@ -107,7 +107,7 @@ TEST_F(LifeTest, a_session_ends_when_somebody_else_unmounts) {
   EXPECT_EQ(*mount_->unmount(), Unmounted::kNothing);
 }
 
-TEST_F(LifeTest, only_our_own_mount_is_removed) {
+TEST_F(LifeTest, OnlyOurOwnMountIsRemoved) {
   files_.add_file("f", "x");
   start();
   auto over = fuse::DataMount::start(point_.path(), files_, metrics_);
@@ -119,7 +119,7 @@ TEST_F(LifeTest, only_our_own_mount_is_removed) {
   EXPECT_EQ(*fuse::probe(point_.path()), Health::kNotMounted);
 }
 
-TEST_F(LifeTest, a_mount_point_that_is_not_there_is_an_error) {
+TEST_F(LifeTest, AMissingMountPointIsAnError) {
   const auto missing = fuse::DataMount::start(point_ / "no/such", files_, metrics_);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, Code::kNotFound);
@@ -127,7 +127,7 @@ TEST_F(LifeTest, a_mount_point_that_is_not_there_is_an_error) {
   EXPECT_TRUE(fuse::DataMount::start(point_.path() + "-file", files_, metrics_).is(Code::kInvalid));
 }
 
-TEST_F(LifeTest, an_aborted_connection_ends_the_session) {
+TEST_F(LifeTest, AnAbortedConnectionEndsTheSession) {
   files_.add_file("f", "x");
   start();
   const FuseControl control;
@@ -136,7 +136,7 @@ TEST_F(LifeTest, an_aborted_connection_ends_the_session) {
   EXPECT_EQ(stat_error(point_ / "f"), ENOTCONN);
 }
 
-TEST_F(LifeTest, a_killed_daemon_is_detected_and_its_mount_replaced) {
+TEST_F(LifeTest, AKilledDaemonIsDetectedAndItsMountReplaced) {
   Daemon daemon("mount", point_.path());
   ASSERT_TRUE(daemon.serves());
   EXPECT_EQ(read_all(point_ / "1").bytes, pattern(1, 0, 110'000));
@@ -147,7 +147,7 @@ TEST_F(LifeTest, a_killed_daemon_is_detected_and_its_mount_replaced) {
   const std::string device = fuse::top_of(*fuse::read_mountinfo(), point_.path())->device;
   EXPECT_TRUE(eventually([&] { return control.waiting(device) > 0; }));
   daemon.kill();
-  stuck.join();  // hangs if a waiting reader is not let go
+  stuck.join();  // hangs if a waiting reader is not released
   EXPECT_NE(stuck_error, 0);
   EXPECT_EQ(stat_error(point_ / "never asked before"), ENOTCONN);
   EXPECT_EQ(*fuse::probe(point_.path()), Health::kDead);
@@ -159,7 +159,7 @@ TEST_F(LifeTest, a_killed_daemon_is_detected_and_its_mount_replaced) {
   EXPECT_EQ(*fuse::probe(point_.path()), Health::kNotMounted);
 }
 
-TEST_F(LifeTest, readers_do_not_notice_that_their_daemon_is_killed_again_and_again) {
+TEST_F(LifeTest, ReadersDoNotNoticeThatTheirDaemonIsKilledRepeatedly) {
   // Destroyed from the last to the first: without a daemon and a descriptor no reader hangs.
   std::atomic<std::uint64_t> reads{0}, failed{0}, wrong{0};
   std::vector<std::jthread> readers;
@@ -200,16 +200,16 @@ TEST_F(LifeTest, readers_do_not_notice_that_their_daemon_is_killed_again_and_aga
             Unmounted::kCleanly);
 }
 
-TEST_F(LifeTest, a_daemon_that_died_over_init_is_followed_by_one_that_answers_it) {
+TEST_F(LifeTest, ADaemonThatDiedDuringInitIsFollowedByOneThatAnswersIt) {
   auto mounted = fuse::mount_data(point_.path(), {});
   ASSERT_TRUE(mounted) << mounted.error().message;
   {
-    // Takes INIT and never answers.
+    // Receives INIT and never replies.
     const fuse::Channel first(UniqueFd(::dup(mounted->channel.get())));
     std::vector<std::byte> request(fuse::kRequestBuffer);
-    ASSERT_EQ(first.receive(request).link, fuse::Link::kOk);
+    ASSERT_EQ(first.receive(request).status, fuse::ChannelStatus::kOk);
     if (!first.resend()) GTEST_SKIP() << "this kernel has no FUSE_NOTIFY_RESEND (Linux 6.9)";
-    ASSERT_EQ(first.receive(request).link, fuse::Link::kOk);
+    ASSERT_EQ(first.receive(request).status, fuse::ChannelStatus::kOk);
   }
   Daemon second("serve", "-", mounted->channel.get());
   ASSERT_TRUE(second.serves());

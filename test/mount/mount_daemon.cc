@@ -11,6 +11,7 @@
 // whose reads never end. A read takes a few milliseconds, so that a kill finds some at work.
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include <fcntl.h>
@@ -18,41 +19,16 @@
 
 #include "base/metrics.h"
 #include "fuse/data_mount.h"
+#include "fuse/fake/delegating_file_system.h"
 #include "fuse/fake/memory_file_system.h"
 
 namespace paddle {
 namespace {
 
-class SlowFileSystem final : public samplefs::FileSystem {
- public:
-  SlowFileSystem() {
-    for (std::uint64_t i = 0; i < 64; ++i) files_.add_pattern(std::to_string(i), 110'000, i);
-    stuck_ = files_.add_pattern("stuck", 4096, 0);
-    files_.hold_reads(stuck_);
-  }
-  Result<samplefs::Attr> lookup(samplefs::NodeId parent, std::string_view name) override {
-    return files_.lookup(parent, name);
-  }
-  Result<samplefs::Attr> stat(samplefs::NodeId node) override { return files_.stat(node); }
-  Result<> read_directory(samplefs::NodeId node, std::uint64_t start,
-                          const EntrySink& sink) override {
-    return files_.read_directory(node, start, sink);
-  }
-  Result<std::size_t> read(samplefs::NodeId node, std::uint64_t offset, std::span<std::byte> into,
-                           BootTime until) override {
-    system_clock().sleep(std::chrono::milliseconds{3}, {});
-    return files_.read(node, offset, into, until);
-  }
-  Result<std::optional<std::size_t>> read_local(samplefs::NodeId, std::uint64_t,
-                                                std::span<std::byte>) override {
-    return std::optional<std::size_t>();  // all of it comes slowly
-  }
-  samplefs::FsTotals totals() const override { return files_.totals(); }
-
- private:
-  fuse::MemoryFileSystem files_;
-  samplefs::NodeId stuck_ = 0;
-};
+void add_samples(fuse::MemoryFileSystem& files) {
+  for (std::uint64_t i = 0; i < 64; ++i) files.add_pattern(std::to_string(i), 110'000, i);
+  files.hold_reads(files.add_pattern("stuck", 4096, 0));
+}
 
 int fail(const Error& error) {
   std::fprintf(stderr, "mount_daemon: %s\n", error.message.c_str());
@@ -66,7 +42,9 @@ void serve_until_killed(const fuse::Negotiated& agreed) {
 }
 
 int run(std::string_view verb, const std::string& argument) {
-  SlowFileSystem files;
+  fuse::MemoryFileSystem samples;
+  add_samples(samples);
+  fuse::SlowFileSystem files(samples);
   Metrics metrics;
   if (verb == "mount") {
     const auto mount = fuse::DataMount::start(argument, files, metrics);

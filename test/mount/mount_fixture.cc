@@ -41,7 +41,7 @@ MountPoint::~MountPoint() {
 
 FuseControl::FuseControl() {
   if (::mount("none", scratch_.path().c_str(), "fusectl", 0, nullptr) != 0) {
-    ADD_FAILURE() << "fusectl can not be mounted";
+    ADD_FAILURE() << "fusectl cannot be mounted";
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mount point of one test, gone afterwards whatever happened to the mount, and the few ways to
-// look at files that tests need.
+// A mount point for one test, which is removed afterwards in any case, and helpers to read files.
 
 #pragma once
 
@@ -19,7 +18,7 @@
 
 namespace paddle::test {
 
-// Empty when this machine lets us mount.
+// Why this machine cannot mount; empty when it can.
 const std::string& why_no_mounts();
 
 class MountPoint {
@@ -68,7 +67,7 @@ struct Content {
 };
 Content read_all(const std::string& path);
 Content read_at(const std::string& path, std::uint64_t offset, std::size_t size);
-int stat_error(const std::string& path);  // 0 when it is there
+int stat_error(const std::string& path);  // 0 when it exists
 // Names without "." and "..", sorted; one entry "errno N" when it fails.
 std::vector<std::string> list(const std::string& directory);
 void drop_page_cache(const std::string& path);  // of one file

@@ -18,7 +18,7 @@ namespace {
 
 class TreeTest : public MountTest {};
 
-TEST_F(TreeTest, a_walk_finds_exactly_the_files_that_are_there) {
+TEST_F(TreeTest, AWalkFindsExactlyTheExistingFiles) {
   std::set<std::string> expected;
   for (int i = 0; i < 300; ++i) {
     const std::string name =
@@ -37,7 +37,7 @@ TEST_F(TreeTest, a_walk_finds_exactly_the_files_that_are_there) {
   EXPECT_EQ(found, expected);
 }
 
-TEST_F(TreeTest, random_reads_equal_the_model) {
+TEST_F(TreeTest, RandomReadsEqualTheModel) {
   constexpr std::uint64_t kSize = 5'000'011;
   files_.add_pattern("f", kSize, 42);
   start();
@@ -57,7 +57,7 @@ TEST_F(TreeTest, random_reads_equal_the_model) {
   }
 }
 
-TEST_F(TreeTest, sizes_around_a_page_and_a_request_end_where_they_should) {
+TEST_F(TreeTest, SizesAroundAPageAndARequestEndWhereTheyShould) {
   const std::vector<std::uint64_t> sizes{0,      1,      4095,    4096,    4097,    131071,
                                          131072, 131073, 1048575, 1048576, 1048577, 3000000};
   for (const std::uint64_t size : sizes) files_.add_pattern(std::to_string(size), size, size);
@@ -76,7 +76,7 @@ TEST_F(TreeTest, sizes_around_a_page_and_a_request_end_where_they_should) {
   }
 }
 
-TEST_F(TreeTest, a_mapped_file_shows_the_same_bytes) {
+TEST_F(TreeTest, AMappedFileShowsTheSameBytes) {
   constexpr std::size_t kSize = 2'000'003;
   files_.add_pattern("f", kSize, 3);
   start();
@@ -87,7 +87,7 @@ TEST_F(TreeTest, a_mapped_file_shows_the_same_bytes) {
   ::munmap(mapped, kSize);
 }
 
-TEST_F(TreeTest, direct_io_reads_are_whole) {
+TEST_F(TreeTest, DirectIoReadsAreComplete) {
   constexpr std::size_t kSize = 1 << 21;
   files_.add_pattern("f", kSize, 3);
   start();
@@ -98,7 +98,7 @@ TEST_F(TreeTest, direct_io_reads_are_whole) {
   EXPECT_EQ(got, pattern(3, 0, kSize));
 }
 
-TEST_F(TreeTest, a_directory_of_a_hundred_thousand_is_complete) {
+TEST_F(TreeTest, ADirectoryOfAHundredThousandEntriesIsComplete) {
   std::vector<std::string> expected;
   for (int i = 0; i < 100'000; ++i) {
     expected.push_back(std::to_string(1'000'000 + i));
@@ -120,7 +120,7 @@ TEST_F(TreeTest, a_directory_of_a_hundred_thousand_is_complete) {
   }
 }
 
-TEST_F(TreeTest, odd_names_come_back_byte_for_byte) {
+TEST_F(TreeTest, UnusualNamesComeBackByteForByte) {
   const std::vector<std::string> names{
       " ",        "-rf",  "a b",  "line\nbreak", "\x01\x7f",         "\xff\xfe\x80",
       "\\040",    "...",  "*?[]", "~",           "\xe6\xa0\xb7\xe6", std::string(255, 'n'),
@@ -134,7 +134,7 @@ TEST_F(TreeTest, odd_names_come_back_byte_for_byte) {
   EXPECT_EQ(stat_error(point_ / ("d/" + std::string(256, 'n'))), ENAMETOOLONG);
 }
 
-TEST_F(TreeTest, hostile_entries_spoil_nothing_beside_them) {
+TEST_F(TreeTest, HostileEntriesDoNotAffectOthers) {
   const auto bad = [&](std::string name, std::uint64_t id, std::uint64_t size) {
     files_.add_raw(samplefs::kRootId, std::move(name), samplefs::Attr{id, false, size});
   };
@@ -157,7 +157,7 @@ TEST_F(TreeTest, hostile_entries_spoil_nothing_beside_them) {
   EXPECT_GE(counters().skipped_names(), 8u);
 }
 
-TEST_F(TreeTest, nothing_can_be_written) {
+TEST_F(TreeTest, NothingCanBeWritten) {
   files_.add_file("d/f", "x");
   start();
   const std::string file = point_ / "d/f";
@@ -178,11 +178,11 @@ TEST_F(TreeTest, nothing_can_be_written) {
   EXPECT_EQ(read_all(file).bytes, "x");
 }
 
-TEST_F(TreeTest, attributes_and_totals_are_what_was_indexed) {
+TEST_F(TreeTest, AttributesAndTotalsAreWhatWasIndexed) {
   files_.add_pattern("d/f", 1025, 1);
   fuse::DataMountOptions options;
-  options.session.view.uid = 1234;
-  options.session.view.gid = 99;
+  options.session.attr_options.uid = 1234;
+  options.session.attr_options.gid = 99;
   start(options);
   struct stat file {};
   ASSERT_EQ(::stat((point_ / "d/f").c_str(), &file), 0);

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Planted bug: memory that nobody can reach any more. LeakSanitizer must report it at exit. Many
-// pieces, because a stale copy of one address in a register or on the stack would hide that one.
+// SPDX-License-Identifier: Apache-2.0 Planted bug: memory that is no longer reachable.
+// LeakSanitizer must report it at exit. There are many allocations, because a stale copy of an
+// address in a register or on the stack would hide one.
 
 #include <cstdio>
 

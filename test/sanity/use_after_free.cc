@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Planted bug: reads memory that was given back. AddressSanitizer must stop it.
+// SPDX-License-Identifier: Apache-2.0 Planted bug: reads memory after it was freed.
+// AddressSanitizer must stop it.
 
 #include <cstdio>
 #include <memory>

@@ -31,4 +31,10 @@ std::int64_t look_integer(const Json& object, const char* path, std::int64_t oth
   return value.is_number_integer() ? value.get<std::int64_t>() : otherwise;
 }
 
+const Json& look_list(const Json& object, const char* path) {
+  static const Json kNone = Json::array();
+  const Json& value = look(object, path);
+  return value.is_array() ? value : kNone;
+}
+
 }  // namespace paddle::api

@@ -17,5 +17,6 @@ const Json& look(const Json& object, const char* path);  // null when absent
 std::string look_text(const Json& object, const char* path);
 bool look_flag(const Json& object, const char* path);
 std::int64_t look_integer(const Json& object, const char* path, std::int64_t otherwise = 0);
+const Json& look_list(const Json& object, const char* path);  // an empty list when absent
 
 }  // namespace paddle::api

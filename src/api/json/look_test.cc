@@ -15,6 +15,7 @@ TEST(Look, FindsByKeyAndByPointer) {
   EXPECT_EQ(look_text(kObject, "/spec/name"), "a");
   EXPECT_EQ(look_integer(kObject, "/spec/count"), 3);
   EXPECT_TRUE(look_flag(look(kObject, "spec"), "on"));
+  EXPECT_EQ(look_list(kObject, "/list"), Json::array({1}));
 }
 
 TEST(Look, WhatIsMissingOrOfAnotherKindIsAbsent) {
@@ -24,6 +25,8 @@ TEST(Look, WhatIsMissingOrOfAnotherKindIsAbsent) {
   EXPECT_EQ(look_text(kObject, "/spec/count"), "");
   EXPECT_EQ(look_integer(kObject, "/spec/name", 7), 7);
   EXPECT_FALSE(look_flag(kObject, "/spec/name"));
+  EXPECT_EQ(look_list(kObject, "/spec/name"), Json::array());
+  EXPECT_EQ(look_list(kObject, "nothing"), Json::array());
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ PassOutcome Controller::give_back(const QueueState::Taken& taken,
                                 {"again_after_s", in_seconds(*result->requeue_after)}});
       break;
     case PassOutcome::kTerminal:
-      log::error("can not reconcile; waiting for the object to change",
+      log::error("cannot reconcile; waiting for the object to change",
                  {{"controller", options_.name},
                   {"object", object},
                   {"code", paddle::name(result.error().code)},
@@ -112,17 +112,17 @@ PassOutcome Controller::give_back(const QueueState::Taken& taken,
       if (stopping) {
         queue_.abandoned(taken.key);
       } else {
-        queue_.failed(taken.key);  // refused by the fence, before the elector has told us
+        queue_.failed(taken.key);  // the fence rejected a write before the elector stopped us
       }
       log::info(
-          "pass given up",
+          "pass stopped",
           {{"controller", options_.name}, {"object", object}, {"error", result.error().message}});
       break;
     case PassOutcome::kRetry:
     case PassOutcome::kPanicked: {
       const nanoseconds asked = result.error().retry_after.value_or(std::chrono::milliseconds{0});
       const auto pause = queue_.failed(taken.key, asked);
-      log::write(panicked ? log::Level::kError : log::Level::kWarn, "pass failed; trying again",
+      log::write(panicked ? log::Level::kError : log::Level::kWarn, "pass failed; retrying",
                  {{"controller", options_.name},
                   {"object", object},
                   {"code", paddle::name(result.error().code)},

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs passes: N workers take keys from the queue, call the reconcile function, and give each key
-// back as its outcome demands. An exception is a pass that panicked, never the end of the process.
-// Each outcome is counted in paddle_reconcile_total{controller,outcome} and timed.
+// Runs passes: N workers take keys from the queue, call the reconcile function, and return each key
+// to the queue according to the outcome. An exception ends the pass, not the process (kPanicked).
+// Outcomes are counted in paddle_reconcile_total{controller,outcome} and timed.
 //
-// Starts stopped; keys may be queued before start(). It can be stopped and started again (a lost
-// and regained lease): the queue keeps its keys meanwhile. Thread-safe.
+// Initially stopped; keys may be queued before start(). It can be stopped and started again (a lost
+// and regained lease); the queue keeps its keys meanwhile. Thread-safe.
 
 #pragma once
 
@@ -41,12 +41,12 @@ class Controller {
   WorkQueue& queue() { return queue_; }
 
   void start() EXCLUDES(mutex_);  // no effect when running, or after drain()
-  // Asks passes in progress to end early and waits for them.
+  // Requests passes in progress to end early and waits for them.
   void stop() EXCLUDES(mutex_);
-  // Gives out no more keys and waits for passes in progress without disturbing them; false when
-  // `limit` passed first. For the end of the process: start() has no effect afterwards.
+  // Hands out no more keys and waits for passes in progress; false when `limit` passed first. For
+  // the end of the process: start() has no effect afterwards.
   bool drain(std::chrono::nanoseconds limit) EXCLUDES(mutex_);
-  // After drain() failed: asks the passes to end early; false when they did not within `limit`.
+  // After drain() failed: requests the passes to end early; false when they did not within `limit`.
   bool cancel(std::chrono::nanoseconds limit) EXCLUDES(mutex_);
 
  private:

@@ -40,7 +40,7 @@ struct ControllerTest : ::testing::Test {
   }
 };
 
-TEST_F(ControllerTest, ADonePassIsTheLast) {
+TEST_F(ControllerTest, ADonePassIsNotRepeated) {
   auto controller = running([&](const ObjectKey& seen, std::stop_token) -> Result<ReconcileResult> {
     EXPECT_EQ(seen, key);
     ++passes;
@@ -52,7 +52,7 @@ TEST_F(ControllerTest, ADonePassIsTheLast) {
   EXPECT_EQ(passes, 1);
 }
 
-TEST_F(ControllerTest, AVisitThatIsAskedForComes) {
+TEST_F(ControllerTest, ARequestedRequeueHappens) {
   auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
     return ++passes < 3 ? ReconcileResult{milliseconds{1}} : ReconcileResult{};
   });
@@ -60,7 +60,7 @@ TEST_F(ControllerTest, AVisitThatIsAskedForComes) {
   until([&] { return counted("again", 2) && counted("done", 1); });
 }
 
-TEST_F(ControllerTest, EveryErrorThatMayHealIsTriedAgain) {
+TEST_F(ControllerTest, RetryableErrorsAreRetried) {
   const std::vector<Code> codes{Code::kConflict,     Code::kUnavailable, Code::kThrottled,
                                 Code::kForbidden,    Code::kNotFound,    Code::kDeadline,
                                 Code::kUnauthorized, Code::kInternal,    Code::kExpired,
@@ -88,7 +88,7 @@ TEST_F(ControllerTest, ATerminalErrorWaitsForTheObjectToChange) {
   until([&] { return counted("done", 1); });
 }
 
-TEST_F(ControllerTest, AnExceptionIsAPassThatPanickedAndIsTriedAgain) {
+TEST_F(ControllerTest, AnExceptionIsCountedAsPanickedAndRetried) {
   auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
     switch (++passes) {
       case 1:
@@ -104,20 +104,20 @@ TEST_F(ControllerTest, AnExceptionIsAPassThatPanickedAndIsTriedAgain) {
   EXPECT_TRUE(counted("panicked", 2));
 }
 
-TEST_F(ControllerTest, ThePauseThatTheServerAskedForIsKept) {
+TEST_F(ControllerTest, ThePauseThatTheServerRequestedIsKept) {
   auto controller = running([&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
     ++passes;
     return Error{Code::kThrottled, "slow down", hours{1}};
   });
   controller->queue().add(key);
   until([&] { return counted("retry", 1); });
-  controller->queue().add(key);  // even a change does not hurry it
+  controller->queue().add(key);  // a change does not shorten the pause
   controller->queue().add({"ns", "b"});
   until([&] { return counted("retry", 2); });
   EXPECT_EQ(passes, 2);
 }
 
-TEST_F(ControllerTest, StoppingReachesThePassAndTheKeyIsVisitedAgainLater) {
+TEST_F(ControllerTest, StoppingCancelsThePassAndTheKeyIsProcessedAgainLater) {
   std::atomic<bool> inside{false};
   auto controller = running([&](const ObjectKey&, std::stop_token stop) -> Result<ReconcileResult> {
     if (++passes > 1) return ReconcileResult{};
@@ -134,7 +134,7 @@ TEST_F(ControllerTest, StoppingReachesThePassAndTheKeyIsVisitedAgainLater) {
   until([&] { return counted("done", 1); });
 }
 
-TEST_F(ControllerTest, DrainingLeavesThePassInPeaceAndStartsNoOther) {
+TEST_F(ControllerTest, DrainingLetsThePassFinishAndStartsNoOther) {
   std::atomic<bool> inside{false}, finish{false};
   auto controller = running([&](const ObjectKey&, std::stop_token stop) -> Result<ReconcileResult> {
     ++passes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What /healthz and /readyz answer, in the words of Kubernetes components: "ok", or with ?verbose
-// one line per check. Each has one check, named as users of the Go operator know them: `health` and
-// `check`; /healthz/health and /readyz/check ask for it alone. Pure.
+// The replies of /healthz and /readyz, in the format of Kubernetes components: "ok", or with
+// ?verbose one line per check. Each has one check, named as in the Go operator: `health` and
+// `check`, also served at /healthz/health and /readyz/check. Pure.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace paddle::controllers {
 
 struct HealthState {
   bool alive = true;
-  bool ready = false;  // the informers have their first list, and we are not shutting down
+  bool ready = false;  // informers have synced, and the process is not shutting down
 };
 
 net::ServerReply health_reply(const net::ServerRequest& ask, const HealthState& state);

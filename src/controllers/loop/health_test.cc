@@ -10,7 +10,7 @@ net::ServerReply get(const std::string& path, HealthState state, const std::stri
   return health_reply({"GET", path, query}, state);
 }
 
-TEST(Health, SaysOkOrNamesTheCheckThatFailed) {
+TEST(Health, ReturnsOkOrTheFailedCheck) {
   EXPECT_EQ(get("/healthz", {}).body, "ok");
   EXPECT_EQ(get("/healthz/health", {}).status, 200);
   EXPECT_EQ(get("/readyz", {.ready = true}).body, "ok");
@@ -24,7 +24,7 @@ TEST(Health, VerboseListsTheCheck) {
             "[+]check ok\nreadyz check passed\n");
 }
 
-TEST(Health, OtherPathsAreNotThere) {
+TEST(Health, OtherPathsAreNotFound) {
   for (const char* path : {"/", "/metrics", "/healthz/check", "/readyz/health", "/healthzz"}) {
     EXPECT_EQ(get(path, {.ready = true}).status, 404) << path;
   }

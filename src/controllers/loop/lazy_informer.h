@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An informer that begins when it is first needed: for kinds that most objects do without, or that
-// a cluster may not have at all. An operator that waited for such a kind at its start would wait
-// for ever. Thread-safe.
+// An informer that starts when it is first used: for kinds that few objects need, or that a cluster
+// may not have. An operator that waited for such a kind at its start could wait for ever.
+// Thread-safe.
 
 #pragma once
 
@@ -21,7 +21,7 @@ class LazyInformer {
   enum class State { kReady, kBegins, kNoSuchKind };
   using Begun = std::function<void(const kube::Store<T>&)>;
 
-  // Borrows cluster and informers. `begun` connects handlers, once.
+  // Borrows cluster and informers. `begun` is called once, to connect handlers.
   LazyInformer(kube::Cluster& cluster, kube::Informers& informers, kube::Resource resource,
                kube::Scope scope, kube::Projection<T> projection, Begun begun = {})
       : cluster_(cluster),
@@ -31,10 +31,10 @@ class LazyInformer {
         projection_(std::move(projection)),
         begun_(std::move(begun)) {}
 
-  // Begins when it has not yet. An error when the server could not be asked.
+  // Starts the informer if necessary. An error when the server could not be reached.
   Result<State> ask(const kube::Call& call) {
     if (const auto store = find()) return store->has_synced() ? State::kReady : State::kBegins;
-    // A list of a kind that is not there is "not found"; of one without objects it is not.
+    // Listing an unknown kind returns "not found"; listing a kind without objects does not.
     auto listed = cluster_.list(
         resource_, {.ns = scope_.ns, .page_size = 1},
         [](std::string_view) -> Result<> {
@@ -47,7 +47,7 @@ class LazyInformer {
     begin();
     return State::kBegins;
   }
-  // Only when ready.
+  // Call it only after kReady.
   std::optional<kube::Store<T>> find() const {
     Lock lock(mutex_);
     return store_;

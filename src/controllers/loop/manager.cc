@@ -12,8 +12,9 @@ bool switched_off(const std::string& address) { return address.empty() || addres
 
 }  // namespace
 
-// One controller with what belongs to it alone. Destroyed in reverse: workers before what they use.
-struct Manager::Member {
+// One controller and the objects that it does not share. Destroyed in reverse: workers before what
+// they use.
+struct Manager::ManagedController {
   std::unique_ptr<kube::Elector> elector{};  // null: no election
   std::unique_ptr<kube::EventRecorder> events{};
   Reconcile reconcile{};
@@ -53,24 +54,24 @@ Manager::~Manager() {
 
 Result<> Manager::add(ControllerSpec spec,
                       const std::function<Reconcile(const ControllerContext&)>& build) {
-  auto member = std::make_unique<Member>();
+  auto managed = std::make_unique<ManagedController>();
   kube::Cluster* writes = &cluster_;
   if (options_.leader_elect && !spec.lease.empty()) {
-    TRY(member->elector, kube::Elector::make(cluster_,
-                                             {.lease = {options_.lease_namespace, spec.lease},
-                                              .identity = options_.identity,
-                                              .timing = options_.lease},
-                                             clock_, random_, metrics_));
-    writes = &member->elector->fenced();
+    TRY(managed->elector, kube::Elector::make(cluster_,
+                                              {.lease = {options_.lease_namespace, spec.lease},
+                                               .identity = options_.identity,
+                                               .timing = options_.lease},
+                                              clock_, random_, metrics_));
+    writes = &managed->elector->fenced();
   }
-  member->events = std::make_unique<kube::EventRecorder>(*writes, spec.name, clock_, metrics_);
-  Member* self = member.get();
-  member->controller = std::make_unique<Controller>(
+  managed->events = std::make_unique<kube::EventRecorder>(*writes, spec.name, clock_, metrics_);
+  ManagedController* self = managed.get();
+  managed->controller = std::make_unique<Controller>(
       ControllerOptions{spec.name, spec.workers, spec.limits},
       [self](const ObjectKey& key, std::stop_token stop) { return self->reconcile(key, stop); },
       clock_, random_, metrics_);
-  member->reconcile = build({*writes, informers_, *member->events, member->controller->queue()});
-  members_.push_back(std::move(member));
+  managed->reconcile = build({*writes, informers_, *managed->events, managed->controller->queue()});
+  controllers_.push_back(std::move(managed));
   return Done{};
 }
 
@@ -79,7 +80,7 @@ Result<> Manager::run(std::stop_token stop) {
   informers_.start();
   if (informers_.wait_until_synced(stop)) {
     ready_ = true;
-    log::info("ready", {{"controllers", members_.size()}});
+    log::info("ready", {{"controllers", controllers_.size()}});
     begin();
     while (!stop.stop_requested()) clock_.sleep(std::chrono::hours{1}, stop);
   }
@@ -111,15 +112,15 @@ Result<> Manager::listen() {
 
 net::ServerReply Manager::metrics_reply(const net::ServerRequest& ask) {
   if (ask.path != "/metrics") return {.status = 404, .body = "404 page not found\n"};
-  for (const auto& member : members_) member->controller->queue().refresh_metrics();
+  for (const auto& managed : controllers_) managed->controller->queue().refresh_metrics();
   return {.body = metrics_.text(), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
 }
 
 void Manager::begin() {
-  for (const auto& member : members_) {
-    Controller& controller = *member->controller;
-    if (member->elector) {
-      member->elector->start(
+  for (const auto& managed : controllers_) {
+    Controller& controller = *managed->controller;
+    if (managed->elector) {
+      managed->elector->start(
           {[&controller] { controller.start(); }, [&controller] { controller.stop(); }});
     } else {
       controller.start();
@@ -130,25 +131,25 @@ void Manager::begin() {
 Result<> Manager::end() {
   const BootTime deadline = clock_.boot() + options_.drain_limit;
   const auto left = [&] { return std::max(deadline - clock_.boot(), std::chrono::nanoseconds{0}); };
-  for (const auto& member : members_) member->controller->queue().close();
+  for (const auto& managed : controllers_) managed->controller->queue().close();
   std::vector<Controller*> unfinished;
-  for (const auto& member : members_) {
-    if (!member->controller->drain(left())) unfinished.push_back(member->controller.get());
+  for (const auto& managed : controllers_) {
+    if (!managed->controller->drain(left())) unfinished.push_back(managed->controller.get());
   }
   std::string stuck;
   for (Controller* controller : unfinished) {
-    log::warn("passes did not finish in time; telling them to stop",
+    log::warn("passes did not finish in time; cancelling them",
               {{"controller", controller->name()}});
     if (!controller->cancel(options_.cancel_limit)) stuck += " " + controller->name();
   }
   if (!stuck.empty()) return Error{Code::kDeadline, "passes did not end in time:" + stuck};
 
-  for (const auto& member : members_) {
-    member->events->flush(std::min<std::chrono::nanoseconds>(left(), options_.cancel_limit));
+  for (const auto& managed : controllers_) {
+    managed->events->flush(std::min<std::chrono::nanoseconds>(left(), options_.cancel_limit));
   }
-  for (const auto& member : members_) {
-    if (member->elector) member->elector->resign();
-    member->controller->stop();
+  for (const auto& managed : controllers_) {
+    if (managed->elector) managed->elector->resign();
+    managed->controller->stop();
   }
   informers_.stop();
   log::info("stopped");

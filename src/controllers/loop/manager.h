@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that one operator process runs: informers shared by its controllers, a lease per
-// controller, health and metrics endpoints, and the order in which they start and end.
+// Runs everything in one operator process: informers shared by its controllers, a lease per
+// controller, health and metrics endpoints. Defines the order in which they start and end.
 //
 //   start   endpoints -> informers -> (first lists) -> elections -> workers
 //   end     no new passes -> passes in progress finish -> events flushed -> leases released -> rest
 //
-// While passes finish, leases go on being renewed. An idle manager makes no request but the
-// renewals of leases and watches. Losing one lease stops one controller, which stands for election
+// Leases are renewed while passes finish. An idle manager sends no requests except renewals of
+// leases and watches. Losing a lease stops its controller, which then takes part in the election
 // again.
 
 #pragma once
@@ -39,8 +39,8 @@ struct ManagerOptions {
   bool leader_elect = false;
   std::string lease_namespace{};  // required with leader_elect
   kube::LeaseTiming lease{};
-  std::string identity{};  // of this process alone; empty: host name and a random part
-  // Passes in progress may finish for this long at the end, and are then told to stop.
+  std::string identity{};  // unique per process; empty: host name and a random part
+  // At shutdown passes in progress may finish within this time; then they are cancelled.
   std::chrono::milliseconds drain_limit{8'000};
   std::chrono::milliseconds cancel_limit{1'000};
   kube::ReflectorPace pace{};
@@ -53,7 +53,7 @@ struct ControllerSpec {
   QueueLimits limits{};
 };
 
-// What a controller is given to work with; valid as long as the manager.
+// The dependencies of a controller; valid as long as the manager.
 struct ControllerContext {
   kube::Cluster& cluster;  // fenced by the controller's lease when there is one
   kube::Informers& informers;
@@ -63,28 +63,28 @@ struct ControllerContext {
 
 class Manager {
  public:
-  // Borrows all references. kInvalid for options that can not work.
+  // Borrows all references. kInvalid for invalid options.
   static Result<std::unique_ptr<Manager>> make(kube::Cluster& cluster, ManagerOptions options,
                                                Metrics& metrics,
                                                const Clock& clock = system_clock(),
                                                Random& random = system_random());
   ~Manager();
 
-  // Before run(). `build` connects sources to the queue and returns the reconcile function.
+  // Call it before run(). `build` connects sources to the queue and returns the reconcile function.
   Result<> add(ControllerSpec spec,
                const std::function<Reconcile(const ControllerContext&)>& build);
 
-  // Until `stop`. kDeadline when passes did not end even when told to: their threads still run, so
-  // the process should leave with std::_Exit; their leases are not released but run out.
+  // Runs until `stop`. kDeadline when passes did not end even when cancelled: their threads still
+  // run, so the process should exit with std::_Exit; their leases are not released but expire.
   Result<> run(std::stop_token stop);
 
-  // Bound addresses, once run() has begun to listen.
+  // The bound addresses, once run() listens.
   std::optional<net::Address> metrics_address() const;
   std::optional<net::Address> health_address() const;
   bool ready() const { return ready_; }
 
  private:
-  struct Member;
+  struct ManagedController;
   Manager(kube::Cluster& cluster, ManagerOptions options, Metrics& metrics, const Clock& clock,
           Random& random);
 
@@ -102,7 +102,7 @@ class Manager {
   std::atomic<bool> listening_{false};
 
   // Destroyed in reverse: the endpoints, then the informers, whose handlers use the queues.
-  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<ManagedController>> controllers_;
   kube::Informers informers_;
   std::unique_ptr<net::HttpServer> metrics_server_;
   std::unique_ptr<net::HttpServer> health_server_;

@@ -58,7 +58,7 @@ struct ManagerTest : ::testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     return *std::move(made);
   }
-  // Labels every map through the cluster that it was given, once.
+  // Adds a label to every map, once, through the given cluster.
   Result<> add_labeller(Manager& manager, const std::string& lease = "test.paddlepaddle.org") {
     return manager.add(
         {.name = "labeller", .lease = lease}, [this](const ControllerContext& around) {
@@ -87,7 +87,7 @@ struct ManagerTest : ::testing::Test {
   }
 };
 
-TEST_F(ManagerTest, ReconcilesWhatIsThereAndWhatComes) {
+TEST_F(ManagerTest, ReconcilesExistingAndNewObjects) {
   ASSERT_TRUE(server.create(kConfigMaps, config_map("early")));
   auto manager = make(server);
   ASSERT_TRUE(add_labeller(*manager));
@@ -111,7 +111,7 @@ TEST_F(ManagerTest, ReconcilesWhatIsThereAndWhatComes) {
   EXPECT_EQ(events, 2u);
 }
 
-TEST_F(ManagerTest, OnlyTheLeaderWorks) {
+TEST_F(ManagerTest, OnlyTheLeaderReconciles) {
   auto first = make(server), second = make(server);
   std::atomic<int> by_first{0}, by_second{0};
   const auto counting = [](std::atomic<int>& count) {
@@ -135,7 +135,7 @@ TEST_F(ManagerTest, OnlyTheLeaderWorks) {
   EXPECT_EQ(by_second, 0);
   one.request_stop();
   one.join();
-  until([&] { return by_second == 2; });  // warm: it knows both without being told again
+  until([&] { return by_second == 2; });  // warm: it knows both without a new list
 }
 
 TEST_F(ManagerTest, AControllerWithoutALeaseRunsAtOnce) {
@@ -185,7 +185,7 @@ TEST_F(ManagerTest, IsNotReadyBeforeItsInformersAre) {
   until([&] { return manager->ready(); });
 }
 
-TEST_F(ManagerTest, APassThatDoesNotFinishIsToldToStopAndThenReported) {
+TEST_F(ManagerTest, APassThatDoesNotFinishIsCancelledAndThenReported) {
   options.drain_limit = milliseconds{1};
   options.cancel_limit = milliseconds{1};
   std::atomic<bool> inside{false}, leave{false};
@@ -208,7 +208,7 @@ TEST_F(ManagerTest, APassThatDoesNotFinishIsToldToStopAndThenReported) {
   leave = true;
 }
 
-TEST_F(ManagerTest, OptionsThatCanNotWorkAreRefused) {
+TEST_F(ManagerTest, InvalidOptionsAreRejected) {
   const auto refused = [&](const ManagerOptions& bad) {
     return Manager::make(server, bad, metrics).is(Code::kInvalid);
   };

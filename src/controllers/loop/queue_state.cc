@@ -35,7 +35,7 @@ void QueueState::add_at(const ObjectKey& key, BootTime due, BootTime now) {
     return;
   }
   auto at = entries_.try_emplace(key).first;
-  if (at->second.ready) return;  // its turn is now, which is earlier
+  if (at->second.ready) return;  // it is ready, which is earlier
   if (at->second.failures > 0) due = std::max(due, at->second.not_before);
   make_delayed(at, due);
 }
@@ -94,7 +94,8 @@ void QueueState::abandoned(const ObjectKey& key, BootTime now) {
 }
 
 std::optional<BootTime> QueueState::next_due() const {
-  // A key in progress can be due as well; it then counts as changed, and its worker will see to it.
+  // A key in progress can be due as well; it is then marked as changed and queued again after its
+  // pass.
   if (delayed_.empty()) return std::nullopt;
   return delayed_.begin()->first;
 }

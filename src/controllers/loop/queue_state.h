@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workqueue's mind: which key may be worked on, and when. A value without clock, lock or
-// thread; WorkQueue (workqueue.h) is the rim around it.
+// The state machine of the workqueue: which key may be processed, and when. A value without clock,
+// lock or thread; WorkQueue (workqueue.h) adds these.
 //
-// Promises:
-//   - A key is in progress at most once. Added meanwhile, it is given out once more afterwards.
-//   - A key waits at most once, however often it was added; of several times the earliest wins.
-//     Each pass states its own next wait, so an earlier pass replaces a later appointment.
-//   - Keys whose time has come leave in the order in which it came (FIFO).
+// Guarantees:
+//   - A key is in progress at most once. If it is added meanwhile, it is handed out again later.
+//   - A key waits at most once, no matter how often it was added; the earliest time wins. Each pass
+//     sets its own next time, which replaces a later one.
+//   - Ready keys are handed out in the order in which they became ready (FIFO).
 //   - A key that failed n times in a row waits first_pause * 2^(n-1), at most longest_pause, minus
-//     jitter. A change to it meanwhile is answered sooner, but not before eager_pause (nor before a
-//     pause that the server asked for): a pass that fails and causes its own changes can not spin.
+//     jitter. A change of its object shortens the wait, but not below eager_pause (nor below a
+//     pause that the server requested): a pass that fails and causes its own changes cannot spin.
 //   - Memory: one entry per distinct key that waits, runs or has failures; nothing else.
 
 #pragma once
@@ -33,36 +33,36 @@ struct QueueLimits {
   std::chrono::nanoseconds first_pause{std::chrono::milliseconds{5}};
   std::chrono::nanoseconds longest_pause{std::chrono::minutes{5}};
   std::chrono::nanoseconds eager_pause{std::chrono::seconds{1}};
-  double jitter = 0.2;  // share of the pause that chance may take away
+  double jitter = 0.2;  // the part of the pause that may be cut at random
 };
 
 class QueueState {
  public:
   explicit QueueState(QueueLimits limits = {}) : limits_(limits) {}
 
-  // Work on `key` as soon as its turn comes. True unless it already waited for its turn.
+  // Makes `key` ready. True unless it was ready already.
   bool add(const ObjectKey& key, BootTime now);
   void add_at(const ObjectKey& key, BootTime due, BootTime now);
 
   struct Taken {
     ObjectKey key{};
-    std::chrono::nanoseconds waited{};  // from its turn's beginning to now
+    std::chrono::nanoseconds waited{};  // since it became ready
     int failures = 0;                   // in a row, before this pass
   };
-  // The next key whose time has come, now in progress; nothing when there is none.
+  // Returns the next ready key, which is then in progress; nothing when there is none.
   std::optional<Taken> take(BootTime now);
 
-  // Each taken key is given back with exactly one of these.
+  // Return each taken key with exactly one of these.
   void finished(const ObjectKey& key, BootTime now);
-  void again_at(const ObjectKey& key, BootTime due, BootTime now);  // finished, and wants a visit
+  void again_at(const ObjectKey& key, BootTime due, BootTime now);  // done; next pass at `due`
   // `chance` in [0, 1) feeds the jitter. Returns the pause.
   std::chrono::nanoseconds failed(const ObjectKey& key, BootTime now, double chance,
                                   std::chrono::nanoseconds at_least = {});
-  void abandoned(const ObjectKey& key, BootTime now);  // stopped half-way: no verdict, visit again
+  void abandoned(const ObjectKey& key, BootTime now);  // stopped early: next pass at once
 
-  std::optional<BootTime> next_due() const;  // when take() may next give a key that it does not now
-  size_t depth() const { return ready_.size(); }      // keys whose turn has begun
-  size_t delayed() const { return delayed_.size(); }  // keys that wait for a time
+  std::optional<BootTime> next_due() const;           // when the next delayed key becomes ready
+  size_t depth() const { return ready_.size(); }      // ready keys
+  size_t delayed() const { return delayed_.size(); }  // keys that are due later
   size_t running() const { return running_.size(); }
   size_t entries() const { return entries_.size(); }
   std::chrono::nanoseconds longest_running(BootTime now) const;

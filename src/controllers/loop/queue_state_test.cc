@@ -21,7 +21,7 @@ std::string taken_name(QueueState& queue, BootTime now) {
   return taken ? taken->key.name : "";
 }
 
-TEST(QueueState, GivesKeysInTheOrderInWhichTheyCame) {
+TEST(QueueState, HandsOutKeysInTheOrderInWhichTheyWereAdded) {
   QueueState queue;
   for (const auto& key : {kB, kA, kC}) queue.add(key, kStart);
   EXPECT_EQ(taken_name(queue, kStart), "b");
@@ -30,7 +30,7 @@ TEST(QueueState, GivesKeysInTheOrderInWhichTheyCame) {
   EXPECT_EQ(taken_name(queue, kStart), "");
 }
 
-TEST(QueueState, AKeyAddedManyTimesIsGivenOnce) {
+TEST(QueueState, AKeyAddedManyTimesIsHandedOutOnce) {
   QueueState queue;
   for (int i = 0; i < 100; ++i) queue.add(kA, kStart);
   EXPECT_EQ(queue.depth(), 1u);
@@ -38,7 +38,7 @@ TEST(QueueState, AKeyAddedManyTimesIsGivenOnce) {
   EXPECT_EQ(taken_name(queue, kStart), "");
 }
 
-TEST(QueueState, AKeyInProgressIsGivenOnceMoreAfterwards) {
+TEST(QueueState, AKeyAddedWhileInProgressIsHandedOutAgain) {
   QueueState queue;
   queue.add(kA, kStart);
   ASSERT_EQ(taken_name(queue, kStart), "a");
@@ -51,7 +51,7 @@ TEST(QueueState, AKeyInProgressIsGivenOnceMoreAfterwards) {
   EXPECT_EQ(queue.entries(), 0u);
 }
 
-TEST(QueueState, TheEarliestAppointmentWins) {
+TEST(QueueState, TheEarliestTimeWins) {
   QueueState queue;
   queue.add_at(kA, kStart + seconds{9}, kStart);
   queue.add_at(kA, kStart + seconds{3}, kStart);
@@ -64,7 +64,7 @@ TEST(QueueState, TheEarliestAppointmentWins) {
   EXPECT_EQ(taken_name(queue, kStart + minutes{9}), "") << "the later ones are gone";
 }
 
-TEST(QueueState, DueKeysLeaveInTheOrderOfTheirTimes) {
+TEST(QueueState, DueKeysAreHandedOutInTheOrderOfTheirTimes) {
   QueueState queue;
   queue.add_at(kA, kStart + seconds{3}, kStart);
   queue.add_at(kB, kStart + seconds{1}, kStart);
@@ -81,7 +81,7 @@ TEST(QueueState, TheWaitIsCountedFromTheMomentAKeyWasDue) {
   EXPECT_EQ(queue.take(kStart + seconds{10})->waited, seconds{7});
 }
 
-TEST(QueueState, PausesDoubleUpToTheLongestAndASuccessForgetsThem) {
+TEST(QueueState, PausesDoubleUpToTheLongestAndASuccessResetsThem) {
   const QueueLimits limits{.jitter = 0};
   QueueState queue(limits);
   auto now = kStart;
@@ -118,7 +118,7 @@ TEST(QueueState, JitterOnlyShortensAndNeverPassesTheLongest) {
   }
 }
 
-TEST(QueueState, AFailingKeyThatChangesIsVisitedSoonButDoesNotSpin) {
+TEST(QueueState, AFailingKeyThatChangesIsRetriedSoonWithoutSpinning) {
   QueueState queue({.jitter = 0});
   auto now = kStart;
   for (int i = 0; i < 20; ++i) {  // well into minutes of back-off
@@ -135,7 +135,7 @@ TEST(QueueState, AFailingKeyThatChangesIsVisitedSoonButDoesNotSpin) {
   EXPECT_EQ(queue.next_due(), now + seconds{2});
 }
 
-TEST(QueueState, ThePauseThatTheServerAskedForHoldsEvenWhenTheKeyChanges) {
+TEST(QueueState, ThePauseThatTheServerRequestedHoldsEvenWhenTheKeyChanges) {
   QueueState queue;
   queue.add(kA, kStart);
   ASSERT_TRUE(queue.take(kStart));
@@ -158,7 +158,7 @@ TEST(QueueState, AnAbandonedPassKeepsItsPlaceAndItsFailures) {
   EXPECT_EQ(taken->failures, 1);
 }
 
-TEST(QueueState, GivingBackWhatWasNotTakenChangesNothing) {
+TEST(QueueState, ReturningAKeyThatWasNotTakenHasNoEffect) {
   QueueState queue;
   queue.finished(kA, kStart);
   queue.failed(kA, kStart, 0);
@@ -168,7 +168,7 @@ TEST(QueueState, GivingBackWhatWasNotTakenChangesNothing) {
   EXPECT_FALSE(queue.take(kStart + minutes{10}));
 }
 
-TEST(QueueState, KnowsTheAgeOfTheOldestPass) {
+TEST(QueueState, ReportsTheAgeOfTheOldestPass) {
   QueueState queue;
   queue.add(kA, kStart);
   queue.add(kB, kStart);
@@ -179,11 +179,11 @@ TEST(QueueState, KnowsTheAgeOfTheOldestPass) {
   EXPECT_EQ(queue.longest_running(kStart + seconds{6}), seconds{1});
 }
 
-// A model with no data structure to get wrong: per key, the time at which it wants a visit.
+// A reference model: for each key, the time of its next pass.
 struct Model {
   struct Key {
     bool running = false;
-    std::optional<BootTime> wanted{};  // earliest time of a visit
+    std::optional<BootTime> wanted{};  // earliest time of the next pass
     int failures = 0;
     BootTime not_before{};
   };

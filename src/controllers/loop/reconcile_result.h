@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a pass over one key ends, and what follows from it. Pure.
+// The result of one pass over a key, and what the queue does with the key. Pure.
 //
-// A reconcile function returns Result<ReconcileResult>. Errors that the same input will meet again,
-// whatever the world does (kInvalid), are terminal: not repeated until the object changes.
-// Everything else may heal by itself (a quota is raised, a secret appears, a token is renewed), so
-// it is tried again with back-off.
+// A reconcile function returns Result<ReconcileResult>. kInvalid is terminal: the same input would
+// fail again, so the key is not retried until the object changes. All other errors may resolve
+// without a change of the object (a quota is raised, a Secret appears, a token is renewed), so the
+// key is retried with back-off.
 
 #pragma once
 
@@ -20,25 +20,25 @@
 
 namespace paddle::controllers {
 
-// Nothing more to do for now; `requeue_after` asks for another pass even if nothing changes.
+// The pass succeeded. `requeue_after` requests another pass even if nothing changes.
 struct ReconcileResult {
   std::optional<std::chrono::nanoseconds> requeue_after{};
   bool operator==(const ReconcileResult&) const = default;
 };
 
-// Level-triggered: looks at the key, whatever has happened, and does what is missing. The token is
-// requested when the pass should end early (shutdown, lost leadership): long calls take it along.
-// Called by several threads, never twice at once for the same key.
+// Level-triggered: reads the current state of the object and does what is missing. The stop token
+// is requested when the pass should end early (shutdown, lost leadership): pass it to long calls.
+// Called by several threads, never concurrently for the same key.
 using Reconcile =
     std::function<Result<ReconcileResult>(const api::ObjectKey& key, std::stop_token stop)>;
 
 enum class PassOutcome {
   kDone,      // nothing left to do
-  kAgain,     // done; wants a visit at a later time
-  kRetry,     // failed; tried again with back-off
-  kTerminal,  // failed for good; waits for the object to change
-  kStopped,   // given up because we were told to stop, or may not write any more
-  kPanicked,  // threw; a defect of ours, tried again with back-off
+  kAgain,     // done; wants another pass later
+  kRetry,     // failed; retried with back-off
+  kTerminal,  // terminal error; waits for the object to change
+  kStopped,   // ended early: shutdown, or writes are no longer allowed
+  kPanicked,  // an exception, which is a defect; retried with back-off
 };
 std::string_view name(PassOutcome outcome);
 

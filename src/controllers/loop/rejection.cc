@@ -24,7 +24,7 @@ nanoseconds rejection_backoff(int times) {
 Result<ReconcileResult> requeue_rejected(Result<ReconcileResult> outcome, const std::string& object,
                                          const std::optional<nanoseconds>& wanted) {
   if (!outcome.is(Code::kInvalid)) return outcome;
-  log::warn("refused by the server; trying again in a while",
+  log::warn("rejected by the server; retrying later",
             {{"object", object}, {"error", outcome.error().message}});
   return ReconcileResult{std::min<nanoseconds>(wanted.value_or(kRejectionRetry), kRejectionRetry)};
 }

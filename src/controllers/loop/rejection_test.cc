@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Refusal, IsWhatHealsOnlyWhenSomebodyDoesSomething) {
+TEST(Rejection, CoversErrorsThatRepeatUntilAUserActs) {
   for (const Code code : {Code::kForbidden, Code::kInvalid, Code::kInternal}) {
     EXPECT_TRUE(is_rejection({code, ""})) << name(code);
   }
@@ -18,7 +18,7 @@ TEST(Refusal, IsWhatHealsOnlyWhenSomebodyDoesSomething) {
   }
 }
 
-TEST(Refusal, IsTriedAgainMoreAndMoreSlowlyAndAtLeastOnceAMinute) {
+TEST(Rejection, IsRetriedWithGrowingPausesAndAtLeastOnceAMinute) {
   EXPECT_EQ(rejection_backoff(1), 1s);
   EXPECT_EQ(rejection_backoff(2), 2s);
   EXPECT_EQ(rejection_backoff(6), 32s);
@@ -26,7 +26,7 @@ TEST(Refusal, IsTriedAgainMoreAndMoreSlowlyAndAtLeastOnceAMinute) {
   EXPECT_EQ(rejection_backoff(1'000'000), 60s);
 }
 
-TEST(Refusal, ByARuleEndsAPassForAMinuteAtMost) {
+TEST(Rejection, RequeuesAnInvalidPassWithinAMinute) {
   const Error invalid{Code::kInvalid, "no"};
   EXPECT_EQ(requeue_rejected(invalid, "a/b")->requeue_after, 60s);
   EXPECT_EQ(requeue_rejected(invalid, "a/b", 5s)->requeue_after, 5s);

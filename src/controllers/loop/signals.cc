@@ -26,7 +26,7 @@ Signals::Signals() : quit_(::eventfd(0, EFD_CLOEXEC)) {
       signalfd_siginfo arrival{};
       if (::read(arrivals.get(), &arrival, sizeof arrival) != sizeof arrival) continue;
       if (!source_.request_stop()) ::_exit(128 + static_cast<int>(arrival.ssi_signo));
-      log::info("told to stop; once more ends at once",
+      log::info("shutting down; a second signal ends the process at once",
                 {{"signal", arrival.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM"}});
     }
   });

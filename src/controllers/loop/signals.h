@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGTERM and SIGINT as a stop_token: the first one asks for an orderly end, the second one ends
-// the process at once. Make one at the top of main(), before any thread: threads inherit the
-// blocked signals, so that only this one's thread sees them.
+// Turns SIGTERM and SIGINT into a stop_token: the first signal requests a graceful shutdown, the
+// second ends the process at once. Create it at the top of main(), before any thread: threads
+// inherit the blocked signals, so that only its own thread receives them.
 
 #pragma once
 

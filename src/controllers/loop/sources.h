@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What puts keys into a controller's queue: changes that informers see.
+// Adds keys to a controller's queue when informers see changes.
 //
 //   for_kind(jobs, queue)                    a changed object's own key
-//   owns(pods, kPaddleJobs, queue)           the key of the controller that owns it
-//   watches(sets, queue, jobs_that_use)      whatever keys a function names
+//   owns(pods, kPaddleJobs, queue)           the key of its controlling owner
+//   watches(sets, queue, jobs_that_use)      the keys that a function returns
 //
-// A change counts for what an object was and for what it is, so that moving it from one owner to
-// another wakes both. Handlers live as long as the store; the queue must outlive it.
+// Both the old and the new state of an object count, so that a change of its owner enqueues both
+// owners. Handlers live as long as the store; the queue must outlive it.
 
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace paddle::controllers {
 
-// The key of the object of kind `owner` that controls `child`; nothing when another kind does.
-// Versions of the group are not compared: an owner reference keeps the one it was made with.
+// The key of the object of kind `owner` that controls `child`; nothing when another kind does. API
+// versions are not compared: an owner reference keeps the version it was created with.
 std::optional<ObjectKey> controlling_key(const api::Meta& child, const kube::Resource& owner);
 
 template <typename T>

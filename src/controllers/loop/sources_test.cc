@@ -19,7 +19,7 @@ api::Meta child_of(const std::string& api_version, const std::string& kind,
                       .controller = controller}}};
 }
 
-TEST(Sources, TheControllingOwnerOfTheRightKindIsFound) {
+TEST(Sources, ControllingKeyIsThatOfTheControllerOfTheGivenKind) {
   EXPECT_EQ(controlling_key(child_of("batch.paddlepaddle.org/v1", "PaddleJob"), kPaddleJobs),
             (ObjectKey{"ns", "owner"}));
   EXPECT_EQ(controlling_key(child_of("batch.paddlepaddle.org/v9", "PaddleJob"), kPaddleJobs),
@@ -27,7 +27,7 @@ TEST(Sources, TheControllingOwnerOfTheRightKindIsFound) {
   EXPECT_EQ(controlling_key(child_of("v1", "Node"), kNodes), (ObjectKey{"", "owner"}));
 }
 
-TEST(Sources, OthersAreNot) {
+TEST(Sources, ControllingKeyIgnoresOtherOwners) {
   EXPECT_FALSE(controlling_key({.key = {"ns", "orphan"}}, kPaddleJobs));
   EXPECT_FALSE(controlling_key(child_of("other.org/v1", "PaddleJob"), kPaddleJobs));
   EXPECT_FALSE(controlling_key(child_of("batch.paddlepaddle.org/v1", "SampleSet"), kPaddleJobs));

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Waits are relative and re-examined, so a bound costs one wake-up and avoids overflow.
+// Waits are relative and repeated, so a bound costs one wake-up and avoids overflow.
 constexpr nanoseconds kLongestWait = std::chrono::minutes{10};
 
 double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }

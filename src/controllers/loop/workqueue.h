@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workqueue as threads see it: QueueState behind one lock, with waiting and metrics. Workers
-// take() a key, work on it without any lock, and give it back with exactly one of finished(),
-// again(), failed() or abandoned(). Adding never blocks on work.
+// The thread-safe workqueue: QueueState behind one lock, with blocking and metrics. Workers take()
+// a key, process it without a lock, and return it with exactly one of finished(), again(), failed()
+// or abandoned(). Adding never waits for a pass.
 //
-// A closed queue gives out no keys; what is added meanwhile is kept and waits for open().
-// Thread-safe.
+// A closed queue hands out no keys; keys that are added meanwhile wait for open().
 
 #pragma once
 
@@ -31,7 +30,7 @@ class WorkQueue {
   void add(const ObjectKey& key) EXCLUDES(mutex_);
   void add_after(const ObjectKey& key, std::chrono::nanoseconds pause) EXCLUDES(mutex_);
 
-  // Waits for a key. Nothing once `stop` is requested; while the queue is closed it waits on.
+  // Waits for a key, also while the queue is closed. Nothing once `stop` is requested.
   std::optional<QueueState::Taken> take(std::stop_token stop) EXCLUDES(mutex_);
 
   void finished(const ObjectKey& key) EXCLUDES(mutex_);
@@ -42,12 +41,13 @@ class WorkQueue {
 
   void open() EXCLUDES(mutex_);
   void close() EXCLUDES(mutex_);
-  // Waits until no key is in progress; false when `limit` passed first. Close it beforehand.
+  // Waits until no key is in progress; false when `limit` passed first. Call close() first.
   bool wait_idle(std::chrono::nanoseconds limit) EXCLUDES(mutex_);
 
   size_t depth() const EXCLUDES(mutex_);
   size_t running() const EXCLUDES(mutex_);
-  void refresh_metrics() EXCLUDES(mutex_);  // before a scrape: longest running pass
+  // Call it before a scrape: updates the age of the longest running pass.
+  void refresh_metrics() EXCLUDES(mutex_);
 
  private:
   void publish_depth() REQUIRES(mutex_);

@@ -65,7 +65,7 @@ TEST(WorkQueue, WorkersNeverShareAKeyAndNoChangeIsLost) {
   EXPECT_EQ(collisions, 0);
 }
 
-TEST(WorkQueue, AClosedQueueKeepsWhatIsAddedAndGivesNothing) {
+TEST(WorkQueue, AClosedQueueKeepsAddedKeysAndHandsOutNone) {
   Bench bench;
   bench.queue.close();
   bench.queue.add({"ns", "a"});
@@ -85,7 +85,7 @@ TEST(WorkQueue, StopEndsAWaitAtOnce) {
   worker.join();
 }
 
-TEST(WorkQueue, DrainingWaitsForThePassInProgressAndNoLonger) {
+TEST(WorkQueue, WaitIdleWaitsForThePassInProgressAndNoLonger) {
   Bench bench;
   bench.queue.add({"ns", "a"});
   bench.queue.add({"ns", "b"});
@@ -99,7 +99,7 @@ TEST(WorkQueue, DrainingWaitsForThePassInProgressAndNoLonger) {
   EXPECT_EQ(bench.queue.depth(), 1u);
 }
 
-TEST(WorkQueue, CountsWhatItDoes) {
+TEST(WorkQueue, ExportsItsMetrics) {
   Bench bench;
   std::stop_source stop;
   bench.queue.add({"ns", "a"});

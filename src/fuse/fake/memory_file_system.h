@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A FileSystem in memory whose reads can be made to fail, to wait, or to answer short.
+// A FileSystem in memory for tests, whose reads can be made to fail, to block, or to be short.
 //
-// Trees are built before they are served: add_*() must not run beside anything else. Everything
-// else is thread-safe. Ids are given in the order of creation, so two equal builds agree on them.
+// The tree is built before it is served: add_*() must not run concurrently with any other call. All
+// other functions are thread-safe. Ids are given in the order of creation, so two equal builds
+// agree on them.
 
 #pragma once
 
@@ -31,16 +32,17 @@ class MemoryFileSystem final : public samplefs::FileSystem {
   samplefs::NodeId add_file(std::string_view path, std::string content);
   // A file of `size` bytes that takes no memory: byte i is pattern_byte(seed, i).
   samplefs::NodeId add_pattern(std::string_view path, std::uint64_t size, std::uint64_t seed);
-  // An entry with a name as given, '/' and NUL included: what a hostile index could hold.
+  // Adds an entry with any name, '/' and NUL included, as a hostile index could.
   void add_raw(samplefs::NodeId parent, std::string name, samplefs::Attr attr);
 
-  // Reads of `node` fail with `code` until told otherwise.
+  // Reads of `node` fail with `code` until it is reset with an empty optional.
   void fail_reads(samplefs::NodeId node, std::optional<Code> code);
-  // Reads of `node` wait until released, or until their time is over; none is local meanwhile.
+  // Reads of `node` block until release_reads() or their deadline; read_local() returns nothing
+  // meanwhile.
   void hold_reads(samplefs::NodeId node);
   void release_reads(samplefs::NodeId node);
-  std::size_t held() const;  // reads waiting now
-  // Reads of `node` answer one byte less than they should.
+  std::size_t held() const;  // blocked reads
+  // Reads of `node` return one byte less than they should.
   void cut_reads(samplefs::NodeId node, bool cut);
 
   Result<samplefs::Attr> lookup(samplefs::NodeId parent, std::string_view name) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's half of the wire, for tests: requests as bytes, answers taken apart.
+// The kernel's side of the protocol, for tests: encodes requests and decodes replies.
 
 #pragma once
 
@@ -33,7 +33,7 @@ std::vector<std::byte> raw_request(std::uint32_t opcode, std::uint64_t unique, s
   return raw_request(opcode, unique, node, std::as_bytes(std::span(&body, 1)));
 }
 
-// With the NUL the kernel puts at the end of a name.
+// With the NUL that the kernel appends to a name.
 inline std::vector<std::byte> raw_lookup(std::uint64_t unique, std::uint64_t parent,
                                          const char* name) {
   return raw_request(FUSE_LOOKUP, unique, parent,
@@ -59,7 +59,7 @@ inline std::vector<std::byte> raw_init(std::uint32_t minor, std::uint64_t flags)
   return raw_request(FUSE_INIT, 2, 0, in);
 }
 
-// What Linux 6.18 offers, as far as it concerns us, and more that we do not want.
+// The flags that Linux 6.18 offers, including some that we do not use.
 inline constexpr std::uint64_t kModernOffer =
     FUSE_ASYNC_READ | FUSE_ATOMIC_O_TRUNC | FUSE_EXPORT_SUPPORT | FUSE_AUTO_INVAL_DATA |
     FUSE_DO_READDIRPLUS | FUSE_READDIRPLUS_AUTO | FUSE_WRITEBACK_CACHE | FUSE_NO_OPEN_SUPPORT |

@@ -16,7 +16,7 @@ using api::Json;
 using api::Problem;
 
 constexpr size_t kMostBytes = size_t{3} << 20;
-// Below api::kMaxDepth, so that what is stored can be read again, also inside a list.
+// Below api::kMaxDepth, so that a stored object can be parsed again, also inside a list.
 constexpr int kMostDepth = 100;
 
 bool is_shallow(const Json& value, int depth) {
@@ -25,13 +25,13 @@ bool is_shallow(const Json& value, int depth) {
   return std::ranges::all_of(value, [&](const Json& part) { return is_shallow(part, depth - 1); });
 }
 
-Result<> check_bounds(const Json& object, Notes& notes) {
+Result<> check_bounds(const Json& object, ResponseNotes& notes) {
   if (is_shallow(object, kMostDepth) && api::dump_json(object).size() <= kMostBytes) return Done{};
   notes.bad_request = true;
   return Error{Code::kInvalid, "the object is too large or nested too deeply"};
 }
 
-// An owner without a name or uid could never be found again: its dependents would be garbage.
+// An owner without a name or uid can never be found: its dependents would be garbage-collected.
 Result<> check_owners(const Json& object) {
   static const Json::json_pointer path{"/metadata/ownerReferences"};
   if (!object.contains(path)) return Done{};
@@ -46,7 +46,7 @@ Result<> check_owners(const Json& object) {
   return Done{};
 }
 
-// The little that is known about the shape of every core kind.
+// Checks that apply to every core kind.
 Result<> check_parts(const Json& object) {
   for (const char* field : {"spec", "status"}) {
     const auto found = object.find(field);
@@ -64,9 +64,9 @@ std::string joined(const std::vector<Problem>& problems) {
   return problems.size() > 1 ? "[" + text + "]" : text;
 }
 
-// Unknown fields are refused, warned about or dropped in silence, as the client asked.
-Result<> judge_unknown(const std::vector<Problem>& unknown, const AdmitOptions& options,
-                       Notes& notes) {
+// Unknown fields are rejected, reported as warnings or dropped, as fieldValidation requests.
+Result<> check_unknown_fields(const std::vector<Problem>& unknown, const AdmitOptions& options,
+                              ResponseNotes& notes) {
   if (unknown.empty() || options.validation == FieldValidation::kIgnore) return Done{};
   if (options.validation == FieldValidation::kWarn) {
     for (const Problem& problem : unknown) {
@@ -83,7 +83,7 @@ Result<> judge_unknown(const std::vector<Problem>& unknown, const AdmitOptions& 
 }
 
 Result<> check_ours(api::Kind kind, const Json& object, api::Write write,
-                    const AdmitOptions& options, Notes& notes) {
+                    const AdmitOptions& options, ResponseNotes& notes) {
   write.strict = false;
   const auto problems = api::validate(kind, object, write);
   write.strict = true;
@@ -91,7 +91,7 @@ Result<> check_ours(api::Kind kind, const Json& object, api::Write write,
   std::erase_if(unknown, [&](const Problem& problem) {
     return std::ranges::find(problems, problem) != problems.end();
   });
-  CHECK_DONE(judge_unknown(unknown, options, notes));
+  CHECK_DONE(check_unknown_fields(unknown, options, notes));
   if (problems.empty()) return Done{};
   for (const Problem& problem : problems) {
     notes.causes.push_back({"FieldValueInvalid", problem.message, problem.path});
@@ -105,7 +105,8 @@ std::string qualified(const kube::Resource& resource) {
   return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
 }
 
-Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options, Notes& notes) {
+Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options,
+                   ResponseNotes& notes) {
   CHECK_DONE(check_bounds(object, notes));
   CHECK_DONE(check_owners(object));
   if (!kind.ours) {
@@ -117,7 +118,7 @@ Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options, N
 }
 
 Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, const std::string& part,
-                          const AdmitOptions& options, Notes& notes) {
+                          const AdmitOptions& options, ResponseNotes& notes) {
   CHECK_DONE(check_bounds(incoming, notes));
   if (!kind.ours) {
     TRY(Json updated, kube::prepare_update(kind.resource, old, std::move(incoming), part));
@@ -126,7 +127,7 @@ Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, cons
     if (!part.empty()) return updated;
     return with_defaults(kind.resource, std::move(updated));
   }
-  // Judged as it came, stored as it is normalized: dropped fields must not count as a change.
+  // Validate the object as it came, store it normalized: dropped fields must not count as a change.
   TRY(const Json raw, kube::prepare_update(kind.resource, old, incoming, part));
   CHECK_DONE(check_owners(raw));
   CHECK_DONE(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// May this object be stored, and in which shape? Our own kinds go through api/crd/validate.h,
-// exactly as the CRD would have it on a real server; core kinds get the defaults that our
+// Validation and defaulting of objects before they are stored. Our own kinds are validated by
+// api/crd/validate.h, as a real server would by the CRD; core kinds get the defaults that our
 // controllers and kubectl rely on (defaults.h) and a few checks. Core kinds have no schema here:
 // unknown fields of a Pod are kept. Pure.
 
@@ -16,7 +16,7 @@
 
 namespace paddle::local {
 
-// "paddlejobs.batch.paddlepaddle.org", as messages name a collection.
+// "paddlejobs.batch.paddlepaddle.org": the collection in messages.
 std::string qualified(const kube::Resource& resource);
 
 struct AdmitOptions {
@@ -25,10 +25,11 @@ struct AdmitOptions {
 
 // `object` comes from kube::prepare_create.
 Result<api::Json> admit(const Kind& kind, api::Json object, const AdmitOptions& options,
-                        Notes& notes);
+                        ResponseNotes& notes);
 
-// `old` as it becomes when `incoming` is written to it through `part` ("" or "status").
+// Returns the result of writing `incoming` to `old` through `part` ("" or "status").
 Result<api::Json> admit_update(const Kind& kind, const api::Json& old, api::Json incoming,
-                               const std::string& part, const AdmitOptions& options, Notes& notes);
+                               const std::string& part, const AdmitOptions& options,
+                               ResponseNotes& notes);
 
 }  // namespace paddle::local

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Kubernetes REST protocol as one function from request to reply, without sockets: routing,
-// verbs, content types, query parameters. Who the client is has been settled before (http_server).
-// Thread-safe.
+// verbs, content types, query parameters. Authentication happens before (http_server). Thread-safe.
 
 #pragma once
 
@@ -12,7 +11,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "local/api_server/reading.h"
+#include "local/api_server/reader.h"
 #include "local/api_server/reply.h"
 #include "local/api_server/target.h"
 #include "local/api_server/watch.h"
@@ -37,12 +36,12 @@ struct LogRequest {
   std::optional<std::uint64_t> tail_lines{};
   std::optional<std::uint64_t> limit_bytes{};
 };
-// The node's answer to `kubectl logs`. The stream's pieces are raw text.
+// Serves `kubectl logs`. The chunks of the stream are raw text.
 using LogSource = std::function<Result<std::shared_ptr<Stream>>(const LogRequest&)>;
 
 struct ApiOptions {
-  WatchTerms watch{};
-  LogSource logs{};  // empty: logs are refused with a sentence
+  WatchOptions watch{};
+  LogSource logs{};  // empty: requests for logs are rejected
 };
 
 class Api {
@@ -57,21 +56,21 @@ class Api {
   Reply handle(const Request& request);
 
  private:
-  // Where a path leads: a kind, and in it a collection, an object or a subresource.
-  struct Place {
+  // The parsed path of a request: a kind, and a collection, an object or a subresource of it.
+  struct RequestInfo {
     const Kind* kind = nullptr;
     api::ObjectKey key{};
-    std::string sub{};
+    std::string subresource{};
   };
-  static std::optional<Place> find_place(const std::vector<std::string>& path);
-  Reply serve(const Place& place, const Target& target, const Request& request);
-  Reply read(const Place& place, const Target& target, const Request& request);
-  Reply write(const Place& place, const Target& target, const Request& request);
-  Reply remove(const Place& place, const Target& target, const Request& request);
-  Reply patch(const Place& place, const Target& target, const Request& request,
+  static std::optional<RequestInfo> parse_request_path(const std::vector<std::string>& path);
+  Reply serve(const RequestInfo& info, const Target& target, const Request& request);
+  Reply read(const RequestInfo& info, const Target& target, const Request& request);
+  Reply write(const RequestInfo& info, const Target& target, const Request& request);
+  Reply remove(const RequestInfo& info, const Target& target, const Request& request);
+  Reply patch(const RequestInfo& info, const Target& target, const Request& request,
               const WriteOptions& options);
-  Reply bind(const Place& place, const Request& request, const WriteOptions& options);
-  Reply logs(const Place& place, const Target& target);
+  Reply bind(const RequestInfo& info, const Request& request, const WriteOptions& options);
+  Reply logs(const RequestInfo& info, const Target& target);
 
   Storage& storage_;
   Writer& writer_;

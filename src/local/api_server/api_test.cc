@@ -26,7 +26,7 @@ class ApiTest : public testing::Test {
     storage_ = *std::move(opened);
     writer_.emplace(*storage_, clock_, random_);
     api_.emplace(*storage_, *writer_, clock_, ApiOptions{});
-    ASSERT_TRUE(writer_->make_first_objects());
+    ASSERT_TRUE(writer_->create_default_namespaces());
   }
 
   Reply ask(const std::string& method, const std::string& target, const std::string& body = {},
@@ -34,7 +34,7 @@ class ApiTest : public testing::Test {
     return api_->handle({method, target, accept, type, body});
   }
   Json json(const Reply& reply) { return Json::parse(reply.body); }
-  // The object that a request which must succeed answers.
+  // The object that a request returns; the request must succeed.
   Json must(const std::string& method, const std::string& target, const std::string& body = {},
             const std::string& type = {}) {
     const Reply reply = ask(method, target, body, type);
@@ -55,11 +55,11 @@ class ApiTest : public testing::Test {
     object.merge_patch(more);
     return must("POST", kMaps, object.dump());
   }
-  // Lines of a watch, as far as they are there.
+  // The lines that a watch has sent so far.
   std::vector<Json> events(const Reply& reply) {
     std::vector<Json> found;
     if (!reply.stream) return found;
-    Piece piece = reply.stream->next(clock_.boot());
+    StreamChunk piece = reply.stream->next(clock_.boot());
     std::istringstream lines(piece.text);
     for (std::string line; std::getline(lines, line);) found.push_back(Json::parse(line));
     return found;
@@ -130,7 +130,7 @@ TEST_F(ApiTest, FailuresLookLikeTheRealServers) {
             "400 BadRequest");
 }
 
-TEST_F(ApiTest, HostileBodiesAreRefusedNotStored) {
+TEST_F(ApiTest, HostileBodiesAreRejectedAndNotStored) {
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   EXPECT_EQ(refused("POST", kMaps, R"({"metadata":{"name":"a"},"data":)" + deep + "}"),
             "400 BadRequest");
@@ -177,7 +177,7 @@ TEST_F(ApiTest, OurKindsAreValidatedAndDefaulted) {
   EXPECT_FALSE(json(bad)["details"]["causes"].empty());
 }
 
-TEST_F(ApiTest, UnknownFieldsAreHandledAsAsked) {
+TEST_F(ApiTest, UnknownFieldsAreHandledAsFieldValidationRequests) {
   Json wrong = Json::parse(job("train", 1));
   wrong["spec"]["wrongField"] = 1;
   EXPECT_EQ(refused("POST", std::string(kJobs) + "?fieldValidation=Strict", wrong.dump()),
@@ -189,7 +189,7 @@ TEST_F(ApiTest, UnknownFieldsAreHandledAsAsked) {
   EXPECT_FALSE(json(warned)["spec"].contains("wrongField"));
 }
 
-TEST_F(ApiTest, StatusHasItsOwnDoor) {
+TEST_F(ApiTest, StatusIsWrittenThroughItsSubresource) {
   must("POST", kJobs, job("train", 2));
   const std::string path = std::string(kJobs) + "/train";
   must("PATCH", path, R"({"status":{"phase":"Running"}})", "application/merge-patch+json");
@@ -226,12 +226,12 @@ TEST_F(ApiTest, ADryRunAnswersAndChangesNothing) {
   must("GET", std::string(kMaps) + "/b");
 }
 
-TEST_F(ApiTest, AWatchShowsWhatHappensAfterItsRevision) {
+TEST_F(ApiTest, AWatchShowsChangesAfterItsRevision) {
   const std::string revision = make_map("a")["metadata"]["resourceVersion"];
   const Reply watch =
       ask("GET", std::string(kMaps) + "?watch=1&labelSelector=x&resourceVersion=" + revision);
   ASSERT_TRUE(watch.stream);
-  EXPECT_TRUE(watch.stream->cares_about("/configmaps"));
+  EXPECT_TRUE(watch.stream->is_interested_in("/configmaps"));
   EXPECT_TRUE(events(watch).empty());
   const std::string labels = R"({"metadata":{"labels":{"x":"1"}}})";
   must("PATCH", std::string(kMaps) + "/a", labels, "application/merge-patch+json");
@@ -245,7 +245,7 @@ TEST_F(ApiTest, AWatchShowsWhatHappensAfterItsRevision) {
   EXPECT_EQ(seen[1]["object"]["metadata"]["labels"]["x"], "1");
 }
 
-TEST_F(ApiTest, AWatchFromNothingStartsWithWhatIsThere) {
+TEST_F(ApiTest, AWatchWithoutARevisionStartsWithExistingObjects) {
   make_map("a");
   const auto seen = events(ask("GET", std::string(kMaps) + "?watch=1&sendInitialEvents=true&"
                                                            "resourceVersionMatch=NotOlderThan&"
@@ -256,7 +256,7 @@ TEST_F(ApiTest, AWatchFromNothingStartsWithWhatIsThere) {
   EXPECT_EQ(seen[1]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"], "true");
 }
 
-TEST_F(ApiTest, AnOldWatchIsToldToListAgain) {
+TEST_F(ApiTest, AWatchOfACompactedRevisionEndsWithAnError) {
   const std::string revision = make_map("a")["metadata"]["resourceVersion"];
   make_map("b");
   ASSERT_TRUE(storage_->compact());
@@ -266,7 +266,7 @@ TEST_F(ApiTest, AnOldWatchIsToldToListAgain) {
   EXPECT_EQ(seen[0]["object"]["code"], 410);
 }
 
-TEST_F(ApiTest, BookmarksComeFromTimeToTimeAndTheWatchEnds) {
+TEST_F(ApiTest, AWatchSendsBookmarksAndEndsInTime) {
   const Reply watch = ask("GET", std::string(kMaps) +
                                      "?watch=1&allowWatchBookmarks=true&resourceVersion=1&"
                                      "timeoutSeconds=100");
@@ -280,7 +280,7 @@ TEST_F(ApiTest, BookmarksComeFromTimeToTimeAndTheWatchEnds) {
   EXPECT_TRUE(watch.stream->next(clock_.boot()).ended);
 }
 
-TEST_F(ApiTest, DependentsFollowTheirOwner) {
+TEST_F(ApiTest, DependentsAreDeletedWithTheirOwner) {
   const auto owned_by = [&](const Json& owner) {
     return Json{{"metadata",
                  {{"ownerReferences",
@@ -309,13 +309,13 @@ TEST_F(ApiTest, DependentsFollowTheirOwner) {
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/held"), "404 NotFound");
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/owner"), "404 NotFound");
 
-  Json late = owned_by(second);  // its owner is gone before it comes
+  Json late = owned_by(second);  // its owner is deleted before it is created
   make_map("late", late);
-  ASSERT_TRUE(writer_->tidy());
+  ASSERT_TRUE(writer_->collect_garbage());
   EXPECT_EQ(refused("GET", std::string(kMaps) + "/late"), "404 NotFound");
 }
 
-TEST_F(ApiTest, ANamespaceTakesItsObjectsAlong) {
+TEST_F(ApiTest, DeletingANamespaceDeletesItsObjects) {
   must("POST", "/api/v1/namespaces", R"({"metadata":{"name":"team"}})");
   const std::string maps = "/api/v1/namespaces/team/configmaps";
   must("POST", maps, R"({"metadata":{"name":"a"}})");
@@ -370,16 +370,16 @@ TEST_F(ApiTest, SecretsTakePlainTextAndKeepItEncoded) {
   EXPECT_FALSE(stored.contains("stringData"));
 }
 
-TEST_F(ApiTest, EventsGoAfterAnHour) {
+TEST_F(ApiTest, EventsAreRemovedAfterAnHour) {
   const std::string events = "/api/v1/namespaces/default/events";
   must("POST", events, R"({"metadata":{"name":"e"},"involvedObject":{"name":"p","kind":"Pod"}})");
   EXPECT_EQ(must("GET", events + "?fieldSelector=involvedObject.name%3Dp")["items"].size(), 1U);
   EXPECT_EQ(must("GET", events + "?fieldSelector=involvedObject.name%3Dq")["items"].size(), 0U);
   clock_.advance(std::chrono::minutes{59});
-  ASSERT_TRUE(writer_->tidy());
+  ASSERT_TRUE(writer_->collect_garbage());
   must("GET", events + "/e");
   clock_.advance(std::chrono::minutes{2});
-  ASSERT_TRUE(writer_->tidy());
+  ASSERT_TRUE(writer_->collect_garbage());
   EXPECT_EQ(refused("GET", events + "/e"), "404 NotFound");
 }
 

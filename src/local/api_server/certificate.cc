@@ -11,7 +11,7 @@ constexpr std::string_view kBorder = "-----BEGIN CERTIFICATE-----";
 
 }  // namespace
 
-Result<Identity> make_runtime_secret(const std::string& address, WallTime now) {
+Result<ServingCertificate> make_serving_certificate(const std::string& address, WallTime now) {
   using std::chrono::days;
   std::string names = "DNS:localhost,IP:127.0.0.1,IP:::1";
   if (address != "127.0.0.1" && address != "::1") names += ",IP:" + address;
@@ -19,18 +19,18 @@ Result<Identity> make_runtime_secret(const std::string& address, WallTime now) {
                                         .names = names,
                                         .valid = {now - days{1}, now + days{3650}},
                                         .authority = true}));
-  return Identity{.certificate = std::move(made.certificate), .key = std::move(made.key)};
+  return ServingCertificate{.certificate = std::move(made.certificate), .key = std::move(made.key)};
 }
 
-Result<Identity> load_identity(const std::string& directory, const std::string& address,
-                               WallTime now) {
+Result<ServingCertificate> load_serving_certificate(const std::string& directory,
+                                                    const std::string& address, WallTime now) {
   const std::string path = directory + "/server.pem";
   TRY(const std::string text, read_private(path));
   const auto border = text.find(kBorder);
   if (border != std::string::npos && border > 0) {
-    return Identity{.certificate = text.substr(border), .key = text.substr(0, border)};
+    return ServingCertificate{.certificate = text.substr(border), .key = text.substr(0, border)};
   }
-  TRY(Identity made, make_runtime_secret(address, now));
+  TRY(ServingCertificate made, make_serving_certificate(address, now));
   CHECK_DONE(replace_private(path, made.key + made.certificate));
   return made;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server's certificate: made once, self-signed, its own root. Clients are given it to verify
-// the server by (kubectl sends a token over TLS only). Key and certificate live in one private
-// file.
+// The server's certificate: created once, self-signed, its own root. Clients verify the server with
+// it (kubectl sends a token over TLS only). Key and certificate are in one private file.
 
 #pragma once
 
@@ -13,16 +12,16 @@
 
 namespace paddle::local {
 
-struct Identity {
+struct ServingCertificate {
   std::string certificate{};  // PEM
   std::string key{};          // PEM; a secret
 };
 
 // ECDSA P-256, valid for ten years, for localhost, 127.0.0.1, ::1 and `address`.
-Result<Identity> make_runtime_secret(const std::string& address, WallTime now);
+Result<ServingCertificate> make_serving_certificate(const std::string& address, WallTime now);
 
-// The one in <directory>/server.pem, made when it is not there.
-Result<Identity> load_identity(const std::string& directory, const std::string& address,
-                               WallTime now);
+// Loads <directory>/server.pem; creates it if it does not exist.
+Result<ServingCertificate> load_serving_certificate(const std::string& directory,
+                                                    const std::string& address, WallTime now);
 
 }  // namespace paddle::local

@@ -35,7 +35,7 @@ Result<UniqueFd> open_private(const std::string& path) {
   return file;
 }
 
-// A secret comes from the kernel: base/random.h can be guessed by who has seen enough uids.
+// Secrets come from the kernel: the state of base/random.h can be guessed from uids.
 Result<std::string> new_token() {
   std::array<unsigned char, kTokenBytes> bytes{};
   const UniqueFd source(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
@@ -56,7 +56,7 @@ Result<std::string> new_token() {
 
 Result<> make_private_directory(const std::string& path) {
   if (path.empty()) return Error{Code::kInvalid, "the data directory has no name"};
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return failed("make " + path);
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return failed("create " + path);
   const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!directory) return failed("open " + path);
   struct stat info {};
@@ -119,7 +119,7 @@ Result<std::string> load_token(const std::string& directory) {
   const bool printable = std::ranges::all_of(token, [](char c) { return c > ' ' && c < 127; });
   if (!printable || token.size() > kLongestToken || token.size() < 16) {
     return Error{Code::kInvalid,
-                 path + " does not hold a token of 16 or more printable characters"};
+                 path + " does not contain a token of 16 or more printable characters"};
   }
   return token;
 }

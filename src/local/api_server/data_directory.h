@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that only their owner may read: the directory of the embedded server, its database, its
-// token. Each function does the same thing when it is called again.
+// Files with access for their owner only: the directory of the embedded server, its database, its
+// token. All functions are idempotent.
 
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace paddle::local {
 
-// Mode 0700; refuses a path that is not a directory of this user.
+// Mode 0700; rejects a path that is not a directory of this user.
 Result<> make_private_directory(const std::string& path);
 
-// Mode 0600; made empty when it is not there, refused when it is a link.
+// Mode 0600; created empty if it does not exist; rejected if it is a link.
 Result<> make_private_file(const std::string& path);
 
-// The content of a private file, made empty when it is not there; at most 64 KiB.
+// Reads a private file, at most 64 KiB; creates it empty if it does not exist.
 Result<std::string> read_private(const std::string& path);
-// Written beside, synced and renamed, so that nobody ever sees half of it.
+// Replaces the file atomically: temporary file, fsync, rename.
 Result<> replace_private(const std::string& path, const std::string& text);
 
-// kUnavailable when another process holds it. Held until the descriptor is closed or the process
-// ends, however it ends.
+// kUnavailable when another process holds the lock. It is held until the descriptor is closed or
+// the process ends.
 Result<UniqueFd> lock_directory(const std::string& path);
 
-// The token in <directory>/token; made of 256 random bits the first time. kInvalid when the file
-// holds something that can not be a token.
+// The token in <directory>/token; 256 random bits, created on first use. kInvalid when the content
+// of the file is not a valid token.
 Result<std::string> load_token(const std::string& directory);
 
 }  // namespace paddle::local

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the real server fills into objects of core kinds, as far as anybody here relies on it:
+// Defaults that a real server sets in objects of core kinds, as far as our components rely on them:
 // phases, restart policies, protocols, Secret.stringData. kInvalid for objects that could not work
-// (a pod without containers). Pure; giving an object twice changes nothing more.
+// (a pod without containers). Pure and idempotent.
 
 #pragma once
 

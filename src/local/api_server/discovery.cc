@@ -26,7 +26,7 @@ Json verbs_of(const std::string& subresource) {
   return Json::array({"get", "patch", "update"});
 }
 
-// A subresource speaks its own kind only where that differs from its parent's.
+// The kind of a subresource, where it differs from its parent's.
 Json kind_of_subresource(const Kind& kind, const std::string& subresource) {
   if (subresource == "scale") {
     return {{"group", "autoscaling"}, {"version", "v1"}, {"kind", "Scale"}};
@@ -113,7 +113,7 @@ Json aggregated_resource(const Kind& kind) {
   return one;
 }
 
-// Everything in one answer; `core` chooses between /api and /apis.
+// Aggregated discovery; `core` selects /api or /apis.
 Json aggregated(bool core) {
   Json items = Json::array();
   for (const auto& [group, version] : group_versions()) {

@@ -35,7 +35,7 @@ namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 using boost::system::error_code;
 
-// What all sessions share; outlives them.
+// Shared by all sessions; outlives them.
 struct Shared {
   HttpOptions options{};
   const Clock* clock = nullptr;
@@ -46,7 +46,7 @@ struct Shared {
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-// A Warning header holds a quoted string; what could end it early is left out.
+// A Warning header is a quoted string: quotes are escaped, control characters removed.
 std::string warning_header(const std::string& text) {
   std::string quoted;
   for (const char c : text) {
@@ -61,7 +61,7 @@ Reply safely(const HttpServer::Handler& handler, const Request& request) {
   try {
     return handler(request);
   } catch (const std::exception& e) {
-    log::error("a request met a defect",
+    log::error("exception in a request",
                {{"method", request.method}, {"target", request.target}, {"what", e.what()}});
     return failure(500, "InternalError", "an error on the server has prevented the request");
   }
@@ -79,15 +79,15 @@ class Session : public std::enable_shared_from_this<Session> {
   ~Session() { --shared_->connections; }
 
   void run() {
-    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->shake_hands(); });
+    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->handshake(); });
   }
 
-  // From any thread.
+  // Thread-safe.
   void wake(const std::set<std::string>& collections) {
     asio::post(stream_.get_executor(), [self = shared_from_this(), collections] {
       if (!self->source_) return;
       for (const auto& collection : collections) {
-        if (self->source_->cares_about(collection)) return self->pump();
+        if (self->source_->is_interested_in(collection)) return self->pump();
       }
     });
   }
@@ -101,7 +101,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   beast::tcp_stream& wire() { return beast::get_lowest_layer(stream_); }
 
-  void shake_hands() {
+  void handshake() {
     wire().expires_after(shared_->options.first_request);
     stream_.async_handshake(asio::ssl::stream_base::server,
                             [self = shared_from_this()](error_code error) {
@@ -114,7 +114,7 @@ class Session : public std::enable_shared_from_this<Session> {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(shared_->options.header_bytes));
     parser_->body_limit(shared_->options.body_bytes);
-    wire().expires_after(proved_ ? shared_->options.idle : shared_->options.first_request);
+    wire().expires_after(authenticated_ ? shared_->options.idle : shared_->options.first_request);
     http::async_read_header(stream_, buffer_, *parser_, then(&Session::on_header));
   }
 
@@ -131,16 +131,16 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!is_health() && !is_authorized()) {
       return refuse(failure(401, "Unauthorized", "Unauthorized"));
     }
-    proved_ = proved_ || is_authorized();
+    authenticated_ = authenticated_ || is_authorized();
     wire().expires_after(shared_->options.body);
     if (view(parser_->get()[http::field::expect]) == "100-continue") {
-      go_on_.emplace(http::status::continue_, 11);
-      return http::async_write(stream_, *go_on_, then(&Session::on_go_on));
+      continue_response_.emplace(http::status::continue_, 11);
+      return http::async_write(stream_, *continue_response_, then(&Session::on_continue));
     }
     http::async_read(stream_, buffer_, *parser_, then(&Session::on_request));
   }
 
-  void on_go_on(error_code error, size_t) {
+  void on_continue(error_code error, size_t) {
     if (error) return close();
     http::async_read(stream_, buffer_, *parser_, then(&Session::on_request));
   }
@@ -206,7 +206,7 @@ class Session : public std::enable_shared_from_this<Session> {
     read_header();
   }
 
-  // From here on the connection belongs to the stream and ends with it.
+  // From here on the stream owns the connection, which ends with it.
   void begin_stream(Reply reply) {
     source_ = std::move(reply.stream);
     head_.emplace(http::status::ok, 11);
@@ -215,39 +215,40 @@ class Session : public std::enable_shared_from_this<Session> {
     head_->chunked(true);
     serializer_.emplace(*head_);
     writing_ = true;
-    wire().expires_never();  // for the read that waits; writes have their own limit
+    wire().expires_never();  // for the pending read; writes have their own limit
     stream_.async_read_some(asio::buffer(&rest_, 1), then(&Session::on_readable));
     wire().expires_after(shared_->options.write);
-    http::async_write_header(stream_, *serializer_, then(&Session::on_piece));
+    http::async_write_header(stream_, *serializer_, then(&Session::on_chunk_written));
   }
 
-  // A client that watches has nothing more to say: whatever ends this read, it went away.
+  // A client sends nothing during a watch: when this read ends, the client has gone away.
   void on_readable(error_code, size_t) { close(); }
 
   void pump() {
     if (writing_ || !source_) return;
     if (ending_) return finish();
-    Piece piece;
+    StreamChunk chunk;
     try {
-      piece = source_->next(shared_->clock->boot());
+      chunk = source_->next(shared_->clock->boot());
     } catch (const std::exception& e) {
-      log::error("a stream met a defect", {{"what", e.what()}});
+      log::error("exception in a stream", {{"what", e.what()}});
       return close();
     }
-    ending_ = piece.ended;
-    if (!piece.text.empty()) {
-      text_ = std::move(piece.text);
+    ending_ = chunk.ended;
+    if (!chunk.text.empty()) {
+      text_ = std::move(chunk.text);
       writing_ = true;
       wire().expires_after(shared_->options.write);
-      asio::async_write(stream_, http::make_chunk(asio::buffer(text_)), then(&Session::on_piece));
+      asio::async_write(stream_, http::make_chunk(asio::buffer(text_)),
+                        then(&Session::on_chunk_written));
     } else if (ending_) {
       finish();
     } else {
-      wait(source_->patience());
+      wait(source_->poll_interval());
     }
   }
 
-  void on_piece(error_code error, size_t) {
+  void on_chunk_written(error_code error, size_t) {
     writing_ = false;
     if (error) return close();
     pump();
@@ -281,14 +282,14 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::steady_timer timer_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_{};
-  std::optional<http::response<http::empty_body>> go_on_{};
+  std::optional<http::response<http::empty_body>> continue_response_{};
   std::optional<http::response<http::string_body>> response_{};
   std::optional<http::response<http::empty_body>> head_{};
   std::optional<http::response_serializer<http::empty_body>> serializer_{};
   std::shared_ptr<Stream> source_{};
   std::string text_{};
   char rest_ = 0;
-  bool proved_ = false;
+  bool authenticated_ = false;
   bool writing_ = false;
   bool ending_ = false;
 };
@@ -329,12 +330,13 @@ class HttpServer::Impl {
     if (!address.is_loopback() && !options.may_be_remote) {
       return Error{Code::kForbidden, options.address + " is not a loopback address"};
     }
-    const Identity& identity = options.identity;
-    shared_->tls.use_certificate_chain(asio::buffer(identity.certificate), error);
+    const ServingCertificate& serving_certificate = options.serving_certificate;
+    shared_->tls.use_certificate_chain(asio::buffer(serving_certificate.certificate), error);
     if (!error) {
-      shared_->tls.use_private_key(asio::buffer(identity.key), asio::ssl::context::pem, error);
+      shared_->tls.use_private_key(asio::buffer(serving_certificate.key), asio::ssl::context::pem,
+                                   error);
     }
-    if (error) return Error{Code::kInvalid, "the certificate can not be used: " + error.message()};
+    if (error) return Error{Code::kInvalid, "the certificate cannot be used: " + error.message()};
     SSL_CTX_set_min_proto_version(shared_->tls.native_handle(), TLS1_2_VERSION);
     const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(options.port));
     acceptor_.open(endpoint.protocol(), error);
@@ -380,7 +382,7 @@ class HttpServer::Impl {
                            });
   }
 
-  // Out of descriptors, most likely: some will be closed.
+  // Most likely out of descriptors: retry later.
   void accept_later() {
     pause_.expires_after(std::chrono::milliseconds{100});
     pause_.async_wait([this](error_code error) {

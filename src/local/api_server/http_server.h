@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HTTP/1.1 over TLS for api.h, on Boost.Beast: this is the only folder that knows Boost, in one .cc
-// file.
+// HTTP/1.1 over TLS for api.h, with Boost.Beast: only http_server.cc includes Boost.
 //
-// Every connection is bounded in time (a request that dribbles in, a reader that does not read) and
-// in size (headers, bodies, one piece of a stream), and their number is bounded. A client proves
-// itself by a bearer token, compared in constant time, before its body is read; only health checks
-// go without. start() returns when the server listens; the destructor when every thread is gone,
-// connections cut.
+// Every connection has limits in time (slow requests, clients that do not read) and in size
+// (headers, bodies, one chunk of a stream); the number of connections is limited. A client
+// authenticates with a bearer token, compared in constant time, before its body is read; only
+// health checks need none. start() returns when the server listens; the destructor closes all
+// connections and returns when every thread has ended.
 
 #pragma once
 
@@ -27,16 +26,16 @@ namespace paddle::local {
 struct HttpOptions {
   std::string address = "127.0.0.1";
   int port = 0;                // 0: the kernel chooses
-  bool may_be_remote = false;  // false: anything but loopback is refused
+  bool may_be_remote = false;  // false: only loopback addresses are allowed
   std::string token{};
-  Identity identity{};  // of the TLS that everything goes through
+  ServingCertificate serving_certificate{};  // for TLS on all connections
   int threads = 4;
   int connections = 512;
   size_t header_bytes = 32 * 1024;
   size_t body_bytes = size_t{3} << 20;
   std::chrono::seconds first_request{
       10};  // from accept to the end of the handshake, then of the first header
-  std::chrono::seconds idle{120};  // between requests of a client that proved itself
+  std::chrono::seconds idle{120};  // between requests of an authenticated client
   std::chrono::seconds body{30};
   std::chrono::seconds write{30};
 };
@@ -50,9 +49,9 @@ class HttpServer {
   ~HttpServer();
 
   int port() const;
-  // Cuts connections and returns when no handler runs any more; the destructor does the same.
+  // Closes all connections and returns when no handler runs; the destructor does the same.
   void stop();
-  // Something was committed: streams that care are asked for their next piece.
+  // Call it after a commit: streams that are interested in the collections send their next chunk.
   void wake(const std::set<std::string>& collections);
 
  private:
@@ -61,7 +60,7 @@ class HttpServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Takes the same time wherever the two differ.
+// Constant time, regardless of where the two differ.
 bool same_secret(std::string_view given, std::string_view wanted);
 
 }  // namespace paddle::local

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The server as a hostile or careless client meets it: raw bytes on a socket.
+// The server with hostile or careless clients: raw bytes on a socket.
 #include "local/api_server/http_server.h"
 
 #include <memory>
@@ -26,7 +26,7 @@ using testing::StartsWith;
 class HttpServerTest : public testing::Test {
  protected:
   void SetUp() override {
-    ::signal(SIGPIPE, SIG_IGN);  // a server that cuts us off is what we test
+    ::signal(SIGPIPE, SIG_IGN);  // the server closes the connection in some tests
     start({});
   }
 
@@ -64,11 +64,11 @@ class HttpServerTest : public testing::Test {
     return fd;
   }
 
-  // Cut off by the server half-way: what it said tells why.
+  // The server closed the connection early: its reply has the reason.
   static void send(const Connection& to, const std::string& bytes) {
     SSL_write(to.tls.get(), bytes.data(), static_cast<int>(bytes.size()));
   }
-  // Until `until` appears or the connection ends.
+  // Reads until `until` appears or the connection ends.
   static std::string receive(const Connection& from, const std::string& until = {}) {
     std::string got;
     char buffer[4096];
@@ -93,14 +93,14 @@ class HttpServerTest : public testing::Test {
   std::unique_ptr<ApiServer> server_;
 };
 
-TEST_F(HttpServerTest, AnswersWhoHasTheToken) {
+TEST_F(HttpServerTest, AnswersClientsWithTheToken) {
   EXPECT_THAT(ask(authorized("GET /version")), StartsWith("HTTP/1.1 200"));
   const std::string head = ask(authorized("HEAD /version"));
   EXPECT_THAT(head, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(head, testing::EndsWith("\r\n\r\n"));
 }
 
-TEST_F(HttpServerTest, SpeaksNothingWithoutTls) {
+TEST_F(HttpServerTest, RejectsConnectionsWithoutTls) {
   const UniqueFd fd = connect_plainly();
   const std::string bytes = authorized("GET /version");
   EXPECT_GT(::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), 0);
@@ -112,7 +112,7 @@ TEST_F(HttpServerTest, SpeaksNothingWithoutTls) {
   EXPECT_EQ(got.find("HTTP/1.1 200"), std::string::npos);
 }
 
-TEST_F(HttpServerTest, RefusesEverybodyElseBeforeReadingTheBody) {
+TEST_F(HttpServerTest, RejectsOtherClientsBeforeReadingTheBody) {
   const std::string end = "\r\nHost: x\r\n";
   EXPECT_THAT(ask("GET /api/v1/pods HTTP/1.1" + end + "\r\n"), StartsWith("HTTP/1.1 401"));
   for (const std::string& header : std::vector<std::string>{
@@ -128,7 +128,7 @@ TEST_F(HttpServerTest, RefusesEverybodyElseBeforeReadingTheBody) {
               StartsWith("HTTP/1.1 200"));
 }
 
-TEST_F(HttpServerTest, SurvivesNonsense) {
+TEST_F(HttpServerTest, SurvivesMalformedRequests) {
   for (const std::string& bytes :
        {std::string("nonsense\r\n\r\n"), std::string("\0\1\2\3\r\n\r\n", 8),
         std::string("GET\r\n\r\n"), "GET " + std::string(100'000, 'a') + " HTTP/1.1\r\n\r\n",
@@ -143,7 +143,7 @@ TEST_F(HttpServerTest, SurvivesNonsense) {
   EXPECT_THAT(ask(authorized("GET /version")), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_F(HttpServerTest, AsksForALargeBodyOnlyWhenItWillTakeIt) {
+TEST_F(HttpServerTest, SendsContinueOnlyForABodyThatItAccepts) {
   const Connection fd = connect();
   const std::string body = R"({"metadata":{"name":"later"}})";
   send(fd, authorized("POST /api/v1/namespaces", "Expect: 100-continue\r\nContent-Length: " +
@@ -153,7 +153,7 @@ TEST_F(HttpServerTest, AsksForALargeBodyOnlyWhenItWillTakeIt) {
   EXPECT_THAT(receive(fd), StartsWith("HTTP/1.1 201"));
 }
 
-TEST_F(HttpServerTest, ASlowClientIsCutOff) {
+TEST_F(HttpServerTest, ClosesTheConnectionOfASlowClient) {
   start({.first_request = std::chrono::seconds{1}, .body = std::chrono::seconds{1}});
   const Connection silent = connect();
   EXPECT_EQ(receive(silent), "");
@@ -165,7 +165,7 @@ TEST_F(HttpServerTest, ASlowClientIsCutOff) {
   EXPECT_EQ(receive(bodiless), "");
 }
 
-TEST_F(HttpServerTest, ConnectionsAreCounted) {
+TEST_F(HttpServerTest, LimitsTheNumberOfConnections) {
   start({.connections = 2});
   const Connection first = connect();
   send(first, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -177,7 +177,7 @@ TEST_F(HttpServerTest, ConnectionsAreCounted) {
   EXPECT_EQ(receive(third), "");
 }
 
-TEST_F(HttpServerTest, AWatchIsFedAsThingsHappenAndEndsInTime) {
+TEST_F(HttpServerTest, AWatchStreamsChangesAndEndsInTime) {
   const Connection fd = connect();
   send(fd, authorized("GET /api/v1/namespaces?watch=1&resourceVersion=0&timeoutSeconds=2"));
   EXPECT_THAT(receive(fd, "kube-system"), HasSubstr("ADDED"));
@@ -199,7 +199,7 @@ TEST_F(HttpServerTest, ListensOnLoopbackOnly) {
   EXPECT_THAT(wide.error().message, HasSubstr("not a loopback address"));
 }
 
-TEST(SameSecret, OnlyTheWholeSecretIsTheSame) {
+TEST(SameSecret, IsTrueForTheWholeSecretOnly) {
   EXPECT_TRUE(same_secret("abc", "abc"));
   EXPECT_FALSE(same_secret("abcabc", "abc"));
   EXPECT_FALSE(same_secret("ab", "abc"));

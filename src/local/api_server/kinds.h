@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds that the embedded server serves, once: everything that differs between them is said
-// here, in kube/rules (subresources) and in defaults.h and table.h. Constant after the first use.
+// The kinds that the embedded server serves. Everything that differs between them is defined here,
+// in kube/rules (subresources), defaults.h and table.h. Constant after the first use.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct Kind {
 
 const std::vector<Kind>& all_kinds();
 
-// Null when it is not served.
+// Null if the kind is not served.
 const Kind* find_kind(std::string_view group, std::string_view version, std::string_view plural);
 const Kind* find_collection(std::string_view collection);  // "group/plural"
 

@@ -36,7 +36,7 @@ Result<> check_namespace(const Transaction& transaction, const std::string& name
 
 Result<> delete_namespace(Transaction& transaction, const std::string& name,
                           const kube::DeleteOptions& options, WallTime now) {
-  if (std::ranges::find(kFirstNamespaces, name) != kFirstNamespaces.end()) {
+  if (std::ranges::find(kDefaultNamespaces, name) != kDefaultNamespaces.end()) {
     return Error{Code::kForbidden,
                  "namespaces \"" + name + "\" is forbidden: this namespace may not be deleted"};
   }
@@ -59,7 +59,7 @@ Result<> delete_namespace(Transaction& transaction, const std::string& name,
   }
   kube::GarbageCollector garbage(transaction, true);
   for (const auto& found : transaction.in_namespace(name)) {
-    // One that an earlier removal took along is not there any more.
+    // An earlier removal may have deleted this object already.
     (void)static_cast<bool>(garbage.remove(found.resource, found.key, {}, now));
   }
   finish(transaction, name);
@@ -67,7 +67,7 @@ Result<> delete_namespace(Transaction& transaction, const std::string& name,
 }
 
 Result<> finish_namespaces(Transaction& transaction) {
-  const auto names = transaction.take_thinned();
+  const auto names = transaction.take_shrunk_namespaces();
   for (const auto& name : names) finish(transaction, name);
   return transaction.outcome();
 }

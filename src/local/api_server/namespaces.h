@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of a namespace inside a transaction: it must be there for a create, takes its objects
-// with it when it is deleted, and goes when the last of them has gone.
+// The lifecycle of namespaces within a transaction: a create requires the namespace; deleting it
+// deletes its objects; it is removed with the last of them.
 
 #pragma once
 
@@ -16,17 +16,17 @@
 
 namespace paddle::local {
 
-// Made at the first start; can not be deleted.
-inline constexpr std::array<const char*, 3> kFirstNamespaces{"default", "kube-system",
-                                                             "kube-public"};
+// Created at the first start; cannot be deleted.
+inline constexpr std::array<const char*, 3> kDefaultNamespaces{"default", "kube-system",
+                                                               "kube-public"};
 
-// kNotFound when it is not there, kForbidden when it is on its way out.
+// kNotFound if it does not exist, kForbidden if it is terminating.
 Result<> check_namespace(const Transaction& transaction, const std::string& name);
 
 Result<> delete_namespace(Transaction& transaction, const std::string& name,
                           const kube::DeleteOptions& options, WallTime now);
 
-// Removes namespaces that were waiting for what this transaction has erased.
+// Removes terminating namespaces whose last object this transaction has erased.
 Result<> finish_namespaces(Transaction& transaction);
 
 }  // namespace paddle::local

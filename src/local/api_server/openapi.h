@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenAPI v3 for kubectl. It looks up whether PATCH of a kind takes `fieldValidation` (then the
-// server validates, not kubectl), and `kubectl explain` reads the schemas. Core kinds get an open
-// schema; ours the one of the CRD.
+// OpenAPI v3 for kubectl, which checks whether PATCH of a kind supports `fieldValidation` (then the
+// server validates, not kubectl); `kubectl explain` uses the schemas. Core kinds have an open
+// schema, our kinds that of the CRD.
 
 #pragma once
 

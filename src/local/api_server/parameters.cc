@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "local/api_server/reading.h"
+#include "local/api_server/reader.h"
 
 namespace paddle::local {
 namespace {
@@ -57,9 +57,9 @@ Result<> read_delete_body(const std::string& text, DeleteRequest& to) {
     to.options.uid = text_of(*wanted, "uid");
     to.options.resource_version = text_of(*wanted, "resourceVersion");
   }
-  if (const auto dry = body.find("dryRun"); dry != body.end() && dry->is_array()) {
-    for (const Json& stage : *dry) {
-      TRY(to.dry, read_dry_run(stage.is_string() ? stage.get<std::string>() : "?"));
+  if (const auto dry_run = body.find("dryRun"); dry_run != body.end() && dry_run->is_array()) {
+    for (const Json& stage : *dry_run) {
+      TRY(to.dry_run, read_dry_run(stage.is_string() ? stage.get<std::string>() : "?"));
     }
   }
   return Done{};
@@ -69,7 +69,7 @@ Result<> read_delete_body(const std::string& text, DeleteRequest& to) {
 
 Result<WriteOptions> read_write_options(const Target& target) {
   WriteOptions options{.field_manager = target["fieldManager"], .force = target.is_true("force")};
-  TRY(options.dry, read_dry_run(target["dryRun"]));
+  TRY(options.dry_run, read_dry_run(target["dryRun"]));
   const std::string validation = target["fieldValidation"];
   if (validation == "Strict") {
     options.validation = FieldValidation::kStrict;
@@ -78,7 +78,7 @@ Result<WriteOptions> read_write_options(const Target& target) {
   } else if (!validation.empty() && validation != "Warn") {
     return invalid("fieldValidation", validation);
   }
-  // A space would be mistaken for the mark of plain writes; 128 is the real server's limit.
+  // A space would be taken for the marker of plain writes; 128 is the real server's limit.
   if (options.field_manager.size() > 128 || options.field_manager.find(' ') != std::string::npos) {
     return invalid("fieldManager", options.field_manager);
   }
@@ -97,7 +97,7 @@ Result<DeleteRequest> read_delete_options(const Target& target, const std::strin
     if (!seconds || *seconds > INT32_MAX) return invalid("gracePeriodSeconds", grace);
     made.options.grace_seconds = static_cast<int>(*seconds);
   }
-  TRY(made.dry, read_dry_run(target["dryRun"]));
+  TRY(made.dry_run, read_dry_run(target["dryRun"]));
   if (!body.empty()) CHECK_DONE(read_delete_body(body, made));
   return made;
 }

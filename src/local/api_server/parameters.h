@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Query parameters, content types and option bodies of writing requests, read into values. Pure;
-// kInvalid for values that the real server refuses.
+// Parses query parameters, content types and option bodies of write requests. Pure; kInvalid for
+// values that a real server rejects.
 
 #pragma once
 
@@ -20,9 +20,9 @@ Result<WriteOptions> read_write_options(const Target& target);
 
 struct DeleteRequest {
   kube::DeleteOptions options{};
-  bool dry = false;
+  bool dry_run = false;
 };
-// The body, a DeleteOptions object, may be empty; where both speak the body wins.
+// The body, a DeleteOptions object, may be empty; it overrides the query parameters.
 Result<DeleteRequest> read_delete_options(const Target& target, const std::string& body);
 
 Result<LogRequest> read_log_request(const api::ObjectKey& pod, const Target& target);

@@ -12,7 +12,7 @@ using api::Json;
 
 constexpr size_t kMostOperations = 1000;
 constexpr size_t kMostPatchedBytes = size_t{4} << 20;
-constexpr size_t kMostSteps = 128;  // of a path: as deep as any JSON we read
+constexpr size_t kMostSteps = 128;  // maximum depth of a path, as of any JSON that is parsed
 
 Error bad(std::string message) { return {Code::kInvalid, std::move(message)}; }
 
@@ -23,7 +23,7 @@ size_t depth_of(const Json& value, size_t limit) {
   return deepest + 1;
 }
 
-// Copies may double the object each time: its size is watched, not only its number of steps.
+// Each copy may double the object: its size is limited, not only the number of operations.
 bool is_bounded(const Json& object) {
   return depth_of(object, 2 * kMostSteps) <= kMostSteps &&
          api::dump_json(object).size() <= kMostPatchedBytes;
@@ -42,7 +42,7 @@ bool is_operation(const Json& operation) {
   return true;
 }
 
-// nlohmann-json takes for granted (an assert) that what is added to is an object or a list.
+// nlohmann-json asserts that the parent of an added value is an object or a list.
 bool has_place_for(const Json& object, const Json& operation) {
   Json::json_pointer parent(operation["path"].get_ref<const std::string&>());
   if (parent.empty()) return true;
@@ -54,7 +54,7 @@ void apply_one(Json& object, const Json& operation) {
   object.patch_inplace(Json::array({operation}));
 }
 
-// May throw what nlohmann-json throws; false when there is no place for the value.
+// May throw exceptions of nlohmann-json; false when the value has no parent.
 bool apply(Json& object, const Json& operation) {
   const Json& op = operation["op"];
   if (op != "add" && op != "copy" && op != "move") {
@@ -77,9 +77,11 @@ Result<Json> json_patched(Json object, const Json& patch) {
   if (!patch.is_array()) return bad("a JSON patch must be a list of operations");
   if (patch.size() > kMostOperations) return bad("the patch has too many operations");
   for (const Json& operation : patch) {
-    if (!is_operation(operation)) return bad("the patch holds something that is no operation");
+    if (!is_operation(operation))
+      return bad("the patch contains an element that is not an operation");
     try {
-      if (!apply(object, operation)) return bad("the patch adds to what is no object or list");
+      if (!apply(object, operation))
+        return bad("the patch adds to a value that is neither an object nor a list");
     } catch (const Json::exception& failure) {
       return bad(std::string("the patch does not apply: ") + failure.what());
     }

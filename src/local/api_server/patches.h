@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The three patches that turn one object into another: RFC 7386 merge, RFC 6902 JSON patch, and
-// Kubernetes' strategic merge. (Server-side apply is kube/rules/server_side_apply.h.) Pure.
+// Applies the three kinds of patches: RFC 7386 merge, RFC 6902 JSON patch, and Kubernetes'
+// strategic merge. (Server-side apply is kube/rules/server_side_apply.h.) Pure.
 //
 // Strategic merge knows lists by their field name: containers, volumes, env, ports and the other
 // common ones are merged by their key, everything else is replaced, which is what the real server

@@ -21,42 +21,42 @@ TEST(StrategicMerge, MergesListsByTheirKey) {
                                           {"name":"c","image":"3"}]})"));
 }
 
-TEST(StrategicMerge, RemovesByDirective) {
+TEST(StrategicMerge, RemovesElementsByDirective) {
   EXPECT_EQ(merged(R"({"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"x":1})",
                    R"({"env":[{"$patch":"delete","name":"A"}],"x":null})"),
             Json::parse(R"({"env":[{"name":"B","value":"2"}]})"));
 }
 
-TEST(StrategicMerge, OrdersAsAsked) {
+TEST(StrategicMerge, OrdersListsAsRequested) {
   EXPECT_EQ(merged(R"({"env":[{"name":"A"},{"name":"B"}]})",
                    R"({"$setElementOrder/env":[{"name":"C"},{"name":"B"},{"name":"A"}],
                        "env":[{"name":"C"}]})"),
             Json::parse(R"({"env":[{"name":"C"},{"name":"B"},{"name":"A"}]})"));
 }
 
-TEST(StrategicMerge, ReplacesWhatHasNoKey) {
+TEST(StrategicMerge, ReplacesListsWithoutAMergeKey) {
   EXPECT_EQ(merged(R"({"args":["a","b"],"m":{"x":1,"y":2}})",
                    R"({"args":["c"],"m":{"$patch":"replace","z":3}})"),
             Json::parse(R"({"args":["c"],"m":{"z":3}})"));
 }
 
-TEST(StrategicMerge, FinalizersAreASet) {
+TEST(StrategicMerge, MergesFinalizersAsASet) {
   EXPECT_EQ(merged(R"({"finalizers":["a","b"]})",
                    R"({"finalizers":["b","c"],"$deleteFromPrimitiveList/finalizers":["a"]})"),
             Json::parse(R"({"finalizers":["b","c"]})"));
 }
 
-TEST(StrategicMerge, RetainsOnlyTheKeysNamed) {
+TEST(StrategicMerge, RetainsOnlyTheNamedKeys) {
   EXPECT_EQ(merged(R"({"strategy":{"type":"Rolling","rolling":{"x":1}}})",
                    R"({"strategy":{"$retainKeys":["type"],"type":"Recreate"}})"),
             Json::parse(R"({"strategy":{"type":"Recreate"}})"));
 }
 
-TEST(StrategicMerge, AnElementWithoutItsKeyIsRefused) {
+TEST(StrategicMerge, RejectsAnElementWithoutItsMergeKey) {
   EXPECT_FALSE(strategic_merge(Json::object(), Json::parse(R"({"env":[{"value":"1"}]})")));
 }
 
-TEST(JsonPatch, AFailingStepIsAnErrorAndNotACrash) {
+TEST(JsonPatch, AFailingOperationIsAnErrorAndNotACrash) {
   const Json object{{"a", 1}};
   for (const char* patch :
        {R"([{"op":"test","path":"/a","value":2}])", R"([{"op":"remove","path":"/b"}])",
@@ -67,7 +67,7 @@ TEST(JsonPatch, AFailingStepIsAnErrorAndNotACrash) {
   }
 }
 
-TEST(JsonPatch, NothingIsAddedToAScalar) {
+TEST(JsonPatch, RejectsAddingToAScalar) {
   const Json object = Json::parse(R"({"a":1,"x":[{"k":1},5],"n":null})");
   for (const char* patch :
        {R"([{"op":"add","path":"/a/b","value":1}])", R"([{"op":"add","path":"/n/b","value":1}])",
@@ -85,7 +85,7 @@ TEST(JsonPatch, NothingIsAddedToAScalar) {
       Json::parse(R"({"a":1,"x":[1,5,6],"n":null,"y":{"k":1}})"));
 }
 
-TEST(JsonPatch, CopiesCanNotGrowWithoutBounds) {
+TEST(JsonPatch, CopiesCannotGrowWithoutBounds) {
   Json patch = Json::array();
   for (int i = 0; i < 60; ++i) {
     patch.push_back({{"op", "copy"}, {"from", "/a"}, {"path", "/a/x" + std::to_string(i)}});
@@ -94,7 +94,7 @@ TEST(JsonPatch, CopiesCanNotGrowWithoutBounds) {
   EXPECT_FALSE(patched(object, PatchStyle::kJson, patch));
 }
 
-TEST(JsonPatch, TheListOfOperationsIsBounded) {
+TEST(JsonPatch, LimitsTheNumberOfOperations) {
   Json patch = Json::array();
   for (int i = 0; i < 2000; ++i) patch.push_back({{"op", "add"}, {"path", "/a"}, {"value", i}});
   EXPECT_FALSE(patched(Json::object(), PatchStyle::kJson, patch));

@@ -43,11 +43,11 @@ Meaning meaning_of(Code code) {
   return {500, "InternalError"};
 }
 
-Json details_of(const About& about, const std::vector<Cause>& causes) {
+Json details_json(const StatusDetails& subject, const std::vector<Cause>& causes) {
   Json details = Json::object();
-  if (!about.name.empty()) details["name"] = about.name;
-  if (!about.group.empty()) details["group"] = about.group;
-  if (!about.plural.empty()) details["kind"] = about.plural;
+  if (!subject.name.empty()) details["name"] = subject.name;
+  if (!subject.group.empty()) details["group"] = subject.group;
+  if (!subject.plural.empty()) details["kind"] = subject.plural;
   for (const Cause& cause : causes) {
     Json one{{"reason", cause.reason}, {"message", cause.message}};
     if (!cause.field.empty()) one["field"] = cause.field;
@@ -61,7 +61,7 @@ Json details_of(const About& about, const std::vector<Cause>& causes) {
 int http_status(Code code) { return meaning_of(code).status; }
 std::string reason_of(Code code) { return meaning_of(code).reason; }
 
-About about(const kube::Resource& resource, const std::string& name) {
+StatusDetails status_details(const kube::Resource& resource, const std::string& name) {
   return {.group = resource.group, .plural = resource.plural, .kind = resource.kind, .name = name};
 }
 
@@ -70,17 +70,17 @@ Reply json_reply(int status, const Json& body) {
 }
 
 Json status_of(int status, const std::string& reason, const std::string& message,
-               const About& about, const std::vector<Cause>& causes) {
+               const StatusDetails& subject, const std::vector<Cause>& causes) {
   Json made{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", Json::object()},
             {"status", "Failure"}, {"message", message}, {"reason", reason},
             {"code", status}};
-  if (Json details = details_of(about, causes); !details.empty()) made["details"] = details;
+  if (Json details = details_json(subject, causes); !details.empty()) made["details"] = details;
   if (status == 429 || status == 503 || status == 504) made["details"]["retryAfterSeconds"] = 1;
   return made;
 }
 
-Json success(const About& about, const std::string& uid) {
-  Json details = details_of(about, {});
+Json success(const StatusDetails& subject, const std::string& uid) {
+  Json details = details_json(subject, {});
   details["uid"] = uid;
   return {{"kind", "Status"},
           {"apiVersion", "v1"},
@@ -89,20 +89,21 @@ Json success(const About& about, const std::string& uid) {
           {"details", details}};
 }
 
-Reply failure(int status, const std::string& reason, const std::string& message, const About& about,
-              const std::vector<Cause>& causes) {
-  return json_reply(status, status_of(status, reason, message, about, causes));
+Reply failure(int status, const std::string& reason, const std::string& message,
+              const StatusDetails& subject, const std::vector<Cause>& causes) {
+  return json_reply(status, status_of(status, reason, message, subject, causes));
 }
 
-Reply failure(const Error& error, const About& about, const std::vector<Cause>& causes) {
+Reply failure(const Error& error, const StatusDetails& subject, const std::vector<Cause>& causes) {
   std::string message = error.message;
-  About whose = about;
-  if (error.code == Code::kInvalid && !about.kind.empty()) {  // as the real server words it
-    const std::string whom = about.group.empty() ? about.kind : about.kind + "." + about.group;
-    message = whom + " \"" + about.name + "\" is invalid: " + message;
-    whose.plural = about.kind;
+  StatusDetails target = subject;
+  if (error.code == Code::kInvalid && !subject.kind.empty()) {  // as the real server words it
+    const std::string whom =
+        subject.group.empty() ? subject.kind : subject.kind + "." + subject.group;
+    message = whom + " \"" + subject.name + "\" is invalid: " + message;
+    target.plural = subject.kind;
   }
-  return failure(http_status(error.code), reason_of(error.code), message, whose, causes);
+  return failure(http_status(error.code), reason_of(error.code), message, target, causes);
 }
 
 Reply bad_request(const std::string& message) { return failure(400, "BadRequest", message); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the server says: replies as values, and failures in the shape of the real server's Status.
-// A reply has a body, or a stream that goes on after the header (watches, logs that are followed).
+// Replies as values, and failures as the real server's Status. A reply has a body, or a stream that
+// continues after the header (watches, followed logs).
 
 #pragma once
 
@@ -19,22 +19,22 @@
 
 namespace paddle::local {
 
-struct Piece {
+struct StreamChunk {
   std::string text{};
   bool ended = false;
 };
 
-// Asked for its next piece when the last one has been sent and something may have happened. Never
-// called by two threads at once.
+// Produces the next chunk when the last one was sent and there may be new data. Never called by two
+// threads at once.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // Empty text: nothing now.
-  virtual Piece next(BootTime now) = 0;
-  // Ask again after this long even if nothing woke the stream.
-  virtual std::chrono::milliseconds patience() const = 0;
-  // A commit in this collection is worth asking for the next piece.
-  virtual bool cares_about(const std::string& collection) const = 0;
+  // Empty text: no data now.
+  virtual StreamChunk next(BootTime now) = 0;
+  // Call next() again after this time even without a wake-up.
+  virtual std::chrono::milliseconds poll_interval() const = 0;
+  // True if a commit in this collection should wake the stream.
+  virtual bool is_interested_in(const std::string& collection) const = 0;
 };
 
 struct Reply {
@@ -45,14 +45,14 @@ struct Reply {
   std::shared_ptr<Stream> stream{};
 };
 
-// Whom a failure is about, for Status.details.
-struct About {
+// The object of a failure, for Status.details.
+struct StatusDetails {
   std::string group{};
   std::string plural{};
   std::string kind{};
   std::string name{};
 };
-About about(const kube::Resource& resource, const std::string& name);
+StatusDetails status_details(const kube::Resource& resource, const std::string& name);
 
 struct Cause {
   std::string reason{};
@@ -63,17 +63,18 @@ struct Cause {
 Reply json_reply(int status, const api::Json& body);
 
 // The reason ("NotFound") and the HTTP status follow from the error's code.
-Reply failure(const Error& error, const About& about = {}, const std::vector<Cause>& causes = {});
-// For what an error code can not say: 400, 405, 406, 415...
+Reply failure(const Error& error, const StatusDetails& subject = {},
+              const std::vector<Cause>& causes = {});
+// For statuses without an error code: 400, 405, 406, 415...
 Reply failure(int status, const std::string& reason, const std::string& message,
-              const About& about = {}, const std::vector<Cause>& causes = {});
+              const StatusDetails& subject = {}, const std::vector<Cause>& causes = {});
 Reply bad_request(const std::string& message);
 
-// The Status of a failure by itself: the last event of a watch carries one.
+// The Status object of a failure, also used in the last event of a watch.
 api::Json status_of(int status, const std::string& reason, const std::string& message,
-                    const About& about = {}, const std::vector<Cause>& causes = {});
-// What a successful delete answers when the object is gone.
-api::Json success(const About& about, const std::string& uid);
+                    const StatusDetails& subject = {}, const std::vector<Cause>& causes = {});
+// The reply of a successful delete when the object is gone.
+api::Json success(const StatusDetails& subject, const std::string& uid);
 
 int http_status(Code code);
 std::string reason_of(Code code);

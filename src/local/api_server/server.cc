@@ -14,7 +14,7 @@
 
 namespace paddle::local {
 
-// In the order of construction; destruction is the reverse, so that whoever uses goes first.
+// Members are destroyed in reverse order: users before what they use.
 class ApiServer::Parts {
  public:
   Parts(const ApiServerOptions& options, std::unique_ptr<Storage> opened, std::string secret)
@@ -25,32 +25,33 @@ class ApiServer::Parts {
         token(std::move(secret)) {}
   ~Parts() {
     stop.request_stop();
-    if (keeper.joinable()) keeper.join();
+    if (gc_thread.joinable()) gc_thread.join();
     if (http) http->stop();
     storage->listen({});
   }
 
   Result<> serve(const ApiServerOptions& options) {
-    CHECK_DONE(writer.make_first_objects());
+    CHECK_DONE(writer.create_default_namespaces());
     HttpOptions wanted = options.http;
     wanted.token = token;
-    if (wanted.identity.key.empty()) {
-      TRY(wanted.identity, load_identity(options.directory, wanted.address, clock.wall()));
+    if (wanted.serving_certificate.key.empty()) {
+      TRY(wanted.serving_certificate,
+          load_serving_certificate(options.directory, wanted.address, clock.wall()));
     }
-    certificate = wanted.identity.certificate;
+    certificate = wanted.serving_certificate.certificate;
     TRY(http, HttpServer::start(wanted, clock,
                                 [this](const Request& request) { return api.handle(request); }));
     storage->listen([this](const std::set<std::string>& changed) { http->wake(changed); });
     address =
         wanted.address.find(':') == std::string::npos ? wanted.address : "[" + wanted.address + "]";
-    keeper = std::thread([this, pause = options.tidy_every] { keep_tidy(pause); });
+    gc_thread = std::thread([this, pause = options.gc_interval] { run_garbage_collection(pause); });
     return Done{};
   }
 
-  void keep_tidy(std::chrono::seconds pause) {
+  void run_garbage_collection(std::chrono::seconds pause) {
     while (clock.sleep(pause, stop.get_token())) {
-      if (auto done = writer.tidy(); !done) {
-        log::warn("tidying failed", {{"error", done.error().message}});
+      if (auto done = writer.collect_garbage(); !done) {
+        log::warn("garbage collection failed", {{"error", done.error().message}});
       }
     }
   }
@@ -64,7 +65,7 @@ class ApiServer::Parts {
   std::string address{};
   std::stop_source stop{};
   std::unique_ptr<HttpServer> http{};
-  std::thread keeper{};
+  std::thread gc_thread{};
 };
 
 ApiServer::ApiServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -89,7 +90,7 @@ std::string ApiServer::url() const {
 const std::string& ApiServer::token() const { return parts_->token; }
 
 const std::string& ApiServer::certificate() const { return parts_->certificate; }
-Access ApiServer::access() const {
+ClientConfig ApiServer::client_config() const {
   return {.url = url(), .token = token(), .certificate = certificate()};
 }
 
@@ -97,24 +98,24 @@ Result<> ApiServer::compact() {
   CHECK_DONE(parts_->storage->compact());
   std::set<std::string> all;
   for (const Kind& kind : all_kinds()) all.insert(collection_of(kind.resource));
-  parts_->http->wake(all);  // watches that are behind learn it now
+  parts_->http->wake(all);  // watches that are behind end now
   return Done{};
 }
 
-std::string kubeconfig_of(const Access& access) {
-  const api::Json cluster{{"server", access.url},
-                          {"certificate-authority-data", base64_encode(access.certificate)}};
+std::string kubeconfig_of(const ClientConfig& config) {
+  const api::Json cluster{{"server", config.url},
+                          {"certificate-authority-data", base64_encode(config.certificate)}};
   const api::Json context{
-      {"cluster", "paddle-local"}, {"user", "paddle-local"}, {"namespace", access.ns}};
-  const api::Json config{
+      {"cluster", "paddle-local"}, {"user", "paddle-local"}, {"namespace", config.ns}};
+  const api::Json kubeconfig{
       {"apiVersion", "v1"},
       {"kind", "Config"},
       {"current-context", "paddle-local"},
       {"clusters", api::Json::array({{{"name", "paddle-local"}, {"cluster", cluster}}})},
       {"users",
-       api::Json::array({{{"name", "paddle-local"}, {"user", {{"token", access.token}}}}})},
+       api::Json::array({{{"name", "paddle-local"}, {"user", {{"token", config.token}}}}})},
       {"contexts", api::Json::array({{{"name", "paddle-local"}, {"context", context}}})}};
-  return config.dump(2) + "\n";
+  return kubeconfig.dump(2) + "\n";
 }
 
 }  // namespace paddle::local

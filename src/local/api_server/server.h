@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The embedded API server of one machine: the slice of the Kubernetes REST protocol that we use,
-// over SQLite, on loopback. What it serves and where it differs from a real kube-apiserver is in
-// this folder's README.
+// over SQLite, on loopback. This folder's README lists what it serves and the differences from a
+// real kube-apiserver.
 //
 //   auto server = ApiServer::start({.directory = "/home/me/.paddle/local"});
 //   kube::Client with url(), token() and certificate(), or kubectl with kubeconfig_of().
 //
-// start() returns when requests are answered. The destructor cuts connections and returns when
-// every thread is gone; everything acknowledged is on the disk at any time. Thread-safe.
+// start() returns when the server answers requests. The destructor closes connections and returns
+// when every thread has ended; acknowledged writes are always on disk. Thread-safe.
 
 #pragma once
 
@@ -25,21 +25,22 @@ namespace paddle::local {
 
 struct ApiServerOptions {
   std::string directory{};  // 0700; holds state.db, token, server.pem and lock
-  HttpOptions http{};       // token and identity: those in the directory, unless given
+  HttpOptions http{};       // empty token and certificate: those in the directory
   ApiOptions api{};
   std::int64_t keep_changes = 4096;
-  std::chrono::seconds tidy_every{30};
-  const Clock* clock = nullptr;  // null: the machine's
+  std::chrono::seconds gc_interval{30};
+  const Clock* clock = nullptr;  // null: system_clock()
 };
 
-// A kubeconfig (JSON, which is YAML) for this server. Holds the token: keep it private.
-struct Access {
+// The settings of a client of this server. kubeconfig_of() returns them as a kubeconfig (JSON,
+// which is YAML). Contains the token: keep it private.
+struct ClientConfig {
   std::string url{};
   std::string token{};
   std::string certificate{};
   std::string ns = "default";
 };
-std::string kubeconfig_of(const Access& access);
+std::string kubeconfig_of(const ClientConfig& config);
 
 class ApiServer {
  public:
@@ -48,11 +49,11 @@ class ApiServer {
 
   std::string url() const;  // https://127.0.0.1:PORT
   const std::string& token() const;
-  const std::string& certificate() const;  // PEM: what clients verify the server by
+  const std::string& certificate() const;  // PEM, with which clients verify the server
 
-  Access access() const;
+  ClientConfig client_config() const;
 
-  // Forgets the history of changes, as compaction does: older watches start again.
+  // Drops the history of changes, as etcd's compaction does: older watches start again.
   Result<> compact();
 
  private:

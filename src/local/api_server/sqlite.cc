@@ -10,16 +10,16 @@ namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
 
-// Leaves a prepared statement ready for its next use, however the use ended.
-class Use {
+// Resets a prepared statement for its next use.
+class StatementReset {
  public:
-  explicit Use(sqlite3_stmt* statement) : statement_(statement) {}
-  ~Use() {
+  explicit StatementReset(sqlite3_stmt* statement) : statement_(statement) {}
+  ~StatementReset() {
     sqlite3_reset(statement_);
     sqlite3_clear_bindings(statement_);
   }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+  StatementReset(const StatementReset&) = delete;
+  StatementReset& operator=(const StatementReset&) = delete;
 
  private:
   sqlite3_stmt* statement_;
@@ -50,7 +50,7 @@ Database::~Database() {
 
 Result<Database> Database::open(const std::string& path) {
   sqlite3* handle = nullptr;
-  // One thread at a time, and no URI: a path is a path.
+  // One thread at a time; the path is not a URI.
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   Database made(path, handle);
@@ -67,7 +67,7 @@ Error Database::failure(int code) const {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return {Code::kInternal, "the database " + path_ + " is damaged (" + why +
-                                   "): restore it from a copy, or remove it to start afresh"};
+                                   "): restore it from a backup, or remove it to start again"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Code::kUnavailable, "the database " + path_ + " is in use by another program"};
@@ -77,7 +77,7 @@ Error Database::failure(int code) const {
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {Code::kUnavailable, "the database " + path_ + " can not be used: " + why};
+      return {Code::kUnavailable, "the database " + path_ + " cannot be used: " + why};
     default:
       return {Code::kInternal, "the database " + path_ + ": " + why};
   }
@@ -114,7 +114,7 @@ Result<sqlite3_stmt*> Database::prepared(const char* sql, std::initializer_list<
               }},
         value);
     if (code != SQLITE_OK) {
-      const Use release(statement);
+      const StatementReset release(statement);
       return failure(code);
     }
   }
@@ -128,7 +128,7 @@ Result<> Database::run(const char* sql, std::initializer_list<SqlValue> values) 
 Result<> Database::each(const char* sql, std::initializer_list<SqlValue> values,
                         const RowSink& sink) {
   TRY(sqlite3_stmt * statement, prepared(sql, values));
-  const Use release(statement);
+  const StatementReset release(statement);
   while (true) {
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return Done{};
@@ -145,7 +145,7 @@ Result<std::int64_t> Database::number(const char* sql, std::initializer_list<Sql
     found = true;
     return false;
   }));
-  if (!found) return Error{Code::kInternal, "the database " + path_ + " lacks an answer"};
+  if (!found) return Error{Code::kInternal, "the database " + path_ + " returned no row"};
   return value;
 }
 

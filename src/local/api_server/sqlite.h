@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The little of SQLite that storage.h needs: one connection, statements prepared once, values bound
-// (never spliced into SQL), failures as Result. One thread at a time per connection.
+// A thin wrapper of SQLite for storage.h: one connection, statements prepared once, values bound
+// (never inserted into SQL text), failures as Result. One thread at a time per connection.
 //
-// A damaged file, a full disk and a file that somebody else holds each give their own sentence.
+// A damaged file, a full disk and a file locked by another process each have their own message.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace paddle::local {
 
 using SqlValue = std::variant<std::monostate, std::int64_t, std::string_view>;  // monostate is NULL
 
-// One row of an answer; texts are valid only during the call that was given the row.
+// One row of a result; texts are valid only during the call of the sink.
 class Row {
  public:
   explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
@@ -37,7 +37,7 @@ class Row {
   sqlite3_stmt* statement_;
 };
 
-// False ends the reading early.
+// False ends the query early.
 using RowSink = std::function<bool(const Row&)>;
 
 class Database {

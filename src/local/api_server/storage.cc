@@ -13,7 +13,7 @@ using api::ObjectKey;
 using kube::EventType;
 
 constexpr std::int64_t kSchema = 1;                // PRAGMA user_version
-constexpr std::int64_t kApplication = 0x50444c53;  // "PDLS": whose file this is
+constexpr std::int64_t kApplication = 0x50444c53;  // "PDLS": marks the file as ours
 constexpr std::uint64_t kTrimEvery = 64;           // writes
 
 // A revision is never 0: to a client that means "any".
@@ -53,17 +53,17 @@ Result<> prepare(Database& database, const std::string& path) {
   }
   if (version > kSchema) {
     return Error{Code::kInvalid, path + " was written by a newer version (schema " +
-                                     std::to_string(version) + ", this one knows up to " +
+                                     std::to_string(version) + ", this one supports up to " +
                                      std::to_string(kSchema) + ")"};
   }
-  std::string verdict;
+  std::string check_result;
   CHECK_DONE(database.each("PRAGMA quick_check(1)", {}, [&](const Row& row) {
-    verdict = row.text(0);
+    check_result = row.text(0);
     return false;
   }));
-  if (verdict == "ok") return Done{};
-  return Error{Code::kInternal, "the database " + path + " is damaged (" + verdict +
-                                    "): restore it from a copy, or remove it to start afresh"};
+  if (check_result == "ok") return Done{};
+  return Error{Code::kInternal, "the database " + path + " is damaged (" + check_result +
+                                    "): restore it from a backup, or remove it to start again"};
 }
 
 Error expired(std::uint64_t asked, std::int64_t compacted) {
@@ -89,15 +89,15 @@ class Snapshot {
   Result<> begun_;
 };
 
-// Takes a transaction back that did not come to its COMMIT, also when an exception passes.
-class Undo {
+// Rolls back a transaction that did not reach its COMMIT, also after an exception.
+class RollbackGuard {
  public:
-  Undo(Database& database, bool& broken) : database_(database), broken_(broken) {}
-  ~Undo() {
+  RollbackGuard(Database& database, bool& broken) : database_(database), broken_(broken) {}
+  ~RollbackGuard() {
     if (database_.in_transaction() && !database_.run("ROLLBACK")) broken_ = true;
   }
-  Undo(const Undo&) = delete;
-  Undo& operator=(const Undo&) = delete;
+  RollbackGuard(const RollbackGuard&) = delete;
+  RollbackGuard& operator=(const RollbackGuard&) = delete;
 
  private:
   Database& database_;
@@ -148,7 +148,7 @@ Result<std::uint64_t> Storage::list(const Range& range, const BodySink& sink) {
   CHECK_DONE(snapshot.begun());
   if (range.revision == 0) return list_now(range, sink);
   CHECK_DONE(check_history(range.revision));
-  CHECK_DONE(list_then(range, sink));
+  CHECK_DONE(list_at_revision(range, sink));
   return range.revision;
 }
 
@@ -162,9 +162,9 @@ Result<std::uint64_t> Storage::list_now(const Range& range, const BodySink& sink
   return static_cast<std::uint64_t>(revision);
 }
 
-// The present with every later change undone: the first change after the revision tells what was
-// there before.
-Result<> Storage::list_then(const Range& range, const BodySink& sink) {
+// The current state with every later change undone: the first change of an object after the
+// revision has its previous state.
+Result<> Storage::list_at_revision(const Range& range, const BodySink& sink) {
   std::map<ObjectKey, std::optional<std::string>> undone;
   CHECK_DONE(reader_.each(
       "SELECT ns, name, before FROM changes WHERE collection = ?1 AND revision > ?2 "
@@ -225,12 +225,13 @@ Result<Changes> Storage::changes(const std::string& collection, const std::strin
   return found;
 }
 
-Result<> Storage::write(const Body& change, bool dry) {
+Result<> Storage::write(const Body& change, bool dry_run) {
   std::set<std::string> changed;
   {
     Lock lock(writing_);
-    if (broken_) return Error{Code::kUnavailable, "an earlier write could not be undone: restart"};
-    TRY(changed, attempt(change, dry));
+    if (broken_)
+      return Error{Code::kUnavailable, "an earlier write could not be rolled back: restart"};
+    TRY(changed, attempt(change, dry_run));
   }
   if (changed.empty()) return Done{};
   Listener listener;
@@ -242,20 +243,20 @@ Result<> Storage::write(const Body& change, bool dry) {
   return Done{};
 }
 
-// The collections that were changed and committed.
-Result<std::set<std::string>> Storage::attempt(const Body& change, bool dry) {
+// Returns the collections that were changed and committed.
+Result<std::set<std::string>> Storage::attempt(const Body& change, bool dry_run) {
   CHECK_DONE(writer_.run("BEGIN IMMEDIATE"));
-  const Undo undo(writer_, broken_);
+  const RollbackGuard undo(writer_, broken_);
   TRY(const std::int64_t revision, writer_.number(kRevision));
   Transaction transaction(writer_, static_cast<std::uint64_t>(revision));
   CHECK_DONE(change(transaction));
   CHECK_DONE(transaction.outcome());
-  if (dry || transaction.changed().empty()) return std::set<std::string>{};
+  if (dry_run || transaction.changed().empty()) return std::set<std::string>{};
   CHECK_DONE(writer_.run("UPDATE counters SET value = ? WHERE name = 'revision'",
                          {static_cast<std::int64_t>(transaction.revision())}));
   CHECK_DONE(writer_.run("COMMIT"));
   if (++writes_ % kTrimEvery == 0) {
-    // The write is done whatever becomes of this; the next round tries again.
+    // The write has succeeded regardless of this; trimming is tried again later.
     (void)static_cast<bool>(trim());
   }
   return transaction.changed();
@@ -274,10 +275,10 @@ Result<> Storage::trim() {
   return last == 0 ? Result<>(Done{}) : forget(last);
 }
 
-// Together or not at all: a missing change that counts as kept would be lost to a watch.
+// One transaction: a watch would miss a deleted change that does not count as compacted.
 Result<> Storage::forget(std::int64_t last) {
   CHECK_DONE(writer_.run("BEGIN IMMEDIATE"));
-  const Undo undo(writer_, broken_);
+  const RollbackGuard undo(writer_, broken_);
   CHECK_DONE(writer_.run("DELETE FROM changes WHERE revision <= ?", {last}));
   CHECK_DONE(
       writer_.run("UPDATE counters SET value = max(value, ?) WHERE name = 'compacted'", {last}));

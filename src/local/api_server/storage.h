@@ -3,18 +3,18 @@
 // The objects of the embedded API server and the history of their changes, in one SQLite file with
 // one revision counter, as in etcd.
 //
-//   state.db   objects(collection, ns, name) -> body, who set which field
+//   state.db   objects(collection, ns, name) -> body, owners of fields
 //              owners(owner uid -> dependents)   for the garbage collector
 //              changes(revision -> body, before) for watches and for pages of older lists; bounded
 //              counters(revision, compacted)
 //
-// write() is one transaction: all of it is on the disk (WAL, synchronous=FULL: fsync before the
-// commit is visible) when it returns Done, or none of it ever happened. So a process killed at any
-// moment, or a power cut, loses nothing that was acknowledged. Readers use a connection of their
-// own and see committed states only; they never wait for a writer's fsync.
+// write() is one transaction: it is durable (WAL, synchronous=FULL: fsync before the commit is
+// visible) when it returns Done, or it has no effect. So neither a kill nor a power failure loses
+// an acknowledged write. Readers use their own connection and see committed states only; they never
+// wait for a writer's fsync.
 //
-// The directory is 0700 and the files 0600; a second server on the same directory is refused.
-// All members are thread-safe.
+// The directory is 0700 and the files 0600; a second server on the same directory is rejected. All
+// members are thread-safe.
 
 #pragma once
 
@@ -51,7 +51,7 @@ struct Change {
 
 struct Changes {
   std::vector<Change> list{};
-  std::uint64_t up_to = 0;  // every change of the collection up to here has been given
+  std::uint64_t up_to = 0;  // all changes of the collection up to here are included
 };
 
 struct Range {
@@ -67,8 +67,8 @@ class Storage {
 
   Result<std::optional<std::string>> get(const std::string& collection, const api::ObjectKey& key);
 
-  // Feeds objects in the order of (ns, name) until `sink` says false; returns the revision that
-  // they are of. kExpired when the revision asked for is compacted.
+  // Passes objects in the order of (ns, name) to `sink` until it returns false; returns their
+  // revision. kExpired when the requested revision is compacted.
   using BodySink = std::function<bool(const api::ObjectKey&, std::string_view body)>;
   Result<std::uint64_t> list(const Range& range, const BodySink& sink);
 
@@ -78,12 +78,12 @@ class Storage {
 
   Result<std::uint64_t> revision();
 
-  // What `change` does to the transaction becomes durable when it returns Done; an error or `dry`
-  // undoes it. Afterwards every listener hears which collections changed.
+  // Runs `change` in a transaction, which is committed when it returns Done; an error or `dry_run`
+  // rolls it back. Afterwards the listener is called with the changed collections.
   using Body = std::function<Result<>(Transaction&)>;
-  Result<> write(const Body& change, bool dry = false);
+  Result<> write(const Body& change, bool dry_run = false);
 
-  // Forgets the changes up to `revision` (all when 0): watches from before get kExpired.
+  // Drops the changes up to `revision` (all when 0): older watches get kExpired.
   Result<> compact(std::uint64_t revision = 0);
 
   // Called after each commit without a lock held, on the writer's thread.
@@ -94,9 +94,9 @@ class Storage {
   Storage(StorageOptions options, UniqueFd lock, Database writer, Database reader);
   Result<> trim() REQUIRES(writing_);
   Result<> forget(std::int64_t last) REQUIRES(writing_);
-  Result<std::set<std::string>> attempt(const Body& change, bool dry) REQUIRES(writing_);
+  Result<std::set<std::string>> attempt(const Body& change, bool dry_run) REQUIRES(writing_);
   Result<std::uint64_t> list_now(const Range& range, const BodySink& sink) REQUIRES(reading_);
-  Result<> list_then(const Range& range, const BodySink& sink) REQUIRES(reading_);
+  Result<> list_at_revision(const Range& range, const BodySink& sink) REQUIRES(reading_);
   Result<> check_history(std::uint64_t revision) REQUIRES(reading_);
 
   const StorageOptions options_;

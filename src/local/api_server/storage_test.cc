@@ -71,7 +71,7 @@ class StorageTest : public testing::Test {
   std::unique_ptr<Storage> storage_;
 };
 
-TEST_F(StorageTest, KeepsWhatWasWrittenWhenItIsOpenedAgain) {
+TEST_F(StorageTest, KeepsObjectsWhenItIsOpenedAgain) {
   const auto revision = put("a", "1");
   put("b", "2");
   erase("b");
@@ -139,7 +139,7 @@ TEST_F(StorageTest, HistoryIsBounded) {
   EXPECT_EQ(storage_->changes(kCollection, "", latest - 5, 1000)->list.size(), 5U);
 }
 
-TEST_F(StorageTest, ChangesComeInPartsWithoutAGap) {
+TEST_F(StorageTest, ChangesComeInBatchesWithoutAGap) {
   const auto start = *storage_->revision();
   for (int i = 0; i < 10; ++i) put("a", std::to_string(i));
   const auto part = storage_->changes(kCollection, "", start, 4);
@@ -149,7 +149,7 @@ TEST_F(StorageTest, ChangesComeInPartsWithoutAGap) {
   EXPECT_TRUE(storage_->changes(kCollection, "elsewhere", start, 100)->list.empty());
 }
 
-TEST_F(StorageTest, KnowsDependentsAndDanglingOnes) {
+TEST_F(StorageTest, FindsDependentsAndDanglingObjects) {
   put("owner", "1");
   put("kept", "1", "uid-owner");
   put("lost", "1", "uid-nobody");
@@ -161,7 +161,7 @@ TEST_F(StorageTest, KnowsDependentsAndDanglingOnes) {
   }));
 }
 
-TEST_F(StorageTest, FilesAreTheOwnersAlone) {
+TEST_F(StorageTest, FilesAreReadableByTheirOwnerOnly) {
   put("a", "1");
   const auto mode = [](const std::string& path) {
     struct stat info {};
@@ -174,20 +174,20 @@ TEST_F(StorageTest, FilesAreTheOwnersAlone) {
   }
 }
 
-TEST_F(StorageTest, TheTokenStaysTheSame) {
+TEST_F(StorageTest, TheTokenIsTheSameWhenItIsLoadedAgain) {
   const auto token = load_token(directory());
   ASSERT_TRUE(token);
   EXPECT_EQ(token->size(), 64U);
   EXPECT_EQ(*load_token(directory()), *token);
 }
 
-TEST_F(StorageTest, ASecondOwnerIsRefused) {
+TEST_F(StorageTest, ASecondServerOnTheSameDirectoryIsRejected) {
   const auto second = Storage::open({.directory = directory()});
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr("in use by another API server"));
 }
 
-TEST_F(StorageTest, ADamagedDatabaseIsSaidInOneSentence) {
+TEST_F(StorageTest, ADamagedDatabaseIsReportedInOneSentence) {
   for (int i = 0; i < 50; ++i) put("a" + std::to_string(i), std::string(2000, 'x'));
   storage_.reset();
   {
@@ -198,16 +198,16 @@ TEST_F(StorageTest, ADamagedDatabaseIsSaidInOneSentence) {
   const auto opened = Storage::open({.directory = directory()});
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("is damaged"));
-  EXPECT_THAT(opened.error().message, HasSubstr("remove it to start afresh"));
+  EXPECT_THAT(opened.error().message, HasSubstr("remove it to start again"));
 }
 
-TEST_F(StorageTest, AFileOfSomebodyElseIsNotTouched) {
+TEST_F(StorageTest, AForeignDatabaseIsNotTouched) {
   storage_.reset();
   std::ofstream(directory() + "/state.db", std::ios::trunc) << std::string(8192, 'z');
   EXPECT_FALSE(Storage::open({.directory = directory()}));
 }
 
-TEST_F(StorageTest, ANewerSchemaIsRefused) {
+TEST_F(StorageTest, ANewerSchemaIsRejected) {
   storage_.reset();
   {
     auto database = Database::open(directory() + "/state.db");

@@ -16,8 +16,8 @@ using api::Json;
 constexpr std::string_view kOrder = "$setElementOrder/";
 constexpr std::string_view kDelete = "$deleteFromPrimitiveList/";
 
-// The key by which the elements of a list are told apart, by the name of the list's field.
-// `ports` is containerPort in a container and port in a Service: the element decides.
+// The merge key of the elements of a list, by the name of the list's field. `ports` is
+// containerPort in a container and port in a Service: the element decides.
 std::string_view merge_key(std::string_view field, const Json& element) {
   static const std::map<std::string_view, std::string_view> keys{
       {"containers", "name"},
@@ -162,7 +162,7 @@ class Merge {
     list = std::move(left);
   }
 
-  // Elements that the order names come in that order; the others keep their places after them.
+  // Elements in `order` come first, in that order; the others follow in their previous order.
   static void reorder(Json& to, const std::string& name, const Json& order) {
     if (!to.contains(name) || !to[name].is_array() || !order.is_array()) return;
     const auto rank = [&](const Json& item) {

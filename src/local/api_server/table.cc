@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "local/api_server/cells.h"
+#include "local/api_server/table_cells.h"
 
 namespace paddle::local {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects as the rows that kubectl prints: our kinds with the columns of their CRDs, core kinds
-// with the columns people know. Pure: ages are relative to `now`.
+// Objects as rows of the Table that kubectl prints: our kinds with the columns of their CRDs, core
+// kinds with kubectl's usual columns. Pure: ages are relative to `now`.
 
 #pragma once
 
@@ -38,7 +38,7 @@ api::Json empty_table(const Kind& kind, const std::string& version);
 // The object reduced to its metadata, as meta.k8s.io/v1 PartialObjectMetadata.
 api::Json partial(const api::Json& object);
 
-// "95s", "4m30s", "3h", "2d5h": as kubectl words it.
+// "95s", "4m30s", "3h", "2d5h": as kubectl formats it.
 std::string human_duration(std::chrono::seconds span);
 
 }  // namespace paddle::local

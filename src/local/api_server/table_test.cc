@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "local/api_server/form.h"
+#include "local/api_server/representation.h"
 
 namespace paddle::local {
 namespace {
@@ -18,7 +18,7 @@ Json cells(const char* group, const char* version, const char* plural, const cha
                    now)["cells"];
 }
 
-TEST(Table, AgesReadAsKubectlWritesThem) {
+TEST(Table, FormatsAgesAsKubectlDoes) {
   const std::pair<int, const char*> known[] = {
       {-5, "<invalid>"},  {0, "0s"},         {119, "119s"},         {120, "2m"},
       {270, "4m30s"},     {3600, "60m"},     {3 * 3600, "3h"},      {3 * 3600 + 60, "3h1m"},
@@ -26,7 +26,7 @@ TEST(Table, AgesReadAsKubectlWritesThem) {
   for (const auto& [span, text] : known) EXPECT_EQ(human_duration(seconds{span}), text);
 }
 
-TEST(Table, OurKindsShowTheColumnsOfTheirDefinition) {
+TEST(Table, ShowsOurKindsWithTheColumnsOfTheirCrds) {
   std::string names;
   for (const auto& column : columns_of(*find_kind("batch.paddlepaddle.org", "v1", "paddlejobs"))) {
     names += column.name + " ";
@@ -38,7 +38,7 @@ TEST(Table, OurKindsShowTheColumnsOfTheirDefinition) {
             Json::parse(R"(["a","Running","PS","20s"])"));
 }
 
-TEST(Table, APodSaysHowItIs) {
+TEST(Table, ShowsTheStatusOfAPodAsKubectlDoes) {
   const auto status = [](const char* given) {
     Json pod{{"metadata", {{"name", "p"}}}, {"spec", {{"containers", {{{"name", "c"}}}}}}};
     pod["status"] = Json::parse(given);
@@ -63,7 +63,7 @@ TEST(Table, APodSaysHowItIs) {
             "0/1 Init:0/1");
 }
 
-TEST(Table, EveryKindTakesAnyObject) {
+TEST(Table, AcceptsObjectsOfAnyShapeForEveryKind) {
   for (const char* text :
        {"{}", "null", "[]", R"({"metadata":5,"spec":[],"status":"x","data":1,"type":{}})",
         R"({"metadata":{"creationTimestamp":"never"},"spec":{"ports":[1],"containers":3},
@@ -75,16 +75,17 @@ TEST(Table, EveryKindTakesAnyObject) {
   }
 }
 
-TEST(Form, FollowsTheFirstAcceptableShape) {
-  using Shape = Form::Shape;
-  EXPECT_EQ(read_accept("", "")->shape, Shape::kWhole);
-  EXPECT_EQ(read_accept("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "")->shape,
-            Shape::kTable);
+TEST(Representation, FollowsTheFirstAcceptableShape) {
+  using Shape = Representation::Shape;
+  EXPECT_EQ(parse_accept("", "")->shape, Shape::kWhole);
   EXPECT_EQ(
-      read_accept("application/json;as=Table;v=v9;g=meta.k8s.io, application/json", "")->shape,
+      parse_accept("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "")->shape,
+      Shape::kTable);
+  EXPECT_EQ(
+      parse_accept("application/json;as=Table;v=v9;g=meta.k8s.io, application/json", "")->shape,
       Shape::kWhole);
-  EXPECT_EQ(read_accept("application/vnd.kubernetes.protobuf, */*", "")->shape, Shape::kWhole);
-  EXPECT_FALSE(read_accept("application/vnd.kubernetes.protobuf", ""));
+  EXPECT_EQ(parse_accept("application/vnd.kubernetes.protobuf, */*", "")->shape, Shape::kWhole);
+  EXPECT_FALSE(parse_accept("application/vnd.kubernetes.protobuf", ""));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ bool is_good_segment(const std::string& text) {
 }
 
 Error bad(std::string_view what) {
-  return {Code::kInvalid, "the request's " + std::string(what) + " is not understood"};
+  return {Code::kInvalid, "the request's " + std::string(what) + " is invalid"};
 }
 
 template <typename Take>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The target of a request taken apart: decoded path segments and query parameters. Pure; whatever a
-// client sends is either understood completely or refused.
+// Parses the target of a request: decoded path segments and query parameters. Pure; a target is
+// either parsed completely or rejected.
 
 #pragma once
 

@@ -6,7 +6,7 @@
 namespace paddle::local {
 namespace {
 
-TEST(Target, ADecodedPathAndQuery) {
+TEST(Target, HasADecodedPathAndQuery) {
   const auto target = parse_target("/api/v1/pods/?labelSelector=a%3Db%2Cc&watch=true&x+y=1+2&flag");
   ASSERT_TRUE(target);
   EXPECT_EQ(target->path, (std::vector<std::string>{"api", "v1", "pods"}));
@@ -17,12 +17,12 @@ TEST(Target, ADecodedPathAndQuery) {
   EXPECT_FALSE(target->is_true("absent"));
 }
 
-TEST(Target, TheRootHasNoSegments) {
+TEST(Target, HasNoSegmentsForTheRoot) {
   ASSERT_TRUE(parse_target("/"));
   EXPECT_TRUE(parse_target("/")->path.empty());
 }
 
-TEST(Target, HostileTargetsAreRefused) {
+TEST(Target, RejectsHostileTargets) {
   for (const char* text :
        {"", "api", "*", "http://x/api", "//api", "/api//v1", "/api/../etc", "/api/%2e%2e/x",
         "/api/./x", "/api/%2Fetc", "/api/%00", "/api/%", "/api/%4", "/api/%zz", "/api/%+1",

@@ -80,9 +80,9 @@ void Transaction::record(const std::string& collection, const ObjectKey& key, Ev
        static_cast<std::int64_t>(type), body, old}));
   changed_.insert(collection);
   if (collection == "/namespaces") {
-    thinned_.insert(key.name);
+    shrunk_namespaces_.insert(key.name);
   } else if (type == EventType::kDeleted && !key.ns.empty()) {
-    thinned_.insert(key.ns);
+    shrunk_namespaces_.insert(key.ns);
   }
 }
 
@@ -155,7 +155,9 @@ std::vector<Located> Transaction::dangling() const {
   return found;
 }
 
-std::set<std::string> Transaction::take_thinned() { return std::exchange(thinned_, {}); }
+std::set<std::string> Transaction::take_shrunk_namespaces() {
+  return std::exchange(shrunk_namespaces_, {});
+}
 
 std::vector<Located> Transaction::in_namespace(const std::string& ns) const {
   std::vector<Located> found;

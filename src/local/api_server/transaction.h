@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A write in progress: reads see what it has written so far. A failure of the database is kept and
-// makes the whole transaction fail at its end, so that callers read and write without a check at
-// every step. Used by one thread, only inside Storage::write().
+// A write transaction: reads see its own writes. A failure of the database is recorded and fails
+// the whole transaction at its end, so that callers need not check every step. Used by one thread,
+// only inside Storage::write().
 
 #pragma once
 
@@ -43,8 +43,8 @@ class Transaction final : public kube::ObjectStore {
 
   // Objects that name owners which do not exist.
   std::vector<kube::Located> dangling() const;
-  // Namespaces that have lost an object, or were changed themselves, since the last call.
-  std::set<std::string> take_thinned();
+  // Namespaces from which objects were deleted, or that were changed, since the last call.
+  std::set<std::string> take_shrunk_namespaces();
 
   std::uint64_t revision() const { return revision_; }
   const std::set<std::string>& changed() const { return changed_; }
@@ -59,7 +59,7 @@ class Transaction final : public kube::ObjectStore {
   Database& database_;
   std::uint64_t revision_;
   std::set<std::string> changed_{};
-  std::set<std::string> thinned_{};
+  std::set<std::string> shrunk_namespaces_{};
   mutable std::optional<Error> failure_{};
 };
 

@@ -23,9 +23,9 @@ Error not_found(const Kind& kind, const ObjectKey& key) {
   return {Code::kNotFound, qualified(kind.resource) + " \"" + key.name + "\" not found"};
 }
 
-// What a write through a subresource sees and sends.
-Json seen_through(const Json& object, const std::string& sub) {
-  return sub == "scale" ? kube::scale_of(object) : object;
+// The object as a subresource represents it.
+Json seen_through(const Json& object, const std::string& subresource) {
+  return subresource == "scale" ? kube::scale_of(object) : object;
 }
 
 std::string new_uid(Random& random) {
@@ -36,21 +36,21 @@ std::string new_uid(Random& random) {
   return hex;
 }
 
-// The path says where the object is; the object may repeat it, not contradict it.
-Result<> settle_key(const Kind& kind, const ObjectKey& key, Json& object, Notes& notes) {
+// The path of the request is the object's key; the object must not contradict it.
+Result<> settle_key(const Kind& kind, const ObjectKey& key, Json& object, ResponseNotes& notes) {
   notes.bad_request = true;
   if (!object.is_object()) return Error{Code::kInvalid, "the body must be an object"};
   Json& meta = object["metadata"];
   if (meta.is_null()) meta = Json::object();
   if (!meta.is_object()) return Error{Code::kInvalid, "metadata must be an object"};
-  const ObjectKey said = kube::key_of(object);
-  if (kind.resource.namespaced && !said.ns.empty() && said.ns != key.ns) {
+  const ObjectKey given = kube::key_of(object);
+  if (kind.resource.namespaced && !given.ns.empty() && given.ns != key.ns) {
     return Error{Code::kInvalid,
                  "the namespace of the provided object does not match the namespace sent on the "
                  "request"};
   }
-  if (!key.name.empty() && !said.name.empty() && said.name != key.name) {
-    return Error{Code::kInvalid, "the name of the object (" + said.name +
+  if (!key.name.empty() && !given.name.empty() && given.name != key.name) {
+    return Error{Code::kInvalid, "the name of the object (" + given.name +
                                      ") does not match the name on the URL (" + key.name + ")"};
   }
   if (kind.resource.namespaced) meta["namespace"] = key.ns;
@@ -61,20 +61,20 @@ Result<> settle_key(const Kind& kind, const ObjectKey& key, Json& object, Notes&
 
 }  // namespace
 
-Result<> Writer::write(bool dry, const Storage::Body& body) {
+Result<> Writer::write(bool dry_run, const Storage::Body& body) {
   return storage_.write(
       [&](Transaction& transaction) -> Result<> {
         CHECK_DONE(body(transaction));
         return finish_namespaces(transaction);
       },
-      dry);
+      dry_run);
 }
 
 Result<Json> Writer::create(const Kind& kind, const std::string& ns, Json object,
-                            const WriteOptions& options, Notes& notes) {
+                            const WriteOptions& options, ResponseNotes& notes) {
   CHECK_DONE(settle_key(kind, {.ns = ns}, object, notes));
   Json stored;
-  CHECK_DONE(write(options.dry, [&](Transaction& transaction) -> Result<> {
+  CHECK_DONE(write(options.dry_run, [&](Transaction& transaction) -> Result<> {
     TRY(stored, create_in(transaction, kind, std::move(object), {}, options, notes));
     return Done{};
   }));
@@ -82,7 +82,8 @@ Result<Json> Writer::create(const Kind& kind, const std::string& ns, Json object
 }
 
 Result<Json> Writer::create_in(Transaction& transaction, const Kind& kind, Json object,
-                               FieldOwners owners, const WriteOptions& options, Notes& notes) {
+                               FieldOwners owners, const WriteOptions& options,
+                               ResponseNotes& notes) {
   notes.created = true;
   if (kind.resource.namespaced) {
     CHECK_DONE(check_namespace(transaction, kube::key_of(object).ns));
@@ -100,94 +101,97 @@ Result<Json> Writer::create_in(Transaction& transaction, const Kind& kind, Json 
   return Json(*transaction.put(kind.resource, std::move(prepared), std::move(owners)));
 }
 
-// `owners` is what server-side apply decided; null for plain writes.
+// `owners` is the result of server-side apply; null for plain writes.
 Result<Json> Writer::write_in(Transaction& transaction, const Kind& kind, const Record& old,
-                              Json incoming, const std::string& sub, const FieldOwners* owners,
-                              const WriteOptions& options, Notes& notes) {
+                              Json incoming, const std::string& subresource,
+                              const FieldOwners* owners, const WriteOptions& options,
+                              ResponseNotes& notes) {
   const Json& before = *old.object;
-  if (sub == "scale") {
+  if (subresource == "scale") {
     TRY(incoming, kube::with_scale(before, incoming));
   }
-  const std::string part = sub == "status" ? sub : std::string{};
+  const std::string part = subresource == "status" ? subresource : std::string{};
   TRY(Json updated, admit_update(kind, before, std::move(incoming), part,
                                  {.validation = options.validation}, notes));
-  if (updated == before) return seen_through(before, sub);
+  if (updated == before) return seen_through(before, subresource);
 
   FieldOwners after = owners ? *owners : old.owners;
   if (!owners) kube::note_plain_write(before, updated, after);
   kube::GarbageCollector garbage(transaction, true);
   const auto stored =
       garbage.put_or_release(kind.resource, std::move(updated), std::move(after), clock_.wall());
-  return seen_through(*stored, sub);
+  return seen_through(*stored, subresource);
 }
 
 Result<Json> Writer::update(const Kind& kind, const ObjectKey& key, Json object,
-                            const std::string& sub, const WriteOptions& options, Notes& notes) {
+                            const std::string& subresource, const WriteOptions& options,
+                            ResponseNotes& notes) {
   CHECK_DONE(settle_key(kind, key, object, notes));
   const kube::KindRules rules = kube::rules_of(kind.resource);
   const bool names_version = !kube::meta_text(object, "resourceVersion").empty();
   Json stored;
-  CHECK_DONE(write(options.dry, [&](Transaction& transaction) -> Result<> {
+  CHECK_DONE(write(options.dry_run, [&](Transaction& transaction) -> Result<> {
     const auto record = transaction.read(kind.resource, key);
     if (!record) {
-      if (!rules.create_on_update || names_version || !sub.empty()) return not_found(kind, key);
+      if (!rules.create_on_update || names_version || !subresource.empty())
+        return not_found(kind, key);
       TRY(stored, create_in(transaction, kind, std::move(object), {}, options, notes));
       return Done{};
     }
-    if (rules.needs_version && !names_version && sub != "scale") {
+    if (rules.needs_version && !names_version && subresource != "scale") {
       return Error{Code::kInvalid,
                    "metadata.resourceVersion: Invalid value: 0: must be specified for an update"};
     }
-    TRY(stored,
-        write_in(transaction, kind, *record, std::move(object), sub, nullptr, options, notes));
+    TRY(stored, write_in(transaction, kind, *record, std::move(object), subresource, nullptr,
+                         options, notes));
     return Done{};
   }));
   return stored;
 }
 
 Result<Json> Writer::patch(const Kind& kind, const ObjectKey& key, PatchStyle style,
-                           const Json& body, const std::string& sub, const WriteOptions& options,
-                           Notes& notes) {
+                           const Json& body, const std::string& subresource,
+                           const WriteOptions& options, ResponseNotes& notes) {
   Json stored;
-  CHECK_DONE(write(options.dry, [&](Transaction& transaction) -> Result<> {
+  CHECK_DONE(write(options.dry_run, [&](Transaction& transaction) -> Result<> {
     if (style == PatchStyle::kApply) {
-      TRY(stored, apply_in(transaction, kind, key, body, sub, options, notes));
+      TRY(stored, apply_in(transaction, kind, key, body, subresource, options, notes));
       return Done{};
     }
     const auto record = transaction.read(kind.resource, key);
     if (!record) return not_found(kind, key);
-    TRY(Json incoming, patched(seen_through(*record->object, sub), style, body));
+    TRY(Json incoming, patched(seen_through(*record->object, subresource), style, body));
     if (!incoming.is_object() || kube::key_of(incoming) != key) {
       return Error{Code::kInvalid, "metadata.name: Invalid value: field is immutable"};
     }
-    TRY(stored,
-        write_in(transaction, kind, *record, std::move(incoming), sub, nullptr, options, notes));
+    TRY(stored, write_in(transaction, kind, *record, std::move(incoming), subresource, nullptr,
+                         options, notes));
     return Done{};
   }));
   return stored;
 }
 
 Result<Json> Writer::apply_in(Transaction& transaction, const Kind& kind, const ObjectKey& key,
-                              const Json& body, const std::string& sub, const WriteOptions& options,
-                              Notes& notes) {
+                              const Json& body, const std::string& subresource,
+                              const WriteOptions& options, ResponseNotes& notes) {
   if (options.field_manager.empty()) {
     return Error{Code::kInvalid, "fieldManager: Required value: is required for apply patch"};
   }
-  if (sub == "scale") return Error{Code::kInvalid, "apply to scale is not supported"};
+  if (subresource == "scale") return Error{Code::kInvalid, "apply to scale is not supported"};
   Json config = body;
   CHECK_DONE(settle_key(kind, key, config, notes));
   config["metadata"].erase("managedFields");
 
   const auto record = transaction.read(kind.resource, key);
   if (!record) {
-    if (!sub.empty()) return not_found(kind, key);
+    if (!subresource.empty()) return not_found(kind, key);
     FieldOwners owners;
     TRY(Json made, kube::apply_config(config, config, options.field_manager, false, owners));
     return create_in(transaction, kind, std::move(made), std::move(owners), options, notes);
   }
   FieldOwners owners = record->owners;
   Json scope = config;  // a subresource sees only its own part
-  if (sub == "status") {
+  if (subresource == "status") {
     scope = {{"status", config.value("status", Json::object())}};
   } else if (kube::rules_of(kind.resource).status) {
     scope.erase("status");
@@ -199,7 +203,8 @@ Result<Json> Writer::apply_in(Transaction& transaction, const Kind& kind, const 
       incoming["metadata"][field] = wanted;
     }
   }
-  return write_in(transaction, kind, *record, std::move(incoming), sub, &owners, options, notes);
+  return write_in(transaction, kind, *record, std::move(incoming), subresource, &owners, options,
+                  notes);
 }
 
 Result<> Writer::remove_in(Transaction& transaction, const Kind& kind, const ObjectKey& key,
@@ -214,7 +219,7 @@ Result<> Writer::remove_in(Transaction& transaction, const Kind& kind, const Obj
 }
 
 Result<Writer::Removed> Writer::remove(const Kind& kind, const ObjectKey& key,
-                                       const kube::DeleteOptions& options, bool dry) {
+                                       const kube::DeleteOptions& options, bool dry_run) {
   Removed removed;
   const auto change = [&](Transaction& transaction) -> Result<> {
     const auto before = transaction.read(kind.resource, key);
@@ -225,13 +230,13 @@ Result<Writer::Removed> Writer::remove(const Kind& kind, const ObjectKey& key,
     removed = {.last = after ? *after->object : *before->object, .gone = !after};
     return Done{};
   };
-  CHECK_DONE(write(dry, change));
+  CHECK_DONE(write(dry_run, change));
   return removed;
 }
 
 Result<std::vector<Json>> Writer::remove_all(const Kind& kind, const std::string& ns,
                                              const kube::Selector& selector,
-                                             const kube::DeleteOptions& options, bool dry) {
+                                             const kube::DeleteOptions& options, bool dry_run) {
   std::vector<Json> removed;
   const auto change = [&](Transaction& transaction) -> Result<> {
     for (const auto& found : transaction.in_collection(collection_of(kind.resource), ns)) {
@@ -242,7 +247,7 @@ Result<std::vector<Json>> Writer::remove_all(const Kind& kind, const std::string
     }
     return Done{};
   };
-  CHECK_DONE(write(dry, change));
+  CHECK_DONE(write(dry_run, change));
   return removed;
 }
 
@@ -252,7 +257,7 @@ Result<> Writer::bind(const ObjectKey& pod, const Json& binding, const WriteOpti
     return Error{Code::kInvalid, "target.name: Required value"};
   }
   const Kind& pods = *find_kind("", "v1", "pods");
-  return write(options.dry, [&](Transaction& transaction) -> Result<> {
+  return write(options.dry_run, [&](Transaction& transaction) -> Result<> {
     const auto record = transaction.read(pods.resource, pod);
     if (!record) return not_found(pods, pod);
     Json updated = *record->object;
@@ -260,7 +265,7 @@ Result<> Writer::bind(const ObjectKey& pod, const Json& binding, const WriteOpti
       return Error{Code::kConflict, "pod " + pod.name + " is already assigned to a node"};
     }
     updated["spec"]["nodeName"] = binding.at(target);
-    Notes notes;
+    ResponseNotes notes;
     TRY(const Json stored,
         write_in(transaction, pods, *record, std::move(updated), "", nullptr, options, notes));
     return Done{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The duties over a fake cluster, also one whose every request fails once: they converge, and make
-// nothing twice.
+// The controllers over a fake cluster, also with one failure of every request: they converge and
+// create nothing twice.
 
 #include "local/cluster/cluster_controllers.h"
 
@@ -22,7 +22,7 @@ namespace kinds = kube::resources;
 
 enum class Weather { kFair, kRefused, kLost };
 
-class ClusterDuties : public testing::TestWithParam<Weather> {
+class ClusterControllersTest : public testing::TestWithParam<Weather> {
  protected:
   void SetUp() override {
     if (GetParam() != Weather::kFair) {
@@ -68,7 +68,7 @@ class ClusterDuties : public testing::TestWithParam<Weather> {
   std::jthread thread_{};
 };
 
-TEST_P(ClusterDuties, AStatefulSetGetsItsPodsAndThePodsTheirNode) {
+TEST_P(ClusterControllersTest, AStatefulSetGetsItsPodsAndThePodsTheirNode) {
   put(kinds::kStatefulSets,
       {{"apiVersion", "apps/v1"},
        {"kind", "StatefulSet"},
@@ -83,7 +83,7 @@ TEST_P(ClusterDuties, AStatefulSetGetsItsPodsAndThePodsTheirNode) {
   until([&] { return at(kinds::kStatefulSets, {"n", "web"}, "/status/replicas") == "3"; });
 }
 
-TEST_P(ClusterDuties, APodGetsItsNodeWhenItsSchedulingGateIsTakenAway) {
+TEST_P(ClusterControllersTest, APodGetsItsNodeWhenItsSchedulingGateIsRemoved) {
   put(kinds::kPods, {{"apiVersion", "v1"},
                      {"kind", "Pod"},
                      {"metadata", {{"name", "p"}, {"namespace", "n"}}},
@@ -99,7 +99,7 @@ TEST_P(ClusterDuties, APodGetsItsNodeWhenItsSchedulingGateIsTakenAway) {
   until([&] { return at(kinds::kPods, {"n", "p"}, "/spec/nodeName") == "local"; });
 }
 
-TEST_P(ClusterDuties, AClaimAndItsVolumeAreBound) {
+TEST_P(ClusterControllersTest, AClaimAndItsVolumeAreBound) {
   put(kinds::kPersistentVolumes, {{"apiVersion", "v1"},
                                   {"kind", "PersistentVolume"},
                                   {"metadata", {{"name", "v"}}},
@@ -119,7 +119,7 @@ TEST_P(ClusterDuties, AClaimAndItsVolumeAreBound) {
   until([&] { return at(kinds::kPersistentVolumes, {"", "v"}, "/status/phase") == "Released"; });
 }
 
-INSTANTIATE_TEST_SUITE_P(AnyWeather, ClusterDuties,
+INSTANTIATE_TEST_SUITE_P(AnyWeather, ClusterControllersTest,
                          testing::Values(Weather::kFair, Weather::kRefused, Weather::kLost));
 
 }  // namespace

@@ -37,7 +37,7 @@ std::optional<std::int64_t> number(const std::string& text) {
   return value;
 }
 
-bool holds(const NodeRequirement& wanted, const std::optional<std::string>& value) {
+bool matches(const NodeRequirement& wanted, const std::optional<std::string>& value) {
   const auto listed = [&] {
     return value && std::ranges::find(wanted.values, *value) != wanted.values.end();
   };
@@ -52,33 +52,33 @@ bool holds(const NodeRequirement& wanted, const std::optional<std::string>& valu
   return wanted.op == "Gt" ? *have > *limit : wanted.op == "Lt" && *have < *limit;
 }
 
-std::optional<std::string> label(const NodeFacts& node, const std::string& key) {
+std::optional<std::string> label(const NodeInfo& node, const std::string& key) {
   const auto found = node.meta.labels.find(key);
   return found == node.meta.labels.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool holds(const NodeTerm& term, const NodeFacts& node) {
+bool matches(const NodeTerm& term, const NodeInfo& node) {
   if (term.labels.empty() && term.fields.empty()) return false;  // as Kubernetes has it
   return std::ranges::all_of(
-             term.labels, [&](const auto& each) { return holds(each, label(node, each.key)); }) &&
+             term.labels, [&](const auto& each) { return matches(each, label(node, each.key)); }) &&
          std::ranges::all_of(term.fields, [&](const auto& each) {
-           return each.key == "metadata.name" && holds(each, std::optional(node.meta.key.name));
+           return each.key == "metadata.name" && matches(each, std::optional(node.meta.key.name));
          });
 }
 
-std::string wish_of(const PendingPod& pod) {
-  std::string wish;
+std::string requested_labels(const PendingPod& pod) {
+  std::string labels;
   for (const auto& [key, value] : pod.node_selector) {
-    wish += (wish.empty() ? "" : ", ") + key + "=" + value;
+    labels += (labels.empty() ? "" : ", ") + key + "=" + value;
   }
-  if (wish.empty()) return "the labels that its node affinity asks for";
-  return "the labels that it asks for (" + wish + ")";
+  if (labels.empty()) return "the labels that the node affinity of the pod requires";
+  return "the labels that the pod requires (" + labels + ")";
 }
 
 }  // namespace
 
-Result<NodeFacts> decode_node_facts(const Json& object) {
-  NodeFacts node;
+Result<NodeInfo> decode_node_info(const Json& object) {
+  NodeInfo node;
   TRY(node.meta, api::decode_meta(object));
   node.unschedulable = api::look(object, "/spec/unschedulable") == true;
   if (const Json& conditions = api::look(object, "/status/conditions"); conditions.is_array()) {
@@ -120,32 +120,33 @@ Result<PendingPod> decode_pending_pod(const Json& object) {
   return pod;
 }
 
-bool fits(const PendingPod& pod, const NodeFacts& node) {
+bool fits(const PendingPod& pod, const NodeInfo& node) {
   for (const auto& [key, value] : pod.node_selector) {
     if (label(node, key) != value) return false;
   }
   if (!pod.has_affinity) return true;
-  return std::ranges::any_of(pod.affinity, [&](const NodeTerm& term) { return holds(term, node); });
+  return std::ranges::any_of(pod.affinity,
+                             [&](const NodeTerm& term) { return matches(term, node); });
 }
 
-Placement place(const PendingPod& pod, std::vector<NodeFacts> nodes) {
+Placement place(const PendingPod& pod, std::vector<NodeInfo> nodes) {
   constexpr const char* kNoNode = "Unschedulable";
   if (!pod.gates.empty()) {
-    return {.why_nowhere = "waiting until its scheduling gate " + pod.gates.front() +
-                           (pod.gates.size() > 1 ? " and others are" : " is") + " taken away",
+    return {.message = "waiting until the scheduling gate " + pod.gates.front() +
+                       (pod.gates.size() > 1 ? " and others are" : " is") + " removed",
             .reason = "SchedulingGated"};
   }
-  std::erase_if(nodes, [](const NodeFacts& node) { return !node.ready || node.unschedulable; });
+  std::erase_if(nodes, [](const NodeInfo& node) { return !node.ready || node.unschedulable; });
   if (nodes.empty()) {
-    return {.why_nowhere = "no node is ready; start one, or wait until it is", .reason = kNoNode};
+    return {.message = "no node is ready; start one, or wait until one is", .reason = kNoNode};
   }
-  std::erase_if(nodes, [&](const NodeFacts& node) { return !fits(pod, node); });
+  std::erase_if(nodes, [&](const NodeInfo& node) { return !fits(pod, node); });
   if (nodes.empty()) {
-    return {.why_nowhere =
-                "no node has " + wish_of(pod) + "; label the node or change what the pod asks for",
-            .reason = kNoNode};
+    return {
+        .message = "no node has " + requested_labels(pod) + "; label the node or change the pod",
+        .reason = kNoNode};
   }
-  return {.node = std::ranges::min(nodes, {}, [](const NodeFacts& node) {
+  return {.node = std::ranges::min(nodes, {}, [](const NodeInfo& node) {
                     return node.meta.key;
                   }).meta.key.name};
 }

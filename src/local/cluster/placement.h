@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which node a pod goes to: the first, by name, that is Ready, may be scheduled on, and has what
-// nodeSelector and required node affinity ask for. A pod with a scheduling gate goes nowhere until
-// all of its gates are taken away. Resources are not counted: on one machine the kernel shares them
-// out. Pure.
+// Chooses the node of a pod: the first, by name, that is Ready, schedulable, and matches
+// nodeSelector and required node affinity. A pod with scheduling gates is not placed until all
+// gates are removed. Resources are not counted: on one machine the kernel shares them. Pure.
 
 #pragma once
 
@@ -17,15 +16,15 @@
 
 namespace paddle::local {
 
-struct NodeFacts {
+struct NodeInfo {
   api::Meta meta{};
   bool ready = false;
   bool unschedulable = false;
-  bool operator==(const NodeFacts&) const = default;
+  bool operator==(const NodeInfo&) const = default;
 };
-Result<NodeFacts> decode_node_facts(const api::Json& object);
+Result<NodeInfo> decode_node_info(const api::Json& object);
 
-// One line of a node selector term: In, NotIn, Exists, DoesNotExist, Gt or Lt.
+// One requirement of a node selector term: In, NotIn, Exists, DoesNotExist, Gt or Lt.
 struct NodeRequirement {
   std::string key{};
   std::string op{};
@@ -41,7 +40,7 @@ struct NodeTerm {
 struct PendingPod {
   api::Meta meta{};
   std::map<std::string, std::string> node_selector{};
-  std::vector<NodeTerm> affinity{};  // any of them
+  std::vector<NodeTerm> affinity{};  // one of them must match
   bool has_affinity = false;
   std::vector<std::string> gates{};
   std::string scheduler{};    // empty or default-scheduler: ours
@@ -50,14 +49,14 @@ struct PendingPod {
 };
 Result<PendingPod> decode_pending_pod(const api::Json& object);
 
-bool fits(const PendingPod& pod, const NodeFacts& node);
+bool fits(const PendingPod& pod, const NodeInfo& node);
 
 struct Placement {
-  std::string node{};         // empty: nowhere
-  std::string why_nowhere{};  // then why, in one sentence
-  std::string reason{};       // and in one word, as Kubernetes calls it
+  std::string node{};     // empty: not placed
+  std::string message{};  // why not, in one sentence
+  std::string reason{};   // the condition's reason
   bool operator==(const Placement&) const = default;
 };
-Placement place(const PendingPod& pod, std::vector<NodeFacts> nodes);
+Placement place(const PendingPod& pod, std::vector<NodeInfo> nodes);
 
 }  // namespace paddle::local

@@ -9,11 +9,11 @@ namespace {
 
 using api::Json;
 
-NodeFacts node(const std::string& name, std::map<std::string, std::string> labels = {}) {
-  NodeFacts facts{.ready = true};
-  facts.meta.key.name = name;
-  facts.meta.labels = std::move(labels);
-  return facts;
+NodeInfo node(const std::string& name, std::map<std::string, std::string> labels = {}) {
+  NodeInfo info{.ready = true};
+  info.meta.key.name = name;
+  info.meta.labels = std::move(labels);
+  return info;
 }
 
 PendingPod with_affinity(const Json& terms) {
@@ -30,23 +30,23 @@ Json expression(const char* key, const char* op, const Json& values = Json::arra
   return {{"key", key}, {"operator", op}, {"values", values}};
 }
 
-TEST(Placement, TakesTheFirstReadyNodeByName) {
+TEST(Placement, ChoosesTheFirstReadyNodeByName) {
   auto busy = node("a");
   busy.unschedulable = true;
   auto broken = node("b");
   broken.ready = false;
   EXPECT_EQ(place({}, {node("d"), broken, node("c"), busy}).node, "c");
   EXPECT_EQ(place({}, {broken}).node, "");
-  EXPECT_NE(place({}, {}).why_nowhere.find("no node is ready"), std::string::npos);
+  EXPECT_NE(place({}, {}).message.find("no node is ready"), std::string::npos);
 }
 
-TEST(Placement, APodWithASchedulingGateGoesNowhere) {
+TEST(Placement, DoesNotPlaceAPodWithASchedulingGate) {
   Json object = {{"metadata", {{"name", "p"}, {"namespace", "n"}}},
                  {"spec", {{"schedulingGates", Json::array({Json{{"name", "x/data"}}})}}}};
   const auto waits = place(*decode_pending_pod(object), {node("a")});
   EXPECT_EQ(waits.node, "");
   EXPECT_EQ(waits.reason, "SchedulingGated");
-  EXPECT_EQ(waits.why_nowhere, "waiting until its scheduling gate x/data is taken away");
+  EXPECT_EQ(waits.message, "waiting until the scheduling gate x/data is removed");
   object["spec"]["schedulingGates"] = Json::array();
   EXPECT_EQ(place(*decode_pending_pod(object), {node("a")}).node, "a");
   EXPECT_EQ(place({}, {}).reason, "Unschedulable");
@@ -56,9 +56,9 @@ TEST(Placement, HonoursTheNodeSelector) {
   PendingPod pod;
   pod.node_selector = {{"cached", "imagenet"}};
   EXPECT_EQ(place(pod, {node("a"), node("b", {{"cached", "imagenet"}})}).node, "b");
-  const auto nowhere = place(pod, {node("a", {{"cached", "coco"}})});
-  EXPECT_EQ(nowhere.node, "");
-  EXPECT_NE(nowhere.why_nowhere.find("cached=imagenet"), std::string::npos);
+  const auto placement = place(pod, {node("a", {{"cached", "coco"}})});
+  EXPECT_EQ(placement.node, "");
+  EXPECT_NE(placement.message.find("cached=imagenet"), std::string::npos);
 }
 
 TEST(Placement, HonoursRequiredNodeAffinity) {

@@ -20,7 +20,7 @@ Result<StatefulSet> decode_stateful_set(const Json& object) {
       claims.is_array() && !claims.empty()) {
     return Error{
         Code::kInvalid,
-        "spec.volumeClaimTemplates: one machine makes no volumes; use emptyDir or hostPath"};
+        "spec.volumeClaimTemplates: not supported on one machine; use emptyDir or hostPath"};
   }
   set.pod_template = api::Opaque(shape);
   set.replicas = static_cast<int>(api::look_integer(object, "/spec/replicas", 1));

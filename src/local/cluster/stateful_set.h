@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of an apps/v1 StatefulSet that one machine keeps: values, decoded once. Pure.
+// The part of an apps/v1 StatefulSet that one machine supports, decoded into values. Pure.
 
 #pragma once
 
@@ -32,7 +32,7 @@ struct StatefulSet {
   StatefulSetStatus status{};
   bool operator==(const StatefulSet&) const = default;
 };
-// kInvalid for what one machine can not keep: claim templates.
+// kInvalid for volumeClaimTemplates, which one machine does not support.
 Result<StatefulSet> decode_stateful_set(const api::Json& object);
 
 struct MemberPod {
@@ -42,7 +42,7 @@ struct MemberPod {
 };
 Result<MemberPod> decode_member_pod(const api::Json& object);
 
-// Names the template: pods of another revision are replaced.
+// Identifies the template: pods of another revision are replaced.
 std::string revision_of(const StatefulSet& set);
 std::string member_name(const StatefulSet& set, int index);
 // The pod to create.

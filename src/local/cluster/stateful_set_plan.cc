@@ -32,15 +32,16 @@ StatefulSetStatus observe(const StatefulSet& set, const std::vector<MemberPod>& 
   return status;
 }
 
-// Pods by their number; those whose name is none of ours are surplus too.
-std::map<int, const MemberPod*> seat(const StatefulSet& set, const std::vector<MemberPod>& pods,
-                                     std::vector<const MemberPod*>& surplus) {
+// Pods by their ordinal; pods with any other name are surplus.
+std::map<int, const MemberPod*> assign_indices(const StatefulSet& set,
+                                               const std::vector<MemberPod>& pods,
+                                               std::vector<const MemberPod*>& surplus) {
   std::map<std::string, const MemberPod*> by_name;
   for (const MemberPod& member : pods) by_name[member.pod.meta.key.name] = &member;
-  std::map<int, const MemberPod*> seated;
+  std::map<int, const MemberPod*> assigned;
   for (int i = 0; i < set.replicas; ++i) {
     if (const auto found = by_name.find(member_name(set, i)); found != by_name.end()) {
-      seated[i] = found->second;
+      assigned[i] = found->second;
       by_name.erase(found);
     }
   }
@@ -51,7 +52,7 @@ std::map<int, const MemberPod*> seat(const StatefulSet& set, const std::vector<M
     const std::string& y = b->pod.meta.key.name;
     return x.size() != y.size() ? x.size() > y.size() : x > y;
   });
-  return seated;
+  return assigned;
 }
 
 }  // namespace
@@ -60,20 +61,20 @@ MemberPlan desired_members(const StatefulSet& set, const std::vector<MemberPod>&
   if (set.meta.deleting()) return {};  // owner references collect the pods
   MemberPlan plan;
   std::vector<const MemberPod*> surplus;
-  const auto seated = seat(set, pods, surplus);
+  const auto assigned = assign_indices(set, pods, surplus);
   const std::string revision = revision_of(set);
 
   bool all_ready = true;
   bool replacing = false;
   for (int i = 0; i < set.replicas; ++i) {
-    const auto found = seated.find(i);
-    if (found == seated.end()) {
+    const auto found = assigned.find(i);
+    if (found == assigned.end()) {
       if (set.parallel || all_ready) plan.push_back(CreateMember{i});
       all_ready = false;
     } else if (!ready(*found->second)) {
       all_ready = false;
       if (ended(*found->second) && !found->second->pod.meta.deleting()) {
-        plan.push_back(removal(*found->second, "it ended; another one takes its place"));
+        plan.push_back(removal(*found->second, "it ended; it is replaced"));
         replacing = true;
       }
     }
@@ -83,14 +84,14 @@ MemberPlan desired_members(const StatefulSet& set, const std::vector<MemberPod>&
   for (const MemberPod* member : surplus) {
     if (member->pod.meta.deleting()) continue;
     if (!set.parallel && going) break;
-    plan.push_back(removal(*member, "the set is smaller now"));
+    plan.push_back(removal(*member, "the set was scaled down"));
     if (!set.parallel) break;
   }
   if (!set.on_delete && !replacing) {
-    for (auto member = seated.rbegin(); member != seated.rend(); ++member) {
+    for (auto member = assigned.rbegin(); member != assigned.rend(); ++member) {
       const MemberPod& pod = *member->second;
       if (pod.revision == revision) {
-        if (!ready(pod)) break;  // the one before is not up yet
+        if (!ready(pod)) break;  // the previous replacement is not ready yet
         continue;
       }
       if (!pod.pod.meta.deleting()) plan.push_back(removal(pod, "the template has changed"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to do next for one StatefulSet. Pure.
+// Decides the next actions for one StatefulSet. Pure.
 //
 // Pods have the names <set>-0 ... <set>-(n-1). OrderedReady: the next pod is created when all
 // before it are ready; Parallel: all at once. Surplus pods go from the highest number down. A pod

@@ -43,7 +43,7 @@ std::vector<T> only(const MemberPlan& plan) {
   return found;
 }
 
-TEST(StatefulSetPlan, CreatesAllAtOnceOrOneAfterTheOther) {
+TEST(StatefulSetPlan, CreatesPodsInParallelOrInOrder) {
   EXPECT_EQ(only<CreateMember>(desired_members(set_of(3), {})).size(), 3u);
   const auto ordered = set_of(3, false);
   EXPECT_EQ(only<CreateMember>(desired_members(ordered, {})), (std::vector<CreateMember>{{0}}));
@@ -53,7 +53,7 @@ TEST(StatefulSetPlan, CreatesAllAtOnceOrOneAfterTheOther) {
             (std::vector<CreateMember>{{1}}));
 }
 
-TEST(StatefulSetPlan, PodsHaveTheSetsNamesLabelsAndOwner) {
+TEST(StatefulSetPlan, GivesPodsTheNamesLabelsAndOwnerOfTheSet) {
   const auto set = set_of(2);
   const Json made = member_pod(set, 1);
   EXPECT_EQ(made["metadata"]["name"], "web-1");
@@ -64,7 +64,7 @@ TEST(StatefulSetPlan, PodsHaveTheSetsNamesLabelsAndOwner) {
   EXPECT_EQ(made["spec"]["subdomain"], "svc");
 }
 
-TEST(StatefulSetPlan, ShrinksFromTheHighestNumberDown) {
+TEST(StatefulSetPlan, ScalesDownFromTheHighestOrdinal) {
   const auto set = set_of(1, false);
   std::vector<MemberPod> pods;
   for (const int i : {0, 2, 10, 1}) pods.push_back(pod(set, i));
@@ -75,7 +75,7 @@ TEST(StatefulSetPlan, ShrinksFromTheHighestNumberDown) {
   EXPECT_TRUE(only<DeleteMember>(desired_members(set, pods)).empty()) << "one at a time";
 }
 
-TEST(StatefulSetPlan, ReplacesWhatEnded) {
+TEST(StatefulSetPlan, ReplacesPodsThatEnded) {
   const auto set = set_of(2);
   const auto plan = desired_members(set, {pod(set, 0, PodPhase::kFailed), pod(set, 1)});
   const auto gone = only<DeleteMember>(plan);
@@ -100,7 +100,7 @@ TEST(StatefulSetPlan, RollsANewTemplateOutFromTheLastToTheFirst) {
   EXPECT_EQ(gone[0].key.name, "web-0");
 }
 
-TEST(StatefulSetPlan, CountsAndThenHasNothingToDo) {
+TEST(StatefulSetPlan, WritesTheStatusAndThenSettles) {
   auto set = set_of(2);
   set.meta.generation = 4;
   const std::vector<MemberPod> pods{pod(set, 1), pod(set, 0, PodPhase::kPending)};
@@ -121,7 +121,7 @@ TEST(StatefulSetPlan, LeavesADeletedSetToTheGarbageCollector) {
   EXPECT_TRUE(desired_members(set, {}).empty());
 }
 
-TEST(StatefulSet, RefusesClaimTemplates) {
+TEST(StatefulSet, RejectsVolumeClaimTemplates) {
   const Json object = {
       {"metadata", {{"name", "web"}}},
       {"spec",

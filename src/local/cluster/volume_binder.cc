@@ -15,20 +15,20 @@ using api::ObjectKey;
 using controllers::ReconcileResult;
 namespace kinds = kube::resources;
 
-// What the usual controller leaves as well; tools look for it.
+// kube-controller-manager sets it too; tools look for it.
 constexpr const char* kBindCompleted = "pv.kubernetes.io/bind-completed";
 
 class VolumeBinder {
  public:
-  explicit VolumeBinder(const controllers::ControllerContext& around)
-      : cluster_(around.cluster),
-        volumes_(around.informers.of<Volume>(kinds::kPersistentVolumes, {},
-                                             {"volume", decode_volume_object})),
-        claims_(around.informers.of<Claim>(kinds::kClaims, {}, {"claim", decode_claim_object})) {
-    controllers::for_kind(volumes_, around.queue);
-    controllers::for_kind(claims_, around.queue);
-    // A volume that comes, goes or changes may be what a claim waits for, and the other way round.
-    controllers::watches(volumes_, around.queue, [claims = claims_](const Volume& volume) {
+  explicit VolumeBinder(const controllers::ControllerContext& context)
+      : cluster_(context.cluster),
+        volumes_(context.informers.of<Volume>(kinds::kPersistentVolumes, {},
+                                              {"volume", decode_volume_object})),
+        claims_(context.informers.of<Claim>(kinds::kClaims, {}, {"claim", decode_claim_object})) {
+    controllers::for_kind(volumes_, context.queue);
+    controllers::for_kind(claims_, context.queue);
+    // A claim may wait for a change of a volume, and the other way round.
+    controllers::watches(volumes_, context.queue, [claims = claims_](const Volume& volume) {
       std::vector<ObjectKey> keys;
       for (const auto& claim : claims.list()) {
         const bool concerned = claim->volume == volume.meta.key.name || claim->phase != "Bound";
@@ -36,7 +36,7 @@ class VolumeBinder {
       }
       return keys;
     });
-    controllers::watches(claims_, around.queue, [volumes = volumes_](const Claim& claim) {
+    controllers::watches(claims_, context.queue, [volumes = volumes_](const Claim& claim) {
       std::vector<ObjectKey> keys;
       for (const auto& volume : volumes.list()) {
         if (volume->claim && volume->claim->key == claim.meta.key) keys.push_back(volume->meta.key);
@@ -140,8 +140,8 @@ class VolumeBinder {
 
 }  // namespace
 
-controllers::Reconcile make_volume_binder(const controllers::ControllerContext& around) {
-  auto binder = std::make_shared<VolumeBinder>(around);
+controllers::Reconcile make_volume_binder(const controllers::ControllerContext& context) {
+  auto binder = std::make_shared<VolumeBinder>(context);
   return
       [binder](const ObjectKey& key, std::stop_token stop) { return binder->reconcile(key, stop); };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binds claims to volumes and keeps the phases of both: read, decide (volume_plan.h), act. One
-// worker: two claims never reach for one volume at the same time. A key with a namespace is a
-// claim's, one without a volume's.
+// Binds claims to volumes and maintains the phases of both: read, decide (volume_plan.h), execute.
+// It has one worker, so that two claims never compete for one volume. A key with a namespace is a
+// claim, one without a volume.
 
 #pragma once
 
@@ -10,6 +10,6 @@
 
 namespace paddle::local {
 
-controllers::Reconcile make_volume_binder(const controllers::ControllerContext& around);
+controllers::Reconcile make_volume_binder(const controllers::ControllerContext& context);
 
 }  // namespace paddle::local

@@ -108,7 +108,7 @@ BindPlan desired_binding(const Claim& claim, const std::vector<Volume>& volumes)
   if (claim.meta.deleting()) return plan;
   const Volume* volume = choose(claim, volumes);
   if (!volume) {
-    // It had one, and that one is gone: its data are, too. Nothing else takes its place.
+    // Its volume is gone, and so is the data. No other volume replaces it.
     const bool lost = claim.phase == "Bound";
     if (lost) plan.push_back(SetClaimStatus{.phase = "Lost"});
     return plan;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which volume a claim gets, and what the phases of both are. Pure.
+// Decides which volume a claim is bound to, and the phases of both. Pure.
 //
-// A claim that names its volume (volumeName), or that a volume names (claimRef), gets that one and
-// no other. Any other claim gets the smallest free volume of its class that is large enough, has
-// the access modes and the labels asked for, and waits while there is none. Nothing is provisioned.
+// A claim that names its volume (volumeName), or that a volume names (claimRef), gets only that
+// one. Any other claim gets the smallest free volume of its class that is large enough and has the
+// requested access modes and labels; it waits while there is none. Nothing is provisioned.
 
 #pragma once
 
@@ -24,7 +24,7 @@ namespace paddle::local {
 
 struct ClaimReference {
   api::ObjectKey key{};
-  std::string uid{};  // empty: reserved for whoever has the name
+  std::string uid{};  // empty: reserved for any claim of that name
   bool operator==(const ClaimReference&) const = default;
 };
 
@@ -52,7 +52,7 @@ struct Claim {
 };
 Result<Claim> decode_claim_object(const api::Json& object);
 
-// Written in this order: the volume first, so that no two claims believe they have it.
+// Executed in this order: the volume first, so that two claims never believe that they own it.
 struct ReserveVolume {
   std::string volume{};
   std::string resource_version{};
@@ -80,11 +80,10 @@ using BindPlan = std::vector<BindAction>;
 
 BindPlan desired_binding(const Claim& claim, const std::vector<Volume>& volumes);
 
-// "" when the phase is right already. `claim`: the one that the volume's claimRef names, if it is
-// there.
+// "" when the phase is already correct. `claim`: the claim in the volume's claimRef, if it exists.
 std::string desired_phase(const Volume& volume, const Claim* claim);
 
-// Bytes of "10Gi", "1e3", "500M"; nothing for what is no quantity.
+// Bytes of "10Gi", "1e3", "500M"; nothing if it is not a quantity.
 std::optional<double> bytes_of(const std::string& quantity);
 
 }  // namespace paddle::local

@@ -29,7 +29,7 @@ std::string chosen(const BindPlan& plan) {
   return "";
 }
 
-TEST(VolumePlan, TakesTheSmallestVolumeThatSuits) {
+TEST(VolumePlan, BindsTheSmallestSuitableVolume) {
   auto other_class = volume("a", "6Gi");
   other_class.storage_class = "slow";
   auto other_mode = volume("b", "6Gi");
@@ -42,7 +42,7 @@ TEST(VolumePlan, TakesTheSmallestVolumeThatSuits) {
   EXPECT_TRUE(desired_binding(claim(), {volume("small", "4Gi")}).empty()) << "it waits";
 }
 
-TEST(VolumePlan, ANamedVolumeIsTheOnlyOne) {
+TEST(VolumePlan, BindsOnlyTheNamedVolume) {
   auto wanted = claim();
   wanted.volume = "mine";
   EXPECT_TRUE(desired_binding(wanted, {volume("other")}).empty());
@@ -57,13 +57,13 @@ TEST(VolumePlan, ANamedVolumeIsTheOnlyOne) {
 }
 
 TEST(VolumePlan, AReservedVolumeWaitsForItsClaim) {
-  auto reserved = volume("reserved", "1Gi");  // the one who reserved it knows what it is for
+  auto reserved = volume("reserved", "1Gi");  // an explicit reservation overrides size and class
   reserved.claim = ClaimReference{{"n", "c"}, ""};
   EXPECT_EQ(chosen(desired_binding(claim(), {volume("any"), reserved})), "reserved");
   EXPECT_EQ(desired_phase(reserved, nullptr), "");
 }
 
-TEST(VolumePlan, SettlesAndNoticesLoss) {
+TEST(VolumePlan, SettlesAndDetectsALostVolume) {
   auto bound = claim();
   bound.volume = "v";
   bound.phase = "Bound";
@@ -80,7 +80,7 @@ TEST(VolumePlan, SettlesAndNoticesLoss) {
   EXPECT_EQ(desired_binding(bound, {}), (BindPlan{SetClaimStatus{.phase = "Lost"}}));
 }
 
-TEST(Quantity, KnowsTheUnits) {
+TEST(Quantity, ParsesUnits) {
   EXPECT_EQ(bytes_of("10Gi"), 10 * 0x1p30);
   EXPECT_EQ(bytes_of("1e3"), 1000);
   EXPECT_EQ(bytes_of("5M"), 5e6);

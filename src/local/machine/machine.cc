@@ -25,14 +25,14 @@
 namespace paddle::local {
 namespace {
 
-kube::Config config_of(const Access& access) {
-  kube::Config config{.server = access.url, .token = access.token, .origin = "this machine"};
-  config.tls.ca_pem = access.certificate;
-  config.proxy = "";  // whatever the environment says: it is this machine
+kube::Config config_of(const ClientConfig& client) {
+  kube::Config config{.server = client.url, .token = client.token, .origin = "this machine"};
+  config.tls.ca_pem = client.certificate;
+  config.proxy = "";  // no proxy for this machine
   return config;
 }
 
-// Images are named, not pulled: runtimes are our own `paddle-cache`, found by PATH.
+// Images are not pulled: runtimes are our own `paddle-cache`, found by PATH.
 controllers::OperatorOptions our_controllers() {
   return {.controllers = {"paddlejob", "sampleset", "samplejob"},
           .runtime_image = std::string("paddle-cache:") + kVersion,
@@ -41,21 +41,21 @@ controllers::OperatorOptions our_controllers() {
 
 }  // namespace
 
-// In the order of construction; destruction is the reverse.
+// Members are destroyed in reverse order.
 class Machine::Parts {
  public:
-  explicit Parts(const MachineOptions& wanted) : options(wanted) {}
+  explicit Parts(const MachineOptions& machine_options) : options(machine_options) {}
   ~Parts() {
     node.reset();
-    enough.request_stop();
+    stop_source.request_stop();
     if (running.joinable()) running.join();
   }
 
   Result<> serve() {
-    ApiServerOptions wanted{.directory = options.home.api()};
-    wanted.http.port = options.port;
-    wanted.api.logs = pod_logs(options.home.node());
-    auto started = ApiServer::start(wanted);
+    ApiServerOptions server_options{.directory = options.directory.api()};
+    server_options.http.port = options.port;
+    server_options.api.logs = pod_logs(options.directory.node());
+    auto started = ApiServer::start(server_options);
     if (!started) {
       return std::move(started).error().in(
           options.port == 0 ? "the API server does not start"
@@ -64,10 +64,11 @@ class Machine::Parts {
     }
     server = *std::move(started);
     url = server->url();
-    CHECK_DONE(replace_private(options.home.kubeconfig(), kubeconfig_of(server->access())));
-    client = std::make_unique<kube::Client>(config_of(server->access()),
+    CHECK_DONE(
+        replace_private(options.directory.kubeconfig(), kubeconfig_of(server->client_config())));
+    client = std::make_unique<kube::Client>(config_of(server->client_config()),
                                             kube::ClientOptions{.metrics = &metrics});
-    tell("API server at " + url);
+    report_step("API server at " + url);
     return Done{};
   }
 
@@ -77,33 +78,33 @@ class Machine::Parts {
     CHECK_DONE(controllers::add_controllers(*manager, our_controllers()));
     CHECK_DONE(add_cluster_controllers(*manager));
     running = std::thread([this] {
-      auto done = manager->run(enough.get_token());
-      if (!done) log::error("the controllers ended badly", {{"error", done.error().message}});
+      auto done = manager->run(stop_source.get_token());
+      if (!done) log::error("the controllers failed", {{"error", done.error().message}});
       ended = true;
     });
     while (!manager->ready()) {
       if (ended) return Error{Code::kUnavailable, "the controllers do not start"};
       if (!system_clock().sleep(std::chrono::milliseconds{10}, stop)) {
-        return Error{Code::kCancelled, "told to stop during the start"};
+        return Error{Code::kCancelled, "interrupted during the start"};
       }
     }
-    tell("controllers of PaddleJobs, SampleSets and SampleJobs");
+    report_step("controllers of PaddleJobs, SampleSets and SampleJobs");
     return Done{};
   }
 
   Result<> run_pods() {
-    NodeOptions wanted{.directory = options.home.node(),
-                       .program = options.program,
-                       .base_env = options.base_env,
-                       .shown = options.shown};
-    auto started = Node::start(*client, std::move(wanted), metrics);
+    NodeOptions node_options{.directory = options.directory.node(),
+                             .program = options.program,
+                             .base_env = options.base_env,
+                             .visible_directories = options.visible_directories};
+    auto started = Node::start(*client, std::move(node_options), metrics);
     if (!started) return std::move(started).error().in("the node does not start");
     node = *std::move(started);
-    tell("node 'local' is ready: " + node->network_note());
+    report_step("node 'local' is ready: " + node->network_note());
     return Done{};
   }
 
-  void tell(const std::string& text) const {
+  void report_step(const std::string& text) const {
     log::info("started", {{"part", text}});
     if (options.step) options.step(text);
   }
@@ -114,7 +115,7 @@ class Machine::Parts {
   std::unique_ptr<ApiServer> server{};
   std::unique_ptr<kube::Client> client{};
   std::unique_ptr<controllers::Manager> manager{};
-  std::stop_source enough{};
+  std::stop_source stop_source{};
   std::atomic<bool> ended{false};
   std::thread running{};
   std::unique_ptr<Node> node{};
@@ -131,23 +132,23 @@ Result<std::unique_ptr<Machine>> Machine::start(const MachineOptions& options,
   CHECK_DONE(parts->serve());
   CHECK_DONE(parts->control(stop));
   CHECK_DONE(parts->run_pods());
-  if (stop.stop_requested()) return Error{Code::kCancelled, "told to stop during the start"};
+  if (stop.stop_requested()) return Error{Code::kCancelled, "interrupted during the start"};
   return std::unique_ptr<Machine>(new Machine(std::move(parts)));
 }
 
-Result<> hide_mounts() {
-  // What the machine mounts later still shows here; what we mount shows nowhere else.
+Result<> unshare_mounts() {
+  // Later mounts of the machine are visible here; our mounts are visible nowhere else.
   const bool hidden =
       ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
   if (hidden) return Done{};
-  return Error{Code::kForbidden, std::string("this process may not have mounts of its own (") +
+  return Error{Code::kForbidden, std::string("this process may not create a mount namespace (") +
                                      std::strerror(errno) +
                                      "): run it as root, in a container with SYS_ADMIN"};
 }
 
-void remove_leftovers(const Home& home) {
-  // Whoever makes a network takes over what an earlier one of that name left, and ends it.
-  const auto network = Network::bridge_or_loopback(home.node());
+void remove_leftovers(const ClusterDirectory& directory) {
+  // A Network takes over the bridge of an earlier one of that name, and its destructor removes it.
+  const auto network = Network::bridge_or_loopback(directory.node());
 }
 
 std::map<std::string, std::string> pod_environment(const std::map<std::string, std::string>& ours,

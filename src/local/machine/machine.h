@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cluster on one machine: the API server, our controllers, the duties of a cluster and the node,
-// composed in one process. They speak to each other only through the API, as in a real cluster.
+// A cluster on one machine: the API server, our controllers, the controllers of a cluster and the
+// node in one process. They communicate only through the API, as in a real cluster.
 //
 //   start   API server -> kubeconfig -> controllers -> node (Ready)
-//   end     node (its pods end) -> controllers -> API server
+//   end     node (ends its pods) -> controllers -> API server
 //
-// start() returns when a PaddleJob can be applied; an error leaves nothing running. The caller is
-// the keeper of the directory (home.h). The destructor is stop(). One owner.
+// start() returns when a PaddleJob can be applied; after an error nothing is running. The caller
+// holds the lock of the directory (cluster_directory.h). The destructor stops everything. Not
+// thread-safe.
 
 #pragma once
 
@@ -20,17 +21,18 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "local/machine/home.h"
+#include "local/machine/cluster_directory.h"
 
 namespace paddle::local {
 
 struct MachineOptions {
-  Home home{};
+  ClusterDirectory directory{};
   int port = 0;                                   // of the API server; 0: the kernel chooses
   std::string program = "/proc/self/exe";         // to start containers with (container_init.h)
-  std::map<std::string, std::string> base_env{};  // of pods, under what they say themselves
-  std::vector<std::string> shown{};  // directories that pods see even beneath their own /tmp
-  std::function<void(const std::string&)> step{};  // told what was done, for people
+  std::map<std::string, std::string> base_env{};  // defaults for the environment of pods
+  // Directories that pods see even beneath their own /tmp.
+  std::vector<std::string> visible_directories{};
+  std::function<void(const std::string&)> step{};  // called after each step, with a text for users
 };
 
 class Machine {
@@ -47,16 +49,16 @@ class Machine {
   std::unique_ptr<Parts> parts_;
 };
 
-// Gives this process a view of the machine's mounts of its own, so that whatever it mounts goes
-// when it goes, however it goes. Before the first thread. Needs root.
-Result<> hide_mounts();
+// Gives this process its own mount namespace, so that its mounts end with it. Call it before the
+// first thread. Needs root.
+Result<> unshare_mounts();
 
-// Removes what a machine that was killed left outside its directory: the pods' bridge. The caller
-// is the keeper of the directory.
-void remove_leftovers(const Home& home);
+// Removes what a killed cluster left outside its directory: the bridge of its pods. The caller
+// holds the lock of the directory.
+void remove_leftovers(const ClusterDirectory& directory);
 
-// What pods get of our environment: HOME, LANG, TZ, and a PATH that finds our own programs, which
-// are in `program_directory`, first.
+// The environment of pods from ours: HOME, LANG, TZ, and a PATH that begins with
+// `program_directory`, where our programs are.
 std::map<std::string, std::string> pod_environment(const std::map<std::string, std::string>& ours,
                                                    const std::string& program_directory);
 

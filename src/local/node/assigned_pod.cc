@@ -19,7 +19,7 @@ WallTime time_of(const Json& object, const char* key) {
   return time ? *time : WallTime{};
 }
 
-Ended read_end(const Json& terminated) {
+Terminated read_terminated(const Json& terminated) {
   return {.exit_code = number(terminated, "exitCode"),
           .reason = api::look_text(terminated, "reason"),
           .message = api::look_text(terminated, "message"),
@@ -36,7 +36,7 @@ void read_containers(const Json& statuses, AssignedPod& into) {
     const bool started = api::look(state, "running").is_object() || ended.is_object() ||
                          api::look(api::look(container, "lastState"), "terminated").is_object();
     if (started) into.restarts[name] = number(container, "restartCount");
-    if (ended.is_object()) into.ended[name] = read_end(ended);
+    if (ended.is_object()) into.terminated[name] = read_terminated(ended);
   }
 }
 
@@ -48,11 +48,11 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
   if (auto spec = decode_pod_spec(object); spec) {
     pod.spec = *std::move(spec);
   } else {
-    pod.refusal = spec.error().message;
+    pod.rejection = spec.error().message;
   }
   const Json& status = api::look(object, "status");
   pod.phase = api::look_text(status, "phase");
-  pod.begun = !api::look_text(status, "podIP").empty();
+  pod.started_before = !api::look_text(status, "podIP").empty();
   read_containers(api::look(status, "initContainerStatuses"), pod);
   read_containers(api::look(status, "containerStatuses"), pod);
   if (pod.meta.deleting()) {
@@ -62,13 +62,14 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
   return pod;
 }
 
-Course course_of(const AssignedPod& pod) {
-  if (pod.meta.deleting()) return Course::kFinish;
-  if (pod.phase == "Succeeded" || pod.phase == "Failed") return Course::kLeave;
-  if (!pod.spec) return Course::kRefuse;
-  if (!pod.begun) return Course::kRun;
+PodAction decide_action(const AssignedPod& pod) {
+  if (pod.meta.deleting()) return PodAction::kFinish;
+  if (pod.phase == "Succeeded" || pod.phase == "Failed") return PodAction::kIgnore;
+  if (!pod.spec) return PodAction::kReject;
+  if (!pod.started_before) return PodAction::kRun;
   const bool ran = !pod.restarts.empty();
-  return ran && pod.spec->restart == RestartPolicy::kNever ? Course::kGiveUp : Course::kRunAgain;
+  return ran && pod.spec->restart == RestartPolicy::kNever ? PodAction::kMarkFailed
+                                                           : PodAction::kRunAgain;
 }
 
 std::map<std::string, int> restarts_after(const AssignedPod& pod) {
@@ -77,27 +78,27 @@ std::map<std::string, int> restarts_after(const AssignedPod& pod) {
   return counts;
 }
 
-PodState failed_state(const AssignedPod& pod, Course course, WallTime now) {
+PodState failed_state(const AssignedPod& pod, PodAction action, WallTime now) {
   PodState state;
-  if (course == Course::kRefuse) {
+  if (action == PodAction::kReject) {
     state.failed_reason = "CannotRunHere";
-    state.failed_message = pod.refusal;
+    state.failed_message = pod.rejection;
     return state;
   }
   state.failed_reason = "NodeRestarted";
   state.failed_message =
       "the node was restarted while the pod ran, and its restartPolicy is Never: create it again";
   if (!pod.spec) return state;
-  const Ended lost{.exit_code = 137,
-                   .reason = "ContainerStatusUnknown",
-                   .message = "the node was restarted, and the container's end was not seen",
-                   .started = now,
-                   .finished = now};
+  const Terminated lost{.exit_code = 137,
+                        .reason = "ContainerStatusUnknown",
+                        .message = "the node was restarted, and the container's end was not seen",
+                        .started = now,
+                        .finished = now};
   const auto last_state = [&](const Container& c) {
-    const auto seen = pod.ended.find(c.name);
+    const auto seen = pod.terminated.find(c.name);
     const auto before = pod.restarts.find(c.name);
-    return ContainerState{.is = ContainerState::Is::kEnded,
-                          .ended = seen == pod.ended.end() ? lost : seen->second,
+    return ContainerState{.phase = ContainerState::Phase::kTerminated,
+                          .terminated = seen == pod.terminated.end() ? lost : seen->second,
                           .restarts = before == pod.restarts.end() ? 0 : before->second};
   };
   for (const Container& c : pod.spec->containers) state.containers[c.name] = last_state(c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pod that is bound to this node, as the API server shows it, and what a node that does not run
-// it has to do about it. Pure.
+// A pod that is bound to this node, as read from the API server, and the decision what to do with
+// it while the node does not run it. Pure.
 
 #pragma once
 
@@ -20,38 +20,38 @@ namespace paddle::local {
 
 struct AssignedPod {
   api::Meta meta{};
-  std::optional<PodSpec> spec{};  // nothing: it can not run here
-  std::string refusal{};          // then why, in one sentence
+  std::optional<PodSpec> spec{};  // nothing: it cannot run here
+  std::string rejection{};        // then the reason, in one sentence
   std::string phase{};
-  bool begun = false;                           // a node has given it an address before
-  std::map<std::string, int> restarts{};        // of containers that have been started
-  std::map<std::string, Ended> ended{};         // of containers that an earlier node saw end
-  std::optional<std::chrono::seconds> grace{};  // when it is being deleted
+  bool started_before = false;                     // it had an address before
+  std::map<std::string, int> restarts{};           // of containers that were started
+  std::map<std::string, Terminated> terminated{};  // of containers that had ended before
+  std::optional<std::chrono::seconds> grace{};     // set when it is being deleted
   bool operator==(const AssignedPod&) const = default;
 };
 
-// Fails only when the metadata can not be read.
+// Fails only when the metadata is invalid.
 Result<AssignedPod> decode_assigned_pod(const api::Json& object);
 
-enum class Course {
+enum class PodAction {
   kRun,
-  kRunAgain,  // an earlier node ran it: one more restart
-  kRefuse,    // Failed, with the refusal
-  kGiveUp,    // an earlier node ran it, and it must not run twice: Failed
-  kLeave,     // it has ended
-  kFinish,    // it was deleted and nothing of it runs: let it go
+  kRunAgain,    // an earlier node process ran it: restart it
+  kReject,      // set its phase to Failed, with the rejection
+  kMarkFailed,  // it ran before and must not run twice: set its phase to Failed
+  kIgnore,      // it has ended: do nothing
+  kFinish,      // it is deleted and does not run: remove the object
 };
-Course course_of(const AssignedPod& pod);
+PodAction decide_action(const AssignedPod& pod);
 
-// The counts to go on with after kRunAgain.
+// The restart counts after kRunAgain.
 std::map<std::string, int> restarts_after(const AssignedPod& pod);
 
-// The state of a pod that is refused or given up. As a kubelet does it after a reboot: containers
-// that had ended keep their end, all others are ContainerStatusUnknown, which controllers take for
-// the node's doing and not for the program's.
-PodState failed_state(const AssignedPod& pod, Course course, WallTime now);
+// The state of a pod after kReject or kMarkFailed. As with the kubelet after a reboot: containers
+// that had ended keep their state, all others are ContainerStatusUnknown, which controllers
+// attribute to the node and not to the program.
+PodState failed_state(const AssignedPod& pod, PodAction action, WallTime now);
 
-// `status` with the times of conditions that did not change since `before`.
+// Returns `status` with the transition times of conditions that did not change since `before`.
 api::Json keep_transition_times(api::Json status, const api::Json& before);
 
 }  // namespace paddle::local

@@ -24,49 +24,49 @@ Json running(int restarts) {
                                                   {"state", {{"running", Json::object()}}}}})}};
 }
 
-Course course(const Json& object) { return course_of(*decode_assigned_pod(object)); }
+PodAction action_of(const Json& object) { return decide_action(*decode_assigned_pod(object)); }
 
-TEST(AssignedPod, ANewOneIsRun) {
-  EXPECT_EQ(course(pod("Never")), Course::kRun);
-  EXPECT_EQ(course(pod("Always", {{"phase", "Pending"}})), Course::kRun);
+TEST(AssignedPod, ANewPodIsRun) {
+  EXPECT_EQ(action_of(pod("Never")), PodAction::kRun);
+  EXPECT_EQ(action_of(pod("Always", {{"phase", "Pending"}})), PodAction::kRun);
 }
 
-TEST(AssignedPod, WhatAnEarlierNodeRanIsRunAgainOrGivenUp) {
-  EXPECT_EQ(course(pod("Always", running(2))), Course::kRunAgain);
-  EXPECT_EQ(course(pod("OnFailure", running(0))), Course::kRunAgain);
-  EXPECT_EQ(course(pod("Never", running(0))), Course::kGiveUp);
+TEST(AssignedPod, APodThatAnEarlierNodeRanIsRestartedOrFails) {
+  EXPECT_EQ(action_of(pod("Always", running(2))), PodAction::kRunAgain);
+  EXPECT_EQ(action_of(pod("OnFailure", running(0))), PodAction::kRunAgain);
+  EXPECT_EQ(action_of(pod("Never", running(0))), PodAction::kMarkFailed);
   EXPECT_EQ(restarts_after(*decode_assigned_pod(pod("Always", running(2)))).at("main"), 3);
 
   Json waiting = running(0);  // it had an address, and its container never ran
   waiting["containerStatuses"][0]["state"] = {{"waiting", Json::object()}};
-  EXPECT_EQ(course(pod("Never", waiting)), Course::kRunAgain);
+  EXPECT_EQ(action_of(pod("Never", waiting)), PodAction::kRunAgain);
   EXPECT_TRUE(restarts_after(*decode_assigned_pod(pod("Never", waiting))).empty());
 }
 
-TEST(AssignedPod, WhatHasEndedIsLeftAndWhatIsDeletedIsFinished) {
-  EXPECT_EQ(course(pod("Always", {{"phase", "Failed"}})), Course::kLeave);
-  EXPECT_EQ(course(pod("Always", {{"phase", "Succeeded"}})), Course::kLeave);
+TEST(AssignedPod, AnEndedPodIsIgnoredAndADeletedPodIsRemoved) {
+  EXPECT_EQ(action_of(pod("Always", {{"phase", "Failed"}})), PodAction::kIgnore);
+  EXPECT_EQ(action_of(pod("Always", {{"phase", "Succeeded"}})), PodAction::kIgnore);
   Json deleted = pod("Always", running(0));
   deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   deleted["metadata"]["deletionGracePeriodSeconds"] = 7;
-  EXPECT_EQ(course(deleted), Course::kFinish);
+  EXPECT_EQ(action_of(deleted), PodAction::kFinish);
   EXPECT_EQ(decode_assigned_pod(deleted)->grace, std::chrono::seconds{7});
 }
 
-TEST(AssignedPod, WhatCanNotRunHereSaysWhy) {
+TEST(AssignedPod, APodThatCannotRunHereIsRejectedWithAReason) {
   Json odd = pod("Always");
   odd["spec"]["volumes"] = Json::array({Json{{"name", "v"}, {"iscsi", Json::object()}}});
   const auto decoded = *decode_assigned_pod(odd);
-  EXPECT_EQ(course_of(decoded), Course::kRefuse);
-  const PodState state = failed_state(decoded, Course::kRefuse, WallTime{});
+  EXPECT_EQ(decide_action(decoded), PodAction::kReject);
+  const PodState state = failed_state(decoded, PodAction::kReject, WallTime{});
   EXPECT_EQ(phase_of({}, state), "Failed");
   EXPECT_NE(state.failed_message.find("volume 'v'"), std::string::npos);
 }
 
-TEST(AssignedPod, APodThatIsGivenUpKeepsItsCountsAndFails) {
+TEST(AssignedPod, AFailedPodKeepsItsRestartCounts) {
   const auto decoded = *decode_assigned_pod(pod("Never", running(1)));
-  const Json status =
-      status_of(*decoded.spec, failed_state(decoded, Course::kGiveUp, WallTime{}), WallTime{});
+  const Json status = status_of(
+      *decoded.spec, failed_state(decoded, PodAction::kMarkFailed, WallTime{}), WallTime{});
   EXPECT_EQ(status["phase"], "Failed");
   EXPECT_EQ(status["reason"], "NodeRestarted");
   EXPECT_EQ(status["containerStatuses"][0]["restartCount"], 1);
@@ -75,7 +75,7 @@ TEST(AssignedPod, APodThatIsGivenUpKeepsItsCountsAndFails) {
             "ContainerStatusUnknown");
 }
 
-TEST(AssignedPod, WhatHadEndedBeforeTheNodeWasRestartedKeepsItsEnd) {
+TEST(AssignedPod, AContainerThatEndedBeforeARestartOfTheNodeKeepsItsState) {
   const auto container = [](const char* name, const Json& state) {
     return Json{{"name", name}, {"restartCount", 0}, {"state", state}};
   };
@@ -95,9 +95,9 @@ TEST(AssignedPod, WhatHadEndedBeforeTheNodeWasRestartedKeepsItsEnd) {
   object["status"]["containerStatuses"].push_back(container("side", ended(3, "Error")));
 
   const auto decoded = *decode_assigned_pod(object);
-  ASSERT_EQ(course_of(decoded), Course::kGiveUp);
-  const Json status =
-      status_of(*decoded.spec, failed_state(decoded, Course::kGiveUp, WallTime{}), WallTime{});
+  ASSERT_EQ(decide_action(decoded), PodAction::kMarkFailed);
+  const Json status = status_of(
+      *decoded.spec, failed_state(decoded, PodAction::kMarkFailed, WallTime{}), WallTime{});
   for (const Json& init : status["initContainerStatuses"]) {
     EXPECT_EQ(init["state"], ended(0, "Completed")) << init;
   }

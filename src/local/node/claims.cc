@@ -27,8 +27,8 @@ Result<BoundClaim> decode_bound_claim(const Json& object) {
   return claim;
 }
 
-Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* claim,
-                                const BoundVolume* volume) {
+Result<ClaimTarget> resolve_claim(const api::ObjectKey& key, const BoundClaim* claim,
+                                  const BoundVolume* volume) {
   if (!claim) {
     return Error{Code::kNotFound, "persistentvolumeclaim \"" + key.name + "\" not found"};
   }
@@ -43,16 +43,16 @@ Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* cla
     if (volume->handle.empty() || volume->handle.front() == '.' ||
         volume->handle.find('/') != std::string::npos) {
       return Error{Code::kInvalid, "the volume " + volume->meta.key.name +
-                                       " has a volumeHandle that is no plain name"};
+                                       " has a volumeHandle that is not a plain name"};
     }
-    return ClaimMeaning{SampleMount{volume->handle, key.name + "-runtime"}};
+    return ClaimTarget{SampleMount{volume->handle, key.name + "-runtime"}};
   }
-  if (volume->host_path.starts_with('/')) return ClaimMeaning{HostDirectory{volume->host_path}};
+  if (volume->host_path.starts_with('/')) return ClaimTarget{HostDirectory{volume->host_path}};
   return Error{Code::kInvalid,
                "the volume " + volume->meta.key.name + " is of " +
                    (volume->driver.empty() ? std::string("a kind")
                                            : "the CSI driver '" + volume->driver + "'") +
-                   ", which one machine can not mount; use a SampleSet or a hostPath volume"};
+                   ", which one machine cannot mount; use a SampleSet or a hostPath volume"};
 }
 
 }  // namespace paddle::local

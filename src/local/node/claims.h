@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a claim means on this machine: the part of PersistentVolumes and claims that a node reads,
-// and the way from one to the other. Pure.
+// Resolves claims on this machine: the part of PersistentVolumes and claims that a node reads, and
+// what to mount for a claim. Pure.
 
 #pragma once
 
@@ -34,17 +34,18 @@ Result<BoundClaim> decode_bound_claim(const api::Json& object);
 
 struct SampleMount {
   std::string handle{};
-  std::string server{};  // who serves it, for a sentence
+  std::string server{};  // the runtime that serves it, for messages
   bool operator==(const SampleMount&) const = default;
 };
 struct HostDirectory {
   std::string path{};
   bool operator==(const HostDirectory&) const = default;
 };
-using ClaimMeaning = std::variant<SampleMount, HostDirectory>;
+using ClaimTarget = std::variant<SampleMount, HostDirectory>;
 
-// Null: not there. kNotFound says what is waited for, kInvalid what this machine can not mount.
-Result<ClaimMeaning> meaning_of(const api::ObjectKey& key, const BoundClaim* claim,
-                                const BoundVolume* volume);
+// Null arguments: the object does not exist. kNotFound: what the pod waits for; kInvalid: what this
+// machine cannot mount.
+Result<ClaimTarget> resolve_claim(const api::ObjectKey& key, const BoundClaim* claim,
+                                  const BoundVolume* volume);
 
 }  // namespace paddle::local

@@ -23,39 +23,40 @@ BoundVolume volume() {
   return made;
 }
 
-TEST(Claims, MeanAMountOfASampleSetOrADirectory) {
+TEST(Claims, ResolveToAMountOfASampleSetOrADirectory) {
   const auto ours = claim();
   auto theirs = volume();
-  EXPECT_EQ(*meaning_of(kKey, &ours, &theirs), ClaimMeaning(SampleMount{"h", "imagenet-runtime"}));
+  EXPECT_EQ(*resolve_claim(kKey, &ours, &theirs),
+            ClaimTarget(SampleMount{"h", "imagenet-runtime"}));
   theirs = volume();
   theirs.driver.clear();
   theirs.host_path = "/srv";
-  EXPECT_EQ(*meaning_of(kKey, &ours, &theirs), ClaimMeaning(HostDirectory{"/srv"}));
+  EXPECT_EQ(*resolve_claim(kKey, &ours, &theirs), ClaimTarget(HostDirectory{"/srv"}));
 }
 
-TEST(Claims, AreWaitedForWhileTheyAreNotBound) {
+TEST(Claims, AreNotFoundWhileTheyAreUnbound) {
   auto waiting = claim();
   const auto there = volume();
-  EXPECT_TRUE(meaning_of(kKey, nullptr, nullptr).is(Code::kNotFound));
-  EXPECT_TRUE(meaning_of(kKey, &waiting, nullptr).is(Code::kNotFound));
+  EXPECT_TRUE(resolve_claim(kKey, nullptr, nullptr).is(Code::kNotFound));
+  EXPECT_TRUE(resolve_claim(kKey, &waiting, nullptr).is(Code::kNotFound));
   waiting.bound = false;
-  EXPECT_TRUE(meaning_of(kKey, &waiting, &there).is(Code::kNotFound));
+  EXPECT_TRUE(resolve_claim(kKey, &waiting, &there).is(Code::kNotFound));
   waiting = claim();
   waiting.meta.uid = "a namesake";
-  EXPECT_TRUE(meaning_of(kKey, &waiting, &there).is(Code::kNotFound));
+  EXPECT_TRUE(resolve_claim(kKey, &waiting, &there).is(Code::kNotFound));
 }
 
-TEST(Claims, OfOtherDriversAndOddHandlesAreRefused) {
+TEST(Claims, OfOtherDriversOrWithInvalidHandlesAreRejected) {
   const auto ours = claim();
   auto odd = volume();
   odd.driver = "ebs.csi.aws.com";
-  const auto refused = meaning_of(kKey, &ours, &odd);
+  const auto refused = resolve_claim(kKey, &ours, &odd);
   ASSERT_TRUE(refused.is(Code::kInvalid));
   EXPECT_NE(refused.error().message.find("ebs.csi.aws.com"), std::string::npos);
   for (const char* handle : {"", "../x", ".."}) {
     odd = volume();
     odd.handle = handle;
-    EXPECT_TRUE(meaning_of(kKey, &ours, &odd).is(Code::kInvalid)) << handle;
+    EXPECT_TRUE(resolve_claim(kKey, &ours, &odd).is(Code::kInvalid)) << handle;
   }
 }
 

@@ -30,7 +30,7 @@ Result<> run_command(std::vector<std::string> words) {
   posix_spawn_file_actions_destroy(&quiet);
   if (error != 0) {
     return Error{Code::kUnavailable,
-                 "can not run `" + words[0] +
+                 "cannot run `" + words[0] +
                      "` (install iproute2, util-linux and nftables): " + std::strerror(error)};
   }
   int status = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program of the system's (iproute2, util-linux, nftables) and waits for it; never a shell.
+// Runs a system program (iproute2, util-linux, nftables) without a shell and waits for it.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace paddle::local {
 
-// kUnavailable names the command that failed or the program that is not installed.
+// kUnavailable names the failed command or the program that is not installed.
 Result<> run_command(std::vector<std::string> words);
 
 }  // namespace paddle::local

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "local/node/container_plan.h"
 #include "local/node/os_error.h"
 #include "local/node/private_root.h"
+#include "os/read_file.h"
 
 namespace paddle::local {
 namespace {
@@ -35,18 +37,6 @@ int report(const Error& error, int exit_code) {
   return exit_code;
 }
 
-Result<std::string> read_all(int fd) {
-  std::string text;
-  char chunk[65536];
-  while (true) {
-    const ssize_t got = read(fd, chunk, sizeof chunk);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return os_error("read the container plan");
-    if (got == 0) return text;
-    text.append(chunk, static_cast<size_t>(got));
-  }
-}
-
 Result<> join_network(const std::string& path) {
   if (path.empty()) return Done{};
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -55,7 +45,7 @@ Result<> join_network(const std::string& path) {
   return Done{};
 }
 
-// Process 1 of the container; returns only when it could not become the user's command.
+// Process 1 of the container; returns only if exec of the user's command failed.
 int become(const ContainerPlan& plan) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (sethostname(plan.hostname.c_str(), plan.hostname.size()) != 0) {
@@ -81,7 +71,7 @@ int become(const ContainerPlan& plan) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (const auto path = plan.env.find("PATH"); path != plan.env.end()) {
-    setenv("PATH", path->second.c_str(), 1);  // execvpe searches ours
+    setenv("PATH", path->second.c_str(), 1);  // execvpe searches our PATH
   }
   execvpe(argv[0], argv.data(), env.data());
   const int code = errno == ENOENT ? kNotFound : kNotExecutable;
@@ -106,7 +96,7 @@ int wait_for(pid_t child) {
 int container_init() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   fcntl(kReportFd, F_SETFD, FD_CLOEXEC);
-  auto text = read_all(kPlanFd);
+  auto text = os::read_to_end(kPlanFd, "the container plan", std::numeric_limits<size_t>::max());
   close(kPlanFd);
   if (!text) return report(text.error(), kSetupFailed);
   auto json = api::parse_json(*text);
@@ -114,15 +104,14 @@ int container_init() {
   auto plan = decode_container_plan(*json);
   if (!plan) return report(plan.error(), kSetupFailed);
   if (plan->argv.empty()) {
-    return report({Code::kInvalid, "no command: say one in the container's `command`"},
-                  kSetupFailed);
+    return report({Code::kInvalid, "no command: set the container's `command`"}, kSetupFailed);
   }
 
   if (auto joined = join_network(plan->network_namespace); !joined) {
     return report(joined.error(), kSetupFailed);
   }
   if (unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC) != 0) {
-    return report(os_error("make the container's namespaces"), kSetupFailed);
+    return report(os_error("create the container's namespaces"), kSetupFailed);
   }
   inner = fork();
   if (inner < 0) return report(os_error("start the container"), kSetupFailed);
@@ -139,7 +128,7 @@ int container_init() {
 
 int pod_pause() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (unshare(CLONE_NEWNET) != 0) return report(os_error("make the pod's network"), kSetupFailed);
+  if (unshare(CLONE_NEWNET) != 0) return report(os_error("create the pod's network"), kSetupFailed);
   UniqueFd socket_fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
   std::strncpy(request.ifr_name, "lo", IFNAMSIZ - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that the process which becomes a container has to know: one value, handed over as JSON
-// on an inherited descriptor (never in argv: it may hold secrets). Format is private to one program
-// and its re-execution, so it has no version.
+// The input of container_init.h: one value, passed as JSON on an inherited descriptor (never in
+// argv: it may contain secrets). The format is private to one program and its re-execution, so it
+// has no version.
 
 #pragma once
 
@@ -20,7 +20,7 @@ struct BindMount {
   std::string sub_path{};  // beneath the source; never leaves it
   std::string target{};    // absolute, in the container
   bool read_only = false;
-  bool create_directory = false;  // make sub_path when it is not there
+  bool create_directory = false;  // create sub_path if it does not exist
   bool operator==(const BindMount&) const = default;
 };
 

@@ -27,13 +27,13 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return os_error("make a pipe");
+  if (pipe2(ends, O_CLOEXEC) != 0) return os_error("create a pipe");
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 Result<UniqueFd> in_memory(const std::string& text) {
   UniqueFd fd(memfd_create("plan", MFD_CLOEXEC));
-  if (!fd) return os_error("make room for the container plan");
+  if (!fd) return os_error("create a memfd for the container plan");
   for (size_t done = 0; done < text.size();) {
     const ssize_t wrote = write(fd.get(), text.data() + done, text.size() - done);
     if (wrote < 0) return os_error("write the container plan");
@@ -63,7 +63,7 @@ Result<Started> spawn(const std::string& program, const char* command, int plan,
       dup2(out, STDOUT_FILENO);
       dup2(out, STDERR_FILENO);
     }
-    // Move both out of the way first: either could already be the other's number.
+    // Duplicate both to high numbers first: either could have the other's target number.
     const int high_plan = plan >= 0 ? fcntl(plan, F_DUPFD, 100) : -1;
     const int high_report = fcntl(report, F_DUPFD, 100);
     if (high_plan >= 0) dup2(high_plan, kPlanFd);
@@ -83,7 +83,7 @@ Result<Started> spawn(const std::string& program, const char* command, int plan,
   if (!started.pid_fd) {
     ::kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
-    return os_error("hold on to a process");
+    return os_error("open a pidfd");
   }
   return started;
 }

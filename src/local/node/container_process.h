@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One running container: started, waited for, stopped by its pid descriptor (never by name or by a
-// number that could be somebody else's by now). Ends with the thread that started it: the kernel
-// kills it when that thread, or the whole node, dies. Not thread-safe; one owner.
+// One running container, controlled by its pidfd (never by name or by a pid that may have been
+// reused). It ends with the thread that started it: the kernel kills it when that thread, or the
+// whole node, dies. Not thread-safe.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace paddle::local {
 class ContainerProcess {
  public:
   // `program` is this very program (it becomes `container-init`); output goes to the end of `log`.
-  // Returns once the user's command runs; the error says in one sentence why it does not.
+  // Returns once the user's command runs; otherwise the error is one sentence.
   static Result<ContainerProcess> start(const std::string& program, const ContainerPlan& plan,
                                         const std::string& log);
   ContainerProcess(ContainerProcess&&) = default;
@@ -30,7 +30,7 @@ class ContainerProcess {
   int pid_fd() const { return pid_fd_.get(); }  // readable when it has ended
   std::optional<int> try_wait();                // exit code once it has ended
   void signal(int number);
-  void kill();  // all its processes; they are gone when it has ended
+  void kill();  // kills all its processes; they are gone when it has ended
 
  private:
   ContainerProcess(int pid, UniqueFd pid_fd) : pid_(pid), pid_fd_(std::move(pid_fd)) {}

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kForwarding = "/proc/sys/net/ipv4/ip_forward";
-// There while the machine forwards because one of us asked for it.
+// Exists while the machine forwards because one of our processes enabled it.
 constexpr const char* kOurs = "/run/paddle-ip-forward";
 constexpr const char* kBridgePrefix = "pdl";
 
@@ -44,7 +44,7 @@ void stop_forwarding(const std::string& bridge) {
     if (name.starts_with(kBridgePrefix) && name != bridge) return;
   }
   if (auto done = write_text(kForwarding, "0"); !done) {
-    log::warn("can not switch forwarding off again", {{"error", done.error().message}});
+    log::warn("cannot disable IP forwarding again", {{"error", done.error().message}});
   }
   fs::remove(kOurs, error);
 }
@@ -66,7 +66,7 @@ Result<std::unique_ptr<Gateway>> Gateway::open(const std::string& bridge,
 
 Gateway::~Gateway() {
   if (auto gone = run_command({"nft", "delete", "table", "ip", bridge_}); !gone) {
-    log::warn("can not remove the pods' way out", {{"error", gone.error().message}});
+    log::warn("cannot remove the nftables table of the pods", {{"error", gone.error().message}});
   }
   stop_forwarding(bridge_);
 }

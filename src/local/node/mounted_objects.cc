@@ -7,8 +7,8 @@
 
 namespace paddle::local {
 
-Result<ObjectStamp> decode_object_stamp(const api::Json& object) {
-  return ObjectStamp{api::look_text(api::look(object, "metadata"), "resourceVersion")};
+Result<ObjectVersion> decode_object_version(const api::Json& object) {
+  return ObjectVersion{api::look_text(api::look(object, "metadata"), "resourceVersion")};
 }
 
 bool mounts(const PodSpec& pod, const MountedObject& object) {
@@ -18,17 +18,17 @@ bool mounts(const PodSpec& pod, const MountedObject& object) {
   });
 }
 
-Stamps stamps_of(const PodSpec& pod,
-                 const std::function<std::string(const MountedObject&)>& version) {
-  Stamps stamps;
+ObjectVersions versions_of(const PodSpec& pod,
+                           const std::function<std::string(const MountedObject&)>& version) {
+  ObjectVersions versions;
   for (const auto& volume : pod.volumes) {
     const auto* made_from = std::get_if<ObjectVolume>(&volume.second);
     if (!made_from) continue;
     MountedObject object{made_from->secret, made_from->name};
     std::string found = version(object);
-    stamps.emplace(std::move(object), std::move(found));
+    versions.emplace(std::move(object), std::move(found));
   }
-  return stamps;
+  return versions;
 }
 
 }  // namespace paddle::local

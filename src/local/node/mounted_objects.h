@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which ConfigMaps and Secrets a pod's volumes are made from, and in which version: enough to know
-// that their files are to be written again. What is in the objects is kept nowhere. Pure.
+// The ConfigMaps and Secrets of a pod's volumes and their versions: enough to detect that their
+// files must be rewritten. The contents are not kept. Pure.
 
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace paddle::local {
 
-// A ConfigMap or a Secret, of which only this is read.
-struct ObjectStamp {
+// A ConfigMap or a Secret, reduced to its version.
+struct ObjectVersion {
   std::string version{};  // resourceVersion
-  bool operator==(const ObjectStamp&) const = default;
+  bool operator==(const ObjectVersion&) const = default;
 };
-Result<ObjectStamp> decode_object_stamp(const api::Json& object);
+Result<ObjectVersion> decode_object_version(const api::Json& object);
 
 struct MountedObject {
   bool secret = false;
@@ -31,9 +31,9 @@ struct MountedObject {
 
 bool mounts(const PodSpec& pod, const MountedObject& object);
 
-// Of all that the pod's volumes are made from; an empty version: it is not there.
-using Stamps = std::map<MountedObject, std::string>;
-Stamps stamps_of(const PodSpec& pod,
-                 const std::function<std::string(const MountedObject&)>& version);
+// The versions of all objects of a pod's volumes; empty: the object does not exist.
+using ObjectVersions = std::map<MountedObject, std::string>;
+ObjectVersions versions_of(const PodSpec& pod,
+                           const std::function<std::string(const MountedObject&)>& version);
 
 }  // namespace paddle::local

@@ -17,7 +17,7 @@
 namespace paddle::local {
 namespace {
 
-// FNV-1a: stable over runs, so that a restart finds its own bridge again.
+// FNV-1a: stable between runs, so that a restart finds its own bridge.
 unsigned hash(const std::string& text) {
   unsigned value = 2166136261u;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -67,7 +67,7 @@ Result<unsigned> AddressPool::take() {
     last_ = last_ % size_ + 1;
     if (taken_.insert(last_).second) return last_;
   }
-  return Error{Code::kUnavailable, "no pod address is left"};
+  return Error{Code::kUnavailable, "no free pod address"};
 }
 
 Network::Network(const std::string& instance, unsigned range)
@@ -108,7 +108,7 @@ Network::~Network() {
   gateway_.reset();
   if (!bridged_) return;
   if (auto gone = ip({"link", "del", bridge_}); !gone) {
-    log::warn("can not remove the pods' bridge",
+    log::warn("cannot remove the bridge of the pods",
               {{"bridge", bridge_}, {"error", gone.error().message}});
   }
 }
@@ -121,7 +121,7 @@ Result<> Network::make_bridge() {
   range_ = free_range(range_, ranges_in_use());
   CHECK_DONE(ip({"link", "add", bridge_, "type", "bridge"}));
   const std::string own = "10." + std::to_string(range_) + ".0.1/16";
-  // A fixed hardware address: otherwise it changes with its ports, and neighbours lose the machine.
+  // A fixed MAC address: otherwise it changes with the ports, and ARP caches of pods become stale.
   char mac[32];
   std::snprintf(mac, sizeof mac, "02:00:0a:%02x:00:01", range_);
   for (const auto& done :

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses for pods on one machine. Two ways, chosen once:
+// Addresses for pods on one machine, in one of two modes:
 //
-//   bridge    each pod has a network namespace of its own, a veth on a bridge of ours and an
-//             address that the machine and the other pods reach, and a way to the outside through
-//             the machine (gateway.h) where that can be had; needs the right to make them.
-//   loopback  pods share the machine's network and get an address 127.x.y.z each; works everywhere,
-//             but nothing keeps two pods from wanting the same port on 0.0.0.0.
+//   bridge    each pod has its own network namespace, a veth on our bridge, and an address that the
+//             machine and the other pods reach; other networks are reached through the machine
+//             (gateway.h) if possible. Needs the permission to create these.
+//   loopback  pods share the machine's network and get an address 127.x.y.z each. Works everywhere,
+//             but two pods cannot listen on the same port of 0.0.0.0.
 //
-// Thread-safe. The bridge goes when the object goes; a bridge left by a killed process of the same
-// name is taken over.
+// Thread-safe. The destructor removes the bridge; a bridge that a killed process of the same name
+// left is replaced.
 
 #pragma once
 
@@ -23,8 +23,8 @@
 
 namespace paddle::local {
 
-// Hands out host numbers of a /16 that are not in use; lowest first after the last one given, so
-// that an address is not used again at once. Pure.
+// Allocates unused host numbers of a /16, ascending from the last one, so that an address is not
+// reused at once. Pure.
 class AddressPool {
  public:
   explicit AddressPool(unsigned size) : size_(size) {}
@@ -37,29 +37,29 @@ class AddressPool {
   std::set<unsigned> taken_{};
 };
 
-// Second bytes of 10.x/16 that we choose from: away from what people usually configure.
+// The candidates for the second byte of 10.x/16: rarely used by others.
 inline constexpr unsigned kFirstRange = 64;
 inline constexpr unsigned kRanges = 64;
-// The one wanted, or the next that nobody uses; the one wanted when all are used. Pure.
+// Returns `wanted` or the next unused range; `wanted` when all are used. Pure.
 unsigned free_range(unsigned wanted, const std::set<unsigned>& used);
 
 class Network {
  public:
-  // `instance` keeps two local clusters apart: interface names and the address range follow from
+  // `instance` distinguishes local clusters: interface names and the address range are derived from
   // it.
   static std::unique_ptr<Network> bridge_or_loopback(const std::string& instance);
   static std::unique_ptr<Network> loopback(const std::string& instance, std::string why);
   ~Network();
 
   bool bridged() const { return bridged_; }
-  const std::string& why_not_bridged() const { return why_not_; }  // one sentence when loopback
-  const std::string& why_closed() const { return why_closed_; }    // no way out: one sentence
+  const std::string& why_not_bridged() const { return why_not_; }  // set in loopback mode
+  const std::string& why_closed() const { return why_closed_; }    // set when there is no gateway
   std::string host_address() const;
   std::string range() const;  // "10.70.0.0/16"
 
   Result<std::string> take_address() EXCLUDES(mutex_);
   void give_back(const std::string& address) EXCLUDES(mutex_);
-  // Plugs the namespace of `pid` into the bridge under `address`.
+  // Connects the network namespace of `pid` to the bridge with `address`.
   Result<> plug(int pid, const std::string& address);
 
  private:

@@ -8,7 +8,7 @@
 namespace paddle::local {
 namespace {
 
-TEST(AddressPool, DoesNotGiveAnAddressTwiceNorAgainAtOnce) {
+TEST(AddressPool, DoesNotAllocateAnAddressTwiceNorReuseItAtOnce) {
   AddressPool pool(3);
   EXPECT_EQ(*pool.take(), 1u);
   EXPECT_EQ(*pool.take(), 2u);
@@ -18,7 +18,7 @@ TEST(AddressPool, DoesNotGiveAnAddressTwiceNorAgainAtOnce) {
   EXPECT_TRUE(pool.take().is(Code::kUnavailable));
 }
 
-TEST(FreeRange, IsTheOneWantedOrTheNextThatNobodyUses) {
+TEST(FreeRange, IsTheWantedRangeOrTheNextUnusedOne) {
   EXPECT_EQ(free_range(70, {}), 70u);
   EXPECT_EQ(free_range(70, {70, 71, 73}), 72u);
   EXPECT_EQ(free_range(127, {127}), 64u);

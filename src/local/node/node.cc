@@ -22,18 +22,18 @@ namespace kinds = kube::resources;
 namespace fs = std::filesystem;
 
 constexpr int kWorkers = 4;
-// Pods are people's: a failed write is not left alone for minutes.
+// Users wait for pods: a failed write is retried within seconds.
 constexpr controllers::QueueLimits kLimits{.longest_pause = std::chrono::seconds{10}};
 
 std::unique_ptr<Network> make_network(const NodeOptions& options) {
   const std::string& instance = options.instance.empty() ? options.directory : options.instance;
   auto network = options.bridge ? Network::bridge_or_loopback(instance)
-                                : Network::loopback(instance, "no bridge was asked for");
+                                : Network::loopback(instance, "no bridge was requested");
   if (!network->bridged()) {
     log::warn("pods share this machine's network and have loopback addresses",
               {{"reason", network->why_not_bridged()}});
   } else if (!network->why_closed().empty()) {
-    log::warn("pods reach each other and this machine, but not the outside",
+    log::warn("pods reach each other and this machine, but no other network",
               {{"reason", network->why_closed()}});
   }
   return network;
@@ -55,14 +55,14 @@ class Node::Impl {
         controller_(
             {.name = "node", .workers = kWorkers, .limits = kLimits},
             [this](const api::ObjectKey& key, std::stop_token stop) {
-              return residents_->reconcile(key, stop);
+              return pod_manager_->reconcile(key, stop);
             },
             clock, system_random(), metrics),
         informers_(cluster, metrics, {}, clock) {}
 
   ~Impl() {
     controller_.stop();
-    residents_.reset();
+    pod_manager_.reset();
     events_.flush(std::chrono::seconds{1});
     informers_.stop();
   }
@@ -76,10 +76,10 @@ class Node::Impl {
         informers_.of<BoundClaim>(kinds::kClaims, {}, {"bound-claim", decode_bound_claim});
     const auto volumes = informers_.of<BoundVolume>(kinds::kPersistentVolumes, {},
                                                     {"bound-volume", decode_bound_volume});
-    const kube::Projection<ObjectStamp> stamp{"object-stamp", decode_object_stamp};
-    const auto config_maps = informers_.of<ObjectStamp>(kinds::kConfigMaps, {}, stamp);
-    const auto secrets = informers_.of<ObjectStamp>(kinds::kSecrets, {}, stamp);
-    residents_ = std::make_unique<PodManager>(PodManagerOptions{
+    const kube::Projection<ObjectVersion> stamp{"object-stamp", decode_object_version};
+    const auto config_maps = informers_.of<ObjectVersion>(kinds::kConfigMaps, {}, stamp);
+    const auto secrets = informers_.of<ObjectVersion>(kinds::kSecrets, {}, stamp);
+    pod_manager_ = std::make_unique<PodManager>(PodManagerOptions{
         .cluster = cluster_,
         .events = events_,
         .queue = controller_.queue(),
@@ -90,13 +90,13 @@ class Node::Impl {
         .secrets = secrets,
         .samples = samples_,
         .clock = clock_,
-        .pod = {.program = options_.program,
-                .directory = options_.directory,
-                .network = network_.get(),
-                .clock = &clock_,
-                .objects = [this](const std::string& ns) { return object_data(cluster_, ns); },
-                .base_env = options_.base_env,
-                .shown = options_.shown}});
+        .runner = {.program = options_.program,
+                   .directory = options_.directory,
+                   .network = network_.get(),
+                   .clock = &clock_,
+                   .objects = [this](const std::string& ns) { return object_data(cluster_, ns); },
+                   .base_env = options_.base_env,
+                   .visible_directories = options_.visible_directories}});
     controllers::for_kind(pods, controller_.queue());
     volumes.on_change([this](const api::ObjectKey&, const BoundVolume*, const BoundVolume*) {
       controller_.queue().add(kVolumesKey);
@@ -117,29 +117,28 @@ class Node::Impl {
   const Network& network() const { return *network_; }
 
  private:
-  // Pods whose volumes are made from an object have a pass when it changes.
-  void wake_users(const kube::Store<AssignedPod>& pods, const kube::Store<ObjectStamp>& objects,
+  // A change of an object enqueues the pods that mount it.
+  void wake_users(const kube::Store<AssignedPod>& pods, const kube::Store<ObjectVersion>& objects,
                   bool secret) {
-    objects.on_change(
-        [this, pods, secret](const api::ObjectKey& key, const ObjectStamp*, const ObjectStamp*) {
-          for (const auto& pod : pods.list()) {
-            const bool near = pod->spec && pod->meta.key.ns == key.ns;
-            if (near && mounts(*pod->spec, {secret, key.name}))
-              controller_.queue().add(pod->meta.key);
-          }
-        });
+    objects.on_change([this, pods, secret](const api::ObjectKey& key, const ObjectVersion*,
+                                           const ObjectVersion*) {
+      for (const auto& pod : pods.list()) {
+        const bool near = pod->spec && pod->meta.key.ns == key.ns;
+        if (near && mounts(*pod->spec, {secret, key.name})) controller_.queue().add(pod->meta.key);
+      }
+    });
   }
 
   Result<> register_node() {
-    MachineFacts facts = machine_facts();
-    facts.address = network_->host_address();
+    MachineInfo info = machine_info();
+    info.address = network_->host_address();
     const api::ObjectKey key{"", options_.name};
-    const Json object = node_object(options_.name, facts, options_.labels);
+    const Json object = node_object(options_.name, info, options_.labels);
     auto made = cluster_.create(kinds::kNodes, object);
     if (made.is(Code::kAlreadyExists)) made = cluster_.patch(kinds::kNodes, key, {.body = object});
     if (!made) return std::move(made).error().in("register the node");
     auto told = cluster_.patch(kinds::kNodes, key,
-                               {.body = {{"status", node_status(facts, clock_.wall())}}}, "status");
+                               {.body = {{"status", node_status(info, clock_.wall())}}}, "status");
     if (!told) return std::move(told).error().in("write the node's status");
     return Done{};
   }
@@ -150,7 +149,7 @@ class Node::Impl {
   const std::unique_ptr<Network> network_;
   SampleVolumes samples_;
   kube::EventRecorder events_;
-  std::unique_ptr<PodManager> residents_{};
+  std::unique_ptr<PodManager> pod_manager_{};
   controllers::Controller controller_;
   kube::Informers informers_;
 };
@@ -158,8 +157,8 @@ class Node::Impl {
 Result<std::unique_ptr<Node>> Node::start(kube::Cluster& cluster, NodeOptions options,
                                           Metrics& metrics, const Clock& clock) {
   if (!options.directory.starts_with('/')) {
-    return Error{Code::kInvalid, "the node's directory '" + options.directory +
-                                     "' is not absolute; give the whole path"};
+    return Error{Code::kInvalid,
+                 "the node's directory '" + options.directory + "' is not an absolute path"};
   }
   std::error_code error;
   fs::create_directories(options.directory, error);
@@ -183,7 +182,7 @@ std::string Node::network_note() const {
   }
   const std::string note = "pods have addresses in " + network.range();
   if (network.why_closed().empty()) return note;
-  return note + " but no way to the outside: " + network.why_closed();
+  return note + " but cannot reach other networks: " + network.why_closed();
 }
 
 }  // namespace paddle::local

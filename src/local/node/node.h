@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kubelet of one machine: keeps its Node object, runs the pods that are bound to it, says in
-// their status what becomes of them, and ends those that are deleted.
+// The kubelet of one machine: maintains its Node object, runs the pods that are bound to it,
+// reports their status, and ends those that are deleted.
 //
 //   ApiServerOptions.api.logs = pod_logs(node.directory)                      (pod_logs.h)
 //   TRY(auto node, Node::start(cluster, {.directory = ..., .program = "/proc/self/exe"}, metrics));
 //
-// Everything it knows that matters is in the API server: a node that is killed and started again
-// goes on from there. Pods that ran are run again (restartCount + 1) or, with restartPolicy Never,
-// Failed with reason NodeRestarted. What an earlier node left behind (directories, mounts, the
-// bridge) is removed at the start.
+// All persistent state is in the API server: a node that is killed and started again continues from
+// there. Pods that ran are restarted (restartCount + 1) or, with restartPolicy Never, become Failed
+// with reason NodeRestarted. start() removes what an earlier node left (directories, mounts, the
+// bridge).
 //
-// The program it is given must answer to kContainerInitCommand and kPodPauseCommand
-// (container_init.h). The destructor ends all pods at once, unmounts, and leaves nothing running;
-// their objects stay as they are. Thread-safe.
+// The given program must implement kContainerInitCommand and kPodPauseCommand (container_init.h).
+// The destructor ends all pods at once and unmounts everything; the objects of the pods are not
+// changed. Thread-safe.
 
 #pragma once
 
@@ -31,29 +31,28 @@ namespace paddle::local {
 
 struct NodeOptions {
   std::string name = "local";
-  std::string directory{};                 // of its own, absolute; made when absent, 0700
-  std::string program = "/proc/self/exe";  // to start containers with
-  std::string instance{};                  // keeps two machines' networks apart; empty: directory
-  std::string cache_root{};                // empty: <directory>/cache
-  std::map<std::string, std::string> base_env{};  // under what a pod says itself
-  // Directories that containers see read-only at their own place, even beneath the /tmp that each
-  // container has of its own.
-  std::vector<std::string> shown{};
-  std::map<std::string, std::string> labels{};  // put on the Node beside the usual ones
-  bool bridge = true;  // false: loopback addresses even where a bridge could be
+  std::string directory{};                        // absolute; created if necessary, mode 0700
+  std::string program = "/proc/self/exe";         // to start containers with
+  std::string instance{};                         // names the pod network; empty: directory
+  std::string cache_root{};                       // empty: <directory>/cache
+  std::map<std::string, std::string> base_env{};  // defaults for the environment of pods
+  // Directories that containers see read-only at the same path, even beneath their private /tmp.
+  std::vector<std::string> visible_directories{};
+  std::map<std::string, std::string> labels{};  // added to the usual labels of the Node
+  bool bridge = true;  // false: loopback addresses even if a bridge is possible
 };
 
 class Node {
  public:
-  // Returns when the Node is Ready and the pods it has to run are known. Borrows all references.
+  // Returns when the Node is Ready and its pods are known. Borrows all references.
   static Result<std::unique_ptr<Node>> start(kube::Cluster& cluster, NodeOptions options,
                                              Metrics& metrics, const Clock& clock = system_clock());
   ~Node();
 
-  // Where pods are reached, in one sentence for people: "pods have addresses in 10.70.0.0/16", or
-  // why they have not.
+  // A sentence for users about the addresses of pods: "pods have addresses in 10.70.0.0/16", or why
+  // they have not.
   std::string network_note() const;
-  std::string host_address() const;  // this machine, as pods see it
+  std::string host_address() const;  // the address of this machine for pods
 
  private:
   class Impl;

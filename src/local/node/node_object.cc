@@ -13,7 +13,7 @@ namespace {
 
 using api::Json;
 
-constexpr const char* kPods = "250";  // what one machine sensibly runs; nothing enforces it
+constexpr const char* kPods = "250";  // a sensible number; not enforced
 
 std::string system_name() {
   std::ifstream file("/etc/os-release");
@@ -24,7 +24,7 @@ std::string system_name() {
   return "Linux";
 }
 
-// The names that Go and Kubernetes use.
+// The names of Go and Kubernetes.
 std::string go_architecture(const std::string& machine) {
   if (machine == "x86_64") return "amd64";
   if (machine == "aarch64") return "arm64";
@@ -33,40 +33,40 @@ std::string go_architecture(const std::string& machine) {
 
 }  // namespace
 
-MachineFacts machine_facts() {
-  MachineFacts facts{.cpus = sysconf(_SC_NPROCESSORS_ONLN), .system = system_name()};
+MachineInfo machine_info() {
+  MachineInfo machine{.cpus = sysconf(_SC_NPROCESSORS_ONLN), .system = system_name()};
   struct sysinfo info {};
   if (sysinfo(&info) == 0) {
-    facts.memory = static_cast<std::int64_t>(info.totalram) * static_cast<int>(info.mem_unit);
+    machine.memory = static_cast<std::int64_t>(info.totalram) * static_cast<int>(info.mem_unit);
   }
   utsname name{};
   if (uname(&name) == 0) {
-    facts.kernel = name.release;
-    facts.architecture = go_architecture(name.machine);
-    facts.host_name = name.nodename;
+    machine.kernel = name.release;
+    machine.architecture = go_architecture(name.machine);
+    machine.host_name = name.nodename;
   }
-  return facts;
+  return machine;
 }
 
-Json node_object(const std::string& name, const MachineFacts& facts,
+Json node_object(const std::string& name, const MachineInfo& info,
                  const std::map<std::string, std::string>& labels) {
   Json all = labels;
   all["kubernetes.io/hostname"] = name;
   all["kubernetes.io/os"] = "linux";
-  all["kubernetes.io/arch"] = facts.architecture;
+  all["kubernetes.io/arch"] = info.architecture;
   return {{"apiVersion", "v1"},
           {"kind", "Node"},
           {"metadata", {{"name", name}, {"labels", std::move(all)}}}};
 }
 
-Json node_status(const MachineFacts& facts, WallTime now) {
-  const Json room = {{"cpu", std::to_string(facts.cpus)},
-                     {"memory", std::to_string(facts.memory / 1024) + "Ki"},
+Json node_status(const MachineInfo& info, WallTime now) {
+  const Json room = {{"cpu", std::to_string(info.cpus)},
+                     {"memory", std::to_string(info.memory / 1024) + "Ki"},
                      {"pods", kPods}};
   return {{"capacity", room},
           {"allocatable", room},
-          {"addresses", Json::array({Json{{"type", "InternalIP"}, {"address", facts.address}},
-                                     Json{{"type", "Hostname"}, {"address", facts.host_name}}})},
+          {"addresses", Json::array({Json{{"type", "InternalIP"}, {"address", info.address}},
+                                     Json{{"type", "Hostname"}, {"address", info.host_name}}})},
           {"conditions", Json::array({Json{{"type", "Ready"},
                                            {"status", "True"},
                                            {"reason", "NodeReady"},
@@ -74,12 +74,12 @@ Json node_status(const MachineFacts& facts, WallTime now) {
                                            {"lastHeartbeatTime", rfc3339(now)},
                                            {"lastTransitionTime", rfc3339(now)}}})},
           {"nodeInfo",
-           {{"kernelVersion", facts.kernel},
-            {"osImage", facts.system},
-            {"architecture", facts.architecture},
+           {{"kernelVersion", info.kernel},
+            {"osImage", info.system},
+            {"architecture", info.architecture},
             {"operatingSystem", "linux"},
             {"kubeletVersion", "paddle-local"},
-            {"kubeProxyVersion", ""},  // these are not optional: client libraries insist
+            {"kubeProxyVersion", ""},  // these are required fields of client libraries
             {"machineID", ""},
             {"systemUUID", ""},
             {"bootID", ""},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Node object of this machine: what it has, where it is, that it is Ready. A merge patch, so
-// that labels and annotations of others stay. Pure but for machine_facts().
+// Builds the Node object of this machine: capacity, addresses, the Ready condition. It is a merge
+// patch, so that labels and annotations of others stay. Pure, except machine_info().
 
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace paddle::local {
 
-struct MachineFacts {
+struct MachineInfo {
   long cpus = 1;
   std::int64_t memory = 0;  // bytes
   std::string kernel{};
   std::string architecture{};
   std::string system{};  // "Debian GNU/Linux 12 (bookworm)"
   std::string host_name{};
-  std::string address{};  // as pods see it
+  std::string address{};  // reachable by pods
 };
-MachineFacts machine_facts();
+MachineInfo machine_info();
 
-// Without status: what a create takes.
-api::Json node_object(const std::string& name, const MachineFacts& facts,
+// Without status, for a create.
+api::Json node_object(const std::string& name, const MachineInfo& info,
                       const std::map<std::string, std::string>& labels);
-api::Json node_status(const MachineFacts& facts, WallTime now);
+api::Json node_status(const MachineInfo& info, WallTime now);
 
 }  // namespace paddle::local

@@ -29,9 +29,9 @@ std::optional<Data> fetch(kube::Cluster& cluster, const kube::Resource& resource
   const auto object = cluster.get(resource, key, {.timeout = std::chrono::seconds{5}});
   if (!object) {
     if (!object.is(Code::kNotFound)) {
-      log::warn("can not read what a pod needs", {{"kind", resource.kind},
-                                                  {"name", api::to_string(key)},
-                                                  {"error", object.error().message}});
+      log::warn("cannot read an object that a pod needs", {{"kind", resource.kind},
+                                                           {"name", api::to_string(key)},
+                                                           {"error", object.error().message}});
     }
     return std::nullopt;
   }

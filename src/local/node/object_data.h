@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ConfigMaps and Secrets of one namespace, asked for when a container starts and when one that it
-// mounts has changed: nothing of them is kept in memory. One that can not be read just now counts
-// as absent; whoever needs it asks again.
+// Reads ConfigMaps and Secrets of one namespace when a container starts and when a mounted one has
+// changed; nothing is kept in memory. An object that cannot be read counts as absent; callers
+// retry.
 
 #pragma once
 

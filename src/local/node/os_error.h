@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last failure of the operating system as an Error: "open /x: Permission denied".
+// errno as an Error: "open /x: Permission denied".
 
 #pragma once
 

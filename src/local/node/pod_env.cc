@@ -4,14 +4,14 @@
 namespace paddle::local {
 namespace {
 
-// "metadata.labels['key']" with `prefix` "metadata.labels" gives "key".
+// subscript("metadata.labels['key']", "metadata.labels") is "key".
 std::optional<std::string> subscript(const std::string& path, const std::string& prefix) {
   const std::string open = prefix + "['";
   if (!path.starts_with(open) || !path.ends_with("']")) return std::nullopt;
   return path.substr(open.size(), path.size() - open.size() - 2);
 }
 
-// The form of the kubelet's files: key="value" lines, escaped.
+// The kubelet's format: escaped lines of key="value".
 std::string lines(const std::map<std::string, std::string>& map) {
   std::string out;
   for (const auto& [key, value] : map) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment of one container, from its spec and the objects it names. Pure.
+// Builds the environment of one container from its spec and the objects that it references. Pure.
 //
-// Order and meaning are the kubelet's: envFrom first, then env in order, a later name wins, $(NAME)
-// expands to what is already set, $$(NAME) is literal, an unknown $(NAME) stays as written.
+// The rules are the kubelet's: envFrom first, then env in order; a later name wins; $(NAME) expands
+// to a variable that is set already; $$(NAME) is literal; an unknown $(NAME) is not changed.
 
 #pragma once
 
@@ -18,13 +18,14 @@ namespace paddle::local {
 
 using Data = std::map<std::string, std::string>;
 
-// ConfigMaps and Secrets by name, with plain values; nothing when there is no such object.
+// Looks up ConfigMaps and Secrets by name, with decoded values; nothing if the object does not
+// exist.
 struct ObjectData {
   std::function<std::optional<Data>(const std::string& name)> config_map{};
   std::function<std::optional<Data>(const std::string& name)> secret{};
 };
 
-// What the downward API can say of a pod.
+// What the downward API exposes of a pod.
 struct PodFacts {
   const PodSpec& pod;
   std::string ip{};
@@ -34,7 +35,7 @@ struct PodFacts {
 // "metadata.name", "metadata.annotations['a']", "status.podIP", ... kInvalid for an unknown path.
 Result<std::string> field_value(const PodFacts& facts, const std::string& path);
 
-// kNotFound names the object or key that is missing: the container can not be created yet.
+// kNotFound names the missing object or key: the container cannot be created yet.
 Result<Data> environment(const Container& container, const PodFacts& facts,
                          const ObjectData& objects);
 

@@ -43,7 +43,7 @@ TEST(PodEnvironment, LaterEntriesWinAndSeeEarlierOnes) {
   EXPECT_EQ(env->at("KEY"), "me");
 }
 
-TEST(PodEnvironment, SaysWhichObjectIsMissing) {
+TEST(PodEnvironment, NamesTheMissingObject) {
   const PodSpec spec = pod();
   Container c;
   c.env_from = {{.name = "later"}};
@@ -59,7 +59,7 @@ TEST(PodEnvironment, SaysWhichObjectIsMissing) {
   EXPECT_TRUE(environment(c, {spec}, objects()).is(Code::kNotFound));
 }
 
-TEST(FieldValue, KnowsTheDownwardApi) {
+TEST(FieldValue, SupportsTheDownwardApi) {
   const PodSpec spec = pod();
   const PodFacts facts{spec, "10.0.0.9", "10.0.0.1"};
   EXPECT_EQ(*field_value(facts, "metadata.annotations['epoch']"), "3");

@@ -25,7 +25,7 @@ void remove_tree(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
   if (error) {
-    log::warn("can not remove a pod's files",
+    log::warn("cannot remove the files of a pod",
               {{"path", path.string()}, {"error", error.message()}});
   }
 }
@@ -81,7 +81,7 @@ Result<> make_pod_files(const std::string& root, const PodSpec& pod) {
     for (const Container& c : *containers) list << c.name << "\n";
   }
   list.close();
-  if (!list) return Error{Code::kInternal, "can not write " + names + "; is the disk full?"};
+  if (!list) return Error{Code::kInternal, "cannot write " + names + "; is the disk full?"};
   return Done{};
 }
 
@@ -92,7 +92,7 @@ Result<std::string> write_hosts(const std::string& root, const std::string& uid,
   std::ofstream hosts(path, std::ios::trunc);
   for (std::string line; std::getline(machine, line);) hosts << line << "\n";
   hosts << address << "\t" << hostname << "\n" << std::flush;
-  if (!hosts) return Error{Code::kInternal, "can not write " + path + "; is the disk full?"};
+  if (!hosts) return Error{Code::kInternal, "cannot write " + path + "; is the disk full?"};
   return path;
 }
 

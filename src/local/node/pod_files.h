@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pod has on this machine's disk, and its end. The layout is in pod_logs.h. A pod that has
-// ended keeps its logs while its object exists; nothing stays after that.
+// The files of a pod on this machine, and their removal. The layout is in pod_logs.h. A pod that
+// has ended keeps its logs while its object exists.
 
 #pragma once
 
@@ -18,9 +18,9 @@ std::string pod_directory(const std::string& root, const std::string& uid);
 std::string log_path(const std::string& root, const std::string& uid, const std::string& container,
                      int nth);
 
-// The pod's directory with its logs, and its name pointing to it.
+// Creates the pod's directory for logs, and the link from its name.
 Result<> make_pod_files(const std::string& root, const PodSpec& pod);
-// The pod's /etc/hosts: the machine's own, and the pod's name. Its path.
+// Writes the pod's /etc/hosts: the machine's entries and the pod's name. Returns its path.
 Result<std::string> write_hosts(const std::string& root, const std::string& uid,
                                 const std::string& address, const std::string& hostname);
 void mark_log_ended(const std::string& root, const std::string& uid, const std::string& container,
@@ -28,10 +28,10 @@ void mark_log_ended(const std::string& root, const std::string& uid, const std::
 void forget_logs_before(const std::string& root, const std::string& uid,
                         const std::string& container, int nth);
 
-// Everything but the logs: what the pod wrote, its volumes.
+// Removes everything but the logs: written files and volumes.
 void remove_pod_data(const std::string& root, const std::string& uid);
 void remove_pod_files(const std::string& root, const std::string& uid);
-// Removes what belongs to no pod that is `known` by uid. For the start of a node.
+// Removes files of pods whose uid is not `known`. Call it when a node starts.
 void remove_unknown_pod_files(const std::string& root, const std::set<std::string>& known);
 
 }  // namespace paddle::local

@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = 64 * 1024;
-constexpr std::chrono::milliseconds kPatience{100};
+constexpr std::chrono::milliseconds kPollInterval{100};
 
-// The starts of a container whose logs are there, oldest first.
+// The starts of a container that have logs, oldest first.
 std::vector<int> starts_of(const fs::path& logs, const std::string& container) {
   std::vector<int> starts;
   std::error_code error;
@@ -48,11 +48,11 @@ Result<std::string> container_of(const fs::path& pod, const LogRequest& request)
                "container " + request.container + " is not valid for pod " + request.pod.name};
 }
 
-// Where the last `lines` lines begin.
+// The offset of the last `lines` lines.
 off_t tail_of(int fd, std::uint64_t lines) {
   off_t at = ::lseek(fd, 0, SEEK_END);
   std::array<char, 4096> chunk;
-  bool last_byte = true;  // a final newline ends a line and begins none
+  bool last_byte = true;  // a final newline does not begin a line
   while (at > 0) {
     const off_t from = std::max<off_t>(0, at - static_cast<off_t>(chunk.size()));
     const ssize_t got = ::pread(fd, chunk.data(), static_cast<std::size_t>(at - from), from);
@@ -81,8 +81,8 @@ class FileStream final : public Stream {
     }
   }
 
-  Piece next(BootTime) override {
-    // Looked at before reading: what was written before the end is then read.
+  StreamChunk next(BootTime) override {
+    // Checked before reading, so that everything written before the end is read.
     const bool ended = !follow_ || ::access(ended_mark_.c_str(), F_OK) == 0;
     std::string text(std::min<std::uint64_t>(kPiece, left_.value_or(kPiece)), '\0');
     const ssize_t got = ::pread(fd_.get(), text.data(), text.size(), at_);
@@ -92,8 +92,8 @@ class FileStream final : public Stream {
     const bool over = text.empty() && ended;
     return {std::move(text), over || left_ == std::optional<std::uint64_t>{0}};
   }
-  std::chrono::milliseconds patience() const override { return kPatience; }
-  bool cares_about(const std::string&) const override { return false; }
+  std::chrono::milliseconds poll_interval() const override { return kPollInterval; }
+  bool is_interested_in(const std::string&) const override { return false; }
 
  private:
   const UniqueFd fd_;
@@ -108,7 +108,7 @@ Result<std::shared_ptr<Stream>> open_log(const std::string& directory, const Log
   std::error_code error;
   if (!fs::exists(pod, error)) {
     return Error{Code::kInvalid, "pod " + request.pod.name +
-                                     " has not been started yet; `kubectl describe pod` says why"};
+                                     " has not been started yet; `kubectl describe pod` shows why"};
   }
   TRY(const std::string container, container_of(pod, request));
   const auto starts = starts_of(pod / "logs", container);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `kubectl logs` from the files that containers write: follow, tail, previous, also of pods that
-// have ended while their object exists. Needs only the node's directory, so that the API server can
-// have it before there is a node:
+// Serves `kubectl logs` from files: follow, tail, previous, also for pods that have ended while
+// their object exists. Needs only the node's directory, so that the API server can use it before
+// the node starts:
 //
 //   <directory>/names/<namespace>_<name> -> ../pods/<uid>     the pod that has the name now
 //   <directory>/pods/<uid>/containers.txt                       names, the default one first

@@ -39,14 +39,14 @@ struct PodLogsTest : testing::Test {
     if (!stream) return "error: " + stream.error().message;
     std::string all;
     while (true) {
-      const Piece piece = (*stream)->next(BootTime{});
-      all += piece.text;
-      if (piece.ended) return all;
+      const StreamChunk chunk = (*stream)->next(BootTime{});
+      all += chunk.text;
+      if (chunk.ended) return all;
     }
   }
 };
 
-TEST_F(PodLogsTest, ShowTheLastStartOfTheFirstContainerUnlessToldOtherwise) {
+TEST_F(PodLogsTest, ShowTheLastStartOfTheFirstContainerByDefault) {
   write("main", 0, "old\n");
   write("main", 1, "new\n");
   write("side", 0, "beside\n");
@@ -57,7 +57,7 @@ TEST_F(PodLogsTest, ShowTheLastStartOfTheFirstContainerUnlessToldOtherwise) {
   EXPECT_EQ(read({.container = "none"}), "error: container none is not valid for pod p");
 }
 
-TEST_F(PodLogsTest, CutTheTailAndTheLength) {
+TEST_F(PodLogsTest, LimitLinesAndBytes) {
   std::string all;
   for (int i = 0; i < 3000; ++i) all += "line " + std::to_string(i) + "\n";
   write("main", 0, all + "unfinished");
@@ -76,7 +76,7 @@ TEST_F(PodLogsTest, AreFollowedUntilTheContainerHasEnded) {
   const auto stream = open({.follow = true});
   ASSERT_TRUE(stream);
   EXPECT_EQ((*stream)->next({}).text, "a\n");
-  const Piece nothing = (*stream)->next({});
+  const StreamChunk nothing = (*stream)->next({});
   EXPECT_TRUE(nothing.text.empty());
   EXPECT_FALSE(nothing.ended);
   write("main", 0, "b\n");
@@ -85,7 +85,7 @@ TEST_F(PodLogsTest, AreFollowedUntilTheContainerHasEnded) {
   EXPECT_TRUE((*stream)->next({}).ended);
 }
 
-TEST_F(PodLogsTest, OnlyTheLastTwoAreKeptAndNothingAfterThePod) {
+TEST_F(PodLogsTest, AreKeptForTheLastTwoStartsAndRemovedWithThePod) {
   for (int nth = 0; nth < 4; ++nth) {
     forget_logs_before(scratch.path(), "u", "main", nth - 1);
     write("main", nth, std::to_string(nth));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pods that run on this node, and their keeping in step with the API server: one pass per pod
-// looks at what the server shows and at what the pod does, and does what is missing, in either
-// direction. Passes are a controller's (controllers/loop): one at a time per pod, repeated after
-// failures, coalesced when a pod changes faster than its status can be written.
+// Manages the pods of this node and synchronises them with the API server: one pass per pod
+// compares the object with the running pod and updates either. Passes run on controllers/loop: one
+// at a time per pod, retried after failures, coalesced when a pod changes faster than its status
+// can be written.
 
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace paddle::local {
 
-// A key that is no pod's: asks for a look at volumes that are gone.
+// Not the key of a pod: requests the removal of unused volumes.
 inline const api::ObjectKey kVolumesKey{"", "volumes"};
 
 struct PodManagerOptions {
@@ -38,17 +38,17 @@ struct PodManagerOptions {
   kube::Store<AssignedPod> pods;
   kube::Store<BoundClaim> claims;
   kube::Store<BoundVolume> volumes;
-  kube::Store<ObjectStamp> config_maps;
-  kube::Store<ObjectStamp> secrets;
+  kube::Store<ObjectVersion> config_maps;
+  kube::Store<ObjectVersion> secrets;
   SampleVolumes& samples;
   const Clock& clock;
-  PodWorld pod{};  // what is the same for all pods
+  PodRunnerContext runner{};  // common to all pods
 };
 
 class PodManager {
  public:
-  explicit PodManager(PodManagerOptions world) : world_(std::move(world)) {}
-  ~PodManager();  // ends all of them at once; no pass may be in progress
+  explicit PodManager(PodManagerOptions options) : options_(std::move(options)) {}
+  ~PodManager();  // ends all pods at once; no pass may be in progress
 
   Result<controllers::ReconcileResult> reconcile(const api::ObjectKey& key, std::stop_token stop)
       EXCLUDES(mutex_);
@@ -57,8 +57,8 @@ class PodManager {
   struct ManagedPod {
     std::string uid{};
     PodSpec spec{};
-    api::Json written{};  // the status as last written
-    Stamps stamps{};      // of the objects that its files were last made from
+    api::Json written{};        // the status as last written
+    ObjectVersions versions{};  // of the objects from which its files were last written
 
     Mutex mutex{};
     std::optional<PodState> state GUARDED_BY(mutex){};
@@ -67,20 +67,20 @@ class PodManager {
   };
 
   Result<> begin(const AssignedPod& pod, const kube::Call& call);
-  Result<> tend(const AssignedPod& pod, ManagedPod& managed, const kube::Call& call);
-  // False while something of it still runs.
-  bool see_off(const api::ObjectKey& key, ManagedPod& managed);
+  Result<> sync(const AssignedPod& pod, ManagedPod& managed, const kube::Call& call);
+  // False while the pod still runs.
+  bool terminate(const api::ObjectKey& key, ManagedPod& managed);
   void run(const AssignedPod& pod, std::map<std::string, int> restarts);
-  Result<> fail(const AssignedPod& pod, Course course, const kube::Call& call);
+  Result<> fail(const AssignedPod& pod, PodAction action, const kube::Call& call);
   Result<> write_status(const api::ObjectKey& key, const std::string& uid, const api::Json& status,
                         const kube::Call& call);
   Result<> finish(const api::ObjectKey& key, const std::string& uid, const kube::Call& call);
   Result<std::string> place_claim(const api::ObjectKey& claim, const std::string& uid);
   void collect_volumes();
-  Stamps stamps_now(const PodSpec& pod) const;
+  ObjectVersions current_versions(const PodSpec& pod) const;
   std::shared_ptr<ManagedPod> find(const api::ObjectKey& key) EXCLUDES(mutex_);
 
-  const PodManagerOptions world_;
+  const PodManagerOptions options_;
 
   Mutex mutex_;
   std::map<api::ObjectKey, std::shared_ptr<ManagedPod>> pods_ GUARDED_BY(mutex_);

@@ -12,22 +12,22 @@
 
 #include "base/log.h"
 #include "local/node/container_process.h"
-#include "local/node/restart_pace.h"
+#include "local/node/restart_backoff.h"
 
 namespace paddle::local {
 namespace {
 
-using Is = ContainerState::Is;
+using Phase = ContainerState::Phase;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How soon something missing is looked for again.
+// Retry interval for missing objects and for volumes that are not ready.
 constexpr milliseconds kRetryMissing{500};
 constexpr milliseconds kRetryComing{100};
-// A changed object that could not be read, or is gone.
+// Retry interval for a changed object that could not be read or is gone.
 constexpr seconds kRetryRefresh{10};
 
-// As the kubelet says it.
+// The kubelet's message.
 std::string back_off(milliseconds pause, const std::string& container) {
   return "back-off " + std::to_string(pause.count() / 1000) +
          "s restarting failed container=" + container;
@@ -35,17 +35,17 @@ std::string back_off(milliseconds pause, const std::string& container) {
 
 }  // namespace
 
-struct PodRunner::Slot {
+struct PodRunner::ContainerSlot {
   const Container* container = nullptr;
   ContainerState* state = nullptr;
   std::optional<ContainerProcess> process{};
   BootTime next_start{};
-  int early = 0;  // RestartPace::early
+  int early = 0;  // RestartBackoff::early
 };
 
-PodRunner::PodRunner(PodSpec pod, PodWorld world, std::map<std::string, int> restarts)
-    : world_(std::move(world)),
-      directory_(pod_directory(world_.directory, pod.meta.uid)),
+PodRunner::PodRunner(PodSpec pod, PodRunnerContext context, std::map<std::string, int> restarts)
+    : context_(std::move(context)),
+      directory_(pod_directory(context_.directory, pod.meta.uid)),
       restarts_(std::move(restarts)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       pod_(std::move(pod)),
@@ -92,11 +92,11 @@ PodSpec PodRunner::spec() {
   return pod_;
 }
 
-void PodRunner::report() { world_.report(spec(), state_); }
+void PodRunner::report() { context_.report(spec(), state_); }
 
 void PodRunner::run(std::stop_token stop) {
-  state_.started = world_.clock->wall();
-  state_.host_ip = world_.network->host_address();
+  state_.started = context_.clock->wall();
+  state_.host_ip = context_.network->host_address();
   std::optional<PodPause> pause;
   const PodSpec pod = spec();
   const auto begin = [this](const Container& c) {
@@ -106,12 +106,12 @@ void PodRunner::run(std::stop_token stop) {
   for (const Container& c : pod.init) state_.init[c.name] = begin(c);
   for (const Container& c : pod.containers) state_.containers[c.name] = begin(c);
 
-  if (auto address = world_.network->take_address(); address) {
+  if (auto address = context_.network->take_address(); address) {
     state_.ip = pod.host_network ? state_.host_ip : *address;
-    if (world_.network->bridged() && !pod.host_network) {
-      auto started = PodPause::start(world_.program);
+    if (context_.network->bridged() && !pod.host_network) {
+      auto started = PodPause::start(context_.program);
       auto plugged =
-          started ? world_.network->plug(started->pid(), *address) : Result<>(started.error());
+          started ? context_.network->plug(started->pid(), *address) : Result<>(started.error());
       if (plugged) {
         network_namespace_ = started->network_path();
         pause = *std::move(started);
@@ -123,7 +123,7 @@ void PodRunner::run(std::stop_token stop) {
     report();
     if (state_.failed_reason.empty() && run_init(stop)) run_containers(stop);
     pause.reset();
-    world_.network->give_back(*address);
+    context_.network->give_back(*address);
   } else {
     state_.failed_reason = "NetworkNotReady";
     state_.failed_message = address.error().message;
@@ -135,18 +135,19 @@ void PodRunner::run(std::stop_token stop) {
 Result<> PodRunner::prepare() {
   const PodSpec pod = spec();
   const PodFacts facts{pod, state_.ip, state_.host_ip};
-  CHECK_DONE(make_pod_files(world_.directory, pod));
-  TRY(volumes_, place_volumes(directory_, facts, world_.objects(pod.meta.key.ns), world_.places));
+  CHECK_DONE(make_pod_files(context_.directory, pod));
+  TRY(volumes_,
+      set_up_volumes(directory_, facts, context_.objects(pod.meta.key.ns), context_.volumes));
   return Done{};
 }
 
-Result<> PodRunner::start(Slot& slot) {
+Result<> PodRunner::start(ContainerSlot& slot) {
   CHECK_DONE(prepare());
   const PodSpec pod = spec();
   const PodFacts facts{pod, state_.ip, state_.host_ip};
   const Container& c = *slot.container;
-  TRY(Data env, environment(c, facts, world_.objects(pod.meta.key.ns)));
-  for (const auto& [name, value] : world_.base_env) env.try_emplace(name, value);
+  TRY(Data env, environment(c, facts, context_.objects(pod.meta.key.ns)));
+  for (const auto& [name, value] : context_.base_env) env.try_emplace(name, value);
   const std::string hostname = pod.hostname.empty() ? pod.meta.key.name : pod.hostname;
   env.try_emplace("HOSTNAME", hostname);
 
@@ -158,11 +159,11 @@ Result<> PodRunner::start(Slot& slot) {
     for (const std::string& word : *words) plan.argv.push_back(expand(word, env));
   }
   plan.env = std::move(env);
-  for (const std::string& path : world_.shown) {
+  for (const std::string& path : context_.visible_directories) {
     plan.mounts.push_back({.source = path, .target = path, .read_only = true});
   }
-  // Programs look themselves up by name.
-  TRY(const std::string hosts, write_hosts(world_.directory, pod.meta.uid, state_.ip, hostname));
+  // Programs resolve their own host name.
+  TRY(const std::string hosts, write_hosts(context_.directory, pod.meta.uid, state_.ip, hostname));
   plan.mounts.push_back({.source = hosts, .target = "/etc/hosts"});
   for (const Mount& mount : c.mounts) {
     const auto& source = pod.volumes.at(mount.volume);
@@ -176,118 +177,120 @@ Result<> PodRunner::start(Slot& slot) {
   std::error_code error;
   std::filesystem::create_directories(plan.directory, error);
   const int nth = slot.state->restarts;
-  forget_logs_before(world_.directory, pod.meta.uid, c.name, nth - 1);
-  TRY(auto process, ContainerProcess::start(world_.program, plan,
-                                            log_path(world_.directory, pod.meta.uid, c.name, nth)));
+  forget_logs_before(context_.directory, pod.meta.uid, c.name, nth - 1);
+  TRY(auto process,
+      ContainerProcess::start(context_.program, plan,
+                              log_path(context_.directory, pod.meta.uid, c.name, nth)));
   slot.process = std::move(process);
   return Done{};
 }
 
-// One step for one container: notice its end, start it when its time has come.
-void PodRunner::tend(Slot& slot, bool init) {
+// One step for one container: records its exit, or starts it when it is due.
+void PodRunner::sync(ContainerSlot& slot, bool init) {
   if (slot.process) {
     if (auto code = slot.process->try_wait()) {
       slot.process.reset();
-      note_end(slot, *code, init);
+      record_exit(slot, *code, init);
       report();
     }
     return;
   }
-  if (over(slot) || stopping() || world_.clock->boot() < slot.next_start) return;
+  if (is_finished(slot) || stopping() || context_.clock->boot() < slot.next_start) return;
   if (slot.state->reason == "CrashLoopBackOff") ++slot.state->restarts;
   const ContainerState before = *slot.state;
   if (auto started = start(slot); started) {
-    slot.state->is = Is::kRunning;
-    slot.state->started = world_.clock->wall();
+    slot.state->phase = Phase::kRunning;
+    slot.state->started = context_.clock->wall();
     slot.state->message.clear();
     report();
     return;
   } else if (started.is(Code::kNotFound)) {
     slot.state->reason = "CreateContainerConfigError";
     slot.state->message = started.error().message;
-    slot.next_start = world_.clock->boot() + kRetryMissing;
+    slot.next_start = context_.clock->boot() + kRetryMissing;
   } else if (started.is(Code::kUnavailable)) {
     slot.state->reason = "ContainerCreating";
     slot.state->message = started.error().message;
-    slot.next_start = world_.clock->boot() + kRetryComing;
+    slot.next_start = context_.clock->boot() + kRetryComing;
   } else {
-    const WallTime now = world_.clock->wall();
-    slot.state->ended = Ended{.exit_code = 128,
-                              .reason = "StartError",
-                              .message = started.error().message,
-                              .started = now,
-                              .finished = now};
-    slot.state->is = Is::kEnded;
-    note_end(slot, 128, init);
+    const WallTime now = context_.clock->wall();
+    slot.state->terminated = Terminated{.exit_code = 128,
+                                        .reason = "StartError",
+                                        .message = started.error().message,
+                                        .started = now,
+                                        .finished = now};
+    slot.state->phase = Phase::kTerminated;
+    record_exit(slot, 128, init);
   }
   if (*slot.state != before) report();
 }
 
-void PodRunner::note_end(Slot& slot, int exit_code, bool init) {
-  if (slot.state->is == Is::kRunning) {
-    slot.state->ended = Ended{.exit_code = exit_code,
-                              .reason = exit_code == 0 ? "Completed" : "Error",
-                              .started = slot.state->started,
-                              .finished = world_.clock->wall()};
-    slot.state->is = Is::kEnded;
+void PodRunner::record_exit(ContainerSlot& slot, int exit_code, bool init) {
+  if (slot.state->phase == Phase::kRunning) {
+    slot.state->terminated = Terminated{.exit_code = exit_code,
+                                        .reason = exit_code == 0 ? "Completed" : "Error",
+                                        .started = slot.state->started,
+                                        .finished = context_.clock->wall()};
+    slot.state->phase = Phase::kTerminated;
   }
-  mark_log_ended(world_.directory, spec().meta.uid, slot.container->name, slot.state->restarts);
-  if (stopping() || !starts_again(spec().restart, *slot.state->ended, init)) return;
-  slot.state->is = Is::kWaiting;
+  mark_log_ended(context_.directory, spec().meta.uid, slot.container->name, slot.state->restarts);
+  if (stopping() || !starts_again(spec().restart, *slot.state->terminated, init)) return;
+  slot.state->phase = Phase::kWaiting;
   slot.state->reason = "CrashLoopBackOff";
-  const auto ran = slot.state->ended->finished - slot.state->ended->started;
-  const RestartPace pace = pace_after(slot.early, std::chrono::duration_cast<milliseconds>(ran),
-                                      others_wait_for(spec()));
-  slot.early = pace.early;
-  slot.state->message = back_off(pace.pause, slot.container->name);
-  slot.next_start = world_.clock->boot() + pace.pause;
+  const auto ran = slot.state->terminated->finished - slot.state->terminated->started;
+  const RestartBackoff backoff = backoff_after(
+      slot.early, std::chrono::duration_cast<milliseconds>(ran), readers_wait_for(spec()));
+  slot.early = backoff.early;
+  slot.state->message = back_off(backoff.pause, slot.container->name);
+  slot.next_start = context_.clock->boot() + backoff.pause;
 }
 
-bool PodRunner::over(const Slot& slot) const {
-  return !slot.process && slot.state->is == Is::kEnded;
+bool PodRunner::is_finished(const ContainerSlot& slot) const {
+  return !slot.process && slot.state->phase == Phase::kTerminated;
 }
 
 bool PodRunner::run_init(std::stop_token stop) {
   const PodSpec pod = spec();
   for (const Container& c : pod.init) {
-    std::vector<Slot> slots(1);
+    std::vector<ContainerSlot> slots(1);
     slots[0].container = &c;
     slots[0].state = &state_.init.at(c.name);
-    while (!over(slots[0]) && !stopping() && !stop.stop_requested()) {
-      tend(slots[0], true);
+    while (!is_finished(slots[0]) && !stopping() && !stop.stop_requested()) {
+      sync(slots[0], true);
       wait(slots);
     }
     end_all(slots);
-    if (slots[0].state->is != Is::kEnded || slots[0].state->ended->exit_code != 0) return false;
+    if (slots[0].state->phase != Phase::kTerminated || slots[0].state->terminated->exit_code != 0)
+      return false;
   }
   return true;
 }
 
 void PodRunner::run_containers(std::stop_token stop) {
   const PodSpec pod = spec();
-  std::vector<Slot> slots(pod.containers.size());
+  std::vector<ContainerSlot> slots(pod.containers.size());
   for (size_t i = 0; i < slots.size(); ++i) {
     slots[i].container = &pod.containers[i];
     slots[i].state = &state_.containers.at(pod.containers[i].name);
   }
   const auto all_over = [&] {
-    return std::ranges::all_of(slots, [&](const Slot& slot) { return over(slot); });
+    return std::ranges::all_of(slots, [&](const ContainerSlot& slot) { return is_finished(slot); });
   };
   while (!all_over() && !stopping() && !stop.stop_requested()) {
-    for (Slot& slot : slots) tend(slot, false);
+    for (ContainerSlot& slot : slots) sync(slot, false);
     wait(slots);
   }
   end_all(slots);
 }
 
-void PodRunner::keep_files_fresh() {
+void PodRunner::refresh_volume_files() {
   const PodSpec pod = spec();
   const auto failed = [&](const Error& error) {
-    log::warn("can not refresh a pod's files",
+    log::warn("cannot refresh the files of a pod",
               {{"pod", api::to_string(pod.meta.key)}, {"error", error.message}});
   };
-  if (pod.meta != shown_) {
-    shown_ = pod.meta;
+  if (pod.meta != published_meta_) {
+    published_meta_ = pod.meta;
     auto done = refresh_downward(directory_, {pod, state_.ip, state_.host_ip});
     if (!done) failed(done.error());
   }
@@ -296,36 +299,36 @@ void PodRunner::keep_files_fresh() {
     Lock lock(mutex_);
     changed = std::exchange(objects_changed_, false);
   }
-  const BootTime now = world_.clock->boot();
+  const BootTime now = context_.clock->boot();
   if (!changed && (!refresh_at_ || now < *refresh_at_)) return;
   refresh_at_.reset();
-  auto done = refresh_objects(directory_, pod, world_.objects(pod.meta.key.ns));
+  auto done = refresh_objects(directory_, pod, context_.objects(pod.meta.key.ns));
   if (done) return;
-  if (changed) failed(done.error());  // once; an object may be gone for long
+  if (changed) failed(done.error());  // logged once; an object may be gone for long
   refresh_at_ = now + kRetryRefresh;
 }
 
-// Until there is something to do for a container; keeps the files of its volumes fresh meanwhile.
-void PodRunner::wait(std::vector<Slot>& slots) {
-  keep_files_fresh();
+// Waits until there is work for a container; refreshes the files of its volumes first.
+void PodRunner::wait(std::vector<ContainerSlot>& slots) {
+  refresh_volume_files();
   std::optional<BootTime> until = refresh_at_;
   bool all_over = true;
-  for (const Slot& slot : slots) {
-    all_over = all_over && over(slot);
-    if (slot.process || over(slot)) continue;
+  for (const ContainerSlot& slot : slots) {
+    all_over = all_over && is_finished(slot);
+    if (slot.process || is_finished(slot)) continue;
     until = until ? std::min(*until, slot.next_start) : slot.next_start;
   }
   if (!all_over) wait_until(slots, until);
 }
 
-void PodRunner::wait_until(const std::vector<Slot>& slots, std::optional<BootTime> until) {
+void PodRunner::wait_until(const std::vector<ContainerSlot>& slots, std::optional<BootTime> until) {
   std::vector<pollfd> fds{{wake_.get(), POLLIN, 0}};
-  for (const Slot& slot : slots) {
+  for (const ContainerSlot& slot : slots) {
     if (slot.process) fds.push_back({slot.process->pid_fd(), POLLIN, 0});
   }
   int limit = -1;
   if (until) {
-    const auto left = std::chrono::ceil<milliseconds>(*until - world_.clock->boot()).count();
+    const auto left = std::chrono::ceil<milliseconds>(*until - context_.clock->boot()).count();
     limit = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
   }
   poll(fds.data(), fds.size(), limit);
@@ -333,13 +336,14 @@ void PodRunner::wait_until(const std::vector<Slot>& slots, std::optional<BootTim
   eventfd_read(wake_.get(), &woken);
 }
 
-void PodRunner::end_all(std::vector<Slot>& slots) {
-  for (Slot& slot : slots) {
+void PodRunner::end_all(std::vector<ContainerSlot>& slots) {
+  for (ContainerSlot& slot : slots) {
     if (slot.process) slot.process->signal(SIGTERM);
   }
-  const BootTime asked = world_.clock->boot();
+  const BootTime asked = context_.clock->boot();
   const auto any_left = [&] {
-    return std::ranges::any_of(slots, [](const Slot& slot) { return slot.process.has_value(); });
+    return std::ranges::any_of(slots,
+                               [](const ContainerSlot& slot) { return slot.process.has_value(); });
   };
   const auto grace = [this] {
     Lock lock(mutex_);
@@ -347,17 +351,17 @@ void PodRunner::end_all(std::vector<Slot>& slots) {
   };
   while (any_left()) {
     std::optional<BootTime> until = asked + grace();
-    if (world_.clock->boot() >= *until) {
+    if (context_.clock->boot() >= *until) {
       until.reset();
-      for (Slot& slot : slots) {
+      for (ContainerSlot& slot : slots) {
         if (slot.process) slot.process->kill();
       }
     }
-    for (Slot& slot : slots) {
+    for (ContainerSlot& slot : slots) {
       if (!slot.process) continue;
       if (auto code = slot.process->try_wait()) {
         slot.process.reset();
-        note_end(slot, *code, false);
+        record_exit(slot, *code, false);
       }
     }
     if (any_left()) wait_until(slots, until);

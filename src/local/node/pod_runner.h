@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one pod from its start to its end in a thread of its own: places its volumes, gives it a
-// network, runs the init containers one after another and then all containers side by side,
-// restarts them as the policy says, and reports each change of state. Waits (for a ConfigMap, a
-// claim) are stated in the container's state and tried again. stop() ends everything within the
-// grace period; the destructor does so at once. No process of the pod outlives the object; its
-// files do (pod_files.h). The layout of its logs is pod_logs.h's; of each container the last two
-// are kept.
+// Runs one pod in its own thread: sets up its volumes and network, runs the init containers one
+// after another and then all containers in parallel, restarts them according to the restart policy,
+// and reports each change of state. While something is missing (a ConfigMap, a claim), the reason
+// is in the container's state and the start is retried. stop() ends everything within the grace
+// period; the destructor ends it at once. No process of the pod outlives the object; its files do
+// (pod_files.h). The layout of logs is in pod_logs.h; the last two logs of each container are kept.
 
 #pragma once
 
@@ -31,56 +30,56 @@
 
 namespace paddle::local {
 
-// What a pod may take from its surroundings. All functions are thread-safe.
-struct PodWorld {
-  std::string program{};    // this program, to start containers with
-  std::string directory{};  // pods live beneath it
+// The dependencies of a pod. All functions are thread-safe.
+struct PodRunnerContext {
+  std::string program{};    // this program, which starts containers
+  std::string directory{};  // parent of the pods' directories
   Network* network = nullptr;
   const Clock* clock = nullptr;
   std::function<ObjectData(const std::string& ns)> objects{};
-  VolumePlaces places{};
-  std::map<std::string, std::string> base_env{};  // under what the pod says itself
-  std::vector<std::string> shown{};               // NodeOptions::shown
-  // Called by the pod's thread; the last call comes when ended() is true.
+  VolumeLocator volumes{};
+  std::map<std::string, std::string> base_env{};   // defaults for the environment
+  std::vector<std::string> visible_directories{};  // NodeOptions::visible_directories
+  // Called by the pod's thread; ended() is true at the last call.
   std::function<void(const PodSpec&, const PodState&)> report{};
 };
 
 class PodRunner {
  public:
-  // `restarts`: how often each container was started before, by an earlier node.
-  PodRunner(PodSpec pod, PodWorld world, std::map<std::string, int> restarts = {});
+  // `restarts`: how often an earlier node started each container.
+  PodRunner(PodSpec pod, PodRunnerContext context, std::map<std::string, int> restarts = {});
   ~PodRunner();
 
-  // New labels or annotations of the same pod.
+  // Call it when labels or annotations of the pod have changed.
   void update(const PodSpec& pod) EXCLUDES(mutex_);
-  // A ConfigMap or Secret of its volumes changed.
+  // Call it when a ConfigMap or Secret of its volumes has changed.
   void refresh() EXCLUDES(mutex_);
-  // Asks it to end; returns at once. ended() tells.
+  // Requests the end of the pod and returns at once; ended() is true later.
   void stop(std::chrono::seconds grace) EXCLUDES(mutex_);
   bool ended() const { return ended_; }
 
  private:
-  struct Slot;  // one container and what it is doing
+  struct ContainerSlot;  // one container and its process
 
   void run(std::stop_token stop);
   Result<> prepare();
   bool run_init(std::stop_token stop);
   void run_containers(std::stop_token stop);
-  void tend(Slot& slot, bool init);
-  Result<> start(Slot& slot);
-  void note_end(Slot& slot, int exit_code, bool init);
-  bool over(const Slot& slot) const;  // ended, and not to be started again
-  void wait(std::vector<Slot>& slots);
-  void keep_files_fresh() EXCLUDES(mutex_);
-  void end_all(std::vector<Slot>& slots);
-  // Until a container ends, somebody calls update() or stop(), or the time has come.
-  void wait_until(const std::vector<Slot>& slots, std::optional<BootTime> until);
+  void sync(ContainerSlot& slot, bool init);
+  Result<> start(ContainerSlot& slot);
+  void record_exit(ContainerSlot& slot, int exit_code, bool init);
+  bool is_finished(const ContainerSlot& slot) const;  // ended, and will not be restarted
+  void wait(std::vector<ContainerSlot>& slots);
+  void refresh_volume_files() EXCLUDES(mutex_);
+  void end_all(std::vector<ContainerSlot>& slots);
+  // Waits until a container ends, update(), refresh() or stop() is called, or `until`.
+  void wait_until(const std::vector<ContainerSlot>& slots, std::optional<BootTime> until);
   void wake();
   void report();
   bool stopping() EXCLUDES(mutex_);
   PodSpec spec() EXCLUDES(mutex_);
 
-  const PodWorld world_;
+  const PodRunnerContext context_;
   const std::string directory_;
   const std::map<std::string, int> restarts_;
   const UniqueFd wake_;  // an eventfd
@@ -91,10 +90,10 @@ class PodRunner {
   std::optional<std::chrono::seconds> grace_ GUARDED_BY(mutex_);
   bool objects_changed_ GUARDED_BY(mutex_) = false;
 
-  // Only the thread's.
+  // Used by the thread only.
   PodState state_{};
-  api::Meta shown_{};                     // what the downward API's files say
-  std::optional<BootTime> refresh_at_{};  // when files of objects are written again
+  api::Meta published_meta_{};            // the metadata in the downward API's files
+  std::optional<BootTime> refresh_at_{};  // when files of objects are rewritten
   std::map<std::string, std::string> volumes_{};
   std::string network_namespace_{};
 

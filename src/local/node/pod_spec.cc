@@ -61,9 +61,8 @@ bool plain(const std::string& name) {
 Result<VolumeSource> decode_inline(const Json& csi, const std::string& path) {
   namespace ours = engine::samplefs;
   if (const std::string driver = api::look_text(csi, "driver"); driver != ours::kDriver) {
-    return Error{Code::kInvalid, path + " is of the CSI driver '" + driver +
-                                     "', which one machine does not have; it offers " +
-                                     ours::kDriver};
+    return Error{Code::kInvalid, path + " uses the CSI driver '" + driver +
+                                     "', which one machine does not have; it has " + ours::kDriver};
   }
   const Json& attributes = api::look(csi, "volumeAttributes");
   const std::string kind = api::look_text(attributes, ours::kVolumeAttribute);
@@ -107,7 +106,7 @@ Result<VolumeSource> decode_volume(const Json& volume, const std::string& path) 
   }
   if (const Json& csi = api::look(volume, "csi"); csi.is_object()) return decode_inline(csi, path);
   return Error{Code::kInvalid, path +
-                                   " is of a kind that one machine can not offer; use emptyDir, "
+                                   " has a type that one machine does not support; use emptyDir, "
                                    "hostPath, configMap, secret, downwardAPI or a claim"};
 }
 

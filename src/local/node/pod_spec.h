@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a Pod that a machine without a cluster can run: values, decoded once.
+// The part of a Pod that a machine without a cluster can run, decoded into values.
 //
-// What it does not understand it refuses by name rather than ignores (a volume of an unknown kind,
-// a probe is passed over because it changes nothing here). Images are not pulled: every container
-// sees this machine's own files, with a private layer for what it writes. Pure.
+// Unsupported features that matter are rejected by name (a volume of an unknown kind); others, such
+// as probes, are ignored. Images are not pulled: every container sees this machine's own files,
+// with a private layer for its writes. Pure.
 
 #pragma once
 
@@ -48,11 +48,12 @@ struct DownwardVolume {
   std::map<std::string, std::string> files{};
   bool operator==(const DownwardVolume&) const = default;
 };
-// What a cache runtime asks of its node, as an inline volume of our CSI driver (docs/design/0006).
+// An inline volume of our CSI driver, by which a cache runtime requests a directory of the node
+// (docs/design/0006).
 struct RuntimeVolume {
-  bool session = false;  // where node and runtime meet; otherwise a cache directory
+  bool session = false;  // the session directory of node and runtime; otherwise a cache directory
   std::string handle{};
-  std::string path{};  // of caches: the directory above; empty = the node's own
+  std::string path{};  // of a cache: its parent directory; empty = the node's own
   bool operator==(const RuntimeVolume&) const = default;
 };
 using VolumeSource = std::variant<EmptyDirVolume, HostPathVolume, ObjectVolume, ClaimVolume,

@@ -25,7 +25,7 @@ api::Json pod_json() {
     }})");
 }
 
-TEST(DecodePodSpec, ReadsWhatAMachineCanRun) {
+TEST(DecodePodSpec, DecodesWhatAMachineCanRun) {
   const auto pod = decode_pod_spec(pod_json());
   ASSERT_TRUE(pod) << pod.error().message;
   EXPECT_EQ(pod->restart, RestartPolicy::kOnFailure);
@@ -37,7 +37,7 @@ TEST(DecodePodSpec, ReadsWhatAMachineCanRun) {
             VolumeSource(DownwardVolume{{{"go", "metadata.annotations['go']"}}}));
 }
 
-TEST(DecodePodSpec, RefusesInOneSentenceWhatItCanNotRun) {
+TEST(DecodePodSpec, RejectsUnsupportedPodsInOneSentence) {
   auto nfs = pod_json();
   nfs["spec"]["volumes"][0] = {{"name", "d"}, {"nfs", {{"server", "s"}, {"path", "/"}}}};
   EXPECT_NE(decode_pod_spec(nfs).error().message.find("volume 'd' is of a kind"),
@@ -59,7 +59,7 @@ TEST(DecodePodSpec, RefusesInOneSentenceWhatItCanNotRun) {
   }
 }
 
-TEST(DecodePodSpec, KnowsTheInlineVolumesOfARuntimeAndRefusesOtherDriversByName) {
+TEST(DecodePodSpec, DecodesInlineVolumesOfARuntimeAndRejectsOtherDriversByName) {
   const auto with = [](const Json& csi) {
     return decode_pod_spec({{"metadata", {{"name", "p"}, {"namespace", "n"}}},
                             {"spec",

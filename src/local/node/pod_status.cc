@@ -9,7 +9,7 @@ namespace paddle::local {
 namespace {
 
 using api::Json;
-using Is = ContainerState::Is;
+using Phase = ContainerState::Phase;
 
 ContainerState state_in(const std::map<std::string, ContainerState>& states,
                         const std::string& name) {
@@ -17,12 +17,12 @@ ContainerState state_in(const std::map<std::string, ContainerState>& states,
   return found == states.end() ? ContainerState{} : found->second;
 }
 
-Json ended_json(const Ended& ended) {
-  Json out = {{"exitCode", ended.exit_code},
-              {"reason", ended.reason},
-              {"startedAt", rfc3339(ended.started)},
-              {"finishedAt", rfc3339(ended.finished)}};
-  if (!ended.message.empty()) out["message"] = ended.message;
+Json terminated_json(const Terminated& terminated) {
+  Json out = {{"exitCode", terminated.exit_code},
+              {"reason", terminated.reason},
+              {"startedAt", rfc3339(terminated.started)},
+              {"finishedAt", rfc3339(terminated.finished)}};
+  if (!terminated.message.empty()) out["message"] = terminated.message;
   return out;
 }
 
@@ -31,37 +31,37 @@ Json container_json(const Container& container, const ContainerState& state, boo
               {"image", container.image},
               {"imageID", ""},
               {"restartCount", state.restarts},
-              {"started", state.is == Is::kRunning},
+              {"started", state.phase == Phase::kRunning},
               {"lastState", Json::object()}};
-  switch (state.is) {
-    case Is::kWaiting:
+  switch (state.phase) {
+    case Phase::kWaiting:
       out["state"]["waiting"] = {{"reason", state.reason}};
       if (!state.message.empty()) out["state"]["waiting"]["message"] = state.message;
-      if (state.ended) out["lastState"]["terminated"] = ended_json(*state.ended);
+      if (state.terminated) out["lastState"]["terminated"] = terminated_json(*state.terminated);
       break;
-    case Is::kRunning:
+    case Phase::kRunning:
       out["state"]["running"] = {{"startedAt", rfc3339(state.started)}};
-      if (state.ended) out["lastState"]["terminated"] = ended_json(*state.ended);
+      if (state.terminated) out["lastState"]["terminated"] = terminated_json(*state.terminated);
       break;
-    case Is::kEnded:
-      out["state"]["terminated"] = ended_json(*state.ended);
+    case Phase::kTerminated:
+      out["state"]["terminated"] = terminated_json(*state.terminated);
       break;
   }
-  const bool done = state.is == Is::kEnded && state.ended->exit_code == 0;
-  out["ready"] = init ? done : state.is == Is::kRunning;
+  const bool done = state.phase == Phase::kTerminated && state.terminated->exit_code == 0;
+  out["ready"] = init ? done : state.phase == Phase::kRunning;
   return out;
 }
 
 bool init_done(const PodSpec& pod, const PodState& state) {
   return std::ranges::all_of(pod.init, [&](const Container& c) {
     const auto s = state_in(state.init, c.name);
-    return s.is == Is::kEnded && s.ended->exit_code == 0;
+    return s.phase == Phase::kTerminated && s.terminated->exit_code == 0;
   });
 }
 
 bool all_running(const PodSpec& pod, const PodState& state) {
   return std::ranges::all_of(pod.containers, [&](const Container& c) {
-    return state_in(state.containers, c.name).is == Is::kRunning;
+    return state_in(state.containers, c.name).phase == Phase::kRunning;
   });
 }
 
@@ -71,13 +71,13 @@ Json condition(const char* type, bool holds, const std::string& since) {
 
 }  // namespace
 
-bool starts_again(RestartPolicy policy, const Ended& ended, bool init) {
-  if (init && ended.exit_code == 0) return false;
+bool starts_again(RestartPolicy policy, const Terminated& terminated, bool init) {
+  if (init && terminated.exit_code == 0) return false;
   switch (policy) {
     case RestartPolicy::kAlways:
       return true;
     case RestartPolicy::kOnFailure:
-      return ended.exit_code != 0;
+      return terminated.exit_code != 0;
     case RestartPolicy::kNever:
       return false;
   }
@@ -88,8 +88,8 @@ std::string phase_of(const PodSpec& pod, const PodState& state) {
   if (!state.failed_reason.empty()) return "Failed";
   for (const Container& c : pod.init) {
     const auto s = state_in(state.init, c.name);
-    const bool failed = s.is == Is::kEnded && s.ended->exit_code != 0;
-    if (failed && !starts_again(pod.restart, *s.ended, true)) return "Failed";
+    const bool failed = s.phase == Phase::kTerminated && s.terminated->exit_code != 0;
+    if (failed && !starts_again(pod.restart, *s.terminated, true)) return "Failed";
   }
   if (!init_done(pod, state)) return "Pending";
 
@@ -98,10 +98,11 @@ std::string phase_of(const PodSpec& pod, const PodState& state) {
   bool any_seen = false;
   for (const Container& c : pod.containers) {
     const auto s = state_in(state.containers, c.name);
-    any_seen = any_seen || s.is != Is::kWaiting || s.ended.has_value();
-    const bool over = s.is == Is::kEnded && !starts_again(pod.restart, *s.ended, false);
+    any_seen = any_seen || s.phase != Phase::kWaiting || s.terminated.has_value();
+    const bool over =
+        s.phase == Phase::kTerminated && !starts_again(pod.restart, *s.terminated, false);
     all_over = all_over && over;
-    all_good = all_good && over && s.ended->exit_code == 0;
+    all_good = all_good && over && s.terminated->exit_code == 0;
   }
   if (all_over) return all_good ? "Succeeded" : "Failed";
   return any_seen ? "Running" : "Pending";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pod's status says, from what its containers are doing. Pure; the shape is the kubelet's,
-// so that kubectl and our own controllers read it alike.
+// Computes a pod's status from the states of its containers. Pure; the format is the kubelet's, so
+// that kubectl and our controllers can read it.
 
 #pragma once
 
@@ -16,22 +16,23 @@
 
 namespace paddle::local {
 
-struct Ended {
+struct Terminated {
   int exit_code = 0;     // 128 + signal when a signal ended it
-  std::string reason{};  // Completed, Error, or why it never ran
+  std::string reason{};  // Completed, Error, or why it did not run
   std::string message{};
   WallTime started{};
   WallTime finished{};
-  bool operator==(const Ended&) const = default;
+  bool operator==(const Terminated&) const = default;
 };
 
 struct ContainerState {
-  enum class Is { kWaiting, kRunning, kEnded };
-  Is is = Is::kWaiting;
+  enum class Phase { kWaiting, kRunning, kTerminated };
+  Phase phase = Phase::kWaiting;
   std::string reason = "ContainerCreating";  // while waiting
   std::string message{};
-  WallTime started{};            // while running
-  std::optional<Ended> ended{};  // the last end: the present state, or lastState after a restart
+  WallTime started{};  // while running
+  // The last end: the present state, or lastState after a restart.
+  std::optional<Terminated> terminated{};
   int restarts = 0;
   bool operator==(const ContainerState&) const = default;
 };
@@ -42,7 +43,7 @@ struct PodState {
   std::optional<WallTime> started{};
   std::map<std::string, ContainerState> init{};
   std::map<std::string, ContainerState> containers{};
-  // Set when the pod as a whole can not go on: phase Failed with this reason.
+  // Set when the whole pod has failed: phase Failed with this reason.
   std::string failed_reason{};
   std::string failed_message{};
   bool operator==(const PodState&) const = default;
@@ -51,7 +52,7 @@ struct PodState {
 std::string phase_of(const PodSpec& pod, const PodState& state);
 api::Json status_of(const PodSpec& pod, const PodState& state, WallTime now);
 
-// Whether a container that ended so is started again.
-bool starts_again(RestartPolicy policy, const Ended& ended, bool init);
+// True if the policy restarts a container that terminated like this.
+bool starts_again(RestartPolicy policy, const Terminated& terminated, bool init);
 
 }  // namespace paddle::local

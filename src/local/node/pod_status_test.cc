@@ -7,13 +7,13 @@
 namespace paddle::local {
 namespace {
 
-using Is = ContainerState::Is;
+using Phase = ContainerState::Phase;
 
 ContainerState ended(int code) {
-  return {.is = Is::kEnded,
-          .ended = Ended{.exit_code = code, .reason = code ? "Error" : "Completed"}};
+  return {.phase = Phase::kTerminated,
+          .terminated = Terminated{.exit_code = code, .reason = code ? "Error" : "Completed"}};
 }
-const ContainerState kRunning{.is = Is::kRunning};
+const ContainerState kRunning{.phase = Phase::kRunning};
 
 PodSpec pod(RestartPolicy policy) {
   PodSpec spec;
@@ -54,7 +54,7 @@ TEST(PodPhase, FollowsTheKubeletsRules) {
   }
 }
 
-TEST(PodStatus, ReadyOnlyWhileEveryContainerRuns) {
+TEST(PodStatus, IsReadyOnlyWhileEveryContainerRuns) {
   PodState state{.ip = "10.0.0.2",
                  .init = {{"i", ended(0)}},
                  .containers = {{"a", kRunning}, {"b", kRunning}}};
@@ -69,10 +69,10 @@ TEST(PodStatus, ReadyOnlyWhileEveryContainerRuns) {
   EXPECT_EQ(status["containerStatuses"][1]["state"]["terminated"]["exitCode"], 0);
 }
 
-TEST(PodStatus, ARestartedContainerRemembersItsLastEnd) {
+TEST(PodStatus, ShowsTheLastEndOfARestartedContainer) {
   ContainerState restarted = kRunning;
   restarted.restarts = 2;
-  restarted.ended = Ended{.exit_code = 9, .reason = "Error"};
+  restarted.terminated = Terminated{.exit_code = 9, .reason = "Error"};
   const PodState state{.init = {{"i", ended(0)}},
                        .containers = {{"a", restarted}, {"b", kRunning}}};
   const auto status = status_of(pod(RestartPolicy::kOnFailure), state, {});

@@ -6,14 +6,14 @@
 
 #include "base/match.h"
 #include "base/unique_fd.h"
-#include "local/node/file_set.h"
+#include "local/node/atomic_writer.h"
 #include "local/node/os_error.h"
 
 namespace paddle::local {
 namespace {
 
-Result<> place_object(const std::string& directory, const ObjectVolume& volume,
-                      const ObjectData& objects) {
+Result<> set_up_object(const std::string& directory, const ObjectVolume& volume,
+                       const ObjectData& objects) {
   const auto data = volume.secret ? objects.secret(volume.name) : objects.config_map(volume.name);
   if (!data) {
     if (volume.optional) return make_directory(directory, volume.secret ? 0700 : 0755);
@@ -34,8 +34,8 @@ Result<> place_object(const std::string& directory, const ObjectVolume& volume,
                        {.directory = around, .file = mode});
 }
 
-Result<> place_downward(const std::string& directory, const DownwardVolume& volume,
-                        const PodFacts& facts) {
+Result<> set_up_downward(const std::string& directory, const DownwardVolume& volume,
+                         const PodFacts& facts) {
   std::map<std::string, std::string> files;
   for (const auto& [file, path] : volume.files) {
     TRY(files[file], field_value(facts, path));
@@ -43,7 +43,7 @@ Result<> place_downward(const std::string& directory, const DownwardVolume& volu
   return replace_files(directory, files, {});
 }
 
-Result<> place_host_path(const HostPathVolume& volume) {
+Result<> set_up_host_path(const HostPathVolume& volume) {
   if (volume.path.empty() || volume.path.front() != '/') {
     return Error{Code::kInvalid, "hostPath '" + volume.path + "' is not absolute"};
   }
@@ -58,10 +58,10 @@ Result<> place_host_path(const HostPathVolume& volume) {
 
 }  // namespace
 
-Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_directory,
-                                                         const PodFacts& facts,
-                                                         const ObjectData& objects,
-                                                         const VolumePlaces& places) {
+Result<std::map<std::string, std::string>> set_up_volumes(const std::string& pod_directory,
+                                                          const PodFacts& facts,
+                                                          const ObjectData& objects,
+                                                          const VolumeLocator& locator) {
   std::map<std::string, std::string> paths;
   for (const auto& volume : facts.pod.volumes) {
     const std::string& name = volume.first;
@@ -75,21 +75,21 @@ Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_
               return where;
             },
             [&](const HostPathVolume& v) -> Result<std::string> {
-              CHECK_DONE(place_host_path(v));
+              CHECK_DONE(set_up_host_path(v));
               return v.path;
             },
             [&](const ObjectVolume& v) -> Result<std::string> {
-              CHECK_DONE(place_object(own, v, objects));
+              CHECK_DONE(set_up_object(own, v, objects));
               return own;
             },
             [&](const ClaimVolume& v) -> Result<std::string> {
-              return places.claim({facts.pod.meta.key.ns, v.claim});
+              return locator.claim({facts.pod.meta.key.ns, v.claim});
             },
             [&](const DownwardVolume& v) -> Result<std::string> {
-              CHECK_DONE(place_downward(own, v, facts));
+              CHECK_DONE(set_up_downward(own, v, facts));
               return own;
             },
-            [&](const RuntimeVolume& v) -> Result<std::string> { return places.runtime(v); },
+            [&](const RuntimeVolume& v) -> Result<std::string> { return locator.runtime(v); },
         },
         volume.second);
     if (!placed) return std::move(placed).error().in("volume " + name);
@@ -101,7 +101,7 @@ Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_
 Result<> refresh_downward(const std::string& pod_directory, const PodFacts& facts) {
   for (const auto& [name, source] : facts.pod.volumes) {
     if (const auto* downward = std::get_if<DownwardVolume>(&source)) {
-      CHECK_DONE(place_downward(pod_directory + "/volumes/" + name, *downward, facts));
+      CHECK_DONE(set_up_downward(pod_directory + "/volumes/" + name, *downward, facts));
     }
   }
   return Done{};
@@ -113,7 +113,7 @@ Result<> refresh_objects(const std::string& pod_directory, const PodSpec& pod,
   for (const auto& [name, source] : pod.volumes) {
     const auto* object = std::get_if<ObjectVolume>(&source);
     if (!object) continue;
-    auto placed = place_object(pod_directory + "/volumes/" + name, *object, objects);
+    auto placed = set_up_object(pod_directory + "/volumes/" + name, *object, objects);
     if (!placed && outcome) outcome = std::move(placed).error().in("volume " + name);
   }
   return outcome;

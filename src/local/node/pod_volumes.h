@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts a pod's volumes on this machine's disk, beneath the pod's own directory, and says where each
-// one is. Files of ConfigMaps, Secrets and the downward API follow what they are made from, all
-// files of a volume at once (file_set.h); Secrets are readable by the owner only.
+// Sets up a pod's volumes beneath the pod's directory and returns their paths. Files of ConfigMaps,
+// Secrets and the downward API are updated with their objects, all files of a volume at once
+// (atomic_writer.h); Secrets are readable by the owner only.
 
 #pragma once
 
@@ -16,24 +16,24 @@
 
 namespace paddle::local {
 
-// Where volumes that are more than a directory of the pod are on this machine. kNotFound: there is
-// no such thing (yet). kUnavailable: it is known and on its way.
-struct VolumePlaces {
+// Locates volumes that are not a directory of the pod. kNotFound: the object does not exist (yet).
+// kUnavailable: it exists but is not ready.
+struct VolumeLocator {
   std::function<Result<std::string>(const api::ObjectKey& claim)> claim{};
   std::function<Result<std::string>(const RuntimeVolume& volume)> runtime{};
 };
 
-// Volume name -> path on this machine. kNotFound or kUnavailable when something is not there yet.
-Result<std::map<std::string, std::string>> place_volumes(const std::string& pod_directory,
-                                                         const PodFacts& facts,
-                                                         const ObjectData& objects,
-                                                         const VolumePlaces& places);
+// Returns volume name -> path. kNotFound or kUnavailable when something is not ready yet.
+Result<std::map<std::string, std::string>> set_up_volumes(const std::string& pod_directory,
+                                                          const PodFacts& facts,
+                                                          const ObjectData& objects,
+                                                          const VolumeLocator& locator);
 
-// Writes the downward API's files again, after labels or annotations changed.
+// Rewrites the downward API's files after a change of labels or annotations.
 Result<> refresh_downward(const std::string& pod_directory, const PodFacts& facts);
 
-// Writes the files of ConfigMaps and Secrets again, after an object changed. Of an object that is
-// gone the last files stay; kNotFound says so.
+// Rewrites the files of ConfigMaps and Secrets after a change of an object. If the object is gone,
+// its files stay and kNotFound is returned.
 Result<> refresh_objects(const std::string& pod_directory, const PodSpec& pod,
                          const ObjectData& objects);
 

@@ -39,7 +39,7 @@ int open_beneath(int root, const std::string& path, std::uint64_t flags) {
   return static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
 }
 
-// A detached copy of what lies at the source, taken while the old root is still in view.
+// A detached copy of the mount at the source, made while the old root is still visible.
 Result<UniqueFd> detach(const BindMount& mount) {
   UniqueFd root(open(mount.source.c_str(), O_PATH | O_CLOEXEC));
   if (!root) return os_error("open volume " + mount.source);
@@ -52,7 +52,7 @@ Result<UniqueFd> detach(const BindMount& mount) {
   UniqueFd tree(static_cast<int>(
       syscall(SYS_open_tree, root.get(), "",
               AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
-  if (!tree) return os_error("take volume " + mount.source);
+  if (!tree) return os_error("clone the mount of volume " + mount.source);
   if (mount.read_only) {
     mount_attr attr{};
     attr.attr_set = MOUNT_ATTR_RDONLY;
@@ -66,7 +66,7 @@ Result<UniqueFd> detach(const BindMount& mount) {
 
 Result<bool> is_directory(int fd) {
   struct stat st {};
-  if (fstat(fd, &st) != 0) return os_error("look at a volume");
+  if (fstat(fd, &st) != 0) return os_error("stat a volume");
   return S_ISDIR(st.st_mode);
 }
 
@@ -88,8 +88,8 @@ Result<> attach(int tree, const std::string& target) {
   return Done{};
 }
 
-// overlayfs of the machine's root and a private layer. Where the private directory can not be an
-// upper layer (it is itself on an overlay), memory is.
+// overlayfs of the machine's root and a private layer. If the private directory cannot be an upper
+// layer (it is itself on an overlay), a tmpfs is used.
 Result<> overlay(const std::string& directory, const std::string& root) {
   const auto mount_with = [&](const std::string& layers) {
     const std::string options =
@@ -108,10 +108,10 @@ Result<> overlay(const std::string& directory, const std::string& root) {
   CHECK_DONE(make_directories(memory + "/upper"));
   CHECK_DONE(make_directories(memory + "/work"));
   if (mount_with(memory)) return Done{};
-  return os_error("lay a private layer over this machine's files");
+  return os_error("mount a private layer over this machine's files");
 }
 
-// Mounts of the machine that are part of "its files" and would be missing from an overlay of "/".
+// Mounts with files of the machine, which an overlay of "/" does not include.
 std::vector<std::string> visible_mounts() {
   static constexpr std::array<std::string_view, 6> kFiles{"ext4", "xfs",  "btrfs",
                                                           "ext3", "ext2", "zfs"};
@@ -159,11 +159,11 @@ Result<> enter_private_root(const std::string& directory, const std::vector<Bind
   const std::string root = directory + "/root";
   CHECK_DONE(overlay(directory, root));
   for (const std::string& where : visible_mounts()) {
-    // A mount that vanished, or whose place the overlay hides, is no reason not to run.
+    // Ignore mounts that have vanished or whose path the overlay hides.
     if (auto bound = bind_recursively(where, root + where); !bound) continue;
   }
   CHECK_DONE(bind_recursively("/dev", root + "/dev"));
-  // A new one shows the pod's own network devices.
+  // A new sysfs shows the pod's own network devices.
   if (mount("sysfs", (root + "/sys").c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
             nullptr) != 0) {
     CHECK_DONE(bind_recursively("/sys", root + "/sys"));
@@ -176,7 +176,7 @@ Result<> enter_private_root(const std::string& directory, const std::vector<Bind
   CHECK_DONE(make_directories(root + "/tmp"));
   const std::string tmp = directory + "/tmp";
   CHECK_DONE(make_directories(tmp));
-  if (chmod(tmp.c_str(), 01777) != 0) return os_error("open up /tmp");
+  if (chmod(tmp.c_str(), 01777) != 0) return os_error("set the mode of /tmp");
   CHECK_DONE(bind_recursively(tmp, root + "/tmp"));
 
   CHECK_DONE(pivot(root));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives the calling process, which is already in a mount namespace of its own, a private view of
-// the machine's files: what it writes goes to `directory`, volumes appear at their targets, and
-// nothing of it shows outside. Targets are resolved inside the new root, sources beneath their own
-// root, so that no symlink leads out.
+// Gives the calling process, which must have its own mount namespace, a private view of the
+// machine's files: writes go to `directory`, volumes appear at their targets, and nothing is
+// visible outside. Targets are resolved inside the new root, sources beneath their own root, so
+// that no symlink leads out.
 
 #pragma once
 

@@ -32,7 +32,7 @@ std::set<std::string> lines_of(const std::string& path) {
 void remove_tree(const std::string& path) {
   std::error_code error;
   fs::remove_all(path, error);
-  if (error) log::warn("can not remove", {{"path", path}, {"error", error.message()}});
+  if (error) log::warn("cannot remove a directory", {{"path", path}, {"error", error.message()}});
 }
 
 void clear_mounts(const std::string& directory) {
@@ -92,7 +92,7 @@ Result<std::string> SampleVolumes::place(const RuntimeVolume& volume, const std:
   return volume.session ? session_of(volume.handle, partition) : place_cache(volume, partition);
 }
 
-// Recorded before it is made, so that it is found again whatever happens in between.
+// Recorded before it is created, so that it is removed later in any case.
 Result<std::string> SampleVolumes::place_cache(const RuntimeVolume& volume, int partition) {
   std::string path = (volume.path.empty() ? cache_root_ : volume.path) + "/" + volume.handle;
   if (partition > 0) path += "." + std::to_string(partition);
@@ -101,14 +101,14 @@ Result<std::string> SampleVolumes::place_cache(const RuntimeVolume& volume, int 
     std::error_code error;
     if (fs::exists(path, error) && !fs::is_empty(path, error)) {
       return Error{Code::kInvalid, "the cache directory " + path +
-                                       " is there already and not ours; move it away or choose "
+                                       " exists and is not ours; move it away or choose "
                                        "another path for the cache"};
     }
     CHECK_DONE(make_private(directory_ + "/caches"));
     std::ofstream file(record, std::ios::app);
     file << path << "\n";
     file.close();
-    if (!file) return Error{Code::kInternal, "can not write " + record + "; is the disk full?"};
+    if (!file) return Error{Code::kInternal, "cannot write " + record + "; is the disk full?"};
   }
   CHECK_DONE(make_private(path));
   return path;
@@ -135,7 +135,7 @@ void SampleVolumes::collect(const std::set<std::string>& existing) {
   }
   for (const std::string& handle : known) {
     if (existing.contains(handle) || users_.contains(handle)) continue;
-    log::info("removing what a volume left that is gone", {{"volume", handle}});
+    log::info("removing the directories of a volume that is gone", {{"volume", handle}});
     for (const std::string& path : lines_of(record_of(handle))) remove_tree(path);
     remove_tree(record_of(handle));
     remove_tree(directory_ + "/sessions/" + handle);

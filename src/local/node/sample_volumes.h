@@ -2,18 +2,18 @@
 //
 // The volumes of sample sets on this machine (docs/design/0006), by the volume's handle:
 //
-//   <directory>/mounts/<handle>    the files of the set; one mount however many pods read it
-//   <directory>/sessions/<handle>  where node and runtime meet
-//   <path>/<handle>                a cache of the runtime's; recorded in
-//                                  <directory>/caches/<handle>
+//   <directory>/mounts/<handle>    the mount of the set; one for all pods that read it
+//   <directory>/sessions/<handle>  the session directory of node and runtime
+//   <path>/<handle>                a cache of the runtime, recorded in <directory>/caches/<handle>
 //
-// All partitions of a set are on this machine. The runtime of the first serves the mount; that of
-// another, <i>, has its session in <directory>/sessions/<handle>/<i> and its cache in
-// <path>/<handle>.<i>.
+// All partitions of a set are on this machine. The runtime of the first partition serves the mount;
+// the runtime of partition <i> has its session in <directory>/sessions/<handle>/<i> and its cache
+// in <path>/<handle>.<i>.
 //
-// Each use names its user (a pod's uid); release() ends all uses of one. A mount goes with its last
-// user, caches and session when collect() is told that their volume exists no more and nobody uses
-// them. Only directories that were made or found empty here are ever removed. Thread-safe.
+// Each use names its user (a pod's uid); release() ends all uses of a user. A mount is removed with
+// its last user; caches and sessions are removed by collect() when their volume no longer exists
+// and they have no user. Only directories that were created or found empty here are removed.
+// Thread-safe.
 
 #pragma once
 
@@ -32,11 +32,12 @@ namespace paddle::local {
 
 class SampleVolumes {
  public:
-  // Mounts that an earlier node left in the directory are removed.
+  // Removes mounts that an earlier node left in the directory.
   SampleVolumes(std::string directory, std::string cache_root, const Clock& clock);
   ~SampleVolumes();
 
-  // The path of the mount. kUnavailable until the runtime (called `server` in the sentence) serves.
+  // Returns the path of the mount. kUnavailable until the runtime (`server` in the message) serves
+  // it.
   Result<std::string> mount(const std::string& handle, const std::string& server,
                             const std::string& user) EXCLUDES(mutex_);
   Result<std::string> place(const RuntimeVolume& volume, const std::string& user, int partition = 0)
@@ -44,7 +45,7 @@ class SampleVolumes {
   void release(const std::string& user) EXCLUDES(mutex_);
 
   void collect(const std::set<std::string>& existing) EXCLUDES(mutex_);
-  // Unmounts everything at once: whoever still reads gets an error.
+  // Unmounts everything at once: current readers get an error.
   void end() EXCLUDES(mutex_);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Directories only; mounts are tried in test/local.
+// Tests directories only; mounts are tested in test/local.
 
 #include "local/node/sample_volumes.h"
 
@@ -24,7 +24,7 @@ struct SampleVolumesTest : testing::Test {
   SampleVolumes volumes{directory, root, system_clock()};
 };
 
-TEST_F(SampleVolumesTest, CachesStayWithTheirVolumeAndGoWithIt) {
+TEST_F(SampleVolumesTest, CachesExistAsLongAsTheirVolume) {
   const auto own = volumes.place({.handle = "h"}, "pod");
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_EQ(*own, root + "/h");
@@ -44,7 +44,7 @@ TEST_F(SampleVolumesTest, CachesStayWithTheirVolumeAndGoWithIt) {
   EXPECT_FALSE(fs::exists(*given));
 }
 
-TEST_F(SampleVolumesTest, ADirectoryOfSomebodyElseIsNeitherUsedNorRemoved) {
+TEST_F(SampleVolumesTest, AForeignDirectoryIsNeitherUsedNorRemoved) {
   fs::create_directories(scratch.path() + "/home/h");
   std::ofstream(scratch.path() + "/home/h/letter") << "dear";
   const auto refused = volumes.place({.handle = "h", .path = scratch.path() + "/home"}, "pod");
@@ -54,14 +54,14 @@ TEST_F(SampleVolumesTest, ADirectoryOfSomebodyElseIsNeitherUsedNorRemoved) {
   EXPECT_TRUE(fs::exists(scratch.path() + "/home/h/letter"));
 }
 
-TEST_F(SampleVolumesTest, AMountWaitsForItsRuntimeByName) {
+TEST_F(SampleVolumesTest, AMountWaitsForItsRuntimeAndNamesIt) {
   const auto waiting = volumes.mount("h", "set-runtime", "pod");
   ASSERT_TRUE(waiting.is(Code::kUnavailable));
   EXPECT_NE(waiting.error().message.find("waiting for set-runtime"), std::string::npos);
   EXPECT_FALSE(fs::exists(directory + "/mounts/h"));
 }
 
-TEST_F(SampleVolumesTest, EachPartitionHasADirectoryOfItsOwnAndAllGoTogether) {
+TEST_F(SampleVolumesTest, PartitionsHaveTheirOwnDirectoriesAndAreRemovedTogether) {
   std::set<std::string> places;
   for (int partition = 0; partition < 3; ++partition) {
     for (const bool session : {false, true}) {

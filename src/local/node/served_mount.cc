@@ -18,13 +18,13 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAttachLimit{10'000};
 constexpr milliseconds kUnmountGrace{0};
-// A successor is looked for often at first: readers wait.
+// A successor is polled often at first: readers wait.
 constexpr milliseconds kSoon{20};
 constexpr milliseconds kLater{200};
 constexpr int kSoonTries = 250;
 constexpr std::size_t kChannels = 2;
 
-// Until the other end hangs up, or `stop`.
+// Returns when the peer closes the connection, or at `stop`.
 void wait_for_end(int link, std::stop_token stop) {
   const UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const std::stop_callback on_stop(stop, [&] { ::eventfd_write(wake.get(), 1); });
@@ -73,11 +73,11 @@ void ServedMount::run(std::stop_token stop) {
   }
 }
 
-// Returns when a runtime that had taken the mount over is gone.
+// Returns when the runtime that served the mount is gone.
 Result<> ServedMount::serve(std::stop_token stop) {
   if (!agreed_) {
     if (::access((session_ + "/attach.sock").c_str(), F_OK) != 0) {
-      return Error{Code::kUnavailable, "nobody listens yet"};
+      return Error{Code::kUnavailable, "no runtime listens yet"};
     }
     CHECK_DONE(mount());
   }
@@ -113,7 +113,7 @@ Result<> ServedMount::mount() {
 void ServedMount::unmount() {
   if (!mounted_.channel) return;
   if (auto done = fuse::unmount(mounted_.point, mounted_.device, kUnmountGrace, clock_); !done) {
-    log::error("can not unmount", {{"path", point_}, {"reason", done.error().message}});
+    log::error("cannot unmount", {{"path", point_}, {"reason", done.error().message}});
   }
   clones_.clear();
   mounted_ = {};

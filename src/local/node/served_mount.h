@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One mount of a sample set on this machine, served by a runtime that may come, die and come back.
-// A thread waits for a runtime in the session directory, mounts, hands it the connection, and when
-// it is gone hands the same connection to its successor: readers wait meanwhile, no read fails.
+// One mount of a sample set on this machine, served by a runtime that may end and come back. A
+// thread waits for a runtime in the session directory, mounts, attaches the connection to it, and
+// when the runtime is gone attaches the same connection to its successor: readers wait meanwhile,
+// no read fails.
 //
-// Until a runtime has answered for the first time nothing is mounted, so nobody can get stuck on
-// it. The descriptors are held here for as long as the mount lives. The destructor unmounts;
-// whoever still reads then gets an error. Thread-safe.
+// Nothing is mounted before a runtime answers for the first time, so that no process can block on
+// the mount. This object holds the descriptors while the mount exists. The destructor unmounts;
+// current readers get an error. Thread-safe.
 
 #pragma once
 
@@ -26,12 +27,12 @@ namespace paddle::local {
 
 class ServedMount {
  public:
-  // `name` is what the runtime knows the mount by.
+  // `name` identifies the mount for the runtime.
   ServedMount(std::string point, std::string session, std::string name, const Clock& clock);
   ~ServedMount();
 
   const std::string& point() const { return point_; }
-  // Done once the files can be seen; the reason why not yet otherwise (kUnavailable).
+  // Done once the files are visible; otherwise kUnavailable with the reason.
   Result<> ready() const EXCLUDES(mutex_);
 
  private:
@@ -45,14 +46,14 @@ class ServedMount {
   const std::string name_;
   const Clock& clock_;
 
-  // Only the thread's, and the destructor's after it.
+  // Used by the thread, and by the destructor after it.
   fuse::Mounted mounted_{};
   std::vector<UniqueFd> clones_{};
   std::optional<fuse::Negotiated> agreed_{};
 
   mutable Mutex mutex_;
   bool ready_ GUARDED_BY(mutex_) = false;
-  std::string why_not_ GUARDED_BY(mutex_){"nobody listens yet"};
+  std::string why_not_ GUARDED_BY(mutex_){"no runtime listens yet"};
 
   std::jthread thread_;
 };

@@ -48,7 +48,7 @@ void refuse(net::ScriptedConnection& wire, int status, const std::string& code) 
 FakeS3::FakeS3(S3Credentials credentials, Script script, net::ScriptedServer::On where)
     : credentials_(std::move(credentials)),
       script_(std::move(script)),
-      imposter_(
+      server_(
           [this](const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
             if (!script_ || !script_(request, wire)) answer(request, wire);
           },

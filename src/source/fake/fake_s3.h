@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Enough of an S3 server for tests, over real sockets: ListObjectsV2 in pages, GET with Range and
-// If-Match. Refuses a request whose signature is not the one that the credentials give. A script
-// may answer in its place.
+// A minimal S3 server for tests, over real sockets: ListObjectsV2 in pages, GET with Range and
+// If-Match. Rejects requests whose signature does not match the credentials. A script may answer
+// requests instead.
 
 #pragma once
 
@@ -19,20 +19,21 @@ namespace paddle::source {
 
 class FakeS3 {
  public:
-  // True: it has answered.
+  // True: the script has answered.
   using Script =
       std::function<bool(const net::ReceivedRequest& request, net::ScriptedConnection& wire)>;
 
-  // `where`: on loopback, or on every address of this machine, for pods with networks of their own.
+  // `where`: listens on loopback, or on every address of this machine, for pods with their own
+  // network.
   explicit FakeS3(S3Credentials credentials = {}, Script script = {},
                   net::ScriptedServer::On where = net::ScriptedServer::On::kLoopback);
 
-  std::string url(const std::string& host = "127.0.0.1") const { return imposter_.url(host); }
+  std::string url(const std::string& host = "127.0.0.1") const { return server_.url(host); }
   void put(const std::string& key, std::string bytes) EXCLUDES(mutex_);
-  // Listed with that size, whatever it holds.
+  // Adds an object that is listed with that size, regardless of its content.
   void put_as_if(const std::string& key, std::uint64_t listed_size) EXCLUDES(mutex_);
   void remove(const std::string& key) EXCLUDES(mutex_);
-  std::vector<net::ReceivedRequest> seen() { return imposter_.seen(); }
+  std::vector<net::ReceivedRequest> seen() { return server_.seen(); }
 
   static constexpr const char* kBucket = "bucket";
 
@@ -54,7 +55,7 @@ class FakeS3 {
   Mutex mutex_;
   std::map<std::string, Version> objects_ GUARDED_BY(mutex_);
   int versions_ GUARDED_BY(mutex_) = 0;
-  net::ScriptedServer imposter_;  // last: its threads use the rest
+  net::ScriptedServer server_;  // last: its threads use the rest
 };
 
 }  // namespace paddle::source

@@ -164,20 +164,20 @@ Result<> SamplefsNodeEngine::run(const JobRequest& job, const ProgressSink& repo
 Result<> SamplefsNodeEngine::publish(const std::string& job, bool is_sync,
                                      data::IndexBuilder& next) {
   const IndexPtr before = files_->current();
-  const data::Publication publication = data::next_after(*before, job, is_sync);
-  const std::string file = files_on_disk_.file(publication.generation);
-  CHECK_DONE(next.write(file, publication));
+  const data::GenerationInfo info = data::next_after(*before, job, is_sync);
+  const std::string file = files_on_disk_.file(info.generation);
+  CHECK_DONE(next.write(file, info));
   TRY(const IndexPtr index, data::Index::open(file));
   sources_.learn(*index);
   files_->switch_to(index);
   sessions_->announce();
   before_ = is_sync ? before : nullptr;
   drop_unreferenced_blocks();
-  files_on_disk_.prune(publication.generation);
+  files_on_disk_.prune(info.generation);
   sources_.forget_keys(*index, *before);
   cached_.invalidate();
   const auto totals = index->totals();
-  log::info("new generation", {{"generation", publication.generation},
+  log::info("new generation", {{"generation", info.generation},
                                {"job", job},
                                {"files", totals.files},
                                {"bytes", totals.bytes},

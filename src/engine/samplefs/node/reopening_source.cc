@@ -202,13 +202,13 @@ Result<source::Listed> ReopeningSource::list(const source::ObjectSink& sink, std
 }
 
 Result<> ReopeningSource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                               std::span<std::byte> into, const source::Wait& wait) {
+                               std::span<std::byte> into, const source::CallContext& context) {
   TRY(const OpenedPtr opened, current());
-  auto done = opened->source->read(path, etag, offset, into, wait);
+  auto done = opened->source->read(path, etag, offset, into, context);
   if (!refused(done)) return done;
   const OpenedPtr next = successor_of(opened);
   if (!next) return done;
-  return next->source->read(path, etag, offset, into, wait);
+  return next->source->read(path, etag, offset, into, context);
 }
 
 }  // namespace paddle::engine::samplefs

@@ -51,7 +51,8 @@ class ReopeningSource final : public source::Source {
   Result<source::Listed> list(const source::ObjectSink& sink, std::stop_token stop) override
       EXCLUDES(mutex_);
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
-                std::span<std::byte> into, const source::Wait& wait) override EXCLUDES(mutex_);
+                std::span<std::byte> into, const source::CallContext& context) override
+      EXCLUDES(mutex_);
 
  private:
   struct Opened {

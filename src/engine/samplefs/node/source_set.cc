@@ -58,7 +58,7 @@ void SourceSet::forget_keys(const Index& now, const Index& before) const {
 }
 
 Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::byte> into,
-                         const source::Wait& wait) {
+                         const source::CallContext& context) {
   std::shared_ptr<ReopeningSource> source = own_;
   if (block.origin != 0) {
     Lock lock(mutex_);
@@ -66,7 +66,7 @@ Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::
     if (known == others_.end()) return Error{Code::kInternal, "a source that nobody has named"};
     source = known->second;
   }
-  return source->read(block.object, block.etag, block.offset, into, wait);
+  return source->read(block.object, block.etag, block.offset, into, context);
 }
 
 }  // namespace paddle::engine::samplefs

@@ -45,7 +45,7 @@ class SourceSet final : public ::paddle::samplefs::Sources {
                    const ::paddle::samplefs::Index& before) const;
 
   Result<> read(const ::paddle::samplefs::Block& block, std::span<std::byte> into,
-                const source::Wait& wait) override EXCLUDES(mutex_);
+                const source::CallContext& context) override EXCLUDES(mutex_);
 
  private:
   std::shared_ptr<ReopeningSource> reader_of(const ::paddle::samplefs::Origin& origin) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/machine/home.h"
+#include "local/machine/cluster_directory.h"
 
 #include <filesystem>
 
@@ -15,33 +15,33 @@
 namespace paddle::local {
 namespace {
 
-class HomeTest : public testing::Test {
+class ClusterDirectoryTest : public testing::Test {
  protected:
   const Scratch scratch_{};
   const std::string top_ = scratch_.path();
-  Home home_{.directory = top_ + "/a/b"};
+  ClusterDirectory directory_{.path = top_ + "/a/b"};
 };
 
-TEST_F(HomeTest, IsMadePrivateWithItsParents) {
-  ASSERT_TRUE(make_home(home_));
-  ASSERT_TRUE(make_home(home_)) << "again";
+TEST_F(ClusterDirectoryTest, IsCreatedPrivateWithItsParents) {
+  ASSERT_TRUE(make_cluster_directory(directory_));
+  ASSERT_TRUE(make_cluster_directory(directory_)) << "again";
   struct stat info {};
-  ASSERT_EQ(::stat(home_.directory.c_str(), &info), 0);
+  ASSERT_EQ(::stat(directory_.path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
-  EXPECT_TRUE(make_home({.directory = "relative"}).is(Code::kInvalid));
-  const auto refused = make_home({.directory = "/proc/nothing/here"});
+  EXPECT_TRUE(make_cluster_directory({.path = "relative"}).is(Code::kInvalid));
+  const auto refused = make_cluster_directory({.path = "/proc/nothing/here"});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, testing::HasSubstr("--directory"));
 }
 
-TEST_F(HomeTest, HasOneKeeperWhoIsKnownUntilItEnds) {
-  ASSERT_TRUE(make_home(home_));
-  EXPECT_FALSE(keeper_of(home_));
+TEST_F(ClusterDirectoryTest, HasOneLockHolderUntilThatEnds) {
+  ASSERT_TRUE(make_cluster_directory(directory_));
+  EXPECT_FALSE(find_lock_holder(directory_));
   int ready[2], enough[2];
   ASSERT_EQ(::pipe(ready) + ::pipe(enough), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const auto lock = keep(home_);
+    const auto lock = lock_cluster_directory(directory_);
     const char byte = lock ? 'y' : 'n';
     if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
     char end = 0;
@@ -51,18 +51,18 @@ TEST_F(HomeTest, HasOneKeeperWhoIsKnownUntilItEnds) {
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   ASSERT_EQ(byte, 'y');
-  EXPECT_TRUE(keep(home_).is(Code::kAlreadyExists));
-  const auto keeper = keeper_of(home_);
-  ASSERT_TRUE(keeper);
-  EXPECT_EQ(keeper->pid, child);
+  EXPECT_TRUE(lock_cluster_directory(directory_).is(Code::kAlreadyExists));
+  const auto holder = find_lock_holder(directory_);
+  ASSERT_TRUE(holder);
+  EXPECT_EQ(holder->pid, child);
   ::close(enough[1]);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_FALSE(keeper_of(home_));
-  EXPECT_TRUE(keep(home_));
+  EXPECT_FALSE(find_lock_holder(directory_));
+  EXPECT_TRUE(lock_cluster_directory(directory_));
   for (const int fd : {ready[0], ready[1], enough[0]}) ::close(fd);
 }
 
-TEST(PodEnvironment, IsFourNamesOfOursAndFindsOurPrograms) {
+TEST(PodEnvironment, InheritsFourVariablesAndFindsOurPrograms) {
   EXPECT_EQ(pod_environment({{"PATH", "/bin"}, {"HOME", "/h"}, {"TZ", "UTC"}, {"SECRET", "x"}},
                             "/opt/bin"),
             (std::map<std::string, std::string>{

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cells of table.h: functions from an object to what stands in one column. They take any JSON,
-// also one whose fields have unexpected types, and never fail: what can not be said is "".
+// The cells of table.h: functions from an object to the value of one column. They accept any JSON,
+// also with fields of unexpected types, and never fail: a missing value is "".
 
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/api_server/form.h"
+#include "local/api_server/representation.h"
 
 #include <nlohmann/json.hpp>
 
@@ -23,7 +23,7 @@ std::string_view cut(std::string_view& rest, char separator) {
   return part;
 }
 
-std::optional<Form::Shape> shape_of(std::string_view range) {
+std::optional<Representation::Shape> shape_of(std::string_view range) {
   const std::string_view type = cut(range, ';');
   if (type != "application/json" && type != "*/*" && type != "application/*") return std::nullopt;
   std::string_view as, group, version;
@@ -33,44 +33,46 @@ std::optional<Form::Shape> shape_of(std::string_view range) {
     if (parameter.starts_with("g=")) group = parameter.substr(2);
     if (parameter.starts_with("v=")) version = parameter.substr(2);
   }
-  if (as.empty()) return Form::Shape::kWhole;
+  if (as.empty()) return Representation::Shape::kWhole;
   if (group != "meta.k8s.io" || version != "v1") return std::nullopt;
-  if (as == "Table") return Form::Shape::kTable;
+  if (as == "Table") return Representation::Shape::kTable;
   if (as == "PartialObjectMetadata" || as == "PartialObjectMetadataList") {
-    return Form::Shape::kMetadata;
+    return Representation::Shape::kMetadata;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Form> read_accept(std::string_view accept, std::string_view include_object) {
-  Form form;
-  if (include_object == "Object") form.rows = RowObject::kWhole;
-  if (include_object == "None") form.rows = RowObject::kNone;
-  if (trim(accept).empty()) return form;
+std::optional<Representation> parse_accept(std::string_view accept,
+                                           std::string_view include_object) {
+  Representation representation;
+  if (include_object == "Object") representation.rows = RowObject::kWhole;
+  if (include_object == "None") representation.rows = RowObject::kNone;
+  if (trim(accept).empty()) return representation;
   while (!accept.empty()) {
     if (const auto shape = shape_of(cut(accept, ','))) {
-      form.shape = *shape;
-      return form;
+      representation.shape = *shape;
+      return representation;
     }
   }
   return std::nullopt;
 }
 
-Json shaped(const Kind& kind, Json object, const Form& form, WallTime now) {
-  if (form.shape == Form::Shape::kWhole) return object;
-  if (form.shape == Form::Shape::kMetadata) return partial(object);
+Json represent(const Kind& kind, Json object, const Representation& representation, WallTime now) {
+  if (representation.shape == Representation::Shape::kWhole) return object;
+  if (representation.shape == Representation::Shape::kMetadata) return partial(object);
   Json table = empty_table(kind, kube::meta_text(object, "resourceVersion"));
-  table["rows"].push_back(table_row(kind, object, form.rows, now));
+  table["rows"].push_back(table_row(kind, object, representation.rows, now));
   return table;
 }
 
-std::string shaped_text(const Kind& kind, std::string_view body, const Form& form, WallTime now) {
-  if (form.shape == Form::Shape::kWhole) return std::string(body);
+std::string represent_text(const Kind& kind, std::string_view body,
+                           const Representation& representation, WallTime now) {
+  if (representation.shape == Representation::Shape::kWhole) return std::string(body);
   auto object = api::parse_json(body);
   if (!object) return std::string(body);
-  return api::dump_json(shaped(kind, *std::move(object), form, now));
+  return api::dump_json(represent(kind, *std::move(object), representation, now));
 }
 
 }  // namespace paddle::local

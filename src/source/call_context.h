@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long a caller waits for an answer: until somebody stops it, and until a moment when there is
-// one. The moment is absolute, so that attempts, pauses and fallbacks share it. A value.
+// Cancellation and deadline of one call. The deadline is absolute, so that attempts, pauses and
+// fallbacks share it. A value.
 
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace paddle::source {
 
-struct Wait {
-  // A stop token alone is a wait without a deadline.
-  Wait(std::stop_token by = {}, BootTime deadline = BootTime::max())
+struct CallContext {
+  // A stop token alone means no deadline.
+  CallContext(std::stop_token by = {}, BootTime deadline = BootTime::max())
       : stop(std::move(by)), until(deadline) {}
 
   std::stop_token stop;
   BootTime until;
 
   bool limited() const { return until != BootTime::max(); }
-  // Zero when the time is over; the longest duration there is without a deadline.
+  // Remaining time: zero after the deadline, the maximum duration without one.
   std::chrono::nanoseconds left(const Clock& clock) const {
     if (!limited()) return std::chrono::nanoseconds::max();
     const BootTime now = clock.boot();

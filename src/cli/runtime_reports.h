@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks the cache runtimes of a SampleSet for their own figures, through their API
-// (docs/design/0006: the names of pods and Secret, the port). One that does not answer says why;
-// the others count.
+// Fetches the status of the cache runtimes of a SampleSet through their API (docs/design/0006: the
+// names of pods and Secret, the port). A runtime that does not answer has an error instead.
 
 #pragma once
 
@@ -17,13 +16,13 @@
 
 namespace paddle::cli {
 
-struct RuntimeFigures {
+struct RuntimeReport {
   std::string pod{};
   std::optional<runtime::StatusReport> report{};
-  std::string error{};  // why there is no report
+  std::string error{};  // set when there is no report
 };
 
 // In the order of the partitions; empty when the set has no runtime pods yet.
-Result<std::vector<RuntimeFigures>> runtimes_of(Session& session, const api::Json& set);
+Result<std::vector<RuntimeReport>> fetch_runtime_reports(Session& session, const api::Json& set);
 
 }  // namespace paddle::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/api_server/cells.h"
+#include "local/api_server/table_cells.h"
 
 #include <map>
 
@@ -38,7 +38,7 @@ std::string age_of(const std::string& time, WallTime now) {
 }
 
 // Why a container does not run, in one word; empty when it does.
-std::string trouble_of(const Json& container) {
+std::string failure_reason(const Json& container) {
   if (const auto waiting = text(container, {"state", "waiting", "reason"}); !waiting.empty()) {
     return waiting;
   }
@@ -113,26 +113,27 @@ Json pod_status(const Json& pod, WallTime) {
   for (const Json& condition : list(pod, {"status", "conditions"})) {
     if (text(condition, {"reason"}) == "SchedulingGated") word = "SchedulingGated";
   }
-  if (const auto reason = text(pod, {"status", "reason"}); !reason.empty()) word = reason;
+  if (const auto pod_reason = text(pod, {"status", "reason"}); !pod_reason.empty())
+    word = pod_reason;
   bool initializing = false;
   const Json& inits = list(pod, {"status", "initContainerStatuses"});
   for (size_t i = 0; i < inits.size() && !initializing; ++i) {
-    const std::string trouble = trouble_of(inits[i]);
+    const std::string reason = failure_reason(inits[i]);
     if (find_at(inits[i], {"state", "terminated"}) &&
         number(inits[i], {"state", "terminated", "exitCode"}) == 0) {
       continue;
     }
     initializing = true;
-    word = trouble.empty() || trouble == "PodInitializing"
+    word = reason.empty() || reason == "PodInitializing"
                ? "Init:" + std::to_string(i) + "/" + std::to_string(inits.size())
-               : "Init:" + trouble;
+               : "Init:" + reason;
   }
   if (!initializing) {
     bool running = false;
     const Json& statuses = list(pod, {"status", "containerStatuses"});
     for (auto status = statuses.rbegin(); status != statuses.rend(); ++status) {
-      const std::string trouble = trouble_of(*status);
-      if (!trouble.empty()) word = trouble;
+      const std::string reason = failure_reason(*status);
+      if (!reason.empty()) word = reason;
       if (find_at(*status, {"state", "running"})) running = true;
     }
     if (word == "Completed" && running) word = "Running";

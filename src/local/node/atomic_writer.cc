@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/node/file_set.h"
+#include "local/node/atomic_writer.h"
 
 #include <charconv>
 #include <filesystem>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kVersionPrefix = "..v";
 constexpr const char* kData = "..data";
 
-// What an object calls a key must not lead out of its directory, nor be taken for our own names.
+// A key must not lead out of its directory nor collide with our own names.
 bool plain(const std::string& name) {
   return !name.empty() && name != "." && !name.starts_with("..") &&
          name.find('/') == std::string::npos;
@@ -45,7 +45,7 @@ std::string target_of(const std::string& link) {
   return fs::read_symlink(link, error).string();
 }
 
-// By one rename, also over a file.
+// Replaces a link or file by one rename.
 Result<> point_link(const std::string& directory, const std::string& name,
                     const std::string& target) {
   const std::string link = directory + "/" + name;
@@ -77,7 +77,7 @@ std::string version_after(const std::string& current) {
   return std::string(kVersionPrefix) + std::to_string(number + 1);
 }
 
-// Names that are not wanted any more, and versions before this one.
+// Removes other names and older versions.
 void sweep(const std::string& directory, const std::string& version,
            const std::map<std::string, std::string>& files) {
   std::set<fs::path> leaving;
@@ -112,7 +112,7 @@ Result<> replace_files(const std::string& directory,
     version = version_after(version);
     const std::string fresh = directory + "/" + version;
     std::error_code error;
-    fs::remove_all(fresh, error);  // half of it, by one that was killed
+    fs::remove_all(fresh, error);  // left incomplete by a killed process
     CHECK_DONE(make_directory(fresh, modes.directory));
     for (const auto& [name, text] : files) {
       CHECK_DONE(write_file(fresh + "/" + name, text, modes.file));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/node/file_set.h"
+#include "local/node/atomic_writer.h"
 
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FileSetTest : public testing::Test {
+class AtomicWriterTest : public testing::Test {
  protected:
   void replace(const std::map<std::string, std::string>& files, FileModes modes = {}) {
     const auto done = replace_files(directory_, files, modes);
@@ -46,7 +46,7 @@ class FileSetTest : public testing::Test {
   const std::string directory_ = scratch_.path() + "/volume";
 };
 
-TEST_F(FileSetTest, HoldsTheFilesAndNoOthers) {
+TEST_F(AtomicWriterTest, WritesTheGivenFilesAndNoOthers) {
   replace({{"a", "1"}, {"b", ""}});
   EXPECT_EQ(text("a"), "1");
   EXPECT_EQ(text("b"), "");
@@ -58,7 +58,7 @@ TEST_F(FileSetTest, HoldsTheFilesAndNoOthers) {
   EXPECT_EQ(names(), (std::set<std::string>{"..data", "..v3"}));
 }
 
-TEST_F(FileSetTest, WhoOpenedTheDataSeesOneVersion) {
+TEST_F(AtomicWriterTest, AnOpenDataDirectoryShowsOneVersion) {
   replace({{"a", "1"}, {"b", "1"}});
   const UniqueFd before(open((directory_ + "/a").c_str(), O_RDONLY | O_CLOEXEC));
   replace({{"a", "2"}, {"b", "2"}});
@@ -69,13 +69,13 @@ TEST_F(FileSetTest, WhoOpenedTheDataSeesOneVersion) {
   EXPECT_EQ(text("..data/a") + text("..data/b"), "22");
 }
 
-TEST_F(FileSetTest, WritesNothingWhenNothingChanged) {
+TEST_F(AtomicWriterTest, WritesNothingWhenNothingChanged) {
   replace({{"a", "1"}});
   replace({{"a", "1"}});
   EXPECT_EQ(fs::read_symlink(directory_ + "/..data"), "..v1");
 }
 
-TEST_F(FileSetTest, TakesOverPlainFilesAndWhatAKilledOneLeft) {
+TEST_F(AtomicWriterTest, ReplacesPlainFilesAndLeftoversOfAKilledWriter) {
   fs::create_directories(directory_ + "/..v1");
   std::ofstream(directory_ + "/..v1/half") << "x";
   std::ofstream(directory_ + "/a") << "old";
@@ -86,14 +86,14 @@ TEST_F(FileSetTest, TakesOverPlainFilesAndWhatAKilledOneLeft) {
   EXPECT_FALSE(fs::exists(directory_ + "/..v1/half"));
 }
 
-TEST_F(FileSetTest, SecretsAreTheOwnersAlone) {
+TEST_F(AtomicWriterTest, SecretsAreReadableByTheirOwnerOnly) {
   replace({{"key", "hidden"}}, {.directory = 0700, .file = 0600});
   EXPECT_EQ(mode("key"), 0600u);
   EXPECT_EQ(mode("..data"), 0700u);
   EXPECT_EQ(mode(""), 0700u);
 }
 
-TEST_F(FileSetTest, ANameThatLeadsElsewhereChangesNothing) {
+TEST_F(AtomicWriterTest, RejectsANameThatLeadsElsewhere) {
   replace({{"a", "1"}});
   for (const char* name : {"", ".", "..", "../x", "x/y", "..data", "..v9"}) {
     const auto done = replace_files(directory_, {{"a", "2"}, {name, "x"}}, {});

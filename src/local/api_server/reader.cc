@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/api_server/reading.h"
+#include "local/api_server/reader.h"
 
 #include <charconv>
 
@@ -21,7 +21,7 @@ struct Page {
   std::uint64_t limit = 0;  // 0: everything
 };
 
-// {"rev":7,"ns":"a","name":"b"} in base64: opaque to clients, checked when it comes back.
+// {"rev":7,"ns":"a","name":"b"} in base64: opaque to clients, validated when it is used.
 std::string continue_token(std::uint64_t revision, const ObjectKey& last) {
   return base64_encode(api::dump_json({{"rev", revision}, {"ns", last.ns}, {"name", last.name}}));
 }
@@ -46,23 +46,24 @@ Reply too_large(std::uint64_t asked, std::uint64_t latest) {
                  {}, {{"ResourceVersionTooLarge", "Too large resource version", ""}});
 }
 
-// Collects what the storage gives into the text of one answer.
+// Collects objects of the storage into the text of one reply.
 class Listing {
  public:
-  Listing(const Kind& kind, const Form& form, WallTime now) : kind_(kind), form_(form), now_(now) {}
+  Listing(const Kind& kind, const Representation& representation, WallTime now)
+      : kind_(kind), representation_(representation), now_(now) {}
 
   void add(std::string_view body, const Json* parsed) {
     if (count_++ > 0) items_ += ",";
-    if (form_.shape == Form::Shape::kWhole) {
+    if (representation_.shape == Representation::Shape::kWhole) {
       items_ += body;
       return;
     }
     const Json& object = *parsed;
-    items_ += api::dump_json(form_.shape == Form::Shape::kTable
-                                 ? table_row(kind_, object, form_.rows, now_)
+    items_ += api::dump_json(representation_.shape == Representation::Shape::kTable
+                                 ? table_row(kind_, object, representation_.rows, now_)
                                  : partial(object));
   }
-  bool needs_json() const { return form_.shape != Form::Shape::kWhole; }
+  bool needs_json() const { return representation_.shape != Representation::Shape::kWhole; }
   std::uint64_t count() const { return count_; }
 
   std::string text(const Json& meta) const {
@@ -70,24 +71,24 @@ class Listing {
               {"apiVersion", kind_.resource.api_version()},
               {"metadata", meta}};
     const char* field = "items";
-    if (form_.shape == Form::Shape::kMetadata) {
+    if (representation_.shape == Representation::Shape::kMetadata) {
       head["kind"] = "PartialObjectMetadataList";
       head["apiVersion"] = "meta.k8s.io/v1";
     }
-    if (form_.shape == Form::Shape::kTable) {
+    if (representation_.shape == Representation::Shape::kTable) {
       head = empty_table(kind_, "");
       head["metadata"] = meta;
       head.erase("rows");
       field = "rows";
     }
     std::string out = api::dump_json(head);
-    out.pop_back();  // the closing brace comes after the items, which are text already
+    out.pop_back();  // the closing brace follows the items, which are text already
     return out + ",\"" + field + "\":[" + items_ + "]}\n";
   }
 
  private:
   const Kind& kind_;
-  const Form& form_;
+  const Representation& representation_;
   const WallTime now_;
   std::string items_{};
   std::uint64_t count_ = 0;
@@ -104,25 +105,25 @@ std::optional<std::uint64_t> parse_revision(const std::string& text) {
   return good ? std::optional(value) : std::nullopt;
 }
 
-Reply Reader::get(const Kind& kind, const ObjectKey& key, const std::string& sub,
-                  const Form& form) {
-  const About who = about(kind.resource, key.name);
+Reply Reader::get(const Kind& kind, const ObjectKey& key, const std::string& subresource,
+                  const Representation& representation) {
+  const StatusDetails details = status_details(kind.resource, key.name);
   auto body = storage_.get(collection_of(kind.resource), key);
-  if (!body) return failure(body.error(), who);
+  if (!body) return failure(body.error(), details);
   if (!*body) {
     return failure({Code::kNotFound, qualified(kind.resource) + " \"" + key.name + "\" not found"},
-                   who);
+                   details);
   }
-  if (sub == "scale") {
+  if (subresource == "scale") {
     auto object = api::parse_json(**body);
-    if (!object) return failure(object.error(), who);
+    if (!object) return failure(object.error(), details);
     return json_reply(200, kube::scale_of(*object));
   }
-  return {.body = shaped_text(kind, **body, form, clock_.wall()) + "\n"};
+  return {.body = represent_text(kind, **body, representation, clock_.wall()) + "\n"};
 }
 
 Reply Reader::list(const Kind& kind, const std::string& ns, const Target& target,
-                   const Form& form) {
+                   const Representation& representation) {
   const auto selector = kube::Selector::parse(target["labelSelector"], target["fieldSelector"]);
   if (!selector) return bad_request(selector.error().message);
   Page page{.range = {.collection = collection_of(kind.resource), .ns = ns}};
@@ -143,7 +144,7 @@ Reply Reader::list(const Kind& kind, const std::string& ns, const Target& target
   const std::uint64_t asked = std::max(*revision, page.range.revision);
   if (asked > *latest) return too_large(asked, *latest);
 
-  Listing listing(kind, form, clock_.wall());
+  Listing listing(kind, representation, clock_.wall());
   const bool selects = !target["labelSelector"].empty() || !target["fieldSelector"].empty();
   ObjectKey last;
   bool more = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/cluster/stateful_sets.h"
+#include "local/cluster/stateful_set_controller.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,21 +17,21 @@ namespace kinds = kube::resources;
 
 constexpr const char* kByOwner = "controller-uid";
 
-class StatefulSets {
+class StatefulSetController {
  public:
-  explicit StatefulSets(const controllers::ControllerContext& around)
-      : cluster_(around.cluster),
-        events_(around.events),
-        sets_(around.informers.of<StatefulSet>(kinds::kStatefulSets, {},
-                                               {"stateful-set", decode_stateful_set})),
-        pods_(around.informers.of<MemberPod>(kinds::kPods, {.label_selector = kPodNameLabel},
-                                             {"member-pod", decode_member_pod})) {
+  explicit StatefulSetController(const controllers::ControllerContext& context)
+      : cluster_(context.cluster),
+        events_(context.events),
+        sets_(context.informers.of<StatefulSet>(kinds::kStatefulSets, {},
+                                                {"stateful-set", decode_stateful_set})),
+        pods_(context.informers.of<MemberPod>(kinds::kPods, {.label_selector = kPodNameLabel},
+                                              {"member-pod", decode_member_pod})) {
     pods_.add_index(kByOwner, [](const MemberPod& member) {
       const auto* owner = member.pod.meta.controller();
       return owner ? std::vector{owner->uid} : std::vector<std::string>{};
     });
-    controllers::for_kind(sets_, around.queue);
-    controllers::watches(pods_, around.queue, [](const MemberPod& member) {
+    controllers::for_kind(sets_, context.queue);
+    controllers::watches(pods_, context.queue, [](const MemberPod& member) {
       const auto key = controllers::controlling_key(member.pod.meta, kinds::kStatefulSets);
       return key ? std::vector{*key} : std::vector<ObjectKey>{};
     });
@@ -65,16 +65,17 @@ class StatefulSets {
     auto made = cluster_.create(kinds::kPods, member_pod(set, a.index), call);
     if (made.is(Code::kAlreadyExists)) return adopt({set.meta.key.ns, name}, set, call);
     if (!made) {
-      tell(set, kube::EventKind::kWarning, "FailedCreate",
-           "can not create pod " + name + ": " + made.error().message);
+      record_event(set, kube::EventKind::kWarning, "FailedCreate",
+                   "cannot create pod " + name + ": " + made.error().message);
       return std::move(made).error().in("create pod " + name);
     }
     pods_.acknowledge(*made);
-    tell(set, kube::EventKind::kNormal, "SuccessfulCreate", "created pod " + name);
+    record_event(set, kube::EventKind::kNormal, "SuccessfulCreate", "created pod " + name);
     return Done{};
   }
 
-  // A namesake: ours when an answer was lost, somebody else's otherwise.
+  // A pod of that name exists: it is ours if the reply to our create was lost; otherwise it is a
+  // conflict.
   Result<> adopt(const ObjectKey& key, const StatefulSet& set, const kube::Call& call) {
     TRY(const Json found, cluster_.get(kinds::kPods, key, call));
     TRY(const api::Meta meta, api::decode_meta(found));
@@ -83,16 +84,16 @@ class StatefulSets {
       pods_.acknowledge(found);
       return Done{};
     }
-    return Error{Code::kConflict, "a pod named " + key.name +
-                                      " is there already and belongs to somebody else; remove it"};
+    return Error{Code::kConflict,
+                 "a pod named " + key.name + " exists and does not belong to this set; remove it"};
   }
 
   Result<> remove(const DeleteMember& a, const StatefulSet& set, const kube::Call& call) {
     auto removed = cluster_.remove(kinds::kPods, a.key, {.uid = a.uid}, call);
     if (removed.is(Code::kNotFound) || removed.is(Code::kConflict)) return Done{};
     if (!removed) return std::move(removed).error().in("delete pod " + a.key.name);
-    tell(set, kube::EventKind::kNormal, "SuccessfulDelete",
-         "deleted pod " + a.key.name + ": " + a.why);
+    record_event(set, kube::EventKind::kNormal, "SuccessfulDelete",
+                 "deleted pod " + a.key.name + ": " + a.why);
     return Done{};
   }
 
@@ -110,7 +111,8 @@ class StatefulSets {
     return Done{};
   }
 
-  void tell(const StatefulSet& set, kube::EventKind kind, const char* reason, std::string message) {
+  void record_event(const StatefulSet& set, kube::EventKind kind, const char* reason,
+                    std::string message) {
     events_.event(
         {.api_version = "apps/v1", .kind = "StatefulSet", .key = set.meta.key, .uid = set.meta.uid},
         kind, reason, std::move(message));
@@ -124,10 +126,11 @@ class StatefulSets {
 
 }  // namespace
 
-controllers::Reconcile make_stateful_sets(const controllers::ControllerContext& around) {
-  auto keeper = std::make_shared<StatefulSets>(around);
-  return
-      [keeper](const ObjectKey& key, std::stop_token stop) { return keeper->reconcile(key, stop); };
+controllers::Reconcile make_stateful_set_controller(const controllers::ControllerContext& context) {
+  auto controller = std::make_shared<StatefulSetController>(context);
+  return [controller](const ObjectKey& key, std::stop_token stop) {
+    return controller->reconcile(key, stop);
+  };
 }
 
 }  // namespace paddle::local

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In place of the registrar in a build without gRPC.
+// Replaces the registrar in a build without gRPC.
 #include "csi/registrar.h"
 
 namespace paddle::csi {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Writer does by itself: the first objects of a new server, and tidying from time to time.
+// What Writer does without a request: creates the default namespaces and collects garbage.
 #include <nlohmann/json.hpp>
 
 #include "kube/rules/object_rules.h"
@@ -10,7 +10,7 @@
 namespace paddle::local {
 namespace {
 
-constexpr std::chrono::hours kEventLife{1};  // as long as the real server keeps them
+constexpr std::chrono::hours kEventLife{1};  // as on a real server
 
 WallTime last_seen(const api::Json& event) {
   WallTime latest{};
@@ -29,19 +29,19 @@ WallTime last_seen(const api::Json& event) {
 
 }  // namespace
 
-Result<> Writer::make_first_objects() {
+Result<> Writer::create_default_namespaces() {
   const Kind& kind = *find_kind("", "v1", "namespaces");
-  for (const char* name : kFirstNamespaces) {
+  for (const char* name : kDefaultNamespaces) {
     TRY(const auto there, storage_.get(collection_of(kind.resource), {.name = name}));
     if (there) continue;
-    Notes notes;
+    ResponseNotes notes;
     auto made = create(kind, "", {{"metadata", {{"name", name}}}}, {}, notes);
     if (!made) return std::move(made).error();
   }
   return Done{};
 }
 
-Result<> Writer::tidy() {
+Result<> Writer::collect_garbage() {
   const WallTime now = clock_.wall();
   return write(false, [&](Transaction& transaction) -> Result<> {
     kube::GarbageCollector garbage(transaction, true);

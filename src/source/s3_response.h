@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an HTTP answer of an S3 server means: the one place where its status codes become ours.
-// Pure.
+// Interprets HTTP responses of an S3 server: the only place that translates its status codes. Pure.
 
 #pragma once
 
@@ -17,8 +16,8 @@ namespace paddle::source {
 // REQUIRES: not a 2xx.
 Error s3_error_of(const net::HttpReply& reply);
 
-// Whether this 2xx answer to GET holds exactly `size` bytes from `offset` of version `etag`,
-// `received` bytes having arrived. kConflict for another version.
+// Checks that a 2xx response to GET is exactly `size` bytes from `offset` of version `etag`, of
+// which `received` bytes arrived. kConflict for another version.
 Result<> check_s3_range(const net::HttpReply& reply, std::string_view etag, std::uint64_t offset,
                         std::size_t size, std::size_t received);
 

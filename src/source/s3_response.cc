@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source/s3_answer.h"
+#include "source/s3_response.h"
 
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace paddle::source {
 namespace {
 
-// Session tokens that are over or wrong; Amazon's own servers send these with 400, others with 403.
+// Expired or wrong session tokens: AWS returns 400, other servers 403.
 bool is_about_token(std::string_view s3_code) {
   return s3_code == "ExpiredToken" || s3_code == "InvalidToken" ||
          s3_code == "TokenRefreshRequired";
@@ -54,13 +54,13 @@ Result<> check_s3_range(const net::HttpReply& reply, std::string_view etag, std:
     const std::string range =
         "bytes " + std::to_string(offset) + "-" + std::to_string(offset + size - 1) + "/";
     if (!reply.content_range.starts_with(range)) {
-      return Error{Code::kInvalid, "the server sent another range than asked for"};
+      return Error{Code::kInvalid, "the server sent another range than requested"};
     }
   } else if (offset != 0) {
-    return Error{Code::kInvalid, "the server does not know ranges"};
+    return Error{Code::kInvalid, "the server does not support ranges"};
   }
   if (received != size) {
-    return Error{Code::kUnavailable, "the server sent fewer bytes than asked for"};
+    return Error{Code::kUnavailable, "the server sent fewer bytes than requested"};
   }
   return Done{};
 }
