@@ -62,7 +62,18 @@ CLEAN_FOLDERS = [
     "bench",
     "cmake",
     "examples",
+    "src/api",
+    "src/base",
+    "src/cron",
+    "src/etcd",
+    "src/kube",
+    "src/net",
+    "src/os",
+    "src/sampler",
+    "src/tls",
     "test/e2e",
+    "test/integration",
+    "test/support",
     "tools",
 ]
 
