@@ -23,7 +23,7 @@ constexpr std::string_view kVersionPrefix = "..v";
 constexpr const char* kData = "..data";
 
 // A key must not lead out of its directory nor collide with our own names.
-bool plain(const std::string& name) {
+bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && !name.starts_with("..") &&
          name.find('/') == std::string::npos;
 }
@@ -102,7 +102,7 @@ Result<> make_directory(const std::string& path, mode_t mode) {
 Result<> replace_files(const std::string& directory,
                        const std::map<std::string, std::string>& files, FileModes modes) {
   for (const auto& entry : files) {
-    if (!plain(entry.first)) {
+    if (!is_plain_name(entry.first)) {
       return Error{Code::kInvalid, "'" + entry.first + "' is not a file name"};
     }
   }

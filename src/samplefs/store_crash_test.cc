@@ -18,9 +18,9 @@
 namespace paddle::samplefs {
 namespace {
 
-class CrashTest : public testing::Test {
+class StoreCrashTest : public testing::Test {
  protected:
-  CrashTest() {
+  StoreCrashTest() {
     std::mt19937 random(5);
     for (int i = 0; i < 300; ++i) {
       std::string bytes(random() % 60'000 + 1, '\0');
@@ -50,7 +50,7 @@ class CrashTest : public testing::Test {
   std::map<std::string, std::string> truth_;
 };
 
-TEST_F(CrashTest, AKilledWriterLeavesNoWrongBlock) {
+TEST_F(StoreCrashTest, AKilledWriterLeavesNoWrongBlock) {
   std::mt19937 random(6);
   std::uint64_t served = 0;
   for (int round = 0; round < 15; ++round) {
