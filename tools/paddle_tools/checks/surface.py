@@ -152,7 +152,7 @@ def closing(code: str, start: int) -> int:
 def ports(text: str) -> Iterator[str]:
     """Numbers that something called a port is given, in code or at the end of an address."""
     code = source_tree.code_only(text, keep=r"\w+")
-    for match in re.finditer(r'(?i)port"?\s*[=,{]\s*([0-9]{4,5})\b', code):
+    for match in re.finditer(r'(?i)(?<!re)port"?\s*[=,{]\s*([0-9]{4,5})\b', code):
         if match.group(1) != "65535":  # the highest of all
             yield match.group(1)
     for value in source_tree.literals(text):
