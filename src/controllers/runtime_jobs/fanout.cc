@@ -87,7 +87,7 @@ std::string redivision_reason(const PartitionJobs& parts, int partitions, WallTi
   if (all_succeeded(parts)) {
     const bool one = std::ranges::all_of(
         parts, [&](const api::JobPartition& part) { return part.cut == parts.front().cut; });
-    return one ? "" : "the first runtime lost how it was divided";
+    return one ? "" : "the first runtime has lost the division";
   }
   const bool shrunk = std::ranges::any_of(parts, [&](const api::JobPartition& part) {
     return part.state != kSucceeded && part.index >= partitions;
@@ -99,7 +99,7 @@ std::string redivision_reason(const PartitionJobs& parts, int partitions, WallTi
     if (part.state == kFailed || part.state == kCancelled) return "";
     // No other runtime can divide it.
     if (part.index == parts.front().index || !stalled_for_long(part, now)) return "";
-    waits = part.message.empty() ? "the first runtime lost how it was divided"
+    waits = part.message.empty() ? "the first runtime has lost the division"
                                  : "partition " + std::to_string(part.index) + ": " + part.message;
   }
   return waits;

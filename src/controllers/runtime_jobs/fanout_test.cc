@@ -86,7 +86,7 @@ TEST(Fanout, DividesAgainWhenTheFirstRuntimeHasLostTheDivision) {
   (void)sent_parts(reports, kNow, parts);
   EXPECT_EQ(parts[1].stalled_since, kNow);
   EXPECT_EQ(redivision_reason(parts, 2, kNow + kStallTimeout),
-            "the first runtime lost how it was divided");
+            "the first runtime has lost the division");
 }
 
 TEST(Fanout, OtherJobsThanASyncAreNotStalledWhenTheFirstRuntimeIsDone) {
@@ -102,7 +102,7 @@ TEST(Fanout, PartsOfTwoDivisionsAreNotACompleteSync) {
   auto reports = all_of(2, JobState::kSucceeded);
   reports[0].job->cut = "y";
   (void)sent_parts(reports, kNow, parts);
-  EXPECT_EQ(redivision_reason(parts, 2, kNow), "the first runtime lost how it was divided");
+  EXPECT_EQ(redivision_reason(parts, 2, kNow), "the first runtime has lost the division");
 }
 
 TEST(Fanout, ANewDivisionHasAnotherIdAndCancelsAbandonedPartsOnce) {

@@ -307,7 +307,7 @@ TEST_F(SampleJobReconcilerTest, WaitsForADeletedSecretAndNamesIt) {
   until([&] {
     const auto now = job("copy");
     const auto* ready = api::find_condition(now.status.conditions, "Ready");
-    return ready && ready->message.find("waiting for the secret keys") != std::string::npos;
+    return ready && ready->message.find("waiting for secret keys") != std::string::npos;
   });
   ASSERT_TRUE(server.create(kinds::kSecrets, secret));
   until([&] { return job("copy").status.phase == "Succeeded"; });

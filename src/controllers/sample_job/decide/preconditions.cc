@@ -27,17 +27,17 @@ BlockReason missing_object(const PlanContext& context) {
   const World& world = context.world;
   const std::string& ns = job.meta.key.ns;
   if (!world.set || world.set->meta.deleting()) {
-    return {reason::kSampleSetNotExist, "waiting for the sampleset " + sample_set_of(job).name +
-                                            "; create it in the namespace " + ns};
+    return {reason::kSampleSetNotExist,
+            "waiting for sampleset " + sample_set_of(job).name + "; create it in namespace " + ns};
   }
   if (job.spec.secret && !job.spec.secret->ns.empty() && job.spec.secret->ns != ns) {
-    return {reason::kSecretElsewhere, "the secret " + job.spec.secret->name +
+    return {reason::kSecretElsewhere, "secret " + job.spec.secret->name +
                                           " is in another namespace, " + job.spec.secret->ns +
                                           "; create it in " + ns};
   }
   if (world.secret_exists && !*world.secret_exists) {
-    return {reason::kSecretNotExist, "waiting for the secret " + job.spec.secret->name +
-                                         "; create it in the namespace " + ns};
+    return {reason::kSecretNotExist,
+            "waiting for secret " + job.spec.secret->name + "; create it in namespace " + ns};
   }
   return {};
 }
@@ -47,14 +47,14 @@ BlockReason unready_set(const PlanContext& context) {
   const std::string& name = set.meta.key.name;
   if (!accepts_jobs(set.status.phase)) {
     return {reason::kWaitingForSampleSet,
-            "waiting for the sampleset " + name + ", which is " +
+            "waiting for sampleset " + name + ", which is " +
                 (set.status.phase.empty() ? "new" : set.status.phase) +
                 "; see kubectl describe sampleset " + name};
   }
   if (context.type.waits_for_first_sync && set.status.sync &&
       set.status.phase != set_phase::kSyncFailed) {
     return {reason::kWaitingForSampleSet,
-            "waiting for the first sync of the sampleset " + name + ", which its runtimes share"};
+            "waiting for the first sync of sampleset " + name + " to complete"};
   }
   std::string missing;
   for (int i = 0; i < context.required_runtimes(); ++i) {
@@ -68,7 +68,7 @@ BlockReason unready_set(const PlanContext& context) {
 // In steps: with the exact number, each move of a long queue would be a write for every job in it.
 std::string queued_text(int ahead) {
   const char* many = ahead >= 100 ? "at least 100" : ahead >= 10 ? "at least 10" : "fewer than 10";
-  return std::string(many) + " jobs of this type come first";
+  return std::string(many) + " jobs of this type are ahead";
 }
 
 BlockReason other_jobs(const PlanContext& context) {
@@ -93,7 +93,7 @@ BlockReason other_jobs(const PlanContext& context) {
 
 BlockReason block_reason(const PlanContext& context) {
   if (context.job.spec.suspend) {
-    return {reason::kSuspended, "spec.suspend is true; set it to false to go on"};
+    return {reason::kSuspended, "spec.suspend is true; set it to false to continue"};
   }
   for (const auto check : {missing_object, unready_set, other_jobs}) {
     if (BlockReason found = check(context); found.blocks()) return found;

@@ -80,7 +80,7 @@ TEST(SampleJobPreconditions, AMoveOfALongQueueDoesNotWriteEveryWaitingJob) {
     EXPECT_EQ(model.reason(), "Queued");
   }
   EXPECT_EQ(writes, 3);
-  EXPECT_EQ(model.message(), "fewer than 10 jobs of this type come first");
+  EXPECT_EQ(model.message(), "fewer than 10 jobs of this type are ahead");
 }
 
 }  // namespace

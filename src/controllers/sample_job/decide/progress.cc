@@ -72,7 +72,7 @@ void cancel_after_failure(const PlanContext& context, api::SampleJobStatus& stat
   });
   if (failed == status.partitions.end()) return;
   cancel_unfinished_parts(
-      context, "cancelled, because partition " + std::to_string(failed->index) + " was not done",
+      context, "cancelled because partition " + std::to_string(failed->index) + " did not complete",
       status, plan);
 }
 
@@ -92,7 +92,7 @@ bool interrupt(const PlanContext& context, api::SampleJobStatus& status, Plan& p
     status.job_name.clear();
     status.start_time.reset();
     set_condition(context, status, condition_type::kReady, false, reason::kSuspended,
-                  "spec.suspend is true; set it to false to begin again");
+                  "spec.suspend is true; set it to false to start again");
   }
   return true;
 }
@@ -105,7 +105,7 @@ void redivide(const PlanContext& context, const std::string& why, api::SampleJob
                          status.left);
   cancel_abandoned_parts(context, status, plan);
   set_condition(context, status, condition_type::kReady, false, reason::kStarting,
-                "begins once more: " + why);
+                "divided again: " + why);
   plan.requeue_after = std::chrono::nanoseconds(0);
 }
 
@@ -151,7 +151,7 @@ void follow(const PlanContext& context, api::SampleJobStatus& status, Plan& plan
   if (context.job.status.phase == phase::kPending && acts) {
     plan.add(EmitEvent{false,
                        event_of(context.job, event_reason::kCreate) + event_reason::kSuccessfully,
-                       "the runtimes have been asked"});
+                       "sent requests to the runtimes"});
   }
   if (why.empty()) {
     conclude(context, status, plan);

@@ -172,7 +172,7 @@ TEST(SampleJobProgress, ThePartOfAnAbsentRuntimeIsDividedAmongTheOthers) {
   model.pass();
   EXPECT_EQ(model.job.status.job_name, before + ".1");
   ASSERT_EQ(model.job.status.partitions.size(), 2u);
-  EXPECT_EQ(model.message(), "begins once more: partition 2: no answer");
+  EXPECT_EQ(model.message(), "divided again: partition 2: no answer");
   model.settle();
   EXPECT_TRUE(model.cancelled.empty());
   for (int i = 0; i < 2; ++i) model.finishes_part(i, "y");

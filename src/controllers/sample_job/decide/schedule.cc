@@ -94,7 +94,7 @@ WallTime unchecked_since(const api::SampleJob& job, const api::CronJobStatus& cr
 }
 
 std::string schedule_text(const api::SampleJob& job, const api::CronJobStatus& cron) {
-  if (job.spec.suspend) return "suspended; set spec.suspend to false to go on";
+  if (job.spec.suspend) return "suspended; set spec.suspend to false to continue";
   if (!cron.next_schedule) return "no time matches the schedule";
   return "the next run is due at " + rfc3339(*cron.next_schedule);
 }

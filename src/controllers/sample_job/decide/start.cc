@@ -57,7 +57,7 @@ void start(const PlanContext& context, api::SampleJobStatus& status, Plan& plan)
   status.partitions = runtime_jobs::start_partitions(status.job_name, target_partitions(context));
   if (!status.start_time) status.start_time = context.now;
   set_condition(context, status, condition_type::kReady, false, reason::kStarting,
-                "the runtimes are being asked");
+                "sending requests to the runtimes");
   if (const auto warning = context.type.warning(context.job.spec); !warning.empty()) {
     set_condition(context, status, condition_type::kWarning, true, reason::kCheckSpec, warning);
   }

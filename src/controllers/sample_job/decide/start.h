@@ -22,10 +22,10 @@ void start_if_possible(const PlanContext& context, api::SampleJobStatus& status,
 // The partitions whose runtimes have a part in the job.
 std::vector<int> target_partitions(const PlanContext& context);
 
-// Another attempt, or another division of a sync, has this id; it has made no progress yet.
+// Gives the status the id of another attempt, or of another division of a sync, without progress.
 void begin_attempt(const std::string& id, api::SampleJobStatus& status);
 
-// The attempt has failed: it is repeated after a pause. Counts in status.failures first.
+// Repeats a failed attempt after a pause; status.failures already counts it.
 void retry_later(const PlanContext& context, const std::string& why, api::SampleJobStatus& status,
                  Plan& plan);
 

@@ -51,7 +51,7 @@ std::string done_text(const api::SampleJobStatus& status) {
 }
 
 std::string running_text(const api::SampleJobStatus& status) {
-  std::string text = status.progress.empty() ? "the runtimes are at work" : status.progress;
+  std::string text = status.progress.empty() ? "the runtimes are working" : status.progress;
   if (status.work && status.work->bytes_per_second > 0 && status.work->eta_seconds > 0) {
     text += ", " + std::to_string(status.work->eta_seconds) + " s left";
   }
@@ -103,7 +103,7 @@ void fail_terminated(const PlanContext& context, const std::string& terminator,
 
 void fail_late(const PlanContext& context, api::SampleJobStatus& status, Plan& plan) {
   finish(context, false, reason::kDeadlineExceeded,
-         "ran longer than activeDeadlineSeconds allows; cancelled", status, plan);
+         "ran longer than spec.activeDeadlineSeconds; cancelled", status, plan);
 }
 
 void report_progress(const PlanContext& context, api::SampleJobStatus& status, Plan& plan) {

@@ -37,7 +37,7 @@ Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const ku
       const bool has_owner = std::ranges::any_of(
           *wanted, [&](const std::string& prefix) { return job.id.starts_with(prefix); });
       if (has_owner) continue;
-      log::info("cancels what nobody wants any more", {{"id", job.id}, {"set", to_string(key)}});
+      log::info("cancelling an orphaned job", {{"id", job.id}, {"set", to_string(key)}});
       CHECK_DONE(runtime->cancel(job.id, call.stop));
       writer_.emit(kinds::kSampleSets, set->meta,
                    {false, event_reason::kCancelJobSuccessfully,

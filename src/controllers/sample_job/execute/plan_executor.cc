@@ -75,17 +75,18 @@ Result<> PlanExecutor::put_job(const PutJob& action, Pass& pass) {
   runtime::JobRequest request = action.request;
   auto keys = source_keys(pass.job, *pass.world.set, pass.call);
   if (keys.is(Code::kNotFound)) {
-    report.error = "waiting for the secret " + pass.job.spec.secret->name +
-                   "; create it in the namespace " + pass.job.meta.key.ns;
+    report.error = "waiting for secret " + pass.job.spec.secret->name +
+                   "; create it in namespace " + pass.job.meta.key.ns;
     pass.result.rejected[action.partition] = std::move(report);
     return Done{};
   }
-  if (!keys) return std::move(keys).error().in("read the secret of the source");
+  if (!keys) return std::move(keys).error().in("read the source's secret");
   request.sync.keys = *std::move(keys);
   const auto runtime = runtime_of(action.partition, pass);
   pass.result.job_sent = true;
-  auto taken = runtime ? runtime->put_job(action.id, request, pass.call.stop)
-                       : Result<runtime::JobReport>(Error{Code::kUnavailable, "it is away"});
+  auto taken = runtime
+                   ? runtime->put_job(action.id, request, pass.call.stop)
+                   : Result<runtime::JobReport>(Error{Code::kUnavailable, "it is not reachable"});
   if (taken) return Done{};
   if (taken.is(Code::kInvalid) || taken.is(Code::kConflict)) {  // it would be rejected again
     report.job = runtime::JobReport{.id = action.id,
@@ -96,9 +97,9 @@ Result<> PlanExecutor::put_job(const PutJob& action, Pass& pass) {
     return Done{};
   }
   pass.result.job_unsent = true;
-  log::info("a runtime does not take a job", {{"job", to_string(pass.job.meta.key)},
-                                              {"partition", action.partition},
-                                              {"reason", taken.error().message}});
+  log::info("a runtime did not accept a job", {{"job", to_string(pass.job.meta.key)},
+                                               {"partition", action.partition},
+                                               {"reason", taken.error().message}});
   return Done{};
 }
 
@@ -116,11 +117,11 @@ Result<> PlanExecutor::cancel_job(const CancelJob& action, Pass& pass) {
 
 Result<> PlanExecutor::mark_sync_complete(const MarkSyncComplete& action, Pass& pass) {
   const auto runtime = runtime_of(0, pass);
-  if (!runtime) return Error{Code::kUnavailable, "the first runtime is away"};
+  if (!runtime) return Error{Code::kUnavailable, "the runtime of partition 0 is not reachable"};
   runtime::JobRequest request{.kind = runtime::JobKind::kSync};
   request.sync.counts = true;
   auto taken = runtime->put_job(action.id, request, pass.call.stop);
-  if (!taken) return std::move(taken).error().in("count a sync");
+  if (!taken) return std::move(taken).error().in("mark a sync as complete");
   return Done{};
 }
 
@@ -135,10 +136,9 @@ Result<> PlanExecutor::create_run(const CreateRun& action, Pass& pass) {
     TRY(const api::Meta meta, api::decode_meta(*existing));
     const auto* owner = meta.controller();
     if (owner && owner->uid == pass.job.meta.uid) return Done{};
-    return emit(
-        {true, event_reason::kNameTaken,
-         "a samplejob named " + key.name + " is there already and belongs to somebody else"},
-        pass);
+    return emit({true, event_reason::kNameTaken,
+                 "samplejob " + key.name + " already exists and is not a run of this schedule"},
+                pass);
   }
   if (!stored) return std::move(stored).error().in("create run " + key.name);
   observer_.acknowledge(*stored);

@@ -177,7 +177,8 @@ std::vector<PartitionReport> WorldObserver::query_runtimes(const api::SampleJob&
   if (!status.job_name.empty() || !status.left.empty()) {
     auto read = credentials(set, call);
     if (read) access = *read;
-    error = !read ? read.error().message : (access ? "" : "its set has no secret for runtimes");
+    error = !read ? read.error().message
+                  : (access ? "" : "the sampleset has no secret for its runtimes yet");
   }
   for (const RuntimeEndpoint& endpoint : endpoints(set)) {
     PartitionReport report{.partition = endpoint.partition, .node = endpoint.node};

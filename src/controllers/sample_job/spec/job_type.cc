@@ -61,8 +61,8 @@ Result<engine::SyncTask> sync_task(const api::SampleJob& job, const api::SampleS
   }
   if (!o.manager.empty()) {
     return Error{Code::kInvalid,
-                 "syncOptions.manager is for JuiceFS's own workers; leave it out, the runtimes "
-                 "share the work themselves"};
+                 "syncOptions.manager is not supported, the runtimes divide the work themselves; "
+                 "remove it"};
   }
   // JuiceFS has used globs since 1.0: a regular expression would silently match nothing.
   for (const std::string& pattern : {o.include, o.exclude}) {
@@ -155,12 +155,13 @@ Result<JobRequest> removal_request(const api::SampleJob& job, const api::SampleS
   const api::RmrOptions o = job.spec.rmr.value_or(api::RmrOptions{});
   for (const auto& path : o.paths) {
     if (beneath_root(path).empty()) {
-      return Error{Code::kInvalid,
-                   "rmrOptions.paths has the root of the set; name what is in it, or delete "
-                   "the SampleSet"};
+      return Error{
+          Code::kInvalid,
+          "rmrOptions.paths contains the root of the set; list paths beneath it, or delete "
+          "the SampleSet"};
     }
   }
-  if (o.paths.empty()) return Error{Code::kInvalid, "rmrOptions.paths is missing"};
+  if (o.paths.empty()) return Error{Code::kInvalid, "rmrOptions.paths is required"};
   JobRequest request{.kind = JobKind::kRemove};
   request.which.paths = beneath_root(o.paths);
   request.which.skip_trash = o.skip_trash;
@@ -187,9 +188,9 @@ bool sync_is_divisible(const api::SampleJobSpec& spec) {
 
 std::string sync_warning(const api::SampleJobSpec& spec) {
   if (!spec.sync) return "";
-  if (spec.sync->http_port) return "syncOptions.http-port has no meaning any more";
+  if (spec.sync->http_port) return "syncOptions.http-port has no effect";
   if (!spec.sync->worker.empty()) {
-    return "syncOptions.worker is ignored: the runtimes are the workers";
+    return "syncOptions.worker has no effect: the runtimes are the workers";
   }
   return "";
 }
