@@ -29,7 +29,7 @@ class OwnMounts final : public testing::Environment {
 SampleJobsTest::SampleJobsTest()
     : s3_(
           keys_,
-          [this](const net::Seen& request, net::Wire&) {
+          [this](const net::ReceivedRequest& request, net::ScriptedConnection&) {
             if (request.target.find('?') != request.target.npos) return false;
             Lock lock(gate_mutex_);
             if (!closed_) return false;
@@ -188,7 +188,7 @@ std::string SampleJobsTest::in_worker(const std::string& script) {
 double SampleJobsTest::fetched(source::FakeS3& server, const std::string& key,
                                std::size_t size) const {
   double bytes = 0;
-  for (const net::Seen& request : server.seen()) {
+  for (const net::ReceivedRequest& request : server.seen()) {
     if (request.method != "GET" || request.target != "/bucket/" + key) continue;
     const auto range = request.headers.find("range");
     unsigned long long first = 0, last = 0;

@@ -54,7 +54,7 @@ class SlowSourceTest : public RuntimeTest {
     attach();
   }
   // True: it has answered, or never will.
-  bool script(const net::Seen& request, net::Wire& wire) {
+  bool script(const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
     if (request.headers.at("x-amz-security-token") != kFresh) {
       wire.reply(400, "<Error><Code>ExpiredToken</Code></Error>");
       return true;
@@ -85,7 +85,9 @@ class SlowSourceTest : public RuntimeTest {
   std::atomic<Mood> mood_ = Mood::kWell;
   source::FakeS3 server_s3_{
       {.access_key = "paddle", .secret_key = "canary-secret-5e1f", .session_token = kFresh},
-      [this](const net::Seen& request, net::Wire& wire) { return script(request, wire); }};
+      [this](const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
+        return script(request, wire);
+      }};
 };
 
 TEST_F(SlowSourceTest, a_read_ends_by_its_deadline_whatever_the_source_does) {

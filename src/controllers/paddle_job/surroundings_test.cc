@@ -81,7 +81,7 @@ TEST_F(PaddleJobReconcilerTest, EtcdIsToldTheNumberOfTrainersAndForgetsAJobThatE
 TEST_F(PaddleJobReconcilerTest, NoElasticPodIsMadeBeforeEtcdIsCleanWhateverCameBefore) {
   etcd::MemoryStore memory;
   std::atomic<bool> down{true};
-  using Fate = etcd::FailingStore::Fate;
+  using Fate = etcd::FailingStore::Fault;
   options.etcd = std::make_shared<etcd::FailingStore>(
       memory, [&](int) { return down ? Fate::kFailsBefore : Fate::kWorks; });
   options.setting.etcd = {"http://e:2379"};

@@ -65,11 +65,13 @@ TEST_F(ReopeningSourceTest, ASourceThatAppearsLaterIsFoundByTheNextListing) {
 TEST_F(ReopeningSourceTest, ATokenThatExpiredIsReplacedByTheOneThatTheSecretHasNow) {
   const source::S3Credentials fresh{
       .access_key = "fresh", .secret_key = "canary-key", .session_token = "canary-fresh"};
-  source::FakeS3 server(fresh, [](const net::Seen& request, net::Wire& wire) {
-    if (request.headers.at("x-amz-security-token") == "canary-fresh") return false;
-    wire.reply(400, "<Error><Code>ExpiredToken</Code></Error>");
-    return true;
-  });
+  source::FakeS3 server(fresh,
+                        [](const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
+                          if (request.headers.at("x-amz-security-token") == "canary-fresh")
+                            return false;
+                          wire.reply(400, "<Error><Code>ExpiredToken</Code></Error>");
+                          return true;
+                        });
   server.put("a", "bytes");
   put("endpoint", server.url());
   put("access-key", "old");
