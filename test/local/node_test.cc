@@ -106,7 +106,7 @@ TEST_F(NodeTest, ContinuesAfterARestartOfTheNode) {
   end_node();
   ASSERT_TRUE(client().remove(kinds::kPods, {"default", "deleted"}));
   ASSERT_FALSE(gone(kinds::kPods, "deleted"));
-  fs::create_directories(directory() + "/pods/nobody/logs");
+  fs::create_directories(directory() + "/pods/unknown/logs");
   start_node();
 
   expect_phase("once", "Failed");
@@ -123,7 +123,7 @@ TEST_F(NodeTest, ContinuesAfterARestartOfTheNode) {
   EXPECT_TRUE(eventually([&] { return gone(kinds::kPods, "deleted"); }));
   EXPECT_EQ(phase("done"), "Succeeded");
   EXPECT_EQ(logs("done"), "result\n");
-  EXPECT_FALSE(fs::exists(directory() + "/pods/nobody"));
+  EXPECT_FALSE(fs::exists(directory() + "/pods/unknown"));
   EXPECT_TRUE(eventually([&] { return !fs::exists(directory() + "/pods/" + uid); }));
 }
 

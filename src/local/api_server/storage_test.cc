@@ -152,7 +152,7 @@ TEST_F(StorageTest, ChangesComeInBatchesWithoutAGap) {
 TEST_F(StorageTest, FindsDependentsAndDanglingObjects) {
   put("owner", "1");
   put("kept", "1", "uid-owner");
-  put("lost", "1", "uid-nobody");
+  put("lost", "1", "uid-unknown");
   EXPECT_TRUE(storage_->write([&](Transaction& t) -> Result<> {
     EXPECT_EQ(t.dependents_of("uid-owner").at(0).key.name, "kept");
     EXPECT_EQ(t.dangling().at(0).key.name, "lost");

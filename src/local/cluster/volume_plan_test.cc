@@ -35,7 +35,7 @@ TEST(VolumePlan, BindsTheSmallestSuitableVolume) {
   auto other_mode = volume("b", "6Gi");
   other_mode.access_modes = {"ReadWriteOnce"};
   auto taken = volume("d", "6Gi");
-  taken.claim = ClaimReference{{"n", "somebody"}, "x"};
+  taken.claim = ClaimReference{{"n", "another"}, "x"};
   EXPECT_EQ(chosen(desired_binding(claim(), {volume("big", "100Gi"), other_class, other_mode, taken,
                                              volume("small", "4Gi"), volume("right", "7Gi")})),
             "right");

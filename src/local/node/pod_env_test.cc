@@ -29,7 +29,7 @@ TEST(PodEnvironment, LaterEntriesWinAndSeeEarlierOnes) {
   Container c;
   c.env_from = {{.name = "job", .prefix = "X_"}, {.name = "job"}};
   c.env = {{.name = "PEERS", .value = "mine"},
-           {.name = "URL", .value = "$(POD):$(PADDLE_PORT) $$(POD) $(NOBODY) 5$"},
+           {.name = "URL", .value = "$(POD):$(PADDLE_PORT) $$(POD) $(UNKNOWN) 5$"},
            {.name = "POD", .field_path = "status.podIP"},
            {.name = "AFTER", .value = "$(POD)"},
            {.name = "KEY", .secret = "keys", .key = "id"}};
@@ -38,7 +38,7 @@ TEST(PodEnvironment, LaterEntriesWinAndSeeEarlierOnes) {
   ASSERT_TRUE(env) << env.error().message;
   EXPECT_EQ(env->at("X_PEERS"), "a,b");
   EXPECT_EQ(env->at("PEERS"), "mine");
-  EXPECT_EQ(env->at("URL"), "$(POD):36000 $(POD) $(NOBODY) 5$");
+  EXPECT_EQ(env->at("URL"), "$(POD):36000 $(POD) $(UNKNOWN) 5$");
   EXPECT_EQ(env->at("AFTER"), "10.0.0.9");
   EXPECT_EQ(env->at("KEY"), "me");
 }
