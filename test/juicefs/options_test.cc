@@ -119,7 +119,7 @@ TEST_F(OptionsTest, OfTheOtherKindsAreTakenByTheRealClient) {
     std::replace(id.begin(), id.end(), ' ', '-');
     const auto report = run_job(node, id, {.kind = each.kind, .which = each.which});
     EXPECT_EQ(report.state, runtime::JobState::kSucceeded) << report.error;
-    EXPECT_EQ(report.files_done, each.files);
+    EXPECT_EQ(report.progress.files_done, each.files);
   }
   EXPECT_EQ(names_beneath(node.mount), Names{"a.jpg"});
 }

@@ -51,7 +51,7 @@ class SharedSyncTest : public VolumeTest {
     for (int i = 0; i < kParts; ++i) {
       reports.push_back(wait_for(node(i), id));
       EXPECT_EQ(reports.back().state, JobState::kSucceeded) << i << ": " << reports.back().error;
-      EXPECT_EQ(reports.back().cut, reports.front().cut);
+      EXPECT_EQ(reports.back().progress.cut, reports.front().progress.cut);
     }
     return reports;
   }
@@ -63,11 +63,11 @@ TEST_F(SharedSyncTest, EachCopiesItsShareAndTogetherTheyHaveEverything) {
   ask_all("sync-1");
   std::int64_t files = 0, bytes = 0;
   for (const auto& report : all_end("sync-1")) {
-    EXPECT_GT(report.bytes_done, kBytes * 30 / 100);
-    EXPECT_LT(report.bytes_done, kBytes * 37 / 100);
-    EXPECT_EQ(report.bytes_total, report.bytes_done);
-    files += report.files_done;
-    bytes += report.bytes_done;
+    EXPECT_GT(report.progress.bytes_done, kBytes * 30 / 100);
+    EXPECT_LT(report.progress.bytes_done, kBytes * 37 / 100);
+    EXPECT_EQ(report.progress.bytes_total, report.progress.bytes_done);
+    files += report.progress.files_done;
+    bytes += report.progress.bytes_done;
   }
   EXPECT_EQ(files, kFiles);
   EXPECT_EQ(bytes, kBytes);
@@ -83,7 +83,7 @@ TEST_F(SharedSyncTest, EachCopiesItsShareAndTogetherTheyHaveEverything) {
   // Once more: nothing is left to do, and the source is only listed.
   const std::int64_t again = proxy_->bytes();
   ask_all("sync-2");
-  for (const auto& report : all_end("sync-2")) EXPECT_EQ(report.bytes_done, 0);
+  for (const auto& report : all_end("sync-2")) EXPECT_EQ(report.progress.bytes_done, 0);
   EXPECT_LT(proxy_->bytes() - again, kBytes / 20);
 
   // Another file of the source and one that it does not have: both ends are right afterwards.
@@ -105,7 +105,7 @@ TEST_F(SharedSyncTest, KilledRuntimesGoOnWithTheirOwnPartsOnly) {
       kill_server(node(i));
       serve(node(i));
     }
-    for (const auto& report : all_end(id)) EXPECT_GT(report.bytes_done, 0);
+    for (const auto& report : all_end(id)) EXPECT_GT(report.progress.bytes_done, 0);
     const std::int64_t fetched = proxy_->bytes() - begun;
     EXPECT_GE(fetched, kBytes);
     // A part of this size is one piece of a forced sync, so a kill may fetch a third of a part

@@ -43,9 +43,9 @@ TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
   Runtime& second = add_runtime();
   const auto synced = run_job(first, "sync-1", sync_job());
   ASSERT_EQ(synced.state, JobState::kSucceeded) << synced.error;
-  EXPECT_EQ(synced.files_total, kFiles);
-  EXPECT_EQ(synced.files_done, kFiles);
-  EXPECT_EQ(synced.bytes_total, kBytes);
+  EXPECT_EQ(synced.progress.files_total, kFiles);
+  EXPECT_EQ(synced.progress.files_done, kFiles);
+  EXPECT_EQ(synced.progress.bytes_total, kBytes);
   EXPECT_EQ(files_beneath(second.mount), truth_);  // also fills the second node's cache
 
   // What came in without the mount is in no cache of the node that brought it.
@@ -66,9 +66,9 @@ TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
   ASSERT_EQ(warm0.state, JobState::kSucceeded) << warm0.error;
   const auto warm1 = wait_for(second, "warm-1");
   ASSERT_EQ(warm1.state, JobState::kSucceeded) << warm1.error;
-  EXPECT_EQ(warm0.files_done + warm1.files_done, kFiles);
-  EXPECT_EQ(warm0.bytes_done, kBytes / 2);
-  EXPECT_EQ(warm1.bytes_done, kBytes / 2);
+  EXPECT_EQ(warm0.progress.files_done + warm1.progress.files_done, kFiles);
+  EXPECT_EQ(warm0.progress.bytes_done, kBytes / 2);
+  EXPECT_EQ(warm1.progress.bytes_done, kBytes / 2);
   for (const Runtime* runtime : {&first, &second}) {
     const auto now = status_when(*runtime, [](const auto& s) {
       return s.cache.bytes == kBytes / 2 && s.part_cached_bytes == kBytes / 2;

@@ -28,7 +28,7 @@ TEST_F(ServeTest, a_set_is_synced_mounted_warmed_up_and_read_byte_by_byte) {
 
   const auto synced = run_job("sync-1", {.kind = JobKind::kSync});
   ASSERT_EQ(synced.state, JobState::kSucceeded) << synced.error;
-  EXPECT_EQ(synced.files_done, 60);
+  EXPECT_EQ(synced.progress.files_done, 60);
   EXPECT_EQ(list(point_.path()).size(), 5u) << "the kernel was told to forget its empty listing";
   EXPECT_EQ(stat_error(point_ / "class0"), 0) << "and that there was no such name";
   EXPECT_EQ(read_all(point_ / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
@@ -105,8 +105,8 @@ TEST_F(ServeTest, what_does_not_fit_is_read_from_the_source) {
   ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
   const auto warmed = run_job("w", {.kind = JobKind::kWarmup});
   EXPECT_EQ(warmed.state, JobState::kSucceeded) << warmed.error;
-  EXPECT_GT(warmed.files_no_room, 0);
-  EXPECT_EQ(warmed.files_done + warmed.files_no_room, 40);
+  EXPECT_GT(warmed.progress.files_no_room, 0);
+  EXPECT_EQ(warmed.progress.files_done + warmed.progress.files_no_room, 40);
   mount();
   attach();
   for (const auto& [path, bytes] : truth_) EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path;

@@ -13,9 +13,9 @@ void update(const PartitionReport& report, const api::JobPartition& first, WallT
   part.node = report.node;
   part.state = partition_state(report.job->state);
   part.message = report.job->error;
-  if (part.state == kSucceeded) part.message = left_out_text(report.job->left_out);
+  if (part.state == kSucceeded) part.message = left_out_text(report.job->progress.left_out);
   part.work = to_work(*report.job);
-  part.cut = report.job->cut;
+  part.cut = report.job->progress.cut;
   // The first runtime has ended and will not say any more what this part is.
   const bool waits_in_vain = part.cut.empty() && !first.cut.empty() && first.state == kSucceeded;
   const bool stalls = part.state == kFailed || (waits_in_vain && !ended(part.state));

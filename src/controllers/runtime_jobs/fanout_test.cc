@@ -14,9 +14,10 @@ constexpr WallTime kNow{std::chrono::seconds(1'800'000'000)};
 std::vector<PartitionReport> all_of(int count, JobState state, const std::string& cut = "x") {
   std::vector<PartitionReport> reports;
   for (int i = 0; i < count; ++i) {
-    reports.push_back({.partition = i,
-                       .node = "node" + std::to_string(i),
-                       .job = runtime::JobReport{.id = "sync.1", .state = state, .cut = cut}});
+    reports.push_back(
+        {.partition = i,
+         .node = "node" + std::to_string(i),
+         .job = runtime::JobReport{.id = "sync.1", .state = state, .progress = {.cut = cut}}});
   }
   return reports;
 }
@@ -82,7 +83,7 @@ TEST(Fanout, DividesAgainWhenTheFirstRuntimeHasLostTheDivision) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1});
   auto reports = all_of(2, JobState::kSucceeded);
   reports[1].job->state = JobState::kRunning;  // moved, after the first had moved too
-  reports[1].job->cut.clear();
+  reports[1].job->progress.cut.clear();
   (void)sent_parts(reports, kNow, parts);
   EXPECT_EQ(parts[1].stalled_since, kNow);
   EXPECT_EQ(redivision_reason(parts, 2, kNow + kStallTimeout),
@@ -100,7 +101,7 @@ TEST(Fanout, OtherJobsThanASyncAreNotStalledWhenTheFirstRuntimeIsDone) {
 TEST(Fanout, PartsOfTwoDivisionsAreNotACompleteSync) {
   PartitionJobs parts = start_partitions("sync.1", {0, 1});
   auto reports = all_of(2, JobState::kSucceeded);
-  reports[0].job->cut = "y";
+  reports[0].job->progress.cut = "y";
   (void)sent_parts(reports, kNow, parts);
   EXPECT_EQ(redivision_reason(parts, 2, kNow), "the first runtime has lost the division");
 }

@@ -38,13 +38,14 @@ std::string partition_state(runtime::JobState state) {
 bool ended(const std::string& state) { return api::partition_state::is_final(state); }
 
 api::Work to_work(const runtime::JobReport& report) {
-  return {.files_total = report.files_total,
-          .files_done = report.files_done,
-          .files_failed = report.files_failed,
-          .bytes_total = report.bytes_total,
-          .bytes_done = report.bytes_done,
-          .bytes_per_second = ended(partition_state(report.state)) ? 0 : report.bytes_per_second,
-          .eta_seconds = report.seconds_left.value_or(0)};
+  const engine::Progress& progress = report.progress;
+  return {.files_total = progress.files_total,
+          .files_done = progress.files_done,
+          .files_failed = progress.files_failed,
+          .bytes_total = progress.bytes_total,
+          .bytes_done = progress.bytes_done,
+          .bytes_per_second = ended(partition_state(report.state)) ? 0 : progress.bytes_per_second,
+          .eta_seconds = progress.seconds_left.value_or(0)};
 }
 
 api::Work sum(const std::vector<api::JobPartition>& partitions) {

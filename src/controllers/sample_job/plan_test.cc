@@ -18,8 +18,8 @@ TEST(SampleJobPlan, AWarmUpGoesThroughItsPhasesOnEveryPartition) {
   EXPECT_EQ(model.requested.size(), 2u);
   EXPECT_EQ(model.job.status.phase, "Pending");
   model.report(0).job->state = JobState::kRunning;
-  model.report(0).job->bytes_total = 100;
-  model.report(0).job->bytes_done = 50;
+  model.report(0).job->progress.bytes_total = 100;
+  model.report(0).job->progress.bytes_done = 50;
   model.settle();
   EXPECT_EQ(model.job.status.phase, "Running");
   EXPECT_EQ(model.job.status.progress, "50% 50 B/100 B");

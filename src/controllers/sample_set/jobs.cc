@@ -110,7 +110,7 @@ void Work::add(const runtime::JobReport& report) {
   api::Work work = runtime_jobs::to_work(report);
   if (ended(report.state)) work.eta_seconds = 0;
   add(work);
-  files_no_room += report.files_no_room;
+  files_no_room += report.progress.files_no_room;
 }
 
 void Work::add(const api::Work& work) {

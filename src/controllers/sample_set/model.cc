@@ -375,9 +375,9 @@ void Model::put_part(const PutJob& a, runtime::JobReport& report) {
   if (task.part == 0 && task.division.empty()) {
     cuts_[division] = "cut-" + std::to_string(puts_[a.id]);
   }
-  report.cut = cuts_[division];
-  report.files_total = 10;
-  report.bytes_total = 100;
+  report.progress.cut = cuts_[division];
+  report.progress.files_total = 10;
+  report.progress.bytes_total = 100;
   for (const auto& part : set.status.sync.value_or(api::SharedSync{}).parts) {
     if (part.index == a.partition && part.state == "Succeeded" && broken.empty()) {
       broken = a.id + " was asked for again though it had succeeded";

@@ -92,23 +92,23 @@ void Model::work() {
       if (job.state != JobState::kRunning) continue;
       const bool sync = job.kind == runtime::JobKind::kSync;
       if (sync && slow.contains(partition)) {
-        job.bytes_done = 40;
-        job.bytes_per_second = 2;
-        job.seconds_left = 30;
+        job.progress.bytes_done = 40;
+        job.progress.bytes_per_second = 2;
+        job.progress.seconds_left = 30;
         continue;
       }
       job.error = sync ? sync_error : warm_error;
-      if (!job.cut.empty() && job.error.empty()) job.error = part_errors[partition];
-      job.bytes_done = job.bytes_total;
-      if (!sync_error.empty() && sync) job.cut.clear();  // that is where dividing fails
+      if (!job.progress.cut.empty() && job.error.empty()) job.error = part_errors[partition];
+      job.progress.bytes_done = job.progress.bytes_total;
+      if (!sync_error.empty() && sync) job.progress.cut.clear();  // that is where dividing fails
       job.state = job.error.empty() ? JobState::kSucceeded : JobState::kFailed;
       if (!job.error.empty()) continue;
       if (sync) {
         indexed_.insert(pod.node);
         continue;
       }
-      job.bytes_total = part_bytes;
-      job.files_no_room = part_bytes > room ? 1 : 0;
+      job.progress.bytes_total = part_bytes;
+      job.progress.files_no_room = part_bytes > room ? 1 : 0;
       cached_[pod.node] = std::min(part_bytes, room);
     }
   }
@@ -162,7 +162,8 @@ void Model::look() {
       auto& last = *answer.status->last_warm_up;
       last.ended = last.ended && ended(job.state);
       last.cleared_since = life.cleared;
-      if (set.status.jobs && id == set.status.jobs->warmup) last.files_no_room = job.files_no_room;
+      if (set.status.jobs && id == set.status.jobs->warmup)
+        last.files_no_room = job.progress.files_no_room;
     }
     if (set.status.jobs) {
       answer.sync = report(set.status.jobs->sync);

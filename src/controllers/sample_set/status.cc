@@ -24,8 +24,8 @@ void read_bytes(const RuntimeSeen& answer, int partitions, api::PartitionStatus&
   }
   if (partitions == 1 && status.index) {
     one.total_bytes = status.index->bytes;
-  } else if (answer.warmup && answer.warmup->bytes_total > 0) {
-    one.total_bytes = answer.warmup->bytes_total;
+  } else if (answer.warmup && answer.warmup->progress.bytes_total > 0) {
+    one.total_bytes = answer.warmup->progress.bytes_total;
   } else if (one.warmed.empty() && status.index) {
     one.total_bytes = status.index->bytes;
   }

@@ -23,7 +23,7 @@ std::optional<runtime::LastWarmUp> last_warm_up(const RuntimeSeen& answer) {
   if (answer.status->last_warm_up) return answer.status->last_warm_up;
   if (!answer.warmup) return std::nullopt;  // a runtime that does not say it yet
   return runtime::LastWarmUp{.ended = ended(answer.warmup->state),
-                             .files_no_room = answer.warmup->files_no_room,
+                             .files_no_room = answer.warmup->progress.files_no_room,
                              .cleared_since = answer.warmup->cleared_since};
 }
 

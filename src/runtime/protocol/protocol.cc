@@ -322,21 +322,22 @@ Json encode(const JobRequest& request) {
 }
 
 Json encode(const JobReport& report) {
+  const engine::Progress& progress = report.progress;
   Json json{{"id", report.id},
             {"kind", to_string(report.kind)},
             {"state", to_string(report.state)},
-            {"filesTotal", report.files_total},
-            {"filesDone", report.files_done},
-            {"filesFailed", report.files_failed},
-            {"filesNoRoom", report.files_no_room},
-            {"bytesTotal", report.bytes_total},
-            {"bytesDone", report.bytes_done},
-            {"bytesPerSecond", report.bytes_per_second},
+            {"filesTotal", progress.files_total},
+            {"filesDone", progress.files_done},
+            {"filesFailed", progress.files_failed},
+            {"filesNoRoom", progress.files_no_room},
+            {"bytesTotal", progress.bytes_total},
+            {"bytesDone", progress.bytes_done},
+            {"bytesPerSecond", progress.bytes_per_second},
             {"error", report.error}};
-  if (!report.cut.empty()) json["cut"] = report.cut;
-  if (report.seconds_left) json["secondsLeft"] = *report.seconds_left;
+  if (!progress.cut.empty()) json["cut"] = progress.cut;
+  if (progress.seconds_left) json["secondsLeft"] = *progress.seconds_left;
   if (report.cleared_since) json["clearedSince"] = true;
-  put(json, report.left_out);
+  put(json, progress.left_out);
   return json;
 }
 
@@ -391,24 +392,25 @@ Result<JobRequest> decode_job_request(const Json& from) {
 
 Result<JobReport> decode_job_report(const Json& from) {
   JobReport report;
+  engine::Progress& progress = report.progress;
   Reader read(from);
   read.take("id", report.id);
   read.take_named("kind", report.kind, parse_job_kind);
   read.take_named("state", report.state, parse_job_state);
-  read.take("filesTotal", report.files_total);
-  read.take("filesDone", report.files_done);
-  read.take("filesFailed", report.files_failed);
-  read.take("filesNoRoom", report.files_no_room);
-  read.take("bytesTotal", report.bytes_total);
-  read.take("bytesDone", report.bytes_done);
-  read.take("bytesPerSecond", report.bytes_per_second);
-  if (read.find("secondsLeft")) read.take("secondsLeft", report.seconds_left.emplace());
+  read.take("filesTotal", progress.files_total);
+  read.take("filesDone", progress.files_done);
+  read.take("filesFailed", progress.files_failed);
+  read.take("filesNoRoom", progress.files_no_room);
+  read.take("bytesTotal", progress.bytes_total);
+  read.take("bytesDone", progress.bytes_done);
+  read.take("bytesPerSecond", progress.bytes_per_second);
+  if (read.find("secondsLeft")) read.take("secondsLeft", progress.seconds_left.emplace());
   read.take("error", report.error);
-  read.take("cut", report.cut);
+  read.take("cut", progress.cut);
   read.take("clearedSince", report.cleared_since);
   CHECK_DONE(read.done());
   if (const Json* left = read.find("leftOut")) {
-    TRY(report.left_out, decode_left_out(*left));
+    TRY(progress.left_out, decode_left_out(*left));
   }
   if (!is_job_id(report.id)) return wrong("id", "a job's id");
   return report;

@@ -35,18 +35,9 @@ struct JobReport {
   std::string id{};
   JobKind kind = JobKind::kSync;
   JobState state = JobState::kQueued;
-  std::int64_t files_total = 0;  // 0 while not known
-  std::int64_t files_done = 0;
-  std::int64_t files_failed = 0;
-  std::int64_t files_no_room = 0;
-  std::int64_t bytes_total = 0;
-  std::int64_t bytes_done = 0;
-  std::int64_t bytes_per_second = 0;
-  std::optional<std::int64_t> seconds_left{};
+  engine::Progress progress{};
   std::string error{};         // one sentence; no secrets
-  std::string cut{};           // of a part of a sync: parts of one sync say the same
   bool cleared_since = false;  // a job that clears the cache came after it
-  engine::LeftOut left_out{};  // of a sync
   bool operator==(const JobReport&) const = default;
 };
 

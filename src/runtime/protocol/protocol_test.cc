@@ -85,20 +85,20 @@ TEST(RuntimeProtocol, ReportsGoThereAndBack) {
   JobReport report{.id = "a-1.b",
                    .kind = JobKind::kWarmup,
                    .state = JobState::kFailed,
-                   .files_total = 1,
-                   .files_done = 2,
-                   .files_failed = 3,
-                   .files_no_room = 4,
-                   .bytes_total = 5,
-                   .bytes_done = INT64_MAX,
-                   .bytes_per_second = 7,
-                   .seconds_left = 0,
+                   .progress = {.files_total = 1,
+                                .files_done = 2,
+                                .files_failed = 3,
+                                .files_no_room = 4,
+                                .bytes_total = 5,
+                                .bytes_done = INT64_MAX,
+                                .bytes_per_second = 7,
+                                .seconds_left = 0,
+                                .cut = "cut-1",
+                                .left_out = {.count = 2, .examples = {"'a//b' (an empty part)"}}},
                    .error = "no such bucket",
-                   .cut = "cut-1",
-                   .cleared_since = true,
-                   .left_out = {.count = 2, .examples = {"'a//b' (an empty part)"}}};
+                   .cleared_since = true};
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
-  report.seconds_left.reset();
+  report.progress.seconds_left.reset();
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
 
   StatusReport status{.engine = "samplefs",

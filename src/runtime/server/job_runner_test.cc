@@ -47,7 +47,7 @@ TEST_F(JobsTest, RunsAJobOnTheEngineAndReportsItsProgress) {
       jobs_->put("w", {.kind = JobKind::kWarmup, .which = {.partition = 1, .partitions = 4}}));
   wait_for([&] { return state("w") == JobState::kSucceeded; });
   EXPECT_EQ(engine_.calls(), std::vector<std::string>{"warm_up 1/4"});
-  EXPECT_EQ(jobs_->find("w")->files_done, 1);
+  EXPECT_EQ(jobs_->find("w")->progress.files_done, 1);
   ASSERT_TRUE(
       jobs_->put("w", {.kind = JobKind::kWarmup, .which = {.partition = 1, .partitions = 4}}));
   EXPECT_EQ(engine_.calls().size(), 1u);

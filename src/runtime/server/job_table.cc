@@ -86,7 +86,7 @@ std::optional<LastWarmUp> JobTable::last_warm_up() const {
   }
   if (!last) return std::nullopt;
   return LastWarmUp{.ended = ended(last->report.state),
-                    .files_no_room = last->report.files_no_room,
+                    .files_no_room = last->report.progress.files_no_room,
                     .cleared_since = cleared_since(*last)};
 }
 
@@ -112,24 +112,14 @@ std::optional<Job> JobTable::start(JobKind kind) {
 void JobTable::update_progress(const std::string& id, const engine::Progress& progress) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second.report.state != JobState::kRunning) return;
-  JobReport& report = found->second.report;
-  report.files_total = progress.files_total;
-  report.files_done = progress.files_done;
-  report.files_failed = progress.files_failed;
-  report.files_no_room = progress.files_no_room;
-  report.bytes_total = progress.bytes_total;
-  report.bytes_done = progress.bytes_done;
-  report.bytes_per_second = progress.bytes_per_second;
-  report.seconds_left = progress.seconds_left;
-  report.cut = progress.cut;
-  report.left_out = progress.left_out;
+  found->second.report.progress = progress;
 }
 
 std::optional<Job> JobTable::finish(const std::string& id, const Result<>& outcome) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second.report.state != JobState::kRunning) return {};
   JobReport& report = found->second.report;
-  report.seconds_left.reset();
+  report.progress.seconds_left.reset();
   if (outcome) {
     report.state = JobState::kSucceeded;
   } else {

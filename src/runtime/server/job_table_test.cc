@@ -64,7 +64,7 @@ TEST(JobTable, APartOfASyncIsNoSyncThatSucceeded) {
     book.finish(id, kDone);
   }
   EXPECT_EQ(book.latest_success(JobKind::kSync), "whole");
-  EXPECT_EQ(book.find("part")->report.cut, "c");
+  EXPECT_EQ(book.find("part")->report.progress.cut, "c");
 }
 
 TEST(JobTable, ASyncThatOnlySaysWhatItWouldDoIsNoSyncThatSucceeded) {
@@ -155,14 +155,14 @@ TEST(JobTable, ProgressIsOfRunningJobsOnly) {
   ASSERT_TRUE(book.put("a", kSync));
   book.update_progress("a", {.files_done = 7});
   book.update_progress("nobody", {.files_done = 7});
-  EXPECT_EQ(book.find("a")->report.files_done, 0);
+  EXPECT_EQ(book.find("a")->report.progress.files_done, 0);
   book.start(JobKind::kSync);
   book.update_progress("a", {.files_done = 7, .bytes_per_second = 3, .seconds_left = 9});
-  EXPECT_EQ(book.find("a")->report.files_done, 7);
-  EXPECT_EQ(book.find("a")->report.seconds_left, 9);
+  EXPECT_EQ(book.find("a")->report.progress.files_done, 7);
+  EXPECT_EQ(book.find("a")->report.progress.seconds_left, 9);
   book.finish("a", kDone);
-  EXPECT_EQ(book.find("a")->report.files_done, 7);
-  EXPECT_FALSE(book.find("a")->report.seconds_left);
+  EXPECT_EQ(book.find("a")->report.progress.files_done, 7);
+  EXPECT_FALSE(book.find("a")->report.progress.seconds_left);
 }
 
 TEST(JobTable, CancelEndsWhatWaitsAndPointsAtWhatRuns) {
@@ -183,14 +183,15 @@ TEST(JobTable, CancelEndsWhatWaitsAndPointsAtWhatRuns) {
 
 TEST(JobTable, ARestartQueuesWhatWasRunningAndKeepsTheOrder) {
   JobTable book;
-  book.restore({{.number = 5, .request = kSync, .report = {.id = "late"}},
-                {.number = 3,
-                 .request = kSync,
-                 .report = {.id = "early", .state = JobState::kRunning, .files_done = 4}},
-                {.number = 1,
-                 .request = kWarmup,
-                 .report = {.id = "done", .kind = JobKind::kWarmup, .state = JobState::kFailed}}});
-  EXPECT_EQ(book.find("early")->report.files_done, 0);
+  book.restore(
+      {{.number = 5, .request = kSync, .report = {.id = "late"}},
+       {.number = 3,
+        .request = kSync,
+        .report = {.id = "early", .state = JobState::kRunning, .progress = {.files_done = 4}}},
+       {.number = 1,
+        .request = kWarmup,
+        .report = {.id = "done", .kind = JobKind::kWarmup, .state = JobState::kFailed}}});
+  EXPECT_EQ(book.find("early")->report.progress.files_done, 0);
   EXPECT_EQ(book.start(JobKind::kSync)->report.id, "early");
   EXPECT_FALSE(book.start(JobKind::kWarmup));
   EXPECT_GT(book.put("new", kWarmup)->number, 5u);

@@ -103,7 +103,7 @@ TEST_F(RuntimeServerTest, AJobGoesFromPutToItsReport) {
   EXPECT_EQ(put->id, "w-1");
   wait_until_ended("w-1");
   EXPECT_EQ(asks.job("w-1")->state, JobState::kSucceeded);
-  EXPECT_EQ(asks.job("w-1")->files_done, 1);
+  EXPECT_EQ(asks.job("w-1")->progress.files_done, 1);
   EXPECT_EQ(asks.put_job("w-1", request)->state, JobState::kSucceeded);
   EXPECT_TRUE(asks.put_job("w-1", {.kind = JobKind::kSync}).is(Code::kConflict));
   EXPECT_EQ(asks.jobs()->size(), 1u);

@@ -18,7 +18,8 @@ TEST(SampleJobStatus, ASyncReportsWhatItLeftOut) {
   model.settle();
   for (const int partition : {0, 1}) {
     model.reports(partition, JobState::kSucceeded);
-    model.report(partition).job->left_out = {.count = 7, .examples = {"'a//b' (an empty part)"}};
+    model.report(partition).job->progress.left_out = {.count = 7,
+                                                      .examples = {"'a//b' (an empty part)"}};
   }
   model.settle();
   EXPECT_EQ(model.job.status.phase, "Succeeded");
@@ -45,15 +46,15 @@ TEST(SampleJobStatus, EachQuarterOfTheBytesIsAnEvent) {
   model.settle();
   for (int i = 0; i < 2; ++i) {
     model.reports(i, JobState::kRunning);
-    model.report(i).job->bytes_total = 100;
+    model.report(i).job->progress.bytes_total = 100;
   }
   for (const int done : {10, 30, 40, 60, 100}) {
-    for (int i = 0; i < 2; ++i) model.report(i).job->bytes_done = done;
+    for (int i = 0; i < 2; ++i) model.report(i).job->progress.bytes_done = done;
     model.settle();
   }
   EXPECT_EQ(std::ranges::count(model.events, "Progress"), 2);
   for (int i = 0; i < 2; ++i) {
-    model.report(i).job->files_done = 600;
+    model.report(i).job->progress.files_done = 600;
     model.reports(i, JobState::kSucceeded);
   }
   model.settle();

@@ -90,7 +90,7 @@ void JobModel::reports(int partition, JobState state, const std::string& error) 
 
 void JobModel::finishes_part(int partition, const std::string& cut) {
   reports(partition, JobState::kSucceeded);
-  report(partition).job->cut = cut;
+  report(partition).job->progress.cut = cut;
 }
 
 std::string JobModel::reason(const char* type) const {
