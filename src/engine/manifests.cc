@@ -82,6 +82,15 @@ Json runtimes_like(const api::SampleSet& set, const std::string& engine, const J
             {"template", {{"metadata", {{"labels", pod_labels}}}, {"spec", pod_spec}}}}}};
 }
 
+Json runtime_environment(const RuntimeOptions& options) {
+  Json all = Json::array(
+      {Json{{"name", "POD_IP"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}}});
+  for (const auto& [name, value] : options.environment) {
+    all.push_back({{"name", name}, {"value", value}});
+  }
+  return all;
+}
+
 void Mounts::add(const Json& volume, const std::string& path) { add(volume, path, Json::object()); }
 
 void Mounts::add(const Json& volume, const std::string& path, const Json& how) {

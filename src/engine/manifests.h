@@ -22,8 +22,11 @@ struct RuntimeOptions {
   std::string program = "paddle-cache";  // in that image
   // Directories of nodes beneath which caches may be; empty: everywhere but the system's own.
   std::vector<std::string> cache_roots{};
-  // Whose pods may ask runtimes, beside the set's own runtimes.
+  // Whose pods may call runtimes, beside the set's own runtimes.
   std::string operator_namespace = "paddle-system";
+  // More variables of the runtimes' containers.
+  std::map<std::string, std::string> environment{};
+  bool operator==(const RuntimeOptions&) const = default;
 };
 
 // What the user's Secret holds, decoded; never printed.
@@ -77,6 +80,8 @@ api::Json volume_by(const api::SampleSet& set, const std::string& engine, const 
 api::Json claim_of(const api::SampleSet& set, const std::string& engine);
 api::Json runtimes_like(const api::SampleSet& set, const std::string& engine,
                         const api::Json& pod_spec);
+// The variables of a runtime's container: POD_IP, and those of the options.
+api::Json runtime_environment(const RuntimeOptions& options);
 // What selects the runtimes' pods.
 std::map<std::string, std::string> runtime_labels(const api::SampleSet& set,
                                                   const std::string& engine);

@@ -65,6 +65,20 @@ static_assert(2 * kListLongestPause < kListUnknownGiveUp, "it is called more tha
 static_assert(kListUnknownGiveUp < kListGiveUp);
 static_assert(kRuntimeRequestTimeout < kListGiveUp, "a long list has time to arrive");
 
+// ---- The Secret by which runtimes and their callers know each other ----
+
+// A renewed Secret reaches the files of pods within this time; until then only the previous one is
+// accepted beside it.
+inline constexpr std::chrono::minutes kSecretPropagation{2};
+// It is renewed in the middle of its life. The limits are those of --runtime-identity-lifetime.
+inline constexpr std::chrono::seconds kRuntimeSecretLifetime = std::chrono::days{90};
+inline constexpr std::chrono::seconds kShortestSecretLifetime = std::chrono::minutes{10};
+inline constexpr std::chrono::seconds kLongestSecretLifetime = std::chrono::days{3650};
+
+static_assert(kShortestSecretLifetime / 2 > kSecretPropagation);
+static_assert(kShortestSecretLifetime <= kRuntimeSecretLifetime &&
+              kRuntimeSecretLifetime <= kLongestSecretLifetime);
+
 // ---- The end of a runtime ----
 
 // Between SIGTERM and SIGKILL of a program that a runtime runs.

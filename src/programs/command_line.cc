@@ -2,8 +2,6 @@
 #include "programs/command_line.h"
 
 #include <algorithm>
-#include <charconv>
-#include <set>
 
 #include <CLI/CLI.hpp>
 
@@ -11,12 +9,6 @@
 
 namespace paddle::programs {
 namespace {
-
-constexpr const char* kOperatorExamples = R"(Examples:
-  paddle-operator --leader-elect
-      all three controllers, cluster-wide, as the manifests run it
-  paddle-operator --controllers=paddlejob --namespace=train --kubeconfig=$HOME/.kube/config
-      only PaddleJobs, only in one namespace, from a desk)";
 
 constexpr const char* kServeExamples = R"(Examples:
   paddle-cache serve --set=train/imagenet --source=s3://bucket/imagenet \
@@ -58,111 +50,10 @@ std::vector<std::string> in_words_of_cli11(const std::vector<std::string>& args)
   return all;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  size_t at = 0;
-  while (at <= text.size()) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    if (comma > at) parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
-}
-
-Error bad(const std::string& flag, const std::string& value, const std::string& wants) {
-  return {Code::kInvalid, "--" + flag + "=" + value.substr(0, 100) + " is not " + wants};
-}
-
-Result<std::vector<std::string>> controllers_of(const std::string& text) {
-  const std::set<std::string> known{"paddlejob", "sampleset", "samplejob"};
-  auto names = split(text);
-  for (const auto& name : names) {
-    if (!known.contains(name)) {
-      return bad("controllers", text, "a list of paddlejob, sampleset, samplejob");
-    }
-  }
-  if (names.empty()) return bad("controllers", text, "a list of paddlejob, sampleset, samplejob");
-  return names;
-}
-
-constexpr int kPortsPerJob = 20;  // as controllers/paddle_job gives them
-
-Result<std::pair<int, int>> port_range_of(const std::string& text) {
-  const auto error =
-      bad("port-range", text, "two ports like 35000,65000 with room for the 20 of a job");
-  const auto parts = split(text);
-  if (parts.size() != 2) return error;
-  int ends[2] = {0, 0};
-  for (size_t i = 0; i < 2; ++i) {
-    const char* last = parts[i].data() + parts[i].size();
-    const auto [end, failed] = std::from_chars(parts[i].data(), last, ends[i]);
-    if (failed != std::errc{} || end != last || ends[i] < 1 || ends[i] > 65535) return error;
-  }
-  if (ends[1] - ends[0] + 1 < kPortsPerJob) return error;
-  return std::pair{ends[0], ends[1]};
-}
-
-// Half of it must be longer than a Secret takes to reach the files of pods.
-constexpr std::chrono::seconds kShortestIdentity = std::chrono::minutes{10};
-constexpr std::chrono::seconds kLongestIdentity = std::chrono::days{3650};
-
-Result<std::chrono::seconds> identity_lifetime_of(const std::string& text) {
-  const auto error = bad("runtime-identity-lifetime", text,
-                         "a time from 10m to 3650d: a number and one of s, m, h, d");
-  std::int64_t number = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, failed] = std::from_chars(text.data(), last, number);
-  if (failed != std::errc{} || last - end != 1) return error;
-  std::int64_t unit = 0;
-  if (*end == 's') unit = 1;
-  if (*end == 'm') unit = 60;
-  if (*end == 'h') unit = 3600;
-  if (*end == 'd') unit = 86'400;
-  if (unit == 0 || number < 0 || number > kLongestIdentity.count() / unit) return error;
-  const std::chrono::seconds life{number * unit};
-  if (life < kShortestIdentity) return error;
-  return life;
-}
-
-// zap's levels: names, or a number of which higher means chattier.
-Result<std::string> level_of(const std::string& text) {
-  for (const char* name : {"debug", "info", "warn", "error"}) {
-    if (text == name) return text;
-  }
-  if (text == "panic" || text == "fatal" || text == "dpanic") return std::string("error");
-  int chatty = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, failed] = std::from_chars(text.data(), last, chatty);
-  if (failed != std::errc{} || end != last || chatty < 0) {
-    return bad("zap-log-level", text, "debug, info, warn, error or a positive number");
-  }
-  return std::string(chatty > 0 ? "debug" : "info");
-}
-
 std::string one_sentence(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
   return text;
-}
-
-// Runs CLI11, which speaks by exceptions; gives the text to print when it asked for one.
-Result<std::string> parsed(CLI::App& app, const std::string& program,
-                           const std::vector<std::string>& args) {
-  app.set_version_flag("--version", program + " " + kVersion);
-  try {
-    auto reversed = in_words_of_cli11(args);
-    std::reverse(reversed.begin(), reversed.end());  // CLI11 takes them last first
-    app.parse(std::move(reversed));
-    return std::string{};
-  } catch (const CLI::CallForHelp&) {
-    return app.help();
-  } catch (const CLI::CallForVersion&) {
-    return program + " " + kVersion + "\n";
-  } catch (const CLI::Error& error) {
-    return Error{Code::kInvalid, one_sentence(error.what())};
-  } catch (const std::exception& error) {
-    return Error{Code::kInvalid, one_sentence(error.what())};
-  }
 }
 
 void add_juicefs(CLI::App* verb, std::string& volume_secret, std::string& program) {
@@ -220,9 +111,9 @@ Result<> check_serve(const ServeFlags& flags) {
   if (flags.engine == "samplefs") {
     if (flags.source.empty()) return Error{Code::kInvalid, "--source is required"};
     if (flags.read_timeout >= 1 && flags.read_timeout <= kLongestReadTimeout) return Done{};
-    return bad("read-timeout", std::to_string(flags.read_timeout), "1 to 3600 seconds");
+    return bad_flag("read-timeout", std::to_string(flags.read_timeout), "1 to 3600 seconds");
   }
-  if (flags.engine != "juicefs") return bad("engine", flags.engine, "samplefs or juicefs");
+  if (flags.engine != "juicefs") return bad_flag("engine", flags.engine, "samplefs or juicefs");
   if (!flags.data.empty() && !flags.volume_secret.empty()) return Done{};
   return Error{Code::kInvalid, "--engine=juicefs needs --data and --volume-secret"};
 }
@@ -243,67 +134,38 @@ CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
 
 }  // namespace
 
-Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
-  OperatorCommand command;
-  OperatorFlags& flags = command.flags;
-  std::string controllers = "paddlejob,sampleset,samplejob";
-  std::string lifetime = "90d";
-  std::string etcd, roots, range = "35000,65000", level = "info", ignored;
-  bool zap_devel = false;
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  size_t at = 0;
+  while (at <= text.size()) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    if (comma > at) parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
 
-  CLI::App app("Runs the controllers of PaddleJob, SampleSet and SampleJob.", "paddle-operator");
-  app.footer(kOperatorExamples);
-  app.add_option("--controllers", controllers, "comma-separated; default: all three");
-  app.add_option("--metrics-bind-address", flags.metrics_bind_address,
-                 "where /metrics is served; 0 switches it off")
-      ->capture_default_str();
-  app.add_option("--health-probe-bind-address", flags.health_probe_bind_address,
-                 "where /healthz and /readyz are served; 0 switches them off")
-      ->capture_default_str();
-  app.add_flag("--leader-elect", flags.leader_elect,
-               "one leader per controller among several replicas");
-  app.add_option("--namespace", flags.ns, "only objects in this namespace; default: all");
-  app.add_option("--scheduling", flags.scheduling, "'volcano' for gang scheduling");
-  app.add_option("--initImage", flags.init_image,
-                 "image of the init container, with a shell; default: the job's own image");
-  app.add_option("--etcd-server", etcd, "comma-separated etcd endpoints for elastic training");
-  app.add_option("--cache-roots", roots,
-                 "comma-separated directories of nodes beneath which caches may be; default: "
-                 "anywhere but the system's own");
-  app.add_option(
-         "--runtime-identity-lifetime", lifetime,
-         "how long token and certificate of cache runtimes are good, such as 90d, 12h, 10m; "
-         "they are renewed in the middle of it")
-      ->capture_default_str();
-  app.add_option("--port-range", range, "host ports, START,END")->capture_default_str();
-  app.add_option("--kubeconfig", flags.kubeconfig,
-                 "default: KUBECONFIG, the pod's account, ~/.kube");
-  app.add_flag("--zap-devel", zap_devel, "as --development");
-  app.add_option("--zap-encoder", flags.log_encoder, "console or json")->capture_default_str();
-  app.add_option("--zap-log-level", level, "debug, info, warn, error")->capture_default_str();
-  app.add_option("--zap-stacktrace-level", ignored, "accepted for compatibility, no effect");
-  app.add_flag("--development", flags.development, "debug logs for people");
+Error bad_flag(const std::string& flag, const std::string& value, const std::string& wants) {
+  return {Code::kInvalid, "--" + flag + "=" + value.substr(0, 100) + " is not " + wants};
+}
 
-  TRY(command.text, parsed(app, "paddle-operator", args));
-  if (!command.text.empty()) return command;
-  TRY(flags.controllers, controllers_of(controllers));
-  TRY(flags.port_range, port_range_of(range));
-  TRY(flags.runtime_identity_lifetime, identity_lifetime_of(lifetime));
-  TRY(flags.log_level, level_of(level));
-  flags.etcd_servers = split(etcd);
-  flags.cache_roots = split(roots);
-  for (const auto& root : flags.cache_roots) {
-    if (!root.starts_with('/')) return bad("cache-roots", roots, "a list of absolute directories");
+Result<std::string> run_parser(CLI::App& app, const std::string& program,
+                               const std::vector<std::string>& args) {
+  app.set_version_flag("--version", program + " " + kVersion);
+  try {
+    auto reversed = in_words_of_cli11(args);
+    std::reverse(reversed.begin(), reversed.end());  // CLI11 takes them last first
+    app.parse(std::move(reversed));
+    return std::string{};
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion&) {
+    return program + " " + kVersion + "\n";
+  } catch (const CLI::Error& error) {
+    return Error{Code::kInvalid, one_sentence(error.what())};
+  } catch (const std::exception& error) {
+    return Error{Code::kInvalid, one_sentence(error.what())};
   }
-  flags.development = flags.development || zap_devel;
-  if (flags.development) flags.log_level = "debug";
-  if (flags.log_encoder != "console" && flags.log_encoder != "json") {
-    return bad("zap-encoder", flags.log_encoder, "console or json");
-  }
-  if (!flags.scheduling.empty() && flags.scheduling != "volcano") {
-    return bad("scheduling", flags.scheduling, "volcano");
-  }
-  return command;
 }
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
@@ -317,11 +179,12 @@ Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   const CLI::App* formatting = add_format(app, command.format);
   const CLI::App* registering = add_register(app, command.registration);
 
-  TRY(command.text, parsed(app, "paddle-cache", args));
+  TRY(command.text, run_parser(app, "paddle-cache", args));
   if (!command.text.empty()) return command;
   if (registering->parsed()) command.verb = CacheVerb::kRegister;
   if (formatting->parsed()) command.verb = CacheVerb::kFormat;
-  if (cache_mib < 0) return bad("cache-mib", std::to_string(cache_mib), "a size of at least 0");
+  if (cache_mib < 0)
+    return bad_flag("cache-mib", std::to_string(cache_mib), "a size of at least 0");
   command.serve.cache_mib = static_cast<std::uint64_t>(cache_mib);
   if (serving->parsed()) CHECK_DONE(check_serve(command.serve));
   if (formatting->parsed() && command.format.volume_secret.empty()) {
@@ -329,7 +192,7 @@ Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   }
   for (const auto& format :
        {command.serve.log_format, command.format.log_format, command.registration.log_format}) {
-    if (format != "text" && format != "json") return bad("log-format", format, "text or json");
+    if (format != "text" && format != "json") return bad_flag("log-format", format, "text or json");
   }
   return command;
 }
@@ -338,7 +201,7 @@ Result<std::string> parse_bare(const std::string& program, const std::string& ab
                                const std::vector<std::string>& args) {
   CLI::App app(about, program);
   app.footer("Examples:\n  " + program + " --version");
-  return parsed(app, program, args);
+  return run_parser(app, program, args);
 }
 
 std::string usage_error(const std::string& program, const Error& error) {

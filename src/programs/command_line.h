@@ -1,47 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Command lines as values. Pure: no output, no exit. Flags are those of the Go operator, with one
-// dash or two; those that it accepted and ignored are accepted here as well.
+// The command line of paddle-cache as a value, and what all our command lines share. No output, no
+// exit. As with Go's flag package, a flag has one dash or two.
 
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
 
+namespace CLI {
+class App;
+}
+
 namespace paddle::programs {
-
-struct OperatorFlags {
-  std::vector<std::string> controllers{"paddlejob", "sampleset", "samplejob"};
-  std::string metrics_bind_address = ":8080";
-  std::string health_probe_bind_address = ":8081";
-  bool leader_elect = false;
-  std::string ns{};          // empty: all namespaces
-  std::string scheduling{};  // "" or "volcano"
-  std::string init_image{};  // of the init container; empty: the job's own
-  std::vector<std::string> etcd_servers{};
-  std::pair<int, int> port_range{35000, 65000};
-  std::vector<std::string> cache_roots{};  // of nodes; empty: anywhere but the system's own
-  std::chrono::seconds runtime_identity_lifetime = std::chrono::days{90};  // renewed halfway
-  std::string kubeconfig{};             // empty: as kube/config/config.h finds it
-  std::string log_encoder = "console";  // or "json"
-  std::string log_level = "info";       // debug, info, warn or error
-  bool development = false;             // accepted; means the console encoder and debug logs
-  bool operator==(const OperatorFlags&) const = default;
-};
-
-// What to do: print `text` and leave with 0 (--help, --version), or run.
-struct OperatorCommand {
-  std::string text{};
-  OperatorFlags flags{};
-};
-
-// kInvalid with one sentence for a wrong command line.
-Result<OperatorCommand> parse_operator(const std::vector<std::string>& args);
 
 // `paddle-cache serve` (docs/design/0006, 0010).
 struct ServeFlags {
@@ -96,6 +70,15 @@ struct CacheCommand {
 };
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args);
+
+// The text to print and leave with 0 (--help, --version), or empty: the flags are parsed. kInvalid with
+// one sentence for a wrong command line.
+Result<std::string> run_parser(CLI::App& app, const std::string& program,
+                               const std::vector<std::string>& args);
+// "--flag=value is not <wants>".
+Error bad_flag(const std::string& flag, const std::string& value, const std::string& wants);
+// "a,,b" -> {"a", "b"}
+std::vector<std::string> split_list(const std::string& text);
 
 // A program that has only --help and --version yet; the text to print, or empty.
 Result<std::string> parse_bare(const std::string& program, const std::string& about,

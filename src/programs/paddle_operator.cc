@@ -14,6 +14,7 @@
 #include "kube/client/load_config.h"
 #include "kube/leader/pod_identity.h"
 #include "programs/command_line.h"
+#include "programs/operator_command_line.h"
 
 namespace {
 
@@ -45,12 +46,20 @@ std::string own_namespace(const kube::Environment& environment) {
   return ns.empty() ? variable("POD_NAMESPACE", "paddle-system") : ns;
 }
 
-// The flag's or, without it, that of the Service `paddle-elastic-etcd` beside the operator.
-std::string etcd_server(const programs::OperatorFlags& flags) {
-  std::string joined;
-  for (const auto& one : flags.etcd_servers) joined += (joined.empty() ? "" : ",") + one;
-  return controllers::etcd_server_of(joined, std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_HOST"),
-                                     std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_PORT"));
+// What the flags do not set: images, the operator's namespace and etcd, from the environment.
+controllers::OperatorOptions options_of(const programs::OperatorFlags& flags,
+                                        const kube::Environment& environment) {
+  controllers::OperatorOptions options = flags.options;
+  options.runtime.image = variable("RUNTIME_IMAGE", std::string("paddle-cache:v") + kVersion);
+  options.juicefs_image =
+      variable("JUICEFS_RUNTIME_IMAGE", std::string("paddle-cache-juicefs:v") + kVersion);
+  options.runtime.operator_namespace = own_namespace(environment);
+  // Without the flag, the Service `paddle-elastic-etcd` beside the operator.
+  options.etcd_server = controllers::etcd_server_of(
+      options.etcd_server, std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_HOST"),
+      std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_PORT"));
+  options.ipv6 = environment.service_host.find(':') != std::string::npos;
+  return options;
 }
 
 void set_up_log(const programs::OperatorFlags& flags) {
@@ -76,21 +85,7 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
                                   .lease_namespace = own_namespace(environment),
                                   .identity = identity ? identity->text() : ""},
                                  metrics));
-  CHECK_DONE(controllers::add_controllers(
-      *manager,
-      {.controllers = flags.controllers,
-       .ns = flags.ns,
-       .runtime_image = variable("RUNTIME_IMAGE", std::string("paddle-cache:v") + kVersion),
-       .juicefs_image =
-           variable("JUICEFS_RUNTIME_IMAGE", std::string("paddle-cache-juicefs:v") + kVersion),
-       .cache_roots = flags.cache_roots,
-       .own_namespace = own_namespace(environment),
-       .identity = {.life = flags.runtime_identity_lifetime},
-       .scheduling = flags.scheduling,
-       .init_image = flags.init_image,
-       .etcd_server = etcd_server(flags),
-       .port_range = flags.port_range,
-       .ipv6 = environment.service_host.find(':') != std::string::npos}));
+  CHECK_DONE(controllers::add_controllers(*manager, options_of(flags, environment)));
   return manager->run(stop);
 }
 

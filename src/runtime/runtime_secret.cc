@@ -33,7 +33,7 @@ Result<SecretData> make_runtime_secret(const std::string& ns, const std::string&
                                        const SecretData& before, WallTime now,
                                        const RuntimeSecretOptions& options) {
   const std::string name = server_name(ns, set);
-  const tls::Validity valid{now - skew_for(options.life), now + options.life};
+  const tls::Validity valid{now - skew_for(options.lifetime), now + options.lifetime};
   TRY(const auto authority,
       tls::make_self_signed(
           {.common_name = "paddle-cache runtimes", .valid = valid, .authority = true}));

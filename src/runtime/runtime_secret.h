@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "engine/names.h"
+#include "engine/time_limits.h"
 #include "runtime/client.h"
 
 namespace paddle::runtime {
@@ -36,7 +37,8 @@ inline constexpr const char* kKey = "tls.key";
 // files of pods after a minute or two, and only the one before is good beside it: on a cluster a
 // life of less than ten minutes locks callers out.
 struct RuntimeSecretOptions {
-  std::chrono::seconds life = std::chrono::days{90};
+  std::chrono::seconds lifetime = engine::kRuntimeSecretLifetime;
+  bool operator==(const RuntimeSecretOptions&) const = default;
 };
 
 // In the certificate of each runtime of the set: "<set>-runtime.<ns>".

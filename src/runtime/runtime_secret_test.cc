@@ -19,7 +19,7 @@ TEST(RuntimeIdentity, IsRenewedInTheSecondHalfOfItsLife) {
 
 TEST(RuntimeIdentity, OfAShortLifeIsGoodForAWhileBeforeItIsRenewed) {
   const std::chrono::minutes life{10};
-  const auto data = *make_runtime_secret("train", "imagenet", {}, kNow, {.life = life});
+  const auto data = *make_runtime_secret("train", "imagenet", {}, kNow, {.lifetime = life});
   EXPECT_FALSE(needs_renewal(data, kNow));
   EXPECT_FALSE(needs_renewal(data, kNow + std::chrono::minutes{3}));
   EXPECT_TRUE(needs_renewal(data, kNow + std::chrono::minutes{5}));

@@ -43,12 +43,9 @@ engine::ManifestBuilders engines() {
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   SampleSetOptions wanted{
       .ns = options.ns,
-      .setting = {.engines = engines(),
-                  .runtime = {.image = options.runtime_image,
-                              .cache_roots = options.cache_roots,
-                              .operator_namespace = options.own_namespace}},
+      .setting = {.engines = engines(), .runtime = options.runtime},
       .runtime_at = runtime::http_runtime_clients(engine::kSampleSetCallTimeout),
-      .identity = options.identity};
+      .identity = {.lifetime = options.runtime_secret_lifetime}};
   if (options.one_machine) wanted.setting.drivers_of_nodes.insert(engine::samplefs::kDriver);
   if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
   return manager.add({.name = kSampleSetController,

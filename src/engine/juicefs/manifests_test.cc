@@ -283,5 +283,13 @@ TEST(JuicefsManifests, ThePolicyLetsInTheOperatorAndTheSetsOwnRuntimesAlone) {
   EXPECT_FALSE(lets_in(policy, runtime, theirs, train, true, port));
 }
 
+TEST(JuicefsManifests, VariablesOfTheOptionsReachTheRuntimesContainer) {
+  const auto all = made(set_named(), {.environment = {{"SOME_NAME", "a b"}}});
+  const Json& env = pod_of(all)["containers"][0]["env"];
+  ASSERT_EQ(env.size(), 2u);
+  EXPECT_EQ(env[0]["name"], "POD_IP");
+  EXPECT_EQ(env[1], (Json{{"name", "SOME_NAME"}, {"value", "a b"}}));
+}
+
 }  // namespace
 }  // namespace paddle::engine::juicefs

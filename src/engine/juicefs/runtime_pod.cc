@@ -136,8 +136,7 @@ Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
                       const RuntimeOptions& options) {
   Mounts mounts = runtime_mounts(set, tiers);
   Json runtime = container("runtime", options, serve_command(set, tiers, options), *mounts.mounts);
-  runtime["env"] = Json::array(
-      {Json{{"name", "POD_IP"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}}});
+  runtime["env"] = runtime_environment(options);
   runtime["ports"] = Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}});
   runtime["readinessProbe"] = probe("/readyz", 2, 3);
   runtime["livenessProbe"] = probe("/healthz", 10, 6);

@@ -102,6 +102,16 @@ TEST(SamplefsManifests, SaysWhatItCanNotDo) {
   EXPECT_TRUE(face.manifests(set, {}, {}).is(Code::kInvalid));
 }
 
+TEST(SamplefsManifests, VariablesOfTheOptionsReachTheRuntimesContainer) {
+  const auto all = SamplefsManifestBuilder().manifests(set_of("s3://bucket"), {},
+                                                       {.environment = {{"SOME_NAME", "a b"}}});
+  ASSERT_TRUE(all) << all.error().message;
+  const Json& env = pod_of(*all)["containers"][0]["env"];
+  ASSERT_EQ(env.size(), 2u);
+  EXPECT_EQ(env[0]["name"], "POD_IP");
+  EXPECT_EQ(env[1], (Json{{"name", "SOME_NAME"}, {"value", "a b"}}));
+}
+
 TEST(SetNames, TellTwoSetsOfOneNameApart) {
   auto here = set_of("s3://b"), there = set_of("s3://b");
   there.meta.key.ns = "other";

@@ -35,7 +35,7 @@ kube::Config config_of(const ClientConfig& client) {
 // Images are not pulled: runtimes are our own `paddle-cache`, found by PATH.
 controllers::OperatorOptions our_controllers() {
   return {.controllers = {"paddlejob", "sampleset", "samplejob"},
-          .runtime_image = std::string("paddle-cache:") + kVersion,
+          .runtime = {.image = std::string("paddle-cache:") + kVersion},
           .one_machine = true};
 }
 
