@@ -16,18 +16,15 @@
 #include <stop_token>
 #include <thread>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/unique_fd.h"
 #include "csi/registrar.h"
 #include "engine/juicefs/node/format.h"
 #include "engine/juicefs/node/node_engine.h"
 #include "engine/samplefs/node/node_engine.h"
 #include "engine/time_limits.h"
 #include "fuse/attach.h"
+#include "os/read_file.h"
 #include "programs/command_line.h"
 #include "runtime/client.h"
 #include "runtime/runtime_secret.h"
@@ -40,10 +37,8 @@ constexpr std::size_t kLongestFile = std::size_t{64} << 10;
 
 // Read for each use, so that it may be rotated; empty when it can not be read.
 std::string read_small(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string text(kLongestFile, '\0');
-  const ssize_t got = fd ? ::read(fd.get(), text.data(), text.size()) : 0;
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  auto read = os::read_file(path, kLongestFile);
+  std::string text = read ? *std::move(read) : std::string();
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return text;
 }

@@ -9,17 +9,19 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "api/crd/crd.h"
 #include "api/schema/pod_schema.h"
+#include "os/read_file.h"
 
 namespace {
 
 using namespace paddle;
+
+constexpr std::size_t kLongestOpenApi = std::size_t{64} << 20;
 
 Result<> write_file(const std::filesystem::path& path, const std::string& text) {
   std::error_code ignored;
@@ -37,8 +39,7 @@ Result<> write_deploy(const std::filesystem::path& to) {
 }
 
 Result<> distill(const std::string& from, const std::string& to) {
-  std::ifstream in(from, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  TRY(const std::string text, os::read_file(from, kLongestOpenApi));
   TRY(const api::Json openapi, api::parse_json(text));
   TRY(const api::Json schema, api::distill_pod_template(openapi));
   return write_file(to, api::dump_json(schema) + "\n");

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "os/read_file.h"
 
 namespace paddle::runtime {
 namespace {
@@ -32,16 +33,7 @@ struct CloseDirectory {
 Result<std::string> read_whole(int directory, const std::string& name) {
   const UniqueFd fd(::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd) return failed("open " + name);
-  std::string text;
-  char room[16 * 1024];
-  for (;;) {
-    const ssize_t got = ::read(fd.get(), room, sizeof room);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed("read " + name);
-    if (got == 0) return text;
-    text.append(room, static_cast<std::size_t>(got));
-    if (text.size() > kLongest) return Error{Code::kInvalid, name + " is too long"};
-  }
+  return os::read_to_end(fd.get(), name, kLongest);
 }
 
 Result<Job> decode_job(const std::string& text) {

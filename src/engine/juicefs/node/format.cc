@@ -5,18 +5,18 @@
 #include "engine/juicefs/metadata_url.h"
 #include "engine/juicefs/node/command/juicefs_output.h"
 #include "engine/juicefs/node/secret_files.h"
-#include "engine/juicefs/node/sync/child_process.h"
+#include "engine/juicefs/node/sync/juicefs_process.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
 // What it said at its end, without secrets.
-std::string why_not(const ChildResult& end, const SecretValues& secret) {
+std::string why_not(const os::CompletedProcess& end, const SecretValues& secret) {
   std::vector<std::string> secrets = secrets_of(secret);
   if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
     secrets.push_back(url->password);
   }
-  return failure_reason(end.output, secrets);
+  return failure_reason(end.out, secrets);
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::string why_not(const ChildResult& end, const SecretValues& secret) {
 Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
   TRY(const SecretValues secret, read_secret(options.volume_secret));
   TRY(const CommandLine command, format_command(options, secret));
-  TRY(const ChildResult end, run_child({.argv = command.argv, .env = command.env}, stop));
+  TRY(const os::CompletedProcess end, run_juicefs(command, stop));
   const std::string name = "the volume '" + value_of(secret, "name") + "'";
   if (end.exit_code != 0 && value_of(secret, "storage").empty()) {
     return Error{Code::kInvalid, name +
@@ -38,9 +38,9 @@ Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
   }
   TRY(const CommandLine update, keys_command(options, secret));
   const bool updates = options.update_keys && !update.argv.empty();
-  ChildResult updated;
+  os::CompletedProcess updated;
   if (updates) {
-    TRY(updated, run_child({.argv = update.argv, .env = update.env}, std::move(stop)));
+    TRY(updated, run_juicefs(update, std::move(stop)));
   }
   if (updated.exit_code == 0) {
     log::info(updates ? "the volume has the Secret's keys" : "the volume is there",

@@ -6,12 +6,10 @@
 #include <memory>
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-#include "base/unique_fd.h"
 #include "engine/juicefs/credentials.h"
 #include "engine/juicefs/secret_text.h"
+#include "os/read_file.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -22,9 +20,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-Error unreadable(const std::string& directory) {
-  return {Code::kUnavailable,
-          "the Secret at '" + directory + "' can not be read: " + std::strerror(errno)};
+Error unreadable(const std::string& directory, const std::string& why) {
+  return {Code::kUnavailable, "the Secret at '" + directory + "' can not be read: " + why};
 }
 
 }  // namespace
@@ -34,18 +31,14 @@ Result<SecretValues> read_secret(const std::string& directory) {
   if (directory.empty()) return files;
   const std::unique_ptr<DIR, CloseDirectory> listing(::opendir(directory.c_str()));
   if (!listing && errno == ENOENT) return files;
-  if (!listing) return unreadable(directory);
+  if (!listing) return unreadable(directory, std::strerror(errno));
   while (const dirent* entry = ::readdir(listing.get())) {
     const std::string name = entry->d_name;
     if (name.starts_with('.')) continue;
-    const UniqueFd fd(::openat(::dirfd(listing.get()), name.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) return unreadable(directory);
-    std::string text(kMostBytes, '\0');
-    const ssize_t got = ::read(fd.get(), text.data(), text.size());
-    if (got < 0 && errno == EISDIR) continue;
-    if (got < 0) return unreadable(directory);
-    text.resize(static_cast<std::size_t>(got));
-    if (auto value = trimmed(text); !value.empty()) files[name] = std::move(value);
+    const auto text = os::read_file(directory + "/" + name, kMostBytes);
+    if (text.is(Code::kInvalid)) continue;  // a directory
+    if (!text) return unreadable(directory, text.error().message);
+    if (auto value = trimmed(*text); !value.empty()) files[name] = std::move(value);
   }
   if (const auto sealed = files.extract(kSealedFile)) {
     for (auto& [key, value] : unsealed(sealed.mapped())) files[key] = value;

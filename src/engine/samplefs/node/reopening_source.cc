@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/samplefs/node/reopening_source.h"
 
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 
-#include <fcntl.h>
-
 #include "base/match.h"
-#include "base/unique_fd.h"
+#include "os/read_file.h"
 #include "source/directory_source.h"
 #include "source/source_uri.h"
 
@@ -20,25 +16,13 @@ constexpr std::size_t kLongestKey = 16 * 1024;
 // Empty when there is none.
 Result<std::string> read_key(const std::string& directory, const std::string& name) {
   if (directory.empty()) return std::string{};
-  const std::string path = directory + "/" + name;
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::string{};
-  if (!fd) {
-    return Error{Code::kForbidden,
-                 "can not read '" + name + "' of the source's Secret: " + std::strerror(errno)};
+  auto read = os::read_file(directory + "/" + name, kLongestKey);
+  if (read.is(Code::kNotFound)) return std::string{};
+  if (!read) {
+    return Error{read.error().code,
+                 "can not use '" + name + "' of the source's Secret: " + read.error().message};
   }
-  std::string text(kLongestKey + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size > kLongestKey) {
-    return Error{Code::kInvalid, "'" + name + "' of the source's Secret is too long for a key"};
-  }
-  text.resize(size);
+  std::string text = *std::move(read);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return text;
 }

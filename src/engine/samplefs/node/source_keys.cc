@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "os/read_file.h"
 #include "samplefs/new_file.h"
 
 namespace paddle::engine::samplefs {
@@ -59,16 +60,8 @@ Result<KeyValues> read_key_file(const std::string& file) {
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == ENOENT) return Error{Code::kNotFound, "a source has no keys of its own"};
   if (!fd) return can_not("read");
-  std::string text(kLongestKeyFile, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return can_not("read");
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  return decode_keys(std::string_view(text).substr(0, size));
+  TRY(const std::string text, os::read_to_end(fd.get(), "the keys of a source", kLongestKeyFile));
+  return decode_keys(text);
 }
 
 std::string SourceKeyFiles::file(::paddle::samplefs::OriginId origin) const {

@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "engine/juicefs/node/client/open_beneath.h"
 #include "engine/juicefs/node/command/set_path.h"
+#include "os/read_file.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -45,18 +47,18 @@ Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& 
   }
   ControlReader reader;
   std::array<char, 64 * 1024> room{};
-  std::chrono::milliseconds pause = kShortPause;
+  int empty_reads = 0;
   while (!reader.answer().ended) {
     const ssize_t got = ::read(fd.get(), room.data(), room.size());
     if (alive_) alive_();
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return unavailable(mount_, std::strerror(errno));
     if (got == 0) {  // nothing yet
+      const auto pause = backoff(kShortPause, ++empty_reads, kLongPause);
       if (!system_clock().sleep(pause, stop)) return Error{Code::kCancelled, kStopped};
-      pause = std::min(pause * 2, kLongPause);
       continue;
     }
-    pause = kShortPause;
+    empty_reads = 0;
     CHECK_DONE(reader.add({room.data(), static_cast<std::size_t>(got)}));
     const auto& seen = reader.answer();
     if (report)
@@ -136,17 +138,10 @@ Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& r
 Result<std::string> Control::read(const char* file) const {
   const UniqueFd fd(::open((mount_ + "/" + file).c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return unavailable(mount_, std::strerror(errno));
-  std::string text;
-  std::array<char, 64 * 1024> room{};
-  for (;;) {
-    const ssize_t got = ::read(fd.get(), room.data(), room.size());
-    if (alive_) alive_();
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return unavailable(mount_, std::strerror(errno));
-    if (got == 0) return text;
-    text.append(room.data(), static_cast<std::size_t>(got));
-    if (text.size() > kLongestFile) return Error{Code::kInternal, std::string(file) + " is long"};
-  }
+  auto text = os::read_to_end(fd.get(), std::string("'") + file + "'", kLongestFile);
+  if (!text) return unavailable(mount_, text.error().message);
+  if (alive_) alive_();
+  return text;
 }
 
 Result<std::string> Control::stats() const { return read(".stats"); }

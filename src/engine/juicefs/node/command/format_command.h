@@ -6,10 +6,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "engine/juicefs/node/command/secret_values.h"
+#include "engine/juicefs/node/command/sync_command.h"
 
 namespace paddle::engine::juicefs {
 
@@ -17,11 +17,6 @@ struct FormatOptions {
   std::string program{};
   std::string volume_secret{};  // directory
   bool update_keys = false;     // of a volume that exists; its Secret has changed
-};
-
-struct CommandLine {
-  std::vector<std::string> argv{};
-  std::vector<std::string> env{};  // "NAME=value", the whole environment
 };
 
 // Creates the volume, or only reads it when the Secret has no storage to create it on. kInvalid:

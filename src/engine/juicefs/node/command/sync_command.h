@@ -14,6 +14,12 @@
 
 namespace paddle::engine::juicefs {
 
+// One call of juicefs.
+struct CommandLine {
+  std::vector<std::string> argv{};
+  std::vector<std::string> env{};  // "NAME=value", the whole environment
+};
+
 inline constexpr const char* kVolumeVariable = "PADDLE_VOLUME";
 
 enum class SyncAction {

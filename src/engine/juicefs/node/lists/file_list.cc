@@ -2,7 +2,6 @@
 #include "engine/juicefs/node/lists/file_list.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "engine/juicefs/node/command/set_path.h"
 #include "engine/juicefs/node/plan/leftovers.h"
 #include "engine/juicefs/node/plan/path_list.h"
+#include "os/read_file.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -110,25 +110,12 @@ class Walk {
   std::size_t unnameable_ = 0;
 };
 
-Result<std::string> read_all(const UniqueFd& fd, const std::string& path) {
-  std::string text;
-  std::array<char, 64 * 1024> room{};
-  for (;;) {
-    const ssize_t got = ::read(fd.get(), room.data(), room.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed(path);
-    if (got == 0) return text;
-    text.append(room.data(), static_cast<std::size_t>(got));
-    if (text.size() > kLongestList) return Error{Code::kInvalid, "the list '" + path + "' is long"};
-  }
-}
-
 // In the order of the lines, so that it may be a trainer's own list. Lines may also name files as
 // this process sees them, beneath the mount.
 Result<std::vector<std::string>> listed_in(const std::string& mount, const std::string& file) {
   TRY(const std::string path, path_in_set(file));
   TRY(const UniqueFd fd, open_beneath(mount, path, O_RDONLY));
-  TRY(const std::string text, read_all(fd, path));
+  TRY(const std::string text, os::read_to_end(fd.get(), "the list '" + path + "'", kLongestList));
   std::vector<std::string> paths;
   for (auto line : from_text(text)) {
     if (line.starts_with(mount + "/")) line.erase(0, mount.size());

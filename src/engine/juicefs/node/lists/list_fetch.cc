@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/node/lists/list_fetch.h"
 
-#include <algorithm>
-
+#include "base/backoff.h"
 #include "engine/time_limits.h"
 
 namespace paddle::engine::juicefs {
@@ -11,7 +10,7 @@ Result<std::optional<std::string>> fetch_list(const ListFetcher& fetch, const Li
                                               const Clock& clock, std::stop_token stop) {
   const BootTime began = clock.boot();
   BootTime last_known = began;
-  for (auto pause = kListFirstPause;; pause = std::min(2 * pause, kListLongestPause)) {
+  for (int attempt = 1;; ++attempt) {
     auto list = fetch(request.address, request.job, request.partition, stop);
     if (list) return std::optional(*std::move(list));
     if (list.is(Code::kCancelled)) return std::move(list).error();
@@ -21,7 +20,9 @@ Result<std::optional<std::string>> fetch_list(const ListFetcher& fetch, const Li
     if (now - began >= kListGiveUp || now - last_known >= kListUnknownGiveUp) {
       return std::optional<std::string>{};
     }
-    if (!clock.sleep(pause, stop)) return Error{Code::kCancelled, "stopped"};
+    if (!clock.sleep(backoff(kListFirstPause, attempt, kListLongestPause), stop)) {
+      return Error{Code::kCancelled, "stopped"};
+    }
   }
 }
 

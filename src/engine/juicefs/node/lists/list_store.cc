@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "os/read_file.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -24,11 +24,7 @@ constexpr const char* kWhole = ".whole";
 constexpr const char* kDone = ".done";
 constexpr const char* kPart = "/part";
 constexpr const char* kSyncing = "/syncing";
-
-std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+constexpr std::size_t kLongestList = std::size_t{1} << 30;
 
 Error failed(const std::string& doing) {
   return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
@@ -88,17 +84,19 @@ bool ListStore::whole(const std::string& job) const {
 Result<std::string> ListStore::read(const std::string& job, std::int32_t partition) const {
   if (!whole(job)) return Error{Code::kNotFound, "there are no lists of '" + job + "' yet"};
   const std::string path = directory_ + "/" + job + "." + std::to_string(partition);
-  if (::access(path.c_str(), R_OK) != 0) {
+  auto text = os::read_file(path, kLongestList);
+  if (text.is(Code::kNotFound)) {
     return Error{Code::kNotFound, "'" + job + "' has no partition " + std::to_string(partition)};
   }
-  return read_whole(path);
+  return text;
 }
 
 std::size_t ListStore::done(const std::string& job) const {
   std::size_t pieces = 0;
   if (!is_id(job)) return 0;
-  const std::string text = read_whole(directory_ + "/" + job + kDone);
-  std::from_chars(text.data(), text.data() + text.size(), pieces);
+  if (const auto text = os::read_file(directory_ + "/" + job + kDone, kLongestList)) {
+    std::from_chars(text->data(), text->data() + text->size(), pieces);
+  }
   return pieces;
 }
 
@@ -111,7 +109,10 @@ Result<> ListStore::write_part(const std::string& text) const {
   return write_durably(directory_ + kPart, text);
 }
 
-std::string ListStore::part() const { return read_whole(directory_ + kPart); }
+std::string ListStore::part() const {
+  auto text = os::read_file(directory_ + kPart, kLongestList);
+  return text ? *std::move(text) : std::string();
+}
 
 bool ListStore::begin_sync() const {
   const std::string path = directory_ + kSyncing;

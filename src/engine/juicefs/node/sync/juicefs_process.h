@@ -1,41 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one program to its end. It gets exactly the arguments and the environment that it is given:
-// no shell, nothing of ours inherited but standard streams that lead to us. It is a process group
-// of its own, ended when `stop` is asked for and killed by the kernel when we die.
+// Runs the program juicefs to its end (os/subprocess.h). Its standard output and its log are one
+// text, of which the end is kept. When `stop` is requested, it is terminated, and killed soon after
+// if it does not end; it never outlives the calling thread.
 
 #pragma once
 
 #include <functional>
 #include <stop_token>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "base/result.h"
+#include "engine/juicefs/node/command/sync_command.h"
+#include "os/subprocess.h"
 
 namespace paddle::engine::juicefs {
 
-struct ChildCommand {
-  std::vector<std::string> argv{};  // argv[0] is a path; PATH is not searched
-  std::vector<std::string> env{};   // "NAME=value", nothing is added
-  bool background = false;          // whoever else wants the processor or a disk comes first
+struct ProcessOptions {
+  bool background = false;  // low CPU priority and idle I/O priority
+  std::function<void(std::string_view piece)> on_output{};  // as os::Command has them
+  std::function<bool()> may_run{};
 };
 
-struct ChildResult {
-  int exit_code = 0;     // 128 + signal when one ended it
-  std::string output{};  // the end of its output and errors, at most kSaidLimit
-};
-inline constexpr std::size_t kOutputLimit = std::size_t{64} << 10;
-
-// What it said since the last call; called on this thread, also when it says nothing, but not while
-// it is held.
-using ChildListener = std::function<void(std::string_view piece)>;
-// Whether it may run now; asked often, on this thread. While it may not, all of it is held
-// (SIGSTOP).
-using ChildGate = std::function<bool()>;
-
-// kCancelled after `stop`; kUnavailable when it can not be started. Any exit code is an answer.
-Result<ChildResult> run_child(const ChildCommand& command, std::stop_token stop,
-                              const ChildListener& listener = {}, const ChildGate& gate = {});
+// Any exit code is a result; its output is in `out`. kCancelled: `stop` was requested.
+Result<os::CompletedProcess> run_juicefs(const CommandLine& command, std::stop_token stop,
+                                         const ProcessOptions& options = {});
 
 }  // namespace paddle::engine::juicefs

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/time_limits.h"
@@ -45,9 +46,10 @@ Result<std::string> fetch_part(const SyncTask& task, const ListFetcher& fetch,
   if (task.lists_at.empty() || !fetch) {
     return Error{Code::kInvalid, "a part of a sync has to say where the first runtime is"};
   }
-  for (auto pause = kPartFirstPause;; pause = std::min(2 * pause, kPartLongestPause)) {
+  for (int attempt = 1;; ++attempt) {
     auto list = fetch(task.lists_at, task.job, task.part, stop);
     if (list || list.is(Code::kCancelled)) return list;
+    const auto pause = backoff(kPartFirstPause, attempt, kPartLongestPause);
     if (!system_clock().sleep(pause, stop)) return Error{Code::kCancelled, "stopped"};
   }
 }

@@ -13,7 +13,7 @@
 #include "engine/juicefs/node/command/sync_command.h"
 #include "engine/juicefs/node/plan/transfer_rate.h"
 #include "engine/juicefs/node/secret_files.h"
-#include "engine/juicefs/node/sync/child_process.h"
+#include "engine/juicefs/node/sync/juicefs_process.h"
 #include "net/http_client.h"
 
 namespace paddle::engine::juicefs {
@@ -81,7 +81,7 @@ class MetricsFollower {
 
 // A command that is ready to be run, and what must not be said of it.
 struct Prepared {
-  ChildCommand command{};
+  CommandLine command{};
   std::vector<std::string> secrets{};
 };
 
@@ -100,7 +100,6 @@ Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncA
   Prepared made;
   TRY(made.command.argv, sync_arguments(access, task, context.sub_dir, action));
   made.command.argv.insert(made.command.argv.begin(), context.program);
-  made.command.background = true;
 
   std::vector<std::string>& env = made.command.env;
   env = access.env;
@@ -120,9 +119,10 @@ Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncA
 }
 
 // Runs it; `on_output` is given all of its output. An error for every end that is not a good one.
-Result<ChildResult> carry_out(const SyncContext& context, const Prepared& made,
-                              const ChildListener& on_output, std::stop_token stop,
-                              const std::function<void(const ChildResult&)>& ended) {
+Result<os::CompletedProcess> execute(
+    const SyncContext& context, const Prepared& made,
+    const std::function<void(std::string_view)>& on_output, std::stop_token stop,
+    const std::function<void(const os::CompletedProcess&)>& ended) {
   // Early lines are not kept to the end: looked at as they come.
   std::optional<std::string> kept_from_us;
   LineSplitter lines;
@@ -132,14 +132,16 @@ Result<ChildResult> carry_out(const SyncContext& context, const Prepared& made,
     });
     if (on_output) on_output(piece);
   };
-  TRY(ChildResult end, run_child(made.command, std::move(stop), listen, context.may_run));
+  TRY(os::CompletedProcess end,
+      run_juicefs(made.command, std::move(stop),
+                  {.background = true, .on_output = listen, .may_run = context.may_run}));
   if (ended) ended(end);
   if (kept_from_us && end.exit_code == 0) {
     return Error{Code::kForbidden, "the source keeps something from us: " + *kept_from_us +
                                        "; give the user of its Secret the right to read it"};
   }
   if (end.exit_code == 0) return end;
-  const std::string why = failure_reason(end.output, made.secrets);
+  const std::string why = failure_reason(end.out, made.secrets);
   log::warn("juicefs sync ended", {{"exit", end.exit_code}, {"reason", why}});
   if (why.find("invalid storage: ") != why.npos) {
     return Error{Code::kInvalid,
@@ -156,8 +158,8 @@ Result<> run_sync(const SyncContext& context, const SyncTask& task, std::int64_t
                   const ProgressSink& report, std::stop_token stop) {
   TRY(const Prepared made, prepare(context, task, SyncAction::kCopy));
   MetricsFollower follower(planned, report, stop);
-  const auto ended = [&](const ChildResult& end) {
-    Progress progress = sync_outcome(end.output).value_or(follower.last());
+  const auto ended = [&](const os::CompletedProcess& end) {
+    Progress progress = sync_outcome(end.out).value_or(follower.last());
     progress.bytes_done = std::max(progress.bytes_done, follower.last().bytes_done);
     progress.bytes_total = std::max(progress.bytes_done, planned);
     report(progress);
@@ -165,7 +167,7 @@ Result<> run_sync(const SyncContext& context, const SyncTask& task, std::int64_t
   const auto on_output = [&](std::string_view piece) {
     follower.on_output(piece, context.may_run && !context.may_run());
   };
-  CHECK_DONE(carry_out(context, made, on_output, stop, ended));
+  CHECK_DONE(execute(context, made, on_output, stop, ended));
   return Done{};
 }
 
@@ -183,8 +185,8 @@ Result<SyncList> list_sync(const SyncContext& context, const SyncTask& task,
     reported = list.files.files();
     report({.files_total = reported});
   };
-  TRY(const ChildResult end, carry_out(context, made, on_output, std::move(stop), {}));
-  list.unnamed = copied_files(end.output).value_or(0) - list.files.files();
+  TRY(const os::CompletedProcess end, execute(context, made, on_output, std::move(stop), {}));
+  list.unnamed = copied_files(end.out).value_or(0) - list.files.files();
   return list;
 }
 
@@ -199,7 +201,7 @@ Result<std::int64_t> planned_bytes(const SyncContext& context, const SyncTask& t
 
 Result<> delete_extra(const SyncContext& context, const SyncTask& task, std::stop_token stop) {
   TRY(const Prepared made, prepare(context, task, SyncAction::kDelete));
-  CHECK_DONE(carry_out(context, made, {}, std::move(stop), {}));
+  CHECK_DONE(execute(context, made, {}, std::move(stop), {}));
   return Done{};
 }
 
