@@ -39,6 +39,7 @@ struct ObjectRef {
   auto operator<=>(const ObjectRef&) const = default;
 };
 
+// Something that happened to an object; equal ones are one event.
 struct Occurrence {
   ObjectRef about{};
   EventKind kind = EventKind::kNormal;
