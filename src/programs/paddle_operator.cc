@@ -9,7 +9,7 @@
 #include "base/version.h"
 #include "controllers/loop/signals.h"
 #include "controllers/operator/add_controllers.h"
-#include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/spec/elastic.h"
 #include "kube/client/client.h"
 #include "kube/config/config.h"
 #include "kube/leader/pod_identity.h"
@@ -49,8 +49,9 @@ std::string own_namespace(const kube::Environment& environment) {
 std::string etcd_server(const programs::OperatorFlags& flags) {
   std::string joined;
   for (const auto& one : flags.etcd_servers) joined += (joined.empty() ? "" : ",") + one;
-  return controllers::etcd_server_of(joined, std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_HOST"),
-                                     std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_PORT"));
+  return controllers::paddle_job::etcd_server_of(joined,
+                                                 std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_HOST"),
+                                                 std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_PORT"));
 }
 
 void set_up_log(const programs::OperatorFlags& flags) {

@@ -18,21 +18,21 @@
 #include "api/paddle_job.h"
 #include "base/clock.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
-enum class Child { kPod, kService, kConfigMap, kPodGroup };
+enum class OwnedKind { kPod, kService, kConfigMap, kPodGroup };
 
 struct Create {
-  Child child = Child::kPod;
+  OwnedKind kind = OwnedKind::kPod;
   api::ObjectKey key{};
   api::Opaque manifest{};
   bool operator==(const Create&) const = default;
 };
 struct Delete {
-  Child child = Child::kPod;
+  OwnedKind kind = OwnedKind::kPod;
   api::ObjectKey key{};
   std::string uid{};
-  bool at_once = false;  // without waiting for a kubelet that is not heard of any more
+  bool force = false;  // without waiting for a kubelet that is not heard of any more
   bool operator==(const Delete&) const = default;
 };
 // The whole ConfigMap in place of the version that its manifest names.
@@ -42,18 +42,18 @@ struct Replace {
   bool operator==(const Replace&) const = default;
 };
 // Lets the pod's coordinator go on.
-struct Release {
+struct ReleasePod {
   api::ObjectKey key{};
   std::string uid{};
   std::string value{};
   std::string stamp{};
-  bool operator==(const Release&) const = default;
+  bool operator==(const ReleasePod&) const = default;
 };
 struct Patch {
-  Child child = Child::kPod;
+  OwnedKind kind = OwnedKind::kPod;
   api::ObjectKey key{};
   api::Opaque body{};
-  bool as_operations = false;  // RFC 6902; else RFC 7386
+  bool json_patch = false;  // RFC 6902; else RFC 7386
   bool operator==(const Patch&) const = default;
 };
 // Older operators put one on; we need none.
@@ -65,7 +65,7 @@ struct DeleteJob {
   bool operator==(const DeleteJob&) const = default;
 };
 
-using Action = std::variant<Create, Delete, Replace, Release, Patch, DropFinalizer, DeleteJob>;
+using Action = std::variant<Create, Delete, Replace, ReleasePod, Patch, DropFinalizer, DeleteJob>;
 // May be carried out all at once.
 using Wave = std::vector<Action>;
 
@@ -83,8 +83,8 @@ struct Plan {
   std::optional<WallTime> again_at{};
 
   // Questions. A plan that asks has done nothing yet: it is made again with the answers.
-  bool confirm = false;               // are the pods really not there? (World::confirmed)
-  std::set<std::string> ask_about{};  // nodes (World::nodes)
+  bool confirm = false;                    // are the pods really not there? (World::confirmed)
+  std::set<std::string> nodes_to_check{};  // nodes (World::nodes)
 
   bool clean_etcd = false;  // elastic, nobody trains yet: first what others left there has to go
   bool keep_np = false;     // elastic: etcd should say how many trainers there are
@@ -93,4 +93,4 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/paddle_job/names.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
 std::string to_string(RoleKind kind) {
   switch (kind) {
@@ -26,4 +26,4 @@ std::string pod_name(const api::PaddleJob& job, RoleKind role, int index) {
   return job.meta.key.name + "-" + to_string(role) + "-" + std::to_string(index);
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -11,7 +11,7 @@
 
 #include "api/paddle_job.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
 // What the pods of a part are for.
 enum class RoleKind { kPs, kWorker, kHeter, kDriver };
@@ -45,4 +45,4 @@ inline constexpr int kFirstPort = 36000;
 inline constexpr int kPortsPerJob = 20;
 inline constexpr int kGlooOffset = 18;
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

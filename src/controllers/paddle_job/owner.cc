@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/paddle_job/owner.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
 api::OwnerReference owner_reference(const api::PaddleJob& job) {
   return {.api_version = api::PaddleJob::kApiVersion,
@@ -12,9 +12,9 @@ api::OwnerReference owner_reference(const api::PaddleJob& job) {
           .block_owner_deletion = true};
 }
 
-bool belongs_to(const api::Meta& child, const api::PaddleJob& job) {
-  const auto* owner = child.controller();
+bool belongs_to(const api::Meta& kind, const api::PaddleJob& job) {
+  const auto* owner = kind.controller();
   return owner && owner->uid == job.meta.uid;
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

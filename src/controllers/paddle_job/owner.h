@@ -7,11 +7,11 @@
 #include "api/core/meta.h"
 #include "api/paddle_job.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
 // On everything that is made for a job: deleting the job takes it along.
 api::OwnerReference owner_reference(const api::PaddleJob& job);
 
-bool belongs_to(const api::Meta& child, const api::PaddleJob& job);  // to this very one, by uid
+bool belongs_to(const api::Meta& kind, const api::PaddleJob& job);  // to this very one, by uid
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -20,11 +20,11 @@
 #include "api/paddle_job.h"
 #include "base/clock.h"
 #include "controllers/paddle_job/actions.h"
-#include "controllers/paddle_job/setting.h"
+#include "controllers/paddle_job/config.h"
 #include "controllers/paddle_job/world.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
-Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Setting& setting);
+Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Config& config);
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "controllers/paddle_job/plan_fixture.h"
-#include "controllers/paddle_job/pod_facts.h"
+#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/testing/plan_fixture.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 namespace {
 
 using namespace std::chrono_literals;
@@ -15,14 +15,14 @@ constexpr auto kPs = RoleKind::kPs;
 constexpr auto kWorker = RoleKind::kWorker;
 
 TEST(PaddleJobPlan, CreatesEveryMissingPodInOneWave) {
-  const auto job = wad();
+  const auto job = ps_job();
   const auto plan = plan_for(job, world_of({pending(job, kWorker, 1)}));
   EXPECT_EQ(created(plan), (Names{"wad-ps-0", "wad-ps-1", "wad-worker-0"}));
   EXPECT_EQ(plan.waves.size(), 1u);
 }
 
 TEST(PaddleJobPlan, OnlyNewsOfAJobOnItsWayGivesWay) {
-  auto job = wad();
+  auto job = ps_job();
   EXPECT_TRUE(plan_for(job, world_of(all_of(job, pending))).status_gives_way);
   job.status = status_after(job, world_of(all_of(job, pending)));
   EXPECT_EQ(job.status.phase, "Pending");
@@ -30,9 +30,9 @@ TEST(PaddleJobPlan, OnlyNewsOfAJobOnItsWayGivesWay) {
   EXPECT_EQ(starting.status->phase, "Starting");
   EXPECT_TRUE(starting.status_gives_way);
 
-  const auto runs = plan_for(job, published(job, all_of(job, running)));
-  EXPECT_EQ(runs.status->phase, "Running");
-  EXPECT_FALSE(runs.status_gives_way);
+  const auto is_running = plan_for(job, published(job, all_of(job, running)));
+  EXPECT_EQ(is_running.status->phase, "Running");
+  EXPECT_FALSE(is_running.status_gives_way);
 
   auto changed = job;
   changed.meta.generation += 1;
@@ -58,9 +58,9 @@ TEST(PaddleJobPlan, NobodyIsLetGoWithAListThatNamesAnotherAddressWhileAFailureIs
       job, {running(job, kWorker, 0), coordinated(job, kWorker, 1), running(job, kWorker, 2)});
   auto moved = coordinated(job, kWorker, 1);
   moved.ip = "10.9.9.9";
-  world.pods = world_of({over(job, kWorker, 0, 3), moved, running(job, kWorker, 2)}).pods;
+  world.pods = world_of({exited(job, kWorker, 0, 3), moved, running(job, kWorker, 2)}).pods;
   const auto plan = plan_for(job, world);
-  ASSERT_FALSE(plan.ask_about.empty());
+  ASSERT_FALSE(plan.nodes_to_check.empty());
   EXPECT_EQ(released(plan), Names{});
 }
 
@@ -81,16 +81,16 @@ TEST(PaddleJobPlan, NobodyIsReleasedBeforeTheLastAddressIsKnown) {
   const auto plan = plan_for(job, world_of(all_of(job, coordinated)));
   // The map must be there before anybody goes on.
   ASSERT_EQ(plan.waves.size(), 2u);
-  EXPECT_EQ(created(plan, Child::kConfigMap), Names{"wad"});
+  EXPECT_EQ(created(plan, OwnedKind::kConfigMap), Names{"wad"});
   EXPECT_TRUE(std::holds_alternative<Create>(plan.waves[0][0]));
   EXPECT_EQ(released(plan), (Names{"wad-worker-0", "wad-worker-1"}));
-  EXPECT_EQ(only<Release>(plan)[0].value, "0/10.0.1.1");
+  EXPECT_EQ(only<ReleasePod>(plan)[0].value, "0/10.0.1.1");
 }
 
 TEST(PaddleJobPlan, WhoDidNotHearItsReleaseIsToldAgainEverMoreSlowly) {
   const auto job = workers(1);
   auto pod = coordinated(job, kWorker, 0);
-  const auto told = only<Release>(plan_for(job, published(job, {pod})));
+  const auto told = only<ReleasePod>(plan_for(job, published(job, {pod})));
   ASSERT_EQ(told.size(), 1u);
   pod.meta.annotations[kReleaseAnnotation] = told[0].value;
   pod.meta.annotations[kReleasedAtAnnotation] = told[0].stamp;
@@ -100,7 +100,7 @@ TEST(PaddleJobPlan, WhoDidNotHearItsReleaseIsToldAgainEverMoreSlowly) {
     EXPECT_EQ(released(early), Names{});
     EXPECT_EQ(early.again_at, now + std::chrono::seconds{pause});
     now += std::chrono::seconds{pause};
-    const auto again = only<Release>(desired(job, published(job, {pod}), now, {}));
+    const auto again = only<ReleasePod>(desired(job, published(job, {pod}), now, {}));
     ASSERT_EQ(again.size(), 1u);
     EXPECT_EQ(again[0].value, told[0].value);
     EXPECT_NE(again[0].stamp, pod.meta.annotations[kReleasedAtAnnotation]);
@@ -127,7 +127,7 @@ TEST(PaddleJobPlan, ServersAreReleasedFirstThenWorkersThenHeterogeneousTrainers)
 }
 
 TEST(PaddleJobPlan, AServerThatIsNotReadyHoldsTheWorkersBack) {
-  const auto job = wad();
+  const auto job = ps_job();
   auto pods = all_of(job, coordinated);
   pods[0] = running(job, kPs, 0);
   pods[1] = running(job, kPs, 1);
@@ -141,7 +141,7 @@ TEST(PaddleJobPlan, APodOfAServiceJobThatComesBackUnderAnotherAddressIsReleasedA
   back.meta.annotations[kReleaseAnnotation] = "0/10.9.9.9";
   const auto plan = plan_for(job, published(job, {running(job, kWorker, 0), back}));
   EXPECT_EQ(released(plan), Names{"wad-worker-1"});
-  EXPECT_EQ(only<Release>(plan)[0].value, "0/10.0.1.2");
+  EXPECT_EQ(only<ReleasePod>(plan)[0].value, "0/10.0.1.2");
   EXPECT_FALSE(plan.status_first);
 }
 
@@ -154,29 +154,29 @@ TEST(PaddleJobPlan, PhasesFollowThePods) {
   EXPECT_EQ(phase({pending(job, kWorker, 0)}), "Pending");
   EXPECT_EQ(phase({coordinated(job, kWorker, 0)}), "Starting");
   EXPECT_EQ(phase(all_of(job, running)), "Running");
-  EXPECT_EQ(phase({running(job, kWorker, 0), over(job, kWorker, 1, 0)}), "Running");
-  EXPECT_EQ(phase({over(job, kWorker, 1, 1), pending(job, kWorker, 0)}), "Failed");
-  EXPECT_EQ(phase({over(job, kWorker, 0, 0), over(job, kWorker, 1, 0)}), "Completed");
+  EXPECT_EQ(phase({running(job, kWorker, 0), exited(job, kWorker, 1, 0)}), "Running");
+  EXPECT_EQ(phase({exited(job, kWorker, 1, 1), pending(job, kWorker, 0)}), "Failed");
+  EXPECT_EQ(phase({exited(job, kWorker, 0, 0), exited(job, kWorker, 1, 0)}), "Completed");
 }
 
 TEST(PaddleJobPlan, ThePhaseVectorsOfTheContract) {
-  const auto job = wad();
+  const auto job = ps_job();
   const auto phase = [&](std::vector<api::Pod> pods, const char* last) {
     auto seen = job;
     seen.status.phase = last;
     return status_after(seen, published(job, std::move(pods))).phase;
   };
   EXPECT_EQ(phase(all_of(job, running), "Starting"), "Running");
-  EXPECT_EQ(phase({over(job, kPs, 0, 0), over(job, kPs, 1, 0), over(job, kWorker, 0, 0),
-                   over(job, kWorker, 1, 0)},
+  EXPECT_EQ(phase({exited(job, kPs, 0, 0), exited(job, kPs, 1, 0), exited(job, kWorker, 0, 0),
+                   exited(job, kWorker, 1, 0)},
                   "Running"),
             "Completed");
   // Where the Go operator kept Running for ever: servers do not end by themselves.
-  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), over(job, kWorker, 0, 0),
-                   over(job, kWorker, 1, 0)},
+  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), exited(job, kWorker, 0, 0),
+                   exited(job, kWorker, 1, 0)},
                   "Running"),
             "Completed");
-  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), over(job, kWorker, 0, 1),
+  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), exited(job, kWorker, 0, 1),
                    running(job, kWorker, 1)},
                   "Running"),
             "Running")
@@ -186,7 +186,7 @@ TEST(PaddleJobPlan, ThePhaseVectorsOfTheContract) {
 
 TEST(PaddleJobPlan, TheEndIsStoredBeforeAnythingIsCleaned) {
   const auto job = workers(1);
-  const auto plan = plan_for(job, published(job, {over(job, kWorker, 0, 0)}));
+  const auto plan = plan_for(job, published(job, {exited(job, kWorker, 0, 0)}));
   EXPECT_TRUE(plan.status_first);
   EXPECT_TRUE(plan.waves.empty());
   ASSERT_TRUE(plan.status);
@@ -208,11 +208,11 @@ TEST(PaddleJobPlan, TheCleaningVectorsOfTheContract) {
   for (const auto& c : cases) {
     auto job = workers(1, c.policy);
     job.status.phase = "Completed";
-    EXPECT_EQ(!deleted(plan_for(job, published(job, {over(job, kWorker, 0, 0)}))).empty(),
+    EXPECT_EQ(!deleted(plan_for(job, published(job, {exited(job, kWorker, 0, 0)}))).empty(),
               c.after_success)
         << c.policy;
     job.status.phase = "Failed";
-    EXPECT_EQ(!deleted(plan_for(job, published(job, {over(job, kWorker, 0, 1)}))).empty(),
+    EXPECT_EQ(!deleted(plan_for(job, published(job, {exited(job, kWorker, 0, 1)}))).empty(),
               c.after_failure)
         << c.policy;
   }
@@ -221,12 +221,12 @@ TEST(PaddleJobPlan, TheCleaningVectorsOfTheContract) {
 TEST(PaddleJobPlan, CleaningTakesPodsServicesAndTheConfigMap) {
   auto job = workers(1, R"({"intranet": "Service"})");
   job.status.phase = "Completed";
-  auto world = published(job, {over(job, kWorker, 0, 0)});
+  auto world = published(job, {exited(job, kWorker, 0, 0)});
   world.services = {{.meta = {.key = {"t", "wad-worker-0"}, .uid = "s"}}};
   const auto plan = plan_for(job, world);
   EXPECT_EQ(deleted(plan), Names{"wad-worker-0"});
-  EXPECT_EQ(deleted(plan, Child::kService), Names{"wad-worker-0"});
-  EXPECT_EQ(deleted(plan, Child::kConfigMap), Names{"wad"});
+  EXPECT_EQ(deleted(plan, OwnedKind::kService), Names{"wad-worker-0"});
+  EXPECT_EQ(deleted(plan, OwnedKind::kConfigMap), Names{"wad"});
 }
 
 TEST(PaddleJobPlan, AFinishedJobNeverCreatesAnything) {
@@ -324,7 +324,7 @@ TEST(PaddleJobPlan, APodOfALaterEpochMeansThatOurViewOfTheJobIsOld) {
 }
 
 TEST(PaddleJobPlan, StatusHasNoResourceVersionsAndSelectsTheWorkersForScale) {
-  const auto job = wad();
+  const auto job = ps_job();
   const auto status = status_after(job, published(job, all_of(job, running)));
   ASSERT_EQ(status.worker->refs.size(), 2u);
   EXPECT_EQ(status.worker->refs[0].name, "wad-worker-0");
@@ -352,7 +352,7 @@ TEST(PaddleJobPlan, OnlyWhatUsersWaitForIsNews) {
 TEST(PaddleJobPlan, APodThatWentDownWithItsNodeIsNotBlamedOnTheImage) {
   using State = api::ContainerStatus::State;
   auto job = workers(1);
-  auto down = over(job, kWorker, 0, 137);
+  auto down = exited(job, kWorker, 0, 137);
   down.init_containers = {{.name = kCoordinator,
                            .state = State::kTerminated,
                            .exit_code = 137,
@@ -361,17 +361,17 @@ TEST(PaddleJobPlan, APodThatWentDownWithItsNodeIsNotBlamedOnTheImage) {
                       .state = State::kTerminated,
                       .exit_code = 137,
                       .reason = "ContainerStatusUnknown"}};
-  const std::string said = how_it_failed(down);
+  const std::string said = failure_message(down);
   EXPECT_NE(said.find("its node was restarted while container coord-paddle ran"), said.npos);
   EXPECT_EQ(said.find("/bin/sh"), said.npos) << said;
   down.containers = {{.name = "main", .state = State::kTerminated, .exit_code = 3}};
-  EXPECT_NE(how_it_failed(down).find("main ended with exit code 3"), said.npos);
+  EXPECT_NE(failure_message(down).find("main ended with exit code 3"), said.npos);
 }
 
 TEST(PaddleJobPlan, OnOneMachineDisruptionsAreItsOwnersAndNotCounted) {
-  const Setting own{.one_machine = true};
+  const Config own{.one_machine = true};
   auto job = workers(2);
-  auto down = over(job, kWorker, 0, 137);
+  auto down = exited(job, kWorker, 0, 137);
   down.containers = {{.name = "c",
                       .state = api::ContainerStatus::State::kTerminated,
                       .exit_code = 137,
@@ -389,9 +389,9 @@ TEST(PaddleJobPlan, OnOneMachineDisruptionsAreItsOwnersAndNotCounted) {
   EXPECT_EQ(status_after(job, world, own).phase, "Failed");
 
   job.spec.disruption_limit.reset();
-  const auto broken = published(job, {over(job, kWorker, 0, 1), over(job, kWorker, 1, 0)});
+  const auto broken = published(job, {exited(job, kWorker, 0, 1), exited(job, kWorker, 1, 0)});
   EXPECT_EQ(status_after(job, broken, own).phase, "Failed") << "a program's failure is its own";
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -7,13 +7,13 @@
 #include "base/log.h"
 #include "base/sync.h"
 #include "controllers/loop/rejection.h"
-#include "controllers/paddle_job/elastic_sync.h"
-#include "controllers/paddle_job/hand.h"
-#include "controllers/paddle_job/job_view.h"
-#include "controllers/paddle_job/memory.h"
-#include "controllers/paddle_job/soonest.h"
+#include "controllers/paddle_job/execute/plan_executor.h"
+#include "controllers/paddle_job/observe/elastic_store.h"
+#include "controllers/paddle_job/observe/reconcile_cache.h"
+#include "controllers/paddle_job/observe/world_observer.h"
+#include "controllers/plan/plan.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 namespace {
 
 using api::ObjectKey;
@@ -57,26 +57,25 @@ std::optional<BlockReason> trouble_of(const Error& error) {
   }
 }
 
-class PaddleJobReconciler {
+class Reconciler {
  public:
-  PaddleJobReconciler(const ControllerContext& around, const PaddleJobOptions& options,
-                      const Clock& clock)
-      : setting_(options.setting),
+  Reconciler(const ControllerContext& context, const Options& options, const Clock& clock)
+      : config_(options.config),
         etcd_(options.etcd),
         clock_(clock),
-        queue_(around.queue),
-        events_(around.events),
-        view_(around, options.ns, options.setting),
-        hand_(around.cluster, around.events, view_) {}
+        queue_(context.queue),
+        events_(context.events),
+        observer_(context, options.ns, options.config),
+        executor_(context.cluster, context.events, observer_) {}
 
   Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
-    const auto job = view_.find(key);
+    const auto job = observer_.find(key);
     if (!job) {
       forget(key, stop);  // deleted since it was queued
       return ReconcileResult{};
     }
-    Pass pass{.memory = memories_.of(key), .call = {.stop = stop}};
-    if (const auto wait = too_soon(*job, pass.memory)) return ReconcileResult{wait};
+    Pass pass{.cache = cache_.of(key), .call = {.stop = stop}};
+    if (const auto wait = too_soon(*job, pass.cache)) return ReconcileResult{wait};
     if (many_at_once()) {
       rush_until_ = clock_.boot() + kMoment;
       events_.give_way(kMoment);
@@ -92,7 +91,7 @@ class PaddleJobReconciler {
 
  private:
   struct Pass {
-    JobMemory& memory;
+    JobCache& cache;
     kube::Call call{};
     std::optional<BlockReason> trouble{};
     std::optional<Error> etcd_error{};
@@ -101,33 +100,33 @@ class PaddleJobReconciler {
     bool cleaned = false;  // etcd, in this pass
   };
   // A plan with the job that it is for; no job: it is gone.
-  struct Decision {
+  struct Planned {
     std::shared_ptr<const api::PaddleJob> job{};
     Plan plan{};
     bool not_yet = false;  // an informer has only just begun
   };
 
   std::optional<std::chrono::nanoseconds> too_soon(const api::PaddleJob& job,
-                                                   JobMemory& memory) const {
+                                                   JobCache& cache) const {
     const BootTime now = clock_.boot();
     const int pods = total_replicas(job.spec);
-    if (pods >= kBigJob && memory.looked_at && now < *memory.looked_at + pods * kPacePerPod) {
-      return *memory.looked_at + pods * kPacePerPod - now;
+    if (pods >= kBigJob && cache.last_pass && now < *cache.last_pass + pods * kPacePerPod) {
+      return *cache.last_pass + pods * kPacePerPod - now;
     }
-    memory.looked_at = now;
+    cache.last_pass = now;
     return std::nullopt;
   }
 
   Result<ReconcileResult> work(const ObjectKey& key, Pass& pass) {
     for (int round = 0; round < kRounds; ++round) {
-      TRY(Decision decision, decide(key, pass));
-      if (decision.not_yet) return ReconcileResult{kInformerBegins};
-      if (!decision.job) return ReconcileResult{};
-      const api::PaddleJob& job = *decision.job;
-      const Plan& plan = decision.plan;
+      TRY(Planned planned, plan_round(key, pass));
+      if (planned.not_yet) return ReconcileResult{kInformerBegins};
+      if (!planned.job) return ReconcileResult{};
+      const api::PaddleJob& job = *planned.job;
+      const Plan& plan = planned.plan;
       if (plan.status_first) {
-        CHECK_DONE(hand_.set_status(*plan.status, job, pass.call));
-        pass.memory.unsaid_since.reset();
+        CHECK_DONE(executor_.set_status(*plan.status, job, pass.call));
+        pass.cache.status_pending_since.reset();
         if (plan.forget_np) forget_np(job.meta.key, pass);
         continue;
       }
@@ -138,56 +137,57 @@ class PaddleJobReconciler {
       keep_np(job, plan, pass);
       if (plan.waves.empty()) return conclude(job, plan, pass);
       for (const Wave& wave : plan.waves) {
-        if (auto done = hand_.carry_out(wave, job, pass.memory, pass.call); !done) {
-          return explain(key, std::move(done).error(), pass);
+        if (auto done = executor_.execute(wave, job, pass.cache, pass.call); !done) {
+          return report_failure(key, std::move(done).error(), pass);
         }
       }
     }
     return ReconcileResult{1s};
   }
 
-  Result<Decision> decide(const ObjectKey& key, Pass& pass) {
-    TRY(Decision decision, think(key, pass));
-    if (!decision.job) return decision;
+  Result<Planned> plan_round(const ObjectKey& key, Pass& pass) {
+    TRY(Planned planned, make_plan(key, pass));
+    if (!planned.job) return planned;
     // Pods may go before the status is stored.
-    pass.memory.noticed =
-        successes_in(decision.plan.status ? *decision.plan.status : decision.job->status);
-    pass.memory.noticed_of = decision.job->meta.uid;
-    return decision;
+    pass.cache.last_completed =
+        completed_indexes_of(planned.plan.status ? *planned.plan.status : planned.job->status);
+    pass.cache.last_completed_uid = planned.job->meta.uid;
+    return planned;
   }
 
-  Result<Decision> think(const ObjectKey& key, Pass& pass) {
-    Decision decision{.job = view_.find(key)};
-    if (!decision.job) return decision;
-    TRY(std::optional<World> world, view_.world_of(*decision.job, pass.memory, pass.call));
-    if (!world) return Decision{.not_yet = true};
+  Result<Planned> make_plan(const ObjectKey& key, Pass& pass) {
+    Planned planned{.job = observer_.find(key)};
+    if (!planned.job) return planned;
+    TRY(std::optional<World> world, observer_.observe(*planned.job, pass.cache, pass.call));
+    if (!world) return Planned{.not_yet = true};
     if (pass.trouble) world->trouble = pass.trouble;
-    if (pass.memory.noticed_of == decision.job->meta.uid) world->noticed = pass.memory.noticed;
-    world->etcd_is_clean = !etcd_ || pass.memory.etcd_cleaned_for == decision.job->meta.uid;
-    decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
-    if (!decision.plan.ask_about.empty()) {
-      CHECK_DONE(view_.ask_nodes(decision.plan.ask_about, *world, pass.call));
-      decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
+    if (pass.cache.last_completed_uid == planned.job->meta.uid)
+      world->last_completed = pass.cache.last_completed;
+    world->etcd_is_clean = !etcd_ || pass.cache.etcd_cleaned_uid == planned.job->meta.uid;
+    planned.plan = desired(*planned.job, *world, clock_.wall(), config_);
+    if (!planned.plan.nodes_to_check.empty()) {
+      CHECK_DONE(observer_.read_node_leases(planned.plan.nodes_to_check, *world, pass.call));
+      planned.plan = desired(*planned.job, *world, clock_.wall(), config_);
     }
-    if (!decision.plan.confirm) return decision;
-    auto now = view_.confirm(*decision.job, *world, pass.call);
-    if (now.is(Code::kNotFound)) return Decision{};
+    if (!planned.plan.confirm) return planned;
+    auto now = observer_.confirm(*planned.job, *world, pass.call);
+    if (now.is(Code::kNotFound)) return Planned{};
     if (!now) return std::move(now).error();
-    decision.job = std::make_shared<const api::PaddleJob>(*std::move(now));
-    decision.plan = desired(*decision.job, *world, clock_.wall(), setting_);
-    return decision;
+    planned.job = std::make_shared<const api::PaddleJob>(*std::move(now));
+    planned.plan = desired(*planned.job, *world, clock_.wall(), config_);
+    return planned;
   }
 
   // Nothing more to do: what is there to say, and when to look again?
   Result<ReconcileResult> conclude(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
     std::optional<std::chrono::nanoseconds> again = time_until(plan.again_at);
     if (!plan.status) {
-      pass.memory.unsaid_since.reset();
-    } else if (const auto wait = may_wait(job, plan, pass.memory)) {
+      pass.cache.status_pending_since.reset();
+    } else if (const auto wait = may_wait(job, plan, pass.cache)) {
       again = again ? std::min(*again, *wait) : *wait;
     } else {
-      CHECK_DONE(hand_.set_status(*plan.status, job, pass.call));
-      pass.memory.unsaid_since.reset();
+      CHECK_DONE(executor_.set_status(*plan.status, job, pass.call));
+      pass.cache.status_pending_since.reset();
     }
     if (pass.etcd_error) return *pass.etcd_error;
     return ReconcileResult{again};
@@ -213,27 +213,27 @@ class PaddleJobReconciler {
   }
 
   std::optional<std::chrono::nanoseconds> may_wait(const api::PaddleJob& job, const Plan& plan,
-                                                   JobMemory& memory) const {
+                                                   JobCache& cache) const {
     const auto limit = patience(job, plan);
     if (!limit) return std::nullopt;
     const BootTime now = clock_.boot();
-    if (!memory.unsaid_since) memory.unsaid_since = now;
-    const auto left = *memory.unsaid_since + *limit - now;
+    if (!cache.status_pending_since) cache.status_pending_since = now;
+    const auto left = *cache.status_pending_since + *limit - now;
     return left > 0ns ? std::optional(left) : std::nullopt;
   }
 
   // What the server would not let us do is said in the status before it is tried again.
-  Result<ReconcileResult> explain(const ObjectKey& key, Error error, Pass& pass) {
+  Result<ReconcileResult> report_failure(const ObjectKey& key, Error error, Pass& pass) {
     pass.trouble = trouble_of(error);
-    if (error.code == Code::kAlreadyExists && pass.memory.in_the_way) {
-      pass.trouble = pass.memory.in_the_way;
+    if (error.code == Code::kAlreadyExists && pass.cache.name_conflict) {
+      pass.trouble = pass.cache.name_conflict;
     }
     if (!pass.trouble) return error;
-    TRY(const Decision decision, decide(key, pass));
-    const Plan& plan = decision.plan;
+    TRY(const Planned planned, plan_round(key, pass));
+    const Plan& plan = planned.plan;
     pass.again = time_until(plan.again_at);
-    if (decision.job && plan.status && plan.status_is_news) {
-      CHECK_DONE(hand_.set_status(*plan.status, *decision.job, pass.call));
+    if (planned.job && plan.status && plan.status_is_news) {
+      CHECK_DONE(executor_.set_status(*plan.status, *planned.job, pass.call));
     }
     return error;
   }
@@ -243,7 +243,7 @@ class PaddleJobReconciler {
     if (auto clean = forget_elastic(*etcd_, job.meta.key, pass.call.stop); !clean) {
       return blame_etcd(std::move(clean).error().in("clean etcd"), pass);
     }
-    pass.memory.etcd_cleaned_for = job.meta.uid;
+    pass.cache.etcd_cleaned_uid = job.meta.uid;
     pass.cleaned = true;
   }
 
@@ -255,14 +255,15 @@ class PaddleJobReconciler {
   void keep_np(const api::PaddleJob& job, const Plan& plan, Pass& pass) {
     if (!plan.keep_np || plan.clean_etcd || !etcd_ || pass.np_kept) return;
     pass.np_kept = true;
-    auto kept = controllers::keep_np(*etcd_, job, pass.call.stop);
+    auto kept = paddle_job::keep_np(*etcd_, job, pass.call.stop);
     if (!kept) {
       return blame_etcd(std::move(kept).error().in("tell etcd the number of trainers"), pass);
     }
-    pass.memory.in_etcd = true;
+    pass.cache.has_etcd_keys = true;
     if (*kept && !job.status.phase.empty() && !pass.cleaned) {
-      hand_.tell(job, kube::EventKind::kNormal, "Scaled",
-                 "scaled replicas to " + std::to_string(replicas_of(job.spec, RoleKind::kWorker)));
+      executor_.emit(
+          job, kube::EventKind::kNormal, "Scaled",
+          "scaled replicas to " + std::to_string(replicas_of(job.spec, RoleKind::kWorker)));
     }
   }
 
@@ -272,35 +273,35 @@ class PaddleJobReconciler {
       log::warn("etcd keeps keys of a job that has ended",
                 {{"paddlejob", to_string(key)}, {"error", done.error().message}});
     }
-    pass.memory.in_etcd = false;
+    pass.cache.has_etcd_keys = false;
   }
 
   void forget(const ObjectKey& key, std::stop_token stop) {
-    JobMemory memory = memories_.forget(key);
-    Pass pass{.memory = memory, .call = {.stop = stop}};
-    if (memory.in_etcd) forget_np(key, pass);
+    JobCache cache = cache_.forget(key);
+    Pass pass{.cache = cache, .call = {.stop = stop}};
+    if (cache.has_etcd_keys) forget_np(key, pass);
   }
 
-  const Setting setting_;
+  const Config config_;
   const std::shared_ptr<etcd::Store> etcd_;
   const Clock& clock_;
   const WorkQueue& queue_;
   kube::EventRecorder& events_;
-  JobView view_;
-  Hand hand_;
-  JobMemories memories_;
+  WorldObserver observer_;
+  PlanExecutor executor_;
+  ReconcileCache cache_;
   std::atomic<BootTime> rush_until_{BootTime::min()};
   Mutex ports_;  // held while a job chooses its host ports and stores them
 };
 
 }  // namespace
 
-Reconcile make_paddle_job_reconciler(const ControllerContext& around,
-                                     const PaddleJobOptions& options, const Clock& clock) {
-  auto reconciler = std::make_shared<PaddleJobReconciler>(around, options, clock);
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock) {
+  auto reconciler = std::make_shared<Reconciler>(context, options, clock);
   return [reconciler](const ObjectKey& key, std::stop_token stop) {
     return reconciler->reconcile(key, stop);
   };
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

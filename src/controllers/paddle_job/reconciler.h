@@ -10,23 +10,23 @@
 
 #include "controllers/loop/manager.h"
 #include "controllers/loop/reconcile_result.h"
+#include "controllers/paddle_job/config.h"
 #include "controllers/paddle_job/plan.h"
-#include "controllers/paddle_job/setting.h"
 #include "etcd/store.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
-struct PaddleJobOptions {
+struct Options {
   std::string ns{};  // empty: all namespaces
-  Setting setting{};
+  Config config{};
   std::shared_ptr<etcd::Store> etcd{};  // with setting.etcd; null: none
 };
 
-inline constexpr const char* kPaddleJobController = "paddlejob-controller";
-inline constexpr const char* kPaddleJobLease = "b2a304f2.paddlepaddle.org";
+inline constexpr const char* kControllerName = "paddlejob-controller";
+inline constexpr const char* kLeaseName = "b2a304f2.paddlepaddle.org";
 
 // Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_paddle_job_reconciler(const ControllerContext& around,
-                                     const PaddleJobOptions& options, const Clock& clock);
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock);
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

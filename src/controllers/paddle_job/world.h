@@ -13,28 +13,28 @@
 #include <vector>
 
 #include "api/core/pod.h"
-#include "controllers/paddle_job/pod_group.h"
-#include "controllers/paddle_job/successes.h"
+#include "controllers/paddle_job/decide/completed_indexes.h"
+#include "controllers/paddle_job/objects/pod_group.h"
 #include "controllers/placement/placement.h"
 #include "controllers/plan/plan.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
 using PodPtr = std::shared_ptr<const api::Pod>;
 
-struct RendezvousMap {
+struct PeerConfigMap {
   api::Meta meta{};
   std::map<std::string, std::string> data{};
-  bool operator==(const RendezvousMap&) const = default;
+  bool operator==(const PeerConfigMap&) const = default;
 };
 
-struct ServiceSeen {
+struct ServiceSummary {
   api::Meta meta{};
-  bool operator==(const ServiceSeen&) const = default;
+  bool operator==(const ServiceSummary&) const = default;
 };
 
 // When a node's kubelet last renewed its lease; unset: there is no such lease.
-struct NodeLife {
+struct NodeLease {
   std::optional<WallTime> renewed{};
 };
 
@@ -43,16 +43,16 @@ inline constexpr WallTime kSoonGone = WallTime::max() - std::chrono::hours{24};
 
 // Owned means: controlled by this job's uid.
 struct World {
-  std::vector<PodPtr> pods{};                 // owned
-  std::vector<ServiceSeen> services{};        // owned
-  std::optional<RendezvousMap> rendezvous{};  // owned
-  std::optional<PodGroupSeen> pod_group{};    // of the job's name
-  bool pod_groups_known = true;               // false: the cluster has no such kind
-  DataSeen data{};                            // only with a sampleSetRef
-  std::set<int> ports_taken{};                // by other jobs on the host network
-  std::map<std::string, NodeLife> nodes{};    // only those that a plan asked about
-  bool etcd_is_clean = true;                  // of what a job of this name may have left there
-  Successes noticed{};                        // when the job was last looked at, stored or not
+  std::vector<PodPtr> pods{};                      // owned
+  std::vector<ServiceSummary> services{};          // owned
+  std::optional<PeerConfigMap> peer_config{};      // owned
+  std::optional<PodGroupSummary> pod_group{};      // of the job's name
+  bool pod_groups_known = true;                    // false: the cluster has no such kind
+  placement::DataSummary data{};                   // only with a sampleSetRef
+  std::set<int> ports_taken{};                     // by other jobs on the host network
+  std::map<std::string, NodeLease> node_leases{};  // only those that a plan asked about
+  bool etcd_is_clean = true;                       // of what a job of this name may have left there
+  CompletedIndexes last_completed{};               // when the job was last looked at, stored or not
 
   // What was met when we last tried to act for this job, until it works.
   std::optional<BlockReason> trouble{};
@@ -60,4 +60,4 @@ struct World {
   bool confirmed = false;
 };
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -7,7 +7,7 @@
 
 #include "api/json/look.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
@@ -16,8 +16,8 @@ constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecutio
 constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 constexpr int kGreatestWeight = 100;
 
-Json expression(const NodeMark& mark) {
-  return {{"key", mark.label}, {"operator", "In"}, {"values", Json::array({mark.value})}};
+Json expression(const NodeLabel& label) {
+  return {{"key", label.label}, {"operator", "In"}, {"values", Json::array({label.value})}};
 }
 
 Json& object_in(Json& parent, const char* key) {
@@ -51,10 +51,10 @@ bool matches_nothing(const Json& term) {
 
 }  // namespace
 
-void require_node(Json& pod_spec, const NodeMark& mark) {
+void require_node(Json& pod_spec, const NodeLabel& label) {
   Json& required = object_in(node_affinity(pod_spec), kRequired);
   Json& terms = list_in(required, "nodeSelectorTerms");
-  const Json wanted = expression(mark);
+  const Json wanted = expression(label);
   if (terms.empty()) {
     terms.push_back({{"matchExpressions", Json::array({wanted})}});
     return;
@@ -66,11 +66,11 @@ void require_node(Json& pod_spec, const NodeMark& mark) {
   }
 }
 
-void prefer_node(Json& pod_spec, const NodeMark& mark) {
+void prefer_node(Json& pod_spec, const NodeLabel& label) {
   Json& wishes = list_in(node_affinity(pod_spec), kPreferred);
   const Json wish = {{"weight", kGreatestWeight},
-                     {"preference", {{"matchExpressions", Json::array({expression(mark)})}}}};
+                     {"preference", {{"matchExpressions", Json::array({expression(label)})}}}};
   if (!holds(wishes, wish)) wishes.push_back(wish);
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

@@ -8,7 +8,7 @@
 #include "api/json/look.h"
 #include "controllers/placement/set_state.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
@@ -26,12 +26,13 @@ const api::PartitionStatus* partition_at(const api::SampleSet& set, int index) {
 }
 
 // What holds the gate however long it has been: there is nothing to be read.
-std::optional<BlockReason> nothing_to_read(const api::SampleSetMount& ref, const DataSeen& seen) {
+std::optional<BlockReason> nothing_to_read(const api::SampleSetMount& ref,
+                                           const DataSummary& seen) {
   if (!seen.set) {
     return BlockReason{"SampleSetMissing",
                        "waiting for the SampleSet " + ref.name + " to be created"};
   }
-  auto unsynced = waits_for_first_sync(*seen.set);
+  auto unsynced = first_sync_block_reason(*seen.set);
   if (unsynced && ref.gate && ref.gate->timeout_seconds) {
     unsynced->message += "; gate.timeoutSeconds does not start the job before";
   }
@@ -61,7 +62,7 @@ struct Coldest {
 
 // The partitions that workers of the job are placed by. What is said to be as warm as it can be was
 // said of another spec while the status is behind it.
-struct Tally {
+struct WarmPartitions {
   int wanted = kAllOfIt;  // per cent
   int needed = 0;         // of them
   int warm = 0;
@@ -70,25 +71,25 @@ struct Tally {
   Coldest coldest_settled{};
 };
 
-Tally count(const api::SampleSetMount& ref, const api::SampleSet& set,
-            const GateQuestion& question) {
-  Tally tally;
-  if (ref.gate) tally.wanted = ref.gate->warm_percent.value_or(kAllOfIt);
-  const int used = std::min(question.workers, set.spec.effective_partitions());
-  tally.needed = std::min(used, question.least.value_or(used));
+WarmPartitions count(const api::SampleSetMount& ref, const api::SampleSet& set,
+                     const GateRequest& request) {
+  WarmPartitions partitions;
+  if (ref.gate) partitions.wanted = ref.gate->warm_percent.value_or(kAllOfIt);
+  const int used = std::min(request.workers, set.spec.effective_partitions());
+  partitions.needed = std::min(used, request.least.value_or(used));
   const bool current = set.status.observed_generation == set.meta.generation;
   for (int i = 0; i < used; ++i) {
     const auto* partition = partition_at(set, i);
-    if (partition && is_warm(*partition, tally.wanted)) {
-      ++tally.warm;
+    if (partition && is_warm(*partition, partitions.wanted)) {
+      ++partitions.warm;
     } else if (partition && current && !partition->uncached_reason.empty()) {
-      ++tally.settled;
-      tally.coldest_settled.consider(i, partition);
+      ++partitions.settled;
+      partitions.coldest_settled.consider(i, partition);
     } else {
-      tally.coldest.consider(i, partition);
+      partitions.coldest.consider(i, partition);
     }
   }
-  return tally;
+  return partitions;
 }
 
 // What a partition lacks that is as warm as it can be, and what would bring it in.
@@ -114,14 +115,14 @@ BlockReason lacking(const api::SampleSetMount& ref, const Coldest& which) {
 }
 
 BlockReason not_warm(const api::SampleSetMount& ref, const api::SampleSet& set,
-                     const Tally& tally) {
+                     const WarmPartitions& partitions) {
   std::string text = "waiting for the SampleSet " + ref.name + ": " +
-                     std::to_string(tally.warm + tally.settled) + " of " +
-                     std::to_string(tally.needed) + " partitions are " +
-                     std::to_string(tally.wanted) + " % warm";
-  if (tally.settled > 0) text += " or as warm as they can be";
-  text += ", partition " + std::to_string(tally.coldest.index) + " is at " +
-          percent_text(tally.coldest.permille);
+                     std::to_string(partitions.warm + partitions.settled) + " of " +
+                     std::to_string(partitions.needed) + " partitions are " +
+                     std::to_string(partitions.wanted) + " % warm";
+  if (partitions.settled > 0) text += " or as warm as they can be";
+  text += ", partition " + std::to_string(partitions.coldest.index) + " is at " +
+          percent_text(partitions.coldest.permille);
   if (!set.spec.warms_up_by_itself()) {
     text += "; its automatic warm-up is switched off: create a SampleJob of type warmup";
   }
@@ -157,39 +158,39 @@ int warm_permille(const api::PartitionStatus& partition) {
   return least;
 }
 
-GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
-                       const GateQuestion& question, WallTime now) {
-  if (auto nothing = nothing_to_read(ref, seen)) return {.waiting = *std::move(nothing)};
+GateDecision decide_gate(const api::SampleSetMount& ref, const DataSummary& seen,
+                         const GateRequest& request, WallTime now) {
+  if (auto nothing = nothing_to_read(ref, seen)) return {.reason = *std::move(nothing)};
 
-  GateAnswer answer;
+  GateDecision decision;
   if (!seen.claim) {
-    answer.waiting = {"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
-                                          " of the SampleSet to be there"};
+    decision.reason = {"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
+                                           " of the SampleSet to be there"};
   } else {
-    const Tally tally = count(ref, *seen.set, question);
-    if (tally.warm >= tally.needed) return {.lift = true};
-    if (tally.warm + tally.settled >= tally.needed) {
-      return {.lift = true, .waiting = lacking(ref, tally.coldest_settled)};
+    const WarmPartitions partitions = count(ref, *seen.set, request);
+    if (partitions.warm >= partitions.needed) return {.lift = true};
+    if (partitions.warm + partitions.settled >= partitions.needed) {
+      return {.lift = true, .reason = lacking(ref, partitions.coldest_settled)};
     }
-    answer.waiting = not_warm(ref, *seen.set, tally);
+    decision.reason = not_warm(ref, *seen.set, partitions);
   }
-  const bool limited = ref.gate && ref.gate->timeout_seconds && question.since;
-  if (!limited) return answer;
+  const bool limited = ref.gate && ref.gate->timeout_seconds && request.since;
+  if (!limited) return decision;
   const seconds limit{std::min<std::int64_t>(*ref.gate->timeout_seconds, kLongest)};
-  const auto left = std::chrono::ceil<seconds>(*question.since + limit - now);
+  const auto left = std::chrono::ceil<seconds>(*request.since + limit - now);
   if (left > seconds{0}) {
-    answer.ask_again_in = left;
-    return answer;
+    decision.retry_after = left;
+    return decision;
   }
-  answer.lift = true;
-  answer.waiting = {"DataGateTimedOut", "started after " +
-                                            std::to_string(*ref.gate->timeout_seconds) +
-                                            " s although it was " + answer.waiting.message};
-  return answer;
+  decision.lift = true;
+  decision.reason = {"DataGateTimedOut", "started after " +
+                                             std::to_string(*ref.gate->timeout_seconds) +
+                                             " s although it was " + decision.reason.message};
+  return decision;
 }
 
 std::optional<Json> lift_patch(const std::string& uid, const std::vector<std::string>& gates,
-                               const Json& desired_spec, const std::string& must_go_to) {
+                               const Json& desired_spec, const std::string& required_runtime) {
   const auto ours = std::ranges::find(gates, kDataGate);
   if (ours == gates.end()) return std::nullopt;
   const std::string at = "/spec/schedulingGates/" + std::to_string(ours - gates.begin());
@@ -199,12 +200,12 @@ std::optional<Json> lift_patch(const std::string& uid, const std::vector<std::st
   if (const Json& affinity = api::look(desired_spec, "affinity"); affinity.is_object()) {
     patch.push_back({{"op", "add"}, {"path", "/spec/affinity"}, {"value", affinity}});
   }
-  if (!must_go_to.empty()) {
+  if (!required_runtime.empty()) {
     patch.push_back({{"op", "add"},
                      {"path", "/metadata/annotations/batch.paddlepaddle.org~1placed-at"},
-                     {"value", must_go_to}});
+                     {"value", required_runtime}});
   }
   return patch;
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

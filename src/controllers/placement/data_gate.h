@@ -22,27 +22,27 @@
 #include "base/clock.h"
 #include "controllers/placement/placement.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 
 inline constexpr const char* kDataGate = "batch.paddlepaddle.org/data-ready";
 
 void add_gate(api::Json& pod_spec);
 
-struct GateQuestion {
+struct GateRequest {
   int workers = 0;                  // of the job
   std::optional<int> least{};       // of an elastic job
   std::optional<WallTime> since{};  // when the first of its gated pods was created; none yet: unset
 };
 
-struct GateAnswer {
+struct GateDecision {
   bool lift = false;
-  BlockReason waiting{};  // why not; or, when it is lifted all the same, what is not there
-  std::optional<std::chrono::seconds> ask_again_in{};  // only the timeout needs it
-  bool operator==(const GateAnswer&) const = default;
+  BlockReason reason{};  // why not; or, when it is lifted all the same, what is not there
+  std::optional<std::chrono::seconds> retry_after{};  // only the timeout needs it
+  bool operator==(const GateDecision&) const = default;
 };
 
-GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
-                       const GateQuestion& question, WallTime now);
+GateDecision decide_gate(const api::SampleSetMount& ref, const DataSummary& data,
+                         const GateRequest& request, WallTime now);
 
 // By bytes. An empty partition whose runtime has its list of files is warm.
 bool is_warm(const api::PartitionStatus& partition, int percent);
@@ -54,6 +54,6 @@ int warm_permille(const api::PartitionStatus& partition);
 // Nothing when the gate is not there any more. A gate of somebody else stays.
 std::optional<api::Json> lift_patch(const std::string& uid, const std::vector<std::string>& gates,
                                     const api::Json& desired_spec,
-                                    const std::string& must_go_to = {});
+                                    const std::string& required_runtime = {});
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

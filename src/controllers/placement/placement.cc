@@ -10,7 +10,7 @@
 #include "controllers/placement/set_state.h"
 #include "engine/names.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
@@ -91,20 +91,20 @@ std::string engine_of(const api::SampleSet& set) {
 
 }  // namespace
 
-Result<NodeSeen> decode_node(const Json& object) {
+Result<NodeSummary> decode_node(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
   std::erase_if(meta.labels, [](const auto& one) { return !one.first.starts_with(kOurLabels); });
   meta.annotations.clear();
-  return NodeSeen{std::move(meta)};
+  return NodeSummary{std::move(meta)};
 }
 
-Result<ClaimSeen> decode_claim(const Json& object) {
+Result<ClaimSummary> decode_claim(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
-  return ClaimSeen{std::move(meta), api::look_text(object, "/status/phase")};
+  return ClaimSummary{std::move(meta), api::look_text(object, "/status/phase")};
 }
 
-std::optional<BlockReason> data_out_of_reach(const api::ObjectKey& job,
-                                             const api::SampleSetMount& ref) {
+std::optional<BlockReason> data_namespace_error(const api::ObjectKey& job,
+                                                const api::SampleSetMount& ref) {
   if (ref.ns.empty() || ref.ns == job.ns) return std::nullopt;
   return BlockReason{"SampleSetElsewhere",
                      "sampleSetRef.namespace is " + ref.ns +
@@ -112,30 +112,31 @@ std::optional<BlockReason> data_out_of_reach(const api::ObjectKey& job,
                          job.ns};
 }
 
-std::optional<BlockReason> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
-                                          const DataSeen& seen) {
-  if (auto mistake = data_out_of_reach(job, ref)) return mistake;
-  if (!seen.set) {
+std::optional<BlockReason> data_block_reason(const api::ObjectKey& job,
+                                             const api::SampleSetMount& ref,
+                                             const DataSummary& data) {
+  if (auto mistake = data_namespace_error(job, ref)) return mistake;
+  if (!data.set) {
     return BlockReason{"SampleSetMissing",
                        "waiting for the SampleSet " + ref.name + " to be created"};
   }
-  if (seen.set->meta.deleting()) {
+  if (data.set->meta.deleting()) {
     return BlockReason{
         "SampleSetGoing",
         "the SampleSet " + ref.name + " is being deleted; create it again to start this job"};
   }
   if (ref.gate) return std::nullopt;
-  const auto& phase = seen.set->status.phase;
-  if (phase != "Ready" && !(phase == "PartialReady" && has_no_node(*seen.set))) {
+  const auto& phase = data.set->status.phase;
+  if (phase != "Ready" && !(phase == "PartialReady" && has_no_node(*data.set))) {
     return BlockReason{"SampleSetNotReady", "waiting for the SampleSet " + ref.name +
                                                 ", which is " + (phase.empty() ? "new" : phase) +
-                                                ", to be Ready" + advice_on_sync(*seen.set)};
+                                                ", to be Ready" + sync_failure_advice(*data.set)};
   }
-  if (!seen.claim || seen.claim->meta.deleting()) {
+  if (!data.claim || data.claim->meta.deleting()) {
     return BlockReason{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
                                            " of the SampleSet to be there"};
   }
-  if (seen.claim->phase == "Lost") {
+  if (data.claim->phase == "Lost") {
     return BlockReason{"ClaimLost",
                        "the PersistentVolumeClaim " + ref.name +
                            " has lost its volume; delete it, the SampleSet makes it anew"};
@@ -143,19 +144,19 @@ std::optional<BlockReason> waits_for_data(const api::ObjectKey& job, const api::
   return std::nullopt;
 }
 
-std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partition,
-                                          const std::vector<NodeSeen>& nodes) {
+std::optional<NodeLabel> label_of_partition(const api::SampleSet& set, int partition,
+                                            const std::vector<NodeSummary>& nodes) {
   if (partition < 0 || partition >= set.spec.effective_partitions()) return std::nullopt;
   const std::string value = engine::runtime_pod_name(set, partition);
   const std::string own = engine::node_label(set);
   const bool has_own = std::ranges::any_of(
-      nodes, [&](const NodeSeen& node) { return node.meta.labels.contains(own); });
+      nodes, [&](const NodeSummary& node) { return node.meta.labels.contains(own); });
   const std::string label = has_own ? own : engine::cache_label(set, engine_of(set));
-  const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSeen& node) {
+  const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSummary& node) {
     const auto found = node.meta.labels.find(label);
     return found != node.meta.labels.end() && found->second == value;
   });
-  return somewhere ? std::optional(NodeMark{label, value}) : std::nullopt;
+  return somewhere ? std::optional(NodeLabel{label, value}) : std::nullopt;
 }
 
 std::size_t training_container(const Json& containers) {
@@ -165,7 +166,7 @@ std::size_t training_container(const Json& containers) {
   return 0;
 }
 
-void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen) {
+void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSummary& data) {
   if (!pod_spec.is_object()) return;
   const std::string volume = volume_of(pod_spec, ref);
   for (const char* kind : {"containers", "initContainers"}) {
@@ -180,33 +181,34 @@ void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSee
       }
     }
   }
-  if (seen.set) tolerate(pod_spec, *seen.set);
+  if (data.set) tolerate(pod_spec, *data.set);
 }
 
-void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen, int index) {
-  if (!seen.set) return;
-  const auto mark = mark_of_partition(*seen.set, index, seen.nodes);
-  if (!mark) return;
+void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSummary& data,
+                  int index) {
+  if (!data.set) return;
+  const auto label = label_of_partition(*data.set, index, data.nodes);
+  if (!label) return;
   if (ref.affinity == "preferred") {
-    prefer_node(pod_spec, *mark);
+    prefer_node(pod_spec, *label);
   } else {
-    require_node(pod_spec, *mark);
+    require_node(pod_spec, *label);
   }
 }
 
-std::string must_go_to(const api::SampleSetMount& ref, const DataSeen& seen, int index) {
-  if (!seen.set || ref.affinity == "preferred") return {};
-  const auto mark = mark_of_partition(*seen.set, index, seen.nodes);
-  return mark ? mark->value : std::string();
+std::string required_runtime(const api::SampleSetMount& ref, const DataSummary& data, int index) {
+  if (!data.set || ref.affinity == "preferred") return {};
+  const auto label = label_of_partition(*data.set, index, data.nodes);
+  return label ? label->value : std::string();
 }
 
-bool waits_in_vain(const api::Pod& pod, const DataSeen& seen) {
+bool has_lost_its_partition(const api::Pod& pod, const DataSummary& data) {
   const auto placed = pod.meta.annotations.find(kPlacedAnnotation);
-  if (placed == pod.meta.annotations.end() || !seen.set) return false;
+  if (placed == pod.meta.annotations.end() || !data.set) return false;
   if (pod.meta.deleting() || !pod.node.empty() || pod.unschedulable.empty()) return false;
-  for (int i = 0; i < seen.set->spec.effective_partitions(); ++i) {
-    if (placed->second != engine::runtime_pod_name(*seen.set, i)) continue;
-    return has_no_node(*seen.set) && !mark_of_partition(*seen.set, i, seen.nodes);
+  for (int i = 0; i < data.set->spec.effective_partitions(); ++i) {
+    if (placed->second != engine::runtime_pod_name(*data.set, i)) continue;
+    return has_no_node(*data.set) && !label_of_partition(*data.set, i, data.nodes);
   }
   return true;  // the set has no such partition any more: no node will ever have its label
 }
@@ -220,4 +222,4 @@ api::DataVersion data_version(const api::SampleSet& set) {
   return version;
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

@@ -10,7 +10,7 @@
 #include "api/sample_set.h"
 #include "controllers/plan/plan.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 
 // Synced, but no node takes one of its partitions: it may be long until it is Ready, and its
 // samples can be read from anywhere.
@@ -22,9 +22,9 @@ bool has_samples(const api::SampleSet& set);
 
 // What is waited for while the set has not had its first sync, in its own words, with what to do:
 // a job that starts before finds an empty directory.
-std::optional<BlockReason> waits_for_first_sync(const api::SampleSet& set);
+std::optional<BlockReason> first_sync_block_reason(const api::SampleSet& set);
 
 // "; <why the sync failed>; <what to do>" of a set whose first sync has failed, else empty.
-std::string advice_on_sync(const api::SampleSet& set);
+std::string sync_failure_advice(const api::SampleSet& set);
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement
