@@ -83,7 +83,7 @@ std::map<std::string, int> made_for(api::PaddleJob job, const paddle_job::World&
                                     const paddle_job::Config& config) {
   std::map<std::string, int> made;
   for (int round = 0; round < 3 && made.empty(); ++round) {
-    const auto plan = paddle_job::desired(job, world, WallTime{}, config);
+    const auto plan = paddle_job::desired(job, world, config, WallTime{});
     if (plan.status) job.status = *plan.status;
     for (const auto& wave : plan.waves) {
       for (const auto& action : wave) {

@@ -31,4 +31,16 @@ std::int64_t look_integer(const Json& object, const char* path, std::int64_t oth
   return value.is_number_integer() ? value.get<std::int64_t>() : otherwise;
 }
 
+Json& list_in(Json& object, const char* key) {
+  Json& list = object[key];
+  if (!list.is_array()) list = Json::array();
+  return list;
+}
+
+Json& object_in(Json& object, const char* key) {
+  Json& inner = object[key];
+  if (!inner.is_object()) inner = Json::object();
+  return inner;
+}
+
 }  // namespace paddle::api

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operator's command line says about PaddleJobs. A value.
+// The options of the PaddleJob controller that its decisions depend on: a value, from the flags of
+// the operator.
 
 #pragma once
 
@@ -13,13 +14,13 @@ namespace paddle::controllers::paddle_job {
 
 struct Config {
   std::string scheduling{};  // "" or "volcano"
-  // Of the coordinator; empty: the training container's own, which has to have a shell then.
+  // Image of the coordinator; empty: that of the training container, which then needs a shell.
   std::string init_image{};
   EtcdEndpoints etcd{};  // empty: no elastic training
   PortRange host_ports{};
-  bool ipv6 = false;  // pods of this cluster have addresses of IPv6 first
-  // The cluster is one machine: what disrupts its pods is its owner, who restarts it or deletes
-  // them. Jobs without a disruptionLimit begin again each time, and it is not counted.
+  bool ipv6 = false;  // the primary addresses of pods are IPv6
+  // The cluster is a single machine: its owner causes every disruption, by a restart of the machine
+  // or by deleting pods. Jobs without a disruptionLimit restart each time, and nothing is counted.
   bool one_machine = false;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/placement/affinity.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "controllers/placement/placement.h"
 
 namespace paddle::controllers::placement {
 namespace {

@@ -25,21 +25,21 @@ const api::PartitionStatus* partition_at(const api::SampleSet& set, int index) {
   return nullptr;
 }
 
-// What holds the gate however long it has been: there is nothing to be read.
+// Why the gate stays closed even after its timeout: there are no samples to read.
 std::optional<BlockReason> nothing_to_read(const api::SampleSetMount& ref,
-                                           const DataSummary& seen) {
-  if (!seen.set) {
-    return BlockReason{"SampleSetMissing",
+                                           const DataSummary& data) {
+  if (!data.set) {
+    return BlockReason{reasons::kSampleSetMissing,
                        "waiting for the SampleSet " + ref.name + " to be created"};
   }
-  auto unsynced = first_sync_block_reason(*seen.set);
+  auto unsynced = first_sync_block_reason(*data.set);
   if (unsynced && ref.gate && ref.gate->timeout_seconds) {
     unsynced->message += "; gate.timeoutSeconds does not start the job before";
   }
   return unsynced;
 }
 
-// So many of `parts` equal parts of `total` bytes, rounded up; exact, and never too large a number.
+// The bytes of `of_them` of `parts` equal parts of `total`, rounded up; exact, without overflow.
 std::int64_t share_of(std::int64_t total, int of_them, int parts) {
   return total / parts * of_them + (total % parts * of_them + parts - 1) / parts;
 }
@@ -49,26 +49,26 @@ std::string percent_text(int permille) {
   return std::to_string(permille / 10) + tenth + " %";
 }
 
-struct Coldest {
+struct ColdestPartition {
   int index = 0;
-  int permille = kAllOfIt * 10 + 1;  // more than any: there is none
+  int permille = kAllOfIt * 10 + 1;  // more than any partition has: there is none
   std::string reason{};              // uncachedReason
-  void consider(int partition, const api::PartitionStatus* seen) {
-    const int share = seen ? warm_permille(*seen) : 0;
+  void consider(int partition, const api::PartitionStatus* status) {
+    const int share = status ? warm_permille(*status) : 0;
     if (share >= permille) return;
-    *this = {partition, share, seen ? seen->uncached_reason : ""};
+    *this = {partition, share, status ? status->uncached_reason : ""};
   }
 };
 
-// The partitions that workers of the job are placed by. What is said to be as warm as it can be was
-// said of another spec while the status is behind it.
+// The partitions that workers of the job are placed by. uncachedReason counts only when the status
+// of the set is up to date with its spec.
 struct WarmPartitions {
   int wanted = kAllOfIt;  // per cent
-  int needed = 0;         // of them
+  int needed = 0;
   int warm = 0;
-  int settled = 0;  // not warm, but as warm as they can be
-  Coldest coldest{};
-  Coldest coldest_settled{};
+  int settled = 0;  // not warm, but as warm as they can be (uncachedReason)
+  ColdestPartition coldest{};
+  ColdestPartition coldest_settled{};
 };
 
 WarmPartitions count(const api::SampleSetMount& ref, const api::SampleSet& set,
@@ -76,7 +76,7 @@ WarmPartitions count(const api::SampleSetMount& ref, const api::SampleSet& set,
   WarmPartitions partitions;
   if (ref.gate) partitions.wanted = ref.gate->warm_percent.value_or(kAllOfIt);
   const int used = std::min(request.workers, set.spec.effective_partitions());
-  partitions.needed = std::min(used, request.least.value_or(used));
+  partitions.needed = std::min(used, request.min_workers.value_or(used));
   const bool current = set.status.observed_generation == set.meta.generation;
   for (int i = 0; i < used; ++i) {
     const auto* partition = partition_at(set, i);
@@ -92,25 +92,25 @@ WarmPartitions count(const api::SampleSetMount& ref, const api::SampleSet& set,
   return partitions;
 }
 
-// What a partition lacks that is as warm as it can be, and what would bring it in.
-BlockReason lacking(const api::SampleSetMount& ref, const Coldest& which) {
+// What is missing in a partition that is as warm as it can be, and how to cache it.
+BlockReason lacking(const api::SampleSetMount& ref, const ColdestPartition& which) {
   const std::string partition = "partition " + std::to_string(which.index);
   const std::string share = percent_text(which.permille);
   const std::string rest = ": the rest is read from the source; ";
   const std::string by_hand = "a SampleJob of type warmup brings it into the cache";
   if (which.reason == api::uncached::kNoRoom) {
-    return {"NoRoom", partition + " is full at " + share + rest + "give the SampleSet " + ref.name +
-                          " a larger spec.cache or more partitions"};
+    return {reasons::kNoRoom, partition + " is full at " + share + rest + "give the SampleSet " +
+                                  ref.name + " a larger spec.cache or more partitions"};
   }
   if (which.reason == api::uncached::kCleared) {
-    return {"CacheCleared",
+    return {reasons::kCacheCleared,
             partition + " is at " + share + " since its cache was cleared" + rest + by_hand};
   }
   if (which.reason == api::uncached::kWarmupFailed) {
-    return {"WarmupFailed", partition + " is at " + share + ", its warm-up fails" + rest +
-                                "kubectl describe sampleset " + ref.name + " says why"};
+    return {reasons::kWarmupFailed, partition + " is at " + share + ", its warm-up fails" + rest +
+                                        "kubectl describe sampleset " + ref.name + " says why"};
   }
-  return {"PartlyCached",
+  return {reasons::kPartlyCached,
           partition + " is at " + share + " though its warm-up has ended" + rest + by_hand};
 }
 
@@ -126,14 +126,13 @@ BlockReason not_warm(const api::SampleSetMount& ref, const api::SampleSet& set,
   if (!set.spec.warms_up_by_itself()) {
     text += "; its automatic warm-up is switched off: create a SampleJob of type warmup";
   }
-  return {"DataNotWarm", text};
+  return {reasons::kDataNotWarm, text};
 }
 
 }  // namespace
 
 void add_gate(Json& pod_spec) {
-  Json& gates = pod_spec["schedulingGates"];
-  if (!gates.is_array()) gates = Json::array();
+  Json& gates = api::list_in(pod_spec, "schedulingGates");
   const Json ours = {{"name", kDataGate}};
   if (std::ranges::find(gates, ours) == gates.end()) gates.push_back(ours);
 }
@@ -146,33 +145,33 @@ bool is_warm(const api::PartitionStatus& partition, int percent) {
 int warm_permille(const api::PartitionStatus& partition) {
   constexpr int kAll = kAllOfIt * 10;
   if (partition.total_bytes <= 0) return partition.ready ? kAll : 0;
-  int least = 0;  // of it there is enough
-  for (int most = kAll; least < most;) {
-    const int middle = (least + most + 1) / 2;
+  int reached = 0;
+  for (int limit = kAll; reached < limit;) {  // binary search
+    const int middle = (reached + limit + 1) / 2;
     if (partition.cached_bytes >= share_of(partition.total_bytes, middle, kAll)) {
-      least = middle;
+      reached = middle;
     } else {
-      most = middle - 1;
+      limit = middle - 1;
     }
   }
-  return least;
+  return reached;
 }
 
-GateDecision decide_gate(const api::SampleSetMount& ref, const DataSummary& seen,
+GateDecision decide_gate(const api::SampleSetMount& ref, const DataSummary& data,
                          const GateRequest& request, WallTime now) {
-  if (auto nothing = nothing_to_read(ref, seen)) return {.reason = *std::move(nothing)};
+  if (auto nothing = nothing_to_read(ref, data)) return {.reason = *std::move(nothing)};
 
   GateDecision decision;
-  if (!seen.claim) {
-    decision.reason = {"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
-                                           " of the SampleSet to be there"};
+  if (!data.claim) {
+    decision.reason = {reasons::kClaimMissing, "waiting for the PersistentVolumeClaim " + ref.name +
+                                                   " of the SampleSet to be there"};
   } else {
-    const WarmPartitions partitions = count(ref, *seen.set, request);
-    if (partitions.warm >= partitions.needed) return {.lift = true};
+    const WarmPartitions partitions = count(ref, *data.set, request);
+    if (partitions.warm >= partitions.needed) return {.open = true};
     if (partitions.warm + partitions.settled >= partitions.needed) {
-      return {.lift = true, .reason = lacking(ref, partitions.coldest_settled)};
+      return {.open = true, .reason = lacking(ref, partitions.coldest_settled)};
     }
-    decision.reason = not_warm(ref, *seen.set, partitions);
+    decision.reason = not_warm(ref, *data.set, partitions);
   }
   const bool limited = ref.gate && ref.gate->timeout_seconds && request.since;
   if (!limited) return decision;
@@ -182,15 +181,16 @@ GateDecision decide_gate(const api::SampleSetMount& ref, const DataSummary& seen
     decision.retry_after = left;
     return decision;
   }
-  decision.lift = true;
-  decision.reason = {"DataGateTimedOut", "started after " +
-                                             std::to_string(*ref.gate->timeout_seconds) +
-                                             " s although it was " + decision.reason.message};
+  decision.open = true;
+  decision.reason = {reasons::kDataGateTimedOut,
+                     "started after " + std::to_string(*ref.gate->timeout_seconds) +
+                         " s although it was " + decision.reason.message};
   return decision;
 }
 
-std::optional<Json> lift_patch(const std::string& uid, const std::vector<std::string>& gates,
-                               const Json& desired_spec, const std::string& required_runtime) {
+std::optional<Json> remove_gate_patch(const std::string& uid, const std::vector<std::string>& gates,
+                                      const Json& desired_spec,
+                                      const std::string& required_runtime) {
   const auto ours = std::ranges::find(gates, kDataGate);
   if (ours == gates.end()) return std::nullopt;
   const std::string at = "/spec/schedulingGates/" + std::to_string(ours - gates.begin());

@@ -34,11 +34,11 @@ DataSummary warm_to(const std::vector<int>& percents) {
 }
 
 GateRequest workers(int count, std::optional<int> least = {}) {
-  return {.workers = count, .least = least, .since = kStart};
+  return {.workers = count, .min_workers = least, .since = kStart};
 }
 
 bool lifts(const api::SampleSetMount& ref, const DataSummary& data, const GateRequest& request) {
-  return decide_gate(ref, data, request, kStart).lift;
+  return decide_gate(ref, data, request, kStart).open;
 }
 
 TEST(DataGate, OpensWhenEveryPartitionInUseIsWarmEnough) {
@@ -79,17 +79,17 @@ TEST(DataGate, APartitionThatHasNotReportedIsCold) {
 TEST(DataGate, TheTimeoutOpensItForASyncedSetHoweverColdAndSaysSo) {
   const auto ref = ref_of(80, 60);
   auto decision = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{20});
-  EXPECT_FALSE(decision.lift);
+  EXPECT_FALSE(decision.open);
   EXPECT_EQ(decision.retry_after, seconds{40});
   decision = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{60});
-  EXPECT_TRUE(decision.lift);
+  EXPECT_TRUE(decision.open);
   EXPECT_EQ(decision.reason.reason, "DataGateTimedOut");
   auto data = warm_to({0});
   data.claim.reset();
-  EXPECT_TRUE(decide_gate(ref, data, workers(1), kStart + seconds{61}).lift);
+  EXPECT_TRUE(decide_gate(ref, data, workers(1), kStart + seconds{61}).open);
 
   GateRequest nobody_yet{.workers = 1};
-  EXPECT_FALSE(decide_gate(ref, warm_to({0}), nobody_yet, kStart + seconds{1000}).lift);
+  EXPECT_FALSE(decide_gate(ref, warm_to({0}), nobody_yet, kStart + seconds{1000}).open);
 }
 
 TEST(DataGate, NoTimeoutOpensItBeforeTheFirstSync) {
@@ -102,21 +102,21 @@ TEST(DataGate, NoTimeoutOpensItBeforeTheFirstSync) {
                                   .reason = "SyncFailed",
                                   .message = "the source could not be read: NoSuchBucket"}};
   const auto decision = decide_gate(ref, data, workers(1), late);
-  EXPECT_FALSE(decision.lift);
+  EXPECT_FALSE(decision.open);
   EXPECT_EQ(decision.reason.reason, "SampleSetNotSynced");
   EXPECT_EQ(decision.reason.message,
             "waiting for the first sync of the SampleSet imagenet, which is SyncFailed; the source "
             "could not be read: NoSuchBucket; correct the SampleSet's source or its Secret: the "
             "sync is tried again by itself; gate.timeoutSeconds does not start the job before");
   EXPECT_EQ(decision.retry_after, std::nullopt) << "its time is up, and that changes nothing";
-  EXPECT_FALSE(decide_gate(ref, {}, workers(1), late).lift) << "one made again may fail to sync";
+  EXPECT_FALSE(decide_gate(ref, {}, workers(1), late).open) << "one made again may fail to sync";
 
   data.set->status.phase = "PartialReady";
-  EXPECT_TRUE(decide_gate(ref, data, workers(1), late).lift) << "a later failure takes none away";
+  EXPECT_TRUE(decide_gate(ref, data, workers(1), late).open) << "a later failure takes none away";
   data.set->status.phase = "Mount";
-  EXPECT_FALSE(decide_gate(ref, data, workers(1), late).lift);
+  EXPECT_FALSE(decide_gate(ref, data, workers(1), late).open);
   data.set->spec.no_sync = true;
-  EXPECT_TRUE(decide_gate(ref, data, workers(1), late).lift) << "nothing is ever synced";
+  EXPECT_TRUE(decide_gate(ref, data, workers(1), late).open) << "nothing is ever synced";
 }
 
 // Runtimes of an engine with one volume for all are ready before there is anything in it.
@@ -131,7 +131,7 @@ TEST(DataGate, AnEmptyPartitionIsNotWarmBeforeTheFirstSync) {
 TEST(DataGate, APromptThatIsAFractionOfASecondEarlyComesAgainLater) {
   const auto decision = decide_gate(ref_of(80, 60), warm_to({0}), workers(1),
                                     kStart + seconds{60} - std::chrono::milliseconds{1});
-  EXPECT_FALSE(decision.lift);
+  EXPECT_FALSE(decision.open);
   EXPECT_EQ(decision.retry_after, seconds{1});
 }
 
@@ -155,9 +155,9 @@ TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
   for (const auto& [reason, said] : cases) {
     data.set->status.partitions[1].uncached_reason = reason;
     const auto decision = decide_gate(ref_of(), data, workers(2), kStart);
-    EXPECT_TRUE(decision.lift);
+    EXPECT_TRUE(decision.open);
     EXPECT_EQ(decision.reason.reason + ": " + decision.reason.message, said);
-    EXPECT_EQ(decide_gate(ref_of(60), data, workers(2), kStart), GateDecision{.lift = true})
+    EXPECT_EQ(decide_gate(ref_of(60), data, workers(2), kStart), GateDecision{.open = true})
         << "as warm as wanted";
   }
   data.set->meta.generation = 2;
@@ -165,7 +165,7 @@ TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
   data.set->status.observed_generation = 2;
   data.set->status.partitions[0].cached_bytes = 999;  // its warm-up goes on
   const auto decision = decide_gate(ref_of(), data, workers(2), kStart);
-  EXPECT_FALSE(decision.lift);
+  EXPECT_FALSE(decision.open);
   EXPECT_EQ(decision.reason.message,
             "waiting for the SampleSet imagenet: 1 of 2 partitions are 100 % warm or as warm as "
             "they can be, partition 0 is at 99.9 %");
@@ -176,7 +176,7 @@ TEST(DataGate, SaysWhoHasToWarmUpASetThatDoesNotDoItByItself) {
   auto data = warm_to({10});
   data.set->spec.warmup = api::AutoWarmup{.enabled = false};
   const auto decision = decide_gate(ref_of(), data, workers(1), kStart);
-  EXPECT_FALSE(decision.lift);
+  EXPECT_FALSE(decision.open);
   EXPECT_NE(decision.reason.message.find("create a SampleJob of type warmup"), std::string::npos);
 }
 
@@ -213,15 +213,15 @@ TEST(WarmPermille, IsRoundedDownAndWithinBounds) {
 
 TEST(LiftPatch, TakesOurGateByItsPlaceAndSettlesAffinity) {
   const Json desired = {{"affinity", {{"nodeAffinity", {{"x", 1}}}}}, {"hostNetwork", true}};
-  const auto patch = lift_patch("uid-1", {"other/gate", kDataGate}, desired);
+  const auto patch = remove_gate_patch("uid-1", {"other/gate", kDataGate}, desired);
   ASSERT_TRUE(patch);
   EXPECT_EQ(*patch, Json::parse(R"([
       {"op":"test","path":"/metadata/uid","value":"uid-1"},
       {"op":"test","path":"/spec/schedulingGates/1/name","value":"batch.paddlepaddle.org/data-ready"},
       {"op":"remove","path":"/spec/schedulingGates/1"},
       {"op":"add","path":"/spec/affinity","value":{"nodeAffinity":{"x":1}}}])"));
-  EXPECT_EQ(lift_patch("uid-1", {kDataGate}, Json::object())->size(), 3u);
-  EXPECT_EQ(lift_patch("uid-1", {"other/gate"}, desired), std::nullopt);
+  EXPECT_EQ(remove_gate_patch("uid-1", {kDataGate}, Json::object())->size(), 3u);
+  EXPECT_EQ(remove_gate_patch("uid-1", {"other/gate"}, desired), std::nullopt);
 }
 
 TEST(AddGate, StandsBesideTheUsersGatesOnce) {

@@ -2,45 +2,50 @@
 #include "controllers/paddle_job/decide/cleanup.h"
 
 #include <algorithm>
+#include <tuple>
+#include <vector>
 
+#include "api/phases.h"
+#include "controllers/paddle_job/decide/owned_objects.h"
 #include "controllers/paddle_job/decide/pod_facts.h"
-#include "controllers/paddle_job/decide/pruning.h"
+#include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/deadlines.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
 
-bool cleans_up(const api::PaddleJob& job) {
+namespace phase = api::paddle_job_phase;
+
+bool clean_policy_applies(const api::PaddleJob& job) {
   switch (api::effective_clean_policy(job.spec)) {
     case api::CleanPolicy::kAlways:
       return true;
     case api::CleanPolicy::kNever:
       return false;
     case api::CleanPolicy::kOnFailure:
-      return job.status.phase == "Failed";
+      return job.status.phase == phase::kFailed;
     case api::CleanPolicy::kOnCompletion:
-      return job.status.phase == "Completed";
+      return job.status.phase == phase::kCompleted;
   }
   return false;
 }
 
 bool deadline_passed(const api::PaddleJob& job) {
-  const auto* condition = api::find_condition(job.status.conditions, "Failed");
-  return condition && condition->reason == "DeadlineExceeded";
+  const auto* failed = api::find_condition(job.status.conditions, condition_type::kFailed);
+  return failed && failed->reason == reasons::kDeadlineExceeded;
 }
 
 bool must_be_deleted(const api::PaddleJob& job, const api::Pod& pod) {
   if (epoch_of(pod.meta) < job.status.epoch) return true;
   if (ended(pod)) return false;
-  if (job.status.phase == "Completed" || deadline_passed(job)) return true;
+  if (job.status.phase == phase::kCompleted || deadline_passed(job)) return true;
   return pod.phase == api::PodPhase::kPending;
 }
 
 }  // namespace
 
-Plan clean_up(const api::PaddleJob& job, const PlanContext& context, WallTime now) {
-  const World& world = context.world;
-  const bool clean = cleans_up(job);
+Cleanup clean_up(const api::PaddleJob& job, const World& world, WallTime now) {
+  const bool clean = clean_policy_applies(job);
   std::vector<Delete> deletions;
   for (const PodPtr& pod : world.pods) {
     if (pod->meta.deleting() || !(clean || must_be_deleted(job, *pod))) continue;
@@ -60,14 +65,12 @@ Plan clean_up(const api::PaddleJob& job, const PlanContext& context, WallTime no
     return std::tie(a.kind, a.key) < std::tie(b.kind, b.key);
   });
 
-  Plan plan;
-  Wave wave(deletions.begin(), deletions.end());
-  if (const auto due = expiry_of(job)) {
-    if (now >= *due) wave = {DeleteJob{}};  // takes along what is left
-    if (now < *due) plan.again_at = due;
+  Cleanup result{.wave = Wave(deletions.begin(), deletions.end())};
+  if (const auto expiry = expiry_of(job)) {
+    if (now >= *expiry) result.wave = {DeleteJob{}};  // the garbage collector deletes the rest
+    if (now < *expiry) result.due = expiry;
   }
-  if (!wave.empty()) plan.waves.push_back(std::move(wave));
-  return plan;
+  return result;
 }
 
 }  // namespace paddle::controllers::paddle_job

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/spec/replica_group.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -32,19 +32,19 @@ void mark(std::string_view range, std::vector<bool>& which) {
 
 CompletedIndexes completed_indexes_of(const api::PaddleJobStatus& status) {
   CompletedIndexes found{.epoch = status.epoch};
-  const auto note = [&](const std::string& group, const api::RoleStatus& role) {
+  const auto add = [&](const std::string& group, const api::RoleStatus& role) {
     if (!role.completed_indexes.empty()) found.groups[group] = role.completed_indexes;
   };
-  if (status.ps) note(to_string(RoleKind::kPs), *status.ps);
-  if (status.worker) note(to_string(RoleKind::kWorker), *status.worker);
-  if (status.heter) note(to_string(RoleKind::kHeter), *status.heter);
-  for (const auto& [name, task] : status.tasks) note(name, task);
+  if (status.ps) add(to_string(RoleKind::kPs), *status.ps);
+  if (status.worker) add(to_string(RoleKind::kWorker), *status.worker);
+  if (status.heter) add(to_string(RoleKind::kHeter), *status.heter);
+  for (const auto& [name, task] : status.tasks) add(name, task);
   return found;
 }
 
 void clear_completed_indexes(api::PaddleJobStatus& status) {
   for (const RoleKind role : kRoles) {
-    if (auto& said = status_of(status, role)) said->completed_indexes.clear();
+    if (auto& counters = role_status(status, role)) counters->completed_indexes.clear();
   }
   for (auto& [name, task] : status.tasks) task.completed_indexes.clear();
 }

@@ -34,7 +34,7 @@ void expect_nothing_happens(const api::PaddleJob& job, const World& world,
                             const Config& config = {}) {
   const Plan plan = plan_for(job, world, config);
   EXPECT_TRUE(plan.waves.empty());
-  EXPECT_FALSE(plan.confirm);
+  EXPECT_FALSE(confirms_pods(plan));
   const auto status = plan.status.value_or(job.status);
   EXPECT_EQ(status.epoch, job.status.epoch);
   EXPECT_EQ(status.disruptions, 0);
@@ -75,8 +75,10 @@ TEST(PaddleJobSuccesses, TheStatusRemembersThemSoon) {
   const Plan plan = plan_for(job, with_pods(all, {done(job, 0), trainer(job, 1), done(job, 2)}));
   ASSERT_TRUE(plan.status);
   EXPECT_EQ(plan.status->worker->completed_indexes, "0,2");
-  EXPECT_TRUE(plan.status_remembers);
-  EXPECT_FALSE(plan.status_gives_way);
+  EXPECT_EQ(plan.status_delay, std::chrono::seconds{1});
+  World busy = with_pods(all, {done(job, 0), trainer(job, 1), done(job, 2)});
+  busy.busy = true;
+  EXPECT_EQ(plan_for(job, busy).status_delay, std::chrono::seconds{1}) << "however many jobs wait";
   job.status = *plan.status;
   const auto same = plan_for(job, with_pods(all, {done(job, 0), trainer(job, 1), done(job, 2)}));
   EXPECT_FALSE(same.status);
@@ -130,7 +132,7 @@ TEST(PaddleJobSuccesses, NorIsOneOfAnElasticJob) {
   EXPECT_EQ(job.status.worker->completed_indexes, "0");
   job.spec.worker->replicas = 3;
   const Plan more = plan_for(job, world_of({elastic(trainer(job, 1))}), config);
-  EXPECT_TRUE(more.confirm);
+  EXPECT_TRUE(confirms_pods(more));
   EXPECT_EQ(created(more), Names{"wad-worker-2"});
 }
 
@@ -213,7 +215,7 @@ TEST(PaddleJobSuccesses, ALossOfAnotherIsALossAsEver) {
   const World all = published(job, all_of(job, running));
   job = having_seen(job, with_pods(all, {done(job, 0), trainer(job, 1), trainer(job, 2)}));
   const Plan plan = plan_for(job, with_pods(all, {trainer(job, 2)}));
-  EXPECT_TRUE(plan.confirm);
+  EXPECT_TRUE(confirms_pods(plan));
   ASSERT_TRUE(plan.status);
   EXPECT_EQ(plan.status->epoch, 1);
   EXPECT_EQ(reason(*plan.status), "PodLost");
@@ -242,7 +244,7 @@ TEST(PaddleJobSuccesses, OneThatOnlyWeSawIsStoredBeforeAnythingElse) {
   World gone = with_pods(all, {trainer(job, 1)});
   gone.last_completed = {.epoch = 0, .groups = {{"worker", "0"}}};
   const Plan plan = plan_for(job, gone);
-  EXPECT_TRUE(plan.status_first);
+  EXPECT_TRUE(stores_first(plan));
   EXPECT_TRUE(plan.waves.empty());
   ASSERT_TRUE(plan.status);
   EXPECT_EQ(plan.status->worker->completed_indexes, "0");

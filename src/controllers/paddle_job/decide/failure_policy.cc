@@ -5,22 +5,25 @@
 
 #include "controllers/paddle_job/decide/node_liveness.h"
 #include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/start_barrier.h"
+#include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/objects/peer_config_map.h"
+#include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/deadlines.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
 
-// Where to look, with the first pod of each kind in the order of seats.
+// The first pod in each state, in the order of slots.
 struct Findings {
   const api::Pod* failed_program = nullptr;
   const api::Pod* failed_disruption = nullptr;
   const api::Pod* leaving = nullptr;
-  const api::Pod* back = nullptr;
-  std::string missing{};  // name
+  const api::Pod* rebooted = nullptr;  // with its node
+  std::string missing{};               // name
 };
 
-Findings look_at(const api::PaddleJob& job, const ReplicaSlots& slots) {
+Findings find_lost_pods(const api::PaddleJob& job, const ReplicaSlots& slots) {
   Findings found;
   const auto note = [](const api::Pod*& first, const api::Pod* pod) {
     if (!first) first = pod;
@@ -40,7 +43,7 @@ Findings look_at(const api::PaddleJob& job, const ReplicaSlots& slots) {
       } else if (is_leaving(*pod)) {
         note(found.leaving, pod);
       } else if (lost_released_address(*pod)) {
-        note(found.back, pod);
+        note(found.rebooted, pod);
       }
     }
   }
@@ -52,7 +55,7 @@ JobDecision restart_or_fail(const api::PaddleJob& job, const Config& config, Cau
   const bool by_owner = config.one_machine && !job.spec.disruption_limit;
   if (cause == Cause::kDisruption && by_owner) cause = Cause::kOwner;
   const auto decision = [&](Outcome outcome, BlockReason reason) {
-    return JobDecision{.outcome = outcome, .cause = cause, .why = std::move(reason)};
+    return JobDecision{.outcome = outcome, .cause = cause, .reason = std::move(reason)};
   };
   switch (cause) {
     case Cause::kSpec:
@@ -63,78 +66,79 @@ JobDecision restart_or_fail(const api::PaddleJob& job, const Config& config, Cau
       if (job.status.failures < limit) return decision(Outcome::kRestart, std::move(why));
       if (limit == 0) return decision(Outcome::kFailed, std::move(why));
       return decision(Outcome::kFailed,
-                      {"BackoffLimitExceeded",
+                      {reasons::kBackoffLimitExceeded,
                        "restarted " + (limit == 1 ? "once" : std::to_string(limit) + " times") +
                            ", as often as backoffLimit allows; now " + why.message});
     }
     case Cause::kDisruption:
       break;
   }
-  const int limit = job.spec.disruption_limit.value_or(kDisruptionsByDefault);
+  const int limit = job.spec.disruption_limit.value_or(kDefaultDisruptionLimit);
   if (job.status.disruptions < limit) return decision(Outcome::kRestart, std::move(why));
-  return decision(Outcome::kFailed, {"DisruptionLimitExceeded",
+  return decision(Outcome::kFailed, {reasons::kDisruptionLimitExceeded,
                                      "disrupted more often than disruptionLimit (" +
                                          std::to_string(limit) + ") allows; now " + why.message});
 }
 
-// A pod is lost for good, or somebody's address is not what the others were told.
+// A pod is lost, or has another address than its peers know.
 std::optional<BlockReason> loss(const api::PaddleJob& job, const ReplicaSlots& slots,
                                 const World& world, const Findings& found) {
   if (found.failed_disruption) {
-    return BlockReason{"PodDisrupted", failure_message(*found.failed_disruption)};
+    return BlockReason{reasons::kPodDisrupted, failure_message(*found.failed_disruption)};
   }
   if (found.leaving) {
-    return BlockReason{"PodLeaves", "pod " + found.leaving->meta.key.name + " is being taken away"};
+    return BlockReason{reasons::kPodLeaves,
+                       "pod " + found.leaving->meta.key.name + " is being taken away"};
   }
   if (!found.missing.empty()) {
-    return BlockReason{"PodLost", "pod " + found.missing + " is gone"};
+    return BlockReason{reasons::kPodLost, "pod " + found.missing + " is gone"};
   }
   if (!addresses_known(job, slots, world) && any_pod(slots, waits_for_release)) {
-    return BlockReason{"PodLost", "a pod is gone before all of its peers were told its address"};
+    return BlockReason{reasons::kPodLost,
+                       "a pod is gone before all of its peers were told its address"};
   }
   if (address_changed(job, slots, world)) {
-    return BlockReason{"AddressChanged", "a pod has another address than its peers were told"};
+    return BlockReason{reasons::kAddressChanged,
+                       "a pod has another address than its peers were told"};
   }
   return std::nullopt;
 }
 
-// Of a job in which a program failed beside that.
-BlockReason why_lost(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
-                     const Findings& found) {
+// The same for a job in which a program has failed, too.
+BlockReason loss_beside_failure(const api::PaddleJob& job, const ReplicaSlots& slots,
+                                const World& world, const Findings& found) {
   if (auto why = loss(job, slots, world, found)) return *std::move(why);
-  const api::Pod* pod = found.back ? found.back : found.failed_program;
-  if (pod == found.failed_program) return {"Failed", failure_message(*pod)};
-  return {"NodeRestarted",
+  const api::Pod* pod = found.rebooted ? found.rebooted : found.failed_program;
+  if (pod == found.failed_program) return {reasons::kFailed, failure_message(*pod)};
+  return {reasons::kNodeRestarted,
           "pod " + pod->meta.key.name + " starts again: its node was switched off and on"};
 }
 
 bool shape_changed(const api::PaddleJob& job, const World& world) {
   if (!is_published(job, world)) return false;
-  const auto& said = world.peer_config->meta.annotations;
-  const auto shape = said.find(kShapeAnnotation);
-  return shape != said.end() && shape->second != shape_of(job);
+  const auto& annotations = world.peer_config->meta.annotations;
+  const auto shape = annotations.find(kShapeAnnotation);
+  return shape != annotations.end() && shape->second != shape_of(job);
 }
 
-// The program ended badly somewhere. Was it to blame?
+// A program has failed: by itself, or because of a disruption?
 JobDecision evaluate_failure(const api::PaddleJob& job, const ReplicaSlots& slots,
                              const World& world, const Findings& found, WallTime now,
                              const Config& config) {
-  const BlockReason own{"Failed", failure_message(*found.failed_program)};
-  const bool one_is_gone = !found.missing.empty() && has_begun(job, slots, world);
-  if (found.failed_disruption || found.leaving || found.back || one_is_gone) {
-    JobDecision decision =
-        restart_or_fail(job, config, Cause::kDisruption, why_lost(job, slots, world, found));
-    decision.rests_on_missing_pod = one_is_gone;
+  const BlockReason own{reasons::kFailed, failure_message(*found.failed_program)};
+  const bool pod_is_missing = !found.missing.empty() && has_begun(job, slots, world);
+  if (found.failed_disruption || found.leaving || found.rebooted || pod_is_missing) {
+    JobDecision decision = restart_or_fail(job, config, Cause::kDisruption,
+                                           loss_beside_failure(job, slots, world, found));
+    decision.rests_on_missing_pod = pod_is_missing;
     return decision;
   }
   const NodeCheck nodes = check_nodes(slots, *found.failed_program, world.node_leases, now);
-  if (!nodes.nodes_to_check.empty()) {
-    return {.nodes_to_check = nodes.nodes_to_check, .again_at = nodes.again_at};
-  }
-  if (!nodes.silent.empty()) {
+  if (nodes.due) return {.unread_leases = nodes.unread, .due = nodes.due};
+  if (!nodes.lost.empty()) {
     return restart_or_fail(
         job, config, Cause::kDisruption,
-        {"NodeLost", "node " + nodes.silent + " stopped answering, then " + own.message});
+        {reasons::kNodeLost, "node " + nodes.lost + " stopped answering, then " + own.message});
   }
   return restart_or_fail(job, config, Cause::kProgram, own);
 }
@@ -148,28 +152,31 @@ bool has_begun(const api::PaddleJob& job, const ReplicaSlots& slots, const World
 
 bool replaces_single_pods(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
                           const Config& config) {
-  return is_elastic(job.spec, config.etcd) || by_service(job.spec) || !has_begun(job, slots, world);
+  return is_elastic(job.spec, config.etcd) || uses_services(job.spec) ||
+         !has_begun(job, slots, world);
 }
 
 JobDecision evaluate(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
                      WallTime now, const Config& config) {
   if (work_done(slots)) {
-    return {.outcome = Outcome::kCompleted, .why = {"Completed", "every worker succeeded"}};
+    return {.outcome = Outcome::kCompleted,
+            .reason = {reasons::kCompleted, "every worker succeeded"}};
   }
   if (const auto deadline = deadline_of(job, now)) {
     if (now >= *deadline) {
-      return {
-          .outcome = Outcome::kFailed,
-          .why = {"DeadlineExceeded", "the job did not end within activeDeadlineSeconds (" +
-                                          std::to_string(*job.spec.active_deadline_seconds) + ")"}};
+      return {.outcome = Outcome::kFailed,
+              .reason = {reasons::kDeadlineExceeded,
+                         "the job did not end within activeDeadlineSeconds (" +
+                             std::to_string(*job.spec.active_deadline_seconds) + ")"}};
     }
   }
-  const Findings found = look_at(job, slots);
+  const Findings found = find_lost_pods(job, slots);
   const bool begun = has_begun(job, slots, world);
   const bool elastic = is_elastic(job.spec, config.etcd);
   if (begun && !elastic && shape_changed(job, world)) {
-    return restart_or_fail(job, config, Cause::kSpec,
-                           {"SpecChanged", "the spec asks for other peers than this run has"});
+    return restart_or_fail(
+        job, config, Cause::kSpec,
+        {reasons::kSpecChanged, "the spec asks for other peers than this run has"});
   }
   if (found.failed_program) return evaluate_failure(job, slots, world, found, now, config);
   if (replaces_single_pods(job, slots, world, config)) return {};

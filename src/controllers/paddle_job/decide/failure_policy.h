@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pods mean for the job: it goes on, it is done, it has failed, or it begins anew. Pure.
+// What the pods mean for the job: it continues, is complete, has failed, or restarts. Pure.
 //
-// A job whose peers are named by address begins anew as a whole when a pod is lost or moves: the
-// environment of the others names the old address, and can not change. With stable names (intranet
-// Service) and in elastic jobs a lost pod is simply made again. Before anybody was told the
-// addresses, every job can do so.
+// A job whose peers know each other by address restarts as a whole when a pod is lost or gets
+// another address: the environment of the other pods has the old address and cannot change. With
+// stable names (intranet Service), in elastic jobs, and before any pod was given the addresses,
+// only the lost pod is created again.
 //
-//   cause         counted against       when it is used up, or none is given
-//   the program   spec.backoffLimit     the job fails (none is given by default)
-//   a disruption  spec.disruptionLimit  the job fails (3 by default)
-//   the spec      nothing               (another number of replicas, another intranet, ...)
-//   the owner     nothing               (a disruption on one machine, when no limit is given)
+//   cause        counted against       when the limit is reached
+//   program      spec.backoffLimit     the job fails (the default limit is 0)
+//   disruption   spec.disruptionLimit  the job fails (the default limit is 3)
+//   spec         -                     (another number of replicas, another intranet, ...)
+//   owner        -                     (a disruption on a single machine, without a limit)
 //
-// When pods end because another one was taken away, that is a disruption: a pod that leaves, or a
-// node that has shown no life since the program ended, excuses all failures beside it.
+// Pods that fail because another pod was taken away are disrupted: a pod that is being deleted, or
+// a node that has not renewed its lease since the program ended, excuses all other failures.
 
 #pragma once
 
@@ -36,23 +36,24 @@ enum class Cause { kProgram, kDisruption, kSpec, kOwner };
 struct JobDecision {
   Outcome outcome = Outcome::kContinue;
   Cause cause = Cause::kProgram;
-  BlockReason why{};  // reason and sentence, when it does not simply go on
+  BlockReason reason{};  // for every outcome but kContinue
 
-  // The verdict rests on pods that are not seen any more: make sure first.
+  // The decision rests on a pod that the informer does not show: confirm that it is missing.
   bool rests_on_missing_pod = false;
-  // Nodes to ask for a sign of life before this verdict holds; until then the job goes on.
-  std::set<std::string> nodes_to_check{};
-  std::optional<WallTime> again_at{};
+  // Leases of nodes that have to be read before a failure can be judged; the job continues
+  // meanwhile.
+  std::set<std::string> unread_leases{};
+  std::optional<WallTime> due{};  // evaluate again at this time
 };
 
-inline constexpr int kDisruptionsByDefault = 3;
+inline constexpr int kDefaultDisruptionLimit = 3;
 
 JobDecision evaluate(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
                      WallTime now, const Config& config);
 
-// Somebody has been told the addresses of this epoch, so nobody's may change.
+// A pod has been given the addresses of this epoch, so they may not change any more.
 bool has_begun(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world);
-// A lost pod is made again without the others noticing.
+// Whether a lost pod is created again without a restart of the others.
 bool replaces_single_pods(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
                           const Config& config);
 

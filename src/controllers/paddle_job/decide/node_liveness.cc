@@ -7,45 +7,47 @@ namespace paddle::controllers::paddle_job {
 namespace {
 
 constexpr std::chrono::seconds kOverdue{10};
-constexpr std::chrono::seconds kLeaseLasts{40};
-// Twice the time between two renewals: a node that is heard of later may have been away.
-constexpr std::chrono::seconds kInTime{20};
-// By then the pods of a node that was away for less than kSilence have been reported again.
-constexpr std::chrono::seconds kBackAgain = kSilence + std::chrono::seconds{30};
+constexpr std::chrono::seconds kLeaseDuration{40};
+// Twice the interval of renewals: a node that renews later may have been down.
+constexpr std::chrono::seconds kRenewalInTime{20};
+// By then the pods of a node that was down for less than kNodeSilence have been reported again.
+constexpr std::chrono::seconds kNodeReported = kNodeSilence + std::chrono::seconds{30};
+// A kubelet that has just started renews its lease before it reports its pods.
+constexpr std::chrono::seconds kPodsReported{4};
 
-// A kubelet that has just started says so before it says what became of its pods.
-constexpr std::chrono::seconds kTells{4};
+// Whether it is clear that the node has been up since `since`, or that it is lost.
+enum class NodeState { kUp, kUnclear, kLost };
+
+NodeState state_of(const NodeLease& lease, WallTime since, WallTime now) {
+  if (!lease.renewed) return NodeState::kUp;
+  const WallTime renewed = *lease.renewed;
+  if (renewed <= since) return now >= since + kNodeSilence ? NodeState::kLost : NodeState::kUnclear;
+  const bool just_now = renewed > since + kRenewalInTime || now < renewed + kPodsReported;
+  return just_now && now < since + kNodeReported ? NodeState::kUnclear : NodeState::kUp;
+}
 
 }  // namespace
 
 NodeCheck check_nodes(const ReplicaSlots& slots, const api::Pod& failed,
-                      const std::map<std::string, NodeLease>& known, WallTime now) {
-  NodeCheck decision;
+                      const std::map<std::string, NodeLease>& leases, WallTime now) {
+  NodeCheck check;
   const auto since = ended_at(failed);
-  if (!since) return decision;
-  for (const GroupSlots& group : slots.groups) {
-    for (const api::Pod* pod : group.pods) {
-      if (!pod || ended(*pod) || pod->node.empty() || pod->node == failed.node) continue;
-      const auto answer = known.find(pod->node);
-      if (answer == known.end()) {
-        decision.nodes_to_check.insert(pod->node);
-        continue;
-      }
-      const auto& renewed = answer->second.renewed;
-      if (!renewed) continue;
-      if (*renewed > *since) {
-        const bool just_now = *renewed > *since + kInTime || now < *renewed + kTells;
-        const bool may_have_been_away = just_now && now < *since + kBackAgain;
-        if (may_have_been_away) decision.nodes_to_check.insert(pod->node);
-      } else if (now >= *since + kSilence) {
-        decision.silent = pod->node;
-      } else {
-        decision.nodes_to_check.insert(pod->node);
-      }
+  if (!since) return check;
+  bool settled = true;
+  for (const api::Pod* pod : assigned_pods(slots)) {
+    if (ended(*pod) || pod->node.empty() || pod->node == failed.node) continue;
+    const auto lease = leases.find(pod->node);
+    if (lease == leases.end()) {
+      check.unread.insert(pod->node);
+      settled = false;
+      continue;
     }
+    const NodeState state = state_of(lease->second, *since, now);
+    if (state == NodeState::kLost) check.lost = pod->node;
+    if (state == NodeState::kUnclear) settled = false;
   }
-  if (!decision.nodes_to_check.empty()) decision.again_at = now + kAskAgain;
-  return decision;
+  if (!settled) check.due = now + kNodeCheckInterval;
+  return check;
 }
 
 bool is_overdue(const api::Pod& pod, WallTime now) {
@@ -53,7 +55,7 @@ bool is_overdue(const api::Pod& pod, WallTime now) {
 }
 
 bool lease_expired(const NodeLease& lease, WallTime now) {
-  return lease.renewed && now >= *lease.renewed + kLeaseLasts;
+  return lease.renewed && now >= *lease.renewed + kLeaseDuration;
 }
 
 }  // namespace paddle::controllers::paddle_job

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Did a node die with its pods? Its peers' programs notice within seconds, Kubernetes only after
-// most of a minute. So before a program is blamed, every node that still holds a live pod of the
-// job has to show a sign of life after the program's end: a renewal of its kubelet's lease, which
-// comes every ten seconds. A node that shows none for kSilence is taken for lost. It may also have
-// been switched off and on again: its pod gets a few seconds to be reported as lost, more when the
-// sign comes late. Pure.
+// Whether a node died together with its pods. The programs of the other pods fail within seconds;
+// Kubernetes reports the node after most of a minute. So before a failure is counted against the
+// program, every other node with a live pod of the job has to renew its lease after the program's
+// end; kubelets renew every ten seconds. A node that does not renew for kNodeSilence counts as
+// lost. A node may also have rebooted: its pod gets a few seconds to be reported as lost, more when
+// the renewal comes late. Pure.
 
 #pragma once
 
@@ -22,21 +22,21 @@
 
 namespace paddle::controllers::paddle_job {
 
-inline constexpr std::chrono::seconds kSilence{60};
-inline constexpr std::chrono::seconds kAskAgain{2};
+inline constexpr std::chrono::seconds kNodeSilence{60};
+inline constexpr std::chrono::seconds kNodeCheckInterval{2};
 
 struct NodeCheck {
-  std::set<std::string> nodes_to_check{};  // not settled: ask these, at `again_at` once more
-  std::optional<WallTime> again_at{};
-  std::string silent{};  // a node that is taken for lost
+  std::optional<WallTime> due{};   // not settled yet: check again at this time
+  std::set<std::string> unread{};  // leases that have to be read first
+  std::string lost{};              // a node that counts as lost
 };
 
-// `known`: what was answered so far. A node without a lease can not be judged and is not blamed.
+// A node without a lease cannot be checked and does not count as lost.
 NodeCheck check_nodes(const ReplicaSlots& slots, const api::Pod& failed,
-                      const std::map<std::string, NodeLease>& known, WallTime now);
+                      const std::map<std::string, NodeLease>& leases, WallTime now);
 
-// The pod should have been gone for a while, and its node is not heard of: nobody will confirm its
-// end. Such a pod is deleted without waiting for the kubelet.
+// The pod should have been gone for a while. When its node is silent, no kubelet will confirm its
+// end, and it is deleted with grace period 0.
 bool is_overdue(const api::Pod& pod, WallTime now);
 bool lease_expired(const NodeLease& lease, WallTime now);
 

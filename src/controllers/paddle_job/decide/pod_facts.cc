@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/reasons.h"
 #include "controllers/placement/data_gate.h"
 
 namespace paddle::controllers::paddle_job {
@@ -15,46 +16,46 @@ namespace {
 using api::PodPhase;
 using State = api::ContainerStatus::State;
 
-// status.reason of pods that their node refused or gave up, as kubelets and controllers write it.
-constexpr std::array kNodesReasons{"Evicted",
-                                   "NodeLost",
-                                   "NodeShutdown",
-                                   "Shutdown",
-                                   "Terminated",
-                                   "NodeAffinity",
-                                   "NodeName",
-                                   "Preempting",
-                                   "Preempted",
-                                   "OutOfcpu",
-                                   "OutOfmemory",
-                                   "OutOfpods",
-                                   "OutOfdisk",
-                                   "OutOfephemeral-storage",
-                                   "HostPort",
-                                   "TaintToleration",
-                                   "TopologyAffinityError",
-                                   "UnexpectedAdmissionError"};
+// status.reason of pods that their node rejected or lost, as kubelets and controllers write it.
+constexpr std::array kDisruptionReasons{"Evicted",
+                                        "NodeLost",
+                                        "NodeShutdown",
+                                        "Shutdown",
+                                        "Terminated",
+                                        "NodeAffinity",
+                                        "NodeName",
+                                        "Preempting",
+                                        "Preempted",
+                                        "OutOfcpu",
+                                        "OutOfmemory",
+                                        "OutOfpods",
+                                        "OutOfdisk",
+                                        "OutOfephemeral-storage",
+                                        "HostPort",
+                                        "TaintToleration",
+                                        "TopologyAffinityError",
+                                        "UnexpectedAdmissionError"};
 
-// state.waiting.reason of containers that do not start without somebody's help. Not among them is
-// what passes by itself: PodInitializing, ContainerCreating, and the first ErrImagePull.
+// state.waiting.reason of containers that do not start without intervention. Transient reasons are
+// left out: PodInitializing, ContainerCreating, and the first ErrImagePull.
 constexpr std::array kStuckReasons{
     "ImagePullBackOff",     "InvalidImageName",    "ErrImageNeverPull",
     "ImageInspectError",    "RegistryUnavailable", "CreateContainerConfigError",
     "CreateContainerError", "RunContainerError",   "CrashLoopBackOff"};
 
-// Its end went unseen: the node was switched off and on again beneath it. Kubelets say
-// ContainerStatusUnknown, containerd Unknown with a number that no program's own end has there.
-bool end_unseen(const api::ContainerStatus& c) {
+// Its exit was not observed: the node was rebooted. Kubelets report ContainerStatusUnknown,
+// containerd Unknown with an exit code that no program's own exit has together with this reason.
+bool exit_unobserved(const api::ContainerStatus& c) {
   return c.reason == "ContainerStatusUnknown" || (c.reason == "Unknown" && c.exit_code == 255);
 }
 
-// A container of the pod was lost with its node, and no other ended badly by itself.
+// A container of the pod was lost with its node, and no other container failed by itself.
 bool lost_with_its_node(const api::Pod& pod) {
   bool lost = false;
   for (const auto* list : {&pod.init_containers, &pod.containers}) {
     for (const auto& c : *list) {
       if (c.state != State::kTerminated || c.exit_code == 0) continue;
-      if (!end_unseen(c)) return false;
+      if (!exit_unobserved(c)) return false;
       lost = true;
     }
   }
@@ -101,9 +102,10 @@ bool has_coordinator(const api::Pod& pod) {
 bool was_released(const api::Pod& pod) { return pod.meta.annotations.contains(kReleaseAnnotation); }
 
 bool lost_released_address(const api::Pod& pod) {
-  const auto said = pod.meta.annotations.find(kReleaseAnnotation);
-  if (said == pod.meta.annotations.end() || ended(pod)) return false;
-  return said->second.substr(said->second.find('/') + 1) != pod.ip;
+  const auto found = pod.meta.annotations.find(kReleaseAnnotation);
+  if (found == pod.meta.annotations.end() || ended(pod)) return false;
+  const std::string& release = found->second;
+  return release.substr(release.find('/') + 1) != pod.ip;
 }
 
 bool waits_for_release(const api::Pod& pod) {
@@ -121,7 +123,7 @@ bool failed(const api::Pod& pod) { return pod.phase == PodPhase::kFailed; }
 
 bool failed_by_disruption(const api::Pod& pod) {
   if (!failed(pod)) return false;
-  return pod.disrupted || is_one_of(kNodesReasons, pod.reason) || lost_with_its_node(pod);
+  return pod.disrupted || is_one_of(kDisruptionReasons, pod.reason) || lost_with_its_node(pod);
 }
 
 bool is_leaving(const api::Pod& pod) { return pod.meta.deleting() || pod.disrupted; }
@@ -146,18 +148,18 @@ std::optional<BlockReason> stuck_reason(const api::Pod& pod) {
     }
   }
   if (pod.unschedulable.empty()) return std::nullopt;
-  return BlockReason{"Unschedulable",
+  return BlockReason{reasons::kUnschedulable,
                      "no node takes pod " + pod.meta.key.name + ": " + pod.unschedulable};
 }
 
 std::string failure_message(const api::Pod& pod) {
   std::string text = "pod " + pod.meta.key.name + " failed";
-  const api::ContainerStatus* unseen = nullptr;
+  const api::ContainerStatus* unobserved = nullptr;
   for (const auto* list : {&pod.init_containers, &pod.containers}) {
     for (const auto& c : *list) {
       if (c.state != State::kTerminated || c.exit_code == 0) continue;
-      if (end_unseen(c)) {
-        if (!unseen) unseen = &c;
+      if (exit_unobserved(c)) {
+        if (!unobserved) unobserved = &c;
         continue;
       }
       text += ": container " + c.name + " ended with exit code " + std::to_string(c.exit_code);
@@ -168,7 +170,9 @@ std::string failure_message(const api::Pod& pod) {
       return text + "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
     }
   }
-  if (unseen) return text + ": its node was restarted while container " + unseen->name + " ran";
+  if (unobserved) {
+    return text + ": its node was restarted while container " + unobserved->name + " ran";
+  }
   if (!pod.reason.empty()) text += " (" + pod.reason + ")";
   return pod.message.empty() ? text : text + ": " + pod.message;
 }

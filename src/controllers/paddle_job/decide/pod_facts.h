@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one pod tells: which restart of the job it belongs to, how far it is, and why it ended.
-// Pure.
+// Facts about one pod: the epoch that it belongs to, its progress, and why it ended. Pure.
 
 #pragma once
 
@@ -19,27 +18,27 @@ std::int64_t epoch_of(const api::Meta& meta);
 
 bool ended(const api::Pod& pod);            // Succeeded or Failed
 bool is_running(const api::Pod& pod);       // every container runs and is ready
-bool has_started(const api::Pod& pod);      // runs, or did and succeeded
+bool has_started(const api::Pod& pod);      // is running, or has succeeded
 bool coordinating(const api::Pod& pod);     // coord-paddle runs
-bool has_coordinator(const api::Pod& pod);  // it was made to wait for its release
-bool was_released(const api::Pod& pod);     // by a release of any value
-// It was let go under one address and has none now, or another: its node was switched off and on.
+bool has_coordinator(const api::Pod& pod);  // it waits for a release when it starts
+bool was_released(const api::Pod& pod);     // with any value of the annotation
+// It was released with another address than it has now, or it has none: its node was rebooted.
 bool lost_released_address(const api::Pod& pod);
-// No container of the user's runs: a release would let it go on.
+// No container of the template runs: a release would start them.
 bool waits_for_release(const api::Pod& pod);
 
 bool waits_at_data_gate(const api::Pod& pod);
 
 bool failed(const api::Pod& pod);
-// Evicted, preempted, refused or lost by its node, or lost with it when it was switched off and on
-// again: nothing the user's program did.
+// Evicted, preempted, rejected or lost by its node, or lost in a reboot of it: not a failure of the
+// user's program.
 bool failed_by_disruption(const api::Pod& pod);
-// Somebody takes it away: it is deleted, or marked for eviction.
+// It is being deleted, or marked for eviction.
 bool is_leaving(const api::Pod& pod);
 
-// What keeps it from starting until somebody helps; nothing while it is only slow.
+// Why it cannot start without intervention; nothing while it only takes time.
 std::optional<BlockReason> stuck_reason(const api::Pod& pod);
-// When its last container ended; nothing when no container tells.
+// When its last container ended; unset when no container status has a time.
 std::optional<WallTime> ended_at(const api::Pod& pod);
 // "pod a-worker-1 failed: container main ended with exit code 3; see kubectl logs a-worker-1"
 std::string failure_message(const api::Pod& pod);

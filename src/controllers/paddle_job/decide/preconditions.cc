@@ -6,36 +6,34 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/paddle_job/decide/pod_facts.h"
-#include "controllers/paddle_job/decide/pruning.h"
 #include "controllers/paddle_job/objects/pod.h"
-#include "controllers/paddle_job/owner.h"
+#include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/elastic.h"
 #include "controllers/paddle_job/spec/validation.h"
 #include "controllers/placement/data_gate.h"
-#include "controllers/plan/plan.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
 
-constexpr std::chrono::seconds kAskForVolcano{30};
-constexpr std::chrono::seconds kLookAtGate{10};
+constexpr std::chrono::seconds kVolcanoInterval{30};
+constexpr std::chrono::seconds kGateInterval{10};
 
-void block(Preconditions& result, BlockReason why) {
+void block(Preconditions& result, BlockReason reason) {
   result.may_create = false;
-  if (!result.why) result.why = std::move(why);
+  if (!result.blocked) result.blocked = std::move(reason);
 }
 
-// What the data gate says now, to pods that wait at it or will.
+// The data gate now, for pods that wait at it or will.
 struct GateState {
-  bool any = false;  // pods wait there
-  bool only = true;  // and nobody is beyond it
+  bool any = false;  // a pod waits at the gate
+  bool only = true;  // and no pod is beyond it
   placement::GateDecision decision{};
 };
 
 GateState gate_state(const api::PaddleJob& job, const PlanContext& context, WallTime now,
                      const Config& config) {
   placement::GateRequest request{.workers = replicas_of(job.spec, RoleKind::kWorker)};
-  if (is_elastic(job.spec, config.etcd)) request.least = elastic_range(job.spec).least;
+  if (is_elastic(job.spec, config.etcd)) request.min_workers = elastic_range(job.spec).min;
   GateState found;
   for (const api::Pod* pod : assigned_pods(context.slots)) {
     if (!waits_at_data_gate(*pod)) {
@@ -43,8 +41,7 @@ GateState gate_state(const api::PaddleJob& job, const PlanContext& context, Wall
       continue;
     }
     found.any = true;
-    const WallTime born = pod->meta.created.value_or(now);
-    request.since = request.since ? std::min(*request.since, born) : born;
+    earliest(request.since, std::optional(pod->meta.created.value_or(now)));
   }
   found.decision = placement::decide_gate(*job.spec.sample_set, context.world.data, request, now);
   return found;
@@ -54,10 +51,10 @@ bool only_data_is_missing(const api::PaddleJob& job, const PlanContext& context,
                           const Config& config) {
   if (!job.spec.sample_set || !job.spec.sample_set->gate) return false;
   const GateState gate = gate_state(job, context, now, config);
-  return gate.only && !gate.decision.lift;
+  return gate.only && !gate.decision.open;
 }
 
-// The job as its gang is now: Volcano waits for no member that has succeeded and is gone.
+// The job as its gang is now: Volcano must not wait for members that have succeeded and departed.
 api::PaddleJob without_departed(api::PaddleJob job, const ReplicaSlots& slots) {
   for (const GroupSlots& group : slots.groups) {
     if (api::Role* role = role_of(job.spec, group.spec)) role->replicas -= departed(group);
@@ -68,13 +65,13 @@ api::PaddleJob without_departed(api::PaddleJob job, const ReplicaSlots& slots) {
   return job;
 }
 
-Result<Wave> sync_pod_group(const api::PaddleJob& job, const std::optional<PodGroupSummary>& seen,
-                            Room room) {
+Result<Wave> sync_pod_group(const api::PaddleJob& job, const std::optional<PodGroupSummary>& stored,
+                            Reservation reservation) {
   Wave wave;
-  if (!seen) {
-    TRY(api::Json group, pod_group_for(job, room));
+  if (!stored) {
+    TRY(api::Json group, pod_group_for(job, reservation));
     wave.emplace_back(Create{OwnedKind::kPodGroup, job.meta.key, std::move(group)});
-  } else if (auto patch = pod_group_patch(job, *seen, room); patch && *patch) {
+  } else if (auto patch = pod_group_patch(job, *stored, reservation); patch && *patch) {
     wave.emplace_back(Patch{OwnedKind::kPodGroup, job.meta.key, **patch});
   }
   return wave;
@@ -84,25 +81,27 @@ void require_gang(const api::PaddleJob& job, const PlanContext& context, WallTim
                   const Config& config, Preconditions& result) {
   if (!uses_pod_group(job.spec, config.scheduling)) return;
   if (!context.world.pod_groups_known) {
-    earliest(result.again_at, std::optional(now + kAskForVolcano));
+    earliest(result.due, std::optional(now + kVolcanoInterval));
     return block(result, volcano_is_missing());
   }
-  const auto& seen = context.world.pod_group;
-  const auto room = only_data_is_missing(job, context, now, config) ? Room::kNone : Room::kAll;
+  const auto& stored = context.world.pod_group;
+  const auto reservation =
+      only_data_is_missing(job, context, now, config) ? Reservation::kNone : Reservation::kAll;
   auto group = departed(context.slots) == 0
-                   ? sync_pod_group(job, seen, room)
-                   : sync_pod_group(without_departed(job, context.slots), seen, room);
-  if (!group) return block(result, {"InvalidSpec", group.error().message});
+                   ? sync_pod_group(job, stored, reservation)
+                   : sync_pod_group(without_departed(job, context.slots), stored, reservation);
+  if (!group) return block(result, {reasons::kInvalidSpec, group.error().message});
   for (Action& action : *group) result.wave.push_back(std::move(action));
-  // Only before the first pods, and the first after a suspension: later the scheduler itself keeps
-  // the gang together.
-  const bool resumed = api::find_condition(job.status.conditions, "Suspended") != nullptr;
+  // Only before the first pods, and the first after a suspension: later the scheduler keeps the
+  // gang together.
+  const bool resumed =
+      api::find_condition(job.status.conditions, condition_type::kSuspended) != nullptr;
   if (!context.world.pods.empty() || (job.status.epoch > 0 && !resumed)) return;
-  if (auto waiting = waits_for_pod_group(job, seen)) block(result, std::move(*waiting));
+  if (auto reason = pod_group_block_reason(job, stored)) block(result, std::move(*reason));
 }
 
-void lift_gates(const api::PaddleJob& job, const PlanContext& context, const Config& config,
-                Preconditions& result) {
+void remove_gates(const api::PaddleJob& job, const PlanContext& context, const Config& config,
+                  Preconditions& result) {
   for (const GroupSlots& group : context.slots.groups) {
     for (size_t i = 0; i < group.pods.size(); ++i) {
       const api::Pod* pod = group.pods[i];
@@ -114,7 +113,7 @@ void lift_gates(const api::PaddleJob& job, const PlanContext& context, const Con
               ? placement::required_runtime(*job.spec.sample_set, context.world.data,
                                             group.spec.first.of_kind + static_cast<int>(i))
               : std::string();
-      if (auto patch = placement::lift_patch(pod->meta.uid, pod->gates, spec, runtime)) {
+      if (auto patch = placement::remove_gate_patch(pod->meta.uid, pod->gates, spec, runtime)) {
         result.wave.emplace_back(Patch{OwnedKind::kPod, pod->meta.key, std::move(*patch), true});
       }
     }
@@ -126,13 +125,13 @@ void require_warm_data(const api::PaddleJob& job, const PlanContext& context, Wa
   const GateState gate = gate_state(job, context, now, config);
   if (!gate.any) return;
   const placement::GateDecision& decision = gate.decision;
-  if (decision.lift) {
-    if (!decision.reason.reason.empty()) result.cold = decision.reason;
-    return lift_gates(job, context, config, result);
+  if (decision.open) {
+    if (decision.reason.blocks()) result.cold = decision.reason;
+    return remove_gates(job, context, config, result);
   }
-  if (!result.why) result.why = decision.reason;
-  const auto pause = std::min(decision.retry_after.value_or(kLookAtGate), kLookAtGate);
-  earliest(result.again_at, std::optional(now + pause));
+  if (!result.blocked) result.blocked = decision.reason;
+  const auto pause = std::min(decision.retry_after.value_or(kGateInterval), kGateInterval);
+  earliest(result.due, std::optional(now + pause));
 }
 
 void require_data(const api::PaddleJob& job, const PlanContext& context, WallTime now,
@@ -141,8 +140,8 @@ void require_data(const api::PaddleJob& job, const PlanContext& context, WallTim
   const auto& ref = *job.spec.sample_set;
   if (context.world.pods.empty()) {
     if (auto error = mount_error(job)) return block(result, std::move(*error));
-    auto waiting = placement::data_block_reason(job.meta.key, ref, context.world.data);
-    if (waiting) return block(result, std::move(*waiting));
+    auto reason = placement::data_block_reason(job.meta.key, ref, context.world.data);
+    if (reason) return block(result, std::move(*reason));
   }
   if (ref.gate) require_warm_data(job, context, now, config, result);
 }
@@ -153,8 +152,8 @@ Preconditions check_preconditions(const api::PaddleJob& job, const PlanContext& 
                                   WallTime now, const Config& config) {
   Preconditions result;
   require_data(job, context, now, config, result);
-  // The gang asks for room only when its set is there. Pods that are to wait at the gate need the
-  // group before them: the admission of many a Volcano refuses pods without one.
+  // The gang reserves resources only when its SampleSet exists. Pods with a data gate need the
+  // group before them: the admission webhook of some Volcano versions rejects pods without one.
   if (result.may_create) require_gang(job, context, now, config, result);
   return result;
 }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has to be there before a job's pods: room for its gang (Volcano) and its samples. They hold
-// only a job that has no pods yet; and gated pods until their data is warm. Pure.
+// What a job needs before its pods: resources for its gang (Volcano) and its samples. Both block
+// only a job that has no pods yet; pods with a data gate wait until their data is warm. Pure.
 
 #pragma once
 
 #include <optional>
 
 #include "controllers/paddle_job/actions.h"
-#include "controllers/paddle_job/decide/status.h"
+#include "controllers/paddle_job/config.h"
+#include "controllers/paddle_job/decide/plan_context.h"
 
 namespace paddle::controllers::paddle_job {
 
 struct Preconditions {
   bool may_create = true;
-  std::optional<BlockReason> why{};   // also when pods may be created, and wait gated
-  std::optional<BlockReason> cold{};  // gates are lifted although data is missing: the time is up
-  Wave wave{};                        // the PodGroup, or gates to lift
-  std::optional<WallTime> again_at{};
+  std::optional<BlockReason>
+      blocked{};                      // set as well when pods may be created, but wait at the gate
+  std::optional<BlockReason> cold{};  // the gates are removed although this data is missing
+  Wave wave{};                        // the PodGroup, or gates to remove
+  std::optional<WallTime> due{};      // check again at this time
 };
 Preconditions check_preconditions(const api::PaddleJob& job, const PlanContext& context,
                                   WallTime now, const Config& config);

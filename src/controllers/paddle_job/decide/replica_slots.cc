@@ -76,15 +76,15 @@ ReplicaSlots assign_pods(const api::PaddleJob& job, const std::vector<PodPtr>& p
   for (ReplicaGroup& group : replica_groups(job.spec)) {
     GroupSlots& result = slots.groups.emplace_back();
     result.done = done_of(group, stored, job.status.epoch);
-    const std::vector<bool> lately = done_of(group, last_completed, job.status.epoch);
+    const std::vector<bool> last_done = done_of(group, last_completed, job.status.epoch);
     for (int index = 0; index < group.replicas; ++index) {
       const auto i = static_cast<size_t>(index);
       const auto assigned = present.extract(pod_name(job, group, index));
       const api::Pod* pod = assigned ? assigned.mapped() : nullptr;
-      // What succeeded does not run again: a pod that seems to is seen as it was long ago.
-      if (pod && (result.done[i] || lately[i]) && !succeeded(*pod)) pod = nullptr;
-      if (!result.done[i] && lately[i] && !pod) slots.has_unrecorded_success = true;
-      if (lately[i] || (pod && succeeded(*pod) && !pod->meta.deleting())) result.done[i] = true;
+      // A pod that has succeeded does not run again: what the informer shows is outdated.
+      if (pod && (result.done[i] || last_done[i]) && !succeeded(*pod)) pod = nullptr;
+      if (!result.done[i] && last_done[i] && !pod) slots.has_unrecorded_success = true;
+      if (last_done[i] || (pod && succeeded(*pod) && !pod->meta.deleting())) result.done[i] = true;
       result.pods.push_back(pod);
     }
     result.spec = std::move(group);
@@ -100,12 +100,20 @@ int slot_count(const ReplicaSlots& slots) {
   return all;
 }
 
-std::vector<const api::Pod*> slots_of(const ReplicaSlots& slots, RoleKind kind) {
+std::vector<const api::Pod*> pods_of(const ReplicaSlots& slots, RoleKind kind) {
   std::vector<const api::Pod*> all;
   for (const GroupSlots& group : slots.groups) {
     if (group.spec.kind == kind) all.insert(all.end(), group.pods.begin(), group.pods.end());
   }
   return all;
+}
+
+std::vector<const api::Pod*> assigned_pods(const ReplicaSlots& slots) {
+  std::vector<const api::Pod*> pods;
+  each_slot(slots, [&](const api::Pod* pod, bool) {
+    if (pod) pods.push_back(pod);
+  });
+  return pods;
 }
 
 int empty_slots(const ReplicaSlots& slots) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who sits where: the job's pods of the present epoch on the seats of its parts. Pure; the order in
-// which pods come does not matter.
+// The replica slots of a job and the pods of the current epoch in them. Pure; the order of the pods
+// does not matter.
 //
-// A seat whose pod has succeeded stays done when the pod goes: it is not empty, and nobody is
-// missing from it. Of a pod that is being deleted, success may be only how its program ends when it
-// is told to stop: its seat is not done, unless it was before.
+// A slot whose pod has succeeded stays done when the pod is deleted: it is not empty and needs no
+// new pod. A pod that is being deleted may succeed only because its program was asked to stop: its
+// slot is not done, unless it was done before.
 
 #pragma once
 
@@ -30,37 +30,38 @@ struct GroupSlots {
 
 struct ReplicaSlots {
   std::vector<GroupSlots> groups{};        // in the order of replica_groups()
-  std::vector<const api::Pod*> surplus{};  // of this epoch, without a seat
+  std::vector<const api::Pod*> surplus{};  // of this epoch, without a slot
   std::vector<const api::Pod*> old{};      // of earlier epochs
-  std::set<std::string> names_in_use{};    // of all of them
-  bool has_newer_epoch = false;            // a pod is of a later epoch: our view of the job is old
-  bool has_unrecorded_success = false;     // of a success: no pod shows it, the status does not yet
+  std::set<std::string> names_in_use{};    // of all pods
+  bool has_newer_epoch = false;  // a pod belongs to a later epoch: the job that we see is outdated
+  // A success that no pod shows any more and the status does not have yet.
+  bool has_unrecorded_success = false;
 };
-// `noticed`: what was to be remembered when the job was last looked at, stored or not.
+// `last_completed`: what the previous plan found, whether it has been stored or not.
 ReplicaSlots assign_pods(const api::PaddleJob& job, const std::vector<PodPtr>& pods,
                          const CompletedIndexes& last_completed = {});
 
-int slot_count(const ReplicaSlots& slots);  // in all
-// Of all parts of this kind, in the order of ranks; null: no pod.
-std::vector<const api::Pod*> slots_of(const ReplicaSlots& slots, RoleKind kind);
-int empty_slots(const ReplicaSlots& slots);  // that wait for a pod
-// Seats that are not done and whose pod is not there, is on its way out, or has no address yet.
+int slot_count(const ReplicaSlots& slots);
+// Pods of all groups of this kind, in the order of ranks; null: no pod.
+std::vector<const api::Pod*> pods_of(const ReplicaSlots& slots, RoleKind kind);
+std::vector<const api::Pod*> assigned_pods(const ReplicaSlots& slots);  // without null
+int empty_slots(const ReplicaSlots& slots);  // neither done nor with a pod
+// Slots that are not done and whose pod is missing, is being deleted, or has no address yet.
 int without_address(const ReplicaSlots& slots);
-// Seats that are done and have no pod any more.
+// Slots that are done and whose pod no longer exists.
 int departed(const GroupSlots& group);
 int departed(const ReplicaSlots& slots);
 bool any_done(const ReplicaSlots& slots);
 
 using PodTest = std::function<bool(const api::Pod&)>;
-bool any_pod(const ReplicaSlots& slots, const PodTest& test);  // on a seat
-bool every_slot(const ReplicaSlots& slots,
-                const PodTest& test);  // is done, or has a pod that passes
+bool any_pod(const ReplicaSlots& slots, const PodTest& test);
+bool every_slot(const ReplicaSlots& slots, const PodTest& test);  // is done, or its pod passes
 bool every_slot(const GroupSlots& group, const PodTest& test);
 
-// pending, starting, running, ... of one part, with a reference to each pod that is there.
+// Counters of one group (pending, starting, running, ...), with a reference to each pod.
 api::RoleStatus count(const GroupSlots& group);
 
-// Every worker succeeded (every pod, when there are no workers).
+// Every worker has succeeded; in a job without workers, every pod.
 bool work_done(const ReplicaSlots& slots);
 
 }  // namespace paddle::controllers::paddle_job

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries out what a plan says, and tells users about it in events. Each call may be repeated:
-// AlreadyExists with our owner is success, gone is deleted. Thread-safe.
+// Executes the actions of a plan: one action, one request, one result; and emits the events about
+// them. Every call may be repeated: an object that already exists and is ours counts as created,
+// one that is gone as deleted. Thread-safe.
 
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "api/paddle_job.h"
+#include "controllers/execute/object_writer.h"
 #include "controllers/paddle_job/actions.h"
 #include "controllers/paddle_job/observe/reconcile_cache.h"
 #include "controllers/paddle_job/observe/world_observer.h"
+#include "etcd/store.h"
 #include "kube/cluster.h"
 #include "kube/events/recorder.h"
 
@@ -19,43 +23,44 @@ namespace paddle::controllers::paddle_job {
 
 class PlanExecutor {
  public:
-  PlanExecutor(kube::Cluster& cluster, kube::EventRecorder& events, WorldObserver& view)
-      : cluster_(cluster), events_(events), observer_(view) {}
+  // Borrows cluster, events and observer; `etcd` may be null.
+  PlanExecutor(kube::Cluster& cluster, kube::EventRecorder& events,
+               std::shared_ptr<etcd::Store> etcd, const WorldObserver& observer)
+      : cluster_(cluster), writer_(cluster, events), etcd_(std::move(etcd)), observer_(observer) {}
 
-  // All of it at once, as far as the server lets us. After a failure the rest is left for another
-  // time, and memory.name_conflict says what was met, if the error's code does not.
-  Result<> execute(const Wave& wave, const api::PaddleJob& job, JobCache& cache,
-                   const kube::Call& call);
+  // The waves one after the other, the actions of a wave in parallel. After a failure no further
+  // action starts, and pass.trouble has the reason if it is one that users have to know. A failed
+  // request to etcd is recorded in `pass` and does not end the execution.
+  Result<> execute(const Plan& plan, const api::PaddleJob& job, Pass& pass);
 
-  // Refused (kConflict) when the job has changed since it was seen.
-  Result<> set_status(const api::PaddleJobStatus& status, const api::PaddleJob& job,
-                      const kube::Call& call);
+  // kConflict when the job has changed since it was read.
+  Result<> write_status(const api::PaddleJobStatus& status, const api::PaddleJob& job, Pass& pass);
 
-  void emit(const api::PaddleJob& job, kube::EventKind kind, const char* reason,
-            std::string message);
+  // Removes the keys in etcd of a job that has ended or no longer exists; a failure is logged.
+  void forget_elastic_state(const api::ObjectKey& job, JobCache& cache, std::stop_token stop);
 
  private:
-  struct ActionResult;  // what became of one action
-  Result<> execute_action(const Action& action, const api::PaddleJob& job, ActionResult& result,
-                          const kube::Call& call);
-  Result<> create(const Create& a, const api::PaddleJob& job, ActionResult& result,
-                  const kube::Call& call);
-  Result<> adopt(const Create& a, const api::PaddleJob& job, ActionResult& result,
-                 const kube::Call& call);
-  Result<> remove(const Delete& a, ActionResult& result, const kube::Call& call);
-  Result<> replace(const Replace& a, const kube::Call& call);
-  Result<> release(const ReleasePod& a, const kube::Call& call);
-  Result<> patch(const Patch& a, const kube::Call& call);
-  Result<> drop_finalizer(const api::PaddleJob& job, const kube::Call& call);
-  Result<> delete_job(const api::PaddleJob& job, const kube::Call& call);
-  void emit_events(const std::vector<ActionResult>& results, const api::PaddleJob& job,
-                   JobCache& cache);
-  void emit_events(const api::PaddleJobStatus& status, const api::PaddleJob& job);
-  void warn_about_ipv6(const Create& map, const api::PaddleJob& job);
+  struct ActionResult;
+  Result<> execute_wave(const Wave& wave, const api::PaddleJob& job, Pass& pass);
+  Result<> execute_action(const Action& action, const api::PaddleJob& job, Pass& pass,
+                          ActionResult& result);
+  Result<> create(const Create& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
+  Result<> adopt(const Create& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
+  Result<> remove(const Delete& a, Pass& pass, ActionResult& result);
+  Result<> replace(const Replace& a, Pass& pass);
+  Result<> release(const ReleasePod& a, Pass& pass);
+  Result<> patch(const Patch& a, Pass& pass);
+  Result<> remove_finalizer(const api::PaddleJob& job, Pass& pass);
+  Result<> delete_job(const api::PaddleJob& job, Pass& pass);
+  void write_elastic_replicas(const WriteElasticReplicas& a, const api::PaddleJob& job, Pass& pass);
+  void clean_elastic_state(const api::PaddleJob& job, Pass& pass);
+  void record(const std::vector<ActionResult>& results, const api::PaddleJob& job, Pass& pass);
+  void emit(const api::PaddleJob& job, const EmitEvent& event);
 
   kube::Cluster& cluster_;
-  kube::EventRecorder& events_;
-  WorldObserver& observer_;
+  ObjectWriter writer_;
+  const std::shared_ptr<etcd::Store> etcd_;
+  const WorldObserver& observer_;
 };
 
 }  // namespace paddle::controllers::paddle_job

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/paddle_job/objects/launcher.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "controllers/paddle_job/objects/pod.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -18,7 +18,7 @@ api::PaddleJob job_of(const std::string& intranet) {
   return job;
 }
 
-std::string has_event(const api::PaddleJob& job, RoleKind kind, int index) {
+std::string variables_of(const api::PaddleJob& job, RoleKind kind, int index) {
   Json env = Json::array();
   for (const ReplicaGroup& group : replica_groups(job.spec)) {
     if (group.kind == kind) add_launcher_env(env, job, group, index);
@@ -32,10 +32,10 @@ std::string has_event(const api::PaddleJob& job, RoleKind kind, int index) {
 
 TEST(Launcher, TheFirstWorkerOfAServiceJobKnowsItselfByItsAddress) {
   const auto job = job_of("Service");
-  EXPECT_EQ(has_event(job, RoleKind::kWorker, 0),
+  EXPECT_EQ(variables_of(job, RoleKind::kWorker, 0),
             "PADDLE_OWN_IP=(address) "
             "PADDLE_TRAINER_ENDPOINTS=$(PADDLE_OWN_IP):36000,r-worker-1:36000,r-worker-2:36000 ");
-  EXPECT_EQ(has_event(job, RoleKind::kWorker, 1), "");
+  EXPECT_EQ(variables_of(job, RoleKind::kWorker, 1), "");
 }
 
 TEST(Launcher, AnAddressOfIpv6IsNothingThatItCouldRead) {
@@ -48,8 +48,8 @@ TEST(Launcher, AnAddressOfIpv6IsNothingThatItCouldRead) {
 TEST(Launcher, TrainersOfParameterServersKeepTheirNames) {
   auto job = job_of("Service");
   job.spec.ps = api::Role{.replicas = 1};
-  EXPECT_EQ(has_event(job, RoleKind::kWorker, 0), "");
-  EXPECT_EQ(has_event(job, RoleKind::kPs, 0), "");
+  EXPECT_EQ(variables_of(job, RoleKind::kWorker, 0), "");
+  EXPECT_EQ(variables_of(job, RoleKind::kPs, 0), "");
 }
 
 TEST(Launcher, TheFirstOfAllTasksKnowsItselfAndTheOthersByTheirNames) {
@@ -69,8 +69,8 @@ TEST(Launcher, TheFirstOfAllTasksKnowsItselfAndTheOthersByTheirNames) {
 }
 
 TEST(Launcher, OnTheHostNetworkItStaysWithinTheJobsPorts) {
-  EXPECT_EQ(has_event(job_of("Host"), RoleKind::kWorker, 1), "PORT_RANGE=40001:40017 ");
-  EXPECT_EQ(has_event(job_of(""), RoleKind::kWorker, 0), "");
+  EXPECT_EQ(variables_of(job_of("Host"), RoleKind::kWorker, 1), "PORT_RANGE=40001:40017 ");
+  EXPECT_EQ(variables_of(job_of(""), RoleKind::kWorker, 0), "");
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
-#include "controllers/paddle_job/owner.h"
+#include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/spec/host_ports.h"
+#include "controllers/paddle_job/spec/replica_group.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -24,7 +24,7 @@ std::string joined(const std::vector<std::string>& addresses, Each each) {
   return out;
 }
 
-// What Paddle wants to know of heterogeneous trainers: "gpu" or "cpu".
+// The device of heterogeneous trainers: "gpu" or "cpu".
 std::string device_of(const ReplicaGroup& group) {
   if (!group.pod_template) return "cpu";
   const api::Json& containers = api::look(*group.pod_template, "/spec/containers");
@@ -41,9 +41,7 @@ std::string device_of(const ReplicaGroup& group) {
   return "cpu";
 }
 
-using Data = std::map<std::string, std::string>;
-
-// The addresses of a job's parts, by what they are.
+// The addresses of all replica groups, by their kind.
 class Peers {
  public:
   Peers(std::vector<ReplicaGroup> groups, const Addresses& addresses)
@@ -86,23 +84,23 @@ class Peers {
   const Addresses& addresses_;
 };
 
-void add_task_hosts(const Peers& peers, Data& data) {
+void add_task_hosts(const Peers& peers, PeerData& data) {
   for (const auto& [type, some] : peers.by_type()) {
     data["PADDLE_" + type + "_HOST"] = joined(some, [](const auto& a) { return a; });
   }
 }
 
-void add_worker_lists(const std::vector<std::string>& workers, int port, Data& data) {
+void add_worker_lists(const std::vector<std::string>& workers, int port, PeerData& data) {
   data["PADDLE_TRAINERS"] = joined(workers, [](const auto& a) { return a; });
   data["PADDLE_TRAINERS_NUM"] = std::to_string(workers.size());
   if (workers.empty()) return;
-  // What the launcher of Paddle 2.3 and later reads.
+  // For the launcher of Paddle 2.3 and later.
   data["PADDLE_MASTER"] = endpoint(workers.front(), port);
   data["PADDLE_NNODES"] = std::to_string(workers.size());
 }
 
-Data peers_in(const Data& data) {
-  Data peers;
+PeerData peers_in(const PeerData& data) {
+  PeerData peers;
   for (const auto& [key, value] : data) {
     for (const char* list : {"_IP_PORT_LIST", "_ENDPOINTS", "_HOST"}) {
       if (key.ends_with(list)) peers[key] = value;
@@ -111,7 +109,7 @@ Data peers_in(const Data& data) {
   return peers;
 }
 
-// What comes before the next comma; `list` is what comes after it.
+// Removes the first entry from `list` and returns it.
 std::string_view take_one(std::string_view& list) {
   const size_t comma = list.find(',');
   const std::string_view one = list.substr(0, comma);
@@ -119,54 +117,21 @@ std::string_view take_one(std::string_view& list) {
   return one;
 }
 
-bool same_list(std::string_view has_event, std::string_view wanted) {
-  while (!has_event.empty() && !wanted.empty()) {
-    const std::string_view was = take_one(has_event);
-    const std::string_view is = take_one(wanted);
+bool same_list(std::string_view stored, std::string_view current) {
+  while (!stored.empty() && !current.empty()) {
+    const std::string_view was = take_one(stored);
+    const std::string_view is = take_one(current);
     if (was != is && !is.starts_with(kDeparted)) return false;
   }
-  return has_event.empty() && wanted.empty();
-}
-
-bool same_peers(const Data& has_event, const Data& wanted) {
-  return std::ranges::equal(peers_in(has_event), peers_in(wanted),
-                            [](const auto& a, const auto& b) {
-                              return a.first == b.first && same_list(a.second, b.second);
-                            });
+  return stored.empty() && current.empty();
 }
 
 }  // namespace
 
-bool by_service(const api::PaddleJobSpec& spec) { return spec.intranet == "Service"; }
-
-int port_of(const api::PaddleJob& job) {
-  return on_host_network(job.spec) ? remembered_port(job) : kFirstPort;
-}
-
-Addresses addresses(const api::PaddleJob& job, const ReplicaSlots& slots) {
-  Addresses out;
-  for (const GroupSlots& group : slots.groups) {
-    auto& list = out[group.spec.name];
-    for (size_t i = 0; i < group.pods.size(); ++i) {
-      const api::Pod* pod = group.pods[i];
-      if (by_service(job.spec)) {
-        list.push_back(pod_name(job, group.spec, static_cast<int>(i)));
-      } else if (pod) {
-        list.push_back(pod->ip);
-      } else {
-        list.push_back(group.done[i] ? kDeparted : std::string());
-      }
-    }
-  }
-  return out;
-}
-
-bool is_published(const api::PaddleJob& job, const World& world) {
-  return world.peer_config && epoch_of(world.peer_config->meta) == job.status.epoch;
-}
-
-bool addresses_known(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world) {
-  return by_service(job.spec) || departed(slots) == 0 || is_published(job, world);
+bool same_peers(const PeerData& stored, const PeerData& current) {
+  return std::ranges::equal(peers_in(stored), peers_in(current), [](const auto& a, const auto& b) {
+    return a.first == b.first && same_list(a.second, b.second);
+  });
 }
 
 std::string endpoint(const std::string& address, int port) {
@@ -174,9 +139,9 @@ std::string endpoint(const std::string& address, int port) {
   return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
-Data peer_data(const api::PaddleJob& job, const Addresses& addresses) {
+PeerData peer_data(const api::PaddleJob& job, const Addresses& addresses) {
   const int port = port_of(job);
-  Data data{
+  PeerData data{
       {"TRAINER_PORTS_NUM", std::to_string(kPortsPerJob)},
       {"PADDLE_PORT", std::to_string(port)},
       {"PADDLE_JOB_ID", job.meta.key.ns + "-" + job.meta.key.name},
@@ -205,7 +170,7 @@ Data peer_data(const api::PaddleJob& job, const Addresses& addresses) {
     if (!job.spec.tasks.empty()) data["PADDLE_TRAINERS_TYPES"] = peers.types();
   } else {
     for (const auto& [type, some] : peers.by_type()) {
-      if (type == "PS" || type == "HETER" || type == "TRAINER") continue;  // as above
+      if (type == "PS" || type == "HETER" || type == "TRAINER") continue;  // set above
       data["PADDLE_" + type + "_ENDPOINTS"] = endpoints(some);
     }
   }
@@ -218,16 +183,7 @@ Data peer_data(const api::PaddleJob& job, const Addresses& addresses) {
   return data;
 }
 
-bool address_changed(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world) {
-  if (!world.peer_config || !world.peer_config->meta.annotations.contains(kShapeAnnotation) ||
-      without_address(slots) > 0) {
-    return false;
-  }
-  const Data wanted = peer_data(job, addresses(job, slots));
-  return !same_peers(world.peer_config->data, wanted);
-}
-
-// Stored with running jobs: another way to write it would restart them all.
+// Stored with running jobs: a change of its format would restart all of them.
 std::string shape_of(const api::PaddleJob& job) {
   std::string shape = job.spec.intranet.empty() ? "PodIP" : job.spec.intranet;
   shape += ":" + std::to_string(port_of(job));
@@ -241,7 +197,7 @@ std::string shape_of(const api::PaddleJob& job) {
   return shape;
 }
 
-api::Json peer_config_map(const api::PaddleJob& job, const Data& data) {
+api::Json peer_config_map(const api::PaddleJob& job, const PeerData& data) {
   return {{"apiVersion", "v1"},
           {"kind", "ConfigMap"},
           {"metadata",

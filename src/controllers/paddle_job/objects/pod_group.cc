@@ -7,6 +7,8 @@
 
 #include "api/core/quantity.h"
 #include "api/json/look.h"
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/reasons.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -35,11 +37,11 @@ Result<Json> resources_of_all_pods(const api::PaddleJobSpec& spec) {
   return api::encode(sum);
 }
 
-// What we say about the group; keys that the policy leaves open are not there.
-Result<Json> wanted_spec(const api::PaddleJobSpec& spec, Room room) {
+// The fields that we set; those that the policy leaves open are absent.
+Result<Json> wanted_spec(const api::PaddleJobSpec& spec, Reservation reservation) {
   const auto& policy = policy_of(spec);
   Json out = {{"minMember", policy.min_available.value_or(total_replicas(spec))}};
-  if (room == Room::kNone) {
+  if (reservation == Reservation::kNone) {
     out["minResources"] = nullptr;
   } else if (policy.min_resources && policy.min_resources->is_object()) {
     out["minResources"] = *policy.min_resources;
@@ -58,7 +60,7 @@ bool same_resources(const Json& a, const Json& b) {
   return left && right && *left == *right;
 }
 
-// A merge patch that makes `from` say `to`: resources that are no longer wanted are nulled.
+// A merge patch from `from` to `to`: resources that are no longer wanted become null.
 Json resources_patch(const Json& from, const Json& to) {
   Json patch = to;
   if (!from.is_object() || !to.is_object()) return patch;
@@ -66,15 +68,6 @@ Json resources_patch(const Json& from, const Json& to) {
     if (!to.contains(name)) patch[name] = nullptr;
   }
   return patch;
-}
-
-api::OwnerReference owner_of_group(const api::PaddleJob& job) {
-  return {.api_version = api::PaddleJob::kApiVersion,
-          .kind = api::PaddleJob::kKind,
-          .name = job.meta.key.name,
-          .uid = job.meta.uid,
-          .controller = true,
-          .block_owner_deletion = true};
 }
 
 }  // namespace
@@ -94,25 +87,23 @@ Result<PodGroupSummary> decode_pod_group(const Json& object) {
                          .spec = api::Opaque(api::look(object, "spec"))};
 }
 
-Result<Json> pod_group_for(const api::PaddleJob& job, Room room) {
-  TRY(Json spec, wanted_spec(job.spec, room));
+Result<Json> pod_group_for(const api::PaddleJob& job, Reservation reservation) {
+  TRY(Json spec, wanted_spec(job.spec, reservation));
   if (spec["minResources"].is_null()) spec.erase("minResources");
   return Json{{"apiVersion", kPodGroupApiVersion},
               {"kind", kPodGroupKind},
               {"metadata", api::encode_meta({.key = job.meta.key,
                                              .labels = {{kJobNameLabel, job.meta.key.name}},
-                                             .owners = {owner_of_group(job)}})},
+                                             .owners = {owner_reference(job)}})},
               {"spec", std::move(spec)}};
 }
 
-Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const PodGroupSummary& seen,
-                                            Room room) {
-  const auto* owner = seen.meta.controller();
-  if (!owner || owner->uid != job.meta.uid || seen.meta.deleting()) {
-    return std::optional<Json>();
-  }
-  TRY(const Json wanted, wanted_spec(job.spec, room));
-  const Json found = seen.spec && seen.spec->is_object() ? *seen.spec : Json::object();
+Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job,
+                                            const PodGroupSummary& stored,
+                                            Reservation reservation) {
+  if (!belongs_to(stored.meta, job) || stored.meta.deleting()) return std::optional<Json>();
+  TRY(const Json wanted, wanted_spec(job.spec, reservation));
+  const Json found = stored.spec && stored.spec->is_object() ? *stored.spec : Json::object();
 
   Json patch = Json::object();
   if (api::look(found, "minMember") != wanted["minMember"]) {
@@ -122,7 +113,7 @@ Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const Pod
       !same_resources(has, wanted["minResources"])) {
     patch["minResources"] = resources_patch(has, wanted["minResources"]);
   }
-  // Volcano fills in a queue when the policy leaves it open; nobody fills in a priority class.
+  // Volcano sets a queue when the policy leaves it open, but never a priority class.
   if (wanted.contains("queue") && api::look(found, "queue") != wanted["queue"]) {
     patch["queue"] = wanted["queue"];
   }
@@ -131,24 +122,24 @@ Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job, const Pod
     patch["priorityClassName"] = priority.empty() ? Json() : Json(priority);
   }
   if (patch.empty()) return std::optional<Json>();
-  return std::optional<Json>(
-      Json{{"metadata", {{"uid", seen.meta.uid}, {"resourceVersion", seen.meta.resource_version}}},
-           {"spec", std::move(patch)}});
+  return std::optional<Json>(Json{
+      {"metadata", {{"uid", stored.meta.uid}, {"resourceVersion", stored.meta.resource_version}}},
+      {"spec", std::move(patch)}});
 }
 
-std::optional<BlockReason> waits_for_pod_group(const api::PaddleJob& job,
-                                               const std::optional<PodGroupSummary>& seen) {
-  if (seen && (seen->phase == "Inqueue" || seen->phase == "Running")) return std::nullopt;
-  const std::string phase = seen && !seen->phase.empty() ? seen->phase : "new";
+std::optional<BlockReason> pod_group_block_reason(const api::PaddleJob& job,
+                                                  const std::optional<PodGroupSummary>& stored) {
+  if (stored && (stored->phase == "Inqueue" || stored->phase == "Running")) return std::nullopt;
+  const std::string phase = stored && !stored->phase.empty() ? stored->phase : "new";
   const std::string& queue = policy_of(job.spec).queue;
-  return BlockReason{"PodGroupNotAdmitted",
+  return BlockReason{reasons::kPodGroupNotAdmitted,
                      "waiting for Volcano to admit the PodGroup " + job.meta.key.name +
                          ", which is " + phase + "; the queue " +
                          (queue.empty() ? "default" : queue) + " needs room for its minResources"};
 }
 
 BlockReason volcano_is_missing() {
-  return {"VolcanoMissing",
+  return {reasons::kVolcanoMissing,
           "the operator runs with --scheduling=volcano, but this cluster has no PodGroups "
           "(scheduling.volcano.sh/v1beta1); install Volcano or take the flag away"};
 }

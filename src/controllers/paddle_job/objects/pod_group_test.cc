@@ -105,10 +105,10 @@ TEST(PodGroup, IsLeftAloneWhenItSaysWhatItShould) {
 
 TEST(PodGroup, AsksForNothingWhileOnlyDataIsMissing) {
   const auto job = wide_and_deep();
-  EXPECT_EQ((*pod_group_for(job, Room::kNone))["spec"],
+  EXPECT_EQ((*pod_group_for(job, Reservation::kNone))["spec"],
             Json::parse(R"({"minMember":4,"queue":"default"})"));
   const auto full = stored(job);
-  const auto less = pod_group_patch(job, full, Room::kNone);
+  const auto less = pod_group_patch(job, full, Reservation::kNone);
   ASSERT_TRUE(less && *less);
   EXPECT_EQ((**less)["spec"], Json::parse(R"({"minResources":null})"));
 
@@ -116,7 +116,7 @@ TEST(PodGroup, AsksForNothingWhileOnlyDataIsMissing) {
   Json spec = *full.spec;
   spec.erase("minResources");
   waits.spec = api::Opaque(spec);
-  EXPECT_EQ(*pod_group_patch(job, waits, Room::kNone), std::nullopt);
+  EXPECT_EQ(*pod_group_patch(job, waits, Reservation::kNone), std::nullopt);
   EXPECT_EQ(patch_of(job, waits)["spec"], Json::parse(R"({"minResources":{"cpu":"1"}})"));
 }
 
@@ -167,14 +167,14 @@ TEST(PodGroup, SomebodyElsesIsNeverChanged) {
 TEST(PodGroup, HoldsTheFirstPodsUntilVolcanoLetsThemIn) {
   const auto job = wide_and_deep();
   for (const char* phase : {"Inqueue", "Running"}) {
-    EXPECT_FALSE(waits_for_pod_group(job, stored(job, phase))) << phase;
+    EXPECT_FALSE(pod_group_block_reason(job, stored(job, phase))) << phase;
   }
   for (const char* phase : {"", "Pending", "Unknown", "Completed"}) {
-    const auto waits = waits_for_pod_group(job, stored(job, phase));
+    const auto waits = pod_group_block_reason(job, stored(job, phase));
     ASSERT_TRUE(waits) << phase;
     EXPECT_EQ(waits->reason, "PodGroupNotAdmitted");
   }
-  EXPECT_NE(waits_for_pod_group(job, std::nullopt)->message.find("wad"), std::string::npos);
+  EXPECT_NE(pod_group_block_reason(job, std::nullopt)->message.find("wad"), std::string::npos);
 }
 
 TEST(PodGroup, PodsCarryWhatVolcanoReads) {

@@ -5,17 +5,20 @@
 
 namespace paddle::controllers::paddle_job {
 
-Result<bool> keep_np(etcd::Store& store, const api::PaddleJob& job, std::stop_token stop) {
-  const std::string key = np_key(job.meta.key);
-  TRY(const auto seen, store.get(key, stop));
-  const auto said = seen ? std::optional(seen->value) : std::nullopt;
-  const auto wanted = np_to_write(job.spec, said);
-  if (!wanted) return false;
-  CHECK_DONE(store.put_if(key, *wanted, seen ? seen->revision : 0, stop));
-  return true;
+Result<StoredReplicas> read_elastic_replicas(etcd::Store& store, const api::ObjectKey& job,
+                                             std::stop_token stop) {
+  TRY(const auto entry, store.get(np_key(job), stop));
+  if (!entry) return StoredReplicas{.revision = 0};
+  return StoredReplicas{.value = entry->value, .revision = entry->revision};
 }
 
-Result<> forget_elastic(etcd::Store& store, const api::ObjectKey& job, std::stop_token stop) {
+Result<> write_elastic_replicas(etcd::Store& store, const api::ObjectKey& job,
+                                const std::string& value, std::int64_t revision,
+                                std::stop_token stop) {
+  return store.put_if(np_key(job), value, revision, stop);
+}
+
+Result<> remove_elastic_keys(etcd::Store& store, const api::ObjectKey& job, std::stop_token stop) {
   CHECK_DONE(store.remove_all(state_prefix(job), stop));
   CHECK_DONE(store.remove_all(round_prefix(job), stop));
   return store.remove(state_key(job), stop);

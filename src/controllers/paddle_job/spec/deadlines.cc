@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "controllers/paddle_job/reasons.h"
+
 namespace paddle::controllers::paddle_job {
 namespace {
 
@@ -21,7 +23,8 @@ WallTime after(WallTime start, std::int64_t count) {
 std::optional<WallTime> deadline_of(const api::PaddleJob& job, WallTime now) {
   if (!job.spec.active_deadline_seconds || !job.meta.created) return std::nullopt;
   WallTime since = *job.meta.created;
-  if (const auto* suspended = api::find_condition(job.status.conditions, "Suspended")) {
+  if (const auto* suspended =
+          api::find_condition(job.status.conditions, condition_type::kSuspended)) {
     const bool still = suspended->status == "True";
     since = std::max(since, still ? now : suspended->last_transition.value_or(since));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The times by which something happens to a job even if nothing changes: its deadline, its end of
-// life, and the pause before it begins anew. Pure.
+// The times at which something happens to a job even if no object changes: its deadline, its expiry
+// after the end, and the end of the pause before a restart. Pure.
 
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace paddle::controllers::paddle_job {
 
-// activeDeadlineSeconds after it was created or last resumed; nothing without a deadline. A job
-// whose status still calls it suspended is resumed now.
+// activeDeadlineSeconds after the job was created or last resumed; unset without a deadline. A job
+// whose status still calls it suspended is being resumed now.
 std::optional<WallTime> deadline_of(const api::PaddleJob& job, WallTime now);
 
-// When a finished job is deleted: ttlSecondsAfterFinished after its end.
+// When a finished job is deleted: ttlSecondsAfterFinished after its end. Unset: never.
 std::optional<WallTime> expiry_of(const api::PaddleJob& job);
 
-// Pods of a job that was restarted are made at this time: at once after the first restart, then
-// after 10 s, 20 s, ... 5 min, counted from the restart. A restart that is not counted (verdict.h)
-// never waits.
+// When the pods of a restarted job are created: at once after the first restart, then 10 s, 20 s,
+// ... 5 min after the restart. A restart that is not counted (decide/failure_policy.h) has no
+// pause.
 std::optional<WallTime> restart_due(const api::PaddleJob& job);
 std::chrono::seconds restart_backoff(int restarts);
 

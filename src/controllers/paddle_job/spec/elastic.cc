@@ -10,12 +10,12 @@ namespace {
 
 constexpr int kNoLimit = 10'000;  // as many replicas as a role may have
 
-// Every change of the number of workers is a restart to Paddle's launcher, and three are its limit
-// when nothing is said.
+// For Paddle's launcher every change of the number of workers is a restart, and it allows three by
+// default.
 constexpr const char* kManyRestarts = "1000000";
 
-// Ranks as they come: with the ranks of PADDLE_TRAINER_ID a lost worker in the middle leaves a gap,
-// over which the launcher stumbles.
+// The launcher assigns the ranks: with those of PADDLE_TRAINER_ID a lost worker would leave a gap,
+// which the launcher cannot handle.
 constexpr const char* kAnyRank = "-1";
 
 // "http://e:2379" -> "e:2379".
@@ -24,7 +24,7 @@ std::string host_and_port(const std::string& endpoint) {
   return scheme == std::string::npos ? endpoint : endpoint.substr(scheme + 3);
 }
 
-// The trainers that come and go; null: there are none, or of several tasks.
+// The group whose size may change; unset: there are no trainers, or they are in several tasks.
 std::optional<ReplicaGroup> trainers(const api::PaddleJobSpec& spec) {
   std::optional<ReplicaGroup> found;
   for (ReplicaGroup& group : replica_groups(spec)) {
@@ -37,8 +37,8 @@ std::optional<ReplicaGroup> trainers(const api::PaddleJobSpec& spec) {
 
 int replicas(const api::PaddleJobSpec& spec) { return replicas_of(spec, RoleKind::kWorker); }
 
-std::string to_text(const Range& range) {
-  return std::to_string(range.least) + ":" + std::to_string(range.most);
+std::string to_text(const ReplicaRange& range) {
+  return std::to_string(range.min) + ":" + std::to_string(range.max);
 }
 
 }  // namespace
@@ -66,21 +66,22 @@ std::string why_not_elastic(const api::PaddleJobSpec& spec, const EtcdEndpoints&
          "change of replicas restarts the job";
 }
 
-Range elastic_range(const api::PaddleJobSpec& spec) {
+ReplicaRange elastic_range(const api::PaddleJobSpec& spec) {
   const int now = std::max(replicas(spec), 1);
-  Range range{.least = 1, .most = kNoLimit};
+  ReplicaRange range{.min = 1, .max = kNoLimit};
   const auto group = trainers(spec);
   if (!group) return range;
-  if (const int least = group->least.value_or(0); least > 0) range.least = least;
-  if (const int most = group->most.value_or(0); most > 0) range.most = most;
-  range.least = std::min(range.least, now);
-  range.most = std::max({range.most, now, range.least});
+  if (const int min = group->min_replicas.value_or(0); min > 0) range.min = min;
+  if (const int max = group->max_replicas.value_or(0); max > 0) range.max = max;
+  range.min = std::min(range.min, now);
+  range.max = std::max({range.max, now, range.min});
   return range;
 }
 
 std::string elastic_np(const api::PaddleJobSpec& spec) {
   const auto group = trainers(spec);
-  const bool ranged = group && (group->least.value_or(0) > 0 || group->most.value_or(0) > 0);
+  const bool ranged =
+      group && (group->min_replicas.value_or(0) > 0 || group->max_replicas.value_or(0) > 0);
   return ranged ? to_text(elastic_range(spec)) : std::to_string(replicas(spec));
 }
 
@@ -95,7 +96,7 @@ Env elastic_env(const api::PaddleJob& job, const EtcdEndpoints& etcd) {
   const std::string server = host_and_port(etcd.front());
   env.insert(env.end(), {{"PADDLE_ELASTIC_SERVER", server},
                          {"PADDLE_MASTER", "etcd://" + server},
-                         {"PADDLE_NNODES", to_text({1, elastic_range(job.spec).most})},
+                         {"PADDLE_NNODES", to_text({1, elastic_range(job.spec).max})},
                          {"PADDLE_JOB_ID", id},
                          {"PADDLE_RANK", kAnyRank},
                          {"PADDLE_ELASTIC_LEVEL", "1"},
@@ -109,9 +110,9 @@ std::string state_prefix(const api::ObjectKey& job) { return state_key(job) + "/
 std::string round_prefix(const api::ObjectKey& job) { return "/" + elastic_job_id(job) + "/info/"; }
 
 std::optional<std::string> np_to_write(const api::PaddleJobSpec& spec,
-                                       const std::optional<std::string>& seen) {
+                                       const std::optional<std::string>& stored) {
   const std::string wanted = std::to_string(replicas(spec));
-  if (seen == wanted) return std::nullopt;
+  if (stored == wanted) return std::nullopt;
   return wanted;
 }
 

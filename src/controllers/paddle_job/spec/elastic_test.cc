@@ -5,10 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/paddle_job/observe/elastic_store.h"
-#include "etcd/failing_store.h"
-#include "etcd/memory_store.h"
-
 namespace paddle::controllers::paddle_job {
 namespace {
 
@@ -83,9 +79,9 @@ TEST(Elastic, WithoutAnEtcdNobodyIsToldOfOne) {
 
 TEST(Elastic, TheRangeHoldsTheReplicasAndIsWideWhereNothingIsSaid) {
   auto job = job_of(3);
-  EXPECT_EQ(elastic_range(job.spec), (Range{1, 10'000}));
+  EXPECT_EQ(elastic_range(job.spec), (ReplicaRange{1, 10'000}));
   job.spec.worker->limits = 0;  // no limit
-  EXPECT_EQ(elastic_range(job.spec), (Range{1, 10'000}));
+  EXPECT_EQ(elastic_range(job.spec), (ReplicaRange{1, 10'000}));
   EXPECT_EQ(elastic_np(job.spec), "3");
   job.spec.worker->requests = 2;
   EXPECT_EQ(elastic_np(job.spec), "2:10000");
@@ -94,9 +90,9 @@ TEST(Elastic, TheRangeHoldsTheReplicasAndIsWideWhereNothingIsSaid) {
   // What validation refuses does not lead to nonsense either.
   job.spec.worker->requests = 7;
   job.spec.worker->limits = 2;
-  EXPECT_EQ(elastic_range(job.spec), (Range{3, 3}));
+  EXPECT_EQ(elastic_range(job.spec), (ReplicaRange{3, 3}));
   job.spec.worker->replicas = 0;
-  EXPECT_EQ(elastic_range(job.spec), (Range{1, 2}));
+  EXPECT_EQ(elastic_range(job.spec), (ReplicaRange{1, 2}));
 }
 
 TEST(Elastic, EtcdIsTheFlagOrTheServiceBesideTheOperator) {
@@ -114,59 +110,6 @@ TEST(Elastic, NpIsWrittenWhenItIsMissingOrSaysSomethingElse) {
   EXPECT_EQ(np_to_write(job.spec, "3"), "4");
   EXPECT_EQ(np_to_write(job.spec, "4"), std::nullopt);
   EXPECT_EQ(np_to_write(job_of(1).spec, "2"), "1") << "also when the job is no longer Collective";
-}
-
-// ---- against a store ----
-
-std::string np_in(etcd::Store& store) {
-  const auto found = store.get("/paddle/t-r/np");
-  return found && *found ? (**found).value : "(none)";
-}
-
-TEST(ElasticSync, NpFollowsTheReplicasAndIsWrittenOnlyOnChange) {
-  etcd::MemoryStore store;
-  EXPECT_TRUE(*keep_np(store, job_of(3)));
-  EXPECT_FALSE(*keep_np(store, job_of(3)));
-  EXPECT_TRUE(*keep_np(store, job_of(4)));
-  EXPECT_EQ(np_in(store), "4");
-  ASSERT_TRUE(store.remove_all("/paddle/t-r", {}));  // as Paddle's own manager does
-  EXPECT_TRUE(*keep_np(store, job_of(4)));
-  EXPECT_EQ(np_in(store), "4");
-}
-
-TEST(ElasticSync, ForgettingAJobLeavesItsNeighboursAlone) {
-  etcd::MemoryStore store;
-  for (const char* key : {"/paddle/t-r", "/paddle/t-r/np", "/paddle/t-r/nodes/x", "/t-r/info/a/-1",
-                          "/paddle/t-r2", "/paddle/t-r2/np", "/t-r2/info/b/-1", "/t-r/notes"}) {
-    ASSERT_TRUE(store.put(key, "1", {}));
-  }
-  ASSERT_TRUE(forget_elastic(store, {"t", "r"}));
-  std::string left;
-  const auto listed = store.list("/", {});
-  for (const auto& entry : *listed) left += entry.key + " ";
-  EXPECT_EQ(left, "/paddle/t-r2 /paddle/t-r2/np /t-r/notes /t-r2/info/b/-1 ");
-}
-
-TEST(ElasticSync, ConvergesWhateverCallFails) {
-  using Fate = etcd::FailingStore::Fate;
-  for (const Fate fate : {Fate::kFailsBefore, Fate::kFailsAfter}) {
-    for (int deletions = 0; deletions < 4; ++deletions) {
-      etcd::MemoryStore memory;
-      etcd::FailingStore store(memory,
-                               [&](int call) { return call == deletions ? fate : Fate::kWorks; });
-      for (int attempt = 0; attempt < 3; ++attempt) {
-        if (const auto kept = keep_np(store, job_of(3)); !kept) {
-          EXPECT_TRUE(kept.error().retryable());
-        }
-      }
-      EXPECT_EQ(np_in(memory), "3");
-      etcd::FailingStore again(memory,
-                               [&](int call) { return call == deletions ? fate : Fate::kWorks; });
-      while (!forget_elastic(again, {"t", "r"})) {
-      }
-      EXPECT_EQ(np_in(memory), "(none)");
-    }
-  }
 }
 
 }  // namespace

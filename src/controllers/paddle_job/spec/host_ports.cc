@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "base/stable_hash.h"
 #include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/spec/replica_group.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -26,16 +28,12 @@ int port_in(std::string_view text) {
   return whole && value > 0 && value <= kHighestPort ? value : 0;
 }
 
-bool ended(const api::PaddleJob& job) {
-  return job.status.phase == "Completed" || job.status.phase == "Failed";
-}
-
 bool overlaps(int block, const std::set<int>& taken) {
   const auto next = taken.upper_bound(block - kPortsPerJob);
   return next != taken.end() && *next < block + kPortsPerJob;
 }
 
-// The ports that Linux gives to outgoing connections unless told otherwise.
+// The default range of Linux for outgoing connections.
 constexpr int kFirstOutgoing = 32768;
 constexpr int kLastOutgoing = 60999;
 
@@ -45,20 +43,23 @@ bool among_outgoing(int block) {
 
 }  // namespace
 
-bool on_host_network(const api::PaddleJobSpec& spec) { return spec.intranet == "Host"; }
-
-int remembered_port(const api::PaddleJob& job) {
+int stored_port(const api::PaddleJob& job) {
   if (job.status.port > 0) return job.status.port;
-  const auto said = job.meta.annotations.find(kHostPortAnnotation);
-  const int port = said == job.meta.annotations.end() ? 0 : port_in(said->second);
+  const auto found = job.meta.annotations.find(kHostPortAnnotation);
+  const int port = found == job.meta.annotations.end() ? 0 : port_in(found->second);
   return port + kPortsPerJob - 1 <= kHighestPort ? port : 0;
+}
+
+int port_of(const api::PaddleJob& job) {
+  return uses_host_network(job.spec) ? stored_port(job) : kFirstPort;
 }
 
 std::set<int> ports_taken(const std::vector<api::PaddleJob>& jobs, const std::string& self) {
   std::set<int> taken;
   for (const api::PaddleJob& job : jobs) {
-    if (job.meta.uid == self || ended(job) || !on_host_network(job.spec)) continue;
-    if (const int port = remembered_port(job); port > 0) taken.insert(port);
+    if (job.meta.uid == self || !uses_host_network(job.spec)) continue;
+    if (api::paddle_job_phase::is_final(job.status.phase)) continue;
+    if (const int port = stored_port(job); port > 0) taken.insert(port);
   }
   return taken;
 }
@@ -66,13 +67,13 @@ std::set<int> ports_taken(const std::vector<api::PaddleJob>& jobs, const std::st
 Result<int> choose_ports(const std::string& uid, const PortRange& range,
                          const std::set<int>& taken) {
   const int blocks = (range.last - range.first + 1) / kPortsPerJob;
-  std::vector<int> calm;
+  std::vector<int> preferred;
   std::vector<int> shared;
   for (int i = 0; i < blocks; ++i) {
     const int block = range.first + i * kPortsPerJob;
-    (among_outgoing(block) ? shared : calm).push_back(block);
+    (among_outgoing(block) ? shared : preferred).push_back(block);
   }
-  for (const auto& some : {calm, shared}) {
+  for (const auto& some : {preferred, shared}) {
     const std::size_t start = some.empty() ? 0 : stable_hash(uid) % some.size();
     for (std::size_t i = 0; i < some.size(); ++i) {
       const int block = some[(start + i) % some.size()];
@@ -87,7 +88,7 @@ Result<int> choose_ports(const std::string& uid, const PortRange& range,
                    "operator a wider --port-range"};
 }
 
-void use_host_network(Json& pod_spec, int first_port) {
+void add_host_network(Json& pod_spec, int first_port) {
   if (!pod_spec.is_object()) return;
   pod_spec["hostNetwork"] = true;
   const std::string dns = api::look_text(pod_spec, "dnsPolicy");

@@ -70,14 +70,14 @@ TEST(HostPorts, BlocksOfAnotherRangeAreAvoidedWhereTheyOverlap) {
 }
 
 TEST(HostPorts, AreRememberedInStatusOrByTheGoOperatorsAnnotation) {
-  EXPECT_EQ(remembered_port(job_of("a", 40020)), 40020);
+  EXPECT_EQ(stored_port(job_of("a", 40020)), 40020);
   auto old = job_of("a", 0);
-  EXPECT_EQ(remembered_port(old), 0);
+  EXPECT_EQ(stored_port(old), 0);
   old.meta.annotations["host-port"] = "35020";
-  EXPECT_EQ(remembered_port(old), 35020);
+  EXPECT_EQ(stored_port(old), 35020);
   for (const char* odd : {"", "x", "-1", "65530", "70000", "35020 "}) {
     old.meta.annotations["host-port"] = odd;
-    EXPECT_EQ(remembered_port(old), 0) << odd;
+    EXPECT_EQ(stored_port(old), 0) << odd;
   }
 }
 
@@ -93,7 +93,7 @@ TEST(HostPorts, JobsThatEndedAndJobsOffTheHostNetworkTakeNone) {
 
 TEST(HostNetwork, EveryPortOfTheBlockIsDeclaredOnce) {
   Json spec = {{"containers", Json::array({Json{{"name", "a"}}, Json{{"name", "b"}}})}};
-  use_host_network(spec, 40000);
+  add_host_network(spec, 40000);
   EXPECT_EQ(spec["hostNetwork"], true);
   EXPECT_EQ(spec["dnsPolicy"], "ClusterFirstWithHostNet");
   const Json& ports = spec["containers"][0]["ports"];
@@ -104,7 +104,7 @@ TEST(HostNetwork, EveryPortOfTheBlockIsDeclaredOnce) {
   }
   EXPECT_FALSE(spec["containers"][1].contains("ports"));
   const Json once = spec;
-  use_host_network(spec, 40000);
+  add_host_network(spec, 40000);
   EXPECT_EQ(spec, once);
 }
 
@@ -112,7 +112,7 @@ TEST(HostNetwork, PortsTheUserDeclaresAreNotDoubled) {
   Json spec = Json::parse(R"({"containers":[{"name":"a","ports":[{"containerPort":40001}]},
       {"name":"b","ports":[{"containerPort":40002,"protocol":"TCP"},
                            {"containerPort":40003,"protocol":"UDP"}]}]})");
-  use_host_network(spec, 40000);
+  add_host_network(spec, 40000);
   EXPECT_EQ(spec["containers"][0]["ports"].size(), 19u);
 }
 
@@ -120,7 +120,7 @@ TEST(HostNetwork, TheUsersOwnDnsPolicyStays) {
   for (const auto& [given, wanted] : std::map<std::string, std::string>{
            {"None", "None"}, {"Default", "Default"}, {"ClusterFirst", "ClusterFirstWithHostNet"}}) {
     Json spec = {{"dnsPolicy", given}, {"containers", Json::array({Json{{"name", "a"}}})}};
-    use_host_network(spec, 40000);
+    add_host_network(spec, 40000);
     EXPECT_EQ(spec["dnsPolicy"], wanted);
   }
 }
@@ -129,7 +129,7 @@ TEST(HostNetwork, OddTemplatesNeverThrow) {
   for (const char* text : {"{}", "[]", "null", R"({"containers":[]})", R"({"containers":3})",
                            R"({"containers":[3]})", R"({"containers":[{"ports":"x"}]})"}) {
     Json spec = Json::parse(text);
-    use_host_network(spec, 40000);
+    add_host_network(spec, 40000);
   }
 }
 

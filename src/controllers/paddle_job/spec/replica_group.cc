@@ -19,13 +19,13 @@ ReplicaGroup group_of(const api::Role& role, RoleKind kind, std::string name) {
   return {.kind = kind,
           .name = std::move(name),
           .replicas = role.replicas,
-          .least = role.requests,
-          .most = role.limits,
+          .min_replicas = role.requests,
+          .max_replicas = role.limits,
           .pod_template = role.pod_template,
           .restart_policy = role.restart_policy};
 }
 
-void number(std::vector<ReplicaGroup>& groups, bool lists) {
+void set_ranks(std::vector<ReplicaGroup>& groups, bool lists) {
   std::map<RoleKind, int> of_kind;
   std::map<std::string, int> of_type;
   int position = 0;
@@ -43,7 +43,7 @@ void number(std::vector<ReplicaGroup>& groups, bool lists) {
   }
 }
 
-bool alone(const std::string& mode) { return mode == "Single" || mode == "Custom"; }
+bool is_without_peers(const std::string& mode) { return mode == "Single" || mode == "Custom"; }
 
 std::string mode_of_tasks(const api::PaddleJobSpec& spec) {
   if (!spec.mode.empty()) return spec.mode;
@@ -62,6 +62,25 @@ const std::optional<api::Role>& role_of(const api::PaddleJobSpec& spec, RoleKind
 
 }  // namespace
 
+std::string to_string(RoleKind kind) {
+  switch (kind) {
+    case RoleKind::kPs:
+      return "ps";
+    case RoleKind::kWorker:
+      return "worker";
+    case RoleKind::kHeter:
+      return "heter";
+    case RoleKind::kDriver:
+      return "driver";
+  }
+  return "";
+}
+
+std::optional<api::RoleStatus>& role_status(api::PaddleJobStatus& status, RoleKind role) {
+  if (role == RoleKind::kPs) return status.ps;
+  return role == RoleKind::kHeter ? status.heter : status.worker;
+}
+
 bool is_task(const ReplicaGroup& group) { return !group.type.empty(); }
 
 std::vector<ReplicaGroup> replica_groups(const api::PaddleJobSpec& spec) {
@@ -77,7 +96,7 @@ std::vector<ReplicaGroup> replica_groups(const api::PaddleJobSpec& spec) {
     groups.push_back(group_of(task, kind_of_task(type, mode), task.name));
     groups.back().type = type;
   }
-  number(groups, spec.tasks.empty() || !alone(mode));
+  set_ranks(groups, spec.tasks.empty() || !is_without_peers(mode));
   return groups;
 }
 
@@ -99,8 +118,9 @@ bool has_servers(const api::PaddleJobSpec& spec) {
 
 int replicas_of(const api::PaddleJobSpec& spec, RoleKind kind) {
   int total = 0;
-  for (const ReplicaGroup& group : replica_groups(spec))
-    total += group.kind == kind ? group.replicas : 0;
+  for (const ReplicaGroup& group : replica_groups(spec)) {
+    if (group.kind == kind) total += group.replicas;
+  }
   return total;
 }
 
@@ -117,11 +137,18 @@ std::string mode_of(const api::PaddleJobSpec& spec) {
 }
 
 bool has_no_peers(const api::PaddleJobSpec& spec) {
-  return !spec.tasks.empty() && alone(mode_of_tasks(spec));
+  return !spec.tasks.empty() && is_without_peers(mode_of_tasks(spec));
 }
+
+bool uses_services(const api::PaddleJobSpec& spec) { return spec.intranet == "Service"; }
+bool uses_host_network(const api::PaddleJobSpec& spec) { return spec.intranet == "Host"; }
 
 std::string pod_name(const api::PaddleJob& job, const ReplicaGroup& group, int index) {
   return job.meta.key.name + "-" + group.name + "-" + std::to_string(index);
+}
+
+std::string pod_name(const api::PaddleJob& job, RoleKind role, int index) {
+  return job.meta.key.name + "-" + to_string(role) + "-" + std::to_string(index);
 }
 
 std::string training_role(const api::PaddleJobSpec& spec, const ReplicaGroup& group) {

@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a job, in the order in which ranks, lists and starts go: its roles ps, worker and
-// heter, or its tasks as they are written. Pure.
+// The replica groups of a job: its roles ps, worker and heter, or its tasks in the order of the
+// spec. Ranks, lists of peers and starts follow the order of the groups. Pure.
 //
-// What a task is follows from the job's mode and from the task's type, its name up to the first
-// dash in capitals (ps-1 is a PS, gpu a GPU):
+// The kind of a task follows from the mode of the job and from the task's type, which is its name
+// up to the first dash in capitals (ps-1 is a PS, gpu a GPU):
 //
-//   PS                  PS serves, HETER trains heterogeneously, DRIVER drives, all others train
-//   Collective          all train together, whatever they are called
-//   Single, Custom      all train, each pod for itself
+//   PS               PS: server, HETER: heterogeneous trainer, DRIVER: driver, any other: trainer
+//   Collective       all are trainers, whatever their names
+//   Single, Custom   all are trainers, and each pod trains without peers
 
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "api/paddle_job.h"
-#include "controllers/paddle_job/names.h"
 
 namespace paddle::controllers::paddle_job {
 
-// Of the first pod of a part; the others follow.
+enum class RoleKind { kPs, kWorker, kHeter, kDriver };
+// The roles of a spec in the order of their ranks. (Only a task can be a driver.)
+inline constexpr std::array kRoles{RoleKind::kPs, RoleKind::kWorker, RoleKind::kHeter};
+
+std::string to_string(RoleKind kind);  // ps, worker, heter, driver
+std::optional<api::RoleStatus>& role_status(api::PaddleJobStatus& status, RoleKind role);
+
+// Ranks of the first pod of a group; those of its other pods follow.
 struct FirstRanks {
-  int trainer = 0;  // PADDLE_TRAINER_ID: its place in the list of its kind, if the mode has lists
+  int trainer =
+      0;  // PADDLE_TRAINER_ID: its position in the list of its kind, if the mode has lists
   int of_kind = 0;  // among all pods of this kind
   int of_type = 0;  // among all pods of tasks of this type
   int of_job = 0;   // among all pods
@@ -31,40 +39,46 @@ struct FirstRanks {
 
 struct ReplicaGroup {
   RoleKind kind = RoleKind::kWorker;
-  std::string name{};  // ps, worker, heter, or the task's
+  std::string name{};  // ps, worker, heter, or the name of the task
   std::string type{};  // of a task; empty: a role
-  int position = 0;    // in the list of parts
+  int position = 0;    // in the list of groups
   int replicas = 0;
-  std::optional<int> least{};  // of an elastic job
-  std::optional<int> most{};
+  std::optional<int> min_replicas{};  // of an elastic job
+  std::optional<int> max_replicas{};
   api::Opaque pod_template{};
-  std::string restart_policy{};  // for a template that says nothing of it
+  std::string restart_policy{};  // for a template without one
   FirstRanks first{};
 };
 
 bool is_task(const ReplicaGroup& group);
 
-// Those that the spec names, also with no replicas.
+// All groups that the spec names, including those with 0 replicas.
 std::vector<ReplicaGroup> replica_groups(const api::PaddleJobSpec& spec);
 
-// What the spec says of a part of it; null: the part is not of this spec.
+// The part of the spec that describes the group; null: the group is not of this spec.
 api::Role* role_of(api::PaddleJobSpec& spec, const ReplicaGroup& group);
 
-bool has_servers(const api::PaddleJobSpec& spec);                // a part that serves parameters
-int replicas_of(const api::PaddleJobSpec& spec, RoleKind kind);  // of all parts of this kind
+bool has_servers(const api::PaddleJobSpec& spec);                // a group of parameter servers
+int replicas_of(const api::PaddleJobSpec& spec, RoleKind kind);  // of all groups of this kind
 int total_replicas(const api::PaddleJobSpec& spec);
 
-// What the tasks' own mode says; else PS when there are servers, Collective with more than one
-// trainer, Single.
+// The mode of the spec; without one, PS when there are servers, Collective with more than one
+// trainer, else Single.
 std::string mode_of(const api::PaddleJobSpec& spec);
-// No pod is told of others: a job of tasks in mode Single or Custom.
+// Pods get no lists of peers: a job of tasks in mode Single or Custom.
 bool has_no_peers(const api::PaddleJobSpec& spec);
 
-std::string pod_name(const api::PaddleJob& job, const ReplicaGroup& group, int index);
+// How pods reach each other: by address (intranet PodIP, the default), by the name of a Service per
+// pod, or on the network of their nodes.
+bool uses_services(const api::PaddleJobSpec& spec);      // intranet: Service
+bool uses_host_network(const api::PaddleJobSpec& spec);  // intranet: Host
 
-// TRAINING_ROLE, as Paddle reads it: PSERVER, TRAINER, HETER_TRAINER; else the task's type.
+std::string pod_name(const api::PaddleJob& job, const ReplicaGroup& group, int index);
+std::string pod_name(const api::PaddleJob& job, RoleKind role, int index);
+
+// TRAINING_ROLE as Paddle reads it: PSERVER, TRAINER, HETER_TRAINER; else the type of the task.
 std::string training_role(const api::PaddleJobSpec& spec, const ReplicaGroup& group);
-// PADDLE_TRAINING_ROLE, as the Go operator had it: the same, but HETER.
+// PADDLE_TRAINING_ROLE as the Go operator sets it: the same, except HETER.
 std::string old_training_role(const api::PaddleJobSpec& spec, const ReplicaGroup& group);
 
 }  // namespace paddle::controllers::paddle_job

@@ -9,7 +9,7 @@
 
 #include "api/json/look.h"
 #include "api/paddle_job_choices.h"
-#include "controllers/paddle_job/objects/peer_config_map.h"
+#include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/elastic.h"
 #include "controllers/paddle_job/spec/replica_group.h"
 #include "controllers/placement/placement.h"
@@ -52,13 +52,14 @@ std::string name_error(const api::PaddleJob& job, const std::vector<ReplicaGroup
   if (name.find('.') != std::string::npos) {
     return "the name of the job has a dot, which the host name of a pod can not have";
   }
-  if (by_service(job.spec) && !name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))) {
+  if (uses_services(job.spec) && !name.empty() &&
+      std::isdigit(static_cast<unsigned char>(name[0]))) {
     return "with intranet Service the name of the job has to begin with a letter";
   }
   return {};
 }
 
-// The API server says so itself, where it knows rules.
+// API servers that know CEL rules reject this already.
 std::string task_error(const api::PaddleJobSpec& spec) {
   if (!api::is_choice(api::kModes, spec.mode)) {
     return "mode is " + spec.mode + "; it can be PS, Collective, Single or Custom";
@@ -110,7 +111,7 @@ std::string listed(const auto& names) {
   return text;
 }
 
-// Those that sampleSetRef names and no worker has.
+// Containers that sampleSetRef names and no worker has.
 std::vector<std::string> unknown_containers(const api::PaddleJobSpec& spec) {
   if (!spec.sample_set) return {};
   std::set<std::string> known;
@@ -131,9 +132,9 @@ std::optional<BlockReason> mount_error(const api::PaddleJob& job) {
     if (group.kind != RoleKind::kWorker || group.replicas <= 0) continue;
     const auto names = containers_of(group);
     if (std::ranges::any_of(wanted, [&](const auto& one) { return names.contains(one); })) continue;
-    return BlockReason{"InvalidSpec", "sampleSetRef.containers is " + listed(wanted) + ", but " +
-                                          group.name + " has no such container; it has " +
-                                          listed(names)};
+    return BlockReason{reasons::kInvalidSpec,
+                       "sampleSetRef.containers is " + listed(wanted) + ", but " + group.name +
+                           " has no such container; it has " + listed(names)};
   }
   return std::nullopt;
 }
@@ -142,7 +143,7 @@ std::optional<BlockReason> spec_error(const api::PaddleJob& job) {
   const auto groups = replica_groups(job.spec);
   for (const std::string& text : {task_error(job.spec), group_error(groups),
                                   name_error(job, groups), choice_error(job.spec)}) {
-    if (!text.empty()) return BlockReason{"InvalidSpec", text};
+    if (!text.empty()) return BlockReason{reasons::kInvalidSpec, text};
   }
   if (job.spec.sample_set)
     return placement::data_namespace_error(job.meta.key, *job.spec.sample_set);
@@ -151,17 +152,17 @@ std::optional<BlockReason> spec_error(const api::PaddleJob& job) {
 
 std::vector<std::string> spec_warnings(const api::PaddleJob& job, const Config& config,
                                        bool began_without_etcd) {
-  auto said = api::warnings(job);
+  auto warnings = api::warnings(job);
   if (const auto names = unknown_containers(job.spec); !names.empty()) {
-    said.push_back("sampleSetRef.containers names " + listed(names) + ", which no worker has");
+    warnings.push_back("sampleSetRef.containers names " + listed(names) + ", which no worker has");
   }
   if (began_without_etcd) {
-    said.emplace_back(
+    warnings.emplace_back(
         "this run began without an etcd and goes on so; the job is elastic when it begins anew");
   } else if (auto text = why_not_elastic(job.spec, config.etcd); !text.empty()) {
-    said.push_back(std::move(text));
+    warnings.push_back(std::move(text));
   }
-  return said;
+  return warnings;
 }
 
 }  // namespace paddle::controllers::paddle_job

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What in a spec can not work, in one sentence. The CRD refuses most of it at once; an object that
-// is older than a rule, or came through the v1beta1 definition, is answered here with a condition.
-// Pure.
+// Errors and warnings about a spec. The CRD rejects most errors at once; an object that is older
+// than a rule, or was created through the v1beta1 definition, gets a condition instead. Pure.
 
 #pragma once
 
@@ -16,14 +15,14 @@
 
 namespace paddle::controllers::paddle_job {
 
-// Nothing is made for the job until its spec is changed.
+// No object is created for the job until its spec is changed.
 std::optional<BlockReason> spec_error(const api::PaddleJob& job);
 
-// Workers of the job would get no samples: sampleSetRef names only containers that they do not
-// have. Before the first pods; those that are there may read them in a way of their own.
+// Workers would get no samples: sampleSetRef names only containers that they do not have. Checked
+// before the first pods; existing pods may read the samples in their own way.
 std::optional<BlockReason> mount_error(const api::PaddleJob& job);
 
-// Accepted, but probably not meant. `began_without_etcd`: only its next run will be (plan.cc).
+// Accepted, but probably a mistake. `began_without_etcd`: only the next run will be elastic.
 std::vector<std::string> spec_warnings(const api::PaddleJob& job, const Config& config,
                                        bool began_without_etcd = false);
 

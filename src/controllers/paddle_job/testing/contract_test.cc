@@ -8,8 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/crd/validate.h"
-#include "controllers/paddle_job/objects/coordinator.h"
-#include "controllers/paddle_job/objects/service.h"
+#include "controllers/paddle_job/objects/pod.h"
 #include "controllers/paddle_job/spec/validation.h"
 #include "controllers/paddle_job/testing/plan_fixture.h"
 #include "controllers/placement/data_gate.h"
@@ -97,11 +96,11 @@ TEST(Contract, B5_ABadSpecIsAnsweredWithASentenceAndNothingIsMade) {
     ASSERT_NE(ready, nullptr) << spec;
     EXPECT_EQ(ready->status, "False") << spec;
     EXPECT_FALSE(ready->message.empty()) << spec;
-    EXPECT_FALSE(plan.again_at) << spec;  // only another spec helps: never a hot loop
+    EXPECT_FALSE(plan.requeue_after) << spec;  // only another spec helps: never a hot loop
   }
   EXPECT_EQ(reason(status_after(job_with(bad[0]), {})), "InvalidSpec");
   // A job on the host network without any annotation is as good as any.
-  EXPECT_TRUE(plan_for(workers(1, R"({"intranet": "Host"})"), {}).status_first);
+  EXPECT_TRUE(stores_first(plan_for(workers(1, R"({"intranet": "Host"})"), {})));
 }
 
 TEST(Contract, B5_ANameThatIsTooLongIsAnswered) {
@@ -165,7 +164,7 @@ TEST(Contract, B10_AnotherAddressIsAnotherEpochForAllWithAnotherConfigMap) {
   moved.ip = "10.9.9.9";
   world.pods[1] = std::make_shared<const api::Pod>(moved);
   const auto plan = plan_for(job, world);
-  ASSERT_TRUE(plan.status_first);  // first the epoch, then the deeds
+  ASSERT_TRUE(stores_first(plan));  // first the epoch, then the deeds
   EXPECT_EQ(plan.status->epoch, 1);
   EXPECT_EQ(plan.status->disruptions, 1);
   EXPECT_EQ(plan.status->phase, "Restarting");
@@ -191,11 +190,11 @@ TEST(Contract, B10_AServiceJobOutlivesThePodThatMoves) {
   for (const auto& name : {"wad-ps-0", "wad-ps-1", "wad-worker-0", "wad-worker-1"}) {
     world.services.push_back({.meta = {.key = {"t", name}, .uid = name}});
   }
-  EXPECT_TRUE(plan_for(job, world).confirm);  // is it really gone?
+  EXPECT_TRUE(confirms_pods(plan_for(job, world)));  // is it really gone?
   world.confirmed = true;
   const auto plan = plan_for(job, world);
   EXPECT_EQ(created(plan), Names{"wad-worker-1"});
-  EXPECT_FALSE(plan.status_first);
+  EXPECT_FALSE(stores_first(plan));
 }
 
 TEST(Contract, B11_ElasticJobsFollowTheirReplicasWithoutARestart) {
@@ -208,8 +207,8 @@ TEST(Contract, B11_ElasticJobsFollowTheirReplicasWithoutARestart) {
   job.spec.worker->replicas = 1;
   const auto down = plan_for(job, world, config);
   EXPECT_EQ(deleted(down), (Names{"wad-worker-1", "wad-worker-2"}));
-  EXPECT_TRUE(down.keep_np);
-  EXPECT_FALSE(down.status_first);
+  EXPECT_TRUE(reads_etcd(down));
+  EXPECT_FALSE(stores_first(down));
   job.spec.worker->replicas = 4;
   world.confirmed = true;
   const auto up = plan_for(job, world, config);
@@ -224,7 +223,7 @@ TEST(Contract, B11_AJobThatBeganWithoutAnEtcdIsElasticOnlyWhenItBeginsAnew) {
   auto job = workers(2, R"({"elastic": 1})");
   const auto waiting = plan_for(job, world_of(all_of(job, coordinated)), config);
   EXPECT_EQ(released(waiting).size(), 2u) << "its pods wait for a release, and for no etcd";
-  EXPECT_FALSE(waiting.keep_np);
+  EXPECT_FALSE(reads_etcd(waiting));
 
   auto world = published(job, all_of(job, running));
   job.status = status_after(job, world, config);
@@ -233,13 +232,13 @@ TEST(Contract, B11_AJobThatBeganWithoutAnEtcdIsElasticOnlyWhenItBeginsAnew) {
   world.pods.pop_back();
   world.confirmed = true;
   const auto lost = plan_for(job, world, config);
-  ASSERT_TRUE(lost.status_first) << "no elastic pod joins a run of ordinary ones";
+  ASSERT_TRUE(stores_first(lost)) << "no elastic pod joins a run of ordinary ones";
   EXPECT_EQ(lost.status->epoch, 1);
   job.status = *lost.status;
   world.pods.clear();
   const auto anew = plan_for(job, world, config);
   EXPECT_EQ(created(anew).size(), 2u);
-  EXPECT_TRUE(anew.keep_np);
+  EXPECT_TRUE(reads_etcd(anew));
   EXPECT_FALSE(manifest_of(anew, "wad-worker-0")["spec"].contains("initContainers"));
 }
 
@@ -247,17 +246,17 @@ TEST(Contract, B11_NoElasticPodIsMadeBeforeEtcdIsClean) {
   const Config config{.etcd = {"http://e:2379"}};
   auto job = workers(2, R"({"elastic": 1})");
   World world;
-  world.etcd_is_clean = false;
+  world.elastic.leftovers = ElasticState::Leftovers::kPossible;
   const auto plan = plan_for(job, world, config);
-  EXPECT_TRUE(plan.clean_etcd);
+  EXPECT_EQ(only<CleanElasticState>(plan).size(), 1u);
   EXPECT_TRUE(created(plan).empty());
   EXPECT_EQ(reason(*plan.status), "EtcdUnavailable");
   auto one = running(job, kWorker, 0);
   one.init_containers.clear();
   world.pods = world_of({one}).pods;  // made by an operator that was killed: etcd is in use
-  EXPECT_FALSE(plan_for(job, world, config).clean_etcd);
+  EXPECT_TRUE(only<CleanElasticState>(plan_for(job, world, config)).empty());
   EXPECT_EQ(created(plan_for(job, world, config)), Names{"wad-worker-1"});
-  EXPECT_FALSE(plan_for(workers(2), {}, config).clean_etcd);
+  EXPECT_TRUE(only<CleanElasticState>(plan_for(workers(2), world, config)).empty());
 }
 
 TEST(Contract, B12_FailedComesBeforeStartingWhateverTheOrderOfRoles) {
@@ -284,7 +283,7 @@ TEST(Contract, B14_EvictionsAreRetriedThreeTimesAndDoNotCountAsFailures) {
   for (int round = 1; round <= 3; ++round) {
     const auto plan =
         plan_for(job, published(job, {running(job, kWorker, 0), evicted(job, kWorker, 1)}));
-    ASSERT_TRUE(plan.status_first) << round;
+    ASSERT_TRUE(stores_first(plan)) << round;
     EXPECT_EQ(plan.status->disruptions, round);
     EXPECT_EQ(plan.status->failures, 0);
     EXPECT_EQ(plan.status->phase, "Restarting");
@@ -329,14 +328,14 @@ TEST(Contract, B14_ANodeThatDiesWithItsPodIsWaitedForBeforeTheProgramIsBlamed) {
   auto job = workers(2);
   auto world = published(job, {exited(job, kWorker, 0, 1), running(job, kWorker, 1)});
   const auto ask = plan_for(job, world);
-  EXPECT_EQ(ask.nodes_to_check, std::set<std::string>{"node-1"});
-  EXPECT_FALSE(ask.status_first);
+  EXPECT_EQ(leases_read(ask), std::set<std::string>{"node-1"});
+  EXPECT_FALSE(stores_first(ask));
 
   world.node_leases["node-1"] = {.renewed = kNow - seconds{5}};  // no sign of life since
-  EXPECT_EQ(plan_for(job, world).again_at, kNow + seconds{2});
-  EXPECT_FALSE(plan_for(job, world).status_first);
+  EXPECT_EQ(plan_for(job, world).requeue_after, seconds{2});
+  EXPECT_FALSE(stores_first(plan_for(job, world)));
   world.node_leases["node-1"] = {.renewed = kNow + seconds{3}};  // it lives: the program failed
-  EXPECT_FALSE(plan_for(job, world, {}, kNow + seconds{6}).status_first) << "or has just started";
+  EXPECT_FALSE(stores_first(plan_for(job, world, {}, kNow + seconds{6}))) << "or has just started";
   EXPECT_EQ(status_after(job, world, {}, kNow + seconds{7}).phase, "Failed");
   world.node_leases["node-1"] = {};  // nodes without leases: nothing to wait for
   EXPECT_EQ(status_after(job, world).phase, "Failed");
@@ -378,8 +377,8 @@ TEST(Contract, B14_ANodeThatIsHeardOfLateMayHaveLostItsPod) {
   auto world = published(job, {exited(job, kWorker, 0, 1), running(job, kWorker, 1)});
   world.node_leases["node-1"] = {.renewed = kNow + seconds{45}};
   const auto plan = plan_for(job, world, {}, kNow + seconds{46});
-  EXPECT_FALSE(plan.status_first);
-  EXPECT_EQ(plan.again_at, kNow + seconds{48});
+  EXPECT_FALSE(stores_first(plan));
+  EXPECT_EQ(plan.requeue_after, seconds{2});
   world.node_leases["node-1"] = {.renewed =
                                      kNow + seconds{85}};  // its pod is still there: it never was
   EXPECT_EQ(status_after(job, world, {}, kNow + seconds{90}).phase, "Failed");
@@ -407,7 +406,7 @@ TEST(Contract, B14_APodOnADeadNodeDoesNotHoldUpTheRestart) {
   dead.meta.deleted = kNow - seconds{20};
   job.status.epoch = 1;
   auto world = world_of({dead});
-  EXPECT_EQ(plan_for(job, world).nodes_to_check, std::set<std::string>{"node-0"});
+  EXPECT_EQ(leases_read(plan_for(job, world)), std::set<std::string>{"node-0"});
   world.node_leases["node-0"] = {.renewed = kNow - seconds{5}};
   EXPECT_TRUE(only<Delete>(plan_for(job, world)).empty());
   world.node_leases["node-0"] = {.renewed = kNow - seconds{50}};
@@ -422,7 +421,7 @@ TEST(Contract, B14_RestartsWaitLongerEachTime) {
   job.status.restart_time = kNow;
   const auto plan = plan_for(job, {});
   EXPECT_TRUE(created(plan).empty());
-  EXPECT_EQ(plan.again_at, kNow + seconds{20});
+  EXPECT_EQ(plan.requeue_after, seconds{20});
   EXPECT_EQ(plan.status->phase, "Restarting");
   EXPECT_EQ(created(plan_for(job, {}, {}, kNow + seconds{20})), Names{"wad-worker-0"});
 }
@@ -430,7 +429,7 @@ TEST(Contract, B14_RestartsWaitLongerEachTime) {
 TEST(Contract, B14_TheDeadlineFailsTheJobAndStopsWhatRuns) {
   auto job = workers(2, R"({"activeDeadlineSeconds": 60, "cleanPodPolicy": "Never"})");
   const auto world = published(job, all_of(job, running));
-  EXPECT_EQ(plan_for(job, world).again_at, kNow + seconds{60});
+  EXPECT_EQ(plan_for(job, world).requeue_after, seconds{60});
   const auto late = status_after(job, world, {}, kNow + seconds{60});
   EXPECT_EQ(late.phase, "Failed");
   EXPECT_EQ(reason(late, "Failed"), "DeadlineExceeded");
@@ -447,10 +446,10 @@ TEST(Contract, B14_TheTimeASuspendedJobWaitedDoesNotCountAgainstItsDeadline) {
   const auto resumed = kNow + seconds{600};
   const auto plan = plan_for(job, {}, {}, resumed);
   EXPECT_EQ(created(plan), Names{"wad-worker-0"});
-  EXPECT_EQ(plan.again_at, resumed + seconds{60});
+  EXPECT_EQ(plan.requeue_after, seconds{60});
   ASSERT_TRUE(plan.status);
   job.status = *plan.status;
-  EXPECT_EQ(plan_for(job, {}, {}, resumed + seconds{10}).again_at, resumed + seconds{60});
+  EXPECT_EQ(plan_for(job, {}, {}, resumed + seconds{10}).requeue_after, seconds{50});
   const auto late = status_after(job, {}, {}, resumed + seconds{60});
   EXPECT_EQ(reason(late, "Failed"), "DeadlineExceeded");
 
@@ -464,7 +463,7 @@ TEST(Contract, B14_AFinishedJobIsDeletedWhenItsTimeToLiveHasPassed) {
   auto job = workers(1, R"({"ttlSecondsAfterFinished": 100})");
   job.status.phase = "Completed";
   job.status.completion_time = kNow;
-  EXPECT_EQ(plan_for(job, {}).again_at, kNow + seconds{100});
+  EXPECT_EQ(plan_for(job, {}).requeue_after, seconds{100});
   EXPECT_TRUE(only<DeleteJob>(plan_for(job, {})).empty());
   EXPECT_EQ(only<DeleteJob>(plan_for(job, {}, {}, kNow + seconds{100})).size(), 1u);
 }
@@ -477,7 +476,7 @@ TEST(Contract, B14_ASuspendedJobHasNoPodsAndGoesOnInAnotherEpoch) {
   job.status.phase = "Running";
   auto world = published(job, all_of(job, running));
   const auto plan = plan_for(job, world);
-  ASSERT_TRUE(plan.status_first);
+  ASSERT_TRUE(stores_first(plan));
   EXPECT_EQ(plan.status->epoch, 1);
   EXPECT_EQ(plan.status->disruptions + plan.status->failures, 0);
   job.status = *plan.status;
@@ -529,7 +528,7 @@ TEST(Contract, B16_AddressesOfIPv6AreBracketedAndHoldNothingUp) {
 TEST(Contract, B17_HostPortsFollowFromTheJobAndAreStoredBeforeAnyPod) {
   const auto job = workers(2, R"({"intranet": "Host"})");
   const auto plan = plan_for(job, {}, {.host_ports = {40000, 40999}});
-  ASSERT_TRUE(plan.status_first);
+  ASSERT_TRUE(stores_first(plan));
   EXPECT_GE(plan.status->port, 40000);
   EXPECT_LE(plan.status->port + 19, 40999);
   EXPECT_EQ(plan, plan_for(job, {}, {.host_ports = {40000, 40999}}));
@@ -544,7 +543,7 @@ TEST(Contract, B17_AJobThatMovesToTheHostNetworkGetsABlockOfItsOwn) {
   EXPECT_EQ(job.status.port, 0);
   job.spec.intranet = "Host";
   const auto plan = plan_for(job, {}, {.host_ports = {40000, 40999}});
-  ASSERT_TRUE(plan.status_first);
+  ASSERT_TRUE(stores_first(plan));
   EXPECT_GE(plan.status->port, 40000);
   job.status = *plan.status;
   EXPECT_EQ(status_after(job, {}).port, plan.status->port);
@@ -560,7 +559,7 @@ TEST(Contract, B18_PortsOfOtherJobsAreLeftAlone) {
   world.ports_taken.insert(40040);
   const auto full = plan_for(job, world, {.host_ports = {40000, 40059}});
   EXPECT_EQ(reason(*full.status), "NoFreePorts");
-  EXPECT_TRUE(full.again_at);
+  EXPECT_TRUE(full.requeue_after);
 }
 
 TEST(Contract, B19_ARoleWithoutReplicasHoldsNobodyUp) {
@@ -648,7 +647,7 @@ TEST(Contract, B22_AClusterWithoutVolcanoIsACondition) {
   const auto plan = plan_for(ps_job(), world, {.scheduling = "volcano"});
   EXPECT_EQ(reason(*plan.status), "VolcanoMissing");
   EXPECT_TRUE(plan.waves.empty());
-  EXPECT_TRUE(plan.again_at);
+  EXPECT_TRUE(plan.requeue_after);
 }
 
 TEST(Contract, B23_WorkersAloneAreDrawnToTheirSamplesWithinTheUsersOwnTerms) {
@@ -721,7 +720,7 @@ TEST(Contract, B29_ScalingARunningJobBeginsItAnewWithoutCounting) {
   const auto world = published(job, all_of(job, running));
   job.spec.worker->replicas = 3;
   const auto plan = plan_for(job, world);
-  ASSERT_TRUE(plan.status_first);
+  ASSERT_TRUE(stores_first(plan));
   EXPECT_EQ(plan.status->epoch, 1);
   EXPECT_EQ(plan.status->disruptions + plan.status->failures, 0);
   EXPECT_EQ(reason(*plan.status), "SpecChanged");
@@ -737,7 +736,7 @@ TEST(Contract, B29_ScalingBeforeTheStartBeginsNothingAnew) {
   const auto plan = plan_for(job, world_of(pods));
   EXPECT_EQ(deleted(plan), (Names{"wad-ps-1", "wad-ps-2"}));
   EXPECT_EQ(created(plan), (Names{"wad-worker-2", "wad-worker-3"}));
-  EXPECT_FALSE(plan.status_first);
+  EXPECT_FALSE(stores_first(plan));
 }
 
 }  // namespace

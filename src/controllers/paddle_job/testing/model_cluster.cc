@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "base/match.h"
 #include "controllers/paddle_job/decide/pod_facts.h"
-#include "controllers/paddle_job/decide/status.h"
 #include "controllers/paddle_job/names.h"
 
 namespace paddle::controllers::paddle_job {
@@ -74,13 +74,33 @@ World ModelCluster::world(size_t steps_ago, bool foreign) const {
   return old_worlds_[std::min(steps_ago, old_worlds_.size() - 1)];
 }
 
+api::PaddleJob ModelCluster::answer(const std::vector<Query>& queries, api::PaddleJob seen,
+                                    World& world) const {
+  for (const Query& query : queries) {
+    if (const auto* lease = std::get_if<ReadNodeLease>(&query)) {
+      world.node_leases[lease->node] = {.renewed = now_ + std::chrono::seconds{1}};
+    }
+    if (std::holds_alternative<ReadElasticReplicas>(query)) world.elastic.replicas = replicas_;
+    if (std::holds_alternative<ConfirmPods>(query)) {
+      World current = this->world();
+      current.node_leases = world.node_leases;
+      current.elastic = world.elastic;
+      current.confirmed = true;
+      world = std::move(current);
+      seen = job();
+    }
+  }
+  return seen;
+}
+
 void ModelCluster::promise(bool kept, const std::string& text) {
   if (!kept && broken_.empty()) broken_ = text;
 }
 
 bool ModelCluster::store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status) {
   if (seen.meta.resource_version != job_.meta.resource_version) return false;
-  promise(!finished(job_.status.phase) || status.phase == job_.status.phase || job_.meta.deleting(),
+  promise(!api::paddle_job_phase::is_final(job_.status.phase) ||
+              status.phase == job_.status.phase || job_.meta.deleting(),
           "a finished job became " + status.phase);
   promise(status.epoch >= job_.status.epoch, "the epoch went back");
   promise(status.disruptions <= lost_, "a disruption was counted and nothing was lost");
@@ -183,18 +203,32 @@ bool ModelCluster::execute(const Action& action, const api::PaddleJob& seen) {
           [&](const ReleasePod& a) {
             const auto found = pods_.find(a.key.name);
             if (found == pods_.end() || found->second.pod.meta.uid != a.uid) return false;
-            promise(!finished(job_.status.phase) || lenient_, a.key.name + " let go after the end");
+            promise(!api::paddle_job_phase::is_final(job_.status.phase) || lenient_,
+                    a.key.name + " let go after the end");
             found->second.pod.meta.annotations[kReleaseAnnotation] = a.value;
             found->second.pod.meta.annotations[kReleasedAtAnnotation] = a.stamp;
             return true;
           },
           [&](const Patch& a) { return a.kind != OwnedKind::kPodGroup || change_group(a); },
-          [&](const DropFinalizer&) {
+          [&](const RemoveFinalizer&) {
             job_.meta.finalizers.clear();
             return true;
           },
           [&](const DeleteJob&) {
             job_.meta.deleted = now_;
+            return true;
+          },
+          [&](const WriteElasticReplicas& a) {
+            if (a.revision != replicas_.revision) return false;
+            replicas_ = {.value = a.value, .revision = ++version_};
+            return true;
+          },
+          [&](const CleanElasticState&) {
+            replicas_ = {.revision = 0};
+            return true;
+          },
+          [&](const ForgetElasticState&) {
+            replicas_ = {.revision = 0};
             return true;
           },
       },

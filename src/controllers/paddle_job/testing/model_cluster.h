@@ -39,6 +39,8 @@ class ModelCluster {
   // at once; one that was lately another (`foreign`) does not.
   api::PaddleJob job(size_t steps_ago = 0, bool foreign = false) const;
   World world(size_t steps_ago = 0, bool foreign = false) const;
+  // The job to plan for, with the answers of the API server and of etcd in `world`.
+  api::PaddleJob answer(const std::vector<Query>& queries, api::PaddleJob seen, World& world) const;
 
   // Writes, with the server's own refusals. False: refused, plan again.
   bool store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status);
@@ -94,6 +96,7 @@ class ModelCluster {
   std::map<std::string, ServiceSummary> services_{};
   std::optional<PeerConfigMap> map_{};
   std::optional<PodGroupSummary> group_{};
+  StoredReplicas replicas_{.revision = 0};  // in etcd
   std::deque<api::PaddleJob> old_jobs_{};
   std::deque<World> old_worlds_{};
   size_t since_own_write_ = 0;  // changes since the operator's last one

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/paddle_job/testing/plan_fixture.h"
 
+#include <algorithm>
+
 #include "controllers/paddle_job/objects/peer_config_map.h"
 
 namespace paddle::controllers::paddle_job {
@@ -143,8 +145,28 @@ std::vector<std::string> released(const Plan& plan) {
   return names;
 }
 
+bool stores_first(const Plan& plan) {
+  return plan.status && plan.waves.empty() && plan.requeue_after == std::chrono::nanoseconds{0};
+}
+
+bool confirms_pods(const Plan& plan) {
+  return std::ranges::find(plan.queries, Query{ConfirmPods{}}) != plan.queries.end();
+}
+
+std::set<std::string> leases_read(const Plan& plan) {
+  std::set<std::string> nodes;
+  for (const Query& query : plan.queries) {
+    if (const auto* lease = std::get_if<ReadNodeLease>(&query)) nodes.insert(lease->node);
+  }
+  return nodes;
+}
+
+bool reads_etcd(const Plan& plan) {
+  return std::ranges::find(plan.queries, Query{ReadElasticReplicas{}}) != plan.queries.end();
+}
+
 Plan plan_for(const api::PaddleJob& job, const World& world, const Config& config, WallTime now) {
-  return desired(job, world, now, config);
+  return desired(job, world, config, now);
 }
 
 api::PaddleJobStatus status_after(const api::PaddleJob& job, const World& world,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "controllers/paddle_job/decide/start_barrier.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/objects/peer_config_map.h"
 #include "controllers/paddle_job/plan.h"
@@ -53,6 +55,11 @@ std::vector<T> only(const Plan& plan) {
 std::vector<std::string> created(const Plan& plan, OwnedKind kind = OwnedKind::kPod);
 std::vector<std::string> deleted(const Plan& plan, OwnedKind kind = OwnedKind::kPod);
 std::vector<std::string> released(const Plan& plan);
+// The status is stored before anything else happens, and a plan is made again.
+bool stores_first(const Plan& plan);
+bool confirms_pods(const Plan& plan);
+std::set<std::string> leases_read(const Plan& plan);  // names of nodes
+bool reads_etcd(const Plan& plan);
 Plan plan_for(const api::PaddleJob& job, const World& world, const Config& config = {},
               WallTime now = kNow);
 api::PaddleJobStatus status_after(const api::PaddleJob& job, const World& world,

@@ -245,7 +245,7 @@ TEST(JobGate, TheGatesOfAJobAreLiftedTogetherAndThePlaceIsSettledThen) {
   const auto pods = all_of(job, gated);
   const auto cold = plan_for(job, with(samples(2, 79), pods));
   EXPECT_TRUE(cold.waves.empty());
-  EXPECT_TRUE(cold.again_at);
+  EXPECT_TRUE(cold.requeue_after);
   EXPECT_NE(reason(*cold.status), "WaitingForPods");
 
   const auto warm = only<Patch>(plan_for(job, with(samples(2, 80), pods)));
@@ -273,7 +273,7 @@ TEST(JobGate, AGangAsksForRoomWhenItsDataIsThere) {
   EXPECT_TRUE(group_in(plan_for(job, with(samples(2, 90)), volcano)).contains("minResources"));
 
   World world = with(samples(2, 5), all_of(job, gated));
-  world.pod_group = *decode_pod_group(*pod_group_for(job, Room::kNone));
+  world.pod_group = *decode_pod_group(*pod_group_for(job, Reservation::kNone));
   world.pod_group->phase = "Inqueue";
   EXPECT_EQ(group_in(plan_for(job, world, volcano)), Json()) << "as it should be while they wait";
   world.data = samples(2, 90);
@@ -292,7 +292,7 @@ TEST(JobGate, TheyAreLiftedInAnyCaseWhenTheTimeIsUp) {
   const auto late = *pods[0].meta.created + seconds{600};
   EXPECT_TRUE(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late - seconds{1})).empty());
   const auto said = plan_for(job, with(samples(2, 5), pods), {}, late);
-  ASSERT_TRUE(said.status_first) << "said before it is done, whoever is killed in between";
+  ASSERT_TRUE(stores_first(said)) << "said before it is done, whoever is killed in between";
   EXPECT_TRUE(said.waves.empty());
   job.status = *said.status;
   EXPECT_EQ(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late)).size(), 4u);
@@ -306,7 +306,7 @@ TEST(JobGate, TheyAreNotLiftedBeforeTheFirstSyncWhenTheTimeIsUp) {
   data.set->status.phase = "SyncFailed";
   const auto plan = plan_for(job, with(data, pods), {}, late);
   EXPECT_TRUE(plan.waves.empty());
-  EXPECT_TRUE(plan.again_at);
+  EXPECT_TRUE(plan.requeue_after);
   ASSERT_TRUE(plan.status);
   EXPECT_EQ(reason(*plan.status), "SampleSetNotSynced");
   EXPECT_EQ(api::find_condition(plan.status->conditions, "DataWarm"), nullptr);
@@ -322,7 +322,7 @@ TEST(JobGate, AJobOnPartitionsThatAreAsWarmAsTheyCanBeIsStartedAndSaysWhatTheyLa
   EXPECT_TRUE(only<Patch>(plan_for(job, with(data, pods))).empty());
   for (auto& one : data.set->status.partitions) one.uncached_reason = api::uncached::kNoRoom;
   const auto said = plan_for(job, with(data, pods));
-  ASSERT_TRUE(said.status_first) << "said before it is done, whoever is killed in between";
+  ASSERT_TRUE(stores_first(said)) << "said before it is done, whoever is killed in between";
   const auto* lacks = api::find_condition(said.status->conditions, "DataWarm");
   ASSERT_TRUE(lacks);
   EXPECT_EQ(lacks->status + " " + lacks->reason, "False NoRoom");

@@ -187,7 +187,7 @@ TEST(Tasks, OtherNumbersBeginTheJobAnew) {
   auto job = job_with(kTwoDevices);
   job.status.phase = "Running";
   const auto world = published(job, pods_of_tasks(job, running));
-  EXPECT_FALSE(plan_for(job, world).status_first);
+  EXPECT_FALSE(stores_first(plan_for(job, world)));
   job.spec.tasks[1].replicas = 3;
   EXPECT_EQ(plan_for(job, world).status->epoch, 1);
   job.spec.tasks[1].replicas = 2;
