@@ -9,7 +9,7 @@
 #include "base/version.h"
 #include "controllers/loop/signals.h"
 #include "controllers/operator/add_controllers.h"
-#include "controllers/paddle_job/elastic.h"
+#include "controllers/paddle_job/spec/elastic.h"
 #include "kube/client/client.h"
 #include "kube/client/load_config.h"
 #include "kube/leader/pod_identity.h"
@@ -55,7 +55,7 @@ controllers::OperatorOptions options_of(const programs::OperatorFlags& flags,
       variable("JUICEFS_RUNTIME_IMAGE", std::string("paddle-cache-juicefs:v") + kVersion);
   options.runtime.operator_namespace = own_namespace(environment);
   // Without the flag, the Service `paddle-elastic-etcd` beside the operator.
-  options.etcd_server = controllers::etcd_server_of(
+  options.etcd_server = controllers::paddle_job::etcd_server_of(
       options.etcd_server, std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_HOST"),
       std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_PORT"));
   options.ipv6 = environment.service_host.find(':') != std::string::npos;

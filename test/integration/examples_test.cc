@@ -19,7 +19,8 @@ namespace paddle {
 namespace {
 
 using api::Json;
-using controllers::Create;
+namespace paddle_job = controllers::paddle_job;
+using paddle_job::Create;
 
 std::vector<cli::Document> examples() {
   std::vector<cli::Document> all;
@@ -77,11 +78,11 @@ TEST(Examples, AreValidAndCauseNoWarnings) {
 }
 
 // The objects that a plan makes for a job in an empty cluster, by kind, once status is stored.
-std::map<std::string, int> made_for(api::PaddleJob job, const controllers::World& world,
-                                    const controllers::Setting& setting) {
+std::map<std::string, int> made_for(api::PaddleJob job, const paddle_job::World& world,
+                                    const paddle_job::Config& config) {
   std::map<std::string, int> made;
   for (int round = 0; round < 3 && made.empty(); ++round) {
-    const auto plan = controllers::desired(job, world, WallTime{}, setting);
+    const auto plan = paddle_job::desired(job, world, config, WallTime{});
     if (plan.status) job.status = *plan.status;
     for (const auto& wave : plan.waves) {
       for (const auto& action : wave) {
@@ -104,14 +105,14 @@ int pods_of(const api::PaddleJob& job) {
 }
 
 TEST(Examples, AreStartedCompletely) {
-  const controllers::Setting setting{.etcd = {"http://e:2379"}};
+  const paddle_job::Config config{.etcd = {"http://e:2379"}};
   for (const auto& [name, job] : jobs()) {
-    controllers::World world{.confirmed = true};
+    paddle_job::World world{.confirmed = true};
     if (job.spec.sample_set) {
       world.data.set = api::SampleSet{};
       world.data.set->meta.key = {"paddle-system", job.spec.sample_set->name};
     }
-    const auto made = made_for(job, world, setting);
+    const auto made = made_for(job, world, config);
     EXPECT_EQ(made.contains("Pod") ? made.at("Pod") : 0, pods_of(job)) << name;
     const bool by_name = job.spec.intranet == "Service";
     EXPECT_EQ(made.contains("Service") ? made.at("Service") : 0, by_name ? pods_of(job) : 0)
@@ -120,11 +121,11 @@ TEST(Examples, AreStartedCompletely) {
 }
 
 TEST(Examples, TheVolcanoExampleWaitsForItsGroup) {
-  const controllers::Setting setting{.scheduling = "volcano"};
-  controllers::World world{.confirmed = true};
+  const paddle_job::Config config{.scheduling = "volcano"};
+  paddle_job::World world{.confirmed = true};
   const auto job = jobs().at("wide-ande-deep-volcano");
-  EXPECT_EQ(made_for(job, world, setting), (std::map<std::string, int>{{"PodGroup", 1}}));
-  const Json group = *controllers::pod_group_for(job);
+  EXPECT_EQ(made_for(job, world, config), (std::map<std::string, int>{{"PodGroup", 1}}));
+  const Json group = *paddle_job::pod_group_for(job);
   EXPECT_EQ(group["spec"]["minMember"], 4);
   EXPECT_EQ(group["spec"]["minResources"]["cpu"], "1");
 }

@@ -97,10 +97,10 @@ class PaddleJobFaults : public ControlPlaneTest {
     auto manager = controllers::Manager::make(
         failing, {.metrics_address = "0", .health_address = "0"}, metrics);
     ASSERT_TRUE(manager);
-    ASSERT_TRUE((*manager)->add({.name = controllers::kPaddleJobController, .workers = 4},
+    ASSERT_TRUE((*manager)->add({.name = controllers::paddle_job::kControllerName, .workers = 4},
                                 [&](const controllers::ControllerContext& around) {
-                                  return controllers::make_paddle_job_reconciler(around, {},
-                                                                                 system_clock());
+                                  return controllers::paddle_job::make_reconciler(around, {},
+                                                                                  system_clock());
                                 }));
     FakeKubelet kubelet(*client, "default", ends, 20ms);
     std::jthread running([&](std::stop_token stop) { EXPECT_TRUE((*manager)->run(stop)); });

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "api/json/look.h"
-#include "controllers/paddle_job/parts.h"
-#include "controllers/paddle_job/pods.h"
-#include "controllers/paddle_job/rendezvous.h"
+#include "controllers/paddle_job/objects/peer_config_map.h"
+#include "controllers/paddle_job/objects/pod.h"
+#include "controllers/paddle_job/spec/replica_group.h"
 #include "test/support/components.h"
 #include "test/support/eventually.h"
 #include "test/support/keeper.h"
@@ -23,7 +23,8 @@ namespace paddle {
 namespace {
 
 using api::Json;
-using controllers::RoleKind;
+namespace paddle_job = controllers::paddle_job;
+using paddle_job::RoleKind;
 using std::chrono::seconds;
 
 constexpr seconds kLong{240};  // a guard, not an expectation
@@ -76,13 +77,13 @@ class Training : public testing::Test {
                                            {"PYTHONUNBUFFERED", "1"},
                                            {"OMP_NUM_THREADS", "1"}};
     if (container.contains("envFrom")) {
-      controllers::Addresses addresses;
-      for (const auto& part : controllers::parts_of(job.spec)) {
-        for (int i = 0; i < part.replicas; ++i) {
-          addresses[part.name].push_back(address(part.kind, i));
+      paddle_job::Addresses addresses;
+      for (const auto& group : paddle_job::replica_groups(job.spec)) {
+        for (int i = 0; i < group.replicas; ++i) {
+          addresses[group.name].push_back(address(group.kind, i));
         }
       }
-      for (const auto& [name, value] : controllers::rendezvous_data(job, addresses)) {
+      for (const auto& [name, value] : paddle_job::peer_data(job, addresses)) {
         all[name] = value;
       }
     }
@@ -98,9 +99,9 @@ class Training : public testing::Test {
   std::string log(const std::string& name) const { return keeper_->directory() + "/" + name; }
 
   void start(const api::PaddleJob& job, RoleKind kind, int index) {
-    for (const auto& part : controllers::parts_of(job.spec)) {
-      if (part.kind != kind) continue;
-      const Json pod = controllers::pod_for(job, part, index, {}, setting_);
+    for (const auto& group : paddle_job::replica_groups(job.spec)) {
+      if (group.kind != kind) continue;
+      const Json pod = paddle_job::pod_for(job, group, index, {}, config_);
       const Json& container = pod["spec"]["containers"][0];
       const std::string name = pod["metadata"]["name"];
       auto argv = container["command"].get<std::vector<std::string>>();
@@ -153,7 +154,7 @@ class Training : public testing::Test {
   bool comes_to(const api::PaddleJob& job, const std::string& name, int ranks) {
     const auto there = [&] {
       for (int i = 0; i < job.spec.worker->replicas; ++i) {
-        const auto seen = ended(controllers::pod_name(job, RoleKind::kWorker, i));
+        const auto seen = ended(paddle_job::pod_name(job, RoleKind::kWorker, i));
         if (seen && *seen != test::Exit{} && i != stopped_) start(job, RoleKind::kWorker, i);
       }
       return api::look_integer(last(name, "step"), "ranks") == ranks;
@@ -171,7 +172,7 @@ class Training : public testing::Test {
 
   std::unique_ptr<test::Keeper> keeper_;
   std::string packages_;
-  controllers::Setting setting_;
+  paddle_job::Config config_;
   std::map<std::string, std::string> extra_;
   std::map<std::string, pid_t> running_;
   int stopped_ = -1;  // the worker that is not to be started again
@@ -224,7 +225,7 @@ TEST_F(Training, AnElasticJobGrowsAndShrinksWhileItTrains) {
        .env = test::clean_environment(keeper_->directory()),
        .directory = keeper_->directory(),
        .log = log("etcd")}));
-  setting_.etcd = {url};
+  config_.etcd = {url};
   extra_ = {{"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python"},  // etcd3 with protobuf 4
             {"PADDLE_ELASTIC_TIMEOUT", "12"}};                     // a minute is long for a test
   auto job = job_of(

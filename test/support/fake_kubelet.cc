@@ -6,14 +6,15 @@
 #include "api/core/pod.h"
 #include "api/json/look.h"
 #include "base/clock.h"
+#include "controllers/paddle_job/decide/pod_facts.h"
 #include "controllers/paddle_job/names.h"
-#include "controllers/paddle_job/pod_facts.h"
 
 namespace paddle::test {
 namespace {
 
-using controllers::epoch_of;
+namespace paddle_job = controllers::paddle_job;
 using kube::Json;
+using paddle_job::epoch_of;
 namespace kinds = kube::resources;
 
 Json container(const char* state, const Json& detail) {
@@ -64,9 +65,9 @@ void FakeKubelet::tend(const Json& object) {
     return set(pod.meta,
                {{"phase", "Pending"}, {"podIP", ip}, {"podIPs", Json::array({Json{{"ip", ip}}})}});
   }
-  if (controllers::ended(pod)) return;
+  if (paddle_job::ended(pod)) return;
   if (pod.phase == api::PodPhase::kPending) {
-    const auto said = pod.meta.annotations.find(controllers::kReleaseAnnotation);
+    const auto said = pod.meta.annotations.find(paddle_job::kReleaseAnnotation);
     const std::string awaited = std::to_string(epoch_of(pod.meta)) + "/" + pod.ip;
     const bool coordinated = !api::look(object, "/spec/initContainers").is_null();
     if (coordinated && (said == pod.meta.annotations.end() || said->second != awaited)) return;

@@ -37,4 +37,16 @@ const Json& look_list(const Json& object, const char* path) {
   return value.is_array() ? value : kNone;
 }
 
+Json& list_in(Json& object, const char* key) {
+  Json& list = object[key];
+  if (!list.is_array()) list = Json::array();
+  return list;
+}
+
+Json& object_in(Json& object, const char* key) {
+  Json& inner = object[key];
+  if (!inner.is_object()) inner = Json::object();
+  return inner;
+}
+
 }  // namespace paddle::api

@@ -19,4 +19,8 @@ bool look_flag(const Json& object, const char* path);
 std::int64_t look_integer(const Json& object, const char* path, std::int64_t otherwise = 0);
 const Json& look_list(const Json& object, const char* path);  // an empty list when absent
 
+// The list or the object under `key`, for changes: made empty when it is absent or of another kind.
+Json& list_in(Json& object, const char* key);
+Json& object_in(Json& object, const char* key);
+
 }  // namespace paddle::api

@@ -16,23 +16,24 @@ namespace {
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
-  PaddleJobOptions wanted{
+  paddle_job::Options wanted{
       .ns = options.ns,
-      .setting = {.scheduling = options.scheduling,
-                  .init_image = options.init_image,
-                  .etcd = endpoints,
-                  .host_ports = {options.port_range.first, options.port_range.second},
-                  .ipv6 = options.ipv6,
-                  .one_machine = options.one_machine}};
+      .config = {.scheduling = options.scheduling,
+                 .init_image = options.init_image,
+                 .etcd = endpoints,
+                 .host_ports = {options.port_range.first, options.port_range.second},
+                 .ipv6 = options.ipv6,
+                 .one_machine = options.one_machine}};
   if (!endpoints.empty()) {
     wanted.etcd =
         std::make_shared<etcd::Client>(etcd::ClientOptions{.endpoints = endpoints}, clock);
   }
-  return manager.add(
-      {.name = kPaddleJobController, .lease = kPaddleJobLease, .workers = options.workers},
-      [&](const ControllerContext& around) {
-        return make_paddle_job_reconciler(around, wanted, clock);
-      });
+  return manager.add({.name = paddle_job::kControllerName,
+                      .lease = paddle_job::kLeaseName,
+                      .workers = options.workers},
+                     [&](const ControllerContext& around) {
+                       return paddle_job::make_reconciler(around, wanted, clock);
+                     });
 }
 
 engine::ManifestBuilders engines() {

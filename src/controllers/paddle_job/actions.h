@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plan for one PaddleJob is made of. Values: the reconciler carries them out.
+// What the plan for one PaddleJob consists of: actions, queries and a status. Values; execute/
+// executes the actions, observe/ answers the queries.
 //
-// Every create has a name that follows from the job, every delete and patch names the uid it means:
-// a late or repeated action is harmless.
+// Every created object has a name that follows from the job, every delete and patch carries the uid
+// of the object that it is meant for: a late or repeated action does no harm.
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,81 +17,103 @@
 #include "api/core/meta.h"
 #include "api/json/json.h"
 #include "api/paddle_job.h"
-#include "base/clock.h"
+#include "controllers/plan/plan.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
-enum class Child { kPod, kService, kConfigMap, kPodGroup };
+// The kinds of objects that a job owns.
+enum class OwnedKind { kPod, kService, kConfigMap, kPodGroup };
 
 struct Create {
-  Child child = Child::kPod;
+  OwnedKind kind = OwnedKind::kPod;
   api::ObjectKey key{};
   api::Opaque manifest{};
   bool operator==(const Create&) const = default;
 };
 struct Delete {
-  Child child = Child::kPod;
+  OwnedKind kind = OwnedKind::kPod;
   api::ObjectKey key{};
   std::string uid{};
-  bool at_once = false;  // without waiting for a kubelet that is not heard of any more
+  bool force = false;  // grace period 0: the kubelet that should confirm the end does not respond
   bool operator==(const Delete&) const = default;
 };
-// The whole ConfigMap in place of the version that its manifest names.
+// Replaces the ConfigMap of the resourceVersion that the manifest names.
 struct Replace {
   api::ObjectKey key{};
   api::Opaque manifest{};
   bool operator==(const Replace&) const = default;
 };
-// Lets the pod's coordinator go on.
-struct Release {
+// Sets the release annotation, on which the pod's coordinator waits.
+struct ReleasePod {
   api::ObjectKey key{};
   std::string uid{};
   std::string value{};
   std::string stamp{};
-  bool operator==(const Release&) const = default;
+  bool operator==(const ReleasePod&) const = default;
 };
 struct Patch {
-  Child child = Child::kPod;
+  OwnedKind kind = OwnedKind::kPod;
   api::ObjectKey key{};
   api::Opaque body{};
-  bool as_operations = false;  // RFC 6902; else RFC 7386
+  bool json_patch = false;  // RFC 6902; otherwise a merge patch (RFC 7386)
   bool operator==(const Patch&) const = default;
 };
-// Older operators put one on; we need none.
-struct DropFinalizer {
-  bool operator==(const DropFinalizer&) const = default;
+// Removes the finalizer that older operators added to the job.
+struct RemoveFinalizer {
+  bool operator==(const RemoveFinalizer&) const = default;
 };
-// Its time to live has passed.
+// Deletes the job: its ttlSecondsAfterFinished has passed.
 struct DeleteJob {
   bool operator==(const DeleteJob&) const = default;
 };
 
-using Action = std::variant<Create, Delete, Replace, Release, Patch, DropFinalizer, DeleteJob>;
-// May be carried out all at once.
-using Wave = std::vector<Action>;
+// The keys of an elastic job in etcd (spec/elastic.h). A failed request does not end the pass: the
+// next plan is made without etcd, and the pass returns the error at its end.
 
-struct Plan {
-  // What the status should say, when it says something else.
-  std::optional<api::PaddleJobStatus> status{};
-  // Nothing may be done before the status is stored; there are no waves then.
-  bool status_first = false;
-  bool status_is_news = false;    // otherwise it can wait a little
-  bool status_gives_way = false;  // news, but to nobody before jobs that wait for their pods
-  bool status_remembers = false;  // what only a pod shows, which may go: it waits a moment at most
-  std::vector<Wave> waves{};      // one after the other; the status comes after them
-
-  // Look again at this time even if nothing changes.
-  std::optional<WallTime> again_at{};
-
-  // Questions. A plan that asks has done nothing yet: it is made again with the answers.
-  bool confirm = false;               // are the pods really not there? (World::confirmed)
-  std::set<std::string> ask_about{};  // nodes (World::nodes)
-
-  bool clean_etcd = false;  // elastic, nobody trains yet: first what others left there has to go
-  bool keep_np = false;     // elastic: etcd should say how many trainers there are
-  bool forget_np = false;   // the job has ended: etcd should say nothing of it
-
-  bool operator==(const Plan&) const = default;
+// Stores the number of trainers, if the key still has this revision (0: does not exist).
+struct WriteElasticReplicas {
+  std::string value{};
+  std::int64_t revision = 0;
+  std::optional<EmitEvent> event{};  // emitted when the value has been stored
+  bool operator==(const WriteElasticReplicas&) const = default;
+};
+// Before the first pods: removes what an earlier job of the same name may have left.
+struct CleanElasticState {
+  bool operator==(const CleanElasticState&) const = default;
+};
+// After the end of the job: removes its keys; a failure is only logged.
+struct ForgetElasticState {
+  bool operator==(const ForgetElasticState&) const = default;
 };
 
-}  // namespace paddle::controllers
+using Action = std::variant<Create, Delete, Replace, ReleasePod, Patch, RemoveFinalizer, DeleteJob,
+                            WriteElasticReplicas, CleanElasticState, ForgetElasticState>;
+
+// Reads that must happen before a plan may be executed; the plan is made again with the answers.
+
+// When did this node last renew its lease? Answer: World::node_leases.
+struct ReadNodeLease {
+  std::string node{};
+  bool operator==(const ReadNodeLease&) const = default;
+};
+// Read the job and its pods from the API server, not from the informers. Answer: World::pods and
+// World::confirmed.
+struct ConfirmPods {
+  bool operator==(const ConfirmPods&) const = default;
+};
+// Read the number of trainers in etcd. Answer: World::elastic.replicas.
+struct ReadElasticReplicas {
+  bool operator==(const ReadElasticReplicas&) const = default;
+};
+
+using Query = std::variant<ReadNodeLease, ConfirmPods, ReadElasticReplicas>;
+
+// After its waves, and after its status when `requeue_after` is 0, a plan is made again in the same
+// pass: the status that is written last shows what the actions changed.
+struct Plan : PlanOf<Action, api::PaddleJobStatus> {
+  std::vector<Query> queries{};  // when there are any, nothing of the plan is executed
+  bool operator==(const Plan&) const = default;
+};
+using Wave = Plan::Wave;
+
+}  // namespace paddle::controllers::paddle_job

@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names, labels, annotations and numbers that users, kubectl and Paddle itself see. They are
-// the contract of the public operator: change one and somebody's script breaks.
+// Names, labels, annotations and ports that users, kubectl and Paddle see, and the owner reference
+// of the objects that the controller creates. They are the contract of the public operator:
+// existing scripts depend on every one of them.
 
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string>
-
+#include "api/core/meta.h"
 #include "api/paddle_job.h"
 
-namespace paddle::controllers {
-
-// What the pods of a part are for.
-enum class RoleKind { kPs, kWorker, kHeter, kDriver };
-// The roles of a spec, in the order in which ranks, lists and starts go. (Only tasks drive.)
-inline constexpr std::array kRoles{RoleKind::kPs, RoleKind::kWorker, RoleKind::kHeter};
-
-std::string to_string(RoleKind kind);  // ps, worker, heter, driver
-std::optional<api::RoleStatus>& status_of(api::PaddleJobStatus& status, RoleKind role);
-std::string pod_name(const api::PaddleJob& job, RoleKind role, int index);
+namespace paddle::controllers::paddle_job {
 
 inline constexpr const char* kFinalizer = "finalizers.paddlepaddle.org";
 inline constexpr const char* kResNameLabel = "paddle-res-name";
 inline constexpr const char* kResTypeLabel = "paddle-res-type";
 inline constexpr const char* kJobNameLabel = "batch.paddlepaddle.org/job-name";
 inline constexpr const char* kResourceAnnotation = "paddle-resource";
-// Of tasks besides, as in the heter branch of the Go operator.
+// Tasks have these in addition, as in the heter branch of the Go operator.
 inline constexpr const char* kPodKeyLabel = "paddle-pod-key";
 inline constexpr const char* kTaskName = "paddle-task-name";  // label and annotation
-// Written by the operator when the pod may start; "<epoch>/<pod address>", so that a pod that comes
-// back under another address waits again.
+// Set by the operator when the pod may start: "<epoch>/<pod address>". A pod that returns with
+// another address therefore waits again.
 inline constexpr const char* kReleaseAnnotation = "batch.paddlepaddle.org/release";
-// Beside it: when, and how often (release_stamp.h).
+// When it was set, and how often (decide/start_barrier.h).
 inline constexpr const char* kReleasedAtAnnotation = "batch.paddlepaddle.org/released-at";
-// On pods and on the ConfigMap: the restart of the job that they belong to; none means 0.
+// On pods and on the ConfigMap: the epoch (restart count) of the job; absent means 0.
 inline constexpr const char* kEpochAnnotation = "batch.paddlepaddle.org/epoch";
-// On the ConfigMap: what of the spec it was made from (rendezvous.h).
+// On the ConfigMap: the part of the spec that it was built from (objects/peer_config_map.h).
 inline constexpr const char* kShapeAnnotation = "batch.paddlepaddle.org/shape";
 inline constexpr const char* kCoordinator = "coord-paddle";
 
@@ -45,4 +34,20 @@ inline constexpr int kFirstPort = 36000;
 inline constexpr int kPortsPerJob = 20;
 inline constexpr int kGlooOffset = 18;
 
-}  // namespace paddle::controllers
+// On every object that is created for a job: the garbage collector deletes it with the job.
+inline api::OwnerReference owner_reference(const api::PaddleJob& job) {
+  return {.api_version = api::PaddleJob::kApiVersion,
+          .kind = api::PaddleJob::kKind,
+          .name = job.meta.key.name,
+          .uid = job.meta.uid,
+          .controller = true,
+          .block_owner_deletion = true};
+}
+
+// Whether this very job, by uid, controls the object.
+inline bool belongs_to(const api::Meta& object, const api::PaddleJob& job) {
+  const auto* owner = object.controller();
+  return owner && owner->uid == job.meta.uid;
+}
+
+}  // namespace paddle::controllers::paddle_job

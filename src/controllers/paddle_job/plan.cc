@@ -3,191 +3,254 @@
 
 #include <algorithm>
 
-#include "controllers/paddle_job/active_time.h"
-#include "controllers/paddle_job/creation.h"
-#include "controllers/paddle_job/finishing.h"
-#include "controllers/paddle_job/holds.h"
-#include "controllers/paddle_job/objections.h"
-#include "controllers/paddle_job/pod_facts.h"
-#include "controllers/paddle_job/progress.h"
-#include "controllers/paddle_job/pruning.h"
-#include "controllers/paddle_job/release.h"
-#include "controllers/paddle_job/soonest.h"
+#include "api/phases.h"
+#include "controllers/paddle_job/decide/cleanup.h"
+#include "controllers/paddle_job/decide/owned_objects.h"
+#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/preconditions.h"
+#include "controllers/paddle_job/decide/start_barrier.h"
+#include "controllers/paddle_job/decide/status.h"
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/reasons.h"
+#include "controllers/paddle_job/spec/deadlines.h"
+#include "controllers/paddle_job/spec/validation.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 namespace {
 
-constexpr std::chrono::seconds kAskForPorts{10};
+using namespace std::chrono_literals;
+namespace phase = api::paddle_job_phase;
 
-void add_wave(Plan& plan, Wave wave) {
-  if (!wave.empty()) plan.waves.push_back(std::move(wave));
+constexpr auto kPortInterval = 10s;
+// A time of a plan is never 0, which means at once, and never beyond what the queue can count.
+constexpr auto kShortestRequeue = 10ms;
+constexpr auto kLongestRequeue = 24h;
+
+void requeue_at(Plan& plan, const std::optional<WallTime>& due, WallTime now) {
+  if (!due) return;
+  plan.requeue_within(
+      std::clamp<std::chrono::microseconds>(*due - now, kShortestRequeue, kLongestRequeue));
 }
 
-void say(const api::PaddleJob& job, api::PaddleJobStatus status, Plan& plan) {
+void set_status(Plan& plan, const api::PaddleJob& job, api::PaddleJobStatus status,
+                const World& world) {
   if (status == job.status) return;
-  plan.status_is_news = is_news(job.status, status);
-  // An elastic job without a status is, to operators of before, one whose etcd is not clean.
-  plan.status_remembers = successes_in(job.status) != successes_in(status);
-  plan.status_gives_way = plan.status_is_news && !plan.status_remembers && !job.spec.elastic &&
-                          only_on_its_way(job.status, status);
+  plan.status_delay = status_delay(job, status, world);
   plan.status = std::move(status);
 }
 
-// Stored first; whatever follows from it is the next plan's.
-Plan only(api::PaddleJobStatus status) {
-  return {.status = std::move(status), .status_first = true, .status_is_news = true};
+// Stored first; what follows from it is the next plan's.
+Plan store_first(api::PaddleJobStatus status) {
+  Plan plan;
+  plan.status = std::move(status);
+  plan.requeue_after = 0ns;
+  return plan;
+}
+
+void read_leases(Plan& plan, const std::set<std::string>& nodes) {
+  for (const std::string& node : nodes) plan.queries.emplace_back(ReadNodeLease{node});
 }
 
 bool has_old_finalizer(const api::PaddleJob& job) {
   return std::ranges::find(job.meta.finalizers, kFinalizer) != job.meta.finalizers.end();
 }
 
-Plan for_deleted(const api::PaddleJob& job) {  // owner references collect the children
+// The garbage collector deletes the objects of the job.
+Plan plan_deleted(const api::PaddleJob& job, const World& world) {
   Plan plan;
-  if (has_old_finalizer(job)) add_wave(plan, {DropFinalizer{}});
+  if (has_old_finalizer(job)) plan.add(RemoveFinalizer{});
   api::PaddleJobStatus status = job.status;
-  status.phase = "Terminating";
-  say(job, std::move(status), plan);
+  status.phase = phase::kTerminating;
+  set_status(plan, job, std::move(status), world);
   return plan;
 }
 
-Plan for_suspended(const api::PaddleJob& job, const Sight& sight, WallTime now,
-                   const Setting& setting) {
-  api::PaddleJobStatus status = observe(job, sight, now, setting);
-  const bool anything = !sight.world.pods.empty() || has_begun(job, sight.roster, sight.world);
-  if (anything && job.status.phase != "Suspended") {
-    return only(next_epoch(std::move(status), {.cause = Cause::kSpec}, now));
+Plan plan_suspended(const api::PaddleJob& job, const PlanContext& context, WallTime now,
+                    const Config& config) {
+  api::PaddleJobStatus status = current_status(job, context, now, config);
+  const bool has_objects =
+      !context.world.pods.empty() || has_begun(job, context.slots, context.world);
+  if (has_objects && job.status.phase != phase::kSuspended) {
+    return store_first(next_epoch(std::move(status), {.cause = Cause::kSpec}, now));
   }
   Plan plan;
-  say(job, std::move(status), plan);
-  Pruned pruned = prune(job, sight, now, setting);
-  for (const api::Pod* pod : all_seated(sight.roster)) {
+  set_status(plan, job, std::move(status), context.world);
+  PruneResult pruned = prune(job, context, now, config);
+  for (const api::Pod* pod : assigned_pods(context.slots)) {
     if (!pod->meta.deleting()) pruned.wave.push_back(delete_pod(*pod));
   }
-  // Volcano would go on keeping room for the gang.
-  if (auto group = delete_pod_group(job, sight.world)) pruned.wave.push_back(std::move(*group));
-  add_wave(plan, std::move(pruned.wave));
-  plan.ask_about = std::move(pruned.ask_about);
-  soonest(plan.again_at, pruned.again_at);
+  // Otherwise Volcano would keep resources reserved for the gang.
+  if (auto group = delete_pod_group(job, context.world)) pruned.wave.push_back(std::move(*group));
+  plan.add(std::move(pruned.wave));
+  read_leases(plan, pruned.unread_leases);
+  requeue_at(plan, pruned.due, now);
   return plan;
 }
 
-BlockReason waits_for_clean_etcd() {
-  return {"EtcdUnavailable",
-          "waiting until what a job of this name may have left in etcd is removed"};
-}
-
-// A block of ports of the nodes, remembered before any pod is made.
-std::optional<Plan> take_ports(const api::PaddleJob& job, Sight& sight, WallTime now,
-                               const Setting& setting) {
-  if (!on_host_network(job.spec) || remembered_port(job) > 0) return std::nullopt;
-  const auto port = choose_ports(job.meta.uid, setting.host_ports, sight.world.ports_taken);
-  Plan plan;
+// A block of host ports, stored before any pod is created.
+std::optional<Plan> plan_host_ports(const api::PaddleJob& job, PlanContext& context, WallTime now,
+                                    const Config& config) {
+  if (!uses_host_network(job.spec) || stored_port(job) > 0) return std::nullopt;
+  const auto port = choose_ports(job.meta.uid, config.host_ports, context.world.ports_taken);
   if (!port) {
-    sight.held = BlockReason{"NoFreePorts", port.error().message};
-    plan.again_at = now + kAskForPorts;
-    say(job, observe(job, sight, now, setting), plan);
+    Plan plan;
+    context.blocked = BlockReason{reasons::kNoFreePorts, port.error().message};
+    plan.requeue_after = kPortInterval;
+    set_status(plan, job, current_status(job, context, now, config), context.world);
     return plan;
   }
   api::PaddleJob with_port = job;
   with_port.status.port = *port;
-  return only(observe(with_port, sight, now, setting));
+  return store_first(current_status(with_port, context, now, config));
 }
 
-Plan for_running(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting& setting) {
+BlockReason etcd_not_clean() {
+  return {reasons::kEtcdUnavailable,
+          "waiting until what a job of this name may have left in etcd is removed"};
+}
+
+// The number of trainers in etcd: read once per pass, written when it differs.
+void sync_elastic_replicas(Plan& plan, const api::PaddleJob& job, const ElasticState& elastic) {
+  if (!elastic.reachable) return;
+  if (!elastic.replicas) {
+    if (plan.queries.empty()) plan.queries.emplace_back(ReadElasticReplicas{});
+    return;
+  }
+  const auto value = np_to_write(job.spec, elastic.replicas->value);
+  if (!value || !elastic.replicas->revision) return;
+  WriteElasticReplicas write{.value = *value, .revision = *elastic.replicas->revision};
+  if (!job.status.phase.empty() && elastic.leftovers != ElasticState::Leftovers::kRemoved) {
+    write.event = EmitEvent{false, reasons::kScaled, "scaled replicas to " + *value};
+  }
+  plan.waves.insert(plan.waves.begin(), Wave{std::move(write)});
+}
+
+// Before the first pod of an elastic job: the keys of an earlier job of this name have to go.
+bool must_clean_etcd(const PlanContext& context) {
+  const bool no_pods = empty_slots(context.slots) == slot_count(context.slots);
+  return no_pods && context.world.elastic.leftovers == ElasticState::Leftovers::kPossible;
+}
+
+Plan plan_running(const api::PaddleJob& job, PlanContext& context, WallTime now,
+                  const Config& config) {
   Plan plan;
-  plan.keep_np = is_elastic(job.spec, setting.etcd);
-  soonest(plan.again_at, deadline_of(job, now));
-  soonest(plan.again_at, sight.verdict.again_at);
-  plan.ask_about = sight.verdict.ask_about;
+  const bool elastic = is_elastic(job.spec, config.etcd);
+  bool clean_etcd = false;
+  requeue_at(plan, deadline_of(job, now), now);
+  requeue_at(plan, context.decision.due, now);
 
-  Pruned pruned = prune(job, sight, now, setting);
-  plan.ask_about.merge(pruned.ask_about);
-  soonest(plan.again_at, pruned.again_at);
-  add_wave(plan, std::move(pruned.wave));
+  PruneResult pruned = prune(job, context, now, config);
+  pruned.unread_leases.insert(context.decision.unread_leases.begin(),
+                              context.decision.unread_leases.end());
+  read_leases(plan, pruned.unread_leases);
+  requeue_at(plan, pruned.due, now);
+  plan.add(std::move(pruned.wave));
 
-  Held held = what_holds(job, sight, now, setting);
-  sight.held = held.why;
-  sight.cold = held.cold;
-  // Said before it is done: afterwards no pod shows it any more.
-  if (held.cold && !api::find_condition(job.status.conditions, "DataWarm")) {
-    return only(observe(job, sight, now, setting));
+  Preconditions checked = check_preconditions(job, context, now, config);
+  context.blocked = checked.blocked;
+  context.cold = checked.cold;
+  // Stored before the gates are removed: afterwards no pod shows it.
+  if (checked.cold && !api::find_condition(job.status.conditions, condition_type::kDataWarm)) {
+    return store_first(current_status(job, context, now, config));
   }
-  soonest(plan.again_at, held.again_at);
-  add_wave(plan, std::move(held.wave));
-  if (const auto resumes = resumes_at(job); resumes && now < *resumes) {
-    sight.pausing = true;
-    soonest(plan.again_at, resumes);
+  requeue_at(plan, checked.due, now);
+  plan.add(std::move(checked.wave));
+  if (const auto due = restart_due(job); due && now < *due) {
+    context.in_backoff = true;
+    requeue_at(plan, due, now);
   }
-  if (held.may_create && !sight.pausing) {
-    Wave missing = create_missing(job, sight, setting);
-    plan.confirm = !missing.empty() && needs_confirmation(job, sight);
-    const bool nobody = empty_seats(sight.roster) == seats(sight.roster);
-    plan.clean_etcd = plan.keep_np && !missing.empty() && nobody && !sight.world.etcd_is_clean;
-    if (plan.clean_etcd) {
-      sight.held = waits_for_clean_etcd();
+  if (checked.may_create && !context.in_backoff) {
+    Wave missing = create_missing(job, context, config);
+    const bool confirm = !missing.empty() && needs_confirmation(job, context);
+    if (confirm && plan.queries.empty()) plan.queries.emplace_back(ConfirmPods{});
+    clean_etcd = elastic && !missing.empty() && must_clean_etcd(context);
+    if (clean_etcd) {
+      context.blocked = etcd_not_clean();
     } else {
-      add_wave(plan, std::move(missing));
+      plan.add(std::move(missing));
     }
   }
-  Released released = release(job, sight, now, setting);
-  soonest(plan.again_at, released.again_at);
-  for (Wave& wave : released.waves) add_wave(plan, std::move(wave));
-  say(job, observe(job, sight, now, setting), plan);
+  BarrierActions released = release_pods(job, context, now, config);
+  requeue_at(plan, released.due, now);
+  for (Wave& wave : released.waves) plan.add(std::move(wave));
+
+  if (clean_etcd && context.world.elastic.reachable) {
+    plan.waves = {Wave{CleanElasticState{}}};  // the rest is the next plan's
+  } else if (elastic && !clean_etcd) {
+    sync_elastic_replicas(plan, job, context.world.elastic);
+  }
+  set_status(plan, job, current_status(job, context, now, config), context.world);
   return plan;
 }
 
-Plan decide(const api::PaddleJob& job, Sight& sight, WallTime now, const Setting& setting) {
+Plan plan_finished(const api::PaddleJob& job, const PlanContext& context, WallTime now,
+                   const Config& config) {
   Plan plan;
-  if (finished(job.status.phase)) {
-    plan = for_finished(job, sight, now);
-    say(job, observe(job, sight, now, setting), plan);
-  } else if (job.spec.suspend && !work_done(sight.roster)) {
-    plan = for_suspended(job, sight, now, setting);
-  } else if (const auto objection = objection_to(job)) {
-    sight.held = objection;
-    say(job, observe(job, sight, now, setting), plan);
-  } else if (auto taken = take_ports(job, sight, now, setting)) {
-    plan = std::move(*taken);
-  } else {
-    sight.verdict = judge(job, sight.roster, sight.world, now, setting);
-    if (sight.verdict.fate == Fate::kGoesOn && sight.roster.only_we_know) {
-      plan = only(observe(job, sight, now, setting));
-    } else if (sight.verdict.fate == Fate::kGoesOn) {
-      plan = for_running(job, sight, now, setting);
-    } else {
-      auto status = observe(job, sight, now, setting);
-      if (sight.verdict.fate == Fate::kBeginsAnew) {
-        status = next_epoch(std::move(status), sight.verdict, now);
-      }
-      plan = only(std::move(status));
-      plan.forget_np = sight.verdict.fate != Fate::kBeginsAnew && job.spec.elastic.has_value();
-      plan.confirm = sight.verdict.rests_on_absence && !sight.world.confirmed;
-    }
+  if (context.world.elastic.to_be_removed) plan.add(ForgetElasticState{});
+  Cleanup cleanup = clean_up(job, context.world, now);
+  plan.add(std::move(cleanup.wave));
+  requeue_at(plan, cleanup.due, now);
+  set_status(plan, job, current_status(job, context, now, config), context.world);
+  return plan;
+}
+
+Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
+                 const Config& config) {
+  if (const auto error = spec_error(job)) {
+    Plan plan;
+    context.blocked = error;
+    set_status(plan, job, current_status(job, context, now, config), context.world);
+    return plan;
   }
-  if (has_old_finalizer(job) && !plan.status_first) {
-    plan.waves.insert(plan.waves.begin(), Wave{DropFinalizer{}});
+  if (auto plan = plan_host_ports(job, context, now, config)) return *std::move(plan);
+
+  context.decision = evaluate(job, context.slots, context.world, now, config);
+  const Outcome outcome = context.decision.outcome;
+  if (outcome == Outcome::kContinue && !context.slots.has_unrecorded_success) {
+    return plan_running(job, context, now, config);
+  }
+  api::PaddleJobStatus status = current_status(job, context, now, config);
+  if (outcome == Outcome::kRestart) status = next_epoch(std::move(status), context.decision, now);
+  Plan plan = store_first(std::move(status));
+  if (context.decision.rests_on_missing_pod && !context.world.confirmed) {
+    plan.queries.emplace_back(ConfirmPods{});
+  }
+  return plan;
+}
+
+Plan plan_live(const api::PaddleJob& job, PlanContext& context, WallTime now,
+               const Config& config) {
+  Plan plan;
+  if (phase::is_final(job.status.phase)) {
+    plan = plan_finished(job, context, now, config);
+  } else if (job.spec.suspend && !work_done(context.slots)) {
+    plan = plan_suspended(job, context, now, config);
+  } else {
+    plan = plan_active(job, context, now, config);
+  }
+  if (has_old_finalizer(job) && plan.requeue_after != 0ns) {
+    plan.waves.insert(plan.waves.begin(), Wave{RemoveFinalizer{}});
   }
   return plan;
 }
 
 }  // namespace
 
-Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Setting& setting) {
-  if (job.meta.deleting()) return for_deleted(job);
-  const Roster roster = seat(job, world.pods, world.noticed);
-  if (roster.from_the_future) return {};  // the job's own change is still on its way to us
+Plan desired(const api::PaddleJob& job, const World& world, const Config& config, WallTime now) {
+  if (job.meta.deleting()) return plan_deleted(job, world);
+  const ReplicaSlots slots = assign_pods(job, world.pods, world.last_completed);
+  if (slots.has_newer_epoch) return {};  // the change of the job itself has not arrived yet
 
-  Sight sight{.roster = roster, .world = world};
-  if (!is_elastic(job.spec, setting.etcd) || !any_pod(roster, has_coordinator)) {
-    return decide(job, sight, now, setting);
+  PlanContext context{.slots = slots, .world = world};
+  if (!is_elastic(job.spec, config.etcd) || !any_pod(slots, has_coordinator)) {
+    return plan_live(job, context, now, config);
   }
-  // The operator has come to know an etcd, or the spec says elastic, since these pods were made:
-  // they have lists of their peers. Nobody among them may be elastic before all are.
-  sight.not_elastic_yet = true;
-  Setting ordinary = setting;
+  // These pods were created before the operator knew an etcd or the spec was elastic, and have
+  // lists of their peers: the job becomes elastic when all of them are replaced.
+  context.began_without_etcd = true;
+  Config ordinary = config;
   ordinary.etcd.clear();
-  return decide(job, sight, now, ordinary);
+  return plan_live(job, context, now, ordinary);
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to do next for one PaddleJob, decided from values alone.
+// What to do next for one PaddleJob, decided from values alone:
 //
-//   desired(job, world, now, setting) -> Plan
+//   desired(job, world, config, now) -> Plan
 //
-// No client, no clock, no log: everything the decision rests on is an argument, and the decision
-// itself is data. The reconciler reads the world, asks for a plan, carries it out, and asks again.
+// No client, no clock, no log: everything that the decision rests on is an argument, and the
+// decision is data. The reconciler observes the world, makes a plan, executes it, and plans again.
 //
-// Properties the tests hold it to:
+// The tests verify that
 //   - a converged world yields an empty plan;
-//   - carrying a plan out and asking again ends in an empty plan, from any starting point;
-//   - everything that is missing is made in one plan;
-//   - the order of what is in the world does not change the plan;
-//   - a finished or deleted job never creates anything;
-//   - an old view of the world leads to waiting or to a refused write, never to a second copy.
+//   - executing plans ends in an empty plan, from any starting point;
+//   - everything that is missing is created by one plan;
+//   - the order of the objects in the world does not change the plan;
+//   - no object is created for a finished or deleted job;
+//   - an outdated world leads to waiting or to a rejected write, never to a second copy.
 
 #pragma once
 
 #include "api/paddle_job.h"
 #include "base/clock.h"
 #include "controllers/paddle_job/actions.h"
-#include "controllers/paddle_job/setting.h"
+#include "controllers/paddle_job/config.h"
 #include "controllers/paddle_job/world.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
-Plan desired(const api::PaddleJob& job, const World& world, WallTime now, const Setting& setting);
+Plan desired(const api::PaddleJob& job, const World& world, const Config& config, WallTime now);
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

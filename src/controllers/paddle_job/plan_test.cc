@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "controllers/paddle_job/plan_fixture.h"
-#include "controllers/paddle_job/pod_facts.h"
+#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/testing/plan_fixture.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 namespace {
 
 using namespace std::chrono_literals;
@@ -15,41 +15,46 @@ constexpr auto kPs = RoleKind::kPs;
 constexpr auto kWorker = RoleKind::kWorker;
 
 TEST(PaddleJobPlan, CreatesEveryMissingPodInOneWave) {
-  const auto job = wad();
+  const auto job = ps_job();
   const auto plan = plan_for(job, world_of({pending(job, kWorker, 1)}));
   EXPECT_EQ(created(plan), (Names{"wad-ps-0", "wad-ps-1", "wad-worker-0"}));
   EXPECT_EQ(plan.waves.size(), 1u);
 }
 
 TEST(PaddleJobPlan, OnlyNewsOfAJobOnItsWayGivesWay) {
-  auto job = wad();
-  EXPECT_TRUE(plan_for(job, world_of(all_of(job, pending))).status_gives_way);
+  const auto delay_of = [](const api::PaddleJob& job, World world) {
+    EXPECT_EQ(plan_for(job, world).status_delay, 0s) << "nothing waits in a quiet cluster";
+    world.busy = true;
+    return plan_for(job, world).status_delay;
+  };
+  auto job = ps_job();
+  EXPECT_EQ(delay_of(job, world_of(all_of(job, pending))), 5s);
   job.status = status_after(job, world_of(all_of(job, pending)));
   EXPECT_EQ(job.status.phase, "Pending");
-  const auto starting = plan_for(job, published(job, all_of(job, coordinated)));
-  EXPECT_EQ(starting.status->phase, "Starting");
-  EXPECT_TRUE(starting.status_gives_way);
+  const World starting = published(job, all_of(job, coordinated));
+  EXPECT_EQ(status_after(job, starting).phase, "Starting");
+  EXPECT_EQ(delay_of(job, starting), 5s);
 
-  const auto runs = plan_for(job, published(job, all_of(job, running)));
-  EXPECT_EQ(runs.status->phase, "Running");
-  EXPECT_FALSE(runs.status_gives_way);
+  const World runs = published(job, all_of(job, running));
+  EXPECT_EQ(status_after(job, runs).phase, "Running");
+  EXPECT_EQ(delay_of(job, runs), 0s);
 
   auto changed = job;
   changed.meta.generation += 1;
-  EXPECT_FALSE(plan_for(changed, published(job, all_of(job, coordinated))).status_gives_way);
+  EXPECT_EQ(delay_of(changed, starting), 0s);
   auto refused = world_of(all_of(job, pending));
   refused.trouble = BlockReason{"Refused", "no"};
-  EXPECT_FALSE(plan_for(job, refused).status_gives_way);
+  EXPECT_EQ(delay_of(job, refused), 0s);
   const auto elastic = workers(2, R"({"elastic": 1})");
-  EXPECT_FALSE(plan_for(elastic, world_of(all_of(elastic, pending))).status_gives_way);
+  EXPECT_EQ(delay_of(elastic, world_of(all_of(elastic, pending))), 0s);
 }
 
 TEST(PaddleJobPlan, APodOfAJobThatHasBegunIsConfirmedMissingWhateverThePhaseSays) {
   auto job = workers(2, R"({"intranet": "Service"})");
   job.status = status_after(job, world_of(all_of(job, pending)));
   ASSERT_EQ(job.status.phase, "Pending");
-  EXPECT_FALSE(plan_for(job, world_of({pending(job, kWorker, 0)})).confirm);
-  EXPECT_TRUE(plan_for(job, published(job, {running(job, kWorker, 0)})).confirm);
+  EXPECT_FALSE(confirms_pods(plan_for(job, world_of({pending(job, kWorker, 0)}))));
+  EXPECT_TRUE(confirms_pods(plan_for(job, published(job, {running(job, kWorker, 0)}))));
 }
 
 TEST(PaddleJobPlan, NobodyIsLetGoWithAListThatNamesAnotherAddressWhileAFailureIsJudged) {
@@ -58,9 +63,9 @@ TEST(PaddleJobPlan, NobodyIsLetGoWithAListThatNamesAnotherAddressWhileAFailureIs
       job, {running(job, kWorker, 0), coordinated(job, kWorker, 1), running(job, kWorker, 2)});
   auto moved = coordinated(job, kWorker, 1);
   moved.ip = "10.9.9.9";
-  world.pods = world_of({over(job, kWorker, 0, 3), moved, running(job, kWorker, 2)}).pods;
+  world.pods = world_of({exited(job, kWorker, 0, 3), moved, running(job, kWorker, 2)}).pods;
   const auto plan = plan_for(job, world);
-  ASSERT_FALSE(plan.ask_about.empty());
+  ASSERT_FALSE(leases_read(plan).empty());
   EXPECT_EQ(released(plan), Names{});
 }
 
@@ -81,36 +86,36 @@ TEST(PaddleJobPlan, NobodyIsReleasedBeforeTheLastAddressIsKnown) {
   const auto plan = plan_for(job, world_of(all_of(job, coordinated)));
   // The map must be there before anybody goes on.
   ASSERT_EQ(plan.waves.size(), 2u);
-  EXPECT_EQ(created(plan, Child::kConfigMap), Names{"wad"});
+  EXPECT_EQ(created(plan, OwnedKind::kConfigMap), Names{"wad"});
   EXPECT_TRUE(std::holds_alternative<Create>(plan.waves[0][0]));
   EXPECT_EQ(released(plan), (Names{"wad-worker-0", "wad-worker-1"}));
-  EXPECT_EQ(only<Release>(plan)[0].value, "0/10.0.1.1");
+  EXPECT_EQ(only<ReleasePod>(plan)[0].value, "0/10.0.1.1");
 }
 
 TEST(PaddleJobPlan, WhoDidNotHearItsReleaseIsToldAgainEverMoreSlowly) {
   const auto job = workers(1);
   auto pod = coordinated(job, kWorker, 0);
-  const auto told = only<Release>(plan_for(job, published(job, {pod})));
+  const auto told = only<ReleasePod>(plan_for(job, published(job, {pod})));
   ASSERT_EQ(told.size(), 1u);
   pod.meta.annotations[kReleaseAnnotation] = told[0].value;
   pod.meta.annotations[kReleasedAtAnnotation] = told[0].stamp;
   WallTime now = kNow;
   for (const int pause : {5, 10, 20, 40, 60, 60}) {
-    const auto early = desired(job, published(job, {pod}), now + 1s, {});
+    const auto early = plan_for(job, published(job, {pod}), {}, now + 1s);
     EXPECT_EQ(released(early), Names{});
-    EXPECT_EQ(early.again_at, now + std::chrono::seconds{pause});
+    EXPECT_EQ(early.requeue_after, std::chrono::seconds{pause - 1});
     now += std::chrono::seconds{pause};
-    const auto again = only<Release>(desired(job, published(job, {pod}), now, {}));
+    const auto again = only<ReleasePod>(plan_for(job, published(job, {pod}), {}, now));
     ASSERT_EQ(again.size(), 1u);
     EXPECT_EQ(again[0].value, told[0].value);
     EXPECT_NE(again[0].stamp, pod.meta.annotations[kReleasedAtAnnotation]);
     pod.meta.annotations[kReleasedAtAnnotation] = again[0].stamp;
   }
   // A clock that was set back does not silence it.
-  EXPECT_EQ(released(desired(job, published(job, {pod}), kNow, {})), Names{"wad-worker-0"});
+  EXPECT_EQ(released(plan_for(job, published(job, {pod}), {}, kNow)), Names{"wad-worker-0"});
   // It has gone on, or its own init containers are still at work: nothing to say.
   pod.init_containers[0].state = api::ContainerStatus::State::kTerminated;
-  EXPECT_EQ(released(desired(job, published(job, {pod}), now + 1h, {})), Names{});
+  EXPECT_EQ(released(plan_for(job, published(job, {pod}), {}, now + 1h)), Names{});
 }
 
 TEST(PaddleJobPlan, ServersAreReleasedFirstThenWorkersThenHeterogeneousTrainers) {
@@ -127,7 +132,7 @@ TEST(PaddleJobPlan, ServersAreReleasedFirstThenWorkersThenHeterogeneousTrainers)
 }
 
 TEST(PaddleJobPlan, AServerThatIsNotReadyHoldsTheWorkersBack) {
-  const auto job = wad();
+  const auto job = ps_job();
   auto pods = all_of(job, coordinated);
   pods[0] = running(job, kPs, 0);
   pods[1] = running(job, kPs, 1);
@@ -141,8 +146,8 @@ TEST(PaddleJobPlan, APodOfAServiceJobThatComesBackUnderAnotherAddressIsReleasedA
   back.meta.annotations[kReleaseAnnotation] = "0/10.9.9.9";
   const auto plan = plan_for(job, published(job, {running(job, kWorker, 0), back}));
   EXPECT_EQ(released(plan), Names{"wad-worker-1"});
-  EXPECT_EQ(only<Release>(plan)[0].value, "0/10.0.1.2");
-  EXPECT_FALSE(plan.status_first);
+  EXPECT_EQ(only<ReleasePod>(plan)[0].value, "0/10.0.1.2");
+  EXPECT_FALSE(stores_first(plan));
 }
 
 TEST(PaddleJobPlan, PhasesFollowThePods) {
@@ -154,29 +159,29 @@ TEST(PaddleJobPlan, PhasesFollowThePods) {
   EXPECT_EQ(phase({pending(job, kWorker, 0)}), "Pending");
   EXPECT_EQ(phase({coordinated(job, kWorker, 0)}), "Starting");
   EXPECT_EQ(phase(all_of(job, running)), "Running");
-  EXPECT_EQ(phase({running(job, kWorker, 0), over(job, kWorker, 1, 0)}), "Running");
-  EXPECT_EQ(phase({over(job, kWorker, 1, 1), pending(job, kWorker, 0)}), "Failed");
-  EXPECT_EQ(phase({over(job, kWorker, 0, 0), over(job, kWorker, 1, 0)}), "Completed");
+  EXPECT_EQ(phase({running(job, kWorker, 0), exited(job, kWorker, 1, 0)}), "Running");
+  EXPECT_EQ(phase({exited(job, kWorker, 1, 1), pending(job, kWorker, 0)}), "Failed");
+  EXPECT_EQ(phase({exited(job, kWorker, 0, 0), exited(job, kWorker, 1, 0)}), "Completed");
 }
 
 TEST(PaddleJobPlan, ThePhaseVectorsOfTheContract) {
-  const auto job = wad();
+  const auto job = ps_job();
   const auto phase = [&](std::vector<api::Pod> pods, const char* last) {
     auto seen = job;
     seen.status.phase = last;
     return status_after(seen, published(job, std::move(pods))).phase;
   };
   EXPECT_EQ(phase(all_of(job, running), "Starting"), "Running");
-  EXPECT_EQ(phase({over(job, kPs, 0, 0), over(job, kPs, 1, 0), over(job, kWorker, 0, 0),
-                   over(job, kWorker, 1, 0)},
+  EXPECT_EQ(phase({exited(job, kPs, 0, 0), exited(job, kPs, 1, 0), exited(job, kWorker, 0, 0),
+                   exited(job, kWorker, 1, 0)},
                   "Running"),
             "Completed");
   // Where the Go operator kept Running for ever: servers do not end by themselves.
-  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), over(job, kWorker, 0, 0),
-                   over(job, kWorker, 1, 0)},
+  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), exited(job, kWorker, 0, 0),
+                   exited(job, kWorker, 1, 0)},
                   "Running"),
             "Completed");
-  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), over(job, kWorker, 0, 1),
+  EXPECT_EQ(phase({running(job, kPs, 0), running(job, kPs, 1), exited(job, kWorker, 0, 1),
                    running(job, kWorker, 1)},
                   "Running"),
             "Running")
@@ -186,8 +191,8 @@ TEST(PaddleJobPlan, ThePhaseVectorsOfTheContract) {
 
 TEST(PaddleJobPlan, TheEndIsStoredBeforeAnythingIsCleaned) {
   const auto job = workers(1);
-  const auto plan = plan_for(job, published(job, {over(job, kWorker, 0, 0)}));
-  EXPECT_TRUE(plan.status_first);
+  const auto plan = plan_for(job, published(job, {exited(job, kWorker, 0, 0)}));
+  EXPECT_TRUE(stores_first(plan));
   EXPECT_TRUE(plan.waves.empty());
   ASSERT_TRUE(plan.status);
   EXPECT_EQ(plan.status->phase, "Completed");
@@ -208,11 +213,11 @@ TEST(PaddleJobPlan, TheCleaningVectorsOfTheContract) {
   for (const auto& c : cases) {
     auto job = workers(1, c.policy);
     job.status.phase = "Completed";
-    EXPECT_EQ(!deleted(plan_for(job, published(job, {over(job, kWorker, 0, 0)}))).empty(),
+    EXPECT_EQ(!deleted(plan_for(job, published(job, {exited(job, kWorker, 0, 0)}))).empty(),
               c.after_success)
         << c.policy;
     job.status.phase = "Failed";
-    EXPECT_EQ(!deleted(plan_for(job, published(job, {over(job, kWorker, 0, 1)}))).empty(),
+    EXPECT_EQ(!deleted(plan_for(job, published(job, {exited(job, kWorker, 0, 1)}))).empty(),
               c.after_failure)
         << c.policy;
   }
@@ -221,12 +226,12 @@ TEST(PaddleJobPlan, TheCleaningVectorsOfTheContract) {
 TEST(PaddleJobPlan, CleaningTakesPodsServicesAndTheConfigMap) {
   auto job = workers(1, R"({"intranet": "Service"})");
   job.status.phase = "Completed";
-  auto world = published(job, {over(job, kWorker, 0, 0)});
+  auto world = published(job, {exited(job, kWorker, 0, 0)});
   world.services = {{.meta = {.key = {"t", "wad-worker-0"}, .uid = "s"}}};
   const auto plan = plan_for(job, world);
   EXPECT_EQ(deleted(plan), Names{"wad-worker-0"});
-  EXPECT_EQ(deleted(plan, Child::kService), Names{"wad-worker-0"});
-  EXPECT_EQ(deleted(plan, Child::kConfigMap), Names{"wad"});
+  EXPECT_EQ(deleted(plan, OwnedKind::kService), Names{"wad-worker-0"});
+  EXPECT_EQ(deleted(plan, OwnedKind::kConfigMap), Names{"wad"});
 }
 
 TEST(PaddleJobPlan, AFinishedJobNeverCreatesAnything) {
@@ -250,9 +255,9 @@ TEST(PaddleJobPlan, ADeletedJobIsLeftToTheGarbageCollector) {
 TEST(PaddleJobPlan, TheFinalizerOfOlderOperatorsIsTakenOff) {
   auto job = workers(1);
   job.meta.finalizers = {"other", kFinalizer};
-  EXPECT_EQ(only<DropFinalizer>(plan_for(job, World{})).size(), 1u);
+  EXPECT_EQ(only<RemoveFinalizer>(plan_for(job, World{})).size(), 1u);
   job.meta.deleted = kNow;
-  EXPECT_EQ(only<DropFinalizer>(plan_for(job, World{})).size(), 1u);
+  EXPECT_EQ(only<RemoveFinalizer>(plan_for(job, World{})).size(), 1u);
 }
 
 TEST(PaddleJobPlan, WaitsForItsSamplesAndSaysSo) {
@@ -302,9 +307,9 @@ TEST(PaddleJobPlan, APodThatWeDeletedIsWaitedForWithoutAnAppointmentUntilItsEndI
   auto old = running(job, RoleKind::kWorker, 0);
   old.meta.annotations[kEpochAnnotation] = "0";
   old.meta.deleted = kSoonGone;
-  EXPECT_FALSE(plan_for(job, world_of({old})).again_at);
+  EXPECT_FALSE(plan_for(job, world_of({old})).requeue_after);
   old.meta.deleted = kNow + std::chrono::seconds{30};
-  EXPECT_EQ(plan_for(job, world_of({old})).again_at, kNow + std::chrono::seconds{45});
+  EXPECT_EQ(plan_for(job, world_of({old})).requeue_after, std::chrono::seconds{45});
 }
 
 TEST(PaddleJobPlan, DoesNotDependOnTheOrderOfPods) {
@@ -324,7 +329,7 @@ TEST(PaddleJobPlan, APodOfALaterEpochMeansThatOurViewOfTheJobIsOld) {
 }
 
 TEST(PaddleJobPlan, StatusHasNoResourceVersionsAndSelectsTheWorkersForScale) {
-  const auto job = wad();
+  const auto job = ps_job();
   const auto status = status_after(job, published(job, all_of(job, running)));
   ASSERT_EQ(status.worker->refs.size(), 2u);
   EXPECT_EQ(status.worker->refs[0].name, "wad-worker-0");
@@ -340,19 +345,19 @@ TEST(PaddleJobPlan, OnlyWhatUsersWaitForIsNews) {
   auto job = workers(2);
   auto pods = all_of(job, pending);
   const auto first = plan_for(job, world_of(pods));
-  EXPECT_TRUE(first.status_is_news);
+  EXPECT_EQ(first.status_delay, 0s);
   job.status = *first.status;
   EXPECT_EQ(plan_for(job, world_of(pods)), Plan{});
   pods[0].ip = "10.0.0.1";  // one of two has an address: only a message
   const auto second = plan_for(job, world_of(pods));
   ASSERT_TRUE(second.status);
-  EXPECT_FALSE(second.status_is_news);
+  EXPECT_EQ(second.status_delay, 15s);
 }
 
 TEST(PaddleJobPlan, APodThatWentDownWithItsNodeIsNotBlamedOnTheImage) {
   using State = api::ContainerStatus::State;
   auto job = workers(1);
-  auto down = over(job, kWorker, 0, 137);
+  auto down = exited(job, kWorker, 0, 137);
   down.init_containers = {{.name = kCoordinator,
                            .state = State::kTerminated,
                            .exit_code = 137,
@@ -361,17 +366,17 @@ TEST(PaddleJobPlan, APodThatWentDownWithItsNodeIsNotBlamedOnTheImage) {
                       .state = State::kTerminated,
                       .exit_code = 137,
                       .reason = "ContainerStatusUnknown"}};
-  const std::string said = how_it_failed(down);
+  const std::string said = failure_message(down);
   EXPECT_NE(said.find("its node was restarted while container coord-paddle ran"), said.npos);
   EXPECT_EQ(said.find("/bin/sh"), said.npos) << said;
   down.containers = {{.name = "main", .state = State::kTerminated, .exit_code = 3}};
-  EXPECT_NE(how_it_failed(down).find("main ended with exit code 3"), said.npos);
+  EXPECT_NE(failure_message(down).find("main ended with exit code 3"), said.npos);
 }
 
 TEST(PaddleJobPlan, OnOneMachineDisruptionsAreItsOwnersAndNotCounted) {
-  const Setting own{.one_machine = true};
+  const Config own{.one_machine = true};
   auto job = workers(2);
-  auto down = over(job, kWorker, 0, 137);
+  auto down = exited(job, kWorker, 0, 137);
   down.containers = {{.name = "c",
                       .state = api::ContainerStatus::State::kTerminated,
                       .exit_code = 137,
@@ -389,9 +394,9 @@ TEST(PaddleJobPlan, OnOneMachineDisruptionsAreItsOwnersAndNotCounted) {
   EXPECT_EQ(status_after(job, world, own).phase, "Failed");
 
   job.spec.disruption_limit.reset();
-  const auto broken = published(job, {over(job, kWorker, 0, 1), over(job, kWorker, 1, 0)});
+  const auto broken = published(job, {exited(job, kWorker, 0, 1), exited(job, kWorker, 1, 0)});
   EXPECT_EQ(status_after(job, broken, own).phase, "Failed") << "a program's failure is its own";
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drives one PaddleJob towards its spec: see (job_view.h), decide (plan.h), act (hand.h). All the
-// thinking is in the plan.
+// Reconciles one PaddleJob with its spec: observe (observe/), plan (plan.h), execute (execute/).
+// Everything is decided by the plan.
 
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "controllers/loop/manager.h"
 #include "controllers/loop/reconcile_result.h"
-#include "controllers/paddle_job/plan.h"
-#include "controllers/paddle_job/setting.h"
+#include "controllers/paddle_job/config.h"
 #include "etcd/store.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
-struct PaddleJobOptions {
+struct Options {
   std::string ns{};  // empty: all namespaces
-  Setting setting{};
-  std::shared_ptr<etcd::Store> etcd{};  // with setting.etcd; null: none
+  Config config{};
+  std::shared_ptr<etcd::Store> etcd{};  // required with config.etcd; null: none
 };
 
-inline constexpr const char* kPaddleJobController = "paddlejob-controller";
-inline constexpr const char* kPaddleJobLease = "b2a304f2.paddlepaddle.org";
+inline constexpr const char* kControllerName = "paddlejob-controller";
+inline constexpr const char* kLeaseName = "b2a304f2.paddlepaddle.org";
 
-// Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_paddle_job_reconciler(const ControllerContext& around,
-                                     const PaddleJobOptions& options, const Clock& clock);
+// Connects the informers that it needs to the queue and returns the reconcile function. Borrows
+// what the context refers to, and the clock.
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock);
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

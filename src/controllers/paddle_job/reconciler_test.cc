@@ -2,9 +2,9 @@
 //
 // Jobs from their beginning to their end, on a server whose calls fail, get lost and are repeated.
 
-#include "controllers/paddle_job/reconciler_fixture.h"
+#include "controllers/paddle_job/testing/reconciler_fixture.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 namespace {
 
 using kube::Verb;
@@ -64,7 +64,7 @@ TEST_F(PaddleJobReconcilerTest, BeginsAnewAsOftenAsBackoffLimitSays) {
   EXPECT_EQ(job()["status"]["epoch"], 1);
   EXPECT_EQ(job()["status"]["failures"], 1);
   EXPECT_EQ(count(Verb::kCreate, kinds::kPods), 4u);
-  EXPECT_TRUE(told("the job begins anew"));
+  EXPECT_TRUE(has_event("the job begins anew"));
 }
 
 TEST_F(PaddleJobReconcilerTest, AnEvictedWorkerIsNobodysFailure) {
@@ -146,7 +146,7 @@ TEST_F(PaddleJobReconcilerTest, SaysWhatIsRefusedAndGoesOnWhenItIsNot) {
         return phase() == "Completed";
       });
   EXPECT_FALSE(full);
-  EXPECT_TRUE(told("create failed pod resnet-worker-0"));
+  EXPECT_TRUE(has_event("create failed pod resnet-worker-0"));
 }
 
 TEST_F(PaddleJobReconcilerTest, ObjectsOfAnOlderOperatorAreTakenOver) {
@@ -195,7 +195,7 @@ TEST_F(PaddleJobReconcilerTest, AConfigMapOfSomebodyElseIsLeftAlone) {
   create_job();
   run_until(
       server, [](const std::string&, int) { return "Succeeded"; },
-      [&] { return reason() == "NameTaken" && told("NameTaken"); });
+      [&] { return reason() == "NameTaken" && has_event("NameTaken"); });
   EXPECT_EQ((*server.get(kinds::kConfigMaps, key))["data"].size(), 1u);
 }
 
@@ -227,7 +227,7 @@ TEST_F(PaddleJobReconcilerTest, WhatAJobOfItsNameLeftIsWaitedForWithoutAWarning)
         return phase() == "Completed";
       });
   EXPECT_TRUE(waited);
-  EXPECT_FALSE(told("NameTaken"));
+  EXPECT_FALSE(has_event("NameTaken"));
 }
 
 TEST_F(PaddleJobReconcilerTest, WritesFewStatuses) {
@@ -241,4 +241,4 @@ TEST_F(PaddleJobReconcilerTest, WritesFewStatuses) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

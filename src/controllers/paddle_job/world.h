@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is seen of a job's surroundings: what it owns and what it rests on. Values, as last shown by
-// the informers with our own writes laid over them. The plan (plan.h) rests on nothing else.
+// Everything that a decision about one PaddleJob rests on besides the job: the objects that it owns
+// and those that it depends on, as last shown by the informers, with our own writes applied.
+// Values.
 
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,51 +16,77 @@
 #include <vector>
 
 #include "api/core/pod.h"
-#include "controllers/paddle_job/pod_group.h"
-#include "controllers/paddle_job/successes.h"
+#include "controllers/paddle_job/decide/completed_indexes.h"
+#include "controllers/paddle_job/objects/pod_group.h"
 #include "controllers/placement/placement.h"
 #include "controllers/plan/plan.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::paddle_job {
 
 using PodPtr = std::shared_ptr<const api::Pod>;
 
-struct RendezvousMap {
+// The job's ConfigMap (objects/peer_config_map.h), as it is stored.
+struct PeerConfigMap {
   api::Meta meta{};
   std::map<std::string, std::string> data{};
-  bool operator==(const RendezvousMap&) const = default;
+  bool operator==(const PeerConfigMap&) const = default;
 };
 
-struct ServiceSeen {
+struct ServiceSummary {
   api::Meta meta{};
-  bool operator==(const ServiceSeen&) const = default;
+  bool operator==(const ServiceSummary&) const = default;
 };
 
-// When a node's kubelet last renewed its lease; unset: there is no such lease.
-struct NodeLife {
-  std::optional<WallTime> renewed{};
+struct NodeLease {
+  std::optional<WallTime> renewed{};  // by the kubelet; unset: the node has no lease
 };
 
-// The end of a pod that we have deleted, until the watch tells when it will be.
+// The number of trainers as etcd stores it.
+struct StoredReplicas {
+  std::string value{};  // empty: there is no such key
+  // Of the key's last change, 0 when there is no such key. Unset: this pass has written it.
+  std::optional<std::int64_t> revision{};
+};
+
+// What is known of an elastic job's keys in etcd.
+struct ElasticState {
+  enum class Leftovers {
+    kNone,
+    kPossible,  // an earlier job of the same name may have left keys
+    kRemoved,   // they were removed in this pass
+  };
+  Leftovers leftovers = Leftovers::kNone;
+  std::optional<StoredReplicas> replicas{};  // unset: not read in this pass
+  bool reachable = true;                     // false: a request of this pass failed
+  // The job has ended while this operator watched it, and its keys have not been removed since.
+  bool to_be_removed = false;
+};
+
+// The deletion time of a pod that we have deleted, until the watch shows the real one.
 inline constexpr WallTime kSoonGone = WallTime::max() - std::chrono::hours{24};
 
-// Owned means: controlled by this job's uid.
+// "Owned" means controlled by the uid of this job.
 struct World {
-  std::vector<PodPtr> pods{};                 // owned
-  std::vector<ServiceSeen> services{};        // owned
-  std::optional<RendezvousMap> rendezvous{};  // owned
-  std::optional<PodGroupSeen> pod_group{};    // of the job's name
-  bool pod_groups_known = true;               // false: the cluster has no such kind
-  DataSeen data{};                            // only with a sampleSetRef
-  std::set<int> ports_taken{};                // by other jobs on the host network
-  std::map<std::string, NodeLife> nodes{};    // only those that a plan asked about
-  bool etcd_is_clean = true;                  // of what a job of this name may have left there
-  Successes noticed{};                        // when the job was last looked at, stored or not
+  std::vector<PodPtr> pods{};                      // owned
+  std::vector<ServiceSummary> services{};          // owned
+  std::optional<PeerConfigMap> peer_config{};      // owned
+  std::optional<PodGroupSummary> pod_group{};      // of the job's name
+  bool pod_groups_known = true;                    // false: the cluster has no such kind
+  placement::DataSummary data{};                   // only with a sampleSetRef
+  std::set<int> ports_taken{};                     // by other jobs on the host network
+  std::map<std::string, NodeLease> node_leases{};  // only those that a plan has queried
+  ElasticState elastic{};
+  // What the previous plan for this job found, whether it has been stored or not.
+  CompletedIndexes last_completed{};
 
-  // What was met when we last tried to act for this job, until it works.
+  // Why the last action for this job failed.
   std::optional<BlockReason> trouble{};
-  // Read from the server just now rather than from the informers.
+  // `pods` was read from the API server just now, not from the informers.
   bool confirmed = false;
+
+  bool busy = false;  // many jobs are queued: creating pods goes before reporting progress
+  // For how long a changed status has not been written.
+  std::chrono::nanoseconds status_pending_for{0};
 };
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::paddle_job

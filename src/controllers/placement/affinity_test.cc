@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/placement/affinity.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace paddle::controllers {
+#include "controllers/placement/placement.h"
+
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
 
-const NodeMark kMark{"paddlepaddle.org/cache-1", "set-runtime-0"};
+const NodeLabel kLabel{"paddlepaddle.org/cache-1", "set-runtime-0"};
 const char* kOurs =
     R"({"key":"paddlepaddle.org/cache-1","operator":"In","values":["set-runtime-0"]})";
 
@@ -29,7 +29,7 @@ std::string terms_of(const Json& spec) {
 TEST(RequireNode, StandsAloneWhereTheUserWantsNothing) {
   for (const char* text : {"{}", R"({"affinity":null})", R"({"affinity":{"nodeAffinity":{}}})"}) {
     Json spec = Json::parse(text);
-    require_node(spec, kMark);
+    require_node(spec, kLabel);
     EXPECT_EQ(terms_of(spec), std::string("[{\"matchExpressions\":[") + kOurs + "]}]") << text;
   }
 }
@@ -37,7 +37,7 @@ TEST(RequireNode, StandsAloneWhereTheUserWantsNothing) {
 TEST(RequireNode, GoesIntoEveryTermBecauseTermsAreAlternatives) {
   Json spec = required(R"([{"matchExpressions":[{"key":"zone","operator":"In","values":["a"]}]},
                            {"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}])");
-  require_node(spec, kMark);
+  require_node(spec, kLabel);
   EXPECT_EQ(terms_of(spec),
             std::string(R"([{"matchExpressions":[{"key":"zone","operator":"In","values":["a"]},)") +
                 kOurs + "]},{\"matchExpressions\":[" + kOurs +
@@ -47,7 +47,7 @@ TEST(RequireNode, GoesIntoEveryTermBecauseTermsAreAlternatives) {
 TEST(RequireNode, ATermThatMatchesNothingStillDoes) {
   Json spec = required(R"([{},{"matchExpressions":[]}])");
   const Json before = spec;
-  require_node(spec, kMark);
+  require_node(spec, kLabel);
   EXPECT_EQ(spec, before);
 }
 
@@ -56,9 +56,9 @@ TEST(RequireNode, TwiceIsOnceAndOtherAffinityStays) {
   spec["affinity"]["podAntiAffinity"] = {{"x", 1}};
   spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] =
       Json::array({Json{{"weight", 1}}});
-  require_node(spec, kMark);
+  require_node(spec, kLabel);
   const Json once = spec;
-  require_node(spec, kMark);
+  require_node(spec, kLabel);
   EXPECT_EQ(spec, once);
   EXPECT_EQ(spec["affinity"]["podAntiAffinity"]["x"], 1);
   EXPECT_EQ(
@@ -69,8 +69,8 @@ TEST(RequireNode, TwiceIsOnceAndOtherAffinityStays) {
 TEST(PreferNode, AddsOneWishAndRequiresNothing) {
   Json spec = required(R"([{"matchExpressions":[{"key":"zone","operator":"Exists"}]}])");
   const std::string before = terms_of(spec);
-  prefer_node(spec, kMark);
-  prefer_node(spec, kMark);
+  prefer_node(spec, kLabel);
+  prefer_node(spec, kLabel);
   EXPECT_EQ(terms_of(spec), before);
   const Json& wishes =
       spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
@@ -79,4 +79,4 @@ TEST(PreferNode, AddsOneWishAndRequiresNothing) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

@@ -8,7 +8,7 @@
 #include "api/json/look.h"
 #include "controllers/placement/set_state.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
@@ -25,20 +25,21 @@ const api::PartitionStatus* partition_at(const api::SampleSet& set, int index) {
   return nullptr;
 }
 
-// What holds the gate however long it has been: there is nothing to be read.
-std::optional<BlockReason> nothing_to_read(const api::SampleSetMount& ref, const DataSeen& seen) {
-  if (!seen.set) {
-    return BlockReason{"SampleSetMissing",
+// Why the gate stays closed even after its timeout: there are no samples to read.
+std::optional<BlockReason> nothing_to_read(const api::SampleSetMount& ref,
+                                           const DataSummary& data) {
+  if (!data.set) {
+    return BlockReason{reasons::kSampleSetMissing,
                        "waiting for the SampleSet " + ref.name + " to be created"};
   }
-  auto unsynced = waits_for_first_sync(*seen.set);
+  auto unsynced = first_sync_block_reason(*data.set);
   if (unsynced && ref.gate && ref.gate->timeout_seconds) {
     unsynced->message += "; gate.timeoutSeconds does not start the job before";
   }
   return unsynced;
 }
 
-// So many of `parts` equal parts of `total` bytes, rounded up; exact, and never too large a number.
+// The bytes of `of_them` of `parts` equal parts of `total`, rounded up; exact, without overflow.
 std::int64_t share_of(std::int64_t total, int of_them, int parts) {
   return total / parts * of_them + (total % parts * of_them + parts - 1) / parts;
 }
@@ -48,91 +49,90 @@ std::string percent_text(int permille) {
   return std::to_string(permille / 10) + tenth + " %";
 }
 
-struct Coldest {
+struct ColdestPartition {
   int index = 0;
-  int permille = kAllOfIt * 10 + 1;  // more than any: there is none
+  int permille = kAllOfIt * 10 + 1;  // more than any partition has: there is none
   std::string reason{};              // uncachedReason
-  void consider(int partition, const api::PartitionStatus* seen) {
-    const int share = seen ? warm_permille(*seen) : 0;
+  void consider(int partition, const api::PartitionStatus* status) {
+    const int share = status ? warm_permille(*status) : 0;
     if (share >= permille) return;
-    *this = {partition, share, seen ? seen->uncached_reason : ""};
+    *this = {partition, share, status ? status->uncached_reason : ""};
   }
 };
 
-// The partitions that workers of the job are placed by. What is said to be as warm as it can be was
-// said of another spec while the status is behind it.
-struct Tally {
+// The partitions that workers of the job are placed by. uncachedReason counts only when the status
+// of the set is up to date with its spec.
+struct WarmPartitions {
   int wanted = kAllOfIt;  // per cent
-  int needed = 0;         // of them
+  int needed = 0;
   int warm = 0;
-  int settled = 0;  // not warm, but as warm as they can be
-  Coldest coldest{};
-  Coldest coldest_settled{};
+  int settled = 0;  // not warm, but as warm as they can be (uncachedReason)
+  ColdestPartition coldest{};
+  ColdestPartition coldest_settled{};
 };
 
-Tally count(const api::SampleSetMount& ref, const api::SampleSet& set,
-            const GateQuestion& question) {
-  Tally tally;
-  if (ref.gate) tally.wanted = ref.gate->warm_percent.value_or(kAllOfIt);
-  const int used = std::min(question.workers, set.spec.effective_partitions());
-  tally.needed = std::min(used, question.least.value_or(used));
+WarmPartitions count(const api::SampleSetMount& ref, const api::SampleSet& set,
+                     const GateRequest& request) {
+  WarmPartitions partitions;
+  if (ref.gate) partitions.wanted = ref.gate->warm_percent.value_or(kAllOfIt);
+  const int used = std::min(request.workers, set.spec.effective_partitions());
+  partitions.needed = std::min(used, request.min_workers.value_or(used));
   const bool current = set.status.observed_generation == set.meta.generation;
   for (int i = 0; i < used; ++i) {
     const auto* partition = partition_at(set, i);
-    if (partition && is_warm(*partition, tally.wanted)) {
-      ++tally.warm;
+    if (partition && is_warm(*partition, partitions.wanted)) {
+      ++partitions.warm;
     } else if (partition && current && !partition->uncached_reason.empty()) {
-      ++tally.settled;
-      tally.coldest_settled.consider(i, partition);
+      ++partitions.settled;
+      partitions.coldest_settled.consider(i, partition);
     } else {
-      tally.coldest.consider(i, partition);
+      partitions.coldest.consider(i, partition);
     }
   }
-  return tally;
+  return partitions;
 }
 
-// What a partition lacks that is as warm as it can be, and what would bring it in.
-BlockReason lacking(const api::SampleSetMount& ref, const Coldest& which) {
+// What is missing in a partition that is as warm as it can be, and how to cache it.
+BlockReason lacking(const api::SampleSetMount& ref, const ColdestPartition& which) {
   const std::string partition = "partition " + std::to_string(which.index);
   const std::string share = percent_text(which.permille);
   const std::string rest = ": the rest is read from the source; ";
   const std::string by_hand = "a SampleJob of type warmup brings it into the cache";
   if (which.reason == api::uncached::kNoRoom) {
-    return {"NoRoom", partition + " is full at " + share + rest + "give the SampleSet " + ref.name +
-                          " a larger spec.cache or more partitions"};
+    return {reasons::kNoRoom, partition + " is full at " + share + rest + "give the SampleSet " +
+                                  ref.name + " a larger spec.cache or more partitions"};
   }
   if (which.reason == api::uncached::kCleared) {
-    return {"CacheCleared",
+    return {reasons::kCacheCleared,
             partition + " is at " + share + " since its cache was cleared" + rest + by_hand};
   }
   if (which.reason == api::uncached::kWarmupFailed) {
-    return {"WarmupFailed", partition + " is at " + share + ", its warm-up fails" + rest +
-                                "kubectl describe sampleset " + ref.name + " says why"};
+    return {reasons::kWarmupFailed, partition + " is at " + share + ", its warm-up fails" + rest +
+                                        "kubectl describe sampleset " + ref.name + " says why"};
   }
-  return {"PartlyCached",
+  return {reasons::kPartlyCached,
           partition + " is at " + share + " though its warm-up has ended" + rest + by_hand};
 }
 
 BlockReason not_warm(const api::SampleSetMount& ref, const api::SampleSet& set,
-                     const Tally& tally) {
+                     const WarmPartitions& partitions) {
   std::string text = "waiting for the SampleSet " + ref.name + ": " +
-                     std::to_string(tally.warm + tally.settled) + " of " +
-                     std::to_string(tally.needed) + " partitions are " +
-                     std::to_string(tally.wanted) + " % warm";
-  if (tally.settled > 0) text += " or as warm as they can be";
-  text += ", partition " + std::to_string(tally.coldest.index) + " is at " +
-          percent_text(tally.coldest.permille);
+                     std::to_string(partitions.warm + partitions.settled) + " of " +
+                     std::to_string(partitions.needed) + " partitions are " +
+                     std::to_string(partitions.wanted) + " % warm";
+  if (partitions.settled > 0) text += " or as warm as they can be";
+  text += ", partition " + std::to_string(partitions.coldest.index) + " is at " +
+          percent_text(partitions.coldest.permille);
   if (!set.spec.warms_up_by_itself()) {
     text += "; its automatic warm-up is switched off: create a SampleJob of type warmup";
   }
-  return {"DataNotWarm", text};
+  return {reasons::kDataNotWarm, text};
 }
 
 }  // namespace
 
 void add_gate(Json& pod_spec) {
-  Json& gates = pod_spec["schedulingGates"];
-  if (!gates.is_array()) gates = Json::array();
+  Json& gates = api::list_in(pod_spec, "schedulingGates");
   const Json ours = {{"name", kDataGate}};
   if (std::ranges::find(gates, ours) == gates.end()) gates.push_back(ours);
 }
@@ -145,51 +145,52 @@ bool is_warm(const api::PartitionStatus& partition, int percent) {
 int warm_permille(const api::PartitionStatus& partition) {
   constexpr int kAll = kAllOfIt * 10;
   if (partition.total_bytes <= 0) return partition.ready ? kAll : 0;
-  int least = 0;  // of it there is enough
-  for (int most = kAll; least < most;) {
-    const int middle = (least + most + 1) / 2;
+  int reached = 0;
+  for (int limit = kAll; reached < limit;) {  // binary search
+    const int middle = (reached + limit + 1) / 2;
     if (partition.cached_bytes >= share_of(partition.total_bytes, middle, kAll)) {
-      least = middle;
+      reached = middle;
     } else {
-      most = middle - 1;
+      limit = middle - 1;
     }
   }
-  return least;
+  return reached;
 }
 
-GateAnswer decide_gate(const api::SampleSetMount& ref, const DataSeen& seen,
-                       const GateQuestion& question, WallTime now) {
-  if (auto nothing = nothing_to_read(ref, seen)) return {.waiting = *std::move(nothing)};
+GateDecision decide_gate(const api::SampleSetMount& ref, const DataSummary& data,
+                         const GateRequest& request, WallTime now) {
+  if (auto nothing = nothing_to_read(ref, data)) return {.reason = *std::move(nothing)};
 
-  GateAnswer answer;
-  if (!seen.claim) {
-    answer.waiting = {"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
-                                          " of the SampleSet to be there"};
+  GateDecision decision;
+  if (!data.claim) {
+    decision.reason = {reasons::kClaimMissing, "waiting for the PersistentVolumeClaim " + ref.name +
+                                                   " of the SampleSet to be there"};
   } else {
-    const Tally tally = count(ref, *seen.set, question);
-    if (tally.warm >= tally.needed) return {.lift = true};
-    if (tally.warm + tally.settled >= tally.needed) {
-      return {.lift = true, .waiting = lacking(ref, tally.coldest_settled)};
+    const WarmPartitions partitions = count(ref, *data.set, request);
+    if (partitions.warm >= partitions.needed) return {.open = true};
+    if (partitions.warm + partitions.settled >= partitions.needed) {
+      return {.open = true, .reason = lacking(ref, partitions.coldest_settled)};
     }
-    answer.waiting = not_warm(ref, *seen.set, tally);
+    decision.reason = not_warm(ref, *data.set, partitions);
   }
-  const bool limited = ref.gate && ref.gate->timeout_seconds && question.since;
-  if (!limited) return answer;
+  const bool limited = ref.gate && ref.gate->timeout_seconds && request.since;
+  if (!limited) return decision;
   const seconds limit{std::min<std::int64_t>(*ref.gate->timeout_seconds, kLongest)};
-  const auto left = std::chrono::ceil<seconds>(*question.since + limit - now);
+  const auto left = std::chrono::ceil<seconds>(*request.since + limit - now);
   if (left > seconds{0}) {
-    answer.ask_again_in = left;
-    return answer;
+    decision.retry_after = left;
+    return decision;
   }
-  answer.lift = true;
-  answer.waiting = {"DataGateTimedOut", "started after " +
-                                            std::to_string(*ref.gate->timeout_seconds) +
-                                            " s although it was " + answer.waiting.message};
-  return answer;
+  decision.open = true;
+  decision.reason = {reasons::kDataGateTimedOut,
+                     "started after " + std::to_string(*ref.gate->timeout_seconds) +
+                         " s although it was " + decision.reason.message};
+  return decision;
 }
 
-std::optional<Json> lift_patch(const std::string& uid, const std::vector<std::string>& gates,
-                               const Json& desired_spec, const std::string& must_go_to) {
+std::optional<Json> remove_gate_patch(const std::string& uid, const std::vector<std::string>& gates,
+                                      const Json& desired_spec,
+                                      const std::string& required_runtime) {
   const auto ours = std::ranges::find(gates, kDataGate);
   if (ours == gates.end()) return std::nullopt;
   const std::string at = "/spec/schedulingGates/" + std::to_string(ours - gates.begin());
@@ -199,12 +200,12 @@ std::optional<Json> lift_patch(const std::string& uid, const std::vector<std::st
   if (const Json& affinity = api::look(desired_spec, "affinity"); affinity.is_object()) {
     patch.push_back({{"op", "add"}, {"path", "/spec/affinity"}, {"value", affinity}});
   }
-  if (!must_go_to.empty()) {
+  if (!required_runtime.empty()) {
     patch.push_back({{"op", "add"},
                      {"path", "/metadata/annotations/batch.paddlepaddle.org~1placed-at"},
-                     {"value", must_go_to}});
+                     {"value", required_runtime}});
   }
   return patch;
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
@@ -20,25 +20,25 @@ api::SampleSetMount ref_of(std::optional<int> percent = {}, std::optional<int> t
   return ref;
 }
 
-DataSeen warm_to(const std::vector<int>& percents) {
-  DataSeen seen{.set = api::SampleSet{}, .claim = ClaimSeen{.phase = "Bound"}};
-  seen.set->meta.key = {"t", "imagenet"};
-  seen.set->spec.partitions = static_cast<int>(percents.size());
-  seen.set->status.phase = "PartialReady";
+DataSummary warm_to(const std::vector<int>& percents) {
+  DataSummary data{.set = api::SampleSet{}, .claim = ClaimSummary{.phase = "Bound"}};
+  data.set->meta.key = {"t", "imagenet"};
+  data.set->spec.partitions = static_cast<int>(percents.size());
+  data.set->status.phase = "PartialReady";
   int index = 0;
   for (const int percent : percents) {
-    seen.set->status.partitions.push_back(
+    data.set->status.partitions.push_back(
         {.index = index++, .total_bytes = 1000, .cached_bytes = percent * 10, .ready = true});
   }
-  return seen;
+  return data;
 }
 
-GateQuestion workers(int count, std::optional<int> least = {}) {
-  return {.workers = count, .least = least, .since = kStart};
+GateRequest workers(int count, std::optional<int> least = {}) {
+  return {.workers = count, .min_workers = least, .since = kStart};
 }
 
-bool lifts(const api::SampleSetMount& ref, const DataSeen& seen, const GateQuestion& question) {
-  return decide_gate(ref, seen, question, kStart).lift;
+bool lifts(const api::SampleSetMount& ref, const DataSummary& data, const GateRequest& request) {
+  return decide_gate(ref, data, request, kStart).open;
 }
 
 TEST(DataGate, OpensWhenEveryPartitionInUseIsWarmEnough) {
@@ -57,87 +57,87 @@ TEST(DataGate, AnElasticJobNeedsItsLeastWorkersOnly) {
 }
 
 TEST(DataGate, SaysWhatIsWaitedFor) {
-  const auto answer = decide_gate(ref_of(80), warm_to({80, 12}), workers(2), kStart);
-  EXPECT_EQ(answer.waiting.reason, "DataNotWarm");
+  const auto decision = decide_gate(ref_of(80), warm_to({80, 12}), workers(2), kStart);
+  EXPECT_EQ(decision.reason.reason, "DataNotWarm");
   EXPECT_EQ(
-      answer.waiting.message,
+      decision.reason.message,
       "waiting for the SampleSet imagenet: 1 of 2 partitions are 80 % warm, partition 1 is at "
       "12 %");
-  EXPECT_EQ(answer.ask_again_in, std::nullopt) << "the SampleSet's own changes wake us";
-  auto seen = warm_to({100});
-  seen.claim.reset();
-  EXPECT_EQ(decide_gate(ref_of(), seen, workers(1), kStart).waiting.reason, "ClaimMissing");
-  EXPECT_EQ(decide_gate(ref_of(), {}, workers(1), kStart).waiting.reason, "SampleSetMissing");
+  EXPECT_EQ(decision.retry_after, std::nullopt) << "the SampleSet's own changes wake us";
+  auto data = warm_to({100});
+  data.claim.reset();
+  EXPECT_EQ(decide_gate(ref_of(), data, workers(1), kStart).reason.reason, "ClaimMissing");
+  EXPECT_EQ(decide_gate(ref_of(), {}, workers(1), kStart).reason.reason, "SampleSetMissing");
 }
 
 TEST(DataGate, APartitionThatHasNotReportedIsCold) {
-  auto seen = warm_to({100, 100});
-  seen.set->status.partitions.pop_back();
-  EXPECT_FALSE(lifts(ref_of(1), seen, workers(2)));
+  auto data = warm_to({100, 100});
+  data.set->status.partitions.pop_back();
+  EXPECT_FALSE(lifts(ref_of(1), data, workers(2)));
 }
 
 TEST(DataGate, TheTimeoutOpensItForASyncedSetHoweverColdAndSaysSo) {
   const auto ref = ref_of(80, 60);
-  auto answer = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{20});
-  EXPECT_FALSE(answer.lift);
-  EXPECT_EQ(answer.ask_again_in, seconds{40});
-  answer = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{60});
-  EXPECT_TRUE(answer.lift);
-  EXPECT_EQ(answer.waiting.reason, "DataGateTimedOut");
-  auto seen = warm_to({0});
-  seen.claim.reset();
-  EXPECT_TRUE(decide_gate(ref, seen, workers(1), kStart + seconds{61}).lift);
+  auto decision = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{20});
+  EXPECT_FALSE(decision.open);
+  EXPECT_EQ(decision.retry_after, seconds{40});
+  decision = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{60});
+  EXPECT_TRUE(decision.open);
+  EXPECT_EQ(decision.reason.reason, "DataGateTimedOut");
+  auto data = warm_to({0});
+  data.claim.reset();
+  EXPECT_TRUE(decide_gate(ref, data, workers(1), kStart + seconds{61}).open);
 
-  GateQuestion nobody_yet{.workers = 1};
-  EXPECT_FALSE(decide_gate(ref, warm_to({0}), nobody_yet, kStart + seconds{1000}).lift);
+  GateRequest nobody_yet{.workers = 1};
+  EXPECT_FALSE(decide_gate(ref, warm_to({0}), nobody_yet, kStart + seconds{1000}).open);
 }
 
 TEST(DataGate, NoTimeoutOpensItBeforeTheFirstSync) {
   const auto ref = ref_of(80, 60);
   const auto late = kStart + seconds{6000};
-  auto seen = warm_to({0});
-  seen.set->status.phase = "SyncFailed";
-  seen.set->status.conditions = {{.type = "Ready",
+  auto data = warm_to({0});
+  data.set->status.phase = "SyncFailed";
+  data.set->status.conditions = {{.type = "Ready",
                                   .status = "False",
                                   .reason = "SyncFailed",
                                   .message = "the source could not be read: NoSuchBucket"}};
-  const auto answer = decide_gate(ref, seen, workers(1), late);
-  EXPECT_FALSE(answer.lift);
-  EXPECT_EQ(answer.waiting.reason, "SampleSetNotSynced");
-  EXPECT_EQ(answer.waiting.message,
+  const auto decision = decide_gate(ref, data, workers(1), late);
+  EXPECT_FALSE(decision.open);
+  EXPECT_EQ(decision.reason.reason, "SampleSetNotSynced");
+  EXPECT_EQ(decision.reason.message,
             "waiting for the first sync of the SampleSet imagenet, which is SyncFailed; the source "
             "could not be read: NoSuchBucket; correct the SampleSet's source or its Secret: the "
             "sync is tried again by itself; gate.timeoutSeconds does not start the job before");
-  EXPECT_EQ(answer.ask_again_in, std::nullopt) << "its time is up, and that changes nothing";
-  EXPECT_FALSE(decide_gate(ref, {}, workers(1), late).lift) << "one made again may fail to sync";
+  EXPECT_EQ(decision.retry_after, std::nullopt) << "its time is up, and that changes nothing";
+  EXPECT_FALSE(decide_gate(ref, {}, workers(1), late).open) << "one made again may fail to sync";
 
-  seen.set->status.phase = "PartialReady";
-  EXPECT_TRUE(decide_gate(ref, seen, workers(1), late).lift) << "a later failure takes none away";
-  seen.set->status.phase = "Mount";
-  EXPECT_FALSE(decide_gate(ref, seen, workers(1), late).lift);
-  seen.set->spec.no_sync = true;
-  EXPECT_TRUE(decide_gate(ref, seen, workers(1), late).lift) << "nothing is ever synced";
+  data.set->status.phase = "PartialReady";
+  EXPECT_TRUE(decide_gate(ref, data, workers(1), late).open) << "a later failure takes none away";
+  data.set->status.phase = "Mount";
+  EXPECT_FALSE(decide_gate(ref, data, workers(1), late).open);
+  data.set->spec.no_sync = true;
+  EXPECT_TRUE(decide_gate(ref, data, workers(1), late).open) << "nothing is ever synced";
 }
 
 // Runtimes of an engine with one volume for all are ready before there is anything in it.
 TEST(DataGate, AnEmptyPartitionIsNotWarmBeforeTheFirstSync) {
-  auto seen = warm_to({0});
-  seen.set->status.partitions[0].total_bytes = 0;
-  EXPECT_TRUE(lifts(ref_of(), seen, workers(1))) << "a set without samples";
-  seen.set->status.phase = "Syncing";
-  EXPECT_FALSE(lifts(ref_of(), seen, workers(1)));
+  auto data = warm_to({0});
+  data.set->status.partitions[0].total_bytes = 0;
+  EXPECT_TRUE(lifts(ref_of(), data, workers(1))) << "a set without samples";
+  data.set->status.phase = "Syncing";
+  EXPECT_FALSE(lifts(ref_of(), data, workers(1)));
 }
 
 TEST(DataGate, APromptThatIsAFractionOfASecondEarlyComesAgainLater) {
-  const auto answer = decide_gate(ref_of(80, 60), warm_to({0}), workers(1),
-                                  kStart + seconds{60} - std::chrono::milliseconds{1});
-  EXPECT_FALSE(answer.lift);
-  EXPECT_EQ(answer.ask_again_in, seconds{1});
+  const auto decision = decide_gate(ref_of(80, 60), warm_to({0}), workers(1),
+                                    kStart + seconds{60} - std::chrono::milliseconds{1});
+  EXPECT_FALSE(decision.open);
+  EXPECT_EQ(decision.retry_after, seconds{1});
 }
 
 TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
-  auto seen = warm_to({100, 60});
-  EXPECT_FALSE(lifts(ref_of(), seen, workers(2)));
+  auto data = warm_to({100, 60});
+  EXPECT_FALSE(lifts(ref_of(), data, workers(2)));
   const std::map<std::string, std::string> cases{
       {api::uncached::kNoRoom,
        "NoRoom: partition 1 is full at 60 %: the rest is read from the source; give the SampleSet "
@@ -153,31 +153,31 @@ TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
        "WarmupFailed: partition 1 is at 60 %, its warm-up fails: the rest is read from the source; "
        "kubectl describe sampleset imagenet says why"}};
   for (const auto& [reason, said] : cases) {
-    seen.set->status.partitions[1].uncached_reason = reason;
-    const auto answer = decide_gate(ref_of(), seen, workers(2), kStart);
-    EXPECT_TRUE(answer.lift);
-    EXPECT_EQ(answer.waiting.reason + ": " + answer.waiting.message, said);
-    EXPECT_EQ(decide_gate(ref_of(60), seen, workers(2), kStart), GateAnswer{.lift = true})
+    data.set->status.partitions[1].uncached_reason = reason;
+    const auto decision = decide_gate(ref_of(), data, workers(2), kStart);
+    EXPECT_TRUE(decision.open);
+    EXPECT_EQ(decision.reason.reason + ": " + decision.reason.message, said);
+    EXPECT_EQ(decide_gate(ref_of(60), data, workers(2), kStart), GateDecision{.open = true})
         << "as warm as wanted";
   }
-  seen.set->meta.generation = 2;
-  EXPECT_FALSE(lifts(ref_of(), seen, workers(2))) << "it was said of the spec before";
-  seen.set->status.observed_generation = 2;
-  seen.set->status.partitions[0].cached_bytes = 999;  // its warm-up goes on
-  const auto answer = decide_gate(ref_of(), seen, workers(2), kStart);
-  EXPECT_FALSE(answer.lift);
-  EXPECT_EQ(answer.waiting.message,
+  data.set->meta.generation = 2;
+  EXPECT_FALSE(lifts(ref_of(), data, workers(2))) << "it was said of the spec before";
+  data.set->status.observed_generation = 2;
+  data.set->status.partitions[0].cached_bytes = 999;  // its warm-up goes on
+  const auto decision = decide_gate(ref_of(), data, workers(2), kStart);
+  EXPECT_FALSE(decision.open);
+  EXPECT_EQ(decision.reason.message,
             "waiting for the SampleSet imagenet: 1 of 2 partitions are 100 % warm or as warm as "
             "they can be, partition 0 is at 99.9 %");
-  EXPECT_TRUE(lifts(ref_of(), seen, workers(2, 1))) << "an elastic job needs one";
+  EXPECT_TRUE(lifts(ref_of(), data, workers(2, 1))) << "an elastic job needs one";
 }
 
 TEST(DataGate, SaysWhoHasToWarmUpASetThatDoesNotDoItByItself) {
-  auto seen = warm_to({10});
-  seen.set->spec.warmup = api::AutoWarmup{.enabled = false};
-  const auto answer = decide_gate(ref_of(), seen, workers(1), kStart);
-  EXPECT_FALSE(answer.lift);
-  EXPECT_NE(answer.waiting.message.find("create a SampleJob of type warmup"), std::string::npos);
+  auto data = warm_to({10});
+  data.set->spec.warmup = api::AutoWarmup{.enabled = false};
+  const auto decision = decide_gate(ref_of(), data, workers(1), kStart);
+  EXPECT_FALSE(decision.open);
+  EXPECT_NE(decision.reason.message.find("create a SampleJob of type warmup"), std::string::npos);
 }
 
 TEST(WarmPartition, IsComparedByBytes) {
@@ -213,15 +213,15 @@ TEST(WarmPermille, IsRoundedDownAndWithinBounds) {
 
 TEST(LiftPatch, TakesOurGateByItsPlaceAndSettlesAffinity) {
   const Json desired = {{"affinity", {{"nodeAffinity", {{"x", 1}}}}}, {"hostNetwork", true}};
-  const auto patch = lift_patch("uid-1", {"other/gate", kDataGate}, desired);
+  const auto patch = remove_gate_patch("uid-1", {"other/gate", kDataGate}, desired);
   ASSERT_TRUE(patch);
   EXPECT_EQ(*patch, Json::parse(R"([
       {"op":"test","path":"/metadata/uid","value":"uid-1"},
       {"op":"test","path":"/spec/schedulingGates/1/name","value":"batch.paddlepaddle.org/data-ready"},
       {"op":"remove","path":"/spec/schedulingGates/1"},
       {"op":"add","path":"/spec/affinity","value":{"nodeAffinity":{"x":1}}}])"));
-  EXPECT_EQ(lift_patch("uid-1", {kDataGate}, Json::object())->size(), 3u);
-  EXPECT_EQ(lift_patch("uid-1", {"other/gate"}, desired), std::nullopt);
+  EXPECT_EQ(remove_gate_patch("uid-1", {kDataGate}, Json::object())->size(), 3u);
+  EXPECT_EQ(remove_gate_patch("uid-1", {"other/gate"}, desired), std::nullopt);
 }
 
 TEST(AddGate, StandsBesideTheUsersGatesOnce) {
@@ -233,4 +233,4 @@ TEST(AddGate, StandsBesideTheUsersGatesOnce) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

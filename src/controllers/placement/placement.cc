@@ -6,22 +6,22 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "base/stable_hash.h"
 #include "controllers/placement/set_state.h"
 #include "engine/names.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
+namespace phase = api::sample_set_phase;
 
 constexpr const char* kOurLabels = "paddlepaddle.org/";
 
-Json& list_in(Json& parent, const char* key) {
-  Json& found = parent[key];
-  if (!found.is_array()) found = Json::array();
-  return found;
-}
+constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+constexpr int kGreatestWeight = 100;
 
 bool is_dns_label(const std::string& name) {
   const auto legal = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -34,7 +34,7 @@ bool has_volume(const Json& volumes, const std::string& name) {
                              [&](const Json& one) { return api::look_text(one, "name") == name; });
 }
 
-// The set's name, as ever; something else when that is no legal name or the user's own.
+// The name of the set; another one when that is not valid or the user has a volume of this name.
 std::string free_volume_name(const Json& volumes, const std::string& set) {
   if (is_dns_label(set) && !has_volume(volumes, set)) return set;
   std::string name = "samples-" + stable_hash_hex(set);
@@ -42,9 +42,9 @@ std::string free_volume_name(const Json& volumes, const std::string& set) {
   return name;
 }
 
-// Name of the volume with the set's claim: the user's, or a new one.
+// The volume with the set's claim: the user's, or a new one. Returns its name.
 std::string volume_of(Json& pod_spec, const api::SampleSetMount& ref) {
-  Json& volumes = list_in(pod_spec, "volumes");
+  Json& volumes = api::list_in(pod_spec, "volumes");
   for (const Json& one : volumes) {
     const Json& claim = api::look(one, "persistentVolumeClaim");
     const bool same = api::look_text(claim, "claimName") == ref.name &&
@@ -65,11 +65,11 @@ bool gets_samples(const api::SampleSetMount& ref, const Json& container, bool tr
 }
 
 void mount_in(Json& container, const std::string& volume, const api::SampleSetMount& ref) {
-  Json& mounts = list_in(container, "volumeMounts");
+  Json& mounts = api::list_in(container, "volumeMounts");
   const bool taken = std::ranges::any_of(
       mounts, [&](const Json& one) { return api::look_text(one, "mountPath") == ref.mount_path; });
   if (taken) return;
-  // Propagation lets a file system that was mounted again reach the running container.
+  // With propagation a file system that is mounted again reaches the running container.
   Json mount = {
       {"name", volume}, {"mountPath", ref.mount_path}, {"mountPropagation", "HostToContainer"}};
   if (ref.read_only) mount["readOnly"] = true;
@@ -78,7 +78,7 @@ void mount_in(Json& container, const std::string& volume, const api::SampleSetMo
 
 void tolerate(Json& pod_spec, const api::SampleSet& set) {
   if (!set.spec.tolerations || !set.spec.tolerations->is_array()) return;
-  Json& mine = list_in(pod_spec, "tolerations");
+  Json& mine = api::list_in(pod_spec, "tolerations");
   for (const Json& one : *set.spec.tolerations) {
     if (std::ranges::find(mine, one) == mine.end()) mine.push_back(one);
   }
@@ -89,73 +89,119 @@ std::string engine_of(const api::SampleSet& set) {
   return set.spec.csi && !set.spec.csi->driver.empty() ? set.spec.csi->driver : "juicefs";
 }
 
+Json expression(const NodeLabel& label) {
+  return {{"key", label.label}, {"operator", "In"}, {"values", Json::array({label.value})}};
+}
+
+Json& node_affinity(Json& pod_spec) {
+  if (!pod_spec.is_object()) pod_spec = Json::object();
+  return api::object_in(api::object_in(pod_spec, "affinity"), "nodeAffinity");
+}
+
+bool contains(const Json& list, const Json& item) {
+  return std::ranges::find(list, item) != list.end();
+}
+
+bool matches_no_node(const Json& term) {
+  const auto none = [&](const char* key) {
+    const Json& list = api::look(term, key);
+    return !list.is_array() || list.empty();
+  };
+  return none("matchExpressions") && none("matchFields");
+}
+
 }  // namespace
 
-Result<NodeSeen> decode_node(const Json& object) {
+Result<NodeSummary> decode_node(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
   std::erase_if(meta.labels, [](const auto& one) { return !one.first.starts_with(kOurLabels); });
   meta.annotations.clear();
-  return NodeSeen{std::move(meta)};
+  return NodeSummary{std::move(meta)};
 }
 
-Result<ClaimSeen> decode_claim(const Json& object) {
+Result<ClaimSummary> decode_claim(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
-  return ClaimSeen{std::move(meta), api::look_text(object, "/status/phase")};
+  return ClaimSummary{std::move(meta), api::look_text(object, "/status/phase")};
 }
 
-std::optional<BlockReason> data_out_of_reach(const api::ObjectKey& job,
-                                             const api::SampleSetMount& ref) {
+std::optional<BlockReason> data_namespace_error(const api::ObjectKey& job,
+                                                const api::SampleSetMount& ref) {
   if (ref.ns.empty() || ref.ns == job.ns) return std::nullopt;
-  return BlockReason{"SampleSetElsewhere",
+  return BlockReason{reasons::kSampleSetElsewhere,
                      "sampleSetRef.namespace is " + ref.ns +
                          ", but volumes do not cross namespaces; create the SampleSet in " +
                          job.ns};
 }
 
-std::optional<BlockReason> waits_for_data(const api::ObjectKey& job, const api::SampleSetMount& ref,
-                                          const DataSeen& seen) {
-  if (auto mistake = data_out_of_reach(job, ref)) return mistake;
-  if (!seen.set) {
-    return BlockReason{"SampleSetMissing",
+std::optional<BlockReason> data_block_reason(const api::ObjectKey& job,
+                                             const api::SampleSetMount& ref,
+                                             const DataSummary& data) {
+  if (auto error = data_namespace_error(job, ref)) return error;
+  if (!data.set) {
+    return BlockReason{reasons::kSampleSetMissing,
                        "waiting for the SampleSet " + ref.name + " to be created"};
   }
-  if (seen.set->meta.deleting()) {
+  if (data.set->meta.deleting()) {
     return BlockReason{
-        "SampleSetGoing",
+        reasons::kSampleSetGoing,
         "the SampleSet " + ref.name + " is being deleted; create it again to start this job"};
   }
   if (ref.gate) return std::nullopt;
-  const auto& phase = seen.set->status.phase;
-  if (phase != "Ready" && !(phase == "PartialReady" && has_no_node(*seen.set))) {
-    return BlockReason{"SampleSetNotReady", "waiting for the SampleSet " + ref.name +
-                                                ", which is " + (phase.empty() ? "new" : phase) +
-                                                ", to be Ready" + advice_on_sync(*seen.set)};
+  const auto& phase = data.set->status.phase;
+  if (phase != phase::kReady && !(phase == phase::kPartialReady && has_no_node(*data.set))) {
+    return BlockReason{reasons::kSampleSetNotReady,
+                       "waiting for the SampleSet " + ref.name + ", which is " +
+                           (phase.empty() ? "new" : phase) + ", to be Ready" +
+                           sync_failure_advice(*data.set)};
   }
-  if (!seen.claim || seen.claim->meta.deleting()) {
-    return BlockReason{"ClaimMissing", "waiting for the PersistentVolumeClaim " + ref.name +
-                                           " of the SampleSet to be there"};
+  if (!data.claim || data.claim->meta.deleting()) {
+    return BlockReason{reasons::kClaimMissing, "waiting for the PersistentVolumeClaim " + ref.name +
+                                                   " of the SampleSet to be there"};
   }
-  if (seen.claim->phase == "Lost") {
-    return BlockReason{"ClaimLost",
+  if (data.claim->phase == "Lost") {
+    return BlockReason{reasons::kClaimLost,
                        "the PersistentVolumeClaim " + ref.name +
                            " has lost its volume; delete it, the SampleSet makes it anew"};
   }
   return std::nullopt;
 }
 
-std::optional<NodeMark> mark_of_partition(const api::SampleSet& set, int partition,
-                                          const std::vector<NodeSeen>& nodes) {
+std::optional<NodeLabel> label_of_partition(const api::SampleSet& set, int partition,
+                                            const std::vector<NodeSummary>& nodes) {
   if (partition < 0 || partition >= set.spec.effective_partitions()) return std::nullopt;
   const std::string value = engine::runtime_pod_name(set, partition);
   const std::string own = engine::node_label(set);
   const bool has_own = std::ranges::any_of(
-      nodes, [&](const NodeSeen& node) { return node.meta.labels.contains(own); });
+      nodes, [&](const NodeSummary& node) { return node.meta.labels.contains(own); });
   const std::string label = has_own ? own : engine::cache_label(set, engine_of(set));
-  const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSeen& node) {
+  const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSummary& node) {
     const auto found = node.meta.labels.find(label);
     return found != node.meta.labels.end() && found->second == value;
   });
-  return somewhere ? std::optional(NodeMark{label, value}) : std::nullopt;
+  return somewhere ? std::optional(NodeLabel{label, value}) : std::nullopt;
+}
+
+void require_node(Json& pod_spec, const NodeLabel& label) {
+  Json& required = api::object_in(node_affinity(pod_spec), kRequired);
+  Json& terms = api::list_in(required, "nodeSelectorTerms");
+  const Json wanted = expression(label);
+  if (terms.empty()) {
+    terms.push_back({{"matchExpressions", Json::array({wanted})}});
+    return;
+  }
+  for (Json& term : terms) {
+    if (!term.is_object() || matches_no_node(term)) continue;
+    Json& expressions = api::list_in(term, "matchExpressions");
+    if (!contains(expressions, wanted)) expressions.push_back(wanted);
+  }
+}
+
+void prefer_node(Json& pod_spec, const NodeLabel& label) {
+  Json& preferences = api::list_in(node_affinity(pod_spec), kPreferred);
+  const Json preference = {
+      {"weight", kGreatestWeight},
+      {"preference", {{"matchExpressions", Json::array({expression(label)})}}}};
+  if (!contains(preferences, preference)) preferences.push_back(preference);
 }
 
 std::size_t training_container(const Json& containers) {
@@ -165,7 +211,7 @@ std::size_t training_container(const Json& containers) {
   return 0;
 }
 
-void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen) {
+void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSummary& data) {
   if (!pod_spec.is_object()) return;
   const std::string volume = volume_of(pod_spec, ref);
   for (const char* kind : {"containers", "initContainers"}) {
@@ -180,35 +226,36 @@ void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSee
       }
     }
   }
-  if (seen.set) tolerate(pod_spec, *seen.set);
+  if (data.set) tolerate(pod_spec, *data.set);
 }
 
-void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSeen& seen, int index) {
-  if (!seen.set) return;
-  const auto mark = mark_of_partition(*seen.set, index, seen.nodes);
-  if (!mark) return;
+void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSummary& data,
+                  int index) {
+  if (!data.set) return;
+  const auto label = label_of_partition(*data.set, index, data.nodes);
+  if (!label) return;
   if (ref.affinity == "preferred") {
-    prefer_node(pod_spec, *mark);
+    prefer_node(pod_spec, *label);
   } else {
-    require_node(pod_spec, *mark);
+    require_node(pod_spec, *label);
   }
 }
 
-std::string must_go_to(const api::SampleSetMount& ref, const DataSeen& seen, int index) {
-  if (!seen.set || ref.affinity == "preferred") return {};
-  const auto mark = mark_of_partition(*seen.set, index, seen.nodes);
-  return mark ? mark->value : std::string();
+std::string required_runtime(const api::SampleSetMount& ref, const DataSummary& data, int index) {
+  if (!data.set || ref.affinity == "preferred") return {};
+  const auto label = label_of_partition(*data.set, index, data.nodes);
+  return label ? label->value : std::string();
 }
 
-bool waits_in_vain(const api::Pod& pod, const DataSeen& seen) {
+bool has_lost_its_partition(const api::Pod& pod, const DataSummary& data) {
   const auto placed = pod.meta.annotations.find(kPlacedAnnotation);
-  if (placed == pod.meta.annotations.end() || !seen.set) return false;
+  if (placed == pod.meta.annotations.end() || !data.set) return false;
   if (pod.meta.deleting() || !pod.node.empty() || pod.unschedulable.empty()) return false;
-  for (int i = 0; i < seen.set->spec.effective_partitions(); ++i) {
-    if (placed->second != engine::runtime_pod_name(*seen.set, i)) continue;
-    return has_no_node(*seen.set) && !mark_of_partition(*seen.set, i, seen.nodes);
+  for (int i = 0; i < data.set->spec.effective_partitions(); ++i) {
+    if (placed->second != engine::runtime_pod_name(*data.set, i)) continue;
+    return has_no_node(*data.set) && !label_of_partition(*data.set, i, data.nodes);
   }
-  return true;  // the set has no such partition any more: no node will ever have its label
+  return true;  // the set no longer has this partition, so no node will have its label
 }
 
 api::DataVersion data_version(const api::SampleSet& set) {
@@ -220,4 +267,4 @@ api::DataVersion data_version(const api::SampleSet& set) {
   return version;
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

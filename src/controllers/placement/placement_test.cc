@@ -6,7 +6,7 @@
 
 #include "engine/names.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 using api::Json;
@@ -24,107 +24,108 @@ api::SampleSet set_of(int partitions) {
 
 api::SampleSetMount ref_of() { return {.name = "imagenet", .mount_path = "/mnt/imagenet"}; }
 
-NodeSeen node_of(const std::string& name, const std::string& label, const std::string& value) {
+NodeSummary node_of(const std::string& name, const std::string& label, const std::string& value) {
   return {.meta = {.key = {"", name}, .labels = {{label, value}}}};
 }
 
-DataSeen ready(int partitions) {
-  DataSeen seen{.set = set_of(partitions), .claim = ClaimSeen{.phase = "Bound"}};
+DataSummary ready(int partitions) {
+  DataSummary data{.set = set_of(partitions), .claim = ClaimSummary{.phase = "Bound"}};
   for (int i = 0; i < partitions; ++i) {
-    seen.nodes.push_back(node_of("node" + std::to_string(i), engine::node_label(*seen.set),
+    data.nodes.push_back(node_of("node" + std::to_string(i), engine::node_label(*data.set),
                                  "imagenet-runtime-" + std::to_string(i)));
   }
-  return seen;
+  return data;
 }
 
-std::string reason(const std::optional<BlockReason>& waiting) {
-  return waiting ? waiting->reason : "(goes on)";
+std::string reason(const std::optional<BlockReason>& reason) {
+  return reason ? reason->reason : "(goes on)";
 }
 
 TEST(WaitsForData, GoesOnOnceTheSetIsReadyAndItsClaimIsThere) {
-  auto seen = ready(2);
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "(goes on)");
-  seen.claim->phase = "Pending";
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "(goes on)");
-  seen.claim->phase = "Lost";
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "ClaimLost");
-  seen.claim.reset();
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "ClaimMissing");
-  seen.set->status.phase = "Syncing";
-  const auto waits = waits_for_data(kJob, ref_of(), seen);
+  auto data = ready(2);
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "(goes on)");
+  data.claim->phase = "Pending";
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "(goes on)");
+  data.claim->phase = "Lost";
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "ClaimLost");
+  data.claim.reset();
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "ClaimMissing");
+  data.set->status.phase = "Syncing";
+  const auto waits = data_block_reason(kJob, ref_of(), data);
   EXPECT_EQ(reason(waits), "SampleSetNotReady");
   EXPECT_NE(waits->message.find("which is Syncing"), std::string::npos);
-  seen.set->status.phase = "SyncFailed";
-  EXPECT_NE(waits_for_data(kJob, ref_of(), seen)->message.find("; correct the SampleSet's source"),
-            std::string::npos);
-  seen.set->meta.deleted = WallTime{};
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetGoing");
-  seen.set.reset();
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetMissing");
+  data.set->status.phase = "SyncFailed";
+  EXPECT_NE(
+      data_block_reason(kJob, ref_of(), data)->message.find("; correct the SampleSet's source"),
+      std::string::npos);
+  data.set->meta.deleted = WallTime{};
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetGoing");
+  data.set.reset();
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetMissing");
 }
 
 TEST(WaitsForData, DoesNotWaitForANodeThatASyncedSetMayNeverGet) {
-  auto seen = ready(2);
-  seen.set->status.phase = "PartialReady";
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetNotReady");
-  seen.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NodeLost"}};
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetNotReady");
-  seen.set->status.conditions[0].reason = "NoNode";
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "(goes on)");
-  seen.set->status.phase = "Bound";  // nothing is there to be read
-  EXPECT_EQ(reason(waits_for_data(kJob, ref_of(), seen)), "SampleSetNotReady");
+  auto data = ready(2);
+  data.set->status.phase = "PartialReady";
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetNotReady");
+  data.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NodeLost"}};
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetNotReady");
+  data.set->status.conditions[0].reason = "NoNode";
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "(goes on)");
+  data.set->status.phase = "Bound";  // nothing is there to be read
+  EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetNotReady");
 }
 
 TEST(WaitsForData, WithAGateTheSetNeedsOnlyToBeThere) {
   auto ref = ref_of();
   ref.gate = api::DataGate{};
-  DataSeen seen{.set = set_of(1)};
-  seen.set->status.phase = "Mount";
-  EXPECT_EQ(reason(waits_for_data(kJob, ref, seen)), "(goes on)");
-  EXPECT_EQ(reason(waits_for_data(kJob, ref, {})), "SampleSetMissing");
+  DataSummary data{.set = set_of(1)};
+  data.set->status.phase = "Mount";
+  EXPECT_EQ(reason(data_block_reason(kJob, ref, data)), "(goes on)");
+  EXPECT_EQ(reason(data_block_reason(kJob, ref, {})), "SampleSetMissing");
 }
 
 TEST(WaitsForData, AnotherNamespaceIsAMistakeThatNoWaitingCures) {
   auto ref = ref_of();
   ref.ns = "t";
-  EXPECT_FALSE(data_out_of_reach(kJob, ref));
+  EXPECT_FALSE(data_namespace_error(kJob, ref));
   ref.ns = "other";
-  EXPECT_EQ(reason(data_out_of_reach(kJob, ref)), "SampleSetElsewhere");
-  EXPECT_EQ(reason(waits_for_data(kJob, ref, ready(1))), "SampleSetElsewhere");
+  EXPECT_EQ(reason(data_namespace_error(kJob, ref)), "SampleSetElsewhere");
+  EXPECT_EQ(reason(data_block_reason(kJob, ref, ready(1))), "SampleSetElsewhere");
 }
 
 TEST(PartitionMark, IsTheLabelWithTheHashWhereNodesHaveIt) {
-  auto seen = ready(2);
-  EXPECT_EQ(mark_of_partition(*seen.set, 1, seen.nodes),
-            (NodeMark{engine::node_label(*seen.set), "imagenet-runtime-1"}));
-  EXPECT_EQ(mark_of_partition(*seen.set, 2, seen.nodes), std::nullopt) << "no such partition";
-  EXPECT_EQ(mark_of_partition(*seen.set, -1, seen.nodes), std::nullopt);
+  auto data = ready(2);
+  EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes),
+            (NodeLabel{engine::node_label(*data.set), "imagenet-runtime-1"}));
+  EXPECT_EQ(label_of_partition(*data.set, 2, data.nodes), std::nullopt) << "no such partition";
+  EXPECT_EQ(label_of_partition(*data.set, -1, data.nodes), std::nullopt);
 }
 
 TEST(PartitionMark, IsTheContractsLabelWhereNodesHaveOnlyThat) {
   const auto set = set_of(2);
-  const std::vector<NodeSeen> nodes{
+  const std::vector<NodeSummary> nodes{
       node_of("a", "paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-0")};
-  EXPECT_EQ(mark_of_partition(set, 0, nodes),
-            (NodeMark{"paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-0"}));
-  EXPECT_EQ(mark_of_partition(set, 1, nodes), std::nullopt) << "no node carries it";
-  EXPECT_EQ(mark_of_partition(set, 0, {}), std::nullopt);
+  EXPECT_EQ(label_of_partition(set, 0, nodes),
+            (NodeLabel{"paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-0"}));
+  EXPECT_EQ(label_of_partition(set, 1, nodes), std::nullopt) << "no node carries it";
+  EXPECT_EQ(label_of_partition(set, 0, {}), std::nullopt);
 }
 
 // Its value is the same for a namesake's runtimes: workers would be pinned to the wrong samples.
 TEST(PartitionMark, IsNotTheContractsLabelOnceAnyNodeHasTheOther) {
-  auto seen = ready(2);
-  seen.nodes.pop_back();
-  seen.nodes.push_back(
+  auto data = ready(2);
+  data.nodes.pop_back();
+  data.nodes.push_back(
       node_of("theirs", "paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-1"));
-  EXPECT_TRUE(mark_of_partition(*seen.set, 0, seen.nodes));
-  EXPECT_EQ(mark_of_partition(*seen.set, 1, seen.nodes), std::nullopt);
+  EXPECT_TRUE(label_of_partition(*data.set, 0, data.nodes));
+  EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes), std::nullopt);
 }
 
 TEST(PartitionMark, APartitionThatWasScaledAwayHasNone) {
-  auto seen = ready(2);
-  seen.set->spec.partitions = 1;
-  EXPECT_EQ(mark_of_partition(*seen.set, 1, seen.nodes), std::nullopt);
+  auto data = ready(2);
+  data.set->spec.partitions = 1;
+  EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes), std::nullopt);
 }
 
 Json two_containers() {
@@ -187,11 +188,11 @@ TEST(MountSamples, ASetWithDotsInItsNameGetsALegalVolumeName) {
 
 TEST(MountSamples, TaintsThatTheCacheToleratesTheWorkersTolerateToo) {
   Json spec = two_containers();
-  auto seen = ready(1);
+  auto data = ready(1);
   const Json taint = {{"key", "gpu"}, {"operator", "Exists"}};
-  seen.set->spec.tolerations = api::Opaque(Json::array({taint}));
-  mount_samples(spec, ref_of(), seen);
-  mount_samples(spec, ref_of(), seen);
+  data.set->spec.tolerations = api::Opaque(Json::array({taint}));
+  mount_samples(spec, ref_of(), data);
+  mount_samples(spec, ref_of(), data);
   EXPECT_EQ(spec["tolerations"], Json::array({taint}));
 }
 
@@ -208,10 +209,10 @@ std::string where(const Json& spec) {
 }
 
 TEST(PlaceWorker, EachGoesToItsPartitionAndThoseBeyondAreFree) {
-  const auto seen = ready(2);
+  const auto data = ready(2);
   for (int i = 0; i < 3; ++i) {
     Json spec = two_containers();
-    place_worker(spec, ref_of(), seen, i);
+    place_worker(spec, ref_of(), data, i);
     if (i == 2) {
       EXPECT_EQ(where(spec), "anywhere");
     } else {
@@ -232,27 +233,28 @@ TEST(PlaceWorker, PrefersWhenTheFieldSaysSo) {
 
 TEST(PlaceWorker, WithoutALabelledNodeItIsFree) {
   Json spec = two_containers();
-  auto seen = ready(1);
-  seen.nodes.clear();
-  place_worker(spec, ref_of(), seen, 0);
+  auto data = ready(1);
+  data.nodes.clear();
+  place_worker(spec, ref_of(), data, 0);
   EXPECT_EQ(where(spec), "anywhere");
 }
 
 TEST(WaitsInVain, APodPinnedToAPartitionThatWasScaledAway) {
-  auto seen = ready(3);
+  auto data = ready(3);
   api::Pod pod;
   pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-2";
   pod.unschedulable = "0/3 nodes are available";
-  EXPECT_FALSE(waits_in_vain(pod, seen));
-  seen.set->spec.partitions = 2;
-  EXPECT_TRUE(waits_in_vain(pod, seen)) << "nothing is amiss with the set, and no node comes";
+  EXPECT_FALSE(has_lost_its_partition(pod, data));
+  data.set->spec.partitions = 2;
+  EXPECT_TRUE(has_lost_its_partition(pod, data))
+      << "nothing is amiss with the set, and no node comes";
   pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-1";
-  EXPECT_FALSE(waits_in_vain(pod, seen)) << "its node may be full for a while";
-  seen.nodes.clear();
-  EXPECT_FALSE(waits_in_vain(pod, seen)) << "the partition moves to another node";
+  EXPECT_FALSE(has_lost_its_partition(pod, data)) << "its node may be full for a while";
+  data.nodes.clear();
+  EXPECT_FALSE(has_lost_its_partition(pod, data)) << "the partition moves to another node";
   pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-2";
   pod.unschedulable.clear();
-  EXPECT_FALSE(waits_in_vain(pod, seen)) << "the scheduler has not looked at it";
+  EXPECT_FALSE(has_lost_its_partition(pod, data)) << "the scheduler has not looked at it";
 }
 
 TEST(DataVersion, IsTheIndexTheJobStartsOn) {
@@ -272,4 +274,4 @@ TEST(SeenNode, KeepsOnlyOurLabels) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

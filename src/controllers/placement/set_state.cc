@@ -1,39 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/placement/set_state.h"
 
-namespace paddle::controllers {
+#include "api/phases.h"
+#include "controllers/placement/placement.h"
+
+namespace paddle::controllers::placement {
+namespace {
+
+namespace phase = api::sample_set_phase;
+
+}  // namespace
 
 bool has_no_node(const api::SampleSet& set) {
   const auto* degraded = api::find_condition(set.status.conditions, "Degraded");
-  return degraded && degraded->status == "True" && degraded->reason == "NoNode";
+  return degraded && degraded->status == "True" && degraded->reason == reasons::kNoNode;
 }
 
 bool has_samples(const api::SampleSet& set) {
   if (set.spec.no_sync) return true;
-  // The phases of a set that has been synced (controllers/sample_set/phases.h).
-  return set.status.phase == "Ready" || set.status.phase == "PartialReady";
+  // The phases of a set that has been synced.
+  return set.status.phase == phase::kReady || set.status.phase == phase::kPartialReady;
 }
 
-std::string advice_on_sync(const api::SampleSet& set) {
-  if (set.status.phase != "SyncFailed") return "";
+std::string sync_failure_advice(const api::SampleSet& set) {
+  if (set.status.phase != phase::kSyncFailed) return "";
   const auto* ready = api::find_condition(set.status.conditions, "Ready");
   return (ready ? "; " + ready->message : "") +
          "; correct the SampleSet's source or its Secret: the sync is tried again by itself";
 }
 
-std::optional<BlockReason> waits_for_first_sync(const api::SampleSet& set) {
+std::optional<BlockReason> first_sync_block_reason(const api::SampleSet& set) {
   if (has_samples(set)) return std::nullopt;
-  const std::string& phase = set.status.phase;
+  const std::string& current = set.status.phase;
   std::string text = "waiting for the first sync of the SampleSet " + set.meta.key.name +
-                     ", which is " + (phase.empty() ? "new" : phase);
+                     ", which is " + (current.empty() ? "new" : current);
   const auto* ready = api::find_condition(set.status.conditions, "Ready");
-  if (phase == "SyncFailed") {
-    text += advice_on_sync(set);
-  } else if (phase != "Syncing" && ready) {  // its progress would change the job with every look
+  if (current == phase::kSyncFailed) {
+    text += sync_failure_advice(set);
+  } else if (current != phase::kSyncing && ready) {  // progress would change the job all the time
     text += " (" + ready->reason + ": " + ready->message + ")";
   }
-  if (phase != "SyncFailed") text += "; see kubectl describe sampleset " + set.meta.key.name;
-  return BlockReason{"SampleSetNotSynced", text};
+  if (current != phase::kSyncFailed)
+    text += "; see kubectl describe sampleset " + set.meta.key.name;
+  return BlockReason{reasons::kSampleSetNotSynced, text};
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace paddle::controllers {
+namespace paddle::controllers::placement {
 namespace {
 
 api::SampleSet set_in(const std::string& phase, const std::string& reason = "",
@@ -19,8 +19,8 @@ api::SampleSet set_in(const std::string& phase, const std::string& reason = "",
 }
 
 std::string said(const api::SampleSet& set) {
-  const auto waiting = waits_for_first_sync(set);
-  return waiting ? waiting->reason + ": " + waiting->message : "";
+  const auto reason = first_sync_block_reason(set);
+  return reason ? reason->reason + ": " + reason->message : "";
 }
 
 TEST(FirstSync, OfASetThatWasSyncedIsNotWaitedFor) {
@@ -50,12 +50,12 @@ TEST(FirstSync, ThatFailedSaysWhyAndWhatToDo) {
   EXPECT_EQ(said(set),
             "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is "
             "SyncFailed" +
-                advice_on_sync(set));
-  EXPECT_EQ(advice_on_sync(set),
+                sync_failure_advice(set));
+  EXPECT_EQ(sync_failure_advice(set),
             "; the source could not be read: x; correct the SampleSet's source or its Secret: the "
             "sync is tried again by itself");
-  EXPECT_EQ(advice_on_sync(set_in("Syncing")), "");
+  EXPECT_EQ(sync_failure_advice(set_in("Syncing")), "");
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::placement

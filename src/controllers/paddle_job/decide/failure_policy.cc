@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/decide/failure_policy.h"
+
+#include <algorithm>
+
+#include "controllers/paddle_job/decide/node_liveness.h"
+#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/start_barrier.h"
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/objects/peer_config_map.h"
+#include "controllers/paddle_job/reasons.h"
+#include "controllers/paddle_job/spec/deadlines.h"
+
+namespace paddle::controllers::paddle_job {
+namespace {
+
+// The first pod in each state, in the order of slots.
+struct Findings {
+  const api::Pod* failed_program = nullptr;
+  const api::Pod* failed_disruption = nullptr;
+  const api::Pod* leaving = nullptr;
+  const api::Pod* rebooted = nullptr;  // with its node
+  std::string missing{};               // name
+};
+
+Findings find_lost_pods(const api::PaddleJob& job, const ReplicaSlots& slots) {
+  Findings found;
+  const auto note = [](const api::Pod*& first, const api::Pod* pod) {
+    if (!first) first = pod;
+  };
+  for (const GroupSlots& group : slots.groups) {
+    for (size_t i = 0; i < group.pods.size(); ++i) {
+      const api::Pod* pod = group.pods[i];
+      if (group.done[i]) continue;
+      if (!pod) {
+        if (found.missing.empty()) {
+          found.missing = pod_name(job, group.spec, static_cast<int>(i));
+        }
+      } else if (failed_by_disruption(*pod)) {
+        note(found.failed_disruption, pod);
+      } else if (failed(*pod)) {
+        note(found.failed_program, pod);
+      } else if (is_leaving(*pod)) {
+        note(found.leaving, pod);
+      } else if (lost_released_address(*pod)) {
+        note(found.rebooted, pod);
+      }
+    }
+  }
+  return found;
+}
+
+JobDecision restart_or_fail(const api::PaddleJob& job, const Config& config, Cause cause,
+                            BlockReason why) {
+  const bool by_owner = config.one_machine && !job.spec.disruption_limit;
+  if (cause == Cause::kDisruption && by_owner) cause = Cause::kOwner;
+  const auto decision = [&](Outcome outcome, BlockReason reason) {
+    return JobDecision{.outcome = outcome, .cause = cause, .reason = std::move(reason)};
+  };
+  switch (cause) {
+    case Cause::kSpec:
+    case Cause::kOwner:
+      return decision(Outcome::kRestart, std::move(why));
+    case Cause::kProgram: {
+      const int limit = job.spec.backoff_limit.value_or(0);
+      if (job.status.failures < limit) return decision(Outcome::kRestart, std::move(why));
+      if (limit == 0) return decision(Outcome::kFailed, std::move(why));
+      return decision(Outcome::kFailed,
+                      {reasons::kBackoffLimitExceeded,
+                       "restarted " + (limit == 1 ? "once" : std::to_string(limit) + " times") +
+                           ", as often as backoffLimit allows; now " + why.message});
+    }
+    case Cause::kDisruption:
+      break;
+  }
+  const int limit = job.spec.disruption_limit.value_or(kDefaultDisruptionLimit);
+  if (job.status.disruptions < limit) return decision(Outcome::kRestart, std::move(why));
+  return decision(Outcome::kFailed, {reasons::kDisruptionLimitExceeded,
+                                     "disrupted more often than disruptionLimit (" +
+                                         std::to_string(limit) + ") allows; now " + why.message});
+}
+
+// A pod is lost, or has another address than its peers know.
+std::optional<BlockReason> loss(const api::PaddleJob& job, const ReplicaSlots& slots,
+                                const World& world, const Findings& found) {
+  if (found.failed_disruption) {
+    return BlockReason{reasons::kPodDisrupted, failure_message(*found.failed_disruption)};
+  }
+  if (found.leaving) {
+    return BlockReason{reasons::kPodLeaves,
+                       "pod " + found.leaving->meta.key.name + " is being taken away"};
+  }
+  if (!found.missing.empty()) {
+    return BlockReason{reasons::kPodLost, "pod " + found.missing + " is gone"};
+  }
+  if (!addresses_known(job, slots, world) && any_pod(slots, waits_for_release)) {
+    return BlockReason{reasons::kPodLost,
+                       "a pod is gone before all of its peers were told its address"};
+  }
+  if (address_changed(job, slots, world)) {
+    return BlockReason{reasons::kAddressChanged,
+                       "a pod has another address than its peers were told"};
+  }
+  return std::nullopt;
+}
+
+// The same for a job in which a program has failed, too.
+BlockReason loss_beside_failure(const api::PaddleJob& job, const ReplicaSlots& slots,
+                                const World& world, const Findings& found) {
+  if (auto why = loss(job, slots, world, found)) return *std::move(why);
+  const api::Pod* pod = found.rebooted ? found.rebooted : found.failed_program;
+  if (pod == found.failed_program) return {reasons::kFailed, failure_message(*pod)};
+  return {reasons::kNodeRestarted,
+          "pod " + pod->meta.key.name + " starts again: its node was switched off and on"};
+}
+
+bool shape_changed(const api::PaddleJob& job, const World& world) {
+  if (!is_published(job, world)) return false;
+  const auto& annotations = world.peer_config->meta.annotations;
+  const auto shape = annotations.find(kShapeAnnotation);
+  return shape != annotations.end() && shape->second != shape_of(job);
+}
+
+// A program has failed: by itself, or because of a disruption?
+JobDecision evaluate_failure(const api::PaddleJob& job, const ReplicaSlots& slots,
+                             const World& world, const Findings& found, WallTime now,
+                             const Config& config) {
+  const BlockReason own{reasons::kFailed, failure_message(*found.failed_program)};
+  const bool pod_is_missing = !found.missing.empty() && has_begun(job, slots, world);
+  if (found.failed_disruption || found.leaving || found.rebooted || pod_is_missing) {
+    JobDecision decision = restart_or_fail(job, config, Cause::kDisruption,
+                                           loss_beside_failure(job, slots, world, found));
+    decision.rests_on_missing_pod = pod_is_missing;
+    return decision;
+  }
+  const NodeCheck nodes = check_nodes(slots, *found.failed_program, world.node_leases, now);
+  if (nodes.due) return {.unread_leases = nodes.unread, .due = nodes.due};
+  if (!nodes.lost.empty()) {
+    return restart_or_fail(
+        job, config, Cause::kDisruption,
+        {reasons::kNodeLost, "node " + nodes.lost + " stopped answering, then " + own.message});
+  }
+  return restart_or_fail(job, config, Cause::kProgram, own);
+}
+
+}  // namespace
+
+bool has_begun(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world) {
+  if (is_published(job, world)) return true;
+  return any_pod(slots, was_released) || any_done(slots);
+}
+
+bool replaces_single_pods(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
+                          const Config& config) {
+  return is_elastic(job.spec, config.etcd) || uses_services(job.spec) ||
+         !has_begun(job, slots, world);
+}
+
+JobDecision evaluate(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
+                     WallTime now, const Config& config) {
+  if (work_done(slots)) {
+    return {.outcome = Outcome::kCompleted,
+            .reason = {reasons::kCompleted, "every worker succeeded"}};
+  }
+  if (const auto deadline = deadline_of(job, now)) {
+    if (now >= *deadline) {
+      return {.outcome = Outcome::kFailed,
+              .reason = {reasons::kDeadlineExceeded,
+                         "the job did not end within activeDeadlineSeconds (" +
+                             std::to_string(*job.spec.active_deadline_seconds) + ")"}};
+    }
+  }
+  const Findings found = find_lost_pods(job, slots);
+  const bool begun = has_begun(job, slots, world);
+  const bool elastic = is_elastic(job.spec, config.etcd);
+  if (begun && !elastic && shape_changed(job, world)) {
+    return restart_or_fail(
+        job, config, Cause::kSpec,
+        {reasons::kSpecChanged, "the spec asks for other peers than this run has"});
+  }
+  if (found.failed_program) return evaluate_failure(job, slots, world, found, now, config);
+  if (replaces_single_pods(job, slots, world, config)) return {};
+  auto lost = loss(job, slots, world, found);
+  if (!lost) return {};
+  JobDecision decision = restart_or_fail(job, config, Cause::kDisruption, std::move(*lost));
+  decision.rests_on_missing_pod = !found.missing.empty();
+  return decision;
+}
+
+}  // namespace paddle::controllers::paddle_job

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/decide/pod_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/reasons.h"
+#include "controllers/placement/data_gate.h"
+
+namespace paddle::controllers::paddle_job {
+namespace {
+
+using api::PodPhase;
+using State = api::ContainerStatus::State;
+
+// status.reason of pods that their node rejected or lost, as kubelets and controllers write it.
+constexpr std::array kDisruptionReasons{"Evicted",
+                                        "NodeLost",
+                                        "NodeShutdown",
+                                        "Shutdown",
+                                        "Terminated",
+                                        "NodeAffinity",
+                                        "NodeName",
+                                        "Preempting",
+                                        "Preempted",
+                                        "OutOfcpu",
+                                        "OutOfmemory",
+                                        "OutOfpods",
+                                        "OutOfdisk",
+                                        "OutOfephemeral-storage",
+                                        "HostPort",
+                                        "TaintToleration",
+                                        "TopologyAffinityError",
+                                        "UnexpectedAdmissionError"};
+
+// state.waiting.reason of containers that do not start without intervention. Transient reasons are
+// left out: PodInitializing, ContainerCreating, and the first ErrImagePull.
+constexpr std::array kStuckReasons{
+    "ImagePullBackOff",     "InvalidImageName",    "ErrImageNeverPull",
+    "ImageInspectError",    "RegistryUnavailable", "CreateContainerConfigError",
+    "CreateContainerError", "RunContainerError",   "CrashLoopBackOff"};
+
+// Its exit was not observed: the node was rebooted. Kubelets report ContainerStatusUnknown,
+// containerd Unknown with an exit code that no program's own exit has together with this reason.
+bool exit_unobserved(const api::ContainerStatus& c) {
+  return c.reason == "ContainerStatusUnknown" || (c.reason == "Unknown" && c.exit_code == 255);
+}
+
+// A container of the pod was lost with its node, and no other container failed by itself.
+bool lost_with_its_node(const api::Pod& pod) {
+  bool lost = false;
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.state != State::kTerminated || c.exit_code == 0) continue;
+      if (!exit_unobserved(c)) return false;
+      lost = true;
+    }
+  }
+  return lost;
+}
+
+template <typename List>
+bool is_one_of(const List& list, std::string_view text) {
+  return std::ranges::any_of(list, [&](std::string_view each) { return each == text; });
+}
+
+}  // namespace
+
+std::int64_t epoch_of(const api::Meta& meta) {
+  const auto found = meta.annotations.find(kEpochAnnotation);
+  if (found == meta.annotations.end()) return 0;
+  std::int64_t epoch = 0;
+  const auto& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), epoch);
+  return epoch;
+}
+
+bool ended(const api::Pod& pod) {
+  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+}
+
+bool is_running(const api::Pod& pod) { return pod.phase == PodPhase::kRunning && pod.all_ready(); }
+
+bool has_started(const api::Pod& pod) {
+  return is_running(pod) || pod.phase == PodPhase::kSucceeded;
+}
+
+bool coordinating(const api::Pod& pod) {
+  return std::ranges::any_of(pod.init_containers, [](const api::ContainerStatus& c) {
+    return c.name == kCoordinator && c.state == State::kRunning;
+  });
+}
+
+bool has_coordinator(const api::Pod& pod) {
+  return std::ranges::find(pod.init_containers, kCoordinator, &api::ContainerStatus::name) !=
+         pod.init_containers.end();
+}
+
+bool was_released(const api::Pod& pod) { return pod.meta.annotations.contains(kReleaseAnnotation); }
+
+bool lost_released_address(const api::Pod& pod) {
+  const auto found = pod.meta.annotations.find(kReleaseAnnotation);
+  if (found == pod.meta.annotations.end() || ended(pod)) return false;
+  const std::string& release = found->second;
+  return release.substr(release.find('/') + 1) != pod.ip;
+}
+
+bool waits_for_release(const api::Pod& pod) {
+  return !ended(pod) && std::ranges::none_of(pod.containers, [](const api::ContainerStatus& c) {
+    return c.state == State::kRunning;
+  });
+}
+
+bool waits_at_data_gate(const api::Pod& pod) {
+  return !pod.meta.deleting() &&
+         std::ranges::find(pod.gates, placement::kDataGate) != pod.gates.end();
+}
+
+bool failed(const api::Pod& pod) { return pod.phase == PodPhase::kFailed; }
+
+bool failed_by_disruption(const api::Pod& pod) {
+  if (!failed(pod)) return false;
+  return pod.disrupted || is_one_of(kDisruptionReasons, pod.reason) || lost_with_its_node(pod);
+}
+
+bool is_leaving(const api::Pod& pod) { return pod.meta.deleting() || pod.disrupted; }
+
+std::optional<WallTime> ended_at(const api::Pod& pod) {
+  std::optional<WallTime> last;
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.ended && (!last || *c.ended > *last)) last = c.ended;
+    }
+  }
+  return last;
+}
+
+std::optional<BlockReason> stuck_reason(const api::Pod& pod) {
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.state != State::kWaiting || !is_one_of(kStuckReasons, c.reason)) continue;
+      return BlockReason{c.reason, "container " + c.name + " of pod " + pod.meta.key.name +
+                                       " can not start: " + c.reason +
+                                       "; see kubectl describe pod " + pod.meta.key.name};
+    }
+  }
+  if (pod.unschedulable.empty()) return std::nullopt;
+  return BlockReason{reasons::kUnschedulable,
+                     "no node takes pod " + pod.meta.key.name + ": " + pod.unschedulable};
+}
+
+std::string failure_message(const api::Pod& pod) {
+  std::string text = "pod " + pod.meta.key.name + " failed";
+  const api::ContainerStatus* unobserved = nullptr;
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (c.state != State::kTerminated || c.exit_code == 0) continue;
+      if (exit_unobserved(c)) {
+        if (!unobserved) unobserved = &c;
+        continue;
+      }
+      text += ": container " + c.name + " ended with exit code " + std::to_string(c.exit_code);
+      if (!c.reason.empty() && c.reason != "Error") text += " (" + c.reason + ")";
+      if (c.name == kCoordinator) {
+        return text + "; it needs /bin/sh and sleep in the job's image, or --initImage";
+      }
+      return text + "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
+    }
+  }
+  if (unobserved) {
+    return text + ": its node was restarted while container " + unobserved->name + " ran";
+  }
+  if (!pod.reason.empty()) text += " (" + pod.reason + ")";
+  return pod.message.empty() ? text : text + ": " + pod.message;
+}
+
+}  // namespace paddle::controllers::paddle_job

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/paddle_job/observe/world_observer.h"
+
+#include <algorithm>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include "api/json/look.h"
+#include "api/phases.h"
+#include "base/parallel_for.h"
+#include "controllers/loop/sources.h"
+#include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/observe/elastic_store.h"
+#include "controllers/paddle_job/reasons.h"
+
+namespace paddle::controllers::paddle_job {
+namespace {
+
+using api::Json;
+using kube::ObjectKey;
+namespace kinds = kube::resources;
+
+constexpr const char* kByOwner = "controller-uid";
+constexpr const char* kBySampleSet = "sample-set";
+constexpr const char* kNodeLeases = "kube-node-lease";
+constexpr size_t kParallelReads = 16;
+
+const kube::Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true};
+
+// Only our own annotations, and no labels: thousands of pods are cached.
+Result<api::Pod> decode_owned_pod(const Json& object) {
+  TRY(api::Pod pod, api::decode_pod(object));
+  std::erase_if(pod.meta.annotations, [](const auto& entry) {
+    return entry.first != kReleaseAnnotation && entry.first != kReleasedAtAnnotation &&
+           entry.first != kEpochAnnotation && entry.first != placement::kPlacedAnnotation;
+  });
+  pod.meta.labels.clear();
+  return pod;
+}
+
+Result<ServiceSummary> decode_service(const Json& object) {
+  TRY(api::Meta meta, api::decode_meta(object));
+  return ServiceSummary{.meta = std::move(meta)};
+}
+
+Result<PeerConfigMap> decode_map(const Json& object) {
+  PeerConfigMap map;
+  TRY(map.meta, api::decode_meta(object));
+  if (const Json& data = api::look(object, "data"); data.is_object()) {
+    for (const auto& [key, value] : data.items()) {
+      if (value.is_string()) map.data[key] = value.get<std::string>();
+    }
+  }
+  return map;
+}
+
+template <typename T>
+std::vector<std::string> controller_uid(const T& object) {
+  const auto* owner = object.meta.controller();
+  return owner ? std::vector{owner->uid} : std::vector<std::string>{};
+}
+
+std::vector<std::string> sample_set_of(const api::PaddleJob& job) {
+  if (!job.spec.sample_set) return {};
+  return {to_string(ObjectKey{job.meta.key.ns, job.spec.sample_set->name})};
+}
+
+// Maps a changed SampleSet, or its claim of the same name, to the jobs that use it.
+template <typename T>
+auto jobs_that_use(const kube::Store<api::PaddleJob>& jobs) {
+  return [jobs](const T& object) {
+    std::vector<ObjectKey> keys;
+    for (const auto& job : jobs.list(kBySampleSet, to_string(object.meta.key))) {
+      keys.push_back(job->meta.key);
+    }
+    return keys;
+  };
+}
+
+}  // namespace
+
+const kube::Resource& resource_of(OwnedKind kind) {
+  switch (kind) {
+    case OwnedKind::kPod:
+      return kinds::kPods;
+    case OwnedKind::kService:
+      return kinds::kServices;
+    case OwnedKind::kConfigMap:
+      return kinds::kConfigMaps;
+    case OwnedKind::kPodGroup:
+      break;
+  }
+  return kPodGroups;
+}
+
+WorldObserver::WorldObserver(const ControllerContext& context, const std::string& ns,
+                             const Config& config, std::shared_ptr<etcd::Store> etcd,
+                             const PassPacing& pacing, const Clock& clock)
+    : cluster_(context.cluster),
+      config_(config),
+      etcd_(std::move(etcd)),
+      pacing_(pacing),
+      clock_(clock),
+      jobs_(context.informers.of<api::PaddleJob>(kinds::kPaddleJobs, {.ns = ns},
+                                                 {"paddle-job", api::decode_paddle_job})),
+      // Only objects with our label are cached.
+      pods_(context.informers.of<api::Pod>(kinds::kPods,
+                                           {.ns = ns, .label_selector = kJobNameLabel},
+                                           {"our-pod", decode_owned_pod})),
+      services_(context.informers.of<ServiceSummary>(kinds::kServices,
+                                                     {.ns = ns, .label_selector = kJobNameLabel},
+                                                     {"service", decode_service})),
+      maps_(context.informers.of<PeerConfigMap>(kinds::kConfigMaps,
+                                                {.ns = ns, .label_selector = kJobNameLabel},
+                                                {"rendezvous", decode_map})),
+      sets_(context.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = ns},
+                                                 {"sample-set", api::decode_sample_set})),
+      groups_(context.cluster, context.informers, kPodGroups, {.ns = ns},
+              {"pod-group", decode_pod_group},
+              [&queue = context.queue](const kube::Store<PodGroupSummary>& groups) {
+                // By name, not by owner: a group that a user created counts as well.
+                watches(groups, queue,
+                        [](const PodGroupSummary& group) { return std::vector{group.meta.key}; });
+              }),
+      nodes_(context.cluster, context.informers, kinds::kNodes, {},
+             {"node", placement::decode_node}),
+      claims_(context.cluster, context.informers, kinds::kClaims, {.ns = ns},
+              {"claim", placement::decode_claim},
+              [&queue = context.queue,
+               jobs = jobs_](const kube::Store<placement::ClaimSummary>& claims) {
+                watches(claims, queue, jobs_that_use<placement::ClaimSummary>(jobs));
+              }) {
+  pods_.add_index(kByOwner, controller_uid<api::Pod>);
+  services_.add_index(kByOwner, controller_uid<ServiceSummary>);
+  jobs_.add_index(kBySampleSet, sample_set_of);
+  for_kind(jobs_, context.queue);
+  owns(pods_, kinds::kPaddleJobs, context.queue);
+  owns(services_, kinds::kPaddleJobs, context.queue);
+  owns(maps_, kinds::kPaddleJobs, context.queue);
+  watches(sets_, context.queue, jobs_that_use<api::SampleSet>(jobs_));
+}
+
+// ---- the world ----
+
+Result<std::optional<World>> WorldObserver::observe(const api::PaddleJob& job, Pass& pass) {
+  World world;
+  JobCache& cache = pass.cache;
+  observe_pods(job, cache, world);
+  for (const auto& service : services_.list(kByOwner, job.meta.uid)) {
+    world.services.push_back(*service);
+  }
+  if (const auto map = maps_.find(job.meta.key); map && belongs_to(map->meta, job)) {
+    world.peer_config = *map;
+  }
+  if (uses_host_network(job.spec) && stored_port(job) == 0) {
+    std::vector<api::PaddleJob> jobs;
+    for (const auto& one : jobs_.list()) jobs.push_back(*one);
+    world.ports_taken = ports_taken(jobs, job.meta.uid);
+  }
+  TRY(const bool data, observe_data(job, world, pass.call));
+  TRY(const bool group, observe_pod_group(job, world, pass.call));
+  if (!data || !group) return std::optional<World>{};
+
+  observe_elastic(job, pass, world);
+  if (pass.trouble) world.trouble = pass.trouble;
+  if (cache.last_completed_uid == job.meta.uid) world.last_completed = cache.last_completed;
+  world.busy = pacing_.busy();
+  if (cache.status_pending_since) {
+    world.status_pending_for = clock_.boot() - *cache.status_pending_since;
+  }
+  return std::optional<World>{std::move(world)};
+}
+
+void WorldObserver::observe_pods(const api::PaddleJob& job, JobCache& cache, World& world) const {
+  std::set<std::string> shown;
+  for (const auto& pod : pods_.list(kByOwner, job.meta.uid)) {
+    const std::string& uid = pod->meta.uid;
+    shown.insert(uid);
+    if (cache.removed.contains(uid)) continue;
+    if (!cache.deleted.contains(uid) || pod->meta.deleting()) {
+      world.pods.push_back(pod);
+      continue;
+    }
+    auto leaving = std::make_shared<api::Pod>(*pod);
+    leaving->meta.deleted = kSoonGone;
+    world.pods.push_back(std::move(leaving));
+  }
+  for (auto* uids : {&cache.deleted, &cache.removed}) {
+    std::erase_if(*uids, [&](const std::string& uid) { return !shown.contains(uid); });
+  }
+}
+
+void WorldObserver::observe_elastic(const api::PaddleJob& job, Pass& pass, World& world) const {
+  if (!job.spec.elastic) return;
+  if (!etcd_) {
+    world.elastic.reachable = false;
+    return;
+  }
+  using Leftovers = ElasticState::Leftovers;
+  JobCache& cache = pass.cache;
+  ElasticState& elastic = world.elastic;
+  if (cache.etcd_cleaned_uid != job.meta.uid) {
+    elastic.leftovers = Leftovers::kPossible;
+  } else if (pass.etcd_cleaned) {
+    elastic.leftovers = Leftovers::kRemoved;
+  }
+  elastic.replicas = pass.elastic_replicas;
+  elastic.reachable = !pass.etcd_error;
+  if (api::paddle_job_phase::is_final(job.status.phase)) {
+    elastic.to_be_removed = cache.etcd_in_use_uid == job.meta.uid;
+  } else {
+    cache.etcd_in_use_uid = job.meta.uid;
+  }
+}
+
+// A kind that we may not read does not block jobs that could do without it.
+template <typename T>
+Result<bool> WorldObserver::ensure_started(LazyInformer<T>& informer, World& world,
+                                           const kube::Call& call) {
+  auto state = informer.ask(call);
+  if (state.is(Code::kForbidden)) {
+    world.trouble = BlockReason{reasons::kRefused, state.error().message};
+    return true;
+  }
+  if (!state) return std::move(state).error();
+  return *state != LazyInformer<T>::State::kBegins;
+}
+
+Result<bool> WorldObserver::observe_data(const api::PaddleJob& job, World& world,
+                                         const kube::Call& call) {
+  if (!job.spec.sample_set || api::paddle_job_phase::is_final(job.status.phase)) return true;
+  const ObjectKey key{job.meta.key.ns, job.spec.sample_set->name};
+  TRY(const bool nodes, ensure_started(nodes_, world, call));
+  TRY(const bool claims, ensure_started(claims_, world, call));
+  if (!nodes || !claims) return false;
+  if (const auto set = sets_.find(key)) world.data.set = *set;
+  if (const auto store = claims_.find()) {
+    if (const auto claim = store->find(key)) world.data.claim = *claim;
+  }
+  if (const auto store = nodes_.find()) {
+    for (const auto& node : store->list()) world.data.nodes.push_back(*node);
+  }
+  return true;
+}
+
+Result<bool> WorldObserver::observe_pod_group(const api::PaddleJob& job, World& world,
+                                              const kube::Call& call) {
+  if (!uses_pod_group(job.spec, config_.scheduling)) return true;
+  TRY(const bool started, ensure_started(groups_, world, call));
+  if (!started) return false;
+  const auto groups = groups_.find();
+  world.pod_groups_known = groups.has_value();
+  if (!groups) return true;
+  if (const auto group = groups->find(job.meta.key)) world.pod_group = *group;
+  return true;
+}
+
+// ---- answers to queries ----
+
+Result<JobPtr> WorldObserver::answer(const std::vector<Query>& queries, const JobPtr& job,
+                                     World& world, Pass& pass) {
+  std::vector<std::string> nodes;
+  bool confirm = false;
+  for (const Query& query : queries) {
+    if (const auto* lease = std::get_if<ReadNodeLease>(&query)) nodes.push_back(lease->node);
+    if (std::holds_alternative<ReadElasticReplicas>(query)) read_replicas(*job, world, pass);
+    confirm |= std::holds_alternative<ConfirmPods>(query);
+  }
+  CHECK_DONE(read_node_leases(nodes, world, pass.call));
+  if (!confirm) return job;
+  auto confirmed = confirm_pods(*job, world, pass.call);
+  if (confirmed.is(Code::kNotFound)) return JobPtr{};
+  return confirmed;
+}
+
+Result<JobPtr> WorldObserver::confirm_pods(const api::PaddleJob& job, World& world,
+                                           const kube::Call& call) {
+  TRY(const Json object, cluster_.get(kinds::kPaddleJobs, job.meta.key, call));
+  TRY(api::PaddleJob stored, api::decode_paddle_job(object));
+  jobs_.acknowledge(object);
+  std::vector<PodPtr> pods;
+  auto listed = cluster_.list(
+      kinds::kPods,
+      {.ns = job.meta.key.ns,
+       .label_selector = std::string(kJobNameLabel) + "=" + job.meta.key.name},
+      [&](std::string_view text) -> Result<> {
+        TRY(const Json pod, api::parse_json(text));
+        TRY(api::Pod decoded, decode_owned_pod(pod));
+        if (!belongs_to(decoded.meta, stored)) return Done{};
+        pods.push_back(std::make_shared<const api::Pod>(std::move(decoded)));
+        return Done{};
+      },
+      call);
+  if (!listed) return std::move(listed).error();
+  world.pods = std::move(pods);
+  world.confirmed = true;
+  return std::make_shared<const api::PaddleJob>(std::move(stored));
+}
+
+Result<> WorldObserver::read_node_leases(const std::vector<std::string>& nodes, World& world,
+                                         const kube::Call& call) {
+  std::vector<NodeLease> leases(nodes.size());
+  CHECK_DONE(parallel_for(nodes.size(), kParallelReads, [&](size_t i) -> Result<> {
+    auto lease = cluster_.get(kinds::kLeases, {kNodeLeases, nodes[i]}, call);
+    if (lease.is(Code::kNotFound) || lease.is(Code::kForbidden)) return Done{};
+    if (!lease) return std::move(lease).error().in("ask about node " + nodes[i]);
+    if (const auto at = parse_rfc3339(api::look_text(*lease, "/spec/renewTime"))) {
+      leases[i].renewed = *at;
+    }
+    return Done{};
+  }));
+  for (size_t i = 0; i < nodes.size(); ++i) world.node_leases[nodes[i]] = leases[i];
+  return Done{};
+}
+
+void WorldObserver::read_replicas(const api::PaddleJob& job, World& world, Pass& pass) {
+  auto stored = read_elastic_replicas(*etcd_, job.meta.key, pass.call.stop);
+  if (!stored) {
+    world.elastic.reachable = false;
+    return pass.fail_etcd(std::move(stored).error().in("tell etcd the number of trainers"));
+  }
+  pass.cache.has_etcd_keys = true;
+  pass.elastic_replicas = *stored;
+  world.elastic.replicas = *std::move(stored);
+}
+
+void WorldObserver::acknowledge(OwnedKind kind, const Json& object) const {
+  switch (kind) {
+    case OwnedKind::kPod:
+      return pods_.acknowledge(object);
+    case OwnedKind::kService:
+      return services_.acknowledge(object);
+    case OwnedKind::kConfigMap:
+      return maps_.acknowledge(object);
+    case OwnedKind::kPodGroup:
+      if (const auto groups = groups_.find()) groups->acknowledge(object);
+      return;
+  }
+}
+
+}  // namespace paddle::controllers::paddle_job

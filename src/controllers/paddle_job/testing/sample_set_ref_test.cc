@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs with a sampleSetRef: what they wait for, where their workers go, and the gate on data. J1 to
+// J5 are the Go operator's defects under these numbers; affinity itself is controllers/placement's.
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "controllers/paddle_job/testing/plan_fixture.h"
+#include "controllers/placement/data_gate.h"
+
+namespace paddle::controllers::paddle_job {
+namespace {
+
+using api::Json;
+using std::chrono::seconds;
+constexpr auto kWorker = RoleKind::kWorker;
+
+constexpr const char* kRef = R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"}})";
+constexpr const char* kGated = R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+    "gate": {"warmPercent": 80, "timeoutSeconds": 600}}})";
+
+placement::DataSummary samples(int partitions, int warm_percent = 100) {
+  placement::DataSummary seen{.set = api::SampleSet{},
+                              .claim = placement::ClaimSummary{.phase = "Bound"}};
+  api::SampleSet& set = *seen.set;
+  set.meta.key = {"t", "imagenet"};
+  set.spec.partitions = partitions;
+  set.status.phase = "Ready";
+  set.status.engine = "juicefs";
+  set.status.index = api::IndexStatus{.generation = 4, .digest = "abc"};
+  for (int i = 0; i < partitions; ++i) {
+    const auto n = std::to_string(i);
+    seen.nodes.push_back(
+        {.meta = {.key = {"", "node" + n},
+                  .labels = {{"paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-" + n}}}});
+    set.status.partitions.push_back({.index = i,
+                                     .node = "node" + n,
+                                     .total_bytes = 100,
+                                     .cached_bytes = warm_percent,
+                                     .ready = true});
+  }
+  return seen;
+}
+World with(const placement::DataSummary& data, std::vector<api::Pod> pods = {}) {
+  World world = world_of(std::move(pods));
+  world.data = data;
+  return world;
+}
+Json manifest(const Plan& plan, const std::string& name) {
+  for (const Create& a : only<Create>(plan)) {
+    if (a.key.name == name) return *a.manifest;
+  }
+  return {};
+}
+api::Pod gated(const api::PaddleJob& job, RoleKind kind, int index) {
+  api::Pod pod = pending(job, kind, index);
+  pod.gates = {placement::kDataGate};
+  return pod;
+}
+
+TEST(JobSamples, WorkersMountTheSetAndGoToTheNodesOfTheirPartitions) {
+  const auto job = ps_job(kRef);
+  const auto plan = plan_for(job, with(samples(1)));
+  const Json first = manifest(plan, "wad-worker-0")["spec"];
+  EXPECT_NE(first["affinity"].dump().find("imagenet-runtime-0"), std::string::npos) << first;
+  EXPECT_EQ(first["containers"][0]["volumeMounts"].back()["mountPath"], "/data");
+  // Beyond the partitions: mounted, and free to go anywhere.
+  const Json second = manifest(plan, "wad-worker-1")["spec"];
+  EXPECT_FALSE(second.contains("affinity"));
+  EXPECT_EQ(second["containers"][0]["volumeMounts"].back()["mountPath"], "/data");
+}
+
+TEST(JobSamples, J1_TheUsersOwnAffinityIsNarrowedNotReplaced) {
+  const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"},
+    "worker": {"replicas": 1, "template": {"spec": {"containers": [{"name": "c"}], "affinity":
+      {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}]}}}}}}})");
+  const Json spec = manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"];
+  const Json& terms = spec["affinity"]["nodeAffinity"]
+                          ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 1u);
+  EXPECT_EQ(terms[0]["matchExpressions"].size(), 2u);
+}
+
+TEST(JobSamples, J2_ServersAreNeitherMountedNorPinned) {
+  const Json spec = manifest(plan_for(ps_job(kRef), with(samples(2))), "wad-ps-0")["spec"];
+  EXPECT_FALSE(spec.contains("affinity"));
+  EXPECT_EQ(spec.dump().find("imagenet"), std::string::npos) << spec;
+}
+
+TEST(JobSamples, J3_ThePlaceCanBePreferredInstead) {
+  const auto job = workers(1, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+                                                   "affinity": "preferred"}})");
+  const Json affinity =
+      manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"]["affinity"]["nodeAffinity"];
+  EXPECT_TRUE(affinity.contains("preferredDuringSchedulingIgnoredDuringExecution"));
+  EXPECT_FALSE(affinity.contains("requiredDuringSchedulingIgnoredDuringExecution"));
+}
+
+TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere) {
+  const auto job = workers(2, kRef);
+  placement::DataSummary data = samples(2);
+  const Json made = manifest(plan_for(job, with(data)), "wad-worker-1");
+  ASSERT_EQ(made["metadata"]["annotations"][placement::kPlacedAnnotation], "imagenet-runtime-1");
+  api::Pod stuck = pending(job, kWorker, 1);
+  stuck.meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-1";
+  stuck.unschedulable = "0/3 nodes are available";
+  const auto gone = [&] {
+    return deleted(plan_for(job, with(data, {pending(job, kWorker, 0), stuck})));
+  };
+  data.nodes.pop_back();  // the partition's node is lost; it may come back elsewhere
+  EXPECT_TRUE(gone().empty());
+  data.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NoNode"}};
+  EXPECT_EQ(gone(), (std::vector<std::string>{"wad-worker-1"}));
+  const Json again =
+      manifest(plan_for(job, with(data, {pending(job, kWorker, 0)})), "wad-worker-1");
+  EXPECT_FALSE(again["spec"].contains("affinity"));
+  EXPECT_FALSE(again["metadata"]["annotations"].contains(placement::kPlacedAnnotation));
+  stuck.meta.annotations.erase(
+      placement::kPlacedAnnotation);  // made again: not taken away once more
+  EXPECT_TRUE(gone().empty());
+}
+
+TEST(JobSamples, J3_AWorkerWhosePartitionWasScaledAwayIsMadeAgainToGoAnywhere) {
+  const auto job = workers(2, kRef);
+  placement::DataSummary data = samples(2);
+  api::Pod stuck = pending(job, kWorker, 1);
+  stuck.meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-1";
+  stuck.unschedulable = "0/3 nodes are available";
+  data.set->spec.partitions = 1;
+  data.nodes.pop_back();
+  const auto plan = plan_for(job, with(data, {pending(job, kWorker, 0), stuck}));
+  EXPECT_EQ(deleted(plan), (std::vector<std::string>{"wad-worker-1"}));
+  const Json again =
+      manifest(plan_for(job, with(data, {pending(job, kWorker, 0)})), "wad-worker-1");
+  EXPECT_FALSE(again["spec"].contains("affinity"));
+}
+
+TEST(JobSamples, J3_AJobSaysWhichWorkersAreAwayFromTheirSamples) {
+  auto job = workers(3, kRef);
+  const placement::DataSummary data = samples(2);
+  const auto about = [&](bool first, bool second, auto make) {
+    std::vector<api::Pod> pods{make(job, kWorker, 0), make(job, kWorker, 1), make(job, kWorker, 2)};
+    if (first) pods[0].meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-0";
+    if (second) pods[1].meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-1";
+    job.status = status_after(job, with(data, pods));
+    const auto* said = api::find_condition(job.status.conditions, "DataLocal");
+    return said ? said->status + " " + said->reason + " " + said->message : std::string();
+  };
+  EXPECT_EQ(about(true, true, pending), "");  // the third has no partition to be near to
+  EXPECT_TRUE(about(true, false, pending).starts_with("False NoNode worker 1 may run on any node"));
+  EXPECT_NE(about(false, false, running).find("workers 0, 1 may"), std::string::npos);
+  EXPECT_EQ(about(true, true, running), "");  // made again, where they belong
+  EXPECT_NE(about(true, false, running), "");
+  const auto later = status_after(job, with({}, all_of(job, running)));  // the set is gone
+  EXPECT_NE(api::find_condition(later.conditions, "DataLocal"), nullptr);
+  job = workers(3, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+      "affinity": "preferred"}})");
+  EXPECT_EQ(about(false, false, running), "");
+}
+
+TEST(JobSamples, J4_OtherContainersAndReadOnlyMountsByField) {
+  const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+      "readOnly": true, "containers": ["b"]}, "worker": {"replicas": 1, "template": {"spec":
+      {"containers": [{"name": "a"}, {"name": "b"}]}}}})");
+  const Json spec = manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"];
+  EXPECT_FALSE(spec["containers"][0].contains("volumeMounts"));
+  EXPECT_TRUE(spec["containers"][1]["volumeMounts"][0]["readOnly"]);
+  EXPECT_EQ(spec["containers"][1]["volumeMounts"][0]["mountPropagation"], "HostToContainer");
+}
+
+TEST(JobSamples, J4_WithoutAFieldTheyAreWhereTheEnvironmentIs) {
+  const auto job = workers(1, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"},
+      "worker": {"template": {"spec": {"containers": [{"name": "logs"}, {"name": "paddle"}]}}}})");
+  const Json containers =
+      manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"]["containers"];
+  EXPECT_FALSE(containers[0].contains("volumeMounts"));
+  EXPECT_EQ(containers[1]["volumeMounts"][0]["mountPath"], "/data");
+}
+
+TEST(JobSamples, J4_AContainerThatThereIsNotIsSaidBeforeThereArePods) {
+  const auto job_of = [](const char* containers) {
+    return workers(1, (std::string(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
+        "containers": )") +
+                       containers + "}}")
+                          .c_str());
+  };
+  const auto wrong = job_of(R"(["padle"])");
+  const auto plan = plan_for(wrong, with(samples(1)));
+  EXPECT_TRUE(plan.waves.empty());
+  ASSERT_TRUE(plan.status);
+  EXPECT_EQ(api::find_condition(plan.status->conditions, "Ready")->message,
+            "sampleSetRef.containers is padle, but worker has no such container; it has c");
+  const auto is_running = plan_for(wrong, with(samples(1), {exited(wrong, kWorker, 0, 0)}));
+  EXPECT_EQ(is_running.status->phase, "Completed") << "one that was started before has its end";
+  const auto half = plan_for(job_of(R"(["c", "padle"])"), with(samples(1)));
+  EXPECT_EQ(created(half).size(), 1u);
+  EXPECT_EQ(reason(*half.status, "Warning"), "CheckSpec");
+}
+
+TEST(JobSamples, J5_TheSetIsWaitedForAndItsTroublesDoNotStopARunningJob) {
+  auto job = workers(1, kRef);
+  auto data = samples(1);
+  data.set->status.phase = "Syncing";
+  const auto waits = plan_for(job, with(data));
+  EXPECT_TRUE(created(waits).empty());
+  EXPECT_EQ(reason(*waits.status), "SampleSetNotReady");
+
+  auto world = published(job, all_of(job, running));
+  world.data = {};  // the set is gone
+  EXPECT_EQ(status_after(job, world).phase, "Running");
+  EXPECT_EQ(status_after(job, with({}, {exited(job, kWorker, 0, 0)})).phase, "Completed");
+}
+
+TEST(JobSamples, TheStateOfTheDataIsRecordedUntilTheProgramBegins) {
+  auto job = workers(1, kRef);
+  const auto status = status_after(job, with(samples(1)));
+  ASSERT_TRUE(status.sample_set);
+  EXPECT_EQ(status.sample_set->name, "imagenet");
+  EXPECT_EQ(status.sample_set->generation, 4);
+  EXPECT_EQ(status.sample_set->digest, "abc");
+  job.status = status;
+  auto world = published(job, all_of(job, running));
+  world.data = samples(1);
+  world.data.set->status.index->generation = 5;
+  EXPECT_EQ(status_after(job, world).sample_set->generation, 4);
+}
+
+TEST(JobGate, PodsAreMadeGatedAndWithoutAPlaceBeforeTheDataIsWarm) {
+  auto data = samples(2, 10);
+  data.set->status.phase = "Mount";
+  data.claim.reset();
+  const auto plan = plan_for(ps_job(kGated), with(data));
+  EXPECT_EQ(created(plan).size(), 4u);
+  for (const char* name : {"wad-ps-0", "wad-worker-1"}) {
+    const Json spec = manifest(plan, name)["spec"];
+    EXPECT_EQ(spec["schedulingGates"][0]["name"], placement::kDataGate);
+    EXPECT_FALSE(spec.contains("affinity"));
+  }
+}
+
+TEST(JobGate, TheGatesOfAJobAreLiftedTogetherAndThePlaceIsSettledThen) {
+  const auto job = ps_job(kGated);
+  const auto pods = all_of(job, gated);
+  const auto cold = plan_for(job, with(samples(2, 79), pods));
+  EXPECT_TRUE(cold.waves.empty());
+  EXPECT_TRUE(cold.requeue_after);
+  EXPECT_NE(reason(*cold.status), "WaitingForPods");
+
+  const auto warm = only<Patch>(plan_for(job, with(samples(2, 80), pods)));
+  ASSERT_EQ(warm.size(), 4u);
+  for (const Patch& patch : warm) EXPECT_TRUE(patch.json_patch);
+  EXPECT_NE(warm[3].body->dump().find("imagenet-runtime-1"), std::string::npos);
+  EXPECT_EQ(warm[0].body->dump().find("imagenet-runtime"), std::string::npos);  // a server
+}
+
+TEST(JobGate, AGangAsksForRoomWhenItsDataIsThere) {
+  const Config volcano{.scheduling = "volcano"};
+  auto job = ps_job(kGated);
+  job.spec.scheduling_policy =
+      api::SchedulingPolicy{.min_resources = api::Opaque(Json{{"cpu", 4}})};
+  const auto group_in = [](const Plan& plan) {
+    for (const Create& a : only<Create>(plan)) {
+      if (a.kind == OwnedKind::kPodGroup) return (*a.manifest)["spec"];
+    }
+    for (const Patch& a : only<Patch>(plan)) {
+      if (a.kind == OwnedKind::kPodGroup) return (*a.body)["spec"];
+    }
+    return Json();
+  };
+  EXPECT_FALSE(group_in(plan_for(job, with(samples(2, 5)), volcano)).contains("minResources"));
+  EXPECT_TRUE(group_in(plan_for(job, with(samples(2, 90)), volcano)).contains("minResources"));
+
+  World world = with(samples(2, 5), all_of(job, gated));
+  world.pod_group = *decode_pod_group(*pod_group_for(job, Reservation::kNone));
+  world.pod_group->phase = "Inqueue";
+  EXPECT_EQ(group_in(plan_for(job, world, volcano)), Json()) << "as it should be while they wait";
+  world.data = samples(2, 90);
+  EXPECT_TRUE(group_in(plan_for(job, world, volcano)).contains("minResources"));
+  auto pods = all_of(job, gated);  // one is beyond the gate: the gang holds what it has
+  pods.back() = running(job, kWorker, 1);
+  const auto group = world.pod_group;
+  world = with(samples(2, 5), pods);
+  world.pod_group = group;
+  EXPECT_TRUE(group_in(plan_for(job, world, volcano)).contains("minResources"));
+}
+
+TEST(JobGate, TheyAreLiftedInAnyCaseWhenTheTimeIsUp) {
+  auto job = ps_job(kGated);
+  const auto pods = all_of(job, gated);
+  const auto late = *pods[0].meta.created + seconds{600};
+  EXPECT_TRUE(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late - seconds{1})).empty());
+  const auto said = plan_for(job, with(samples(2, 5), pods), {}, late);
+  ASSERT_TRUE(stores_first(said)) << "said before it is done, whoever is killed in between";
+  EXPECT_TRUE(said.waves.empty());
+  job.status = *said.status;
+  EXPECT_EQ(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late)).size(), 4u);
+}
+
+TEST(JobGate, TheyAreNotLiftedBeforeTheFirstSyncWhenTheTimeIsUp) {
+  auto job = ps_job(kGated);
+  const auto pods = all_of(job, gated);
+  const auto late = *pods[0].meta.created + seconds{6000};
+  placement::DataSummary data = samples(2, 0);
+  data.set->status.phase = "SyncFailed";
+  const auto plan = plan_for(job, with(data, pods), {}, late);
+  EXPECT_TRUE(plan.waves.empty());
+  EXPECT_TRUE(plan.requeue_after);
+  ASSERT_TRUE(plan.status);
+  EXPECT_EQ(reason(*plan.status), "SampleSetNotSynced");
+  EXPECT_EQ(api::find_condition(plan.status->conditions, "DataWarm"), nullptr);
+  data.set->status.phase = "PartialReady";
+  job.status = *plan_for(job, with(data, pods), {}, late).status;
+  EXPECT_EQ(only<Patch>(plan_for(job, with(data, pods), {}, late)).size(), 4u);
+}
+
+TEST(JobGate, AJobOnPartitionsThatAreAsWarmAsTheyCanBeIsStartedAndSaysWhatTheyLack) {
+  auto job = ps_job(kGated);
+  const auto pods = all_of(job, gated);
+  placement::DataSummary data = samples(2, 60);
+  EXPECT_TRUE(only<Patch>(plan_for(job, with(data, pods))).empty());
+  for (auto& one : data.set->status.partitions) one.uncached_reason = api::uncached::kNoRoom;
+  const auto said = plan_for(job, with(data, pods));
+  ASSERT_TRUE(stores_first(said)) << "said before it is done, whoever is killed in between";
+  const auto* lacks = api::find_condition(said.status->conditions, "DataWarm");
+  ASSERT_TRUE(lacks);
+  EXPECT_EQ(lacks->status + " " + lacks->reason, "False NoRoom");
+  EXPECT_TRUE(lacks->message.starts_with("partition 0 is full at 60 %: ")) << lacks->message;
+  job.status = *said.status;
+  EXPECT_EQ(only<Patch>(plan_for(job, with(data, pods))).size(), 4u);
+}
+
+TEST(JobGate, AJobThatWasStartedColdSaysSoUntilOtherPodsWait) {
+  auto job = ps_job(kGated);
+  const auto pods = all_of(job, gated);
+  const auto late = *pods[0].meta.created + seconds{600};
+  const auto cold_of = [](const api::PaddleJobStatus& status) {
+    const auto* found = api::find_condition(status.conditions, "DataWarm");
+    return found ? found->reason + ": " + found->message : "";
+  };
+  job.status = *plan_for(job, with(samples(2, 5), pods), {}, late).status;
+  EXPECT_EQ(cold_of(job.status),
+            "DataGateTimedOut: started after 600 s although it was waiting for the SampleSet "
+            "imagenet: 0 of 2 partitions are 80 % warm, partition 0 is at 5 %");
+  const auto lifted = plan_for(job, with(samples(2, 90), all_of(job, running)), {}, late);
+  ASSERT_TRUE(lifted.status);
+  EXPECT_EQ(cold_of(*lifted.status), cold_of(job.status)) << "its first samples came from afar";
+  const auto again = plan_for(job, with(samples(2, 5), pods), {}, late - seconds{9});
+  ASSERT_TRUE(again.status);
+  EXPECT_EQ(cold_of(*again.status), "");
+}
+
+}  // namespace
+}  // namespace paddle::controllers::paddle_job
