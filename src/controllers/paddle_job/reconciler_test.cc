@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs from their beginning to their end, on a server whose calls fail, get lost and are repeated.
+// Jobs from their creation to their end, on FakeCluster, with calls that fail, get lost and are
+// repeated.
 
 #include "controllers/paddle_job/testing/reconciler_fixture.h"
 
@@ -37,7 +38,7 @@ TEST_F(PaddleJobReconcilerTest, StopsTheServersWhenTheWorkersAreDone) {
   EXPECT_EQ(names(kinds::kPods), (std::set<std::string>{"resnet-worker-0", "resnet-worker-1"}));
 }
 
-TEST_F(PaddleJobReconcilerTest, MakesServicesForAServiceJobAndCleansThemUp) {
+TEST_F(PaddleJobReconcilerTest, CreatesServicesForAServiceJobAndDeletesThem) {
   create_job({{"intranet", "Service"}, {"cleanPodPolicy", "Always"}});
   size_t services = 0;
   run_until(
@@ -56,7 +57,7 @@ TEST_F(PaddleJobReconcilerTest, AFailedWorkerFailsTheJob) {
   EXPECT_EQ(reason("Failed"), "Failed");
 }
 
-TEST_F(PaddleJobReconcilerTest, BeginsAnewAsOftenAsBackoffLimitSays) {
+TEST_F(PaddleJobReconcilerTest, RestartsAsOftenAsBackoffLimitAllows) {
   create_job({{"backoffLimit", 1}});
   run_until(
       server, [](const std::string&, int epoch) { return epoch == 0 ? "Failed" : "Succeeded"; },
@@ -67,7 +68,7 @@ TEST_F(PaddleJobReconcilerTest, BeginsAnewAsOftenAsBackoffLimitSays) {
   EXPECT_TRUE(has_event("the job begins anew"));
 }
 
-TEST_F(PaddleJobReconcilerTest, AnEvictedWorkerIsNobodysFailure) {
+TEST_F(PaddleJobReconcilerTest, AnEvictedWorkerDoesNotCountAsAFailure) {
   create_job();
   run_until(
       server,
@@ -97,7 +98,7 @@ TEST_F(PaddleJobReconcilerTest, FollowsItsReplicasWhenScaled) {
   }
 }
 
-TEST_F(PaddleJobReconcilerTest, ASuspendedJobLosesItsPodsAndGoesOnLater) {
+TEST_F(PaddleJobReconcilerTest, ASuspendedJobLosesItsPodsAndContinuesLater) {
   create_job();
   auto manager = make(server);
   Kubelet kubelet(server, "train", [](const std::string&, int epoch) {
@@ -114,12 +115,12 @@ TEST_F(PaddleJobReconcilerTest, ASuspendedJobLosesItsPodsAndGoesOnLater) {
   until([&] { return phase() == "Completed"; });
 }
 
-TEST_F(PaddleJobReconcilerTest, GoesWhenItsTimeToLiveHasPassed) {
+TEST_F(PaddleJobReconcilerTest, IsDeletedWhenItsTimeToLiveHasPassed) {
   create_job({{"ttlSecondsAfterFinished", 0}});
   run_to(server, "(gone)");
 }
 
-TEST_F(PaddleJobReconcilerTest, APodThatIsDeletedBeginsTheJobAnew) {
+TEST_F(PaddleJobReconcilerTest, ADeletedPodRestartsTheJob) {
   create_job();
   auto manager = make(server);
   Kubelet kubelet(server, "train", [](const std::string&, int epoch) {
@@ -132,7 +133,7 @@ TEST_F(PaddleJobReconcilerTest, APodThatIsDeletedBeginsTheJobAnew) {
   EXPECT_EQ(job()["status"]["epoch"], 1);
 }
 
-TEST_F(PaddleJobReconcilerTest, SaysWhatIsRefusedAndGoesOnWhenItIsNot) {
+TEST_F(PaddleJobReconcilerTest, ReportsARejectedRequestAndContinuesWhenItIsAccepted) {
   create_job();
   std::atomic<bool> full{true};
   kube::FailingCluster failing(server, [&](const kube::Request& request, size_t) {
@@ -149,7 +150,7 @@ TEST_F(PaddleJobReconcilerTest, SaysWhatIsRefusedAndGoesOnWhenItIsNot) {
   EXPECT_TRUE(has_event("create failed pod resnet-worker-0"));
 }
 
-TEST_F(PaddleJobReconcilerTest, ObjectsOfAnOlderOperatorAreTakenOver) {
+TEST_F(PaddleJobReconcilerTest, ObjectsOfAnOlderOperatorAreAdopted) {
   create_job({{"worker", {{"replicas", 1}}}});
   ASSERT_TRUE(server.create(
       kinds::kPods,
@@ -186,7 +187,7 @@ TEST_F(PaddleJobReconcilerTest, EndsWellWhenAnswersAreLostAndRequestsRepeated) {
   EXPECT_EQ(names(kinds::kPods).size(), 3u);
 }
 
-TEST_F(PaddleJobReconcilerTest, AConfigMapOfSomebodyElseIsLeftAlone) {
+TEST_F(PaddleJobReconcilerTest, AConfigMapOfAnotherOwnerIsLeftAlone) {
   ASSERT_TRUE(
       server.create(kinds::kConfigMaps, {{"apiVersion", "v1"},
                                          {"kind", "ConfigMap"},
@@ -199,7 +200,7 @@ TEST_F(PaddleJobReconcilerTest, AConfigMapOfSomebodyElseIsLeftAlone) {
   EXPECT_EQ((*server.get(kinds::kConfigMaps, key))["data"].size(), 1u);
 }
 
-TEST_F(PaddleJobReconcilerTest, WhatAJobOfItsNameLeftIsWaitedForWithoutAWarning) {
+TEST_F(PaddleJobReconcilerTest, ObjectsOfAnEarlierJobOfTheSameNameAreWaitedForWithoutAWarning) {
   create_job({{"worker", {{"replicas", 1}}}});
   const ObjectKey left{"train", "resnet-worker-0"};
   ASSERT_TRUE(server.create(
@@ -233,7 +234,7 @@ TEST_F(PaddleJobReconcilerTest, WhatAJobOfItsNameLeftIsWaitedForWithoutAWarning)
 TEST_F(PaddleJobReconcilerTest, WritesFewStatuses) {
   create_job({{"ps", {{"replicas", 2}}}});
   run_to(server, "Running", "Running");
-  // Pending, Starting and Running; everything else is told with them.
+  // Pending, Starting and Running; all other changes are written with them.
   EXPECT_LE(count(Verb::kUpdate, kinds::kPaddleJobs, "status"), 3u);
   EXPECT_EQ(count(Verb::kCreate, kinds::kPods), 4u);
   EXPECT_EQ(count(Verb::kPatch, kinds::kPods), 4u);  // each is released once

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pods that have succeeded and go: the job goes on as if they were there.
+// Pods that have succeeded and are deleted: the job continues as if they were there.
+
+#include "controllers/paddle_job/decide/completed_indexes.h"
 
 #include "api/json/look.h"
-#include "controllers/paddle_job/decide/status.h"
 #include "controllers/paddle_job/testing/plan_fixture.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
 
-// Tests are about workers, if nothing else is said.
-api::Pod trainer(const api::PaddleJob& job, int index) {
-  return running(job, RoleKind::kWorker, index);
-}
-api::Pod done(const api::PaddleJob& job, int index) {
-  return exited(job, RoleKind::kWorker, index, 0);
-}
-api::Pod server(const api::PaddleJob& job, int index) { return running(job, RoleKind::kPs, index); }
+// Of workers, unless the name says otherwise.
+api::Pod trainer(const api::PaddleJob& job, int index) { return running(job, kWorker, index); }
+api::Pod done(const api::PaddleJob& job, int index) { return exited(job, kWorker, index, 0); }
+api::Pod server(const api::PaddleJob& job, int index) { return running(job, kPs, index); }
 
 // The job with the status it has when all its pods run, then when those of `world` are seen.
 api::PaddleJob having_seen(api::PaddleJob job, const World& world, const Config& config = {}) {
@@ -45,7 +42,7 @@ void expect_nothing_happens(const api::PaddleJob& job, const World& world,
   EXPECT_EQ(status.replicas, job.status.replicas);
 }
 
-TEST(PaddleJobSuccesses, IndexesAreWrittenAsRangesAndReadAgain) {
+TEST(CompletedIndexes, AreFormattedAsRangesAndParsedAgain) {
   EXPECT_EQ(format_indexes({}), "");
   EXPECT_EQ(format_indexes({false, false}), "");
   EXPECT_EQ(format_indexes({true}), "0");
@@ -57,7 +54,7 @@ TEST(PaddleJobSuccesses, IndexesAreWrittenAsRangesAndReadAgain) {
   }
 }
 
-TEST(PaddleJobSuccesses, WhatIsNoIndexIsPassedOver) {
+TEST(CompletedIndexes, IgnoreWhatIsNoIndex) {
   EXPECT_EQ(parse_indexes("0,5-9,1", 3), (std::vector<bool>{true, true, false}));
   EXPECT_EQ(parse_indexes("1-999999999", 3), (std::vector<bool>{false, true, true}));
   for (const char* odd : {",", "-", "-1", "1-", "a", "1-b", "2-1", "99999999999999", "1 ", "0x1"}) {
@@ -67,7 +64,7 @@ TEST(PaddleJobSuccesses, WhatIsNoIndexIsPassedOver) {
   EXPECT_TRUE(parse_indexes("0-3", -1).empty());
 }
 
-TEST(PaddleJobSuccesses, TheStatusRemembersThemSoon) {
+TEST(CompletedIndexes, AreStoredInTheStatusWithinASecond) {
   auto job = workers(3);
   const World all = published(job, all_of(job, running));
   job.status = status_after(job, all);
@@ -84,7 +81,7 @@ TEST(PaddleJobSuccesses, TheStatusRemembersThemSoon) {
   EXPECT_FALSE(same.status);
 }
 
-TEST(PaddleJobSuccesses, APodThatGoesAfterwardsIsNotMissed) {
+TEST(CompletedIndexes, MakeTheDeletionOfACompletedPodHarmless) {
   for (const char* spec : {"{}", R"({"intranet": "Service"})", R"({"intranet": "Host"})"}) {
     SCOPED_TRACE(spec);
     auto job = ps_job(spec);
@@ -107,7 +104,7 @@ TEST(PaddleJobSuccesses, APodThatGoesAfterwardsIsNotMissed) {
   }
 }
 
-TEST(PaddleJobSuccesses, NorIsOneOfAnElasticJob) {
+TEST(CompletedIndexes, MakeTheDeletionOfACompletedPodOfAnElasticJobHarmless) {
   const Config config{.etcd = {"http://e:2379"}};
   auto job = workers(2, R"({"elastic": 1})");
   const auto elastic = [](api::Pod pod) {
@@ -121,7 +118,7 @@ TEST(PaddleJobSuccesses, NorIsOneOfAnElasticJob) {
   expect_nothing_happens(job, world_of({elastic(trainer(job, 1))}), config);
   EXPECT_EQ(status_after(job, world_of({elastic(done(job, 1))}), config).phase, "Completed");
 
-  // Fewer, and more again: the user asks for a worker that was let go.
+  // Fewer replicas, then more again: the user wants the worker back.
   job.spec.worker->replicas = 3;
   job.status = status_after(
       job, world_of({elastic(trainer(job, 0)), elastic(trainer(job, 1)), elastic(done(job, 2))}),
@@ -133,15 +130,15 @@ TEST(PaddleJobSuccesses, NorIsOneOfAnElasticJob) {
   job.spec.worker->replicas = 3;
   const Plan more = plan_for(job, world_of({elastic(trainer(job, 1))}), config);
   EXPECT_TRUE(confirms_pods(more));
-  EXPECT_EQ(created(more), Names{"wad-worker-2"});
+  EXPECT_EQ(created(more), Names{"demo-worker-2"});
 }
 
-TEST(PaddleJobSuccesses, TasksAreRememberedByName) {
+TEST(CompletedIndexes, OfTasksAreStoredByName) {
   auto job = job_with(R"({"mode": "Custom", "tasks": [{"name": "worker", "replicas": 1},
                                                       {"name": "b", "replicas": 2}]})");
   const auto pod_of = [&](const char* task, int index, bool over_now) {
     api::Pod pod = over_now ? done(job, index) : trainer(job, index);
-    pod.meta.key.name = std::string("wad-") + task + "-" + std::to_string(index);
+    pod.meta.key.name = std::string("demo-") + task + "-" + std::to_string(index);
     return pod;
   };
   const World all =
@@ -159,7 +156,7 @@ TEST(PaddleJobSuccesses, TasksAreRememberedByName) {
   EXPECT_EQ(plan.status->tasks.at("b").succeeded, 1);
 }
 
-TEST(PaddleJobSuccesses, OneWhoseNodeIsDrainedIsNotMissedEither) {
+TEST(CompletedIndexes, MakeTheDrainOfACompletedPodHarmless) {
   auto job = workers(2);
   const World all = published(job, all_of(job, running));
   job = having_seen(job, with_pods(all, {done(job, 0), trainer(job, 1)}));
@@ -169,8 +166,8 @@ TEST(PaddleJobSuccesses, OneWhoseNodeIsDrainedIsNotMissedEither) {
   expect_nothing_happens(job, with_pods(all, {leaving, trainer(job, 1)}));
 }
 
-// A program that is told to stop may end with 0: it has not done its work.
-TEST(PaddleJobSuccesses, OneThatSucceedsOnItsWayOutIsLost) {
+// A program that is stopped may exit with 0 although its work is not done.
+TEST(CompletedIndexes, DoNotIncludeAPodThatSucceedsWhileItIsDeleted) {
   api::Pod stopped = done(workers(2), 0);
   stopped.meta.deleted = kNow;
   auto job = workers(2);
@@ -184,13 +181,13 @@ TEST(PaddleJobSuccesses, OneThatSucceedsOnItsWayOutIsLost) {
   service = having_seen(service, with_pods(there, {stopped, trainer(service, 1)}));
   EXPECT_EQ(service.status.worker->completed_indexes, "");
   EXPECT_EQ(created(plan_for(service, with_pods(there, {trainer(service, 1)}))),
-            Names{"wad-worker-0"});
+            Names{"demo-worker-0"});
   service.status = status_after(service, with_pods(there, {trainer(service, 0), done(service, 1)}));
   const auto last = status_after(service, with_pods(there, {stopped, done(service, 1)}));
-  EXPECT_EQ(last.phase, "Running") << "one was told to stop, and its work is not done";
+  EXPECT_EQ(last.phase, "Running") << "one was stopped, and its work is not done";
 }
 
-TEST(PaddleJobSuccesses, OneThatIsOnlyMarkedForEvictionHasSucceeded) {
+TEST(CompletedIndexes, IncludeAPodThatIsOnlyMarkedForEviction) {
   auto job = workers(2);
   const World all = published(job, all_of(job, running));
   api::Pod marked = done(job, 0);
@@ -199,18 +196,18 @@ TEST(PaddleJobSuccesses, OneThatIsOnlyMarkedForEvictionHasSucceeded) {
   expect_nothing_happens(job, with_pods(all, {trainer(job, 1)}));
 }
 
-TEST(PaddleJobSuccesses, ARestartForgetsThem) {
+TEST(CompletedIndexes, AreClearedByARestart) {
   auto job = workers(2, R"({"backoffLimit": 1})");
   const World all = published(job, all_of(job, running));
   job = having_seen(job, with_pods(all, {done(job, 0), trainer(job, 1)}));
-  job.status = status_after(job, with_pods(all, {exited(job, RoleKind::kWorker, 1, 3)}));
+  job.status = status_after(job, with_pods(all, {exited(job, kWorker, 1, 3)}));
   EXPECT_EQ(job.status.epoch, 1);
   EXPECT_EQ(job.status.failures, 1);
   EXPECT_TRUE(completed_indexes_of(job.status).groups.empty());
-  EXPECT_EQ(created(plan_for(job, world_of({}))), (Names{"wad-worker-0", "wad-worker-1"}));
+  EXPECT_EQ(created(plan_for(job, world_of({}))), (Names{"demo-worker-0", "demo-worker-1"}));
 }
 
-TEST(PaddleJobSuccesses, ALossOfAnotherIsALossAsEver) {
+TEST(CompletedIndexes, DoNotExcuseTheLossOfAnotherPod) {
   auto job = workers(3);
   const World all = published(job, all_of(job, running));
   job = having_seen(job, with_pods(all, {done(job, 0), trainer(job, 1), trainer(job, 2)}));
@@ -224,7 +221,7 @@ TEST(PaddleJobSuccesses, ALossOfAnotherIsALossAsEver) {
   EXPECT_EQ(reason(status_after(job, with_pods(all, {moved, trainer(job, 2)}))), "AddressChanged");
 }
 
-TEST(PaddleJobSuccesses, SuspendForgetsThemEvenWhenNoPodIsLeft) {
+TEST(CompletedIndexes, AreClearedByASuspensionEvenWhenNoPodIsLeft) {
   const Config config{.etcd = {"http://e:2379"}};
   auto job = workers(2, R"({"elastic": 1})");
   job.status.phase = "Running";
@@ -234,10 +231,11 @@ TEST(PaddleJobSuccesses, SuspendForgetsThemEvenWhenNoPodIsLeft) {
   EXPECT_EQ(job.status.phase, "Suspended");
   EXPECT_EQ(job.status.epoch, 1);
   job.spec.suspend = false;
-  EXPECT_EQ(created(plan_for(job, world_of({}), config)), (Names{"wad-worker-0", "wad-worker-1"}));
+  EXPECT_EQ(created(plan_for(job, world_of({}), config)),
+            (Names{"demo-worker-0", "demo-worker-1"}));
 }
 
-TEST(PaddleJobSuccesses, OneThatOnlyWeSawIsStoredBeforeAnythingElse) {
+TEST(CompletedIndexes, ThatOnlyThisOperatorKnowsAreStoredFirst) {
   auto job = workers(2, R"({"intranet": "Service"})");
   World all = published(job, all_of(job, running));
   job.status = status_after(job, all);
@@ -251,26 +249,25 @@ TEST(PaddleJobSuccesses, OneThatOnlyWeSawIsStoredBeforeAnythingElse) {
   EXPECT_EQ(plan.status->epoch, 0);
 
   gone.last_completed.epoch = 1;  // of a later run than this job is in: none of its business
-  EXPECT_EQ(created(plan_for(job, gone)), Names{"wad-worker-0"});
+  EXPECT_EQ(created(plan_for(job, gone)), Names{"demo-worker-0"});
 }
 
-TEST(PaddleJobSuccesses, APodThatIsSeenAsItWasBeforeIsLeftAlone) {
+TEST(CompletedIndexes, MakeAnOutdatedPodHarmless) {
   auto job = workers(2);
   const World all = published(job, all_of(job, running));
   job = having_seen(job, with_pods(all, {done(job, 0), trainer(job, 1)}));
   expect_nothing_happens(job, all);
 }
 
-TEST(PaddleJobSuccesses, TheOthersAreLetGoWithoutThem) {
+TEST(CompletedIndexes, DoNotDelayTheReleaseOfOtherPods) {
   auto job = job_with(R"({"worker": {"replicas": 2}, "heter": {"replicas": 1}})");
-  const World all =
-      published(job, {trainer(job, 0), trainer(job, 1), coordinated(job, RoleKind::kHeter, 0)});
+  const World all = published(job, {trainer(job, 0), trainer(job, 1), coordinated(job, kHeter, 0)});
   job.status.phase = "Starting";
   job.status.worker = api::RoleStatus{.succeeded = 1, .completed_indexes = "0"};
-  const std::vector<api::Pod> others{trainer(job, 1), coordinated(job, RoleKind::kHeter, 0)};
-  EXPECT_EQ(released(plan_for(job, with_pods(all, others))), Names{"wad-heter-0"});
+  const std::vector<api::Pod> others{trainer(job, 1), coordinated(job, kHeter, 0)};
+  EXPECT_EQ(released(plan_for(job, with_pods(all, others))), Names{"demo-heter-0"});
 
-  // But for a map that somebody has deleted: nobody knows any more where the first one was.
+  // Unless the ConfigMap was deleted: then the address of the first pod is not known any more.
   World without_map = with_pods(all, others);
   without_map.peer_config.reset();
   const Plan lost = plan_for(job, without_map);
@@ -280,14 +277,14 @@ TEST(PaddleJobSuccesses, TheOthersAreLetGoWithoutThem) {
   EXPECT_EQ(lost.status->epoch, 1);
 }
 
-TEST(PaddleJobSuccesses, TheGangDoesNotWaitForThem) {
+TEST(CompletedIndexes, ReduceTheGang) {
   const Config volcano{.scheduling = kVolcano};
   auto job = workers(3, R"({"schedulingPolicy": {"minAvailable": 3}})");
   World all = published(job, all_of(job, running));
   all.pod_group = PodGroupSummary{.meta = {.key = job.meta.key}, .phase = "Running"};
   all.pod_group->spec = api::Opaque(api::look(*pod_group_for(job), "spec"));
   all.pod_group->meta.owners = {
-      {.kind = "PaddleJob", .name = "wad", .uid = "job-uid", .controller = true}};
+      {.kind = "PaddleJob", .name = "demo", .uid = "job-uid", .controller = true}};
   job = having_seen(job, with_pods(all, {done(job, 0), trainer(job, 1), trainer(job, 2)}), volcano);
   const auto patches =
       only<Patch>(plan_for(job, with_pods(all, {trainer(job, 1), trainer(job, 2)}), volcano));
@@ -295,7 +292,7 @@ TEST(PaddleJobSuccesses, TheGangDoesNotWaitForThem) {
   EXPECT_EQ((*patches[0].body)["spec"]["minMember"], 2);
 }
 
-TEST(PaddleJobSuccesses, OfAFinishedJobStayAsTheyAre) {
+TEST(CompletedIndexes, OfAFinishedJobStay) {
   auto job = workers(2);
   const World all = published(job, all_of(job, running));
   job = having_seen(job, with_pods(all, {done(job, 0), done(job, 1)}));

@@ -19,7 +19,7 @@ api::Role role_of(int replicas, const char* resources, const char* scheduler = "
 // deploy/examples/wide_and_deep_volcano.yaml in short.
 api::PaddleJob wide_and_deep() {
   api::PaddleJob job;
-  job.meta.key = {"t", "wad"};
+  job.meta.key = {"t", "demo"};
   job.meta.uid = "uid-1";
   job.spec.ps = role_of(2, R"({"limits":{"cpu":"300m"}})");
   job.spec.worker = role_of(2, R"({"requests":{"cpu":"200m"}})", "volcano");
@@ -51,17 +51,17 @@ TEST(PodGroup, IsUsedWithTheFlagUnlessATemplateNamesAnotherScheduler) {
   EXPECT_FALSE(uses_pod_group(job.spec, "volcano"));
 }
 
-TEST(PodGroup, AsksForAllPodsAndWhatTheyReserve) {
+TEST(PodGroup, ReservesTheRequestsOfAllPods) {
   const Json group = *pod_group_for(wide_and_deep());
   EXPECT_EQ(group["apiVersion"], "scheduling.volcano.sh/v1beta1");
-  EXPECT_EQ(group["metadata"]["name"], "wad");
+  EXPECT_EQ(group["metadata"]["name"], "demo");
   EXPECT_EQ(group["metadata"]["ownerReferences"][0]["uid"], "uid-1");
   EXPECT_EQ(group["metadata"]["ownerReferences"][0]["controller"], true);
   EXPECT_EQ(group["spec"],
             Json::parse(R"({"minMember":4,"minResources":{"cpu":"1"},"queue":"default"})"));
 }
 
-TEST(PodGroup, FollowsThePolicyWhereItSpeaks) {
+TEST(PodGroup, FollowsTheSchedulingPolicy) {
   auto job = wide_and_deep();
   job.spec.scheduling_policy =
       api::SchedulingPolicy{.min_available = 3,
@@ -84,7 +84,7 @@ TEST(PodGroup, CountsGpusThatOnlyLimitsNameAndInitContainers) {
             Json::parse(R"({"cpu":"4","memory":"8Gi","nvidia.com/gpu":"2"})"));
 }
 
-TEST(PodGroup, ABrokenQuantityIsASentenceNotACrash) {
+TEST(PodGroup, AnInvalidQuantityIsAnError) {
   auto job = wide_and_deep();
   job.spec.worker = role_of(2, R"({"requests":{"cpu":"lots"}})");
   const auto refused = pod_group_for(job);
@@ -92,7 +92,7 @@ TEST(PodGroup, ABrokenQuantityIsASentenceNotACrash) {
   EXPECT_NE(refused.error().message.find("worker template: cpu"), std::string::npos);
 }
 
-TEST(PodGroup, IsLeftAloneWhenItSaysWhatItShould) {
+TEST(PodGroup, IsNotPatchedWhenNothingDiffers) {
   const auto job = wide_and_deep();
   EXPECT_EQ(patch_of(job, stored(job)), Json());
   auto spelt = stored(job);
@@ -103,7 +103,7 @@ TEST(PodGroup, IsLeftAloneWhenItSaysWhatItShould) {
   EXPECT_EQ(patch_of(job, spelt), Json()) << "another spelling, and what others added";
 }
 
-TEST(PodGroup, AsksForNothingWhileOnlyDataIsMissing) {
+TEST(PodGroup, ReservesNothingWhileOnlyDataIsMissing) {
   const auto job = wide_and_deep();
   EXPECT_EQ((*pod_group_for(job, Reservation::kNone))["spec"],
             Json::parse(R"({"minMember":4,"queue":"default"})"));
@@ -129,7 +129,7 @@ TEST(PodGroup, FollowsAResizeWithItsUidAndVersion) {
       "spec":{"minMember":6,"minResources":{"cpu":"1400m"}}})"));
 }
 
-TEST(PodGroup, ForgetsResourcesAndAPriorityThatAreNoLongerWanted) {
+TEST(PodGroup, DropsResourcesAndAPriorityThatAreNoLongerWanted) {
   auto job = wide_and_deep();
   job.spec.worker = role_of(2, R"({"limits":{"nvidia.com/gpu":1}})");
   job.spec.scheduling_policy->priority_class = "high";
@@ -140,7 +140,7 @@ TEST(PodGroup, ForgetsResourcesAndAPriorityThatAreNoLongerWanted) {
                                            "priorityClassName":null})"));
 }
 
-TEST(PodGroup, AQueueThatVolcanoFilledInStays) {
+TEST(PodGroup, AQueueThatVolcanoHasSetStays) {
   auto job = wide_and_deep();
   job.spec.scheduling_policy.reset();
   auto seen = stored(job);
@@ -152,7 +152,7 @@ TEST(PodGroup, AQueueThatVolcanoFilledInStays) {
   EXPECT_EQ(patch_of(job, seen)["spec"], (Json{{"queue", "fast"}}));
 }
 
-TEST(PodGroup, SomebodyElsesIsNeverChanged) {
+TEST(PodGroup, AGroupOfAnotherOwnerIsNeverChanged) {
   auto job = wide_and_deep();
   auto seen = stored(job);
   job.spec.worker->replicas = 4;
@@ -164,7 +164,7 @@ TEST(PodGroup, SomebodyElsesIsNeverChanged) {
   EXPECT_EQ(patch_of(job, seen), Json());
 }
 
-TEST(PodGroup, HoldsTheFirstPodsUntilVolcanoLetsThemIn) {
+TEST(PodGroup, BlocksTheFirstPodsUntilVolcanoAdmitsTheGroup) {
   const auto job = wide_and_deep();
   for (const char* phase : {"Inqueue", "Running"}) {
     EXPECT_FALSE(pod_group_block_reason(job, stored(job, phase))) << phase;
@@ -174,18 +174,18 @@ TEST(PodGroup, HoldsTheFirstPodsUntilVolcanoLetsThemIn) {
     ASSERT_TRUE(waits) << phase;
     EXPECT_EQ(waits->reason, "PodGroupNotAdmitted");
   }
-  EXPECT_NE(pod_group_block_reason(job, std::nullopt)->message.find("wad"), std::string::npos);
+  EXPECT_NE(pod_group_block_reason(job, std::nullopt)->message.find("demo"), std::string::npos);
 }
 
-TEST(PodGroup, PodsCarryWhatVolcanoReads) {
+TEST(PodGroup, PodsHaveTheAnnotationsThatVolcanoReads) {
   auto job = wide_and_deep();
   job.status.epoch = 2;
   Json pod = Json::parse(R"({"metadata":{"annotations":{"mine":"1"}},"spec":{"containers":[]}})");
   join_pod_group(pod, job, replica_groups(job.spec)[1]);
   EXPECT_EQ(pod["spec"]["schedulerName"], "volcano");
   EXPECT_EQ(pod["metadata"]["annotations"], Json::parse(R"({"mine":"1",
-      "scheduling.k8s.io/group-name":"wad","volcano.sh/task-spec":"worker",
-      "volcano.sh/job-name":"wad","volcano.sh/job-version":"2","volcano.sh/queue-name":"default"})"));
+      "scheduling.k8s.io/group-name":"demo","volcano.sh/task-spec":"worker",
+      "volcano.sh/job-name":"demo","volcano.sh/job-version":"2","volcano.sh/queue-name":"default"})"));
 }
 
 }  // namespace

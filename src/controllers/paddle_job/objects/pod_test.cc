@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/paddle_job/objects/pod.h"
 
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
 #include "controllers/paddle_job/testing/plan_fixture.h"
 
 namespace paddle::controllers::paddle_job {
@@ -27,6 +30,27 @@ std::string env_value(const Json& container, const std::string& name) {
   return value;
 }
 
+api::PaddleJob launcher_job(const std::string& intranet) {
+  api::PaddleJob job;
+  job.meta.key = {"t", "r"};
+  job.spec.intranet = intranet;
+  job.spec.worker = api::Role{.replicas = 3};
+  job.status.port = 40000;
+  return job;
+}
+
+std::string variables_of(const api::PaddleJob& job, RoleKind kind, int index) {
+  Json env = Json::array();
+  for (const ReplicaGroup& group : replica_groups(job.spec)) {
+    if (group.kind == kind) add_launcher_env(env, job, group, index);
+  }
+  std::string out;
+  for (const Json& one : env) {
+    out += one.value("name", "") + "=" + one.value("value", "(address)") + " ";
+  }
+  return out;
+}
+
 TEST(PodFor, KeepsTheTemplateAndAddsWhatPaddleReads) {
   const auto job = job_with(R"({"worker": {"replicas": 2, "template": {
       "metadata": {"labels": {"team": "a"}, "annotations": {"n": "1"}, "creationTimestamp": null},
@@ -34,14 +58,14 @@ TEST(PodFor, KeepsTheTemplateAndAddsWhatPaddleReads) {
                "containers": [{"name": "c", "image": "demo:v1", "futureField": {"x": [1]},
                  "env": [{"name": "PADDLE_TRAINER_ID", "value": "mine"}, {"name": "KEEP", "value": "k"}]},
                               {"name": "sidecar", "image": "s"}]}}}})");
-  const auto pod = pod_of(job, RoleKind::kWorker, 1);
+  const auto pod = pod_of(job, kWorker, 1);
   const Json& meta = pod["metadata"];
-  EXPECT_EQ(meta["name"], "wad-worker-1");
+  EXPECT_EQ(meta["name"], "demo-worker-1");
   EXPECT_EQ(meta["namespace"], "t");
   EXPECT_EQ(meta["labels"]["team"], "a");
-  EXPECT_EQ(meta["labels"]["paddle-res-name"], "wad-worker-1");
+  EXPECT_EQ(meta["labels"]["paddle-res-name"], "demo-worker-1");
   EXPECT_EQ(meta["labels"]["paddle-res-type"], "worker");
-  EXPECT_EQ(meta["labels"]["batch.paddlepaddle.org/job-name"], "wad");
+  EXPECT_EQ(meta["labels"]["batch.paddlepaddle.org/job-name"], "demo");
   EXPECT_EQ(meta["annotations"]["n"], "1");
   EXPECT_EQ(meta["annotations"]["paddle-resource"], "worker");
   EXPECT_EQ(meta["ownerReferences"][0]["uid"], "job-uid");
@@ -53,15 +77,15 @@ TEST(PodFor, KeepsTheTemplateAndAddsWhatPaddleReads) {
   const Json& spec = pod["spec"];
   EXPECT_EQ(spec["nodeSelector"]["gpu"], "v100");
   EXPECT_EQ(spec["restartPolicy"], "Never");
-  EXPECT_EQ(spec["hostname"], "wad-worker-1");
-  EXPECT_EQ(spec["subdomain"], "wad-worker-1");
+  EXPECT_EQ(spec["hostname"], "demo-worker-1");
+  EXPECT_EQ(spec["subdomain"], "demo-worker-1");
   const Json& c = spec["containers"][0];
   EXPECT_EQ(c["futureField"]["x"][0], 1);
   EXPECT_EQ(env_value(c, "PADDLE_TRAINER_ID"), "1");
   EXPECT_EQ(env_value(c, "KEEP"), "k");
   EXPECT_EQ(env_value(c, "TRAINING_ROLE"), "TRAINER");
   EXPECT_EQ(env_value(c, "POD_IP"), "<status.podIP");
-  EXPECT_EQ(c["envFrom"][0]["configMapRef"]["name"], "wad");
+  EXPECT_EQ(c["envFrom"][0]["configMapRef"]["name"], "demo");
   EXPECT_FALSE(spec["containers"][1].contains("env"));
   // The coordinator is the last to wait, so that the user's own preparations are done by then.
   EXPECT_EQ(spec["initContainers"][0]["name"], "mine");
@@ -69,42 +93,42 @@ TEST(PodFor, KeepsTheTemplateAndAddsWhatPaddleReads) {
   EXPECT_EQ(spec["initContainers"][1]["image"], "demo:v1");
 }
 
-TEST(PodFor, TheEnvironmentOfTheContractsVector) {
-  const auto ps = pod_of(ps_job(), RoleKind::kPs, 1)["spec"]["containers"][0];
+TEST(PodFor, SetsTheEnvironmentOfTheContract) {
+  const auto ps = pod_of(ps_job(), kPs, 1)["spec"]["containers"][0];
   EXPECT_EQ(env_value(ps, "POD_IP"), "<status.podIP");
   EXPECT_EQ(env_value(ps, "PADDLE_TRAINER_ID"), "1");
   EXPECT_EQ(env_value(ps, "TRAINING_ROLE"), "PSERVER");
   EXPECT_EQ(env_value(ps, "PADDLE_TRAINING_ROLE"), "PSERVER");
 }
 
-TEST(PodFor, ServiceJobsAreCalledByNameAndRestartTheirWorkers) {
+TEST(PodFor, PodsOfAServiceJobHaveNamesAsAddressesAndRestartTheirWorkers) {
   const auto job = ps_job(R"({"intranet": "Service"})");
-  const auto worker = pod_of(job, RoleKind::kWorker, 0)["spec"];
-  EXPECT_EQ(env_value(worker["containers"][0], "POD_IP"), "wad-worker-0");
+  const auto worker = pod_of(job, kWorker, 0)["spec"];
+  EXPECT_EQ(env_value(worker["containers"][0], "POD_IP"), "demo-worker-0");
   EXPECT_EQ(worker["containers"][0]["ports"][0]["containerPort"], 36000);
   EXPECT_EQ(worker["restartPolicy"], "OnFailure");
-  EXPECT_EQ(pod_of(job, RoleKind::kPs, 0)["spec"]["restartPolicy"], "Never");
+  EXPECT_EQ(pod_of(job, kPs, 0)["spec"]["restartPolicy"], "Never");
 }
 
 TEST(PodFor, TheTemplatesOwnRestartPolicyStays) {
   const auto job = job_with(R"({"intranet": "Service", "worker": {"replicas": 1, "template":
       {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}}})");
-  EXPECT_EQ(pod_of(job, RoleKind::kWorker, 0)["spec"]["restartPolicy"], "Never");
+  EXPECT_EQ(pod_of(job, kWorker, 0)["spec"]["restartPolicy"], "Never");
 }
 
-TEST(PodFor, ARolesRestartPolicyIsForTemplatesWithoutOne) {
+TEST(PodFor, TheRestartPolicyOfARoleIsForTemplatesWithoutOne) {
   const auto job = job_with(R"({"ps": {"replicas": 1, "restartPolicy": "OnFailure", "template":
       {"spec": {"restartPolicy": "Never", "containers": [{"name": "c"}]}}},
       "worker": {"replicas": 1, "restartPolicy": "OnFailure", "template":
       {"spec": {"containers": [{"name": "c"}]}}}})");
-  EXPECT_EQ(pod_of(job, RoleKind::kPs, 0)["spec"]["restartPolicy"], "Never");
-  EXPECT_EQ(pod_of(job, RoleKind::kWorker, 0)["spec"]["restartPolicy"], "OnFailure");
+  EXPECT_EQ(pod_of(job, kPs, 0)["spec"]["restartPolicy"], "Never");
+  EXPECT_EQ(pod_of(job, kWorker, 0)["spec"]["restartPolicy"], "OnFailure");
 }
 
 TEST(PodFor, HostJobsDeclareTheirPortsAndResolveClusterNames) {
   auto job = ps_job(R"({"intranet": "Host"})");
   job.status.port = 35020;
-  const auto spec = pod_of(job, RoleKind::kWorker, 0)["spec"];
+  const auto spec = pod_of(job, kWorker, 0)["spec"];
   EXPECT_TRUE(spec["hostNetwork"]);
   EXPECT_EQ(spec["dnsPolicy"], "ClusterFirstWithHostNet");
   const Json& ports = spec["containers"][0]["ports"];
@@ -113,25 +137,41 @@ TEST(PodFor, HostJobsDeclareTheirPortsAndResolveClusterNames) {
   EXPECT_EQ(ports[19]["hostPort"], 35039);
 }
 
-TEST(PodFor, AContainerCalledPaddleIsTheTrainingContainer) {
+TEST(PodFor, B4_PodsOnTheHostNetworkResolveClusterNamesAndDoNotWaitForDns) {
+  const auto job = with_port(workers(1, R"({"intranet": "Host"})"), 35040);
+  const Json pod = manifest_of(plan_for(job, {}), "demo-worker-0");
+  EXPECT_EQ(pod["spec"]["dnsPolicy"], "ClusterFirstWithHostNet");
+  const std::string script = pod["spec"]["initContainers"][0]["command"][2];
+  EXPECT_EQ(script.find("nslookup"), std::string::npos);
+}
+
+TEST(PodFor, AContainerNamedPaddleIsTheTrainingContainer) {
   const auto job = job_with(R"({"worker": {"replicas": 1, "template": {"spec": {"containers": [
       {"name": "proxy", "image": "p"}, {"name": "paddle", "image": "demo:v1"}]}}}})");
-  const auto spec = pod_of(job, RoleKind::kWorker, 0)["spec"];
+  const auto spec = pod_of(job, kWorker, 0)["spec"];
   EXPECT_FALSE(spec["containers"][0].contains("envFrom"));
   EXPECT_TRUE(spec["containers"][1].contains("envFrom"));
   EXPECT_EQ(spec["initContainers"][0]["image"], "demo:v1");
 }
 
 TEST(PodFor, TheCoordinatorTakesTheImageOfTheFlagAndKeepsGuaranteedPodsGuaranteed) {
-  const auto coord = pod_of(workers(1), RoleKind::kWorker, 0,
-                            {.init_image = "tools:v1"})["spec"]["initContainers"][0];
+  const auto coord =
+      pod_of(workers(1), kWorker, 0, {.init_image = "tools:v1"})["spec"]["initContainers"][0];
   EXPECT_EQ(coord["image"], "tools:v1");
   EXPECT_EQ(coord["resources"]["requests"], coord["resources"]["limits"]);
 }
 
-TEST(PodFor, ElasticPodsKnowTheirEtcdAndWaitForNobody) {
+TEST(PodFor, B25_TheCoordinatorNeedsNoPublicImageAndHasLimitsInMebibytes) {
+  const Json pod = manifest_of(plan_for(workers(1), {}), "demo-worker-0");
+  const Json& coord = pod["spec"]["initContainers"][0];
+  EXPECT_EQ(coord["image"], pod["spec"]["containers"][0]["image"]);
+  EXPECT_EQ(coord["resources"]["limits"]["memory"], "64Mi");
+  EXPECT_EQ(coord["resources"]["limits"], coord["resources"]["requests"]);
+}
+
+TEST(PodFor, ElasticPodsKnowTheirEtcdAndHaveNoCoordinator) {
   const auto job = job_with(R"({"elastic": 1, "worker": {"replicas": 3}})", "r");
-  const auto spec = pod_of(job, RoleKind::kWorker, 0, {.etcd = {"http://e:2379"}})["spec"];
+  const auto spec = pod_of(job, kWorker, 0, {.etcd = {"http://e:2379"}})["spec"];
   const Json& c = spec["containers"][0];
   EXPECT_EQ(env_value(c, "PADDLE_ELASTIC_JOB_ID"), "t-r");
   EXPECT_EQ(env_value(c, "PADDLE_ELASTIC_NP"), "3");
@@ -142,52 +182,56 @@ TEST(PodFor, ElasticPodsKnowTheirEtcdAndWaitForNobody) {
   EXPECT_FALSE(spec.contains("initContainers"));
 }
 
-TEST(PodFor, SurvivesATemplateWithoutContainers) {
+TEST(PodFor, AcceptsATemplateWithoutContainers) {
   for (const char* spec :
        {R"({"worker": {"replicas": 1, "template": null}})",
         R"({"worker": {"replicas": 1, "template": {"spec": {"containers": null}}}})",
         R"({"worker": {"replicas": 1, "template": {"metadata": null, "spec": null}}})"}) {
-    EXPECT_TRUE(pod_of(job_with(spec), RoleKind::kWorker, 0)["spec"]["containers"].empty());
+    EXPECT_TRUE(pod_of(job_with(spec), kWorker, 0)["spec"]["containers"].empty());
   }
 }
 
-TEST(Rendezvous, FollowsTheContractsVector) {
-  const auto data = peer_data(ps_job(R"({"withGloo": 1})"), {{"ps", {"10.0.0.1", "10.0.0.2"}},
-                                                             {"worker", {"10.0.0.3", "10.0.0.4"}}});
-  const std::map<std::string, std::string> expected{
-      {"TRAINER_PORTS_NUM", "20"},
-      {"PADDLE_PORT", "36000"},
-      {"PADDLE_PSERVERS_IP_PORT_LIST", "10.0.0.1:36000,10.0.0.2:36000"},
-      {"PADDLE_TRAINER_ENDPOINTS", "10.0.0.3:36000,10.0.0.4:36000"},
-      {"PADDLE_TRAINERS", "10.0.0.3,10.0.0.4"},
-      {"PADDLE_TRAINERS_NUM", "2"},
-      {"PADDLE_WITH_GLOO", "1"},
-      {"PADDLE_GLOO_RENDEZVOUS", "3"},
-      {"PADDLE_GLOO_HTTP_ENDPOINT", "10.0.0.1:36018"},
-      // Beyond the contract, for the launcher of Paddle 2.3 and later.
-      {"PADDLE_JOB_ID", "t-wad"},
-      {"PADDLE_MASTER", "10.0.0.3:36000"},
-      {"PADDLE_NNODES", "2"}};
-  EXPECT_EQ(data, expected);
+TEST(LauncherEnv, TheFirstWorkerOfAServiceJobKnowsItsOwnAddress) {
+  const auto job = launcher_job("Service");
+  EXPECT_EQ(variables_of(job, kWorker, 0),
+            "PADDLE_OWN_IP=(address) "
+            "PADDLE_TRAINER_ENDPOINTS=$(PADDLE_OWN_IP):36000,r-worker-1:36000,r-worker-2:36000 ");
+  EXPECT_EQ(variables_of(job, kWorker, 1), "");
 }
 
-TEST(Rendezvous, TheContractsServiceVector) {
-  const auto job = ps_job(R"({"intranet": "Service", "withGloo": 1})");
-  const auto data = peer_data(job, addresses(job, assign_pods(job, {})));
-  EXPECT_EQ(data.at("PADDLE_PSERVERS_IP_PORT_LIST"), "wad-ps-0:36000,wad-ps-1:36000");
-  EXPECT_EQ(data.at("PADDLE_TRAINERS"), "wad-worker-0,wad-worker-1");
-  EXPECT_EQ(data.at("PADDLE_GLOO_HTTP_ENDPOINT"), "wad-ps-0:36018");
-  EXPECT_EQ(data.at("PADDLE_PORT"), "36000");
+TEST(LauncherEnv, AnIpv6AddressIsNotPassedToTheLauncher) {
+  Json env = Json::array();
+  const auto job = launcher_job("Service");
+  add_launcher_env(env, job, replica_groups(job.spec).front(), 0, true);
+  EXPECT_TRUE(env.empty());
 }
 
-TEST(Rendezvous, HeterogeneousTrainersAreNamedForTheGoOperatorAndForPaddle) {
-  const auto job = job_with(R"({"ps": {"replicas": 1}, "worker": {"replicas": 1},
-      "heter": {"replicas": 1, "template": {"spec": {"containers": [
-        {"name": "c", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}}})");
-  const auto data = peer_data(job, {{"heter", {"10.0.0.9"}}});
-  EXPECT_EQ(data.at("PADDLE_HETER_ENDPOINTS"), "10.0.0.9:36000");
-  EXPECT_EQ(data.at("PADDLE_HETER_TRAINER_IP_PORT_LIST"), "10.0.0.9:36000");
-  EXPECT_EQ(data.at("PADDLE_HETER_TRAINER_DEVICE"), "gpu");
+TEST(LauncherEnv, TrainersOfParameterServersKeepTheirNames) {
+  auto job = launcher_job("Service");
+  job.spec.ps = api::Role{.replicas = 1};
+  EXPECT_EQ(variables_of(job, kWorker, 0), "");
+  EXPECT_EQ(variables_of(job, kPs, 0), "");
+}
+
+TEST(LauncherEnv, TheFirstPodOfAllTasksKnowsItsOwnAddressAndTheNamesOfTheOthers) {
+  auto job = launcher_job("Service");
+  job.spec.worker.reset();
+  job.spec.tasks = {{api::Role{.replicas = 1}, "gpu-1"}, {api::Role{.replicas = 2}, "xpu"}};
+  const auto groups = replica_groups(job.spec);
+  Json env = Json::array();
+  add_launcher_env(env, job, groups[1], 0);
+  EXPECT_TRUE(env.empty());
+  add_launcher_env(env, job, groups[0], 0);
+  EXPECT_EQ(env[1]["value"], "$(PADDLE_OWN_IP):36000,r-xpu-0:36000,r-xpu-1:36000");
+  job.spec.mode = "Single";
+  env = Json::array();
+  add_launcher_env(env, job, replica_groups(job.spec)[0], 0);
+  EXPECT_TRUE(env.empty());
+}
+
+TEST(LauncherEnv, OnTheHostNetworkTheLauncherStaysWithinThePortsOfTheJob) {
+  EXPECT_EQ(variables_of(launcher_job("Host"), kWorker, 1), "PORT_RANGE=40001:40017 ");
+  EXPECT_EQ(variables_of(launcher_job(""), kWorker, 0), "");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 const EtcdEndpoints kEtcd{"http://e:2379", "http://f:2379"};
 
-api::PaddleJob job_of(int workers) {
+api::PaddleJob elastic_job(int workers) {
   api::PaddleJob job;
   job.meta.key = {"t", "r"};
   job.spec.worker = api::Role{.replicas = workers};
@@ -18,14 +18,15 @@ api::PaddleJob job_of(int workers) {
   return job;
 }
 
-std::map<std::string, std::string> env_of(const api::PaddleJob& job, const EtcdEndpoints& etcd) {
+std::map<std::string, std::string> elastic_env_of(const api::PaddleJob& job,
+                                                  const EtcdEndpoints& etcd) {
   std::map<std::string, std::string> out;
   for (const auto& [name, value] : elastic_env(job, etcd)) out[name] = value;
   return out;
 }
 
-TEST(Elastic, AnyValueTurnsItOnForWorkersWithAnEtcd) {
-  auto job = job_of(3);
+TEST(Elastic, AnyValueMakesAJobOfWorkersElasticWithAnEtcd) {
+  auto job = elastic_job(3);
   for (const int value : {0, 1, -1}) {
     job.spec.elastic = value;
     EXPECT_TRUE(is_elastic(job.spec, kEtcd)) << value;
@@ -36,8 +37,8 @@ TEST(Elastic, AnyValueTurnsItOnForWorkersWithAnEtcd) {
   EXPECT_EQ(why_not_elastic(job.spec, {}), "");
 }
 
-TEST(Elastic, WithoutEtcdOrWithServersItIsAnOrdinaryJobAndSaysWhy) {
-  auto job = job_of(3);
+TEST(Elastic, WithoutEtcdOrWithServersAJobIsOrdinaryAndTheReasonIsGiven) {
+  auto job = elastic_job(3);
   EXPECT_FALSE(is_elastic(job.spec, {}));
   EXPECT_NE(why_not_elastic(job.spec, {}).find("--etcd-server"), std::string::npos);
   job.spec.ps = api::Role{.replicas = 1};
@@ -50,18 +51,18 @@ TEST(Elastic, WithoutEtcdOrWithServersItIsAnOrdinaryJobAndSaysWhy) {
 }
 
 TEST(Elastic, TheEnvironmentOfTheContract) {
-  const auto env = env_of(job_of(3), kEtcd);
+  const auto env = elastic_env_of(elastic_job(3), kEtcd);
   EXPECT_EQ(env.at("PADDLE_ELASTIC_JOB_ID"), "t-r");
   EXPECT_EQ(env.at("PADDLE_ELASTIC_NP"), "3");
   EXPECT_EQ(env.at("PADDLE_ELASTIC_TIMEOUT"), "60");
   EXPECT_EQ(env.at("PADDLE_ELASTIC_SERVER"), "e:2379") << "Paddle takes one endpoint only";
 }
 
-TEST(Elastic, TheLauncherOfTodayIsToldAsWell) {
-  auto job = job_of(3);
+TEST(Elastic, TheLauncherOfPaddle23GetsItsVariablesAsWell) {
+  auto job = elastic_job(3);
   job.spec.worker->requests = 2;
   job.spec.worker->limits = 4;
-  const auto env = env_of(job, kEtcd);
+  const auto env = elastic_env_of(job, kEtcd);
   EXPECT_EQ(env.at("PADDLE_ELASTIC_NP"), "2:4");
   EXPECT_EQ(env.at("PADDLE_MASTER"), "etcd://e:2379");
   EXPECT_EQ(env.at("PADDLE_NNODES"), "1:4") << "with fewer than its least it would exit with 0";
@@ -71,14 +72,14 @@ TEST(Elastic, TheLauncherOfTodayIsToldAsWell) {
   EXPECT_GT(std::stoi(env.at("PADDLE_MAX_RESTART")), 1000);
 }
 
-TEST(Elastic, WithoutAnEtcdNobodyIsToldOfOne) {
-  const auto env = env_of(job_of(3), {});
+TEST(Elastic, WithoutAnEtcdNoVariableNamesOne) {
+  const auto env = elastic_env_of(elastic_job(3), {});
   EXPECT_EQ(env.size(), 3u);
   EXPECT_EQ(env.count("PADDLE_MASTER"), 0u);
 }
 
-TEST(Elastic, TheRangeHoldsTheReplicasAndIsWideWhereNothingIsSaid) {
-  auto job = job_of(3);
+TEST(Elastic, TheRangeIncludesTheReplicasAndIsUnlimitedByDefault) {
+  auto job = elastic_job(3);
   EXPECT_EQ(elastic_range(job.spec), (ReplicaRange{1, 10'000}));
   job.spec.worker->limits = 0;  // no limit
   EXPECT_EQ(elastic_range(job.spec), (ReplicaRange{1, 10'000}));
@@ -95,7 +96,7 @@ TEST(Elastic, TheRangeHoldsTheReplicasAndIsWideWhereNothingIsSaid) {
   EXPECT_EQ(elastic_range(job.spec), (ReplicaRange{1, 2}));
 }
 
-TEST(Elastic, EtcdIsTheFlagOrTheServiceBesideTheOperator) {
+TEST(Elastic, TheEtcdServerIsThatOfTheFlagOrOfTheServiceOfTheOperator) {
   EXPECT_EQ(etcd_server_of("a:1,b:2", "10.0.0.9", "2379"), "a:1,b:2");
   EXPECT_EQ(etcd_server_of("", "10.0.0.9", "2379"), "10.0.0.9:2379");
   EXPECT_EQ(etcd_server_of("", "fd00::9", "2379"), "[fd00::9]:2379");
@@ -103,13 +104,14 @@ TEST(Elastic, EtcdIsTheFlagOrTheServiceBesideTheOperator) {
   EXPECT_EQ(etcd_server_of("", "10.0.0.9", nullptr), "");
 }
 
-TEST(Elastic, NpIsWrittenWhenItIsMissingOrSaysSomethingElse) {
-  const auto job = job_of(4);
+TEST(Elastic, NpIsWrittenWhenItIsMissingOrDiffers) {
+  const auto job = elastic_job(4);
   EXPECT_EQ(np_key(job.meta.key), "/paddle/t-r/np");
   EXPECT_EQ(np_to_write(job.spec, std::nullopt), "4");
   EXPECT_EQ(np_to_write(job.spec, "3"), "4");
   EXPECT_EQ(np_to_write(job.spec, "4"), std::nullopt);
-  EXPECT_EQ(np_to_write(job_of(1).spec, "2"), "1") << "also when the job is no longer Collective";
+  EXPECT_EQ(np_to_write(elastic_job(1).spec, "2"), "1")
+      << "also when the job is no longer Collective";
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/paddle_job/names.h"
+#include "controllers/paddle_job/testing/plan_fixture.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
 
 using api::Json;
 
-api::PaddleJob job_of(const std::string& uid, int port, const std::string& phase = "Running") {
+api::PaddleJob host_job(const std::string& uid, int port, const std::string& phase = "Running") {
   api::PaddleJob job;
   job.meta.uid = uid;
   job.spec.intranet = "Host";
@@ -20,19 +21,19 @@ api::PaddleJob job_of(const std::string& uid, int port, const std::string& phase
   return job;
 }
 
-TEST(HostPorts, TheSameJobsLeadToTheSameChoice) {
+TEST(HostPorts, TheChoiceFollowsFromTheJobsThatExist) {
   const PortRange range{35000, 65000};
   const int first = *choose_ports("uid-1", range, {});
   EXPECT_EQ(*choose_ports("uid-1", range, {}), first);
   EXPECT_GE(first, range.first);
   EXPECT_LE(first + kPortsPerJob - 1, range.last);
-  EXPECT_NE(*choose_ports("uid-2", range, {}), first) << "another job begins elsewhere";
+  EXPECT_NE(*choose_ports("uid-2", range, {}), first) << "another job starts its search elsewhere";
   const int next = *choose_ports("uid-1", range, {first});
   EXPECT_EQ(next, *choose_ports("uid-1", range, {first}));
   EXPECT_NE(next, first);
 }
 
-TEST(HostPorts, EveryBlockIsGivenOnceAndThenASentence) {
+TEST(HostPorts, EveryBlockIsAssignedOnceUntilNoneIsLeft) {
   const PortRange range{40000, 40000 + 7 * kPortsPerJob + 5};
   std::set<int> taken;
   for (int i = 0; i < 7; ++i) {
@@ -49,7 +50,7 @@ TEST(HostPorts, EveryBlockIsGivenOnceAndThenASentence) {
   EXPECT_TRUE(choose_ports("uid-7", range, taken));
 }
 
-TEST(HostPorts, PortsOfOutgoingConnectionsAreGivenLast) {
+TEST(HostPorts, PortsOfOutgoingConnectionsAreAssignedLast) {
   const PortRange range{35000, 65000};
   std::set<int> taken;
   for (int i = 0; i < 200; ++i) {  // 61000-64999: all that Linux does not use itself
@@ -69,9 +70,9 @@ TEST(HostPorts, BlocksOfAnotherRangeAreAvoidedWhereTheyOverlap) {
   EXPECT_TRUE(choose_ports("x", range, {39980, 40040}));
 }
 
-TEST(HostPorts, AreRememberedInStatusOrByTheGoOperatorsAnnotation) {
-  EXPECT_EQ(stored_port(job_of("a", 40020)), 40020);
-  auto old = job_of("a", 0);
+TEST(HostPorts, AreStoredInTheStatusOrInTheAnnotationOfTheGoOperator) {
+  EXPECT_EQ(stored_port(host_job("a", 40020)), 40020);
+  auto old = host_job("a", 0);
   EXPECT_EQ(stored_port(old), 0);
   old.meta.annotations["host-port"] = "35020";
   EXPECT_EQ(stored_port(old), 35020);
@@ -81,14 +82,51 @@ TEST(HostPorts, AreRememberedInStatusOrByTheGoOperatorsAnnotation) {
   }
 }
 
-TEST(HostPorts, JobsThatEndedAndJobsOffTheHostNetworkTakeNone) {
-  auto elsewhere = job_of("d", 40060);
+TEST(HostPorts, FinishedJobsAndJobsOffTheHostNetworkOccupyNone) {
+  auto elsewhere = host_job("d", 40060);
   elsewhere.spec.intranet = "Service";
-  EXPECT_EQ(ports_taken({job_of("self", 40000), job_of("a", 40020, "Completed"),
-                         job_of("b", 40040, "Failed"), job_of("c", 40080, "Pending"), elsewhere,
-                         job_of("e", 0)},
+  EXPECT_EQ(ports_taken({host_job("self", 40000), host_job("a", 40020, "Completed"),
+                         host_job("b", 40040, "Failed"), host_job("c", 40080, "Pending"), elsewhere,
+                         host_job("e", 0)},
                         "self"),
             std::set<int>{40080});
+}
+
+TEST(HostPorts, B17_HostPortsFollowFromTheJobAndAreStoredBeforeAnyPod) {
+  const auto job = workers(2, R"({"intranet": "Host"})");
+  const auto plan = plan_for(job, {}, {.host_ports = {40000, 40999}});
+  ASSERT_TRUE(stores_first(plan));
+  EXPECT_GE(plan.status->port, 40000);
+  EXPECT_LE(plan.status->port + 19, 40999);
+  EXPECT_EQ(plan, plan_for(job, {}, {.host_ports = {40000, 40999}}));
+  const auto pods = plan_for(with_port(job, plan.status->port), {});
+  EXPECT_EQ(created(pods).size(), 2u);
+}
+
+TEST(HostPorts, B17_AJobThatMovesToTheHostNetworkGetsABlockOfItsOwn) {
+  auto job = workers(1);
+  job.status.port = 36000;  // as operators before wrote it for every intranet
+  job.status = status_after(job, {});
+  EXPECT_EQ(job.status.port, 0);
+  job.spec.intranet = "Host";
+  const auto plan = plan_for(job, {}, {.host_ports = {40000, 40999}});
+  ASSERT_TRUE(stores_first(plan));
+  EXPECT_GE(plan.status->port, 40000);
+  job.status = *plan.status;
+  EXPECT_EQ(status_after(job, {}).port, plan.status->port);
+  job.spec.intranet = "PodIP";  // and gives it back
+  EXPECT_EQ(status_after(job, {}).port, 0);
+}
+
+TEST(HostPorts, B18_PortsOfOtherJobsAreNotChosen) {
+  const auto job = workers(1, R"({"intranet": "Host"})");
+  World world;
+  world.ports_taken = {40000, 40020};
+  EXPECT_EQ(plan_for(job, world, {.host_ports = {40000, 40059}}).status->port, 40040);
+  world.ports_taken.insert(40040);
+  const auto full = plan_for(job, world, {.host_ports = {40000, 40059}});
+  EXPECT_EQ(reason(*full.status), "NoFreePorts");
+  EXPECT_TRUE(full.requeue_after);
 }
 
 TEST(HostNetwork, EveryPortOfTheBlockIsDeclaredOnce) {

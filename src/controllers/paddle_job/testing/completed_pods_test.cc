@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pods that have succeeded and go, before or after the status says so. Where it says "one pass at a
-// time", the clock stands still.
+// Pods that have succeeded and are deleted, before or after the status has their indexes
+// (JobCache::last_completed).
 
 #include <atomic>
 
@@ -20,10 +20,10 @@ std::string ends_first(const std::string& name, int) {
   return name == kFirst.name ? "Succeeded" : "Running";
 }
 
-// The operator that sees the first one succeed is another one than that which misses its pod.
-struct LeavingPods : PaddleJobReconcilerTest, ::testing::WithParamInterface<const char*> {};
+// One operator sees the first pod succeed, another one sees that it is gone.
+struct CompletedPodsTest : PaddleJobReconcilerTest, ::testing::WithParamInterface<const char*> {};
 
-TEST_P(LeavingPods, AreNotMissedByAnotherOperatorEither) {
+TEST_P(CompletedPodsTest, AnotherOperatorDoesNotMissAPodThatWasDeletedAfterItsSuccess) {
   create_job({{"intranet", GetParam()}, {"ps", {{"replicas", 1}}}});
   run_until(server, ends_first,
             [&] { return api::look_text(job(), "/status/worker/completedIndexes") == "0"; });
@@ -41,16 +41,17 @@ TEST_P(LeavingPods, AreNotMissedByAnotherOperatorEither) {
   EXPECT_EQ(status["worker"]["completedIndexes"], "0-1");
 }
 
-INSTANTIATE_TEST_SUITE_P(Intranets, LeavingPods, ::testing::Values("PodIP", "Service", "Host"),
+INSTANTIATE_TEST_SUITE_P(Intranets, CompletedPodsTest,
+                         ::testing::Values("PodIP", "Service", "Host"),
                          [](const auto& param_info) { return std::string(param_info.param); });
 
-// One pass at a time.
-struct UnsaidSuccess : OnePassTest {
+// One pass at a time, with a manual clock.
+struct PendingSuccessTest : OnePassTest {
   std::atomic<bool> ending{false};
   std::unique_ptr<Kubelet> kubelet{};
 
   std::string indexes() { return api::look_text(job(), "/status/worker/completedIndexes"); }
-  // The operator has seen the first worker succeed, and waits for a moment before it says so.
+  // The operator has seen the first worker succeed, and delays the write of the status.
   void first_succeeds() {
     begin();
     kubelet = std::make_unique<Kubelet>(server, "train", [this](const std::string& name, int run) {
@@ -62,7 +63,7 @@ struct UnsaidSuccess : OnePassTest {
     EXPECT_EQ(phase(), "Running");
     EXPECT_EQ(indexes(), "");
   }
-  void expect_it_goes_on() {
+  void expect_it_continues() {
     EXPECT_EQ(phase(), "Running");
     EXPECT_FALSE(job()["status"].contains("epoch"));
     EXPECT_EQ(names(kinds::kPods), std::set<std::string>{"resnet-worker-1"});
@@ -70,7 +71,7 @@ struct UnsaidSuccess : OnePassTest {
   }
 };
 
-TEST_F(UnsaidSuccess, IsSaidAfterASecond) {
+TEST_F(PendingSuccessTest, IsWrittenAfterASecond) {
   create_job();
   first_succeeds();
   clock.advance(900ms);
@@ -81,15 +82,15 @@ TEST_F(UnsaidSuccess, IsSaidAfterASecond) {
   EXPECT_EQ(indexes(), "0");
 }
 
-TEST_F(UnsaidSuccess, IsSaidAtOnceWhenItsPodGoes) {
+TEST_F(PendingSuccessTest, IsWrittenAtOnceWhenItsPodIsDeleted) {
   create_job();
   first_succeeds();
   ASSERT_TRUE(server.remove(kinds::kPods, kFirst));
   until([&] { return pass(), indexes() == "0"; });
-  expect_it_goes_on();
+  expect_it_continues();
 }
 
-TEST_F(UnsaidSuccess, IsKeptInMindUntilTheServerTakesIt) {
+TEST_F(PendingSuccessTest, IsKeptUntilTheServerStoresIt) {
   create_job({{"intranet", "Service"}});
   std::atomic<bool> refused{false};
   fault = [&](const kube::Request& request, size_t) {
@@ -105,11 +106,11 @@ TEST_F(UnsaidSuccess, IsKeptInMindUntilTheServerTakesIt) {
   pass();
   EXPECT_EQ(indexes(), "0");
   pass();
-  expect_it_goes_on();
+  expect_it_continues();
 }
 
-// A job of the same name knows nothing of it.
-TEST_F(UnsaidSuccess, IsOfThisJobOnly) {
+// It does not count for a later job of the same name.
+TEST_F(PendingSuccessTest, BelongsToThisJobOnly) {
   create_job();
   first_succeeds();
   ASSERT_TRUE(server.remove(kinds::kPaddleJobs, key));

@@ -30,7 +30,7 @@ const char* list_of(RoleKind kind) {
   }
 }
 
-// Whether nobody of `later` may start before all of `first` have, as users were told.
+// Whether no pod of `later` may start before all of `first` have, as the contract promises.
 bool goes_before(const api::PaddleJobSpec& spec, const ReplicaGroup& first,
                  const ReplicaGroup& later) {
   if (spec.tasks.empty() || spec.start_in_order == 1) return first.position < later.position;
@@ -142,11 +142,11 @@ void ModelCluster::create(const Create& a, const api::PaddleJob& seen) {
   const bool in_gang = api::look_text(*a.manifest, "/spec/schedulerName") == kVolcano;
   promise(!in_gang || lenient_ || !pods_.empty() || job_.status.epoch > 0 ||
               (group_ && group_->phase == "Inqueue"),
-          a.key.name + " was made before its gang was let in");
-  promise(!job_.meta.deleting(), "a pod was made for a deleted job");
+          a.key.name + " was created before its gang was admitted");
+  promise(!job_.meta.deleting(), "a pod was created for a deleted job");
   promise(lenient_ || epoch_of(meta) != job_.status.epoch ||
               !finished_pods(job_.status).contains(a.key.name),
-          a.key.name + " was made again although it had succeeded");
+          a.key.name + " was created again although it had succeeded");
   ModelPod& entry = pods_[a.key.name];
   entry.pod.meta = meta;
   entry.pod.meta.uid = "pod" + std::to_string(++uids_);
@@ -204,7 +204,7 @@ bool ModelCluster::execute(const Action& action, const api::PaddleJob& seen) {
             const auto found = pods_.find(a.key.name);
             if (found == pods_.end() || found->second.pod.meta.uid != a.uid) return false;
             promise(!api::paddle_job_phase::is_final(job_.status.phase) || lenient_,
-                    a.key.name + " let go after the end");
+                    a.key.name + " released after the end");
             found->second.pod.meta.annotations[kReleaseAnnotation] = a.value;
             found->second.pod.meta.annotations[kReleasedAtAnnotation] = a.stamp;
             return true;
@@ -256,7 +256,7 @@ bool ModelCluster::start(ModelPod& entry) {
     for (const auto& [other_name, other] : pods_) {
       if (&other == &entry) continue;
       promise(!program_runs(other.pod) || other.env == entry.env,
-              name + " and " + other_name + " were told different things");
+              name + " and " + other_name + " have different environments");
       promise(!goes_before(job_.spec, group_of(other), group) || other.once_ran ||
                   other.pod.meta.deleting() || went_before_.contains({epoch, group.position}),
               name + " started before " + other_name);
@@ -296,10 +296,10 @@ bool ModelCluster::step(ModelPod& entry, Random& random) {
     pod.containers = {{.name = "c", .state = State::kTerminated, .ended = now_}};
     return true;
   }
-  const auto said = pod.meta.annotations.find(kReleaseAnnotation);
+  const auto release = pod.meta.annotations.find(kReleaseAnnotation);
   const std::string awaited = std::to_string(epoch_of(pod.meta)) + "/" + pod.ip;
-  const bool let_go = said != pod.meta.annotations.end() && said->second == awaited;
-  return (entry.elastic || let_go) && start(entry);
+  const bool released = release != pod.meta.annotations.end() && release->second == awaited;
+  return (entry.elastic || released) && start(entry);
 }
 
 bool ModelCluster::progress(Random& random) {
@@ -324,7 +324,7 @@ bool ModelCluster::progress(Random& random) {
   return false;
 }
 
-// One that ran is being made again: from here on those behind it may be ahead of it.
+// A pod that ran is created again: from now on groups after its own may start before it.
 void ModelCluster::lose(const ModelPod& entry) {
   ++lost_;
   if (!entry.once_ran) return;
@@ -336,14 +336,14 @@ void ModelCluster::lose(const ModelPod& entry) {
   }
 }
 
-// By name, also after its part became smaller.
+// By name, also after its group has become smaller.
 ReplicaGroup ModelCluster::group_of(const ModelPod& entry) const {
   const std::string& name = entry.pod.meta.key.name;
   const std::string without_index = name.substr(0, name.rfind('-'));
   for (const ReplicaGroup& group : replica_groups(job_.spec)) {
     if (without_index == job_.meta.key.name + "-" + group.name) return group;
   }
-  ADD_FAILURE() << name << " is of no part";
+  ADD_FAILURE() << name << " belongs to no group";
   return {};
 }
 
@@ -358,7 +358,7 @@ ModelCluster::ModelPod* ModelCluster::pick(Random& random, bool only_running) {
 
 void ModelCluster::fail_one(Random& random) {
   ModelPod* entry = pick(random, true);
-  if (!entry || entry->elastic) return;  // those restart in place
+  if (!entry || entry->elastic) return;  // elastic pods restart in place
   entry->pod.phase = api::PodPhase::kFailed;
   entry->pod.containers = {
       {.name = "c", .state = State::kTerminated, .exit_code = 1, .ended = now_}};
@@ -415,13 +415,13 @@ void ModelCluster::remove_finished(Random& random, bool stored) {
   std::vector<std::string> choice;
   for (const auto& [name, entry] : pods_) {
     if (entry.pod.phase != api::PodPhase::kSucceeded) continue;
-    const bool said = known.contains(name) && epoch_of(entry.pod.meta) == job_.status.epoch;
-    if (said || !stored) choice.push_back(name);
+    const bool recorded = known.contains(name) && epoch_of(entry.pod.meta) == job_.status.epoch;
+    if (recorded || !stored) choice.push_back(name);
   }
   if (choice.empty()) return;
   const auto removed = pods_.find(choice[random.below(choice.size())]);
   if (!known.contains(removed->first)) lose(removed->second);
-  pods_.erase(removed);  // at once: there is no program to wait for
+  pods_.erase(removed);  // at once: there is no program to stop
   changed();
 }
 
@@ -457,7 +457,7 @@ std::optional<std::int64_t> ModelCluster::group_asks() const {
   return api::look_integer(*group_->spec, "minMember");
 }
 
-bool ModelCluster::anybody_runs() const {
+bool ModelCluster::any_program_runs() const {
   return std::ranges::any_of(pods_,
                              [](const auto& entry) { return program_runs(entry.second.pod); });
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cluster small enough to trust, to play plans against: a server that stores, refuses and
-// collects as the API server does, and kubelets that schedule pods, hold them in their coordinator,
-// run them and end them. It watches the promises that users' programs live by, and says the first
-// one that is broken.
+// A small model of a cluster, to execute plans against: a server that stores, rejects and collects
+// as the API server does, and kubelets that schedule pods, keep them in their coordinator, run them
+// and end them. It checks what the programs of users rely on, and keeps the first violation:
 //
-//   a program starts with the environment of its own epoch, with its own address in the lists
-//   all programs that run at the same time were told the same
-//   servers start before workers, tasks in order if so wished (unless one that ran is made again)
-//   nobody is let go after the job has ended
-//   what the status says has succeeded is neither made again nor forgotten in its epoch, and no
-//   more disruptions are counted than pods were lost the first pods of a gang are made when Volcano
-//   has let its group in
+//   - a program starts with the environment of its own epoch, with its own address in the lists;
+//   - all programs that run at the same time have the same environment;
+//   - servers start before workers, tasks in order if so requested (unless a pod that ran before is
+//     created again);
+//   - no pod is released after the job has ended;
+//   - a pod that has succeeded by the status is not created again in its epoch, and its success is
+//     not forgotten; not more disruptions are counted than pods were lost;
+//   - the first pods of a gang are created when Volcano has admitted its group.
 
 #pragma once
 
@@ -31,33 +31,33 @@ namespace paddle::controllers::paddle_job {
 
 class ModelCluster {
  public:
-  // `lenient`: an operator that does not see what another one did may let pods go after the end,
-  // and make one again that was made, succeeded and went in the meantime.
+  // `lenient`: an operator that does not see what another one did may release pods after the end,
+  // and create a pod again that was created, succeeded and was deleted in the meantime.
   explicit ModelCluster(api::PaddleJob job, bool lenient = false);
 
   // What an operator may see: each kind as it was some changes ago. An operator sees its own writes
-  // at once; one that was lately another (`foreign`) does not.
+  // at once; with `foreign` the last writes were those of another operator.
   api::PaddleJob job(size_t steps_ago = 0, bool foreign = false) const;
   World world(size_t steps_ago = 0, bool foreign = false) const;
   // The job to plan for, with the answers of the API server and of etcd in `world`.
   api::PaddleJob answer(const std::vector<Query>& queries, api::PaddleJob seen, World& world) const;
 
-  // Writes, with the server's own refusals. False: refused, plan again.
+  // Writes, with the rejections of the API server. False: rejected, plan again.
   bool store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status);
   bool execute(const Action& action, const api::PaddleJob& seen);
 
-  // One thing that a kubelet, the scheduler or the garbage collector does; false: nothing to do.
+  // One step of a kubelet, the scheduler or the garbage collector; false: nothing to do.
   bool progress(Random& random);
   // Programs that run end by themselves.
   void end_programs() { programs_end_ = true; }
 
-  // Things that happen to jobs.
+  // Disruptions.
   void fail_one(Random& random);    // a program ends with an exit code
-  void evict_one(Random& random);   // its node gives it up
-  void delete_one(Random& random);  // somebody deletes a pod
-  void move_one(Random& random);    // a node reboots: its pod comes back with another address
+  void evict_one(Random& random);   // its node evicts it
+  void delete_one(Random& random);  // a user deletes a pod
+  void move_one(Random& random);    // a node reboots: its pod returns with another address
   void finish_one(Random& random);  // a trainer's program ends well
-  // A pod that has succeeded is deleted; `stored`: only one that the status says it of.
+  // A pod that has succeeded is deleted; `stored`: only one whose success the status has.
   void remove_finished(Random& random, bool stored);
   void edit(const std::function<void(api::PaddleJobSpec&)>& change);
 
@@ -67,14 +67,14 @@ class ModelCluster {
   const std::string& broken_promise() const { return broken_; }
   int pods_made() const { return made_; }
   size_t pods() const { return pods_.size(); }
-  bool anybody_runs() const;
-  std::optional<std::int64_t> group_asks() const;  // how many pods its PodGroup is of
-  int departed() const;  // how many have succeeded, as the status says, and are gone
+  bool any_program_runs() const;
+  std::optional<std::int64_t> group_asks() const;  // minMember of its PodGroup
+  int departed() const;  // how many have succeeded, by the status, and are gone
 
  private:
   struct ModelPod {
     api::Pod pod{};
-    std::map<std::string, std::string> env{};  // the environment its program was started with
+    std::map<std::string, std::string> env{};  // of its program
     bool elastic = false;
     bool once_ran = false;
   };
@@ -85,7 +85,7 @@ class ModelCluster {
   bool start(ModelPod& entry);
   void promise(bool kept, const std::string& text);
   void lose(const ModelPod& entry);
-  // Names of pods that have succeeded, as this status says; only of those that the spec has.
+  // Names of the pods of the spec that have succeeded by this status.
   std::set<std::string> finished_pods(const api::PaddleJobStatus& status) const;
   static bool ends_by_itself(const ReplicaGroup& group);
   ReplicaGroup group_of(const ModelPod& entry) const;
@@ -100,7 +100,7 @@ class ModelCluster {
   std::deque<api::PaddleJob> old_jobs_{};
   std::deque<World> old_worlds_{};
   size_t since_own_write_ = 0;  // changes since the operator's last one
-  // By epoch and place: parts whose predecessors all once ran.
+  // By epoch and position: groups whose predecessors have all been running.
   std::set<std::pair<std::int64_t, int>> went_before_{};
   bool lenient_ = false;
   WallTime now_{};
@@ -108,7 +108,7 @@ class ModelCluster {
   int uids_ = 0;
   int addresses_ = 0;
   int made_ = 0;
-  int lost_ = 0;  // pods that something happened to
+  int lost_ = 0;  // pods that were disrupted
   bool programs_end_ = false;
   std::string broken_{};
 };

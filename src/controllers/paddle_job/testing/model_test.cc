@@ -148,7 +148,7 @@ void run_undisturbed(const Shape& shape, std::uint64_t seed) {
   cluster.end_programs();
   ASSERT_TRUE(settle(cluster, config, random));
   EXPECT_TRUE(completed(cluster)) << cluster.job().status.phase;
-  EXPECT_FALSE(cluster.anybody_runs());
+  EXPECT_FALSE(cluster.any_program_runs());
   EXPECT_EQ(cluster.pods_made(), total_replicas(cluster.job().spec));
   EXPECT_EQ(cluster.broken_promise(), "");
 }

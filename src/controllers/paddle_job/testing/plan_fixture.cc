@@ -47,6 +47,11 @@ api::PaddleJob ps_job(const char* more) {
   return job_with(spec.dump());
 }
 
+api::PaddleJob with_port(api::PaddleJob job, int port) {
+  job.status.port = port;
+  return job;
+}
+
 std::string ip_of(RoleKind kind, int index) {
   return "10.0." + std::to_string(static_cast<int>(kind)) + "." + std::to_string(index + 1);
 }
@@ -114,13 +119,35 @@ World published(const api::PaddleJob& job, std::vector<api::Pod> pods) {
   return world;
 }
 
-std::vector<api::Pod> all_of(const api::PaddleJob& job,
-                             api::Pod (*make)(const api::PaddleJob&, RoleKind, int)) {
+std::vector<api::Pod> pods_of_task(const api::PaddleJob& job, const std::string& task,
+                                   MakePod make) {
   std::vector<api::Pod> pods;
-  for (const RoleKind kind : kRoles) {
-    for (int i = 0; i < replicas_of(job.spec, kind); ++i) pods.push_back(make(job, kind, i));
+  for (const ReplicaGroup& group : replica_groups(job.spec)) {
+    for (int i = 0; group.name == task && i < group.replicas; ++i) {
+      pods.push_back(make(job, group.kind, group.first.of_kind + i));
+      pods.back().meta.key.name = pod_name(job, group, i);
+    }
   }
   return pods;
+}
+
+std::vector<api::Pod> all_of(const api::PaddleJob& job, MakePod make) {
+  std::vector<api::Pod> pods;
+  for (const ReplicaGroup& group : replica_groups(job.spec)) {
+    for (api::Pod& pod : pods_of_task(job, group.name, make)) pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+PeerData data_of(const api::PaddleJob& job) {
+  return peer_data(job, addresses(job, assign_pods(job, world_of(all_of(job, running)).pods)));
+}
+
+api::Json manifest_of(const Plan& plan, const std::string& name, OwnedKind kind) {
+  for (const Create& a : only<Create>(plan)) {
+    if (a.kind == kind && a.key.name == name) return *a.manifest;
+  }
+  return {};
 }
 
 std::vector<std::string> created(const Plan& plan, OwnedKind kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs, pods and plans in few words, for tests of the plan.
+// Jobs, pods, worlds and plans for tests of the plan and its decisions.
 
 #pragma once
 
@@ -21,14 +21,18 @@
 namespace paddle::controllers::paddle_job {
 
 inline const WallTime kNow{std::chrono::seconds{1'800'000'000}};
+inline constexpr auto kPs = RoleKind::kPs;
+inline constexpr auto kWorker = RoleKind::kWorker;
+inline constexpr auto kHeter = RoleKind::kHeter;
 
-// `spec` as YAML users write it, in JSON. A role without a template gets one with a container.
-api::PaddleJob job_with(const std::string& spec, const std::string& name = "wad");
+// `spec` as JSON. A role without a template gets one with a container.
+api::PaddleJob job_with(const std::string& spec, const std::string& name = "demo");
 api::PaddleJob workers(int count, const char* more = "{}");
-// The contract's vector: 2 servers, 2 workers.
+// 2 servers and 2 workers, as in the examples of the contract.
 api::PaddleJob ps_job(const char* more = "{}");
+api::PaddleJob with_port(api::PaddleJob job, int port);
 
-// Its address is 10.0.<role>.<index + 1>.
+// 10.0.<role>.<index + 1>; of a task, the index is that among all pods of its kind.
 std::string ip_of(RoleKind kind, int index);
 api::Pod pending(const api::PaddleJob& job, RoleKind kind, int index);
 api::Pod coordinated(const api::PaddleJob& job, RoleKind kind, int index);
@@ -36,11 +40,16 @@ api::Pod running(const api::PaddleJob& job, RoleKind kind, int index);
 api::Pod exited(const api::PaddleJob& job, RoleKind kind, int index, int exit_code);
 api::Pod evicted(const api::PaddleJob& job, RoleKind kind, int index);
 
+using MakePod = api::Pod (*)(const api::PaddleJob&, RoleKind, int);
+std::vector<api::Pod> all_of(const api::PaddleJob& job, MakePod make);
+std::vector<api::Pod> pods_of_task(const api::PaddleJob& job, const std::string& task,
+                                   MakePod make);
+
 World world_of(std::vector<api::Pod> pods);
-// With the ConfigMap that the job's epoch has.
+// With the ConfigMap of the job's epoch.
 World published(const api::PaddleJob& job, std::vector<api::Pod> pods);
-std::vector<api::Pod> all_of(const api::PaddleJob& job,
-                             api::Pod (*make)(const api::PaddleJob&, RoleKind, int));
+// The data of the ConfigMap when all pods run.
+PeerData data_of(const api::PaddleJob& job);
 
 template <typename T>
 std::vector<T> only(const Plan& plan) {
@@ -52,6 +61,8 @@ std::vector<T> only(const Plan& plan) {
   }
   return found;
 }
+// The manifest of an object that the plan creates; null: it creates none of this name.
+api::Json manifest_of(const Plan& plan, const std::string& name, OwnedKind kind = OwnedKind::kPod);
 std::vector<std::string> created(const Plan& plan, OwnedKind kind = OwnedKind::kPod);
 std::vector<std::string> deleted(const Plan& plan, OwnedKind kind = OwnedKind::kPod);
 std::vector<std::string> released(const Plan& plan);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reconciler over FakeCluster, with a stand-in for kubelets and scheduler, for tests.
+// The controller on FakeCluster, with a stand-in for kubelets and scheduler.
 
 #pragma once
 
@@ -42,7 +42,7 @@ struct PaddleJobReconcilerTest : ::testing::Test {
   Options options{};
   const ObjectKey key{"train", "resnet"};
 
-  // `spec`: what is said besides two workers with a container.
+  // `spec`: merged into that of a job with two workers.
   void create_job(const Json& spec = Json::object(), const std::string& name = "resnet");
   std::unique_ptr<Manager> make(kube::Cluster& cluster);
 
@@ -51,7 +51,7 @@ struct PaddleJobReconcilerTest : ::testing::Test {
   std::string reason(const char* type = "Ready");
   std::set<std::string> names(const kube::Resource& resource);
   size_t count(kube::Verb verb, const kube::Resource& resource, const std::string& sub = {});
-  bool has_event(const std::string& text);  // in an event
+  bool has_event(const std::string& text);  // with this text in any field
 
   // Runs the controller until `end` holds.
   void run_until(kube::Cluster& cluster, const Kubelet::Ends& ends,
@@ -60,9 +60,9 @@ struct PaddleJobReconcilerTest : ::testing::Test {
               const std::string& last = "Succeeded");
 };
 
-// One pass at a time, with a clock that stands still.
+// One pass at a time, with a manual clock.
 struct OnePassTest : PaddleJobReconcilerTest {
-  kube::FaultPolicy fault{};  // set before begin(); none: nothing fails
+  kube::FaultPolicy fault{};  // set before begin(); empty: nothing fails
   kube::FailingCluster failing{server, [this](const kube::Request& request, size_t nth) {
                                  return fault ? fault(request, nth) : std::nullopt;
                                }};

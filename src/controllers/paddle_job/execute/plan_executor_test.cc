@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the server does not let us do: it is said, and tried again at a pace that fits.
+// Requests that the API server rejects: they are reported, and repeated with a suitable pause.
 
 #include "controllers/paddle_job/testing/reconciler_fixture.h"
 
@@ -10,32 +10,33 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Verb;
 
-struct Refusals : OnePassTest {
-  std::atomic<bool> refused{true};
+struct RejectedRequestsTest : OnePassTest {
+  std::atomic<bool> rejected{true};
 
-  void refuse_pods(Code code) {
+  void reject_pods(Code code) {
     fault = [this, code](const kube::Request& request, size_t) {
-      const bool hit = refused && request.verb == Verb::kCreate && request.resource == kinds::kPods;
+      const bool hit =
+          rejected && request.verb == Verb::kCreate && request.resource == kinds::kPods;
       return hit ? std::optional<kube::Fault>({.code = code}) : std::nullopt;
     };
   }
 };
 
-TEST_F(Refusals, ByARuleAreTriedAgainSlowlyForRulesChange) {
-  refuse_pods(Code::kInvalid);  // an admission policy answers so
+TEST_F(RejectedRequestsTest, AreRepeatedEveryMinuteWhenARuleForbidsThem) {
+  reject_pods(Code::kInvalid);  // as an admission policy does
   create_job();
   begin();
   EXPECT_EQ(pass().requeue_after, 60s);
   EXPECT_EQ(reason(), "InvalidObject");
   EXPECT_EQ(pass().requeue_after, 60s);
-  refused = false;
+  rejected = false;
   pass();
   EXPECT_EQ(names(kinds::kPods).size(), 2u);
   EXPECT_EQ(reason(), "WaitingForPods");
 }
 
-TEST_F(Refusals, ByARuleDoNotMakeTheJobMissItsOtherAppointments) {
-  refuse_pods(Code::kInvalid);
+TEST_F(RejectedRequestsTest, DoNotDelayTheDeadlineOfTheJob) {
+  reject_pods(Code::kInvalid);
   create_job({{"activeDeadlineSeconds", 100}});
   const auto born = *parse_rfc3339(job()["metadata"]["creationTimestamp"].get<std::string>());
   clock.step_wall(born + 70s - clock.wall());
@@ -46,8 +47,8 @@ TEST_F(Refusals, ByARuleDoNotMakeTheJobMissItsOtherAppointments) {
   EXPECT_EQ(reason("Failed"), "DeadlineExceeded");
 }
 
-TEST_F(Refusals, B27_AreEventsWithTheKindTheNameAndTheCause) {
-  refuse_pods(Code::kForbidden);
+TEST_F(RejectedRequestsTest, B27_AreReportedAsEventsWithKindNameAndCause) {
+  reject_pods(Code::kForbidden);
   create_job({{"worker", {{"replicas", 1}}}});
   begin();
   const auto outcome = reconcile(key, {});
@@ -57,19 +58,19 @@ TEST_F(Refusals, B27_AreEventsWithTheKindTheNameAndTheCause) {
   const std::string cause = text.substr(text.rfind(": ") + 2);
   EXPECT_TRUE(has_event("create failed pod resnet-worker-0: ")) << text;
   EXPECT_TRUE(has_event(cause)) << text;
-  refused = false;
+  rejected = false;
   pass();
   EXPECT_TRUE(events.flush(1min));
   EXPECT_TRUE(has_event("created pod resnet-worker-0"));
 }
 
-TEST_F(Refusals, OfAServerThatCanNotAskItsWebhookAreSaid) {
-  refuse_pods(Code::kInternal);
+TEST_F(RejectedRequestsTest, OfAServerThatCannotCallItsWebhookAreReported) {
+  reject_pods(Code::kInternal);
   create_job();
   begin();
   EXPECT_TRUE(reconcile(key, {}).is(Code::kInternal));  // the queue tries again
   EXPECT_EQ(reason(), "ServerError");
-  refused = false;
+  rejected = false;
   pass();
   EXPECT_EQ(names(kinds::kPods).size(), 2u);
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs written as tasks, the way of the Go operator's heter branch.
+// Jobs written as tasks, as in the heter branch of the Go operator: their ranks, environment,
+// starts and counters.
+
+#include "controllers/paddle_job/spec/replica_group.h"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -19,32 +23,8 @@ constexpr const char* kServersAndTrainers = R"({"mode": "PS", "withGloo": 1, "ta
 constexpr const char* kTwoDevices = R"({"mode": "Collective", "tasks": [
     {"name": "gpu-1", "replicas": 1}, {"name": "xpu-22", "replicas": 2}]})";
 
-using Make = api::Pod (*)(const api::PaddleJob&, RoleKind, int);
-
-std::vector<api::Pod> pods_of_task(const api::PaddleJob& job, const std::string& name, Make make) {
-  std::vector<api::Pod> pods;
-  for (const ReplicaGroup& group : replica_groups(job.spec)) {
-    for (int i = 0; group.name == name && i < group.replicas; ++i) {
-      pods.push_back(make(job, group.kind, group.first.of_kind + i));
-      pods.back().meta.key.name = pod_name(job, group, i);
-    }
-  }
-  return pods;
-}
-std::vector<api::Pod> pods_of_tasks(const api::PaddleJob& job, Make make) {
-  std::vector<api::Pod> pods;
-  for (const ReplicaGroup& group : replica_groups(job.spec)) {
-    for (api::Pod& pod : pods_of_task(job, group.name, make)) pods.push_back(std::move(pod));
-  }
-  return pods;
-}
 api::Pod succeeded(const api::PaddleJob& job, RoleKind kind, int index) {
   return exited(job, kind, index, 0);
-}
-
-std::map<std::string, std::string> data_of(const api::PaddleJob& job) {
-  return peer_data(job,
-                   addresses(job, assign_pods(job, world_of(pods_of_tasks(job, running)).pods)));
 }
 
 std::map<std::string, Json> manifests(const api::PaddleJob& job, const Config& config = {}) {
@@ -59,15 +39,15 @@ std::string env_of(const Json& pod, const std::string& name) {
   return "none";
 }
 
-TEST(Tasks, ServersAndTrainersAreToldFromTheirNames) {
+TEST(Tasks, AreServersOrTrainersByTheirNames) {
   const auto job = job_with(kServersAndTrainers, "j");
   const auto pods = manifests(job);
   const auto look = [&](const char* name) {
     const Json& pod = pods.at(name);
-    const Json& said = pod["metadata"]["annotations"];
+    const Json& annotations = pod["metadata"]["annotations"];
     return env_of(pod, "TRAINING_ROLE") + " " + env_of(pod, "PADDLE_TRAINER_ID") + " global " +
-           said["paddle-global-rank"].get<std::string>() + " local " +
-           said["paddle-local-rank"].get<std::string>();
+           annotations["paddle-global-rank"].get<std::string>() + " local " +
+           annotations["paddle-local-rank"].get<std::string>();
   };
   EXPECT_EQ(look("j-ps-1-0"), "PSERVER 0 global 0 local 0");
   EXPECT_EQ(look("j-ps-2-0"), "PSERVER 1 global 1 local 1");
@@ -91,7 +71,7 @@ TEST(Tasks, ServersAndTrainersAreToldFromTheirNames) {
   EXPECT_FALSE(data.contains("PADDLE_TRAINERS_TYPES"));
 }
 
-TEST(Tasks, OfOneCollectiveHaveRanksThroughAllOfThem) {
+TEST(Tasks, OfACollectiveJobHaveConsecutiveRanks) {
   const auto job = job_with(kTwoDevices, "j");
   const auto pods = manifests(job);
   EXPECT_EQ(env_of(pods.at("j-gpu-1-0"), "PADDLE_TRAINER_ID"), "0");
@@ -106,7 +86,7 @@ TEST(Tasks, OfOneCollectiveHaveRanksThroughAllOfThem) {
   EXPECT_EQ(data.at("PADDLE_NNODES"), "3");
 }
 
-TEST(Tasks, AModeThatIsNotSaidIsAsTheyAre) {
+TEST(Tasks, DetermineTheModeOfAJobWithoutOne) {
   auto job =
       job_with(R"({"tasks": [{"name": "ps", "replicas": 1}, {"name": "worker", "replicas": 2},
                                     {"name": "driver", "replicas": 1}]})");
@@ -115,20 +95,20 @@ TEST(Tasks, AModeThatIsNotSaidIsAsTheyAre) {
   EXPECT_EQ(data.at("PADDLE_TRAINERS_NUM"), "2") << "B15: a task named worker trains";
   EXPECT_EQ(data.at("PADDLE_WORKER_ENDPOINTS"), data.at("PADDLE_TRAINER_ENDPOINTS"));
   EXPECT_EQ(data.at("PADDLE_DRIVER_ENDPOINTS"), "10.0.3.1:36000");
-  EXPECT_EQ(env_of(manifests(job).at("wad-driver-0"), "TRAINING_ROLE"), "DRIVER");
+  EXPECT_EQ(env_of(manifests(job).at("demo-driver-0"), "TRAINING_ROLE"), "DRIVER");
   job.spec.tasks.erase(job.spec.tasks.begin());
   EXPECT_EQ(mode_of(job.spec), "Collective");
   job.spec.tasks = {{api::Role{.replicas = 1}, "any"}};
   EXPECT_EQ(mode_of(job.spec), "Single");
 }
 
-TEST(Tasks, OfTheUsersOwnMakingKnowHostsAndNothingElse) {
+TEST(Tasks, OfACustomJobGetTheHostsOfTheOthersAndNothingElse) {
   auto job = job_with(R"({"mode": "Custom", "tasks": [
       {"name": "actor-a", "replicas": 1}, {"name": "actor-b", "replicas": 2},
       {"name": "learner", "replicas": 1}]})");
   const auto pods = manifests(job);
-  EXPECT_EQ(env_of(pods.at("wad-actor-b-1"), "TRAINING_ROLE"), "ACTOR");
-  EXPECT_EQ(env_of(pods.at("wad-actor-b-1"), "PADDLE_TRAINER_ID"), "1");
+  EXPECT_EQ(env_of(pods.at("demo-actor-b-1"), "TRAINING_ROLE"), "ACTOR");
+  EXPECT_EQ(env_of(pods.at("demo-actor-b-1"), "PADDLE_TRAINER_ID"), "1");
   auto data = data_of(job);
   EXPECT_EQ(data.at("PADDLE_ACTOR_HOST"), "10.0.1.1,10.0.1.2,10.0.1.3");
   EXPECT_EQ(data.at("PADDLE_LEARNER_HOST"), "10.0.1.4");
@@ -139,26 +119,26 @@ TEST(Tasks, OfTheUsersOwnMakingKnowHostsAndNothingElse) {
   EXPECT_FALSE(data.contains("PADDLE_TRAINER_ENDPOINTS"));
 }
 
-TEST(Tasks, StartInTheirOrderWhenAskedTo) {
+TEST(Tasks, StartOneAfterAnotherWithStartInOrder) {
   auto job = job_with(R"({"startInOrder": 1, "tasks": [
       {"name": "none", "replicas": 0}, {"name": "a", "replicas": 1}, {"name": "b", "replicas": 2}]})");
-  auto pods = pods_of_tasks(job, coordinated);
-  EXPECT_EQ(released(plan_for(job, published(job, pods))), Names{"wad-a-0"});
+  auto pods = all_of(job, coordinated);
+  EXPECT_EQ(released(plan_for(job, published(job, pods))), Names{"demo-a-0"});
   pods[0] = pods_of_task(job, "a", running)[0];
-  EXPECT_EQ(released(plan_for(job, published(job, pods))), (Names{"wad-b-0", "wad-b-1"}));
+  EXPECT_EQ(released(plan_for(job, published(job, pods))), (Names{"demo-b-0", "demo-b-1"}));
 }
 
-TEST(Tasks, StartAtOnceButForServers) {
+TEST(Tasks, StartTogetherExceptThatServersStartFirst) {
   const auto together = job_with(kTwoDevices);
-  EXPECT_EQ(released(plan_for(together, published(together, pods_of_tasks(together, coordinated)))),
-            (Names{"wad-gpu-1-0", "wad-xpu-22-0", "wad-xpu-22-1"}));
+  EXPECT_EQ(released(plan_for(together, published(together, all_of(together, coordinated)))),
+            (Names{"demo-gpu-1-0", "demo-xpu-22-0", "demo-xpu-22-1"}));
   // However they are written.
   const auto job = job_with(R"({"mode": "PS", "tasks": [
       {"name": "trainer", "replicas": 1}, {"name": "ps", "replicas": 1}]})");
-  auto pods = pods_of_tasks(job, coordinated);
-  EXPECT_EQ(released(plan_for(job, published(job, pods))), Names{"wad-ps-0"});
+  auto pods = all_of(job, coordinated);
+  EXPECT_EQ(released(plan_for(job, published(job, pods))), Names{"demo-ps-0"});
   pods[1] = pods_of_task(job, "ps", running)[0];
-  EXPECT_EQ(released(plan_for(job, published(job, pods))), Names{"wad-trainer-0"});
+  EXPECT_EQ(released(plan_for(job, published(job, pods))), Names{"demo-trainer-0"});
 }
 
 TEST(Tasks, AreCountedByNameAndTheJobEndsWithItsTrainers) {
@@ -176,17 +156,17 @@ TEST(Tasks, AreCountedByNameAndTheJobEndsWithItsTrainers) {
   EXPECT_FALSE(status.worker);
   const Json written = api::encode(status);
   EXPECT_EQ(written["tasks"]["trainer"]["running"], 2);
-  EXPECT_EQ(written["tasks"]["trainer"]["refs"][1]["name"], "wad-trainer-1");
+  EXPECT_EQ(written["tasks"]["trainer"]["refs"][1]["name"], "demo-trainer-1");
 
   pods.resize(2);
   for (api::Pod& pod : pods_of_task(job, "trainer", succeeded)) pods.push_back(pod);
   EXPECT_EQ(status_after(job, published(job, pods)).phase, "Completed");
 }
 
-TEST(Tasks, OtherNumbersBeginTheJobAnew) {
+TEST(Tasks, WithOtherReplicasRestartTheJob) {
   auto job = job_with(kTwoDevices);
   job.status.phase = "Running";
-  const auto world = published(job, pods_of_tasks(job, running));
+  const auto world = published(job, all_of(job, running));
   EXPECT_FALSE(stores_first(plan_for(job, world)));
   job.spec.tasks[1].replicas = 3;
   EXPECT_EQ(plan_for(job, world).status->epoch, 1);
@@ -195,10 +175,10 @@ TEST(Tasks, OtherNumbersBeginTheJobAnew) {
   EXPECT_EQ(plan_for(job, world).status->epoch, 1);
 }
 
-TEST(Tasks, AreRefusedInOneSentence) {
+TEST(Tasks, ThatAreInvalidGetOneSentence) {
   const auto why = [](const std::string& spec) {
-    const auto said = spec_error(job_with(spec));
-    return said ? said->message : "";
+    const auto error = spec_error(job_with(spec));
+    return error ? error->message : "";
   };
   EXPECT_EQ(why(kTwoDevices), "");
   EXPECT_NE(why(R"({"worker": {"replicas": 1}, "tasks": [{"name": "a", "replicas": 1}]})")
@@ -216,7 +196,7 @@ TEST(Tasks, AreRefusedInOneSentence) {
             std::string::npos);
 }
 
-TEST(Tasks, OneThatTrainsCanBeElastic) {
+TEST(Tasks, CanBeElasticWhenOnlyOneTrains) {
   auto job = job_with(R"({"elastic": 1, "mode": "Collective", "tasks": [
       {"name": "gpu", "replicas": 2, "requests": 1, "limits": 3}]})");
   const EtcdEndpoints etcd{"http://e:2379"};
@@ -228,13 +208,13 @@ TEST(Tasks, OneThatTrainsCanBeElastic) {
   EXPECT_NE(why_not_elastic(job.spec, etcd), "");
 }
 
-TEST(Tasks, GoWithTheGangByTheirType) {
+TEST(Tasks, AreNamedToVolcanoByTheirType) {
   const auto job = job_with(kTwoDevices);
   auto world = world_of({});
   world.pod_groups_known = true;
   world.pod_group = PodGroupSummary{.meta = {.key = job.meta.key}, .phase = "Inqueue"};
   for (const Create& a : only<Create>(plan_for(job, world, {.scheduling = kVolcano}))) {
-    if (a.key.name != "wad-xpu-22-1") continue;
+    if (a.key.name != "demo-xpu-22-1") continue;
     EXPECT_EQ((*a.manifest)["metadata"]["annotations"]["volcano.sh/task-spec"], "XPU");
     return;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many jobs at once: their pods are made before it is told how it goes. One pass at a time, with a
-// clock that stands still.
+// Many jobs in the queue (PassPacing): creating their pods goes before reporting progress. One pass
+// at a time, with a manual clock.
 
 #include "controllers/paddle_job/testing/reconciler_fixture.h"
 
@@ -10,31 +10,31 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct GivingWay : OnePassTest {
+struct BusyQueueTest : OnePassTest {
   std::unique_ptr<Kubelet> kubelet{};
 
-  void others_wait(int count) {
+  void queue_other_jobs(int count) {
     for (int i = 0; i < count; ++i) queue.add({"train", "other-" + std::to_string(i)});
   }
-  void pods_run() {
+  void run_pods() {
     kubelet = std::make_unique<Kubelet>(server, "train",
                                         [](const std::string&, int) { return "Running"; });
   }
 };
 
-TEST_F(GivingWay, OnAQuietClusterThePhaseIsSaidAtOnce) {
+TEST_F(BusyQueueTest, ThePhaseIsWrittenAtOnceWhenTheQueueIsShort) {
   create_job();
   begin();
-  others_wait(1);
+  queue_other_jobs(1);
   pass();
   EXPECT_EQ(names(kinds::kPods).size(), 2u);
   EXPECT_EQ(phase(), "Pending");
 }
 
-TEST_F(GivingWay, WhileManyWaitThePodsAreMadeAndThePhaseIsSaidFiveSecondsLater) {
+TEST_F(BusyQueueTest, PodsAreCreatedAtOnceAndThePhaseIsWrittenFiveSecondsLater) {
   create_job();
   begin();
-  others_wait(50);
+  queue_other_jobs(50);
   EXPECT_EQ(pass().requeue_after, 5s);
   EXPECT_EQ(names(kinds::kPods).size(), 2u);
   EXPECT_EQ(phase(), "");
@@ -46,21 +46,21 @@ TEST_F(GivingWay, WhileManyWaitThePodsAreMadeAndThePhaseIsSaidFiveSecondsLater) 
   EXPECT_EQ(phase(), "Pending");
 }
 
-TEST_F(GivingWay, ThatTheJobRunsIsSaidAtOnceHoweverManyWait) {
+TEST_F(BusyQueueTest, ThePhaseRunningIsWrittenAtOnce) {
   create_job();
   begin();
-  others_wait(50);
+  queue_other_jobs(50);
   pass();
-  pods_run();
-  until([&] { return pass(), phase() != ""; });  // the clock stands: nothing of before is due
+  run_pods();
+  until([&] { return pass(), phase() != ""; });  // the clock stands still: no delayed write is due
   EXPECT_EQ(phase(), "Running");
   EXPECT_EQ(count(kube::Verb::kUpdate, kinds::kPaddleJobs, "status"), 1u);
 }
 
-TEST_F(GivingWay, WhenTheOthersAreDoneThePhaseIsSaidAfterAMoment) {
+TEST_F(BusyQueueTest, ThePhaseIsWrittenOneSecondAfterTheQueueIsShort) {
   create_job();
   begin();
-  others_wait(50);
+  queue_other_jobs(50);
   pass();
   drain();
   clock.advance(1s);
@@ -68,31 +68,31 @@ TEST_F(GivingWay, WhenTheOthersAreDoneThePhaseIsSaidAfterAMoment) {
   EXPECT_EQ(phase(), "Pending");
 }
 
-TEST_F(GivingWay, WhatTheUserHasToKnowIsSaidAtOnceHoweverManyWait) {
+TEST_F(BusyQueueTest, AnErrorInTheSpecIsWrittenAtOnce) {
   create_job({{"worker", {{"replicas", -1}}}});
   begin();
-  others_wait(50);
+  queue_other_jobs(50);
   pass();
   EXPECT_NE(phase(), "");
 }
 
-TEST_F(GivingWay, PortsOfNodesAreRememberedBeforePodsHoweverManyWait) {
+TEST_F(BusyQueueTest, HostPortsAreStoredAtOnce) {
   create_job({{"intranet", "Host"}});
   begin();
-  others_wait(50);
+  queue_other_jobs(50);
   pass();
   EXPECT_GT(job()["status"]["port"].get<int>(), 0);
 }
 
-TEST_F(GivingWay, EventsWaitWithTheirTimesAndOneSaysItAll) {
+TEST_F(BusyQueueTest, EventsWaitWithTheirTimesAndAreMerged) {
   create_job();
   begin();
-  others_wait(50);
+  queue_other_jobs(50);
   pass();
-  pods_run();
+  run_pods();
   until([&] { return pass(), phase() == "Running"; });
   EXPECT_EQ(names(kinds::kEvents).size(), 0u);
-  clock.advance(1s);  // nobody has waited since
+  clock.advance(1s);  // the queue has been short since
   until([&] { return !names(kinds::kEvents).empty(); });
   EXPECT_TRUE(events.flush(1min));
   EXPECT_EQ(names(kinds::kEvents).size(), 1u);

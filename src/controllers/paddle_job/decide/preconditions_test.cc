@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs with a sampleSetRef: what they wait for, where their workers go, and the gate on data. J1 to
-// J5 are the Go operator's defects under these numbers; affinity itself is controllers/placement's.
+// Jobs with a sampleSetRef, the data gate, and gangs. J1 to J5 and B22 are numbers under which
+// defects of the Go operator are listed; affinity itself is tested in controllers/placement.
+
+#include "controllers/paddle_job/decide/preconditions.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +16,6 @@ namespace {
 
 using api::Json;
 using std::chrono::seconds;
-constexpr auto kWorker = RoleKind::kWorker;
 
 constexpr const char* kRef = R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"}})";
 constexpr const char* kGated = R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
@@ -47,12 +48,6 @@ World with(const placement::DataSummary& data, std::vector<api::Pod> pods = {}) 
   world.data = data;
   return world;
 }
-Json manifest(const Plan& plan, const std::string& name) {
-  for (const Create& a : only<Create>(plan)) {
-    if (a.key.name == name) return *a.manifest;
-  }
-  return {};
-}
 api::Pod gated(const api::PaddleJob& job, RoleKind kind, int index) {
   api::Pod pod = pending(job, kind, index);
   pod.gates = {placement::kDataGate};
@@ -62,11 +57,11 @@ api::Pod gated(const api::PaddleJob& job, RoleKind kind, int index) {
 TEST(JobSamples, WorkersMountTheSetAndGoToTheNodesOfTheirPartitions) {
   const auto job = ps_job(kRef);
   const auto plan = plan_for(job, with(samples(1)));
-  const Json first = manifest(plan, "wad-worker-0")["spec"];
+  const Json first = manifest_of(plan, "demo-worker-0")["spec"];
   EXPECT_NE(first["affinity"].dump().find("imagenet-runtime-0"), std::string::npos) << first;
   EXPECT_EQ(first["containers"][0]["volumeMounts"].back()["mountPath"], "/data");
   // Beyond the partitions: mounted, and free to go anywhere.
-  const Json second = manifest(plan, "wad-worker-1")["spec"];
+  const Json second = manifest_of(plan, "demo-worker-1")["spec"];
   EXPECT_FALSE(second.contains("affinity"));
   EXPECT_EQ(second["containers"][0]["volumeMounts"].back()["mountPath"], "/data");
 }
@@ -76,32 +71,32 @@ TEST(JobSamples, J1_TheUsersOwnAffinityIsNarrowedNotReplaced) {
     "worker": {"replicas": 1, "template": {"spec": {"containers": [{"name": "c"}], "affinity":
       {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
         {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}]}}}}}}})");
-  const Json spec = manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"];
+  const Json spec = manifest_of(plan_for(job, with(samples(1))), "demo-worker-0")["spec"];
   const Json& terms = spec["affinity"]["nodeAffinity"]
                           ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
   ASSERT_EQ(terms.size(), 1u);
   EXPECT_EQ(terms[0]["matchExpressions"].size(), 2u);
 }
 
-TEST(JobSamples, J2_ServersAreNeitherMountedNorPinned) {
-  const Json spec = manifest(plan_for(ps_job(kRef), with(samples(2))), "wad-ps-0")["spec"];
+TEST(JobSamples, J2_ServersGetNeitherTheMountNorTheAffinity) {
+  const Json spec = manifest_of(plan_for(ps_job(kRef), with(samples(2))), "demo-ps-0")["spec"];
   EXPECT_FALSE(spec.contains("affinity"));
   EXPECT_EQ(spec.dump().find("imagenet"), std::string::npos) << spec;
 }
 
-TEST(JobSamples, J3_ThePlaceCanBePreferredInstead) {
+TEST(JobSamples, J3_TheAffinityCanBePreferred) {
   const auto job = workers(1, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
                                                    "affinity": "preferred"}})");
-  const Json affinity =
-      manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"]["affinity"]["nodeAffinity"];
+  const Json affinity = manifest_of(plan_for(job, with(samples(1))),
+                                    "demo-worker-0")["spec"]["affinity"]["nodeAffinity"];
   EXPECT_TRUE(affinity.contains("preferredDuringSchedulingIgnoredDuringExecution"));
   EXPECT_FALSE(affinity.contains("requiredDuringSchedulingIgnoredDuringExecution"));
 }
 
-TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere) {
+TEST(JobSamples, J3_AWorkerWhosePartitionHasNoNodeIsReplacedToRunOnAnyNode) {
   const auto job = workers(2, kRef);
   placement::DataSummary data = samples(2);
-  const Json made = manifest(plan_for(job, with(data)), "wad-worker-1");
+  const Json made = manifest_of(plan_for(job, with(data)), "demo-worker-1");
   ASSERT_EQ(made["metadata"]["annotations"][placement::kPlacedAnnotation], "imagenet-runtime-1");
   api::Pod stuck = pending(job, kWorker, 1);
   stuck.meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-1";
@@ -112,9 +107,9 @@ TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere)
   data.nodes.pop_back();  // the partition's node is lost; it may come back elsewhere
   EXPECT_TRUE(gone().empty());
   data.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NoNode"}};
-  EXPECT_EQ(gone(), (std::vector<std::string>{"wad-worker-1"}));
+  EXPECT_EQ(gone(), (std::vector<std::string>{"demo-worker-1"}));
   const Json again =
-      manifest(plan_for(job, with(data, {pending(job, kWorker, 0)})), "wad-worker-1");
+      manifest_of(plan_for(job, with(data, {pending(job, kWorker, 0)})), "demo-worker-1");
   EXPECT_FALSE(again["spec"].contains("affinity"));
   EXPECT_FALSE(again["metadata"]["annotations"].contains(placement::kPlacedAnnotation));
   stuck.meta.annotations.erase(
@@ -122,7 +117,7 @@ TEST(JobSamples, J3_AWorkerThatNoNodeOfItsPartitionTakesIsMadeAgainToGoAnywhere)
   EXPECT_TRUE(gone().empty());
 }
 
-TEST(JobSamples, J3_AWorkerWhosePartitionWasScaledAwayIsMadeAgainToGoAnywhere) {
+TEST(JobSamples, J3_AWorkerWhosePartitionWasScaledAwayIsReplacedToRunOnAnyNode) {
   const auto job = workers(2, kRef);
   placement::DataSummary data = samples(2);
   api::Pod stuck = pending(job, kWorker, 1);
@@ -131,13 +126,13 @@ TEST(JobSamples, J3_AWorkerWhosePartitionWasScaledAwayIsMadeAgainToGoAnywhere) {
   data.set->spec.partitions = 1;
   data.nodes.pop_back();
   const auto plan = plan_for(job, with(data, {pending(job, kWorker, 0), stuck}));
-  EXPECT_EQ(deleted(plan), (std::vector<std::string>{"wad-worker-1"}));
+  EXPECT_EQ(deleted(plan), (std::vector<std::string>{"demo-worker-1"}));
   const Json again =
-      manifest(plan_for(job, with(data, {pending(job, kWorker, 0)})), "wad-worker-1");
+      manifest_of(plan_for(job, with(data, {pending(job, kWorker, 0)})), "demo-worker-1");
   EXPECT_FALSE(again["spec"].contains("affinity"));
 }
 
-TEST(JobSamples, J3_AJobSaysWhichWorkersAreAwayFromTheirSamples) {
+TEST(JobSamples, J3_TheConditionDataLocalNamesWorkersAwayFromTheirSamples) {
   auto job = workers(3, kRef);
   const placement::DataSummary data = samples(2);
   const auto about = [&](bool first, bool second, auto make) {
@@ -145,8 +140,8 @@ TEST(JobSamples, J3_AJobSaysWhichWorkersAreAwayFromTheirSamples) {
     if (first) pods[0].meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-0";
     if (second) pods[1].meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-1";
     job.status = status_after(job, with(data, pods));
-    const auto* said = api::find_condition(job.status.conditions, "DataLocal");
-    return said ? said->status + " " + said->reason + " " + said->message : std::string();
+    const auto* found = api::find_condition(job.status.conditions, "DataLocal");
+    return found ? found->status + " " + found->reason + " " + found->message : std::string();
   };
   EXPECT_EQ(about(true, true, pending), "");  // the third has no partition to be near to
   EXPECT_TRUE(about(true, false, pending).starts_with("False NoNode worker 1 may run on any node"));
@@ -164,22 +159,22 @@ TEST(JobSamples, J4_OtherContainersAndReadOnlyMountsByField) {
   const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
       "readOnly": true, "containers": ["b"]}, "worker": {"replicas": 1, "template": {"spec":
       {"containers": [{"name": "a"}, {"name": "b"}]}}}})");
-  const Json spec = manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"];
+  const Json spec = manifest_of(plan_for(job, with(samples(1))), "demo-worker-0")["spec"];
   EXPECT_FALSE(spec["containers"][0].contains("volumeMounts"));
   EXPECT_TRUE(spec["containers"][1]["volumeMounts"][0]["readOnly"]);
   EXPECT_EQ(spec["containers"][1]["volumeMounts"][0]["mountPropagation"], "HostToContainer");
 }
 
-TEST(JobSamples, J4_WithoutAFieldTheyAreWhereTheEnvironmentIs) {
+TEST(JobSamples, J4_ByDefaultTheTrainingContainerMountsTheSamples) {
   const auto job = workers(1, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"},
       "worker": {"template": {"spec": {"containers": [{"name": "logs"}, {"name": "paddle"}]}}}})");
   const Json containers =
-      manifest(plan_for(job, with(samples(1))), "wad-worker-0")["spec"]["containers"];
+      manifest_of(plan_for(job, with(samples(1))), "demo-worker-0")["spec"]["containers"];
   EXPECT_FALSE(containers[0].contains("volumeMounts"));
   EXPECT_EQ(containers[1]["volumeMounts"][0]["mountPath"], "/data");
 }
 
-TEST(JobSamples, J4_AContainerThatThereIsNotIsSaidBeforeThereArePods) {
+TEST(JobSamples, J4_AnUnknownContainerGetsAConditionBeforePodsAreCreated) {
   const auto job_of = [](const char* containers) {
     return workers(1, (std::string(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
         "containers": )") +
@@ -199,7 +194,7 @@ TEST(JobSamples, J4_AContainerThatThereIsNotIsSaidBeforeThereArePods) {
   EXPECT_EQ(reason(*half.status, "Warning"), "CheckSpec");
 }
 
-TEST(JobSamples, J5_TheSetIsWaitedForAndItsTroublesDoNotStopARunningJob) {
+TEST(JobSamples, J5_AJobWaitsForItsSetAndRunsOnWithoutIt) {
   auto job = workers(1, kRef);
   auto data = samples(1);
   data.set->status.phase = "Syncing";
@@ -213,7 +208,15 @@ TEST(JobSamples, J5_TheSetIsWaitedForAndItsTroublesDoNotStopARunningJob) {
   EXPECT_EQ(status_after(job, with({}, {exited(job, kWorker, 0, 0)})).phase, "Completed");
 }
 
-TEST(JobSamples, TheStateOfTheDataIsRecordedUntilTheProgramBegins) {
+TEST(JobSamples, AJobWithoutItsSetHasAConditionAndNoPods) {
+  auto job = workers(2, R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data"}})");
+  const auto plan = plan_for(job, World{});
+  EXPECT_TRUE(created(plan).empty());
+  EXPECT_FALSE(reason(*plan.status).empty());
+  EXPECT_NE(reason(*plan.status), "WaitingForPods");
+}
+
+TEST(JobSamples, TheStateOfTheDataIsRecordedUntilTheProgramStarts) {
   auto job = workers(1, kRef);
   const auto status = status_after(job, with(samples(1)));
   ASSERT_TRUE(status.sample_set);
@@ -227,20 +230,54 @@ TEST(JobSamples, TheStateOfTheDataIsRecordedUntilTheProgramBegins) {
   EXPECT_EQ(status_after(job, world).sample_set->generation, 4);
 }
 
-TEST(JobGate, PodsAreMadeGatedAndWithoutAPlaceBeforeTheDataIsWarm) {
+TEST(JobSamples, B23_OnlyWorkersGetAnAffinityWithinTheUsersOwnTerms) {
+  auto job = ps_job(R"({"sampleSetRef": {"name": "set", "mountPath": "/data"},
+      "worker": {"template": {"spec": {"containers": [{"name": "c"}],
+      "volumes": [{"name": "set", "emptyDir": {}}],
+      "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+          {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}]}}}}}}})");
+  World world;
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetMissing");
+  world.data.set = api::SampleSet{};
+  world.data.set->meta.key = {"t", "set"};
+  world.data.set->spec.partitions = 1;
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetNotReady");
+  EXPECT_TRUE(created(plan_for(job, world)).empty());
+  world.data.set->status.phase = "Ready";
+  world.data.claim = placement::ClaimSummary{.phase = "Bound"};
+  world.data.nodes = {
+      {.meta = {.key = {"", "n"}, .labels = {{"paddlepaddle.org/juicefs-set", "set-runtime-0"}}}}};
+  const auto plan = plan_for(job, world);
+  const Json spec = manifest_of(plan, "demo-worker-0")["spec"];
+  const Json terms = spec["affinity"]["nodeAffinity"]
+                         ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 2u);
+  for (const Json& term : terms) {
+    EXPECT_EQ(term["matchExpressions"].size(), 2u);
+    EXPECT_NE(term.dump().find("set-runtime-0"), std::string::npos);
+  }
+  EXPECT_NE(spec["containers"][0]["volumeMounts"][0]["name"], "set") << "that volume is the user's";
+  EXPECT_FALSE(manifest_of(plan, "demo-ps-0")["spec"].contains("affinity"));
+  job.spec.sample_set->ns = "elsewhere";
+  EXPECT_EQ(reason(status_after(job, world)), "SampleSetElsewhere");
+}
+
+TEST(DataGatePlan, PodsAreCreatedWithAGateAndWithoutAffinityBeforeTheDataIsWarm) {
   auto data = samples(2, 10);
   data.set->status.phase = "Mount";
   data.claim.reset();
   const auto plan = plan_for(ps_job(kGated), with(data));
   EXPECT_EQ(created(plan).size(), 4u);
-  for (const char* name : {"wad-ps-0", "wad-worker-1"}) {
-    const Json spec = manifest(plan, name)["spec"];
+  for (const char* name : {"demo-ps-0", "demo-worker-1"}) {
+    const Json spec = manifest_of(plan, name)["spec"];
     EXPECT_EQ(spec["schedulingGates"][0]["name"], placement::kDataGate);
     EXPECT_FALSE(spec.contains("affinity"));
   }
 }
 
-TEST(JobGate, TheGatesOfAJobAreLiftedTogetherAndThePlaceIsSettledThen) {
+TEST(DataGatePlan, TheGatesOfAJobAreRemovedTogetherAndTheAffinityIsSetThen) {
   const auto job = ps_job(kGated);
   const auto pods = all_of(job, gated);
   const auto cold = plan_for(job, with(samples(2, 79), pods));
@@ -255,7 +292,7 @@ TEST(JobGate, TheGatesOfAJobAreLiftedTogetherAndThePlaceIsSettledThen) {
   EXPECT_EQ(warm[0].body->dump().find("imagenet-runtime"), std::string::npos);  // a server
 }
 
-TEST(JobGate, AGangAsksForRoomWhenItsDataIsThere) {
+TEST(DataGatePlan, AGangReservesResourcesWhenItsDataIsWarm) {
   const Config volcano{.scheduling = "volcano"};
   auto job = ps_job(kGated);
   job.spec.scheduling_policy =
@@ -286,19 +323,20 @@ TEST(JobGate, AGangAsksForRoomWhenItsDataIsThere) {
   EXPECT_TRUE(group_in(plan_for(job, world, volcano)).contains("minResources"));
 }
 
-TEST(JobGate, TheyAreLiftedInAnyCaseWhenTheTimeIsUp) {
+TEST(DataGatePlan, TheGatesAreRemovedWhenTheTimeoutHasPassed) {
   auto job = ps_job(kGated);
   const auto pods = all_of(job, gated);
   const auto late = *pods[0].meta.created + seconds{600};
   EXPECT_TRUE(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late - seconds{1})).empty());
-  const auto said = plan_for(job, with(samples(2, 5), pods), {}, late);
-  ASSERT_TRUE(stores_first(said)) << "said before it is done, whoever is killed in between";
-  EXPECT_TRUE(said.waves.empty());
-  job.status = *said.status;
+  const auto first = plan_for(job, with(samples(2, 5), pods), {}, late);
+  ASSERT_TRUE(stores_first(first))
+      << "the condition is stored before the gates are removed, whichever operator is killed";
+  EXPECT_TRUE(first.waves.empty());
+  job.status = *first.status;
   EXPECT_EQ(only<Patch>(plan_for(job, with(samples(2, 5), pods), {}, late)).size(), 4u);
 }
 
-TEST(JobGate, TheyAreNotLiftedBeforeTheFirstSyncWhenTheTimeIsUp) {
+TEST(DataGatePlan, TheGatesStayBeforeTheFirstSyncEvenAfterTheTimeout) {
   auto job = ps_job(kGated);
   const auto pods = all_of(job, gated);
   const auto late = *pods[0].meta.created + seconds{6000};
@@ -315,23 +353,24 @@ TEST(JobGate, TheyAreNotLiftedBeforeTheFirstSyncWhenTheTimeIsUp) {
   EXPECT_EQ(only<Patch>(plan_for(job, with(data, pods), {}, late)).size(), 4u);
 }
 
-TEST(JobGate, AJobOnPartitionsThatAreAsWarmAsTheyCanBeIsStartedAndSaysWhatTheyLack) {
+TEST(DataGatePlan, AJobOnPartitionsThatAreAsWarmAsTheyCanBeStartsWithACondition) {
   auto job = ps_job(kGated);
   const auto pods = all_of(job, gated);
   placement::DataSummary data = samples(2, 60);
   EXPECT_TRUE(only<Patch>(plan_for(job, with(data, pods))).empty());
   for (auto& one : data.set->status.partitions) one.uncached_reason = api::uncached::kNoRoom;
-  const auto said = plan_for(job, with(data, pods));
-  ASSERT_TRUE(stores_first(said)) << "said before it is done, whoever is killed in between";
-  const auto* lacks = api::find_condition(said.status->conditions, "DataWarm");
+  const auto first = plan_for(job, with(data, pods));
+  ASSERT_TRUE(stores_first(first))
+      << "the condition is stored before the gates are removed, whichever operator is killed";
+  const auto* lacks = api::find_condition(first.status->conditions, "DataWarm");
   ASSERT_TRUE(lacks);
   EXPECT_EQ(lacks->status + " " + lacks->reason, "False NoRoom");
   EXPECT_TRUE(lacks->message.starts_with("partition 0 is full at 60 %: ")) << lacks->message;
-  job.status = *said.status;
+  job.status = *first.status;
   EXPECT_EQ(only<Patch>(plan_for(job, with(data, pods))).size(), 4u);
 }
 
-TEST(JobGate, AJobThatWasStartedColdSaysSoUntilOtherPodsWait) {
+TEST(DataGatePlan, TheConditionOfAColdStartStaysUntilOtherPodsWait) {
   auto job = ps_job(kGated);
   const auto pods = all_of(job, gated);
   const auto late = *pods[0].meta.created + seconds{600};
@@ -349,6 +388,71 @@ TEST(JobGate, AJobThatWasStartedColdSaysSoUntilOtherPodsWait) {
   const auto again = plan_for(job, with(samples(2, 5), pods), {}, late - seconds{9});
   ASSERT_TRUE(again.status);
   EXPECT_EQ(cold_of(*again.status), "");
+}
+
+TEST(GangPlan, B22_TheGangBlocksOnlyTheFirstPods) {
+  const Config volcano{.scheduling = "volcano"};
+  auto job = ps_job();
+  const auto first = plan_for(job, {}, volcano);
+  EXPECT_EQ(created(first, OwnedKind::kPodGroup), Names{"demo"});
+  EXPECT_TRUE(created(first).empty());
+
+  World world;
+  world.pod_group = *decode_pod_group(manifest_of(first, "demo", OwnedKind::kPodGroup));
+  world.pod_group->meta.uid = "g";
+  world.pod_group->phase = "Pending";
+  EXPECT_TRUE(created(plan_for(job, world, volcano)).empty());
+  EXPECT_EQ(reason(status_after(job, world, volcano)), "PodGroupNotAdmitted");
+  world.pod_group->phase = "Inqueue";
+  EXPECT_EQ(created(plan_for(job, world, volcano)).size(), 4u);
+
+  auto ensure_started = world_of({pending(job, kPs, 0)});
+  ensure_started.pod_group = world.pod_group;
+  ensure_started.pod_group->phase = "Unknown";
+  EXPECT_EQ(created(plan_for(job, ensure_started, volcano)).size(), 3u);
+  job.spec.worker->replicas = 3;  // the group follows
+  EXPECT_EQ(only<Patch>(plan_for(job, ensure_started, volcano)).size(), 1u);
+  job.status.phase = "Failed";
+  EXPECT_EQ(deleted(plan_for(job, ensure_started, volcano), OwnedKind::kPodGroup), Names{"demo"});
+}
+
+TEST(GangPlan, B22_ASuspendedGangReservesNothingAndIsAdmittedAgain) {
+  const Config volcano{.scheduling = "volcano"};
+  auto job = ps_job(R"({"suspend": true})");
+  World world;
+  world.pod_group = *decode_pod_group(*pod_group_for(job));
+  world.pod_group->meta.uid = "g";
+  world.pod_group->phase = "Running";
+  job.status.epoch = 1;
+  job.status.phase = "Suspended";
+  const auto plan = plan_for(job, world, volcano);
+  EXPECT_EQ(deleted(plan, OwnedKind::kPodGroup), Names{"demo"});
+  job.status = *plan.status;
+  auto others = world;
+  others.pod_group->meta.owners.clear();
+  EXPECT_TRUE(plan_for(job, others, volcano).waves.empty());
+  world.pod_group.reset();
+  EXPECT_EQ(plan_for(job, world, volcano), Plan{});
+
+  job.spec.suspend = false;
+  const auto resumed = plan_for(job, world, volcano);
+  EXPECT_EQ(created(resumed, OwnedKind::kPodGroup), Names{"demo"});
+  EXPECT_TRUE(created(resumed).empty());
+  job.status = *resumed.status;
+  world.pod_group = others.pod_group;
+  world.pod_group->phase = "Pending";
+  EXPECT_EQ(reason(status_after(job, world, volcano)), "PodGroupNotAdmitted");
+  world.pod_group->phase = "Inqueue";
+  EXPECT_EQ(created(plan_for(job, world, volcano)).size(), 4u);
+}
+
+TEST(GangPlan, B22_AClusterWithoutVolcanoGetsACondition) {
+  World world;
+  world.pod_groups_known = false;
+  const auto plan = plan_for(ps_job(), world, {.scheduling = "volcano"});
+  EXPECT_EQ(reason(*plan.status), "VolcanoMissing");
+  EXPECT_TRUE(plan.waves.empty());
+  EXPECT_TRUE(plan.requeue_after);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs and what lies around them: Volcano, etcd, and the ports of nodes.
+// What jobs depend on: Volcano, etcd, and the ports of nodes.
 
 #include "controllers/paddle_job/spec/elastic.h"
 #include "controllers/paddle_job/testing/reconciler_fixture.h"
@@ -16,7 +16,7 @@ const kube::Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups",
 
 std::string run_on(const std::string&, int) { return "Running"; }
 
-TEST_F(PaddleJobReconcilerTest, AClusterWithoutVolcanoIsSaidAndAGangIsWaitedFor) {
+TEST_F(PaddleJobReconcilerTest, AClusterWithoutVolcanoIsReportedAndAGangIsWaitedFor) {
   options.config.scheduling = "volcano";
   create_job();
   std::atomic<bool> installed{false};
@@ -29,7 +29,7 @@ TEST_F(PaddleJobReconcilerTest, AClusterWithoutVolcanoIsSaidAndAGangIsWaitedFor)
     if (reason() == "VolcanoMissing" && !installed) {
       EXPECT_TRUE(names(kinds::kPods).empty());
       installed = true;
-      EXPECT_TRUE(server.patch(kinds::kPaddleJobs, key,  // somebody looks at the job again
+      EXPECT_TRUE(server.patch(kinds::kPaddleJobs, key,  // the job is queued again
                                {.body = {{"metadata", {{"labels", {{"seen", "yes"}}}}}}}));
     }
     if (reason() == "PodGroupNotAdmitted" && !admitted) {
@@ -44,7 +44,7 @@ TEST_F(PaddleJobReconcilerTest, AClusterWithoutVolcanoIsSaidAndAGangIsWaitedFor)
   EXPECT_EQ((*group)["spec"]["minMember"], 2);
 }
 
-TEST_F(PaddleJobReconcilerTest, EtcdIsToldTheNumberOfTrainersAndForgetsAJobThatEnded) {
+TEST_F(PaddleJobReconcilerTest, EtcdHasTheNumberOfTrainersUntilTheJobEnds) {
   const std::shared_ptr<etcd::Store> store = std::make_shared<etcd::MemoryStore>();
   options.config.etcd = {"http://e:2379"};
   options.etcd = store;
@@ -72,13 +72,13 @@ TEST_F(PaddleJobReconcilerTest, EtcdIsToldTheNumberOfTrainersAndForgetsAJobThatE
     });
   }
   EXPECT_TRUE(has_event("scaled replicas to 3"));
-  EXPECT_FALSE(job()["status"].contains("epoch"));  // nothing began anew
+  EXPECT_FALSE(job()["status"].contains("epoch"));  // nothing was restarted
   EXPECT_TRUE(names(kinds::kConfigMaps).empty());
   over = true;
   until([&] { return phase() == "Completed" && np().empty(); });
 }
 
-TEST_F(PaddleJobReconcilerTest, NoElasticPodIsMadeBeforeEtcdIsCleanWhateverCameBefore) {
+TEST_F(PaddleJobReconcilerTest, NoElasticPodIsCreatedBeforeEtcdIsClean) {
   etcd::MemoryStore memory;
   std::atomic<bool> down{true};
   using Fate = etcd::FailingStore::Fault;
@@ -108,7 +108,7 @@ TEST_F(PaddleJobReconcilerTest, NoElasticPodIsMadeBeforeEtcdIsCleanWhateverCameB
   EXPECT_TRUE(is_there(state_prefix(key) + "nodes/a"));
 }
 
-TEST_F(PaddleJobReconcilerTest, JobsOnTheHostNetworkGetPortsOfTheirOwn) {
+TEST_F(PaddleJobReconcilerTest, JobsOnTheHostNetworkGetDifferentPorts) {
   options.config.host_ports = {40000, 40199};
   for (int i = 0; i < 8; ++i) {
     create_job({{"intranet", "Host"}, {"worker", {{"replicas", 1}}}}, "j" + std::to_string(i));
