@@ -35,9 +35,9 @@ constexpr const char* kRegisterExamples = R"(Examples:
 
 constexpr std::int64_t kLongestReadTimeout = 3600;
 
-// Go's flag package takes one dash or two for the same flag, and nothing after '=' as an empty
-// value, where CLI11 would go on to the next argument.
-std::vector<std::string> in_words_of_cli11(const std::vector<std::string>& args) {
+// Go's flag package accepts one dash or two for the same flag, and nothing after '=' as an empty
+// value, where CLI11 would take the next argument.
+std::vector<std::string> for_cli11(const std::vector<std::string>& args) {
   std::vector<std::string> all;
   for (const auto& arg : args) {
     const bool single = arg.size() > 2 && arg[0] == '-' && arg[1] != '-';
@@ -153,8 +153,8 @@ Result<std::string> run_parser(CLI::App& app, const std::string& program,
                                const std::vector<std::string>& args) {
   app.set_version_flag("--version", program + " " + kVersion);
   try {
-    auto reversed = in_words_of_cli11(args);
-    std::reverse(reversed.begin(), reversed.end());  // CLI11 takes them last first
+    auto reversed = for_cli11(args);
+    std::reverse(reversed.begin(), reversed.end());  // CLI11 expects them in reverse order
     app.parse(std::move(reversed));
     return std::string{};
   } catch (const CLI::CallForHelp&) {
@@ -170,7 +170,7 @@ Result<std::string> run_parser(CLI::App& app, const std::string& program,
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   CacheCommand command;
-  std::int64_t cache_mib = 0;  // CLI11 would take -1 for a very large unsigned number
+  std::int64_t cache_mib = 0;  // CLI11 would read -1 as a large unsigned number
   CLI::App app("What runs on a node: caches and serves samples, registers CSI drivers.",
                "paddle-cache");
   app.footer(kServeExamples);

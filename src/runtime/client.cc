@@ -54,7 +54,7 @@ Client::Client(std::string address, std::string token, std::chrono::milliseconds
 Result<net::HttpReply> Client::send(net::HttpRequest request, const net::BodySink* sink,
                                     std::stop_token stop) {
   const std::string doing = "runtime at " + address_;
-  // Without an authority nobody could be known, and a token is for nobody else to hear.
+  // Without an authority no server can be verified, and the token must not reach another one.
   if (access_.tls && access_.authority.empty()) {
     return Error{Code::kUnavailable,
                  "the authority of its certificate is not known (yet), and nothing is said to it "

@@ -26,7 +26,7 @@ constexpr const char* kAnyLine = "^[^\\x00-\\x1f\\x7f]*$";
 constexpr const char* kAddresses = "^[A-Za-z0-9._~:/?#@!$&'()*+,;=%\\[\\]-]*$";
 constexpr const char* kRegion = "^[A-Za-z0-9-]*$";
 constexpr const char* kZone = "^[A-Za-z][A-Za-z0-9_+/-]*$";  // a name, no file
-// Why each: docs/design/0010.
+// The reasons are in docs/design/0010.
 constexpr auto kAllowed = std::to_array<Allowed>({{kPasswordVariable, kAnyLine},
                                                   {"JFS_RSA_PASSPHRASE", kAnyLine},
                                                   {"AWS_DEFAULT_REGION", kRegion},
@@ -52,7 +52,7 @@ std::string names() {
   return all;
 }
 
-// As much of a name as is fit to be shown.
+// The name, if it can be shown.
 std::string shown(const std::string& name) {
   if (name.size() <= 64 && api::matches_pattern(name, "^[A-Za-z0-9_.-]+$")) return name;
   return "of that name";
@@ -75,7 +75,7 @@ Result<> check(const std::string& name, const std::string& value) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// A scalar of YAML that means the same to every reader: plain words, or between quotes.
+// A YAML scalar that every parser reads in the same way: plain characters, or quoted.
 std::optional<std::string> scalar(const std::string& given) {
   const std::string text = trimmed(given);
   if (text.starts_with('"')) {

@@ -24,9 +24,9 @@ Json named(const api::SampleSet& set, const std::string& name) {
   return metadata(set, kEngine, set.meta.key.ns, name);
 }
 
-// Names without `juicefs/` are the driver's older ones. The delay keeps client and cache while a
-// runtime restarts; in the end the driver removes the cache's blocks, and only those of this
-// volume, with a job of its own.
+// Attributes without `juicefs/` are older names of the driver's. The delete delay keeps client and
+// cache while a runtime restarts. At the end the driver removes the cached blocks of this volume
+// with a job of its own.
 Json attributes(const Tiers& tiers, const std::string& mount_options) {
   Json all = {{"mountOptions", mount_options},
               {"juicefs/mount-cpu-request", "50m"},
@@ -37,7 +37,7 @@ Json attributes(const Tiers& tiers, const std::string& mount_options) {
   return all;
 }
 
-// The driver puts the handle into a label of its mount pods.
+// The driver writes the handle into a label of its mount pods.
 Json driver_of(const api::SampleSet& set, const Json& volume_attributes) {
   return {{"driver", kDriver},
           {"fsType", kEngine},

@@ -20,9 +20,9 @@ api::SamplefsClient client_of(const std::string& uri) {
   return scheme ? scheme->samplefs : api::SamplefsClient::kNone;
 }
 
-// The one tier of this version: the first directory of the first level.
+// The only tier of this version: the first directory of the first level.
 struct Tier {
-  std::string path{};  // empty: where the node keeps caches
+  std::string path{};  // empty: the node's default directory
   std::int64_t mib = 0;
 };
 

@@ -65,7 +65,7 @@ std::string JobTable::latest_success(JobKind kind) const {
   const Job* latest = nullptr;
   for (const auto& [id, job] : jobs_) {
     if (job.report.kind != kind || job.report.state != JobState::kSucceeded) continue;
-    if (job.request.sync.parts > 1) continue;  // who asked for the parts says when all are done
+    if (job.request.sync.parts > 1) continue;  // the caller sends a commit marker when all are done
     if (job.request.sync.dry) continue;
     if (!latest || job.number > latest->number) latest = &job;
   }

@@ -11,14 +11,14 @@ void StatusMetrics::counter(const std::string& name, const std::string& help, co
                             std::int64_t value) {
   auto& counter = metrics_.counter(name, help, labels);
   std::int64_t& update_progress = exported_[{name, labels}];
-  // Less than before is all new: whoever counts was started again.
+  // A lower value is all new: the counting process was restarted.
   const std::int64_t more = value >= update_progress ? value - update_progress : value;
   update_progress = value;
   if (more > 0) counter.Increment(static_cast<double>(more));
 }
 
 std::string StatusMetrics::text(const engine::Status& status) {
-  Lock lock(mutex_);  // of two at once none counts twice
+  Lock lock(mutex_);  // two calls at once must not count twice
   if (status.cached_files) {
     gauge("paddle_cache_files", "files of the set in the cache", *status.cached_files);
   }

@@ -106,7 +106,7 @@ net::ServerReply Server::handle(const net::ServerRequest& request) {
             .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
   if (request.path == "/v1/status") {
-    // Asked first: what is said to have ended is in the figures.
+    // First: when it has ended, its effect is in the status below.
     const auto last_warm_up = jobs_.last_warm_up();
     StatusReport report = report_of(engine_.name(), engine_.status());
     report.synced_by = jobs_.latest_success(JobKind::kSync);

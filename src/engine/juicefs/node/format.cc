@@ -10,8 +10,8 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-// What it said at its end, without secrets.
-std::string why_not(const os::CompletedProcess& end, const SecretValues& secret) {
+// The reason of a failure, without secrets.
+std::string failure_of(const os::CompletedProcess& end, const SecretValues& secret) {
   std::vector<std::string> secrets = secrets_of(secret);
   if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
     secrets.push_back(url->password);
@@ -30,11 +30,11 @@ Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
     return Error{Code::kInvalid, name +
                                      " can not be read, and the Secret has no storage and bucket "
                                      "to make it with: " +
-                                     why_not(end, secret)};
+                                     failure_of(end, secret)};
   }
   if (end.exit_code != 0) {
     return Error{Code::kUnavailable,
-                 name + " can not be made; correct the Secret: " + why_not(end, secret)};
+                 name + " can not be made; correct the Secret: " + failure_of(end, secret)};
   }
   TRY(const CommandLine update, keys_command(options, secret));
   const bool updates = options.update_keys && !update.argv.empty();
@@ -51,7 +51,7 @@ Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
                name +
                    " keeps the keys that it has, for those of the Secret do not work; correct "
                    "the Secret: " +
-                   why_not(updated, secret)};
+                   failure_of(updated, secret)};
 }
 
 }  // namespace paddle::engine::juicefs

@@ -106,7 +106,7 @@ Result<> JuicefsNodeEngine::sync_from(const SyncContext& context, const SyncTask
     CHECK_DONE(run_sync(context, task, planned, report, stop));
   }
   if (cut_short) {
-    // Other runtimes may be at work on theirs.
+    // Other runtimes may still write theirs.
     const std::string before = task.destination.empty() ? "" : task.destination + "/";
     remove_leftovers(
         began,
@@ -124,7 +124,7 @@ Result<> JuicefsNodeEngine::sync_from(const SyncContext& context, const SyncTask
   return Done{};
 }
 
-// Nothing of ours writes to them: whoever did died before this sync began.
+// No process of ours writes to them: the one that did ended before this sync began.
 void JuicefsNodeEngine::remove_leftovers(WallTime before,
                                          const std::function<bool(const std::string&)>& ours,
                                          const std::stop_token& stop) const {
@@ -166,7 +166,7 @@ Result<> JuicefsNodeEngine::make_lists(const Selection& which, const ProgressSin
   return lists_.finish(which.job);
 }
 
-// The first partition's runtime makes all lists, once; the others ask it (list_fetch.h).
+// The first partition's runtime makes all lists, once; the others fetch theirs (list_fetch.h).
 Result<std::vector<std::string>> JuicefsNodeEngine::part_for(const Selection& which,
                                                              const ProgressSink& report,
                                                              const std::stop_token& stop) {
@@ -193,8 +193,8 @@ Result<CacheUsage> JuicefsNodeEngine::check(const std::vector<std::string>& path
   return control_.cache(CacheAction::kCheck, paths, threads, {}, stop);
 }
 
-// A client passes over what it can not find, and counts what it has found. A line of a list may
-// also be a directory, which counts as the files in it.
+// A client skips what it cannot find and counts what it has found. A line of a list may also be a
+// directory, which counts as the files in it.
 Result<> JuicefsNodeEngine::expect_listed(const Selection& which,
                                           const std::vector<std::string>& files,
                                           const CacheUsage& seen,
@@ -214,7 +214,7 @@ Result<> JuicefsNodeEngine::expect_found(const std::vector<std::string>& files,
                                          const std::stop_token& stop) const {
   if (seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
   TRY(const Presence there, count_present(options_.data, files, stop));
-  if (seen.files >= there.files) return Done{};  // the others are gone, or no files
+  if (seen.files >= there.files) return Done{};  // the others do not exist, or are not files
   TRY(seen, check(from_root(files), threads, stop));
   if (seen.files >= there.files) return Done{};
   return Error{Code::kUnavailable,
@@ -231,7 +231,7 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
   const std::vector<std::string> paths = from_root(files);
   const std::uint16_t threads = threads_of(which);
 
-  // What there is and what is missing of it; a warm-up that is run again has little left to do.
+  // How much is missing: little for a warm-up that is run again.
   TRY(CacheUsage now, check(paths, threads, stop));
   CHECK_DONE(expect_listed(which, files, now, stop));
   CHECK_DONE(lists_.write_part(to_text(files)));
@@ -263,7 +263,7 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
   progress.bytes_total = now.bytes;
   progress.bytes_done = now.bytes - now.missing;
   progress.seconds_left.reset();
-  // JuiceFS tells bytes, not files; as many of them as these bytes are on average.
+  // JuiceFS reports bytes, not files: estimate their number from the average size.
   const std::int64_t left =
       now.bytes == 0 ? 0 : (now.missing * progress.files_total + now.bytes - 1) / now.bytes;
   progress.files_done = progress.files_total - left;
@@ -307,13 +307,13 @@ Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& re
   return Done{};
 }
 
-// How many files are gone.
+// Returns how many files were removed.
 Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, const Selection& which,
                                                    const Control::Sink& report,
                                                    const std::stop_token& stop) const {
   const WallTime limit = removal_limit(which.accepted);
   OldPaths old{.paths = {path}};
-  // Usually it has only just been asked for, and nothing can be younger.
+  // Usually the removal was accepted just now, and no file can be newer.
   if (which.accepted > 0 && system_clock().wall() > limit) {
     TRY(old, paths_older_than(options_.data, path, limit, stop));
   }
@@ -366,7 +366,7 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& r
     before += *removed;
   }
   usage_.refresh_soon();
-  // Some that are gone may be the work of an earlier run that was cut short, and so may all.
+  // An interrupted earlier run may have removed some of the paths, or all.
   if (!removed_one && missing && !which.again) return *missing;
   report({.files_total = before, .files_done = before});
   return Done{};

@@ -48,7 +48,7 @@ TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainFindsItsWorkDone) {
   EXPECT_TRUE(engine->remove(which, kNoReport, {}));
   which.accepted = 1;  // long ago: what is there is looked at first
   EXPECT_TRUE(engine->remove(which, kNoReport, {}));
-  EXPECT_EQ(client_.asked(), 2);
+  EXPECT_EQ(client_.requests(), 2);
 }
 
 TEST_F(JuicefsNodeEngineTest, ASyncThatOthersHaveDoneNeedsNoSource) {
@@ -73,7 +73,7 @@ TEST_F(JuicefsNodeEngineTest, AListThatNamesWhatIsNotThereIsNoWarmUp) {
   EXPECT_NE(stale.error().message.find("'train/gone.jpg'"), std::string::npos);
   write("good", "train/a.jpg\ntrain/b.jpg\n");
   EXPECT_TRUE(engine->warm_up({.file = "good"}, kNoReport, {}));
-  EXPECT_EQ(client_.asked(), 3);
+  EXPECT_EQ(client_.requests(), 3);
 }
 
 TEST_F(JuicefsNodeEngineTest, AClientThatDoesNotFindWhatIsThereHasNotWarmedItUp) {
@@ -82,7 +82,7 @@ TEST_F(JuicefsNodeEngineTest, AClientThatDoesNotFindWhatIsThereHasNotWarmedItUp)
   client_.answer({found(1), found(1)});
   const auto engine = open();
   EXPECT_TRUE(engine->warm_up({}, kNoReport, {}).is(Code::kUnavailable));
-  EXPECT_EQ(client_.asked(), 2) << "once more before it is said";
+  EXPECT_EQ(client_.requests(), 2) << "once more before it is said";
 }
 
 TEST_F(JuicefsNodeEngineTest, WhatCameOrWentMeanwhileIsNoError) {
@@ -93,7 +93,7 @@ TEST_F(JuicefsNodeEngineTest, WhatCameOrWentMeanwhileIsNoError) {
   EXPECT_TRUE(engine->warm_up({.job = "w"}, kNoReport, {}));
   std::filesystem::remove(client_.path() + "/train/b.jpg");
   EXPECT_TRUE(engine->warm_up({.job = "w"}, kNoReport, {})) << "the list is that of before";
-  EXPECT_EQ(client_.asked(), 3);
+  EXPECT_EQ(client_.requests(), 3);
 }
 
 TEST_F(JuicefsNodeEngineTest, AnEmptyDirectoryOrALinkInAListIsNoFileThatIsMissing) {
@@ -103,7 +103,7 @@ TEST_F(JuicefsNodeEngineTest, AnEmptyDirectoryOrALinkInAListIsNoFileThatIsMissin
   write("list", "train/a.jpg\nempty\nlink\n");
   client_.answer({found(1)});
   EXPECT_TRUE(open()->warm_up({.file = "list"}, kNoReport, {}));
-  EXPECT_EQ(client_.asked(), 1);
+  EXPECT_EQ(client_.requests(), 1);
 }
 
 }  // namespace

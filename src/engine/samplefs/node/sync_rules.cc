@@ -12,16 +12,16 @@ namespace {
 
 using ::paddle::samplefs::Origin;
 
-// What a runtime's own container holds, and what no samples are in. A job names any directory it
-// likes: it must not make the runtime show its token, or keys of other sources.
-bool is_systems(const std::string& path) {
-  static constexpr const char* kSystems[] = {"/bin",  "/boot",  "/cache", "/dev",  "/etc",
-                                             "/lib",  "/lib64", "/proc",  "/root", "/run",
-                                             "/sbin", "/sys",   "/usr",   "/var"};
+// Directories of the runtime's own container. A job may name any directory, but must not expose the
+// runtime's token or the keys of other sources.
+bool is_system_directory(const std::string& path) {
+  static constexpr const char* kSystemDirectories[] = {"/bin",  "/boot",  "/cache", "/dev",  "/etc",
+                                                       "/lib",  "/lib64", "/proc",  "/root", "/run",
+                                                       "/sbin", "/sys",   "/usr",   "/var"};
   return path.empty() || path == "/" ||
-         std::any_of(std::begin(kSystems), std::end(kSystems), [&](const std::string& each) {
-           return path == each || path.starts_with(each + "/");
-         });
+         std::any_of(
+             std::begin(kSystemDirectories), std::end(kSystemDirectories),
+             [&](const std::string& each) { return path == each || path.starts_with(each + "/"); });
 }
 
 Error refuse(const char* option, const char* why) {
@@ -51,7 +51,7 @@ Result<Origin> origin_of(const SyncTask& task, const OwnSource& own) {
   const auto ours = source::parse_source_uri(own.uri);
   if (ours && *ours == uri && !elsewhere) return origin;
   if (const auto* directory = std::get_if<source::DirectoryUri>(&uri)) {
-    if (is_systems(directory->path)) {
+    if (is_system_directory(directory->path)) {
       return Error{Code::kInvalid, "'" + directory->path.substr(0, 100) +
                                        "' is a directory of the system; samples have to be in one "
                                        "of their own"};

@@ -17,7 +17,7 @@ namespace {
 class ControlTest : public ::testing::Test {
  protected:
   void answer(std::deque<std::string> answers) { mount_.answer(std::move(answers)); }
-  int asked() { return mount_.asked(); }
+  int requests() { return mount_.requests(); }
 
   FakeClient mount_{};
 };
@@ -25,13 +25,13 @@ class ControlTest : public ::testing::Test {
 TEST_F(ControlTest, WhatWasInterruptedIsAskedAgain) {
   answer({kInterrupted, kInterrupted, kDone});
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}));
-  EXPECT_EQ(asked(), 3);
+  EXPECT_EQ(requests(), 3);
 }
 
 TEST_F(ControlTest, WhatIsGoneWhenAskedAgainWasRemovedTheTimeBefore) {
   answer({kInterrupted, kMissing});
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}));
-  EXPECT_EQ(asked(), 2);
+  EXPECT_EQ(requests(), 2);
 }
 
 TEST_F(ControlTest, WhatWasNeverThereIsNotFound) {
@@ -49,20 +49,20 @@ TEST_F(ControlTest, RemovesNothingThroughALinkOrInAnotherFileSystem) {
   EXPECT_TRUE(control.remove("within/train", true, {}, {}).is(Code::kNotFound));
   EXPECT_TRUE(Control("/").remove("proc/train", true, {}, {}).is(Code::kInvalid));
   EXPECT_TRUE(control.remove("real/train", true, {}, {}));
-  EXPECT_EQ(asked(), 1);
+  EXPECT_EQ(requests(), 1);
 }
 
 TEST_F(ControlTest, ANameIsNotCutToAnothers) {
   answer({kDone});
   EXPECT_TRUE(
       Control(mount_.path()).remove(std::string(261, 'a'), true, {}, {}).is(Code::kInvalid));
-  EXPECT_EQ(asked(), 0);
+  EXPECT_EQ(requests(), 0);
 }
 
 TEST_F(ControlTest, AClientThatIsAlwaysInterruptedIsNotAskedForEver) {
   answer(std::deque<std::string>(9, kInterrupted));
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}).is(Code::kUnavailable));
-  EXPECT_EQ(asked(), 5);
+  EXPECT_EQ(requests(), 5);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class Search {
   Search(WallTime limit, const std::stop_token& stop)
       : limit_(limit.time_since_epoch()), stop_(stop) {}
 
-  // How many files beneath stay; when some do, what does not is in paths().
+  // How many files beneath are newer; if there are any, the others are added to paths().
   Result<std::int64_t> beneath(int at, const std::string& name, const std::string& path,
                                int depth) {
     if (depth > kDeepest) return Error{Code::kInvalid, "'" + path + "' is too deep"};

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kMetricsLimit{2'000};
 constexpr std::size_t kLongestLine = 64 * 1024;
 constexpr std::size_t kFilesPerReport = 10'000;
 
-// Gives what a program says on line by line.
+// Splits the output of a program into lines.
 class LineSplitter {
  public:
   template <typename Take>
@@ -42,13 +42,13 @@ class LineSplitter {
   std::string pending_{};
 };
 
-// Follows a sync through its metrics.
+// Reports the progress of a sync from its metrics.
 class MetricsFollower {
  public:
   MetricsFollower(std::int64_t planned, const ProgressSink& report, std::stop_token stop)
       : planned_(planned), report_(report), stop_(std::move(stop)) {}
 
-  // `held`: it can not answer now.
+  // `held`: the program is stopped and cannot answer.
   void on_output(std::string_view piece, bool held) {
     if (!address_) {
       log_.append(piece);
@@ -79,7 +79,7 @@ class MetricsFollower {
   TransferRate rate_{system_clock()};
 };
 
-// A command that is ready to be run, and what must not be said of it.
+// A command that is ready to run, and the secrets that must not be shown.
 struct Prepared {
   CommandLine command{};
   std::vector<std::string> secrets{};
@@ -118,17 +118,17 @@ Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncA
   return made;
 }
 
-// Runs it; `on_output` is given all of its output. An error for every end that is not a good one.
+// Runs the command. An error for every result but success.
 Result<os::CompletedProcess> execute(
     const SyncContext& context, const Prepared& made,
     const std::function<void(std::string_view)>& on_output, std::stop_token stop,
     const std::function<void(const os::CompletedProcess&)>& ended) {
-  // Early lines are not kept to the end: looked at as they come.
-  std::optional<std::string> kept_from_us;
+  // Only the end of the output is kept, so each line is examined as it arrives.
+  std::optional<std::string> skipped;
   LineSplitter lines;
   const auto listen = [&](std::string_view piece) {
     lines.add(piece, [&](std::string_view line) {
-      if (!kept_from_us) kept_from_us = left_out(line, made.secrets);
+      if (!skipped) skipped = left_out(line, made.secrets);
     });
     if (on_output) on_output(piece);
   };
@@ -136,8 +136,8 @@ Result<os::CompletedProcess> execute(
       run_juicefs(made.command, std::move(stop),
                   {.background = true, .on_output = listen, .may_run = context.may_run}));
   if (ended) ended(end);
-  if (kept_from_us && end.exit_code == 0) {
-    return Error{Code::kForbidden, "the source keeps something from us: " + *kept_from_us +
+  if (skipped && end.exit_code == 0) {
+    return Error{Code::kForbidden, "the source keeps something from us: " + *skipped +
                                        "; give the user of its Secret the right to read it"};
   }
   if (end.exit_code == 0) return end;
