@@ -58,7 +58,7 @@ class SharedSyncTest : public VolumeTest {
   Runtime& node(int number) { return *runtimes_[static_cast<std::size_t>(number)]; }
 };
 
-TEST_F(SharedSyncTest, EachCopiesItsShareAndTogetherTheyHaveEverything) {
+TEST_F(SharedSyncTest, EachRuntimeCopiesItsShareAndTogetherTheyCopyEverything) {
   const std::int64_t begun = proxy_->bytes();
   ask_all("sync-1");
   std::int64_t files = 0, bytes = 0;
@@ -95,7 +95,7 @@ TEST_F(SharedSyncTest, EachCopiesItsShareAndTogetherTheyHaveEverything) {
   EXPECT_EQ(files_beneath(node(1).mount), truth_);
 }
 
-TEST_F(SharedSyncTest, KilledRuntimesGoOnWithTheirOwnPartsOnly) {
+TEST_F(SharedSyncTest, KilledRuntimesContinueTheirOwnPartsOnly) {
   for (const bool force : {false, true}) {
     const std::string id = force ? "sync-forced" : "sync-1";
     const std::int64_t begun = proxy_->bytes();
@@ -115,7 +115,7 @@ TEST_F(SharedSyncTest, KilledRuntimesGoOnWithTheirOwnPartsOnly) {
   }
 }
 
-TEST_F(SharedSyncTest, ARuntimeThatMovedIsGivenTheSamePartAgain) {
+TEST_F(SharedSyncTest, ARuntimeThatMovedGetsTheSamePartAgain) {
   const std::int64_t begun = proxy_->bytes();
   ask_all("sync-1", {.threads = 2, .megabits = 120});
   ASSERT_TRUE(eventually([&] { return proxy_->bytes() - begun > kBytes / 3; }));
@@ -130,7 +130,7 @@ TEST_F(SharedSyncTest, ARuntimeThatMovedIsGivenTheSamePartAgain) {
   EXPECT_EQ(files_beneath(node(0).mount), truth_);
 }
 
-TEST_F(SharedSyncTest, WhoeverHasNoDivisionWaitsAndCanBeStopped) {
+TEST_F(SharedSyncTest, ARuntimeWithoutADivisionWaitsAndCanBeStopped) {
   ASSERT_TRUE(client(node(1)).put_job("sync-1", part(1)));
   ASSERT_TRUE(eventually([&] {
     const auto seen = client(node(1)).job("sync-1");
@@ -161,7 +161,7 @@ void read_uncached(const std::string& file) {
   }
 }
 
-TEST_F(SharedSyncTest, ASyncIsHeldWhileReadersMissTheCacheAndEndsAllTheSame) {
+TEST_F(SharedSyncTest, ASyncIsSlowedDownWhileReadersMissTheCacheAndStillEnds) {
   ask_all("sync-1");
   all_end("sync-1");
   std::atomic<bool> reads = true;
@@ -184,7 +184,7 @@ TEST_F(SharedSyncTest, ASyncIsHeldWhileReadersMissTheCacheAndEndsAllTheSame) {
   EXPECT_EQ(files_beneath(node(1).mount + "/copy"), truth_);
 }
 
-TEST_F(SharedSyncTest, ARemovalThatIsRunLateLeavesWhatCameAfterIt) {
+TEST_F(SharedSyncTest, ALateRemovalLeavesNewerFiles) {
   ask_all("sync-1");
   all_end("sync-1");
   system_clock().sleep(std::chrono::milliseconds{2'100}, {});

@@ -142,7 +142,7 @@ class RenewalTest : public RuntimeTest {
   std::unique_ptr<controllers::Manager> manager_{};
 };
 
-TEST_F(RenewalTest, sample_jobs_go_on_whichever_of_secret_and_runtime_is_renewed_first) {
+TEST_F(RenewalTest, SampleJobsContinueWhicheverOfSecretAndRuntimeIsRenewedFirst) {
   const auto first = identity({});
   write_identity(first);
   start_over_tls();

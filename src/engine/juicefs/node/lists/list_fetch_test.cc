@@ -38,14 +38,14 @@ Asked ask(First& first) {
   return {std::move(list), clock.boot() - began};
 }
 
-TEST(JuicefsAsking, WaitsForAListThatIsBeingMade) {
+TEST(ListFetch, WaitsForAListThatIsBeingMade) {
   First first{{kUnheard, kNotYet, kNotYet, std::string("a\n")}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, "a\n");
   EXPECT_LT(found.took, seconds{1});
 }
 
-TEST(JuicefsAsking, MakesItsOwnAtOnceWhenTheFirstIsThroughWithTheJob) {
+TEST(ListFetch, GivesUpAtOnceWhenTheFirstRuntimeHasEndedTheJob) {
   First first{{kThrough}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
@@ -53,7 +53,7 @@ TEST(JuicefsAsking, MakesItsOwnAtOnceWhenTheFirstIsThroughWithTheJob) {
   EXPECT_EQ(found.took, seconds{0});
 }
 
-TEST(JuicefsAsking, MakesItsOwnSoonWhenTheFirstHasNotHeardOfTheJob) {
+TEST(ListFetch, GivesUpSoonWhenTheFirstRuntimeDoesNotKnowTheJob) {
   First first{{kUnheard}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
@@ -61,7 +61,7 @@ TEST(JuicefsAsking, MakesItsOwnSoonWhenTheFirstHasNotHeardOfTheJob) {
   EXPECT_LT(found.took, seconds{7});
 }
 
-TEST(JuicefsAsking, MakesItsOwnAfterAMinuteInWhichNobodyCouldBeAsked) {
+TEST(ListFetch, GivesUpAfterAMinuteWithoutAList) {
   First first{{kUnheard, kNotYet}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
@@ -69,7 +69,7 @@ TEST(JuicefsAsking, MakesItsOwnAfterAMinuteInWhichNobodyCouldBeAsked) {
   EXPECT_LT(found.took, seconds{62});
 }
 
-TEST(JuicefsAsking, Stops) {
+TEST(ListFetch, StopsOnRequest) {
   First first{{kNotYet}};
   std::stop_source stop;
   stop.request_stop();
