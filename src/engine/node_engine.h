@@ -190,7 +190,7 @@ class NodeEngine {
 };
 
 inline Result<std::string> NodeEngine::list_for(const std::string& job, std::int32_t) {
-  return Error{Code::kNotFound, "this engine keeps no list of '" + job + "'"};
+  return Error{Code::kNotFound, "this engine has no list of '" + job + "'"};
 }
 
 }  // namespace paddle::engine

@@ -26,7 +26,7 @@ constexpr const char* kServeExamples = R"(Examples:
 
 constexpr const char* kFormatExamples = R"(Examples:
   paddle-cache format --volume-secret=/etc/paddle-cache/volume
-      makes the JuiceFS volume that the Secret describes, unless it is there already)";
+      creates the JuiceFS volume that the Secret describes, unless it exists)";
 
 constexpr const char* kRegisterExamples = R"(Examples:
   paddle-cache register --csi-socket=/csi/csi.sock \
@@ -71,13 +71,13 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
                     "file:///directory or s3://bucket/prefix; juicefs: what it knows, or none");
   serve->add_option("--source-secret", flags.source_secret,
                     "directory with access-key, secret-key, session-token, endpoint, region");
-  serve->add_option("--token-file", flags.token_file, "file with the token that callers must know")
+  serve->add_option("--token-file", flags.token_file, "file with the token of the callers")
       ->required();
   serve->add_option("--tls", flags.tls,
-                    "directory with tls.crt, tls.key and ca.crt; default: in the clear");
+                    "directory with tls.crt, tls.key and ca.crt; default: no TLS");
   serve
       ->add_option("--cache", flags.cache,
-                   "directory of the cache (juicefs: of jobs and lists), this process's alone")
+                   "directory of the cache (juicefs: of jobs and lists), used by this process only")
       ->required();
   serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
       ->capture_default_str();
@@ -98,11 +98,11 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
 }
 
 CLI::App* add_format(CLI::App& app, FormatFlags& flags) {
-  CLI::App* verb = app.add_subcommand("format", "makes a JuiceFS volume unless it is there");
+  CLI::App* verb = app.add_subcommand("format", "creates a JuiceFS volume unless it exists");
   verb->footer(kFormatExamples);
   add_juicefs(verb, flags.volume_secret, flags.juicefs);
   verb->add_flag("--update-keys", flags.update_keys,
-                 "a volume that is there gets the keys of the Secret");
+                 "also writes the keys of the Secret into an existing volume");
   verb->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
   return verb;
 }
@@ -119,7 +119,7 @@ Result<> check_serve(const ServeFlags& flags) {
 }
 
 CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
-  CLI::App* verb = app.add_subcommand("register", "makes a CSI driver known to its node's kubelet");
+  CLI::App* verb = app.add_subcommand("register", "registers a CSI driver with its node's kubelet");
   verb->footer(kRegisterExamples);
   verb->add_option("--csi-socket", flags.csi_socket, "the driver's socket")->required();
   verb->add_option("--kubelet-registration-path", flags.kubelet_registration_path,
@@ -127,7 +127,7 @@ CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
       ->required();
   verb->add_option("--registry", flags.registry, "kubelet's directory plugins_registry")
       ->capture_default_str();
-  verb->add_option("--name", flags.name, "the driver's name; default: it is asked");
+  verb->add_option("--name", flags.name, "the driver's name; default: as the driver reports it");
   verb->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
   return verb;
 }

@@ -114,8 +114,8 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
                  "anywhere but the system's own");
   app.add_option(
          "--runtime-identity-lifetime", lifetime,
-         "how long token and certificate of cache runtimes are good, such as 90d, 12h, 10m; "
-         "they are renewed in the middle of it")
+         "how long token and certificate of cache runtimes are valid, such as 90d, 12h, 10m; "
+         "they are renewed in the middle of that time")
       ->capture_default_str();
   app.add_option("--port-range", range, "host ports, START,END")->capture_default_str();
   app.add_option("--kubeconfig", flags.kubeconfig,

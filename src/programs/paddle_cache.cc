@@ -87,7 +87,7 @@ Result<> serve_with(engine::NodeEngine& engine, const programs::ServeFlags& flag
 
   int signal = 0;
   while (sigwait(&ends, &signal) != 0) continue;
-  log::info("told to stop", {{"signal", signal}});
+  log::info("stopping", {{"signal", signal}});
   std::thread([end_limit] {
     system_clock().sleep(end_limit, {});
     std::_Exit(0);  // the next process repeats what is still running
@@ -102,7 +102,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
   CHECK_DONE(net::parse_address(flags.listen));  // before anything is opened
   if (read_small(flags.token_file).empty()) {
     return Error{Code::kInvalid, "there is no token in '" + flags.token_file +
-                                     "'; write one there that callers know too"};
+                                     "'; write the token of the callers there"};
   }
   Metrics metrics;
   if (flags.engine == "juicefs") {
@@ -143,7 +143,7 @@ std::stop_token stop_of(const sigset_t& ends) {
   std::thread([source, ends]() mutable {
     int signal = 0;
     while (sigwait(&ends, &signal) != 0) continue;
-    log::info("told to stop", {{"signal", signal}});
+    log::info("stopping", {{"signal", signal}});
     source.request_stop();
   }).detach();
   return source.get_token();

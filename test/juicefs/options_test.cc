@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every option of the contract, once: the real `juicefs` takes what is made of it, and does what it
-// says.
+// Every public option, once: the real `juicefs` accepts our arguments and does what they mean.
 #include <algorithm>
 #include <filesystem>
 #include <set>

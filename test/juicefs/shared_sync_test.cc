@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sync that three runtimes share, over the real thing; what it fetches is counted at the source.
+// A sync that three runtimes share, with real components; a proxy counts what they fetch.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -140,7 +140,7 @@ TEST_F(SharedSyncTest, ARuntimeWithoutADivisionWaitsAndCanBeStopped) {
   EXPECT_EQ(wait_for(node(1), "sync-1").state, JobState::kCancelled);
 }
 
-// The state of a `juicefs sync` that runs now, as /proc/<pid>/stat has it; 'T' is held.
+// The state of the running `juicefs sync` in /proc/<pid>/stat; 'T': stopped.
 char state_of_sync() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string argv = read_file(entry.path().string() + "/cmdline");
@@ -152,7 +152,7 @@ char state_of_sync() {
   return '-';
 }
 
-// From the object store, each time.
+// Reads from the object store each time.
 void read_uncached(const std::string& file) {
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   (void)::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);

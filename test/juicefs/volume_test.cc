@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The node's face of JuiceFS over the real thing: from an empty Redis to figures that add up.
+// The node engine of JuiceFS with real components: from an empty Redis to a cleared cache.
 #include <filesystem>
 #include <fstream>
 
@@ -159,7 +159,7 @@ TEST_F(VolumeTest, AStoppedRuntimeEndsItsProgramAndKeepsTheJob) {
   EXPECT_FALSE(runtime::ended(report->state));
 }
 
-// As the tutorial writes it, against a server that answers under the endpoint's name over TLS.
+// As in the tutorial, with a server that has the endpoint's name and TLS.
 TEST_F(VolumeTest, SyncsFromBosAnonymouslyAndSigned) {
   const auto authority = Authority::create("bos-test");
   ASSERT_TRUE(authority) << authority.error().message;
@@ -206,7 +206,7 @@ TEST_F(VolumeTest, ErrorsTellWhatIsWrongWithoutASecret) {
   ASSERT_TRUE(write_file(path("volume/secret-key"), "canary-wrong"));
   const Ran refused = format(path("volume"));
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_NE(refused.err.find("can not be made"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("cannot be created"), std::string::npos) << refused.err;
   EXPECT_EQ(refused.err.find("canary"), std::string::npos) << refused.err;
 
   std::filesystem::create_directories(path("bare"));

@@ -22,7 +22,7 @@ using runtime::JobState;
 
 class KillTest : public RuntimeTest {
  protected:
-  // Reads random files with a cold page cache until told to stop.
+  // Reads random files with a cold page cache until it is stopped.
   void read_on(std::uint64_t seed, const std::stop_token& stop) {
     Random random(seed);
     std::vector<std::string> paths;
@@ -99,8 +99,7 @@ TEST_F(KillTest, TheNextProcessFinishesAKilledWarmUp) {
   EXPECT_EQ(client_.status()->cache.files, 200);
 }
 
-// What a kill leaves between the publication of a generation and the journal's word that the job
-// has ended.
+// A kill after a generation was published and before the journal records the end of the job.
 TEST_F(KillTest, JobsHaveTheirEffectOnlyOnceAlsoAfterAKill) {
   const std::string source = file_source(10);
   start(source);

@@ -138,7 +138,7 @@ TEST_F(ServeTest, AFailedStartIsOneSentence) {
            {{token, "--cache=/no/such", "--listen=127.0.0.1:0"}, "cache directory"},
            {{"--token-file=/no/such", "--cache=" + cache_, "--listen=127.0.0.1:0"}, "no token"},
            {{token, "--cache=" + cache_, "--listen=nonsense"}, "nonsense"},
-           {{token, "--cache=" + cache_, "--listen=192.0.2.1:1"}, "can not listen"},
+           {{token, "--cache=" + cache_, "--listen=192.0.2.1:1"}, "cannot listen"},
            {{token, "--cache=" + cache_, "--listen=127.0.0.1:0", "--session=/no/such"},
             "session directory"}}) {
     const Ran ran = says(flags);

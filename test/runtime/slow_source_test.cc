@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source that hangs, drips, refuses, or no longer takes the keys, seen by readers of a mount. The
-// server is a fake one, because a real one does none of this when asked to.
+// A source that hangs, sends slowly, or refuses the keys, as readers of a mount see it. The server
+// is a fake, because a real one does not do this on request.
 
 #include <atomic>
 #include <cerrno>

@@ -26,7 +26,7 @@ TEST_F(TlsTest, ServesTheSetsCertificateAndFollowsARenewal) {
   start_over_tls();
   ASSERT_TRUE(eventually([&] { return client(first).status() || !alive(server_); })) << logs();
   ASSERT_TRUE(alive(server_)) << logs();
-  EXPECT_FALSE(runtime::Client(address_, first.at("token")).status()) << "in the clear";
+  EXPECT_FALSE(runtime::Client(address_, first.at("token")).status()) << "without TLS";
 
   const auto second = *runtime::make_runtime_secret("test", "set", first, now);
   write_identity(second);

@@ -43,7 +43,7 @@ Error about(const std::string& reason) { return {Code::kInvalid, "has 'envs' " +
 
 Error unreadable() {
   return about(
-      "that is no list of variables; write a JSON object of texts, such as {\"TZ\": \"UTC\"}");
+      "that is not a list of variables; write a JSON object of texts, such as {\"TZ\": \"UTC\"}");
 }
 
 std::string names() {
@@ -130,7 +130,7 @@ Result<Pairs> read_pairs(const std::string& text) {
   for (const auto& [name, value] : json->items()) {
     if (!value.is_string()) {
       return about("with the variable " + shown(name) +
-                   " whose value is no text; put it between quotes");
+                   " whose value is not a text; put it in quotes");
     }
     pairs.emplace_back(name, value.get<std::string>());
   }

@@ -52,7 +52,7 @@ Result<> check_drivers(const Credentials& all) {
     std::string lines = found->second;
     std::erase_if(lines, [](char c) { return c == '\n' || c == '\r'; });
     if (lines.size() > kLongestKey || !is_one_line(lines) || !lines.starts_with("-----BEGIN ")) {
-      return wrong("has an 'encrypt_rsa_key' that is no private key in PEM");
+      return wrong("has an 'encrypt_rsa_key' that is not a private key in PEM");
     }
   }
   return Done{};
@@ -72,7 +72,7 @@ Result<> check(const Credentials& all) {
   }
   if (!is_volume_name(all.at("name"))) {
     return wrong(
-        "has a 'name' that JuiceFS does not take: 3 to 63 of a-z, 0-9 and '-', with a letter or "
+        "has a 'name' that JuiceFS does not accept: 3 to 63 of a-z, 0-9 and '-', with a letter or "
         "digit at both ends");
   }
   return Done{};
@@ -94,7 +94,7 @@ Result<> take_password_out_of_bucket(Credentials& all) {
         "into access-key and secret-key");
   }
   const auto url = read_metadata_url(bucket->second, {});
-  if (!url) return wrong("has a 'bucket' that is no URL such as redis://host:6379/1");
+  if (!url) return wrong("has a 'bucket' that is not a URL such as redis://host:6379/1");
   if (url->password.empty()) return Done{};
   bucket->second = url->bare;
   all.emplace("secret-key", url->password);
@@ -113,12 +113,12 @@ Result<std::map<std::string, std::string>> volume_secret(const Credentials& give
   auto variables = read_variables(all.contains("envs") ? all.at("envs") : "");
   if (!variables) return wrong(variables.error().message);
   auto url = read_metadata_url(all.at("metaurl"), (*variables)[kPasswordVariable]);
-  if (!url) return wrong("can not be used: " + url.error().message);
+  if (!url) return wrong("cannot be used: " + url.error().message);
   if (auto done = check_metadata_url(url->bare); !done) return wrong(done.error().message);
   // A password from the URL has not been checked yet.
   if ((*variables)[kPasswordVariable].empty()) {
     if (!is_one_line(url->password)) {
-      return wrong("has a password in 'metaurl' with control characters, which no server takes");
+      return wrong("has a password in 'metaurl' with control characters, which no server accepts");
     }
     (*variables)[kPasswordVariable] = url->password;
   }

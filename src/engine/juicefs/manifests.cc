@@ -69,8 +69,8 @@ Result<Manifests> JuicefsManifestBuilder::manifests(const api::SampleSet& set,
     CHECK_DONE(check_source(set.spec.source->uri));
   } else if (!set.spec.no_sync) {
     return Error{Code::kInvalid,
-                 "spec.source.uri is missing; say where the samples are, or set spec.noSync when "
-                 "the volume holds them already"};
+                 "spec.source.uri is missing; set it, or set spec.noSync when "
+                 "the volume has the samples already"};
   }
   TRY(const Tiers tiers, tiers_of(set, options.cache_roots));
   TRY(const std::string mount_text, mount_options(set, tiers));

@@ -103,7 +103,7 @@ Result<> JobRunner::store(const Job& job) const {
 // If the journal cannot be written, a job may be run once more.
 void JobRunner::note(const Job& job) const {
   if (auto written = store(job); !written) {
-    log::warn("can not write the journal", {{"reason", written.error().message}});
+    log::warn("cannot write the journal", {{"reason", written.error().message}});
   }
 }
 

@@ -40,7 +40,7 @@ Result<Job> JobTable::put(const std::string& id, const JobRequest& request) {
     return !ended(each.second.report.state);
   });
   if (static_cast<std::size_t>(waiting) >= kWaiting) {
-    return Error{Code::kThrottled, "too many jobs wait; cancel some or try again later"};
+    return Error{Code::kThrottled, "too many unfinished jobs; cancel some or try again later"};
   }
   Job job{.number = next_++, .request = request, .report = {.id = id, .kind = request.kind}};
   jobs_[id] = job;

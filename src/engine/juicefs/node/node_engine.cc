@@ -130,7 +130,7 @@ void JuicefsNodeEngine::remove_leftovers(WallTime before,
                                          const std::stop_token& stop) const {
   const auto leftovers = list_leftovers(options_.data, before, stop);
   if (!leftovers) {
-    return log::warn("can not look for what a killed sync left",
+    return log::warn("cannot list the leftovers of a killed sync",
                      {{"reason", leftovers.error().message}});
   }
   std::int64_t files = 0;
@@ -138,10 +138,10 @@ void JuicefsNodeEngine::remove_leftovers(WallTime before,
     if (!ours(path)) continue;
     ++files;
     if (auto removed = control_.remove(path, /*skip_trash=*/true, {}, stop); !removed) {
-      log::warn("can not remove what a killed sync left", {{"reason", removed.error().message}});
+      log::warn("cannot remove a leftover of a killed sync", {{"reason", removed.error().message}});
     }
   }
-  if (files > 0) log::info("removed what a killed sync left", {{"files", files}});
+  if (files > 0) log::info("removed the leftovers of a killed sync", {{"files", files}});
 }
 
 Result<std::string> JuicefsNodeEngine::list_for(const std::string& job, std::int32_t partition) {
@@ -176,7 +176,7 @@ Result<std::vector<std::string>> JuicefsNodeEngine::part_for(const Selection& wh
         .address = which.lists_at, .job = which.job, .partition = which.partition};
     TRY(const auto list, fetch_list(options_.fetch, request, system_clock(), stop));
     if (list) return from_text(*list);
-    log::info("nobody hands the list out; it is made here", {{"job", which.job}});
+    log::info("the first runtime has no list; it is made here", {{"job", which.job}});
   }
   if (which.job.empty() || asks) {
     TRY(const std::vector<std::string> files, derive(which, report, stop));
@@ -205,7 +205,7 @@ Result<> JuicefsNodeEngine::expect_listed(const Selection& which,
   return Error{Code::kNotFound, "the list '" + which.file + "' names '" +
                                     there.first_absent.substr(0, 200) +
                                     "', which is not in the set (" + std::to_string(there.absent) +
-                                    " such lines); each line has to be the path of a file from "
+                                    " such lines); each line must be the path of a file from "
                                     "the root of the set, and nothing else"};
 }
 
@@ -318,7 +318,7 @@ Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, cons
     TRY(old, paths_older_than(options_.data, path, limit, stop));
   }
   if (old.younger > 0) {
-    log::info("a removal leaves what came after it", {{"path", path}, {"files", old.younger}});
+    log::info("a removal leaves newer files", {{"path", path}, {"files", old.younger}});
   }
   std::int64_t sum = 0;
   for (const auto& each : old.paths) {
@@ -338,7 +338,7 @@ Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, cons
 Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& report,
                                    std::stop_token stop) {
   if (which.paths.empty()) {
-    return Error{Code::kInvalid, "say which paths of the set are to be removed"};
+    return Error{Code::kInvalid, "name the paths of the set to remove"};
   }
   std::int64_t before = 0;
   std::optional<Error> missing;
@@ -347,7 +347,7 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& r
     TRY(const std::string path, path_in_set(given));
     if (path.empty()) {
       return Error{Code::kInvalid,
-                   "the root of the set can not be removed; name what is beneath it, or delete "
+                   "the root of the set cannot be removed; name paths beneath it, or delete "
                    "the SampleSet"};
     }
     const auto on_progress = [&](std::int64_t files, std::int64_t) {

@@ -36,8 +36,8 @@ std::int64_t number(std::uint64_t value) {
 Result<Disk> disk_of(const std::string& directory) {
   struct statvfs seen {};
   if (::statvfs(directory.c_str(), &seen) != 0) {
-    return Error{Code::kUnavailable, "the cache directory '" + directory +
-                                         "' can not be used: " + std::strerror(errno)};
+    return Error{Code::kUnavailable,
+                 "the cache directory '" + directory + "' cannot be used: " + std::strerror(errno)};
   }
   return Disk{.size = seen.f_blocks * seen.f_frsize, .avail = seen.f_bavail * seen.f_frsize};
 }
@@ -297,10 +297,11 @@ Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink&
   }
   CHECK_DONE(std::move(done));
   if (fill.files_failed == 0) return Done{};
-  return Error{Code::kUnavailable,
-               std::to_string(fill.files_failed) + " of " + std::to_string(fill.files_total) +
-                   " files could not be brought into the cache, the first: " + fill.first_error +
-                   "; a sync takes changed ones, and with delete-dst drops those that are gone"};
+  return Error{
+      Code::kUnavailable,
+      std::to_string(fill.files_failed) + " of " + std::to_string(fill.files_total) +
+          " files could not be brought into the cache, the first: " + fill.first_error +
+          "; a sync updates changed files, and with delete-dst removes those that are gone"};
 }
 
 Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& report,
@@ -326,7 +327,7 @@ Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& 
     TRY(paths.emplace_back(), path_in_set(given));
   }
   if (paths.empty()) {
-    return Error{Code::kInvalid, "say which paths of the set are to be removed"};
+    return Error{Code::kInvalid, "name the paths of the set to remove"};
   }
   Lock lock(changing_);
   if (stop.stop_requested()) return Error{Code::kCancelled, "the removal was stopped"};

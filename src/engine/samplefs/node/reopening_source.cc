@@ -20,7 +20,7 @@ Result<std::string> read_key(const std::string& directory, const std::string& na
   if (read.is(Code::kNotFound)) return std::string{};
   if (!read) {
     return Error{read.error().code,
-                 "can not use '" + name + "' of the source's Secret: " + read.error().message};
+                 "cannot use '" + name + "' of the source's Secret: " + read.error().message};
   }
   std::string text = *std::move(read);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
@@ -102,7 +102,7 @@ Error explain(const std::string& uri, const std::string& endpoint, Error error) 
       break;
     case Code::kNotFound:
       error.message = uri + where +
-                      " is not there: check the bucket or directory of the source's "
+                      " does not exist: check the bucket or directory of the source's "
                       "uri, and the endpoint of its Secret" +
                       detail;
       break;

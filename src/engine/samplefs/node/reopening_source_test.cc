@@ -53,7 +53,7 @@ TEST_F(ReopeningSourceTest, ASourceThatAppearsLaterIsFoundByTheNextListing) {
   ReopeningSource source({.uri = "file://" + directory_ + "/later"});
   const auto missing = list(source);
   ASSERT_TRUE(missing.is(Code::kNotFound));
-  EXPECT_NE(missing.error().message.find("is not there"), std::string::npos);
+  EXPECT_NE(missing.error().message.find("does not exist"), std::string::npos);
   std::filesystem::create_directory(directory_ + "/later");
   put("later/x", "1");
   const auto listed = list(source);

@@ -71,7 +71,7 @@ class Sessions::Served {
     if (watcher_.joinable()) return;
     watcher_ = std::jthread([this](const std::stop_token& stop) {
       if (!session_->wait_end(stop)) return;
-      log::info("a mount is served no longer");
+      log::info("a mount is no longer served");
       Lock ending(mutex_);
       link_.reset();
     });
@@ -119,7 +119,7 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
   auto started = start(std::move(attachment.channels), attachment.resumed, attachment.stop);
   if (const auto before = saved_negotiated();
       started.is(Code::kDeadline) && !attachment.resumed && before) {
-    log::warn("the mount was agreed on before; goes on with what was noted then");
+    log::warn("the mount was negotiated by an earlier process; continuing with its parameters");
     fresh = false;
     started = start(std::move(spare), before, attachment.stop);
   }
@@ -172,7 +172,7 @@ void Sessions::save_negotiated(const fuse::Negotiated& agreed) const {
   std::ofstream(early, std::ios::trunc) << fuse::to_text(agreed);
   std::error_code failed;
   std::filesystem::rename(early, negotiated_file_, failed);
-  if (failed) log::warn("can not note what was agreed on", {{"reason", failed.message()}});
+  if (failed) log::warn("cannot store the negotiated parameters", {{"reason", failed.message()}});
 }
 
 std::optional<fuse::Negotiated> Sessions::saved_negotiated() const {

@@ -25,7 +25,7 @@ bool is_system_directory(const std::string& path) {
 }
 
 Error refuse(const char* option, const char* why) {
-  return {Code::kInvalid, std::string("syncOptions.") + option + " means nothing with samplefs, " +
+  return {Code::kInvalid, std::string("syncOptions.") + option + " is not supported by samplefs, " +
                               why + "; leave it out"};
 }
 
@@ -53,8 +53,8 @@ Result<Origin> origin_of(const SyncTask& task, const OwnSource& own) {
   if (const auto* directory = std::get_if<source::DirectoryUri>(&uri)) {
     if (is_system_directory(directory->path)) {
       return Error{Code::kInvalid, "'" + directory->path.substr(0, 100) +
-                                       "' is a directory of the system; samples have to be in one "
-                                       "of their own"};
+                                       "' is a directory of the system; samples must be in a "
+                                       "directory of their own"};
     }
   }
   origin.uri = source::to_string(uri);
@@ -70,7 +70,7 @@ Result<std::string> path_in_set(const std::string& path) {
   while (clean.ends_with('/')) clean.pop_back();
   if (source::is_path(clean)) return clean;
   return Error{Code::kInvalid,
-               "'" + path.substr(0, 100) + "' is no path beneath the root of the set"};
+               "'" + path.substr(0, 100) + "' is not a path beneath the root of the set"};
 }
 
 Result<::paddle::samplefs::SyncRules> sync_rules(const SyncTask& task, const OwnSource& own) {
@@ -78,7 +78,7 @@ Result<::paddle::samplefs::SyncRules> sync_rules(const SyncTask& task, const Own
     return refuse("delete-src", "which reads samples from their source and would lose them");
   }
   if (task.perms) return refuse("perms", "where every file may be read and none written");
-  if (task.dirs) return refuse("dirs", "where directories are there as long as files are in them");
+  if (task.dirs) return refuse("dirs", "where a directory exists while it has files");
   TRY(Origin origin, origin_of(task, own));
   return ::paddle::samplefs::SyncRules{.origin = std::move(origin),
                                        .keys = {.start = task.start,

@@ -81,7 +81,8 @@ Result<std::string> Control::ask(const std::string& request, const Sink& report,
       continue;
     }
     if (answer.error == ENOENT) return Error{Code::kNotFound, "there is no such file"};
-    return Error{Code::kUnavailable, std::string("JuiceFS says: ") + std::strerror(answer.error)};
+    return Error{Code::kUnavailable,
+                 std::string("JuiceFS reports: ") + std::strerror(answer.error)};
   }
 }
 
@@ -126,7 +127,7 @@ Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& r
   }
   // An inode number of another file system means a different directory to this client.
   if (seen.st_dev != mount.st_dev) {
-    return Error{Code::kInvalid, "'" + parent + "' is not a part of the set; correct the path"};
+    return Error{Code::kInvalid, "'" + parent + "' is not part of the set; correct the path"};
   }
   bool again = false;
   auto removed = ask(remove_request(seen.st_ino, name, skip_trash), report, stop, &again);

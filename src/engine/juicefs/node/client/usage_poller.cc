@@ -93,7 +93,7 @@ void UsagePoller::run(const std::stop_token& end) {
       hurry = std::exchange(hurry_, false);
     }
     if (auto polled = poll(hurry, end); !polled && !polled.is(Code::kCancelled)) {
-      log::warn("can not look at the volume", {{"reason", polled.error().message}});
+      log::warn("cannot poll the volume", {{"reason", polled.error().message}});
       Lock lock(mutex_);
       status_.mounts = 0;
       status_.remark = polled.error().message;

@@ -40,7 +40,7 @@ CommandLine command_on(const FormatOptions& options, const MetadataUrl& url) {
 Result<CommandLine> format_command(const FormatOptions& options, const SecretValues& secret) {
   if (value_of(secret, "name").empty() || value_of(secret, "metaurl").empty()) {
     return Error{Code::kInvalid, "the Secret at '" + options.volume_secret +
-                                     "' has no name and metaurl; it has to name a volume"};
+                                     "' has no name or no metaurl; both are required"};
   }
   TRY(const MetadataUrl url, read_metadata_url(value_of(secret, "metaurl"), {}));
   CommandLine command = command_on(options, url);

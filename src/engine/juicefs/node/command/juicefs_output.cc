@@ -99,7 +99,7 @@ std::string failure_reason(std::string_view log, const std::vector<std::string>&
       if (line->find(level) != line->npos) return reason_of(*line, secrets);
     }
   }
-  return lines.empty() ? "it said nothing" : reason_of(lines.back(), secrets);
+  return lines.empty() ? "it printed nothing" : reason_of(lines.back(), secrets);
 }
 
 std::optional<std::string> left_out(std::string_view log, const std::vector<std::string>& secrets) {

@@ -23,7 +23,7 @@ TEST(FailureReason, IsTheFatalLineWithoutTimeAndPosition) {
 TEST(FailureReason, IsTheLastErrorOrTheLastLineWithoutAFatalOne) {
   EXPECT_EQ(failure_reason("x <ERROR>: one [a@b.go:1]\ny <ERROR>: two [a@b.go:2]\nz\n", {}), "two");
   EXPECT_EQ(failure_reason("one\ntwo\r\n", {}), "two");
-  EXPECT_EQ(failure_reason("", {}), "it said nothing");
+  EXPECT_EQ(failure_reason("", {}), "it printed nothing");
   EXPECT_LE(failure_reason(std::string(10'000, 'x'), {}).size(), 400u);
 }
 

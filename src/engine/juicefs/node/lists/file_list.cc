@@ -32,7 +32,7 @@ Error failed(const std::string& path) {
   if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
     return {Code::kNotFound, "the set has no '" + path + "'; sync it or correct the path"};
   }
-  return {Code::kUnavailable, "'" + path + "' can not be listed: " + std::strerror(errno)};
+  return {Code::kUnavailable, "'" + path + "' cannot be listed: " + std::strerror(errno)};
 }
 
 class Walk {

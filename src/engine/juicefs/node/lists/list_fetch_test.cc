@@ -22,7 +22,7 @@ struct First {
   }
 };
 
-const Error kUnheard{Code::kNotFound, "never heard of it"};
+const Error kUnknown{Code::kNotFound, "unknown job"};
 const Error kNotYet{Code::kUnavailable, "not made yet"};
 const Error kThrough{Code::kExpired, "forgotten"};
 
@@ -39,7 +39,7 @@ Asked ask(First& first) {
 }
 
 TEST(ListFetch, WaitsForAListThatIsBeingMade) {
-  First first{{kUnheard, kNotYet, kNotYet, std::string("a\n")}};
+  First first{{kUnknown, kNotYet, kNotYet, std::string("a\n")}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, "a\n");
   EXPECT_LT(found.took, seconds{1});
@@ -54,7 +54,7 @@ TEST(ListFetch, GivesUpAtOnceWhenTheFirstRuntimeHasEndedTheJob) {
 }
 
 TEST(ListFetch, GivesUpSoonWhenTheFirstRuntimeDoesNotKnowTheJob) {
-  First first{{kUnheard}};
+  First first{{kUnknown}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
   EXPECT_GE(found.took, seconds{5});
@@ -62,7 +62,7 @@ TEST(ListFetch, GivesUpSoonWhenTheFirstRuntimeDoesNotKnowTheJob) {
 }
 
 TEST(ListFetch, GivesUpAfterAMinuteWithoutAList) {
-  First first{{kUnheard, kNotYet}};
+  First first{{kUnknown, kNotYet}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
   EXPECT_GE(found.took, seconds{60});

@@ -64,7 +64,7 @@ Result<> write_durably(const std::string& path, const std::string& text) {
 
 Result<ListStore> ListStore::open(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return failed("make the directory of lists '" + directory + "'");
+    return failed("create the directory of lists '" + directory + "'");
   }
   std::error_code ignored;
   std::vector<std::filesystem::path> early;

@@ -24,7 +24,7 @@ struct CloseListing {
 
 Error cannot_read(const std::string& path) {
   if (errno == ENOENT || errno == ENOTDIR) return {Code::kNotFound, "there is no such file"};
-  return {Code::kUnavailable, "'" + path + "' can not be looked at: " + std::strerror(errno)};
+  return {Code::kUnavailable, "'" + path + "' cannot be read: " + std::strerror(errno)};
 }
 
 class Search {

@@ -74,7 +74,7 @@ std::string to_text(const SyncPart& part) {
 }
 
 Result<SyncPart> parse_part(std::string_view text) {
-  const Error wrong{Code::kInvalid, "what the first runtime said is no part of a sync"};
+  const Error wrong{Code::kInvalid, "the first runtime sent an invalid part of a sync"};
   SyncPart part;
   std::string_view name, value;
   while (!text.empty()) {

@@ -44,7 +44,7 @@ Result<> divide_sync(const SyncContext& context, const SyncTask& task, const Lis
 Result<std::string> fetch_part(const SyncTask& task, const ListFetcher& fetch,
                                const std::stop_token& stop) {
   if (task.lists_at.empty() || !fetch) {
-    return Error{Code::kInvalid, "a part of a sync has to say where the first runtime is"};
+    return Error{Code::kInvalid, "a part of a sync needs the address of the first runtime"};
   }
   for (int attempt = 1;; ++attempt) {
     auto list = fetch(task.lists_at, task.job, task.part, stop);

@@ -94,7 +94,7 @@ Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncA
   }
   auto url = read_metadata_url(value_of(volume, "metaurl"), {});
   if (!url || value_of(volume, "metaurl").empty()) {
-    return Error{Code::kInvalid, "the volume's Secret has no metaurl that can be used"};
+    return Error{Code::kInvalid, "the volume's Secret has no valid metaurl"};
   }
   TRY(const SourceAccess access, source_access(context.source, keys));
   Prepared made;
@@ -137,8 +137,8 @@ Result<os::CompletedProcess> execute(
                   {.background = true, .on_output = listen, .may_run = context.may_run}));
   if (ended) ended(end);
   if (skipped && end.exit_code == 0) {
-    return Error{Code::kForbidden, "the source keeps something from us: " + *skipped +
-                                       "; give the user of its Secret the right to read it"};
+    return Error{Code::kForbidden, "the source denies access to an object: " + *skipped +
+                                       "; allow the user of its Secret to read it"};
   }
   if (end.exit_code == 0) return end;
   const std::string why = failure_reason(end.out, made.secrets);
