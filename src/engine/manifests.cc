@@ -15,7 +15,7 @@ Json metadata(const api::SampleSet& set, const std::string& engine, const std::s
       .key = {ns, name},
       .labels = {{cache_label(set, engine), "true"}, {kSetLabel, set.meta.key.name}},
       .annotations = {{"CreatedBy", "paddle-operator"}, {kSetUidAnnotation, set.meta.uid}}};
-  // A namespace's object can not own one without.
+  // An object in a namespace cannot own a cluster-scoped one.
   if (!ns.empty()) meta.owners = {owner_reference(set)};
   return api::encode_meta(meta);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The node's face of a cache engine: what a Cache Runtime Server has done on its node. The
-// operator's face is manifests.h. An engine does I/O and knows nothing of jobs, ids or HTTP.
+// What a cache engine does on a node, for a Cache Runtime Server. What it does for the operator is
+// in manifests.h. An engine does I/O; queues, the journal and HTTP belong to the runtime.
 //
-// Calls of different kinds may run at once; two of one kind do not. Each is idempotent: cut short
-// by a kill, it is called again with the same arguments. Each blocks, ends soon after `stop` with
-// kCancelled, and says how far it is through `tell` (from any of its threads, one at a time).
-// An error is one sentence for the user, with what to do, and holds no secret.
+// Jobs of different kinds may run at the same time, two of one kind do not. run() is idempotent:
+// after a kill it is called again with the same request. It blocks, ends soon after `stop` with
+// kCancelled, and calls `report` with its progress (from any of its threads, one call at a time).
+// An error is one sentence for the user with what to do, and has no secret.
 
 #pragma once
 
@@ -25,8 +25,8 @@
 
 namespace paddle::engine {
 
-// What a source has and the set cannot show: how many, and a few of them, each with why. The texts
-// are short and printable.
+// Objects of a source that the set cannot show: their number, and a few examples, each with the
+// reason. The texts are short and printable.
 struct LeftOut {
   std::int64_t count = 0;
   std::vector<std::string> examples{};
@@ -34,7 +34,7 @@ struct LeftOut {
 };
 
 struct Progress {
-  std::int64_t files_total = 0;  // 0 while not known
+  std::int64_t files_total = 0;  // 0: not known yet
   std::int64_t files_done = 0;
   std::int64_t files_failed = 0;
   std::int64_t files_no_room = 0;
@@ -42,53 +42,53 @@ struct Progress {
   std::int64_t bytes_done = 0;
   std::int64_t bytes_per_second = 0;
   std::optional<std::int64_t> seconds_left{};
-  std::string cut{};   // of a part of a sync: which division it is a part of
-  LeftOut left_out{};  // of a sync
+  std::string cut{};   // part of a shared sync: the division that it belongs to
+  LeftOut left_out{};  // sync only
   bool operator==(const Progress&) const = default;
 };
 using ProgressSink = std::function<void(const Progress&)>;
 
-// Which files of the set: those at and beneath `paths` (none: all), or those that `file` of the set
-// lists, a path per line; of these, in the order of their paths (of the lines), the part that the
-// sampler gives to `partition` of `partitions`.
+// Which files of the set: those at and beneath `paths` (none: all), or those that the file `file`
+// of the set lists, a path per line. Of these, in the order of their paths (or of the lines), the
+// part that the sampler gives to `partition` of `partitions`.
 struct Selection {
   std::vector<std::string> paths{};  // relative to the root of the set
-  std::string file{};                // as well
+  std::string file{};                // relative to the root of the set
   std::int32_t partition = 0;
   std::int32_t partitions = 1;
   sampler::Strategy strategy{};
-  std::int32_t threads = 0;  // 0: the engine's own choice
-  bool skip_trash = false;   // of remove(): frees the space at once
-  // Of remove(): when it was first asked for, in milliseconds since 1970; what is younger stays. 0:
-  // not known, nothing stays.
+  std::int32_t threads = 0;  // 0: the engine chooses
+  bool skip_trash = false;   // removal: free the space at once
+  // Removal: when it was first accepted, in milliseconds since 1970. Newer files stay. 0: not
+  // known, nothing stays.
   std::int64_t accepted = 0;
-  // Of remove(): it may have had its effect before, so what is not there is no error.
+  // Removal: an earlier run may have had its effect, so a missing path is no error.
   bool again = false;
-  // Who knows the lists, for an engine whose runtimes can not each derive their own: host:port of
-  // the first partition's runtime. Asked under the id of the job.
+  // Where lists are fetched by the id of the job, for an engine whose runtimes share a volume:
+  // host:port of the first partition's runtime.
   std::string lists_at{};
   std::string job{};
   bool operator==(const Selection&) const = default;
 };
 
-// Keys of a source, under the names that its Secret gives them. They are said nowhere and do not
-// make a task another one. Who needs them after the sync keeps them in a file that only it can
-// read.
+// Keys of a source, by their names in its Secret. Never logged. Ignored by ==, so that rotated
+// credentials do not change a request. An engine that needs them after the sync keeps them in a
+// file that only it can read.
 struct SourceKeys {
   std::map<std::string, std::string> values{};
   bool operator==(const SourceKeys&) const { return true; }
 };
 
-// What a sync brings from where to where. All empty: the set's own source, to the root of the set.
+// What a sync copies, from where to where. All empty: the set's own source, to the root of the set.
 struct SyncTask {
   std::string source{};       // a URI without credentials; empty: the set's own
   std::string destination{};  // relative to the root of the set
-  std::string start{};        // first and last name, as the engine orders them
+  std::string start{};        // first and last key, in the engine's order
   std::string end{};
   std::vector<std::string> include{};
   std::vector<std::string> exclude{};
   std::int32_t threads = 0;
-  std::int64_t megabits = 0;  // per second, of this process; 0: no limit
+  std::int64_t megabits = 0;  // rate limit of this runtime, per second; 0: none
   bool update = false;
   bool force_update = false;
   bool perms = false;
@@ -96,23 +96,25 @@ struct SyncTask {
   bool dry = false;
   bool delete_source = false;
   bool delete_destination = false;
-  bool no_https = false;  // the source is spoken to in the clear
-  // Several runtimes may share a sync, for an engine whose runtimes see one volume: this is `part`
-  // of `parts`. The first part's runtime divides the work and is asked at `lists_at` (host:port)
-  // under the id of the job.
+  bool no_https = false;  // the source has no TLS
+  // With an engine whose runtimes share a volume, several runtimes may share a sync: this is `part`
+  // of `parts`. The runtime of the first part divides the work; the others fetch their part from it
+  // at `lists_at` (host:port) by the id of the job.
   std::int32_t part = 0;
   std::int32_t parts = 1;
   std::string lists_at{};
-  std::string job{};  // the id it was asked for under
-  // The id under which the parts were first asked for, when this one is tried again under another.
+  std::string job{};  // id of the job
+  // A part that is tried again under another id: the id of the first attempt.
   std::string division{};
-  bool counts = false;  // all parts have been done: nothing is left but to remember it
-  SourceKeys keys{};    // none: the set's own
+  // Commit marker of a shared sync: all parts are done. Record this id as the last complete sync
+  // and copy nothing.
+  bool counts = false;
+  SourceKeys keys{};  // none: the set's own
   bool operator==(const SyncTask&) const = default;
 };
 
-// Its rules of inclusion, to be followed by those of exclusion. A directory that is left out hides
-// all that is in it: who wants nothing but what is included wants it from every directory. Pure.
+// The include rules of a sync, which come before its exclude rules. An excluded directory hides its
+// contents, so "include x, exclude everything else" must include every directory. Pure.
 inline std::vector<std::string> inclusions_of(const SyncTask& task) {
   std::vector<std::string> rules = task.include;
   const bool nothing_else = std::ranges::find(task.exclude, "*") != task.exclude.end();
@@ -120,45 +122,46 @@ inline std::vector<std::string> inclusions_of(const SyncTask& task) {
   return rules;
 }
 
-// One job, and what it is about.
+// One job.
 struct JobRequest {
   api::JobKind kind = api::JobKind::kSync;
-  SyncTask sync{};    // of a sync
-  Selection which{};  // of the others
+  SyncTask sync{};    // sync only
+  Selection which{};  // all other kinds
   bool operator==(const JobRequest&) const = default;
 };
 
 struct Status {
   struct Index {
-    std::int64_t generation = 0;  // 0: this engine does not count; the operator does
+    std::int64_t generation = 0;  // 0: the engine has none, the operator counts
     std::string digest{};
     std::int64_t files = 0;
     std::int64_t bytes = 0;
-    std::int64_t synced = 0;  // the generation that the latest sync made, when it counts
+    std::int64_t synced = 0;  // generation of the latest sync; 0: the engine has none
     LeftOut left_out{};       // by the latest sync of each source
   };
   std::optional<Index> index{};  // absent before the first sync
 
-  std::optional<std::int64_t> cached_files{};  // of the index, whole; absent: not known
+  std::optional<std::int64_t> cached_files{};  // wholly cached, of the index; absent: not known
   std::int64_t cached_bytes = 0;               // of the index
-  std::int64_t limit = 0;                      // what the cache may take
+  std::int64_t limit = 0;                      // of the cache, in bytes
   std::int64_t disk_size = 0;
   std::int64_t disk_used = 0;
   std::int64_t disk_avail = 0;
 
-  std::int64_t from_cache = 0;  // bytes that readers got, since the start
+  std::int64_t from_cache = 0;  // bytes that readers have read since the start
   std::int64_t from_memory = 0;
   std::int64_t from_source = 0;
   std::int64_t downloaded = 0;
 
   std::int64_t mounts = 0;  // being served
-  // Of the part that was warmed up last: 0 before.
+  // The part that was warmed up last; 0: none.
   std::int64_t part_bytes = 0;
   std::int64_t part_cached_bytes = 0;
-  // In which life of the node's cache these figures were seen: another one may have lost what was
-  // there though nobody cleared it. Empty: not known, or this engine's caches outlive it.
+  // Id of the process that holds the cache, while these numbers were measured. Another id means
+  // that the contents may be lost although no job cleared them. Empty: not known, or the cache
+  // survives restarts.
   std::string life{};
-  // Something that users should know though nothing failed; one sentence, or empty.
+  // One sentence for users about something that is not a failure; empty: none.
   std::string remark{};
 };
 
@@ -166,8 +169,8 @@ class NodeEngine {
  public:
   virtual ~NodeEngine() = default;
   virtual std::string name() const = 0;
-  // Syncs and removals are to be run one after the other, in the order in which they were accepted:
-  // each is quick, and what was accepted last holds.
+  // Jobs that change the set run one after the other, in the order in which they were accepted:
+  // each is quick, and the last one wins.
   virtual bool changes_in_order() const { return false; }
 
   // Runs one job to its end.
@@ -177,17 +180,17 @@ class NodeEngine {
   //   removal  files are gone from the set until a later sync brings them again
   virtual Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) = 0;
 
-  // What `partition` of a warm-up that was asked for here under the id `job` reads: paths relative
-  // to the root of the set, one a line. kNotFound: no such job yet, or an engine whose runtimes
-  // each derive their own.
+  // The part of `partition` in the job `job`: paths relative to the root of the set, one per line,
+  // or the part of a sync. kNotFound: the job is not known (yet), or the engine's runtimes derive
+  // their own.
   virtual Result<std::string> list_for(const std::string& job, std::int32_t partition);
 
-  // Returns at once: what takes long is looked at in the background.
+  // Returns at once: what takes long is measured in the background.
   virtual Status status() = 0;
 };
 
 inline Result<std::string> NodeEngine::list_for(const std::string& job, std::int32_t) {
-  return Error{Code::kNotFound, "this engine keeps no list of '" + job + "'"};
+  return Error{Code::kNotFound, "this engine has no list of '" + job + "'"};
 }
 
 }  // namespace paddle::engine

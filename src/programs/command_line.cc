@@ -26,7 +26,7 @@ constexpr const char* kServeExamples = R"(Examples:
 
 constexpr const char* kFormatExamples = R"(Examples:
   paddle-cache format --volume-secret=/etc/paddle-cache/volume
-      makes the JuiceFS volume that the Secret describes, unless it is there already)";
+      creates the JuiceFS volume that the Secret describes, unless it exists)";
 
 constexpr const char* kRegisterExamples = R"(Examples:
   paddle-cache register --csi-socket=/csi/csi.sock \
@@ -35,9 +35,9 @@ constexpr const char* kRegisterExamples = R"(Examples:
 
 constexpr std::int64_t kLongestReadTimeout = 3600;
 
-// Go's flag package takes one dash or two for the same flag, and nothing after '=' as an empty
-// value, where CLI11 would go on to the next argument.
-std::vector<std::string> in_words_of_cli11(const std::vector<std::string>& args) {
+// Go's flag package accepts one dash or two for the same flag, and nothing after '=' as an empty
+// value, where CLI11 would take the next argument.
+std::vector<std::string> for_cli11(const std::vector<std::string>& args) {
   std::vector<std::string> all;
   for (const auto& arg : args) {
     const bool single = arg.size() > 2 && arg[0] == '-' && arg[1] != '-';
@@ -71,13 +71,13 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
                     "file:///directory or s3://bucket/prefix; juicefs: what it knows, or none");
   serve->add_option("--source-secret", flags.source_secret,
                     "directory with access-key, secret-key, session-token, endpoint, region");
-  serve->add_option("--token-file", flags.token_file, "file with the token that callers must know")
+  serve->add_option("--token-file", flags.token_file, "file with the token of the callers")
       ->required();
   serve->add_option("--tls", flags.tls,
-                    "directory with tls.crt, tls.key and ca.crt; default: in the clear");
+                    "directory with tls.crt, tls.key and ca.crt; default: no TLS");
   serve
       ->add_option("--cache", flags.cache,
-                   "directory of the cache (juicefs: of jobs and lists), this process's alone")
+                   "directory of the cache (juicefs: of jobs and lists), used by this process only")
       ->required();
   serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
       ->capture_default_str();
@@ -98,11 +98,11 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
 }
 
 CLI::App* add_format(CLI::App& app, FormatFlags& flags) {
-  CLI::App* verb = app.add_subcommand("format", "makes a JuiceFS volume unless it is there");
+  CLI::App* verb = app.add_subcommand("format", "creates a JuiceFS volume unless it exists");
   verb->footer(kFormatExamples);
   add_juicefs(verb, flags.volume_secret, flags.juicefs);
   verb->add_flag("--update-keys", flags.update_keys,
-                 "a volume that is there gets the keys of the Secret");
+                 "also writes the keys of the Secret into an existing volume");
   verb->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
   return verb;
 }
@@ -119,7 +119,7 @@ Result<> check_serve(const ServeFlags& flags) {
 }
 
 CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
-  CLI::App* verb = app.add_subcommand("register", "makes a CSI driver known to its node's kubelet");
+  CLI::App* verb = app.add_subcommand("register", "registers a CSI driver with its node's kubelet");
   verb->footer(kRegisterExamples);
   verb->add_option("--csi-socket", flags.csi_socket, "the driver's socket")->required();
   verb->add_option("--kubelet-registration-path", flags.kubelet_registration_path,
@@ -127,7 +127,7 @@ CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
       ->required();
   verb->add_option("--registry", flags.registry, "kubelet's directory plugins_registry")
       ->capture_default_str();
-  verb->add_option("--name", flags.name, "the driver's name; default: it is asked");
+  verb->add_option("--name", flags.name, "the driver's name; default: as the driver reports it");
   verb->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
   return verb;
 }
@@ -153,8 +153,8 @@ Result<std::string> run_parser(CLI::App& app, const std::string& program,
                                const std::vector<std::string>& args) {
   app.set_version_flag("--version", program + " " + kVersion);
   try {
-    auto reversed = in_words_of_cli11(args);
-    std::reverse(reversed.begin(), reversed.end());  // CLI11 takes them last first
+    auto reversed = for_cli11(args);
+    std::reverse(reversed.begin(), reversed.end());  // CLI11 expects them in reverse order
     app.parse(std::move(reversed));
     return std::string{};
   } catch (const CLI::CallForHelp&) {
@@ -170,7 +170,7 @@ Result<std::string> run_parser(CLI::App& app, const std::string& program,
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   CacheCommand command;
-  std::int64_t cache_mib = 0;  // CLI11 would take -1 for a very large unsigned number
+  std::int64_t cache_mib = 0;  // CLI11 would read -1 as a large unsigned number
   CLI::App app("What runs on a node: caches and serves samples, registers CSI drivers.",
                "paddle-cache");
   app.footer(kServeExamples);

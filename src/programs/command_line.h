@@ -20,21 +20,21 @@ namespace paddle::programs {
 // `paddle-cache serve` (docs/design/0006, 0010).
 struct ServeFlags {
   std::string engine = "samplefs";  // or "juicefs"
-  std::string set{};                // namespace/name; in logs only
+  std::string set{};                // namespace/name
   std::string source{};             // uri; juicefs: may be empty
   std::string source_secret{};      // directory with the source's credentials; empty: none
   std::string token_file{};
   std::string cache{};             // directory; juicefs: of its state
   std::uint64_t cache_mib = 0;     // 0: what the disk has
   std::int64_t read_timeout = 30;  // samplefs: seconds, of a read that needs the source
-  std::string session{};           // directory where node and runtime meet; empty: serves no mount
+  std::string session{};           // directory where the node attaches mounts; empty: none
   std::string listen{};            // host:port
-  std::string tls{};  // directory with tls.crt, tls.key and ca.crt; empty: in the clear
+  std::string tls{};               // directory with tls.crt, tls.key and ca.crt; empty: no TLS
   std::string log_format = "text";
-  // Of the juicefs engine.
+  // The juicefs engine only.
   std::string data{};                // where the volume is mounted
   std::string volume_secret{};       // directory
-  std::vector<std::string> disks{};  // directories of the cache, only looked at
+  std::vector<std::string> disks{};  // directories of the cache, to measure their file systems
   std::string sub_dir{};             // of the volume
   std::string juicefs = "/usr/local/bin/juicefs";
   bool operator==(const ServeFlags&) const = default;
@@ -54,7 +54,7 @@ struct RegisterFlags {
   std::string csi_socket{};
   std::string kubelet_registration_path{};
   std::string registry = "/registration";
-  std::string name{};  // empty: the driver is asked
+  std::string name{};  // empty: as the driver reports it
   std::string log_format = "text";
   bool operator==(const RegisterFlags&) const = default;
 };
@@ -71,8 +71,8 @@ struct CacheCommand {
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args);
 
-// The text to print and leave with 0 (--help, --version), or empty: the flags are parsed. kInvalid with
-// one sentence for a wrong command line.
+// The text to print and leave with 0 (--help, --version), or empty: the flags are parsed. kInvalid
+// with one sentence for a wrong command line.
 Result<std::string> run_parser(CLI::App& app, const std::string& program,
                                const std::vector<std::string>& args);
 // "--flag=value is not <wants>".

@@ -8,7 +8,7 @@
 namespace paddle::programs {
 namespace {
 
-TEST(CacheCommandLine, TakesWhatTheOperatorWrites) {
+TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
   const auto command =
       parse_cache({"serve", "--engine=samplefs", "--set=ns/set", "--source=s3://b/p",
                    "--source-secret=/s", "--token-file=/t", "--cache=/cache/0", "--cache-mib=5",
@@ -25,7 +25,7 @@ TEST(CacheCommandLine, TakesWhatTheOperatorWrites) {
                                         .listen = "1.2.3.4:5"}));
 }
 
-TEST(CacheCommandLine, AWrongOneIsOneSentenceAndHelpHasExamples) {
+TEST(CacheCommandLine, AnErrorIsOneSentenceAndHelpHasExamples) {
   const std::vector<std::string> good{"serve", "--source=file:///a", "--token-file=/t",
                                       "--cache=/c", "--listen=:1"};
   ASSERT_TRUE(parse_cache(good));
@@ -47,7 +47,7 @@ TEST(CacheCommandLine, AWrongOneIsOneSentenceAndHelpHasExamples) {
   EXPECT_EQ(parse_cache({"--version"})->text, std::string("paddle-cache ") + kVersion + "\n");
 }
 
-TEST(CacheCommandLine, TakesWhatTheOperatorWritesForJuicefs) {
+TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForJuicefs) {
   const auto command =
       parse_cache({"serve", "--engine=juicefs", "--set=ns/set", "--data=/mnt/set",
                    "--volume-secret=/v", "--source-secret=/s", "--token-file=/t/token", "--tls=/t",
@@ -68,7 +68,7 @@ TEST(CacheCommandLine, TakesWhatTheOperatorWritesForJuicefs) {
                   .is(Code::kInvalid));
 }
 
-TEST(CacheCommandLine, TakesWhatThePreparationWrites) {
+TEST(CacheCommandLine, AcceptsTheArgumentsOfThePreparationPod) {
   const auto command = parse_cache({"format", "--volume-secret=/v"});
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_EQ(command->verb, CacheVerb::kFormat);
@@ -78,7 +78,7 @@ TEST(CacheCommandLine, TakesWhatThePreparationWrites) {
   EXPECT_NE(parse_cache({"format", "--help"})->text.find("Examples:"), std::string::npos);
 }
 
-TEST(CacheCommandLine, TakesWhatTheNodeDaemonSetWrites) {
+TEST(CacheCommandLine, AcceptsTheArgumentsOfTheNodeDaemonSet) {
   const auto command =
       parse_cache({"register", "--csi-socket=/csi/csi.sock", "--kubelet-registration-path=/k/s"});
   ASSERT_TRUE(command) << command.error().message;
@@ -93,7 +93,7 @@ TEST(CacheCommandLine, TakesWhatTheNodeDaemonSetWrites) {
   EXPECT_NE(parse_cache({"register", "--help"})->text.find("Examples:"), std::string::npos);
 }
 
-TEST(BareCommandLine, KnowsHelpAndVersionOnly) {
+TEST(BareCommandLine, HasHelpAndVersionOnly) {
   EXPECT_EQ(*parse_bare("paddlectl", "x", {"--version"}),
             std::string("paddlectl ") + kVersion + "\n");
   EXPECT_EQ(*parse_bare("paddlectl", "x", {}), "");

@@ -31,7 +31,7 @@ Result<std::vector<std::string>> controllers_of(const std::string& text) {
   return names;
 }
 
-constexpr int kPortsPerJob = 20;  // as controllers/paddle_job gives them
+constexpr int kPortsPerJob = 20;  // of controllers/paddle_job
 
 Result<std::pair<int, int>> port_range_of(const std::string& text) {
   const auto error =
@@ -67,19 +67,19 @@ Result<std::chrono::seconds> identity_lifetime_of(const std::string& text) {
   return life;
 }
 
-// zap's levels: names, or a number of which higher means chattier.
+// zap's levels: names, or a number, where a higher one means more logs.
 Result<std::string> level_of(const std::string& text) {
   for (const char* name : {"debug", "info", "warn", "error"}) {
     if (text == name) return text;
   }
   if (text == "panic" || text == "fatal" || text == "dpanic") return std::string("error");
-  int chatty = 0;
+  int verbosity = 0;
   const char* last = text.data() + text.size();
-  const auto [end, failed] = std::from_chars(text.data(), last, chatty);
-  if (failed != std::errc{} || end != last || chatty < 0) {
+  const auto [end, failed] = std::from_chars(text.data(), last, verbosity);
+  if (failed != std::errc{} || end != last || verbosity < 0) {
     return bad_flag("zap-log-level", text, "debug, info, warn, error or a positive number");
   }
-  return std::string(chatty > 0 ? "debug" : "info");
+  return std::string(verbosity > 0 ? "debug" : "info");
 }
 
 }  // namespace
@@ -114,8 +114,8 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
                  "anywhere but the system's own");
   app.add_option(
          "--runtime-identity-lifetime", lifetime,
-         "how long token and certificate of cache runtimes are good, such as 90d, 12h, 10m; "
-         "they are renewed in the middle of it")
+         "how long token and certificate of cache runtimes are valid, such as 90d, 12h, 10m; "
+         "they are renewed in the middle of that time")
       ->capture_default_str();
   app.add_option("--port-range", range, "host ports, START,END")->capture_default_str();
   app.add_option("--kubeconfig", flags.kubeconfig,

@@ -17,12 +17,12 @@ OperatorFlags flags(const std::vector<std::string>& args) {
   return command ? command->flags : OperatorFlags{};
 }
 
-TEST(OperatorCommandLine, NothingMeansTheContractsDefaults) {
+TEST(OperatorCommandLine, WithoutFlagsHasTheDefaultsOfThePublicOperator) {
   EXPECT_EQ(flags({}), OperatorFlags{});
   EXPECT_EQ(flags({}).options.init_image, "");
 }
 
-TEST(OperatorCommandLine, TakesOneDashOrTwoAndEqualsOrSpace) {
+TEST(OperatorCommandLine, AcceptsOneDashOrTwoAndEqualsOrSpace) {
   const OperatorFlags expected{
       .options = {.ns = "a"}, .health_probe_bind_address = ":9", .leader_elect = true};
   EXPECT_EQ(flags({"--leader-elect", "--namespace=a", "--health-probe-bind-address", ":9"}),
@@ -33,7 +33,7 @@ TEST(OperatorCommandLine, TakesOneDashOrTwoAndEqualsOrSpace) {
   EXPECT_FALSE(flags({"--leader-elect=false"}).leader_elect);
 }
 
-TEST(OperatorCommandLine, TakesEveryFlagOfTheGoOperator) {
+TEST(OperatorCommandLine, AcceptsEveryFlagOfTheGoOperator) {
   const auto all =
       flags({"--controllers=samplejob,paddlejob", "--metrics-bind-address=0",
              "--scheduling=volcano", "--initImage=busybox:1", "--etcd-server=http://a,http://b",
@@ -64,7 +64,7 @@ TEST(OperatorCommandLine, APortRangeIsTwoPortsWithRoomForAJob) {
   }
 }
 
-TEST(OperatorCommandLine, TheLifeOfRuntimesIdentitiesIsATimeThatTheirFilesCanFollow) {
+TEST(OperatorCommandLine, TheLifetimeOfRuntimeSecretsHasLimits) {
   EXPECT_EQ(flags({}).options.runtime_secret_lifetime, std::chrono::days{90});
   for (const auto& [text, life] :
        std::map<std::string, std::chrono::seconds>{{"10m", std::chrono::minutes{10}},
@@ -81,7 +81,7 @@ TEST(OperatorCommandLine, TheLifeOfRuntimesIdentitiesIsATimeThatTheirFilesCanFol
   }
 }
 
-TEST(OperatorCommandLine, AWrongOneIsOneSentence) {
+TEST(OperatorCommandLine, AnErrorIsOneSentence) {
   for (const std::vector<std::string>& args : {std::vector<std::string>{"--nonsense"},
                                                {"-nonsense"},
                                                {"word"},

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `paddle-cache serve`: a Cache Runtime Server on one node. SIGTERM ends it within a second or two:
-// jobs are left in the journal for the next process, and mounts as they are. Requests of a mount at
-// work then stay unanswered, and the kernel sends them to the successor again. With JuiceFS, whose
-// volumes others mount, a sync that runs is ended, and what has arrived stays.
+// `paddle-cache serve`: a Cache Runtime Server on one node. SIGTERM ends it within a few seconds
+// (engine/time_limits.h): jobs stay in the journal for the next process, and mounts stay mounted.
+// Requests of mounts in progress stay unanswered, and the kernel repeats them to the next process.
+// With JuiceFS, a running sync is terminated, and what it has copied stays.
 //
-// `paddle-cache format`: makes the JuiceFS volume of a Secret unless it is there.
+// `paddle-cache format`: creates the JuiceFS volume of a Secret unless it exists.
 //
-// `paddle-cache register`: makes a CSI driver known to its node's kubelet. SIGTERM takes that back.
+// `paddle-cache register`: registers a CSI driver with its node's kubelet. SIGTERM unregisters it.
 
 #include <csignal>
 #include <cstdlib>
@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::size_t kLongestFile = std::size_t{64} << 10;
 
-// Read for each use, so that it may be rotated; empty when it can not be read.
+// Read for each use, so that it may be rotated; empty when it cannot be read.
 std::string read_small(const std::string& path) {
   auto read = os::read_file(path, kLongestFile);
   std::string text = read ? *std::move(read) : std::string();
@@ -43,7 +43,7 @@ std::string read_small(const std::string& path) {
   return text;
 }
 
-// The one that callers shall know, and beside it the one from before, while there is one.
+// The current token and, if there is one, the previous token.
 std::vector<std::string> read_tokens(const programs::ServeFlags& flags) {
   const std::string directory = flags.token_file.substr(0, flags.token_file.rfind('/') + 1);
   return {read_small(flags.token_file), read_small(directory + runtime::kTokenBefore)};
@@ -55,7 +55,7 @@ net::ServerTls tls_of(const programs::ServeFlags& flags) {
           .key_file = flags.tls + "/" + runtime::kKey};
 }
 
-// Asks another runtime of the same set, as the operator does.
+// Calls another runtime of the same set, like the operator does.
 Result<std::string> fetch_list(const programs::ServeFlags& flags, const std::string& address,
                                const std::string& job, std::int32_t partition,
                                std::stop_token stop) {
@@ -70,7 +70,7 @@ Result<std::string> fetch_list(const programs::ServeFlags& flags, const std::str
   return runtime::Client(address, std::move(access)).list(job, partition, std::move(stop));
 }
 
-// Until told to stop; then everything but the engine is gone.
+// Returns after a signal, when everything but the engine has ended.
 Result<> serve_with(engine::NodeEngine& engine, const programs::ServeFlags& flags, Metrics& metrics,
                     const std::function<Result<fuse::Negotiated>(fuse::Attachment)>& attacher,
                     std::chrono::milliseconds end_limit, const sigset_t& ends) {
@@ -87,10 +87,10 @@ Result<> serve_with(engine::NodeEngine& engine, const programs::ServeFlags& flag
 
   int signal = 0;
   while (sigwait(&ends, &signal) != 0) continue;
-  log::info("told to stop", {{"signal", signal}});
+  log::info("stopping", {{"signal", signal}});
   std::thread([end_limit] {
     system_clock().sleep(end_limit, {});
-    std::_Exit(0);  // whatever still holds us up is done again by the next process
+    std::_Exit(0);  // the next process repeats what is still running
   }).detach();
   server.reset();
   attach.reset();
@@ -102,7 +102,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
   CHECK_DONE(net::parse_address(flags.listen));  // before anything is opened
   if (read_small(flags.token_file).empty()) {
     return Error{Code::kInvalid, "there is no token in '" + flags.token_file +
-                                     "'; write one there that callers know too"};
+                                     "'; write the token of the callers there"};
   }
   Metrics metrics;
   if (flags.engine == "juicefs") {
@@ -133,16 +133,17 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
     return engine->attach(std::move(attachment));
   };
   CHECK_DONE(serve_with(*engine, flags, metrics, attach, engine::kShutdownTimeout, ends));
-  std::_Exit(0);  // not through the engine: it would fail the reads that wait for the source
+  // Without the engine's destructor, which would fail reads that wait for the source.
+  std::_Exit(0);
 }
 
-// Ends with a signal.
+// A token that a signal stops.
 std::stop_token stop_of(const sigset_t& ends) {
   std::stop_source source;
   std::thread([source, ends]() mutable {
     int signal = 0;
     while (sigwait(&ends, &signal) != 0) continue;
-    log::info("told to stop", {{"signal", signal}});
+    log::info("stopping", {{"signal", signal}});
     source.request_stop();
   }).detach();
   return source.get_token();

@@ -25,21 +25,21 @@ std::string variable(const char* name, const std::string& otherwise) {
   return value && *value ? value : otherwise;
 }
 
-// Which controllers to run may come from the environment, so that the arguments of a Deployment can
-// be replaced whole without losing it. A flag wins.
+// The controllers may be given in the environment, so that replacing all arguments of a Deployment
+// does not lose them. A flag has precedence.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> all(argv + 1, argv + argc);
   const std::string controllers = variable("PADDLE_CONTROLLERS", "");
-  const auto says_which = [](const std::string& arg) {
+  const auto is_controllers_flag = [](const std::string& arg) {
     return arg.starts_with("--controllers") || arg.starts_with("-controllers");
   };
-  if (!controllers.empty() && std::ranges::none_of(all, says_which)) {
+  if (!controllers.empty() && std::ranges::none_of(all, is_controllers_flag)) {
     all.push_back("--controllers=" + controllers);
   }
   return all;
 }
 
-// Where leases are kept: the operator's own namespace.
+// The operator's own namespace, where leases are kept.
 std::string own_namespace(const kube::Environment& environment) {
   std::string ns;
   std::ifstream(environment.service_account + "/namespace") >> ns;
@@ -106,8 +106,7 @@ int main(int argc, char** argv) {
   const auto done = run(command->flags, signals.token());
   if (done) return 0;
   std::cerr << "paddle-operator: " << done.error().message << "\n";
-  // Passes that did not end still run: leaving in the usual way would pull the ground from under
-  // them.
+  // Some reconciles did not end: running destructors would free what they still use.
   if (done.is(Code::kDeadline)) std::_Exit(1);
   return 1;
 }

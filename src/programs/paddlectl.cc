@@ -22,7 +22,7 @@ cli::Terminal::Write writer_to(int fd) {
     while (!text.empty()) {
       const ssize_t count = ::write(fd, text.data(), text.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) ::_exit(1);  // nobody reads any more
+      if (count < 0) ::_exit(1);  // the reader is gone
       text.remove_prefix(static_cast<size_t>(count));
     }
   };
@@ -44,7 +44,7 @@ int run(const cli::Command& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // What the node starts this program again as; before anything else that could get in its way.
+  // The node starts this program for these; before anything else runs.
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == local::kContainerInitCommand) return local::container_init();
   if (first == local::kPodPauseCommand) return local::pod_pause();

@@ -54,11 +54,11 @@ Client::Client(std::string address, std::string token, std::chrono::milliseconds
 Result<net::HttpReply> Client::send(net::HttpRequest request, const net::BodySink* sink,
                                     std::stop_token stop) {
   const std::string doing = "runtime at " + address_;
-  // Without an authority nobody could be known, and a token is for nobody else to hear.
+  // Without an authority no server can be verified, and the token must not reach another one.
   if (access_.tls && access_.authority.empty()) {
     return Error{Code::kUnavailable,
-                 "the authority of its certificate is not known (yet), and nothing is said to it "
-                 "in the clear"}
+                 "the authority of its certificate is not known (yet), and it is not called "
+                 "without TLS"}
         .in(doing);
   }
   request.url = (access_.authority.empty() ? "http://" : "https://") + address_ + request.url;
@@ -92,14 +92,14 @@ Result<Json> Client::request_json(const std::string& method, const std::string& 
 
 Result<JobReport> Client::put_job(const std::string& id, const JobRequest& request,
                                   std::stop_token stop) {
-  if (!is_job_id(id)) return Error{Code::kInvalid, "that is no id of a job"};
+  if (!is_job_id(id)) return Error{Code::kInvalid, "not a valid id of a job"};
   TRY(const Json json,
       request_json("PUT", "/v1/jobs/" + id, api::dump_json(encode(request)), std::move(stop)));
   return decode_job_report(json);
 }
 
 Result<JobReport> Client::job(const std::string& id, std::stop_token stop) {
-  if (!is_job_id(id)) return Error{Code::kInvalid, "that is no id of a job"};
+  if (!is_job_id(id)) return Error{Code::kInvalid, "not a valid id of a job"};
   TRY(const Json json, request_json("GET", "/v1/jobs/" + id, {}, std::move(stop)));
   return decode_job_report(json);
 }
@@ -108,7 +108,7 @@ Result<std::vector<JobReport>> Client::jobs(std::stop_token stop) {
   TRY(const Json json, request_json("GET", "/v1/jobs", {}, std::move(stop)));
   std::vector<JobReport> reports;
   if (!json.is_object() || !json.contains("jobs") || !json["jobs"].is_array()) {
-    return Error{Code::kInvalid, "the runtime's list of jobs is none"};
+    return Error{Code::kInvalid, "the runtime's list of jobs is invalid"};
   }
   for (const Json& each : json["jobs"]) {
     TRY(JobReport report, decode_job_report(each));
@@ -118,7 +118,7 @@ Result<std::vector<JobReport>> Client::jobs(std::stop_token stop) {
 }
 
 Result<> Client::cancel(const std::string& id, std::stop_token stop) {
-  if (!is_job_id(id)) return Error{Code::kInvalid, "that is no id of a job"};
+  if (!is_job_id(id)) return Error{Code::kInvalid, "not a valid id of a job"};
   TRY(const Json json, request_json("DELETE", "/v1/jobs/" + id, {}, std::move(stop)));
   (void)json;
   return Done{};
@@ -131,7 +131,7 @@ Result<StatusReport> Client::status(std::stop_token stop) {
 
 Result<std::string> Client::list(const std::string& job, std::int32_t partition,
                                  std::stop_token stop) {
-  if (!is_job_id(job)) return Error{Code::kInvalid, "that is no id of a job"};
+  if (!is_job_id(job)) return Error{Code::kInvalid, "not a valid id of a job"};
   std::string text;
   const net::BodySink sink = [&](std::string_view piece) -> Result<> {
     if (text.size() + piece.size() > kLongestList) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks a Cache Runtime Server. Each call has a deadline and ends early when `stop` is asked for.
+// Calls a Cache Runtime Server. Each call has a timeout and ends early when `stop` is requested.
 //
 //   kUnavailable   no server answers, or it is not able to serve now
 //   kUnauthorized  the server refuses the token
@@ -10,8 +10,8 @@
 //   kInvalid       the server refuses the request
 //   kUntrusted     the authority did not sign the server's certificate
 //
-// Over TLS when an authority is given: the runtime is called by its address and known by its name.
-// The tokens appear in no error. Thread-safe.
+// It uses TLS when an authority is given: the runtime is called by its address and identified by
+// its name. No error has a token. Thread-safe.
 
 #pragma once
 
@@ -30,25 +30,26 @@ namespace paddle::runtime {
 // From the Secret <set>-runtime (runtime_secret.h).
 struct RuntimeCredentials {
   std::string token{};
-  std::string token_before{};  // tried when the first is refused; empty: none
+  std::string token_before{};  // tried when `token` is refused; empty: none
   std::string authority{};     // PEM
-  std::string name{};          // that the certificate must have: server_name()
-  bool tls = false;            // never without it; an authority is such a wish too
+  std::string name{};          // of the certificate: server_name()
+  bool tls = false;            // required; implied by an authority
   bool operator==(const RuntimeCredentials&) const = default;
 };
 
-// Whether the error says that the access is too old, or too new: the Secret should be read again.
+// Whether the credentials are outdated, or newer than the runtime's: the Secret should be read
+// again.
 bool refuses_access(const Error& error);
 
-// host:port of the runtime at this address; an IPv6 one gets its brackets.
+// host:port of the runtime at this address, with brackets around an IPv6 address.
 std::string address_of(const std::string& host);
 
 class Client {
  public:
-  // `address` is host:port; an IPv6 host is in brackets.
+  // `address` is host:port, with brackets around an IPv6 host.
   Client(std::string address, RuntimeCredentials access,
          std::chrono::milliseconds limit = engine::kRuntimeCallTimeout);
-  // In the clear.
+  // Without TLS.
   Client(std::string address, std::string token,
          std::chrono::milliseconds limit = engine::kRuntimeCallTimeout);
 
@@ -58,14 +59,14 @@ class Client {
   Result<std::vector<JobReport>> jobs(std::stop_token stop = {});
   Result<> cancel(const std::string& id, std::stop_token stop = {});
   Result<StatusReport> status(std::stop_token stop = {});
-  // What a part of a warm-up reads: paths of the set, one a line. kNotFound: not known (yet).
+  // NodeEngine::list_for() of the runtime.
   Result<std::string> list(const std::string& job, std::int32_t partition,
                            std::stop_token stop = {});
 
  private:
   Result<api::Json> request_json(const std::string& method, const std::string& path,
                                  std::string body, std::stop_token stop);
-  // The answer to the first token that is not refused; an error for every status but 2xx.
+  // The reply to the first token that is not refused. An error for every status but 2xx.
   Result<net::HttpReply> send(net::HttpRequest request, const net::BodySink* sink,
                               std::stop_token stop);
 

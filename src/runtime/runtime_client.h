@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One runtime as a controller sees it: a Client for real, anything in tests. Each call has a
-// deadline; errors as in client.h.
+// One runtime as controllers call it: over HTTP in production, a fake in tests. Each call has a
+// timeout; errors are those of client.h.
 
 #pragma once
 
@@ -28,7 +28,7 @@ class RuntimeClient {
   virtual Result<> cancel(const std::string& id, std::stop_token stop) = 0;
 };
 
-// `address` is that of the pod. Thread-safe.
+// `address`: of the pod, without a port. Thread-safe.
 using RuntimeClientFactory = std::function<std::unique_ptr<RuntimeClient>(
     const std::string& address, const RuntimeCredentials& access)>;
 RuntimeClientFactory http_runtime_clients(std::chrono::milliseconds limit);

@@ -12,7 +12,8 @@
 namespace paddle::runtime {
 namespace {
 
-// Clocks that are behind ours; of a short life less, so that its middle is still to come.
+// Tolerates clocks that are behind ours; less for a short lifetime, so that its middle is in the
+// future.
 std::chrono::seconds skew_for(std::chrono::seconds life) {
   return std::min<std::chrono::seconds>(std::chrono::hours{1}, life / 4);
 }
@@ -37,7 +38,7 @@ Result<SecretData> make_runtime_secret(const std::string& ns, const std::string&
   TRY(const auto authority,
       tls::make_self_signed(
           {.common_name = "paddle-cache runtimes", .valid = valid, .authority = true}));
-  // 64 characters are the most that a common name may have; the name is what counts.
+  // A common name has at most 64 characters; clients check the DNS name.
   TRY(auto server,
       tls::make_signed(
           {.common_name = "paddle-cache runtime", .names = "DNS:" + name, .valid = valid},

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// By what the runtimes of a set and those who ask them know each other: the data of the Secret
-// `<set>-runtime`. A token for who asks; a certificate for who answers, of an authority that is
-// made with it and whose key nobody keeps.
+// The Secret `<set>-runtime`, by which the runtimes of a set and their callers authenticate each
+// other: a token of the callers, and a serving certificate of the runtimes. Its authority is made
+// with it, and the authority's key is discarded.
 //
-// Renewed, it holds the token and the authority before as well: a Secret reaches the runtimes'
-// files only after a minute or so, and nobody may be locked out meanwhile. Thread-safe.
+// A renewed Secret also has the previous token and authority: it reaches the runtimes' files only
+// after a minute or so, and calls must succeed meanwhile. Thread-safe.
 
 #pragma once
 
@@ -24,41 +24,39 @@ namespace paddle::runtime {
 
 using SecretData = std::map<std::string, std::string>;  // not encoded
 
-// What a Secret holds; a value that is no base64 is left out.
+// The decoded data of a Secret; values that are not base64 are left out.
 SecretData secret_values(const api::Json& secret);
 
-// Its keys, beside engine::kTokenKey.
+// Keys of the Secret, beside engine::kTokenKey.
 inline constexpr const char* kTokenBefore = engine::kTokenBeforeKey;
 inline constexpr const char* kAuthority = engine::kAuthorityKey;
 inline constexpr const char* kCertificate = "tls.crt";
 inline constexpr const char* kKey = "tls.key";
 
-// How long an identity is good; it is renewed in about the middle of that. A Secret reaches the
-// files of pods after a minute or two, and only the one before is good beside it: on a cluster a
-// life of less than ten minutes locks callers out.
+// How long token and certificate are valid; they are renewed in the middle of that time. A lifetime
+// of less than kShortestSecretLifetime would lock callers out of a cluster (engine/time_limits.h).
 struct RuntimeSecretOptions {
   std::chrono::seconds lifetime = engine::kRuntimeSecretLifetime;
   bool operator==(const RuntimeSecretOptions&) const = default;
 };
 
-// In the certificate of each runtime of the set: "<set>-runtime.<ns>".
+// The DNS name in the certificate of each runtime of the set: "<set>-runtime.<ns>".
 std::string server_name(const std::string& ns, const std::string& set);
 
-// `before`: what the Secret holds; empty for the first one.
+// `before`: the current data of the Secret; empty for the first one.
 Result<SecretData> make_runtime_secret(const std::string& ns, const std::string& set,
                                        const SecretData& before, WallTime now,
                                        const RuntimeSecretOptions& options = {});
 
-// How to speak to the runtimes of a set whose Secret this is; `tls`: theirs is an engine that
-// serves it (engine/manifests.h).
+// The credentials for calls to the runtimes of a set with this Secret. `tls`: its engine serves TLS
+// (engine/manifests.h).
 RuntimeCredentials credentials_from(const SecretData& data, const std::string& ns,
                                     const std::string& set, bool tls);
-// Whether a runtime could be spoken to with it: there is a token and, with TLS, an authority that
-// can be read.
+// Whether a runtime can be called with them: there is a token and, with TLS, a valid authority.
 bool is_complete(const RuntimeCredentials& access);
 
-// When it is time: in the middle of its life. Long ago when something is missing or can not be
-// read.
+// When the Secret is due for renewal: in the middle of its lifetime, or in the past when something
+// is missing or damaged.
 WallTime renewal_of(const SecretData& data);
 bool needs_renewal(const SecretData& data, WallTime now);
 

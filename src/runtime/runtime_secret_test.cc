@@ -10,14 +10,14 @@ namespace {
 
 const WallTime kNow{std::chrono::seconds{1'800'000'000}};
 
-TEST(RuntimeIdentity, IsRenewedInTheSecondHalfOfItsLife) {
+TEST(RuntimeSecret, IsRenewedInTheSecondHalfOfItsLifetime) {
   const auto data = *make_runtime_secret("train", "imagenet", {}, kNow);
   EXPECT_FALSE(needs_renewal(data, kNow));
   EXPECT_FALSE(needs_renewal(data, kNow + std::chrono::days{44}));
   EXPECT_TRUE(needs_renewal(data, kNow + std::chrono::days{46}));
 }
 
-TEST(RuntimeIdentity, OfAShortLifeIsGoodForAWhileBeforeItIsRenewed) {
+TEST(RuntimeSecret, WithAShortLifetimeIsNotRenewedAtOnce) {
   const std::chrono::minutes life{10};
   const auto data = *make_runtime_secret("train", "imagenet", {}, kNow, {.lifetime = life});
   EXPECT_FALSE(needs_renewal(data, kNow));
@@ -26,7 +26,7 @@ TEST(RuntimeIdentity, OfAShortLifeIsGoodForAWhileBeforeItIsRenewed) {
   EXPECT_EQ(tls::validity_of(data.at(kCertificate))->until, kNow + life);
 }
 
-TEST(RuntimeIdentity, IsRenewedWhenAnyPartIsMissingOrNonsense) {
+TEST(RuntimeSecret, IsRenewedWhenAKeyIsMissingOrInvalid) {
   const auto good = *make_runtime_secret("train", "imagenet", {}, kNow);
   EXPECT_TRUE(needs_renewal({}, kNow));
   EXPECT_TRUE(
@@ -43,7 +43,7 @@ TEST(RuntimeIdentity, IsRenewedWhenAnyPartIsMissingOrNonsense) {
   }
 }
 
-TEST(RuntimeIdentity, KeepsTheOneBeforeAndNoneOlder) {
+TEST(RuntimeSecret, KeepsThePreviousTokenAndAuthorityAndNoneOlder) {
   const auto first = *make_runtime_secret("train", "imagenet", {}, kNow);
   const auto second = *make_runtime_secret("train", "imagenet", first, kNow);
   const auto third = *make_runtime_secret("train", "imagenet", second, kNow);
@@ -55,7 +55,7 @@ TEST(RuntimeIdentity, KeepsTheOneBeforeAndNoneOlder) {
   EXPECT_EQ(third.at(kAuthority).find(first.at(kAuthority)), std::string::npos);
 }
 
-TEST(RuntimeIdentity, WithoutItsAuthorityNobodyIsSpokenToInTheClear) {
+TEST(RuntimeSecret, WithoutItsAuthorityNoRuntimeIsCalledWithoutTls) {
   const auto whole = *make_runtime_secret("train", "imagenet", {}, kNow);
   EXPECT_TRUE(credentials_from(whole, "train", "imagenet", true).tls);
   EXPECT_FALSE(credentials_from(whole, "train", "imagenet", false).tls);
@@ -64,10 +64,10 @@ TEST(RuntimeIdentity, WithoutItsAuthorityNobodyIsSpokenToInTheClear) {
   const RuntimeCredentials access = credentials_from(damaged, "train", "imagenet", true);
   const auto asked = Client("127.0.0.1:1", access).status();
   ASSERT_TRUE(asked.is(Code::kUnavailable));
-  EXPECT_NE(asked.error().message.find("in the clear"), std::string::npos) << asked.error().message;
+  EXPECT_NE(asked.error().message.find("without TLS"), std::string::npos) << asked.error().message;
 }
 
-TEST(RuntimeIdentity, AnAccessIsCompleteWhenARuntimeCouldBeSpokenToWithIt) {
+TEST(RuntimeSecret, CredentialsAreCompleteWhenARuntimeCanBeCalled) {
   const auto whole = *make_runtime_secret("train", "imagenet", {}, kNow);
   EXPECT_TRUE(is_complete(credentials_from(whole, "train", "imagenet", true)));
   EXPECT_TRUE(
@@ -82,7 +82,7 @@ TEST(RuntimeIdentity, AnAccessIsCompleteWhenARuntimeCouldBeSpokenToWithIt) {
   EXPECT_FALSE(is_complete(credentials_from(data, "train", "imagenet", true)));
 }
 
-TEST(RuntimeIdentity, NamesMayBeAsLongAsTheyCan) {
+TEST(RuntimeSecret, TheLongestNamesAreAccepted) {
   EXPECT_TRUE(make_runtime_secret(std::string(63, 'n'), std::string(44, 's'), {}, kNow));
 }
 

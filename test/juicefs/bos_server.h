@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Baidu's object storage as far as a reader of one bucket needs it, over TLS: a listing, and
-// objects. It remembers how it was asked; it checks no signature.
+// The part of Baidu's object storage that a reader of one bucket needs, over TLS: a listing, and
+// objects. It records its requests and checks no signature.
 
 #pragma once
 

@@ -21,7 +21,7 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-// How many bytes went from one to the other; 0 at the end.
+// Relays once; returns the number of bytes, 0 at the end.
 ssize_t pass_on(const UniqueFd& from, const UniqueFd& to) {
   std::array<char, 64 * 1024> room{};
   const ssize_t got = ::recv(from.get(), room.data(), room.size(), 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every option of the contract, once: the real `juicefs` takes what is made of it, and does what it
-// says.
+// Every public option, once: the real `juicefs` accepts our arguments and does what they mean.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -19,7 +18,7 @@ struct Case {
   Names brings;
 };
 
-class OptionsTest : public VolumeTest {
+class JuicefsOptionsTest : public VolumeTest {
  protected:
   void put(const std::string& name, const std::string& text) {
     ASSERT_TRUE(s3_.put("/bucket/train/" + name, text)) << name;
@@ -32,7 +31,7 @@ class OptionsTest : public VolumeTest {
   }
 };
 
-TEST_F(OptionsTest, OfASyncAreTakenByTheRealProgram) {
+TEST_F(JuicefsOptionsTest, EveryOptionOfASyncWorksWithTheRealProgram) {
   const Names everything{"a.jpg", "b/c.jpg", "b/d.txt", "b/e/f.jpg", "k=v/g.jpg"};
   for (const auto& name : everything) put(name, name);
   ASSERT_EQ(format(path("volume")).exit_code, 0);
@@ -84,7 +83,7 @@ TEST_F(OptionsTest, OfASyncAreTakenByTheRealProgram) {
   expect_no_secret_in_argv();
 }
 
-TEST_F(OptionsTest, OfTheOtherKindsAreTakenByTheRealClient) {
+TEST_F(JuicefsOptionsTest, EveryOptionOfTheOtherKindsWorksWithTheRealClient) {
   for (const char* name : {"a.jpg", "b/c.jpg", "b/d.txt", "b/e/f.jpg"}) put(name, name);
   ASSERT_EQ(format(path("volume")).exit_code, 0);
   Runtime& node = add_runtime();

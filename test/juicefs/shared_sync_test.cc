@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sync that three runtimes share, over the real thing; what it fetches is counted at the source.
+// A sync that three runtimes share, with real components; a proxy counts what they fetch.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -58,7 +58,7 @@ class SharedSyncTest : public VolumeTest {
   Runtime& node(int number) { return *runtimes_[static_cast<std::size_t>(number)]; }
 };
 
-TEST_F(SharedSyncTest, EachCopiesItsShareAndTogetherTheyHaveEverything) {
+TEST_F(SharedSyncTest, EachRuntimeCopiesItsShareAndTogetherTheyCopyEverything) {
   const std::int64_t begun = proxy_->bytes();
   ask_all("sync-1");
   std::int64_t files = 0, bytes = 0;
@@ -95,7 +95,7 @@ TEST_F(SharedSyncTest, EachCopiesItsShareAndTogetherTheyHaveEverything) {
   EXPECT_EQ(files_beneath(node(1).mount), truth_);
 }
 
-TEST_F(SharedSyncTest, KilledRuntimesGoOnWithTheirOwnPartsOnly) {
+TEST_F(SharedSyncTest, KilledRuntimesContinueTheirOwnPartsOnly) {
   for (const bool force : {false, true}) {
     const std::string id = force ? "sync-forced" : "sync-1";
     const std::int64_t begun = proxy_->bytes();
@@ -115,7 +115,7 @@ TEST_F(SharedSyncTest, KilledRuntimesGoOnWithTheirOwnPartsOnly) {
   }
 }
 
-TEST_F(SharedSyncTest, ARuntimeThatMovedIsGivenTheSamePartAgain) {
+TEST_F(SharedSyncTest, ARuntimeThatMovedGetsTheSamePartAgain) {
   const std::int64_t begun = proxy_->bytes();
   ask_all("sync-1", {.threads = 2, .megabits = 120});
   ASSERT_TRUE(eventually([&] { return proxy_->bytes() - begun > kBytes / 3; }));
@@ -130,7 +130,7 @@ TEST_F(SharedSyncTest, ARuntimeThatMovedIsGivenTheSamePartAgain) {
   EXPECT_EQ(files_beneath(node(0).mount), truth_);
 }
 
-TEST_F(SharedSyncTest, WhoeverHasNoDivisionWaitsAndCanBeStopped) {
+TEST_F(SharedSyncTest, ARuntimeWithoutADivisionWaitsAndCanBeStopped) {
   ASSERT_TRUE(client(node(1)).put_job("sync-1", part(1)));
   ASSERT_TRUE(eventually([&] {
     const auto seen = client(node(1)).job("sync-1");
@@ -140,7 +140,7 @@ TEST_F(SharedSyncTest, WhoeverHasNoDivisionWaitsAndCanBeStopped) {
   EXPECT_EQ(wait_for(node(1), "sync-1").state, JobState::kCancelled);
 }
 
-// The state of a `juicefs sync` that runs now, as /proc/<pid>/stat has it; 'T' is held.
+// The state of the running `juicefs sync` in /proc/<pid>/stat; 'T': stopped.
 char state_of_sync() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string argv = read_file(entry.path().string() + "/cmdline");
@@ -152,7 +152,7 @@ char state_of_sync() {
   return '-';
 }
 
-// From the object store, each time.
+// Reads from the object store each time.
 void read_uncached(const std::string& file) {
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   (void)::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
@@ -161,7 +161,7 @@ void read_uncached(const std::string& file) {
   }
 }
 
-TEST_F(SharedSyncTest, ASyncIsHeldWhileReadersMissTheCacheAndEndsAllTheSame) {
+TEST_F(SharedSyncTest, ASyncIsSlowedDownWhileReadersMissTheCacheAndStillEnds) {
   ask_all("sync-1");
   all_end("sync-1");
   std::atomic<bool> reads = true;
@@ -184,7 +184,7 @@ TEST_F(SharedSyncTest, ASyncIsHeldWhileReadersMissTheCacheAndEndsAllTheSame) {
   EXPECT_EQ(files_beneath(node(1).mount + "/copy"), truth_);
 }
 
-TEST_F(SharedSyncTest, ARemovalThatIsRunLateLeavesWhatCameAfterIt) {
+TEST_F(SharedSyncTest, ALateRemovalLeavesNewerFiles) {
   ask_all("sync-1");
   all_end("sync-1");
   system_clock().sleep(std::chrono::milliseconds{2'100}, {});

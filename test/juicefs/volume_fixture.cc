@@ -16,7 +16,7 @@
 namespace paddle::test {
 namespace {
 
-// A mount that is left here dies with the processes that know it.
+// In a mount namespace of its own: a mount that is left ends with the test's processes.
 bool have_a_mount_table_of_our_own() {
   static const bool done = ::unshare(CLONE_NEWNS) == 0 &&
                            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;

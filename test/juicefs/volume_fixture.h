@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A JuiceFS volume on this machine: metadata in a real Redis with a password, data on a real S3
-// server, mounts by the real client, and beside each mount a `paddle-cache serve` that speaks to
-// it. Every secret is a canary: no process may have it on its command line, no log and no error may
-// repeat it.
+// server, mounts by the real client, and a `paddle-cache serve` for each mount. Every secret is a
+// canary: it must not be on a command line, in a log or in an error.
 
 #pragma once
 

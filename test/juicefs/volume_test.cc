@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The node's face of JuiceFS over the real thing: from an empty Redis to figures that add up.
+// The node engine of JuiceFS with real components: from an empty Redis to a cleared cache.
 #include <filesystem>
 #include <fstream>
 
@@ -32,7 +32,7 @@ runtime::JobRequest warmup_job(int partition, int partitions, const std::string&
   return request;
 }
 
-TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
+TEST_F(VolumeTest, IsFormattedSyncedWarmedUpClearedAndEmptied) {
   put_source(kFiles, kSize);
   Ran made = format(path("volume"));
   ASSERT_EQ(made.exit_code, 0) << made.out << made.err;
@@ -113,7 +113,7 @@ TEST_F(VolumeTest, GoesFromAnEmptyDatabaseToWarmPartsAndBack) {
   expect_no_secret_in_argv();
 }
 
-TEST_F(VolumeTest, ASyncThatIsKilledGoesOnAndFetchesAlmostNothingTwice) {
+TEST_F(VolumeTest, AKilledSyncContinuesAndFetchesAlmostNothingTwice) {
   // The ten files in flight when it is killed are fetched again, and each object has some 1.2 KB of
   // headers: with so many, of this size, both together are far less than one in twenty.
   constexpr std::size_t kBig = 4 * kSize;
@@ -142,7 +142,7 @@ TEST_F(VolumeTest, ASyncThatIsKilledGoesOnAndFetchesAlmostNothingTwice) {
   }
 }
 
-TEST_F(VolumeTest, ToldToStopItEndsItsChildAndKeepsTheJob) {
+TEST_F(VolumeTest, AStoppedRuntimeEndsItsProgramAndKeepsTheJob) {
   put_source(kFiles, kSize);
   ASSERT_EQ(format(path("volume")).exit_code, 0);
   Runtime& node = add_runtime();
@@ -159,8 +159,8 @@ TEST_F(VolumeTest, ToldToStopItEndsItsChildAndKeepsTheJob) {
   EXPECT_FALSE(runtime::ended(report->state));
 }
 
-// As the tutorial writes it, against a server that answers under the endpoint's name over TLS.
-TEST_F(VolumeTest, BringsSamplesFromBosAnonymousAndSigned) {
+// As in the tutorial, with a server that has the endpoint's name and TLS.
+TEST_F(VolumeTest, SyncsFromBosAnonymouslyAndSigned) {
   const auto authority = Authority::create("bos-test");
   ASSERT_TRUE(authority) << authority.error().message;
   const auto pair = authority->server({"DNS:localhost"});
@@ -202,11 +202,11 @@ TEST_F(VolumeTest, BringsSamplesFromBosAnonymousAndSigned) {
   EXPECT_NE(unbuilt.error.find("built without"), std::string::npos) << unbuilt.error;
 }
 
-TEST_F(VolumeTest, SaysWhatIsWrongWithoutSayingASecret) {
+TEST_F(VolumeTest, ErrorsTellWhatIsWrongWithoutASecret) {
   ASSERT_TRUE(write_file(path("volume/secret-key"), "canary-wrong"));
   const Ran refused = format(path("volume"));
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_NE(refused.err.find("can not be made"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("cannot be created"), std::string::npos) << refused.err;
   EXPECT_EQ(refused.err.find("canary"), std::string::npos) << refused.err;
 
   std::filesystem::create_directories(path("bare"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For LD_PRELOAD: the program is killed, as by kill -9, as soon as it has renamed a file to a path
-// that ends with $KILL_AFTER_RENAME_TO. What is published by a rename is then published, and
-// nothing behind it has happened. Without that variable nothing is changed.
+// that ends with $KILL_AFTER_RENAME_TO. So the rename has happened and nothing after it. Without
+// that variable it does nothing.
 
 #include <csignal>
 #include <cstdlib>

@@ -22,7 +22,7 @@ using runtime::JobState;
 
 class KillTest : public RuntimeTest {
  protected:
-  // Reads random files with a cold page cache until told to stop.
+  // Reads random files with a cold page cache until it is stopped.
   void read_on(std::uint64_t seed, const std::stop_token& stop) {
     Random random(seed);
     std::vector<std::string> paths;
@@ -39,7 +39,7 @@ class KillTest : public RuntimeTest {
   std::atomic<std::uint64_t> reads_{0}, failed_{0}, wrong_{0};
 };
 
-TEST_F(KillTest, readers_do_not_notice_that_the_runtime_is_killed_or_told_to_stop) {
+TEST_F(KillTest, ReadersDoNotNoticeThatTheRuntimeIsKilledOrStopped) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   const std::string source = file_source(64);
   start(source);
@@ -83,7 +83,7 @@ TEST_F(KillTest, readers_do_not_notice_that_the_runtime_is_killed_or_told_to_sto
   EXPECT_EQ(wrong_, 0u);
 }
 
-TEST_F(KillTest, a_warm_up_that_was_killed_is_finished_by_the_next) {
+TEST_F(KillTest, TheNextProcessFinishesAKilledWarmUp) {
   const std::string source = file_source(200);
   start(source);
   ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
@@ -99,9 +99,8 @@ TEST_F(KillTest, a_warm_up_that_was_killed_is_finished_by_the_next) {
   EXPECT_EQ(client_.status()->cache.files, 200);
 }
 
-// What a kill leaves between the publication of a generation and the journal's word that the job
-// has ended.
-TEST_F(KillTest, jobs_that_had_their_effect_before_the_kill_have_it_no_second_time) {
+// A kill after a generation was published and before the journal records the end of the job.
+TEST_F(KillTest, JobsHaveTheirEffectOnlyOnceAlsoAfterAKill) {
   const std::string source = file_source(10);
   start(source);
   ASSERT_EQ(run_job("s1", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
@@ -198,7 +197,7 @@ TEST_F(LivingMountTest,
   expect_truth();
 }
 
-TEST_F(LivingMountTest, what_was_published_while_the_mount_had_no_server_is_seen_when_it_has_one) {
+TEST_F(LivingMountTest, AMountShowsWhatWasPublishedWhileItHadNoServer) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   const std::string source = file_source(10);
   start(source);
@@ -224,7 +223,7 @@ TEST_F(LivingMountTest, what_was_published_while_the_mount_had_no_server_is_seen
   expect_truth();
 }
 
-TEST_F(KillTest, attaching_once_more_to_the_same_runtime_changes_nothing) {
+TEST_F(KillTest, AttachingAgainToTheSameRuntimeChangesNothing) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   start(file_source(5));
   ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
@@ -238,7 +237,7 @@ TEST_F(KillTest, attaching_once_more_to_the_same_runtime_changes_nothing) {
   EXPECT_EQ(read_all(point_ / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
 }
 
-TEST_F(KillTest, a_runtime_that_died_before_its_answer_came_is_followed_all_the_same) {
+TEST_F(KillTest, ARuntimeThatEndedBeforeItsReplyHasASuccessor) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   const std::string source = file_source(5);
   start(source);
@@ -252,7 +251,7 @@ TEST_F(KillTest, a_runtime_that_died_before_its_answer_came_is_followed_all_the_
   EXPECT_EQ(read_all(point_ / "class1/1.jpg").bytes, truth_.at("class1/1.jpg"));
 }
 
-TEST_F(KillTest, a_later_mount_of_the_same_name_takes_the_place_of_the_earlier) {
+TEST_F(KillTest, ALaterMountOfTheSameNameReplacesTheEarlier) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   start(file_source(5));
   ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SampleJobs on a runtime over TLS whose Secret is renewed: token and authority are others then,
-// and the Secret and the runtime's files change in either order.
+// SampleJobs on a runtime with TLS whose Secret is renewed: token and authority change, in the
+// Secret and in the runtime's files, in either order.
 
 #include <functional>
 #include <thread>
@@ -26,7 +26,7 @@ using kube::Json;
 namespace kinds = kube::resources;
 const api::ObjectKey kRenewedSet{"test", "set"};
 
-// A client that finds the runtime where this test has it.
+// A client that calls the runtime of this test whatever the address.
 class RemoteHere final : public runtime::RuntimeClient {
  public:
   RemoteHere(const std::string& address, const runtime::RuntimeCredentials& access)
@@ -142,7 +142,7 @@ class RenewalTest : public RuntimeTest {
   std::unique_ptr<controllers::Manager> manager_{};
 };
 
-TEST_F(RenewalTest, sample_jobs_go_on_whichever_of_secret_and_runtime_is_renewed_first) {
+TEST_F(RenewalTest, SampleJobsContinueWhicheverOfSecretAndRuntimeIsRenewedFirst) {
   const auto first = identity({});
   write_identity(first);
   start_over_tls();

@@ -18,7 +18,7 @@ using runtime::JobState;
 
 class ServeTest : public RuntimeTest {};
 
-TEST_F(ServeTest, a_set_is_synced_mounted_warmed_up_and_read_byte_by_byte) {
+TEST_F(ServeTest, ASetIsSyncedMountedWarmedUpAndReadByteByByte) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   start(file_source(60));
   mount();
@@ -55,7 +55,7 @@ TEST_F(ServeTest, a_set_is_synced_mounted_warmed_up_and_read_byte_by_byte) {
   EXPECT_TRUE(eventually([&] { return client_.status()->mounts == 0; }));
 }
 
-TEST_F(ServeTest, a_later_sync_shows_what_has_changed_under_a_living_mount) {
+TEST_F(ServeTest, ALaterSyncShowsChangesInAnExistingMount) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   start(file_source(10));
   ASSERT_EQ(run_job("sync-1", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
@@ -81,7 +81,7 @@ TEST_F(ServeTest, a_later_sync_shows_what_has_changed_under_a_living_mount) {
   EXPECT_EQ(stat_error(point_ / "class0/5.jpg"), ENOENT);
 }
 
-TEST_F(ServeTest, a_wrong_token_opens_nothing) {
+TEST_F(ServeTest, AWrongTokenIsRefusedEverywhere) {
   start(file_source(1));
   runtime::Client stranger(address_, "wrong");
   EXPECT_TRUE(stranger.status().is(Code::kUnauthorized));
@@ -91,7 +91,7 @@ TEST_F(ServeTest, a_wrong_token_opens_nothing) {
   EXPECT_EQ(http.send({.url = "http://" + address_ + "/metrics"})->status, 401);
 }
 
-TEST_F(ServeTest, a_limit_beyond_the_disk_is_clipped_and_said) {
+TEST_F(ServeTest, ALimitBeyondTheDiskIsClippedAndLogged) {
   start(file_source(1), {"--cache-mib=999999999999"});
   const auto cache = client_.status()->cache;
   EXPECT_LE(cache.limit, cache.disk_size);
@@ -99,7 +99,7 @@ TEST_F(ServeTest, a_limit_beyond_the_disk_is_clipped_and_said) {
   EXPECT_NE(logs().find("MiB only, not of 999999999999 MiB"), std::string::npos) << logs();
 }
 
-TEST_F(ServeTest, what_does_not_fit_is_read_from_the_source) {
+TEST_F(ServeTest, FilesThatDoNotFitAreReadFromTheSource) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   start(file_source(40), {"--cache-mib=2"});
   ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
@@ -113,7 +113,7 @@ TEST_F(ServeTest, what_does_not_fit_is_read_from_the_source) {
   EXPECT_LE(client_.status()->cache.bytes, 2 << 20);
 }
 
-TEST_F(ServeTest, a_term_ends_it_soon_and_its_jobs_are_known_to_the_next) {
+TEST_F(ServeTest, SigtermEndsItSoonAndTheNextProcessHasItsJobs) {
   const std::string source = file_source(20);
   start(source);
   ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
@@ -126,7 +126,7 @@ TEST_F(ServeTest, a_term_ends_it_soon_and_its_jobs_are_known_to_the_next) {
   EXPECT_EQ(journal.st_mode & 0777, 0600u);
 }
 
-TEST_F(ServeTest, a_start_that_can_not_be_is_one_sentence) {
+TEST_F(ServeTest, AFailedStartIsOneSentence) {
   const auto says = [&](const std::vector<std::string>& changed) {
     std::vector<std::string> argv{PADDLE_CACHE, "serve", "--source=file:///tmp"};
     argv.insert(argv.end(), changed.begin(), changed.end());
@@ -138,7 +138,7 @@ TEST_F(ServeTest, a_start_that_can_not_be_is_one_sentence) {
            {{token, "--cache=/no/such", "--listen=127.0.0.1:0"}, "cache directory"},
            {{"--token-file=/no/such", "--cache=" + cache_, "--listen=127.0.0.1:0"}, "no token"},
            {{token, "--cache=" + cache_, "--listen=nonsense"}, "nonsense"},
-           {{token, "--cache=" + cache_, "--listen=192.0.2.1:1"}, "can not listen"},
+           {{token, "--cache=" + cache_, "--listen=192.0.2.1:1"}, "cannot listen"},
            {{token, "--cache=" + cache_, "--listen=127.0.0.1:0", "--session=/no/such"},
             "session directory"}}) {
     const Ran ran = says(flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source that hangs, drips, refuses, or no longer takes the keys, seen by readers of a mount. The
-// server is a fake one, because a real one does none of this when asked to.
+// A source that hangs, sends slowly, or refuses the keys, as readers of a mount see it. The server
+// is a fake, because a real one does not do this on request.
 
 #include <atomic>
 #include <cerrno>
@@ -90,7 +90,7 @@ class SlowSourceTest : public RuntimeTest {
       }};
 };
 
-TEST_F(SlowSourceTest, a_read_ends_by_its_deadline_whatever_the_source_does) {
+TEST_F(SlowSourceTest, AReadEndsByItsDeadlineWhateverTheSourceDoes) {
   fill_bucket("set", 4);
   serve({"--read-timeout=2"});
   EXPECT_EQ(read_all(point_ / "set/3").bytes, truth_.at("set/3"));
@@ -119,7 +119,7 @@ TEST_F(SlowSourceTest, a_read_ends_by_its_deadline_whatever_the_source_does) {
   }
 }
 
-TEST_F(SlowSourceTest, cached_files_are_read_while_more_readers_than_may_wait_do_so) {
+TEST_F(SlowSourceTest, CachedFilesAreReadWhileManyReadersWaitForTheSource) {
   constexpr int kReaders = 150;
   fill_bucket("far", kReaders);
   fill_bucket("near", 10);
@@ -151,7 +151,7 @@ TEST_F(SlowSourceTest, cached_files_are_read_while_more_readers_than_may_wait_do
   mounted_.reset();  // lets them go
 }
 
-TEST_F(SlowSourceTest, a_token_that_expired_is_replaced_by_the_one_that_the_secret_has_now) {
+TEST_F(SlowSourceTest, AnExpiredTokenIsReplacedByTheSecretsCurrentOne) {
   fill_bucket("set", 2);
   serve();
   kill();

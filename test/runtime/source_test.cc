@@ -16,7 +16,7 @@ namespace {
 using runtime::JobKind;
 using runtime::JobState;
 
-class SourceTest : public RuntimeTest {
+class RuntimeSourceTest : public RuntimeTest {
  protected:
   void SetUp() override {
     const auto started = gateway_.start();
@@ -44,7 +44,7 @@ class SourceTest : public RuntimeTest {
   S3Gateway gateway_{{.access_key = "paddle", .secret_key = "canary-secret-77aa"}};
 };
 
-TEST_F(SourceTest, a_bucket_is_synced_warmed_up_and_read_without_its_server) {
+TEST_F(RuntimeSourceTest, ABucketIsSyncedWarmedUpAndReadWithoutItsServer) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   fill_bucket(30);
   serve();
@@ -64,7 +64,7 @@ TEST_F(SourceTest, a_bucket_is_synced_warmed_up_and_read_without_its_server) {
   }
 }
 
-TEST_F(SourceTest, what_is_wrong_with_a_source_is_said_with_what_to_do) {
+TEST_F(RuntimeSourceTest, ErrorsOfASourceTellWhatToDo) {
   keys("paddle", "canary-wrong", gateway_.endpoint());
   serve();
   const auto refused = run_job("keys", {.kind = JobKind::kSync});
@@ -86,7 +86,7 @@ TEST_F(SourceTest, what_is_wrong_with_a_source_is_said_with_what_to_do) {
   EXPECT_EQ(client_.status()->index->generation, 1) << "what was there is still served";
 }
 
-TEST_F(SourceTest, an_endpoint_that_does_not_answer_fails_the_job_and_not_the_runtime) {
+TEST_F(RuntimeSourceTest, AnUnreachableEndpointFailsTheJobAndNotTheRuntime) {
   keys("paddle", "canary-secret-77aa", gateway_.endpoint());
   gateway_.stop();
   serve();
@@ -98,7 +98,7 @@ TEST_F(SourceTest, an_endpoint_that_does_not_answer_fails_the_job_and_not_the_ru
   EXPECT_TRUE(client_.status());
 }
 
-TEST_F(SourceTest, new_keys_are_taken_up_by_reads_without_a_sync) {
+TEST_F(RuntimeSourceTest, ReadsUseNewKeysWithoutASync) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   fill_bucket(3);
   serve();
@@ -114,7 +114,7 @@ TEST_F(SourceTest, new_keys_are_taken_up_by_reads_without_a_sync) {
   EXPECT_EQ(read_all(point_ / "c0/0").bytes, truth_.at("c0/0"));
 }
 
-TEST_F(SourceTest, a_reader_that_waits_for_the_source_survives_the_end_of_its_runtime) {
+TEST_F(RuntimeSourceTest, AReaderThatWaitsForTheSourceSurvivesTheEndOfItsRuntime) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   fill_bucket(3);
   serve();
@@ -142,7 +142,7 @@ TEST_F(SourceTest, a_reader_that_waits_for_the_source_survives_the_end_of_its_ru
   EXPECT_EQ(content.bytes, truth_.at("c1/1"));
 }
 
-TEST_F(SourceTest, secrets_are_in_no_reply_argument_or_file_of_the_cache) {
+TEST_F(RuntimeSourceTest, SecretsAreInNoReplyArgumentOrFileOfTheCache) {
   fill_bucket(3);
   serve();
   (void)run_job("s", {.kind = JobKind::kSync});

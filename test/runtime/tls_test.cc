@@ -19,14 +19,14 @@ class TlsTest : public RuntimeTest {
   }
 };
 
-TEST_F(TlsTest, it_is_known_by_the_sets_certificate_and_takes_a_new_one_and_the_token_before) {
+TEST_F(TlsTest, ServesTheSetsCertificateAndFollowsARenewal) {
   const auto now = system_clock().wall();
   const auto first = *runtime::make_runtime_secret("test", "set", {}, now);
   write_identity(first);
   start_over_tls();
   ASSERT_TRUE(eventually([&] { return client(first).status() || !alive(server_); })) << logs();
   ASSERT_TRUE(alive(server_)) << logs();
-  EXPECT_FALSE(runtime::Client(address_, first.at("token")).status()) << "in the clear";
+  EXPECT_FALSE(runtime::Client(address_, first.at("token")).status()) << "without TLS";
 
   const auto second = *runtime::make_runtime_secret("test", "set", first, now);
   write_identity(second);
@@ -42,7 +42,7 @@ TEST_F(TlsTest, it_is_known_by_the_sets_certificate_and_takes_a_new_one_and_the_
   EXPECT_EQ(logs().find(third.at("token")), std::string::npos);
 }
 
-TEST_F(TlsTest, it_does_not_start_without_its_certificate) {
+TEST_F(TlsTest, DoesNotStartWithoutItsCertificate) {
   start_over_tls();
   std::optional<Exit> exit;
   ASSERT_TRUE(eventually([&] { return (exit = poll_exit(server_)).has_value(); }));

@@ -58,8 +58,8 @@ bool is_at_or_beneath(std::string_view path, std::string_view root) {
   return path == root || (path.starts_with(root) && path[root.size()] == '/');
 }
 
-// Absolute, and written in one way only: the driver cuts options at ',', '=' and ':', and gives
-// them to a shell.
+// Absolute and normalized. The driver splits options at ',', '=' and ':' and passes them to a
+// shell.
 bool is_plain(const std::string& path) {
   if (!path.starts_with('/') || path.size() > 1024 || path.find(':') != path.npos) return false;
   if (!api::matches_pattern(path, api::kMountCacheDir)) return false;
@@ -102,8 +102,8 @@ Result<> check_directory(const std::string& path, const std::vector<std::string>
                  named + "is not beneath " + list + ", where this cluster allows caches"};
   }
   if (is_in_memory(path)) return Done{};
-  // What is mounted beneath /dev may hold a cache (published examples have /dev/ssd/cache); a name
-  // in /dev itself is a device's.
+  // A file system mounted beneath /dev may hold a cache (published examples use /dev/ssd/cache); an
+  // entry of /dev itself is a device.
   const bool is_device = path.starts_with("/dev/") && path.find('/', 5) == path.npos;
   const auto clashes = [&](std::string_view system) {
     return is_at_or_beneath(path, system) || is_at_or_beneath(system, path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which directories of nodes may hold a cache. A cache directory is mounted from its node into
-// pods that write to it, so it must never be one of the system's own. Pure: links that a node has
-// are not seen; `roots` is for administrators who want to be sure.
+// Which directories of nodes may hold a cache. Pods mount a cache directory from their node and
+// write to it, so it must not be one of the system's own. Pure: links on the nodes are not seen, so
+// administrators can restrict caches to `roots`.
 
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace paddle::engine::juicefs {
 
-// kInvalid: one sentence. `roots`: only beneath these, when there are any.
+// `roots`: if not empty, the path must be beneath one of them. kInvalid: one sentence.
 Result<> check_directory(const std::string& path, const std::vector<std::string>& roots);
 
 bool is_in_memory(const std::string& path);  // beneath /dev/shm
 
-// "/a:/b" -> {"/a", "/b"}; slashes at the end are dropped.
+// "/a:/b/" -> {"/a", "/b"}
 std::vector<std::string> split_directories(const std::string& text);
 
 }  // namespace paddle::engine::juicefs

@@ -26,7 +26,7 @@ constexpr const char* kAnyLine = "^[^\\x00-\\x1f\\x7f]*$";
 constexpr const char* kAddresses = "^[A-Za-z0-9._~:/?#@!$&'()*+,;=%\\[\\]-]*$";
 constexpr const char* kRegion = "^[A-Za-z0-9-]*$";
 constexpr const char* kZone = "^[A-Za-z][A-Za-z0-9_+/-]*$";  // a name, no file
-// Why each: docs/design/0010.
+// The reasons are in docs/design/0010.
 constexpr auto kAllowed = std::to_array<Allowed>({{kPasswordVariable, kAnyLine},
                                                   {"JFS_RSA_PASSPHRASE", kAnyLine},
                                                   {"AWS_DEFAULT_REGION", kRegion},
@@ -43,7 +43,7 @@ Error about(const std::string& reason) { return {Code::kInvalid, "has 'envs' " +
 
 Error unreadable() {
   return about(
-      "that is no list of variables; write a JSON object of texts, such as {\"TZ\": \"UTC\"}");
+      "that is not a list of variables; write a JSON object of texts, such as {\"TZ\": \"UTC\"}");
 }
 
 std::string names() {
@@ -52,7 +52,7 @@ std::string names() {
   return all;
 }
 
-// As much of a name as is fit to be shown.
+// The name, if it can be shown.
 std::string shown(const std::string& name) {
   if (name.size() <= 64 && api::matches_pattern(name, "^[A-Za-z0-9_.-]+$")) return name;
   return "of that name";
@@ -75,7 +75,7 @@ Result<> check(const std::string& name, const std::string& value) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// A scalar of YAML that means the same to every reader: plain words, or between quotes.
+// A YAML scalar that every parser reads in the same way: plain characters, or quoted.
 std::optional<std::string> scalar(const std::string& given) {
   const std::string text = trimmed(given);
   if (text.starts_with('"')) {
@@ -130,7 +130,7 @@ Result<Pairs> read_pairs(const std::string& text) {
   for (const auto& [name, value] : json->items()) {
     if (!value.is_string()) {
       return about("with the variable " + shown(name) +
-                   " whose value is no text; put it between quotes");
+                   " whose value is not a text; put it in quotes");
     }
     pairs.emplace_back(name, value.get<std::string>());
   }

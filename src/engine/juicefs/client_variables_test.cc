@@ -10,7 +10,7 @@ namespace {
 
 using Map = std::map<std::string, std::string>;
 
-TEST(JuicefsVariables, AreReadFromJsonAndFromYamlAsUsersWriteIt) {
+TEST(ClientVariables, AreReadFromJsonAndFromSimpleYaml) {
   const struct {
     const char* text;
     Map all;
@@ -33,7 +33,7 @@ TEST(JuicefsVariables, AreReadFromJsonAndFromYamlAsUsersWriteIt) {
   }
 }
 
-TEST(JuicefsVariables, ThatALoaderAShellOrTheDriverKnowsAreRefusedByName) {
+TEST(ClientVariables, NamesThatALoaderAShellOrTheDriverReadsAreRefused) {
   for (const std::string name : {"LD_PRELOAD",
                                  "LD_LIBRARY_PATH",
                                  "LD_AUDIT",
@@ -71,7 +71,7 @@ TEST(JuicefsVariables, ThatALoaderAShellOrTheDriverKnowsAreRefusedByName) {
   }
 }
 
-TEST(JuicefsVariables, HaveValuesOfOneBoundedLine) {
+TEST(ClientVariables, AValueIsOneBoundedLine) {
   const std::string long_one(4097, 'x');
   const std::vector<std::string> all{R"({"META_PASSWORD":"canary\nLD_PRELOAD=/x"})",
                                      R"({"META_PASSWORD":"canary\u0000"})",
@@ -90,7 +90,7 @@ TEST(JuicefsVariables, HaveValuesOfOneBoundedLine) {
   }
 }
 
-TEST(JuicefsVariables, ThatCouldMeanSomethingElseToAnotherReaderAreRefused) {
+TEST(ClientVariables, AmbiguousYamlIsRefused) {
   for (const char* text :
        {"[]", "\"canary\"", "7", "canary", "TZ:UTC", "TZ: &a UTC", "TZ: |\n  UTC", "<<: *canary",
         "{TZ: {a: b}}", "TZ: UTC\nTZ: CET", R"({"TZ":7})", R"({"TZ":null})", "? TZ\n: UTC",

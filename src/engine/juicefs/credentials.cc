@@ -16,8 +16,8 @@ namespace {
 
 using api::Json;
 
-constexpr const char* kSealed = "password";  // what the driver neither uses nor shows
-// The driver's own, passed on when they are sound.
+constexpr const char* kSealed = "password";  // the driver neither uses nor logs it
+// Keys of the driver, passed on when they are valid.
 constexpr auto kDrivers = std::to_array<std::string_view>({"encrypt_rsa_key", "passphrase"});
 constexpr std::size_t kLongestPhrase = 4096;
 constexpr std::size_t kLongestKey = std::size_t{64} << 10;
@@ -27,7 +27,7 @@ constexpr auto kHidden = std::to_array<std::string_view>(
      "compress", "endpoint", "format-options", "inodes", "region", "shards", "storage-class",
      "trash-days"});
 
-// What JuiceFS takes as the name of a volume.
+// Whether JuiceFS accepts it as the name of a volume.
 bool is_volume_name(const std::string& name) {
   const auto sound = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return name.size() >= 3 && name.size() <= 63 && sound(name.front()) && sound(name.back()) &&
@@ -36,7 +36,7 @@ bool is_volume_name(const std::string& name) {
 
 Error wrong(std::string reason) { return {Code::kInvalid, "the Secret " + std::move(reason)}; }
 
-// The driver's own keys, which JuiceFS reads as texts and nobody as commands.
+// Keys of the driver, which JuiceFS reads as texts and no program as commands.
 Result<> check_drivers(const Credentials& all) {
   if (all.contains("configs")) {
     return wrong(
@@ -52,7 +52,7 @@ Result<> check_drivers(const Credentials& all) {
     std::string lines = found->second;
     std::erase_if(lines, [](char c) { return c == '\n' || c == '\r'; });
     if (lines.size() > kLongestKey || !is_one_line(lines) || !lines.starts_with("-----BEGIN ")) {
-      return wrong("has an 'encrypt_rsa_key' that is no private key in PEM");
+      return wrong("has an 'encrypt_rsa_key' that is not a private key in PEM");
     }
   }
   return Done{};
@@ -72,13 +72,13 @@ Result<> check(const Credentials& all) {
   }
   if (!is_volume_name(all.at("name"))) {
     return wrong(
-        "has a 'name' that JuiceFS does not take: 3 to 63 of a-z, 0-9 and '-', with a letter or "
+        "has a 'name' that JuiceFS does not accept: 3 to 63 of a-z, 0-9 and '-', with a letter or "
         "digit at both ends");
   }
   return Done{};
 }
 
-// Buckets are part of command lines, keys are not.
+// The bucket is on command lines, keys are not.
 Result<> take_password_out_of_bucket(Credentials& all) {
   const auto bucket = all.find("bucket");
   if (bucket == all.end()) return Done{};
@@ -94,7 +94,7 @@ Result<> take_password_out_of_bucket(Credentials& all) {
         "into access-key and secret-key");
   }
   const auto url = read_metadata_url(bucket->second, {});
-  if (!url) return wrong("has a 'bucket' that is no URL such as redis://host:6379/1");
+  if (!url) return wrong("has a 'bucket' that is not a URL such as redis://host:6379/1");
   if (url->password.empty()) return Done{};
   bucket->second = url->bare;
   all.emplace("secret-key", url->password);
@@ -113,12 +113,12 @@ Result<std::map<std::string, std::string>> volume_secret(const Credentials& give
   auto variables = read_variables(all.contains("envs") ? all.at("envs") : "");
   if (!variables) return wrong(variables.error().message);
   auto url = read_metadata_url(all.at("metaurl"), (*variables)[kPasswordVariable]);
-  if (!url) return wrong("can not be used: " + url.error().message);
+  if (!url) return wrong("cannot be used: " + url.error().message);
   if (auto done = check_metadata_url(url->bare); !done) return wrong(done.error().message);
-  // From a URL it has not been looked at yet.
+  // A password from the URL has not been checked yet.
   if ((*variables)[kPasswordVariable].empty()) {
     if (!is_one_line(url->password)) {
-      return wrong("has a password in 'metaurl' with control characters, which no server takes");
+      return wrong("has a password in 'metaurl' with control characters, which no server accepts");
     }
     (*variables)[kPasswordVariable] = url->password;
   }

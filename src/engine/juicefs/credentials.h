@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The user's Secret as JuiceFS and its CSI driver want it: the data of the copy `<set>-volume`.
-// Pure. Values lose the white space at their ends (`echo x | base64` leaves a newline).
+// The user's Secret in the form that JuiceFS and its CSI driver need: the data of the copy
+// `<set>-volume`. Pure. White space around values is removed (`echo x | base64` leaves a newline).
 //
-// The driver writes what it knows into the command line of its mount pods, and what it does not
-// know into its log, but for a few keys such as `password`, which it never uses. So it is given as
-// little as it needs for a volume that is formatted already: the name, and a metadata URL whose
-// password goes by environment (META_PASSWORD, in `envs`). Everything else is one JSON object under
-// `password`, and only our own pods open it.
+// The driver writes keys that it knows into the command line of its mount pods and keys that it
+// does not know into its log, except for a few such as `password`, which it never uses. So it gets
+// only what it needs for a formatted volume: the name, and a metadata URL whose password is in the
+// environment (META_PASSWORD, in `envs`). Everything else is sealed: one JSON object under
+// `password` that only our own pods read.
 
 #pragma once
 
@@ -20,7 +20,8 @@
 
 namespace paddle::engine::juicefs {
 
-// Key to value, not encoded. kInvalid: what is missing or wrong, and what to write; no values.
+// Keys and values, not encoded. kInvalid: what is missing or wrong and what to write, without
+// values.
 Result<std::map<std::string, std::string>> volume_secret(const Credentials& given);
 
 // A key of the copy, and the name of its file in a pod.
@@ -28,12 +29,11 @@ struct SecretFile {
   std::string key{};
   std::string file{};
 };
-// What our pods need of the volume; and for a source that has no Secret of its own.
+// What our pods mount: of the volume, and for a source that has no Secret of its own.
 std::vector<SecretFile> files_of_volume();
 std::vector<SecretFile> files_of_source();
 
-// The file with everything that the driver is not told, and what is in it: key to value. Nothing
-// when it is not what volume_secret() made.
+// The file with the sealed keys, and its contents. Empty when the text is not from volume_secret().
 inline constexpr const char* kSealedFile = "sealed";
 std::map<std::string, std::string> unsealed(const std::string& text);
 

@@ -25,7 +25,7 @@ Credentials with(Credentials more) {
   return more;
 }
 
-TEST(JuicefsCredentials, LoseTheNewlineOfTheTutorial) {
+TEST(JuicefsCredentials, ANewlineAtTheEndOfAValueIsRemoved) {
   const auto data = made(kTutorial);
   EXPECT_EQ(data.at("name"), "imagenet");
   EXPECT_EQ(data.at("metaurl"), "redis://192.168.7.227:6379/0");
@@ -36,7 +36,7 @@ TEST(JuicefsCredentials, LoseTheNewlineOfTheTutorial) {
   EXPECT_EQ(unsealed(data.at("password")), expected);
 }
 
-TEST(JuicefsCredentials, TheDriverShowsNoKeyAndNoPassword) {
+TEST(JuicefsCredentials, TheDriverGetsNoKeyAndNoPasswordThatItShows) {
   const auto data = made(with({{"metaurl", "redis://u:canary%2Fpass@host/1"},
                                {"access-key", "canary-key"},
                                {"secret-key", "canary/+secret"},
@@ -54,12 +54,12 @@ TEST(JuicefsCredentials, TheDriverShowsNoKeyAndNoPassword) {
   EXPECT_FALSE(ours.contains("other"));
 }
 
-TEST(JuicefsCredentials, NonsenseUnsealsToNothing) {
+TEST(JuicefsCredentials, AnInvalidSealedTextHasNoKeys) {
   for (const char* text : {"", "x", "[]", "{\"a\": 1}"})
     EXPECT_TRUE(unsealed(text).empty()) << text;
 }
 
-TEST(JuicefsCredentials, AddThePasswordToTheUsersVariables) {
+TEST(JuicefsCredentials, ThePasswordIsAddedToTheUsersVariables) {
   const char* url = "redis://:p@host/1";
   EXPECT_EQ(made(with({{"metaurl", url}, {"envs", R"({"TZ":"UTC"})"}})).at("envs"),
             R"({"META_PASSWORD":"p","TZ":"UTC"})");
@@ -73,7 +73,7 @@ TEST(JuicefsCredentials, AddThePasswordToTheUsersVariables) {
 
 // Each of these has been a way to root on the node: the driver is privileged, and trusts its
 // Secret.
-TEST(JuicefsCredentials, ThatSteerThePrivilegedDriverAreRefusedByKey) {
+TEST(JuicefsCredentials, KeysThatControlThePrivilegedDriverAreRefused) {
   const struct {
     Credentials more;
     const char* says;
@@ -104,7 +104,7 @@ TEST(JuicefsCredentials, ThatSteerThePrivilegedDriverAreRefusedByKey) {
   }
 }
 
-TEST(JuicefsCredentials, ThatUsersNeedAreAccepted) {
+TEST(JuicefsCredentials, KeysThatUsersNeedAreAccepted) {
   const auto data =
       made(with({{"envs", "{TZ: Asia/Shanghai, AWS_REGION: us-east-1}"},
                  {"passphrase", "a b$c"},
@@ -130,7 +130,7 @@ TEST(JuicefsCredentials, APasswordInABucketBecomesItsKey) {
   EXPECT_EQ(ours.at("secret-key"), "secret");
 }
 
-TEST(JuicefsCredentials, ABucketShowsNoPassword) {
+TEST(JuicefsCredentials, APasswordInABucketIsRefusedAndNotShown) {
   const auto short_form = made(with({{"bucket", ":secret@host:6379/1"}}));
   EXPECT_EQ(unsealed(short_form.at("password")).at("bucket"), "redis://host:6379/1");
   EXPECT_EQ(unsealed(short_form.at("password")).at("secret-key"), "secret");
@@ -147,7 +147,7 @@ TEST(JuicefsCredentials, ABucketShowsNoPassword) {
   }
 }
 
-TEST(JuicefsCredentials, SayWhatIsMissing) {
+TEST(JuicefsCredentials, AnErrorNamesTheMissingKey) {
   const auto says = [](const Credentials& given) {
     const auto data = volume_secret(given);
     return data ? "fine" : data.error().message;
@@ -169,7 +169,7 @@ TEST(JuicefsCredentials, SayWhatIsMissing) {
   EXPECT_EQ(odd.find("canary"), std::string::npos);
 }
 
-TEST(JuicefsMetadataUrl, IsReadAsJuicefsReadsIt) {
+TEST(JuicefsMetadataUrl, IsParsedAsJuicefsParsesIt) {
   const struct {
     const char* given;
     const char* bare;
@@ -195,7 +195,7 @@ TEST(JuicefsMetadataUrl, IsReadAsJuicefsReadsIt) {
   }
 }
 
-TEST(JuicefsMetadataUrl, WithAPasswordThatWouldBeOnACommandLineIsRefused) {
+TEST(JuicefsMetadataUrl, APasswordThatWouldBeOnACommandLineIsRefused) {
   for (const char* given :
        {"redis://:canary%zz@host", "etcd://u:canary@host/x", "etcd://u:canary/x@host/x"}) {
     const auto url = read_metadata_url(given, "");

@@ -24,9 +24,9 @@ Json named(const api::SampleSet& set, const std::string& name) {
   return metadata(set, kEngine, set.meta.key.ns, name);
 }
 
-// Names without `juicefs/` are the driver's older ones. The delay keeps client and cache while a
-// runtime restarts; in the end the driver removes the cache's blocks, and only those of this
-// volume, with a job of its own.
+// Attributes without `juicefs/` are older names of the driver's. The delete delay keeps client and
+// cache while a runtime restarts. At the end the driver removes the cached blocks of this volume
+// with a job of its own.
 Json attributes(const Tiers& tiers, const std::string& mount_options) {
   Json all = {{"mountOptions", mount_options},
               {"juicefs/mount-cpu-request", "50m"},
@@ -37,7 +37,7 @@ Json attributes(const Tiers& tiers, const std::string& mount_options) {
   return all;
 }
 
-// The driver puts the handle into a label of its mount pods.
+// The driver writes the handle into a label of its mount pods.
 Json driver_of(const api::SampleSet& set, const Json& volume_attributes) {
   return {{"driver", kDriver},
           {"fsType", kEngine},
@@ -69,8 +69,8 @@ Result<Manifests> JuicefsManifestBuilder::manifests(const api::SampleSet& set,
     CHECK_DONE(check_source(set.spec.source->uri));
   } else if (!set.spec.no_sync) {
     return Error{Code::kInvalid,
-                 "spec.source.uri is missing; say where the samples are, or set spec.noSync when "
-                 "the volume holds them already"};
+                 "spec.source.uri is missing; set it, or set spec.noSync when "
+                 "the volume has the samples already"};
   }
   TRY(const Tiers tiers, tiers_of(set, options.cache_roots));
   TRY(const std::string mount_text, mount_options(set, tiers));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator's face of JuiceFS: the objects of docs/design/0010, for JuiceFS 1.3 and later and
+// The manifest builder of JuiceFS: the objects of docs/design/0010, for JuiceFS 1.3 and later and
 // its CSI driver. Pure.
 
 #pragma once

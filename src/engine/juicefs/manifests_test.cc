@@ -49,7 +49,7 @@ const Json& volume_of(const Json& pod, const std::string& name) {
   return pod;
 }
 
-TEST(JuicefsManifests, HaveTheNamesOfTheContract) {
+TEST(JuicefsManifests, ObjectsHaveTheNamesOfThePublicOperator) {
   const auto all = made(set_named());
   EXPECT_EQ((*all.volume)["metadata"]["name"], "train-imagenet-01234567");
   EXPECT_FALSE((*all.volume)["metadata"].contains("namespace"));
@@ -69,7 +69,7 @@ TEST(JuicefsManifests, HaveTheNamesOfTheContract) {
   }
 }
 
-TEST(JuicefsManifests, TheVolumeIsTheDriversAndKnowsOnlyTheCopyOfTheSecret) {
+TEST(JuicefsManifests, TheVolumeRefersOnlyToTheCopyOfTheSecret) {
   const Json spec = (*made(set_named()).volume)["spec"];
   EXPECT_EQ(spec["csi"]["driver"], "csi.juicefs.com");
   EXPECT_EQ(spec["csi"]["fsType"], "juicefs");
@@ -113,7 +113,7 @@ TEST(JuicefsManifests, TheHandleOfTheVolumeFitsIntoALabel) {
   }
 }
 
-TEST(JuicefsManifests, NothingButTheCopyHoldsASecret) {
+TEST(JuicefsManifests, OnlyTheCopyHasSecrets) {
   const auto all = made(set_named());
   for (const auto* each :
        {&all.volume, &all.claim, &all.service, &all.runtimes, &all.preparation, &all.policy}) {
@@ -124,7 +124,7 @@ TEST(JuicefsManifests, NothingButTheCopyHoldsASecret) {
             std::string::npos);
 }
 
-TEST(JuicefsManifests, ARuntimeIsRootWithoutPrivilege) {
+TEST(JuicefsManifests, ARuntimeRunsAsRootWithoutPrivileges) {
   const Json pod = pod_of(made(set_named()));
   const Json& container = pod["containers"][0];
   EXPECT_EQ(pod.dump().find("privileged"), std::string::npos);
@@ -137,7 +137,7 @@ TEST(JuicefsManifests, ARuntimeIsRootWithoutPrivilege) {
   EXPECT_FALSE(container.contains("lifecycle"));  // stopping wipes no cache
 }
 
-TEST(JuicefsManifests, ARuntimeMountsTheClaimAsATrainerDoes) {
+TEST(JuicefsManifests, ARuntimeMountsTheClaimLikeATrainer) {
   const Json pod = pod_of(made(set_named()));
   EXPECT_EQ(volume_of(pod, "data")["persistentVolumeClaim"]["claimName"], "imagenet");
   const Json& mount = pod["containers"][0]["volumeMounts"][0];
@@ -167,19 +167,19 @@ TEST(JuicefsManifests, CacheDirectoriesAreNumberedAndReadOnly) {
   }
 }
 
-TEST(JuicefsManifests, TheSourceHasItsOwnSecretOrTheVolumes) {
+TEST(JuicefsManifests, TheSourceUsesItsOwnSecretOrThatOfTheVolume) {
   auto set = set_named();
   EXPECT_EQ(volume_of(pod_of(made(set)), "source-secret")["secret"]["secretName"],
             "imagenet-volume");
   set.spec.source->secret = api::SecretReference{.name = "special"};
   EXPECT_EQ(volume_of(pod_of(made(set)), "source-secret")["secret"]["secretName"], "special");
   EXPECT_TRUE(volume_of(pod_of(made(set)), "source-secret")["secret"]["optional"])
-      << "a runtime starts anew when the Secret has gone since";
+      << "a runtime restarts without the Secret";
   set.spec.source->secret = api::SecretReference{.name = "none"};  // as published examples have it
   EXPECT_TRUE(volume_of(pod_of(made(set)), "source-secret")["secret"]["optional"]);
 }
 
-TEST(JuicefsManifests, OurPodsSeeWhatTheDriverIsNotTold) {
+TEST(JuicefsManifests, OurPodsMountTheKeysThatTheDriverDoesNotGet) {
   const auto all = made(set_named());
   const Json& preparing = (*all.preparation)["spec"];
   for (const Json* pod : {&preparing, &pod_of(all)}) {
@@ -196,7 +196,7 @@ TEST(JuicefsManifests, OurPodsSeeWhatTheDriverIsNotTold) {
   EXPECT_EQ(*all.preparation_again, again);
 }
 
-TEST(JuicefsManifests, OnePerNodeWhereTheUserWants) {
+TEST(JuicefsManifests, RuntimesAreOnePerNodeOnTheNodesOfTheSpec) {
   auto set = set_named();
   set.spec.node_affinity = api::Opaque(Json{{"wanted", 1}});
   set.spec.tolerations = api::Opaque(Json::array({Json{{"key", "gpu"}}}));
@@ -218,7 +218,7 @@ TEST(JuicefsManifests, TwoSetsOfOneNameShareNothing) {
             (*there.volume)["spec"]["csi"]["volumeAttributes"]["mountOptions"]);
 }
 
-TEST(JuicefsManifests, SayWhatIsWrongInTheSpec) {
+TEST(JuicefsManifests, AnInvalidSpecIsRefusedWithTheReason) {
   const JuicefsManifestBuilder face;
   auto set = set_named();
   EXPECT_TRUE(face.manifests(set, {}, {}).is(Code::kInvalid));
@@ -260,7 +260,7 @@ bool lets_in(const Json& policy, const Labels& to, const Labels& from, const Lab
   return false;
 }
 
-TEST(JuicefsManifests, ThePolicyLetsInTheOperatorAndTheSetsOwnRuntimesAlone) {
+TEST(JuicefsManifests, ThePolicyAdmitsOnlyTheOperatorAndTheSetsOwnRuntimes) {
   const auto all = made(set_named(), {.image = "paddle:1", .operator_namespace = "ops"});
   const auto labels_of = [](const Json& metadata) { return metadata["labels"].get<Labels>(); };
   const Labels runtime = labels_of((*all.runtimes)["spec"]["template"]["metadata"]);
@@ -276,7 +276,7 @@ TEST(JuicefsManifests, ThePolicyLetsInTheOperatorAndTheSetsOwnRuntimesAlone) {
   EXPECT_FALSE(lets_in(policy, runtime, preparing, train, true, port));
   EXPECT_FALSE(
       lets_in(policy, runtime, runtime, {{"kubernetes.io/metadata.name", "else"}}, false, port));
-  EXPECT_TRUE(lets_in(policy, preparing, {}, train, true, port));  // nobody speaks to that one
+  EXPECT_TRUE(lets_in(policy, preparing, {}, train, true, port));  // it serves nothing
   auto other = set_named();
   other.meta.key.name = "coco";
   const Labels theirs = labels_of((*made(other).runtimes)["spec"]["template"]["metadata"]);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kServers =
     std::to_array<std::string_view>({"redis", "rediss", "mysql", "postgres", "tikv", "etcd"});
-// What users of each need, and nothing that names a file or lets a server ask for one (MySQL's
+// Parameters that users need. None names a file or lets the server read one (MySQL's
 // allowAllFiles).
 constexpr auto kParameters = std::to_array<std::string_view>({"insecure-skip-verify",
                                                               "min-retry-backoff",
@@ -58,7 +58,7 @@ constexpr auto kParameters = std::to_array<std::string_view>({"insecure-skip-ver
                                                               "gc-interval",
                                                               "server-name"});  // TiKV, etcd
 
-// Those whose client takes META_PASSWORD.
+// Whether JuiceFS's client of this server reads META_PASSWORD.
 bool takes_a_password(const std::string& scheme) {
   return scheme == "redis" || scheme == "rediss" || scheme == "mysql" || scheme == "postgres";
 }

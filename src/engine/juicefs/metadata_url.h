@@ -16,14 +16,13 @@ struct MetadataUrl {
   std::string password{};  // decoded; empty: none
 };
 
-// `password`: from the environment that the user gives, when the URL has none.
-// kInvalid: what is wrong, without repeating it; also a password that could not be left out of a
-// command line.
+// `password`: from the user's variables, when the URL has none. kInvalid: what is wrong, without
+// the URL; also a password that JuiceFS takes only on its command line.
 Result<MetadataUrl> read_metadata_url(std::string url, const std::string& password);
 
-// Whether a privileged pod may be given it (the bare one): a server of a known kind, with
-// parameters that name no file and let the server read none. kInvalid: a clause about 'metaurl'
-// that names the scheme or parameter.
+// Whether a privileged pod may get the bare URL: a server of a known kind, with parameters that
+// neither name a file nor let the server read one. kInvalid: a clause about 'metaurl' with the
+// scheme or parameter.
 Result<> check_metadata_url(const std::string& bare);
 
 }  // namespace paddle::engine::juicefs

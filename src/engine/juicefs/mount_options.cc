@@ -9,7 +9,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-// Gathers options; the first that can not be passed on is remembered.
+// Collects options, and the first error.
 class Gatherer {
  public:
   void number(const char* name, const std::optional<std::int64_t>& value) {
@@ -17,7 +17,7 @@ class Gatherer {
     if (*value < 0) fail(name, "is less than 0");
     all_[name] = std::to_string(*value);
   }
-  // `pattern`: what the text must look like, and `wanted` the same in words.
+  // `wanted`: the pattern in words, for the error.
   void text(const char* name, const std::optional<std::string>& value, const char* pattern,
             const char* wanted, const char* as = nullptr) {
     if (!value) return;

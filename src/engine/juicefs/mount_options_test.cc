@@ -17,13 +17,13 @@ Result<std::string> made(const Options& options,
   return mount_options(set, tiers);
 }
 
-TEST(JuicefsMountOptions, AreTheContractsByDefault) {
+TEST(JuicefsMountOptions, AreThoseOfThePublicOperatorByDefault) {
   EXPECT_EQ(*mount_options({}, {.directories = {"/dev/shm/imagenet"}}),
             "cache-dir=/dev/shm/imagenet,cache-size=1073741824");
   EXPECT_EQ(*made({}, {.directories = {"/a", "/b"}, .mib = 0}), "cache-dir=/a:/b,cache-size=0");
 }
 
-TEST(JuicefsMountOptions, ArePassedOnOneByOneZerosIncluded) {
+TEST(JuicefsMountOptions, EveryOptionIsPassedOnIncludingZeros) {
   const std::string tail = "cache-dir=/c,cache-size=7";
   const struct {
     Options options;
@@ -57,7 +57,7 @@ TEST(JuicefsMountOptions, ArePassedOnOneByOneZerosIncluded) {
   }
 }
 
-TEST(JuicefsMountOptions, ThatCanNotBePassedOnAreRefusedByName) {
+TEST(JuicefsMountOptions, AnInvalidOptionIsRefusedByName) {
   const struct {
     Options options;
     std::string name;
@@ -98,7 +98,7 @@ TEST(JuicefsMountOptions, ThatCanNotBePassedOnAreRefusedByName) {
 }
 
 // The driver quotes for bash what `sh` runs: what passes must need no quotes at all.
-TEST(JuicefsMountOptions, ArePrintedByAShellAsTheyAre) {
+TEST(JuicefsMountOptions, AShellLeavesThemUnchanged) {
   const auto text =
       made({.metrics = "[::1]:9567", .free_space_ratio = "+0.5e-1", .sub_dir = "/a..b/.c-d_E/..."},
            {.directories = {"/ssd/a@b%c+d-e_f.g", "/dev/shm/x"}, .mib = 7});

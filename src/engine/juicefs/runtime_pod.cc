@@ -20,7 +20,7 @@ constexpr int kOwnerOnly = 0400;
 
 std::string data_path(const api::SampleSet& set) { return "/mnt/" + set.meta.key.name; }
 
-// Some of the copy's keys as files; those that the user does not have are left out.
+// Mounts some keys of the copy as files. Keys that the user does not have are left out.
 void add_secret(const std::string& name, const std::string& secret,
                 const std::vector<SecretFile>& files, const std::string& path, Mounts& all) {
   Json source = {{"secretName", secret}, {"defaultMode", kOwnerOnly}, {"optional", true}};
@@ -39,7 +39,7 @@ void add_source_secret(const api::SampleSet& set, Mounts& all) {
     return add_secret("source-secret", volume_secret_name(set), files_of_source(), kSourcePath,
                       all);
   }
-  // A set waits for it before its first sync; afterwards a runtime may start anew without it.
+  // The set waits for it before the first sync; later a runtime may restart without it.
   Json source = {{"secretName", set.spec.source->secret->name},
                  {"defaultMode", kOwnerOnly},
                  {"optional", true}};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pods of a set with JuiceFS: the runtimes' template, and the one that formats. Pure.
+// The pods of a set with JuiceFS: the template of its runtimes, and the pod that formats. Pure.
 //
-// A runtime is root, because it removes files of any owner, but has no capabilities and is not
-// privileged. It mounts the set's claim like any trainer, so that the node's one client serves
-// both. Cache directories are mounted read-only: it only looks how full their disks are.
+// A runtime runs as root, because it removes files of any owner, but without capabilities and
+// unprivileged. It mounts the set's claim like a trainer, so that one client of the node serves
+// both. Cache directories are mounted read-only: the runtime only measures their file systems.
 
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr const char* kEngine = "juicefs";
 
 api::Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
                            const RuntimeOptions& options);
-// `again`: with other credentials than before, which the volume is to know.
+// `again`: the volume exists and gets new credentials.
 api::Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& options,
                                bool again);
 

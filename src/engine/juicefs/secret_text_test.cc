@@ -6,14 +6,14 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-TEST(Trimmed, LosesWhatIsBlankAtTheEndsAlone) {
+TEST(Trimmed, RemovesWhiteSpaceAtTheEndsOnly) {
   EXPECT_EQ(trimmed(" a b\r\n"), "a b");
   EXPECT_EQ(trimmed(" \n"), "");
   EXPECT_EQ(trimmed(""), "");
   EXPECT_EQ(trimmed("\xe7\x8c\xab\n"), "\xe7\x8c\xab");
 }
 
-TEST(Percent, WhatIsEncodedIsDecoded) {
+TEST(PercentEncoding, IsDecodedToTheSameText) {
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
   EXPECT_EQ(percent_decoded(percent_encoded(all)), all);
@@ -24,7 +24,7 @@ TEST(Percent, WhatIsEncodedIsDecoded) {
   }
 }
 
-TEST(HoldsPassword, SeesAWordBeforeTheHostAndNoPort) {
+TEST(HoldsPassword, FindsAPasswordButNoPort) {
   for (const char* address :
        {"u:p@host", ":p@host/x", "AK:a/b@bucket.host/x", "u:p@(host:3306)/db", "AK:12x/b@bucket"}) {
     EXPECT_TRUE(holds_password(address)) << address;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sources JuiceFS 1.3 and later can bring samples from. Pure.
+// Validates spec.source.uri for JuiceFS 1.3 and later. Pure.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace paddle::engine::juicefs {
 
-// "bos://bucket.endpoint/prefix". kInvalid: one sentence with the schemes that are known, or with
-// why this one is not taken; it never repeats credentials that somebody put into the URI.
+// "bos://bucket.endpoint/prefix". kInvalid: one sentence with the known schemes
+// (api/source_schemes.h) or with the reason; never with the URI, which may have credentials.
 Result<> check_source(const std::string& uri);
 
 }  // namespace paddle::engine::juicefs

@@ -6,7 +6,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-TEST(JuicefsSources, TakesWhatJuicefsTakes) {
+TEST(JuicefsSourceCheck, AcceptsTheSchemesOfJuicefs) {
   for (const char* uri :
        {"bos://paddleflow-public.hkg.bcebos.com/imagenet/demo", "s3://bucket.s3.amazonaws.com/a",
         "minio://10.0.0.1:9000/bucket/prefix/", "hdfs://name:8020/data", "ceph://pool/x",
@@ -16,7 +16,7 @@ TEST(JuicefsSources, TakesWhatJuicefsTakes) {
   }
 }
 
-TEST(JuicefsSources, RefusesTheRestWithTheList) {
+TEST(JuicefsSourceCheck, RefusesOtherSchemesAndListsTheKnownOnes) {
   for (const char* uri : {"jss://bucket.x/y", "http://host/path", "bucket/path", "://bucket",
                           "S3://bucket/x", "s3://a/s3://b"}) {
     const auto checked = check_source(uri);
@@ -28,7 +28,7 @@ TEST(JuicefsSources, RefusesTheRestWithTheList) {
   }
 }
 
-TEST(JuicefsSources, RefusesCredentialsInTheUriAndDoesNotRepeatThem) {
+TEST(JuicefsSourceCheck, RefusesCredentialsInTheUriAndDoesNotRepeatThem) {
   for (const char* uri : {"s3://canary-key:canary-secret@bucket.host/x",
                           "s3://canary-key:canary/secret@bucket.host/x"}) {
     const auto checked = check_source(uri);

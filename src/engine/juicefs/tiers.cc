@@ -9,14 +9,14 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr std::int64_t kClientMib = 2048;     // what the client takes beside its cache
+constexpr std::int64_t kClientMib = 2048;     // memory of the client beside its cache
 constexpr const char* kNoLimit = "1Pi";       // "0" would make the driver refuse buffer-size
-constexpr std::int64_t kUsualMib = 5 * 1024;  // the driver's own limit
+constexpr std::int64_t kUsualMib = 5 * 1024;  // the driver's default limit
 
 struct Found {
   std::vector<std::string> directories{};
   std::vector<bool> in_memory{};
-  std::int64_t mib = 0;  // 0: not said
+  std::int64_t mib = 0;  // 0: not given
 };
 
 Found of_levels(const api::Cache& cache) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where JuiceFS keeps its blocks on a node, how much, and the memory its client needs for that.
-// Pure. From spec.cache.levels; without, from csi.juiceFSMountOptions; without, a directory of the
-// set's own in /dev/shm (or beneath the first allowed root).
+// The cache directories of JuiceFS on a node, their size, and the memory limit of its client. Pure.
+// They come from spec.cache.levels, else from csi.juiceFSMountOptions, else they are one directory
+// of the set in /dev/shm (or beneath the first allowed root).
 //
 // JuiceFS has one size for all directories and gives each an equal share, whatever the levels say;
-// the memory limit follows what it does. Pages of /dev/shm count as the mount pod's, and the
-// driver's usual limit (5 GiB) would have it killed.
+// the memory limit follows that. Pages of /dev/shm count as memory of the mount pod, and with the
+// driver's default limit (5 GiB) it would be killed.
 
 #pragma once
 

@@ -28,20 +28,20 @@ Tiers made(const api::SampleSet& set, const Paths& roots = {}) {
   return tiers ? *tiers : Tiers{};
 }
 
-TEST(JuicefsTiers, WithoutAnythingItIsADirectoryOfTheSetsOwnInMemory) {
+TEST(JuicefsTiers, TheDefaultIsADirectoryOfTheSetInMemory) {
   EXPECT_EQ(made(set_with({})),
             (Tiers{.directories = {"/dev/shm/train-imagenet-01234567"}, .memory_limit = "1Pi"}));
   EXPECT_EQ(made(set_with({}), {"/ssd/", "/hdd"}),
             (Tiers{.directories = {"/ssd/train-imagenet-01234567"}}));
 }
 
-TEST(JuicefsTiers, LevelsAreJoinedAndTheirSizesAdded) {
+TEST(JuicefsTiers, LevelsAreMergedAndTheirSizesAdded) {
   const auto tiers = made(set_with({{.medium = "SSD", .path = "/ssd/a/:/ssd/b", .size_mib = 100},
                                     {.medium = "HDD", .path = "/hdd/c:/ssd/a", .size_mib = 50}}));
   EXPECT_EQ(tiers, (Tiers{.directories = {"/ssd/a", "/ssd/b", "/hdd/c"}, .mib = 150}));
 }
 
-TEST(JuicefsTiers, OneWithoutASizeIsBoundedByTheDiskOrTheUsersOption) {
+TEST(JuicefsTiers, WithoutASizeTheDiskOrTheUsersOptionLimitsIt) {
   EXPECT_EQ(made(set_with({{.medium = "SSD", .path = "/ssd"}})).mib, kAnySize);
   auto set = set_with_options({.cache_dir = "/data/cache", .cache_size = 0});
   EXPECT_EQ(made(set), (Tiers{.directories = {"/data/cache"}, .mib = 0}));
@@ -49,7 +49,7 @@ TEST(JuicefsTiers, OneWithoutASizeIsBoundedByTheDiskOrTheUsersOption) {
   EXPECT_EQ(made(set), (Tiers{.directories = {"/ssd"}, .mib = 0}));
 }
 
-TEST(JuicefsTiers, MemoryIsPartOfTheMountPodsLimit) {
+TEST(JuicefsTiers, ACacheInMemoryRaisesTheMountPodsLimit) {
   EXPECT_EQ(
       made(set_with({{.medium = "MEM", .path = "/dev/shm/a", .size_mib = 8192}})).memory_limit,
       "10240Mi");
@@ -63,7 +63,7 @@ TEST(JuicefsTiers, MemoryIsPartOfTheMountPodsLimit) {
   EXPECT_EQ(made(set).memory_limit, "4096Mi");
 }
 
-TEST(JuicefsTiers, ALargeBufferNeedsMoreThanTheDriversLimit) {
+TEST(JuicefsTiers, ALargeBufferRaisesTheMountPodsLimit) {
   auto set = set_with_options({.buffer_size = 1024, .cache_dir = "/ssd"});
   EXPECT_EQ(made(set).memory_limit, "");
   set = set_with_options({.buffer_size = 6000, .cache_dir = "/ssd"});
@@ -76,7 +76,7 @@ TEST(JuicefsTiers, TheClientsOwnMemoryNeedsASize) {
             (Tiers{.directories = {"memory"}, .mib = 1000, .memory_limit = "3048Mi"}));
 }
 
-TEST(JuicefsDirectories, AreNeverTheSystemsOwn) {
+TEST(CacheDirectories, SystemDirectoriesAreRefused) {
   for (const char* good :
        {"/dev/shm", "/dev/shm/a", "/dev/ssd/cache2", "/ssd", "/data/cache", "/mnt/disk0/x",
         "/var/cache/x", "/var/lib/paddle", "/libx", "/home/user/x"}) {
@@ -125,7 +125,7 @@ TEST(JuicefsDirectories, AreNeverTheSystemsOwn) {
   }
 }
 
-TEST(JuicefsDirectories, AreBeneathTheAllowedRootsWhenThereAreAny) {
+TEST(CacheDirectories, MustBeBeneathTheAllowedRoots) {
   const Paths roots = {"/ssd/", "/dev/shm"};
   for (const char* good : {"/ssd", "/ssd/a", "/dev/shm/x"}) {
     EXPECT_TRUE(check_directory(good, roots)) << good;

@@ -20,9 +20,9 @@ api::SamplefsClient client_of(const std::string& uri) {
   return scheme ? scheme->samplefs : api::SamplefsClient::kNone;
 }
 
-// The one tier of this version: the first directory of the first level.
+// The only tier of this version: the first directory of the first level.
 struct Tier {
-  std::string path{};  // empty: where the node keeps caches
+  std::string path{};  // empty: the node's default directory
   std::int64_t mib = 0;
 };
 
@@ -146,8 +146,8 @@ Result<Manifests> SamplefsManifestBuilder::manifests(const api::SampleSet& set, 
                                                      const RuntimeOptions& options) const {
   if (!set.spec.source || set.spec.source->uri.empty()) {
     return Error{Code::kInvalid,
-                 "spec.source.uri is missing; the samplefs engine needs to know where the samples "
-                 "are"};
+                 "spec.source.uri is missing; the samplefs engine needs the source of the "
+                 "samples"};
   }
   const std::string& uri = set.spec.source->uri;
   if (client_of(uri) == api::SamplefsClient::kNone) {
@@ -162,7 +162,7 @@ Result<Manifests> SamplefsManifestBuilder::manifests(const api::SampleSet& set, 
                    .csi_driver = kDriver,
                    .without_driver =
                        "samplefs works on one machine so far (paddlectl local); delete the set and "
-                       "make it again with a secret that has a metaurl, for the engine juicefs"};
+                       "create it again with a secret that has a metaurl, for the engine juicefs"};
 }
 
 }  // namespace paddle::engine::samplefs

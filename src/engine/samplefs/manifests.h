@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator's face of samplefs. Its runtimes need no privilege: cache and session directories
-// are inline volumes of our CSI driver (docs/design/0006), credentials are mounted Secrets. The one
-// exception is a file:// source, which is a read-only hostPath. Pure.
+// The manifest builder of samplefs. Its runtimes need no privilege: cache and session directories
+// are inline volumes of our CSI driver (docs/design/0006), credentials are mounted Secrets. A
+// file:// source is a read-only hostPath. Pure.
 
 #pragma once
 

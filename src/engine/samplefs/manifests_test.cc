@@ -33,7 +33,7 @@ bool has_argument(const Json& pod, const std::string& argument) {
   return false;
 }
 
-TEST(SamplefsManifests, HaveTheNamesOfTheContract) {
+TEST(SamplefsManifests, ObjectsHaveTheNamesOfThePublicOperator) {
   const auto all = made(set_of("s3://bucket/prefix"));
   EXPECT_EQ((*all.volume)["metadata"]["name"], "train-imagenet-01234567");
   EXPECT_FALSE((*all.volume)["metadata"].contains("namespace"));
@@ -85,7 +85,7 @@ TEST(SamplefsManifests, CredentialsAreAMountedSecretOnly) {
   EXPECT_TRUE(pod_of(made(set))["volumes"].back()["secret"]["optional"]);
 }
 
-TEST(SamplefsManifests, TheCacheIsTheOneLevelOfTheSpec) {
+TEST(SamplefsManifests, TheCacheIsTheFirstLevelOfTheSpec) {
   auto set = set_of("s3://bucket/prefix");
   EXPECT_TRUE(has_argument(pod_of(made(set)), "--cache-mib=0"));
   set.spec.cache = api::Cache{.levels = {{.path = "/ssd/cache", .size_mib = 512}}};
@@ -93,7 +93,7 @@ TEST(SamplefsManifests, TheCacheIsTheOneLevelOfTheSpec) {
   EXPECT_EQ(pod_of(made(set))["volumes"][0]["csi"]["volumeAttributes"]["path"], "/ssd/cache");
 }
 
-TEST(SamplefsManifests, SaysWhatItCanNotDo) {
+TEST(SamplefsManifests, UnsupportedSpecsAreRefused) {
   const SamplefsManifestBuilder face;
   EXPECT_TRUE(face.manifests(set_of("hdfs://name/path"), {}, {}).is(Code::kInvalid));
   EXPECT_TRUE(face.manifests(api::SampleSet{}, {}, {}).is(Code::kInvalid));
@@ -112,7 +112,7 @@ TEST(SamplefsManifests, VariablesOfTheOptionsReachTheRuntimesContainer) {
   EXPECT_EQ(env[1], (Json{{"name", "SOME_NAME"}, {"value", "a b"}}));
 }
 
-TEST(SetNames, TellTwoSetsOfOneNameApart) {
+TEST(SetNames, AreDifferentForSetsOfTheSameNameInTwoNamespaces) {
   auto here = set_of("s3://b"), there = set_of("s3://b");
   there.meta.key.ns = "other";
   EXPECT_NE(handle_of(here), handle_of(there));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names by which operator, node and runtime mean the same volumes (docs/design/0006). Pure.
+// Names of volumes and paths that operator, node and runtime share (docs/design/0006). Pure.
 
 #pragma once
 
@@ -15,7 +15,7 @@ inline constexpr const char* kPathAttribute = "path";
 inline constexpr const char* kCacheVolume = "cache";
 inline constexpr const char* kSessionVolume = "session";
 
-// Where they are in the runtime's container.
+// Paths in the runtime's container.
 inline constexpr const char* kCachePath = "/cache";  // + "/<i>"
 inline constexpr const char* kSessionPath = "/run/paddle-cache";
 inline constexpr const char* kTokenPath = "/etc/paddle-cache/token";

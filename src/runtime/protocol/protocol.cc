@@ -30,7 +30,7 @@ Error wrong(const std::string& field, const std::string& wants) {
   return {Code::kInvalid, field + " is not " + wants};
 }
 
-// Reads fields of one object; the first that is not what it should be is remembered.
+// Reads the fields of one object, and keeps the first error.
 class Reader {
  public:
   explicit Reader(const Json& from) : from_(from) {
@@ -124,7 +124,7 @@ Result<Value> value_of(const Table& table, const std::string& text) {
   return Error{Code::kInvalid, "one of " + known};
 }
 
-// Beneath the root of the set.
+// Whether it is a path beneath the root of the set.
 bool is_relative(const std::string& path) {
   if (path.empty() || path.size() > 4096 || path.find('\0') != path.npos) return false;
   std::size_t at = 0;
@@ -222,7 +222,7 @@ void put(Json& json, const engine::LeftOut& left) {
   json["leftOut"] = {{"count", left.count}, {"examples", left.examples}};
 }
 
-// Texts for people: cut here, so that no runtime can fill the status of a set.
+// Limited here, so that no runtime can fill the status of a set.
 Result<engine::LeftOut> decode_left_out(const Json& from) {
   engine::LeftOut left;
   Reader read(from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said between the operator and a Cache Runtime Server: values and their JSON. Pure.
-// Unknown fields are ignored on both sides, so that either may be newer. Paths: docs/design/0006.
+// The messages between the operator and a Cache Runtime Server, and their JSON. Pure. Unknown
+// fields are ignored on both sides, so that either may be newer. docs/design/0006 has the paths.
 
 #pragma once
 
@@ -22,8 +22,8 @@ inline constexpr int kPort = 7716;
 using api::JobKind;
 using api::parse_job_kind;
 
-// A server has credentials of its own; those of another source come with the job, over TLS, and are
-// kept in memory alone. `job` of its task and of its selection is not sent: it is the id.
+// A server has credentials of its own; those of another source are sent with the job, over TLS, and
+// stay in memory. `job` of the task and of the selection is not sent: it is the id in the path.
 using engine::JobRequest;
 
 enum class JobState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
@@ -46,23 +46,23 @@ struct IndexReport {
   std::string digest{};
   std::int64_t files = 0;
   std::int64_t bytes = 0;
-  std::int64_t synced = 0;  // the generation that the latest sync made; 0: this engine does not say
+  std::int64_t synced = 0;  // generation of the latest sync; 0: the engine has none
   engine::LeftOut left_out{};
   bool operator==(const IndexReport&) const = default;
 };
 
 struct CacheReport {
-  std::int64_t files = 0;  // of the current index, in the cache as a whole; 0 also: not known
-  std::int64_t bytes = 0;  // of the current index, in the cache
-  std::int64_t limit = 0;  // what the cache may take in all
+  std::int64_t files = 0;  // wholly cached files of the current index; 0 also: not known
+  std::int64_t bytes = 0;  // cached bytes of the current index
+  std::int64_t limit = 0;  // of the cache
   std::int64_t disk_size = 0;
   std::int64_t disk_used = 0;
   std::int64_t disk_avail = 0;
-  std::string life{};  // of what holds it: another one may have lost it (engine.h)
+  std::string life{};  // engine::Status::life
   bool operator==(const CacheReport&) const = default;
 };
 
-// Where the bytes that readers got came from, since the server's start; what was downloaded in all.
+// Bytes that readers have read since the server's start, by their origin, and all downloaded bytes.
 struct ReadsReport {
   std::int64_t from_cache = 0;
   std::int64_t from_memory = 0;
@@ -71,7 +71,7 @@ struct ReadsReport {
   bool operator==(const ReadsReport&) const = default;
 };
 
-// The warm-up that came last, whoever asked for it.
+// The latest warm-up, of any caller.
 struct LastWarmUp {
   bool ended = false;
   std::int64_t files_no_room = 0;
@@ -84,18 +84,19 @@ struct StatusReport {
   std::optional<IndexReport> index{};  // absent before the first sync
   CacheReport cache{};
   ReadsReport reads{};
-  std::int64_t mounts = 0;      // sessions being served
+  std::int64_t mounts = 0;      // mounts that are served
   std::int64_t part_bytes = 0;  // of the part that was warmed up last
   std::int64_t part_cached_bytes = 0;
-  std::optional<LastWarmUp> last_warm_up{};  // absent: none that is remembered
-  std::string remark{};                      // what users should know though nothing failed
-  // Id of the latest sync that succeeded, as long as it is remembered; parts of one do not count.
+  std::optional<LastWarmUp> last_warm_up{};  // absent: none is remembered
+  std::string remark{};                      // for users, about something that is not a failure
+  // Id of the latest sync that succeeded, while it is remembered. Parts of a shared sync do not
+  // count.
   std::string synced_by{};
   std::string error{};
   bool operator==(const StatusReport&) const = default;
 };
 
-// decode(encode(x)) == x; kInvalid names the field that is not what it should be.
+// decode(encode(x)) == x. kInvalid names the field that is wrong.
 api::Json encode(const JobRequest& request);
 api::Json encode(const JobReport& report);
 api::Json encode(const StatusReport& report);
@@ -103,7 +104,7 @@ Result<JobRequest> decode_job_request(const api::Json& from);
 Result<JobReport> decode_job_report(const api::Json& from);
 Result<StatusReport> decode_status_report(const api::Json& from);
 
-// 1 to 64 of letters, digits, '-' and '.', not beginning with '.'; what may be a job's id.
+// Whether it may be a job's id: 1 to 64 letters, digits, '-' and '.', not beginning with '.'.
 bool is_job_id(const std::string& text);
 
 }  // namespace paddle::runtime

@@ -14,7 +14,7 @@ Json through_text(const T& value) {
   return *api::parse_json(api::dump_json(encode(value)));
 }
 
-TEST(RuntimeProtocol, RequestsGoThereAndBack) {
+TEST(RuntimeProtocol, RequestsAreDecodedAsTheyWereEncoded) {
   for (const JobKind kind : api::kJobKinds) {
     JobRequest request{.kind = kind};
     if (kind == JobKind::kSync) {
@@ -62,7 +62,7 @@ TEST(RuntimeProtocol, RequestsGoThereAndBack) {
   EXPECT_EQ(*decode_job_request(Json{{"kind", "sync"}}), JobRequest{});
 }
 
-TEST(RuntimeProtocol, APartIsOneOfItsParts) {
+TEST(RuntimeProtocol, APartMustBeLessThanTheNumberOfParts) {
   for (const Json& sync : {Json{{"part", 3}, {"parts", 3}}, Json{{"parts", 0}}, Json{{"part", 1}},
                            Json{{"part", -1}, {"parts", 2}}, Json{{"division", "../x"}}}) {
     EXPECT_TRUE(decode_job_request(Json{{"kind", "sync"}, {"sync", sync}}).is(Code::kInvalid))
@@ -70,7 +70,7 @@ TEST(RuntimeProtocol, APartIsOneOfItsParts) {
   }
 }
 
-TEST(RuntimeProtocol, KeysComeWithASyncAndDoNotMakeItAnother) {
+TEST(RuntimeProtocol, KeysAreSentWithASyncAndIgnoredByEquality) {
   JobRequest request{.sync = {.source = "s3://b", .keys = {{{"secret-key", "/+"}}}}};
   const auto back = decode_job_request(through_text(request));
   ASSERT_TRUE(back);
@@ -81,7 +81,7 @@ TEST(RuntimeProtocol, KeysComeWithASyncAndDoNotMakeItAnother) {
                   .is(Code::kInvalid));
 }
 
-TEST(RuntimeProtocol, ReportsGoThereAndBack) {
+TEST(RuntimeProtocol, ReportsAreDecodedAsTheyWereEncoded) {
   JobReport report{.id = "a-1.b",
                    .kind = JobKind::kWarmup,
                    .state = JobState::kFailed,
@@ -125,7 +125,7 @@ TEST(RuntimeProtocol, UnknownFieldsAreIgnored) {
   EXPECT_TRUE(decode_status_report(Json{{"cache", {{"later", 1}}}, {"later", 1}}));
 }
 
-TEST(RuntimeProtocol, ARuntimeThatSaysNothingOfWhatItLeftOutIsUnderstood) {
+TEST(RuntimeProtocol, AReportWithoutLeftOutObjectsIsAccepted) {
   const auto old = decode_status_report(Json{{"index", {{"generation", 1}, {"digest", "d"}}}});
   ASSERT_TRUE(old);
   EXPECT_EQ(old->index->left_out, engine::LeftOut{});
@@ -134,7 +134,7 @@ TEST(RuntimeProtocol, ARuntimeThatSaysNothingOfWhatItLeftOutIsUnderstood) {
       << "nothing is not said";
 }
 
-TEST(RuntimeProtocol, ExamplesOfWhatWasLeftOutAreFewAndShort) {
+TEST(RuntimeProtocol, ExamplesOfLeftOutObjectsAreFewAndShort) {
   Json examples = Json::array({std::string(10'000, 'x')});
   for (int i = 0; i < 50; ++i) examples.push_back("'" + std::to_string(i) + "'");
   const auto report = decode_status_report(
@@ -194,7 +194,7 @@ TEST(RuntimeProtocol, AnIdIsAPlainName) {
   }
 }
 
-TEST(RuntimeProtocol, OnlyTheLastThreeStatesAreEnds) {
+TEST(RuntimeProtocol, OnlySucceededFailedAndCancelledAreEnds) {
   EXPECT_FALSE(ended(JobState::kQueued));
   EXPECT_FALSE(ended(JobState::kRunning));
   for (const JobState state : {JobState::kSucceeded, JobState::kFailed, JobState::kCancelled}) {

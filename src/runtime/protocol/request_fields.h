@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every request for a warm-up says in the same way, whoever makes it. Pure.
+// Fields that requests for warm-ups and syncs have in common, whichever controller sends them.
+// Pure.
 
 #pragma once
 
@@ -12,10 +13,10 @@
 
 namespace paddle::runtime {
 
-// The sampler that the fields of a spec name.
+// The sampler of a spec's fields.
 sampler::Strategy strategy_of(const api::Strategy& from);
 
-// Where the first runtime of the set hands out lists: "<pod>.<service>.<namespace>:<port>".
+// Where the first runtime of the set serves lists: "<pod>.<service>.<namespace>:<port>".
 std::string lists_address(const api::SampleSet& set);
 
 }  // namespace paddle::runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever comes over the wire is decoded or refused, and what was decoded is encoded to the same.
+// Any input is decoded or refused, and what was decoded is encoded to the same value.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: an engine that does as it is told.
+// For tests: an engine whose calls the test blocks, releases and inspects.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace paddle::runtime {
 
-// Each call waits until it is let go or stopped, and is written down.
+// Each call is recorded and, after block(), waits until it is released or stopped.
 class FakeEngine final : public engine::NodeEngine {
  public:
   std::string name() const override { return "fake"; }
@@ -36,7 +36,7 @@ class FakeEngine final : public engine::NodeEngine {
     Lock lock(mutex_);
     blocked_ = true;
   }
-  void ignore_stop() EXCLUDES(mutex_) {  // until let go, to being stopped
+  void ignore_stop() EXCLUDES(mutex_) {  // until released
     Lock lock(mutex_);
     ignores_stop_ = true;
   }

@@ -12,7 +12,7 @@ namespace {
 JobRequest request_of(const Job& job) {
   JobRequest request = job.request;
   request.which.job = job.report.id;
-  // Lists of a part that is tried again are those of the first time.
+  // A part that is tried again has the lists of the first attempt.
   request.sync.job = request.sync.division.empty() ? job.report.id : request.sync.division;
   return request;
 }
@@ -53,7 +53,7 @@ Result<JobReport> JobRunner::put(const std::string& id, const JobRequest& reques
   TRY(const Job job, table_.put(id, request));
   if (known) return job.report;
   if (auto written = store(job); !written) {
-    table_.withdraw(id);  // nobody was promised anything
+    table_.withdraw(id);  // it was not confirmed to the caller
     return std::move(written).error();
   }
   wake_.notify_all();
@@ -92,7 +92,7 @@ void JobRunner::cancel(const std::string& id) {
     note(*table_.find(id));
   }
   if (cancelled.job) note(*cancelled.job);
-  wake_.notify_all();  // another kind may have waited for it
+  wake_.notify_all();  // another kind may wait for it
 }
 
 Result<> JobRunner::store(const Job& job) const {
@@ -100,10 +100,10 @@ Result<> JobRunner::store(const Job& job) const {
   return journal_->write(job);
 }
 
-// A journal that can not be written costs at most a job that is run once more.
+// If the journal cannot be written, a job may be run once more.
 void JobRunner::note(const Job& job) const {
   if (auto written = store(job); !written) {
-    log::warn("can not write the journal", {{"reason", written.error().message}});
+    log::warn("cannot write the journal", {{"reason", written.error().message}});
   }
 }
 
@@ -126,10 +126,10 @@ void JobRunner::work(JobKind kind, const std::stop_token& end) {
     running_.erase(id);
     const Job* known = table_.find(id);
     if (end.stop_requested() && outcome.is(Code::kCancelled) && !(known && known->cancelled)) {
-      return;  // the next process goes on
+      return;  // the next process runs it again
     }
     if (const auto done = table_.finish(id, outcome)) note(*done);
-    wake_.notify_all();  // another kind may have waited for it
+    wake_.notify_all();  // another kind may wait for it
     for (const std::string& old : table_.forgotten()) journal_->remove(old);
     if (outcome) {
       log::info("job succeeded", {{"id", id}, {"kind", to_string(kind)}});

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the jobs of a book on an engine: one thread per kind, idle ones wait. What put() returns is
-// in the journal: a restart runs it (again). Not so a job that came with keys of its own: they are
-// written nowhere, so a restart forgets it, and whoever wants it asks again. Destruction stops what
-// runs and leaves it in the journal as running, so that the next process runs it again; a job that
-// was cancelled is in the journal as such at once, and no process runs it again.
-// Thread-safe.
+// Runs the jobs of a JobTable on an engine, with one thread per kind of job. When put() returns,
+// the job is in the journal, and a restart runs it (again). The exception is a job with keys of its
+// own: keys are never written, so a restart forgets the job and its caller has to send it again.
+// Destruction stops running jobs and leaves them in the journal as running, so that the next
+// process runs them again. A cancelled job is in the journal as cancelled at once, and no process
+// runs it again. Thread-safe.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace paddle::runtime {
 
 class JobRunner {
  public:
-  // Begins with what the journal holds. The engine outlives it.
+  // Starts with the jobs of the journal. The engine outlives it.
   static Result<std::unique_ptr<JobRunner>> start(std::unique_ptr<Journal> journal,
                                                   engine::NodeEngine& engine);
   ~JobRunner();

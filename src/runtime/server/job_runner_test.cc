@@ -14,13 +14,13 @@
 namespace paddle::runtime {
 namespace {
 
-class JobsTest : public testing::Test {
+class JobRunnerTest : public testing::Test {
  protected:
-  JobsTest() {
+  JobRunnerTest() {
     log::set_level(log::Level::kError);
     start();
   }
-  ~JobsTest() override {
+  ~JobRunnerTest() override {
     jobs_.reset();
     log::set_level(log::Level::kInfo);
   }
@@ -42,7 +42,7 @@ class JobsTest : public testing::Test {
   std::unique_ptr<JobRunner> jobs_;
 };
 
-TEST_F(JobsTest, RunsAJobOnTheEngineAndReportsItsProgress) {
+TEST_F(JobRunnerTest, RunsAJobOnTheEngineAndReportsItsProgress) {
   ASSERT_TRUE(
       jobs_->put("w", {.kind = JobKind::kWarmup, .which = {.partition = 1, .partitions = 4}}));
   wait_for([&] { return state("w") == JobState::kSucceeded; });
@@ -53,14 +53,14 @@ TEST_F(JobsTest, RunsAJobOnTheEngineAndReportsItsProgress) {
   EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
-TEST_F(JobsTest, EveryKindOfJobIsRun) {
+TEST_F(JobRunnerTest, RunsEveryKindOfJob) {
   for (const JobKind kind : api::kJobKinds) {
     ASSERT_TRUE(jobs_->put(to_string(kind), {.kind = kind}));
     wait_for([&] { return state(to_string(kind)) == JobState::kSucceeded; });
   }
 }
 
-TEST_F(JobsTest, APartThatIsTriedAgainIsAPartOfTheSameDivision) {
+TEST_F(JobRunnerTest, APartThatIsTriedAgainBelongsToTheSameDivision) {
   engine::SyncTask part{.part = 1, .parts = 3, .lists_at = "first:7716"};
   ASSERT_TRUE(jobs_->put("sync.1", {.kind = JobKind::kSync, .sync = part}));
   part.division = "sync.1";
@@ -70,14 +70,14 @@ TEST_F(JobsTest, APartThatIsTriedAgainIsAPartOfTheSameDivision) {
             (std::vector<std::string>{"sync part of sync.1", "sync part of sync.1"}));
 }
 
-TEST_F(JobsTest, AFailureKeepsItsSentence) {
+TEST_F(JobRunnerTest, AFailedJobKeepsItsErrorMessage) {
   engine_.release(Error{Code::kForbidden, "wrong keys: put the right ones into the Secret"});
   ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));
   wait_for([&] { return state("s") == JobState::kFailed; });
   EXPECT_EQ(jobs_->find("s")->error, "wrong keys: put the right ones into the Secret");
 }
 
-TEST_F(JobsTest, OneKindWaitsForItselfAndNotForOthers) {
+TEST_F(JobRunnerTest, JobsOfOneKindWaitForEachOtherAndNotForOtherKinds) {
   engine_.block();
   ASSERT_TRUE(jobs_->put("s1", {.kind = JobKind::kSync}));
   ASSERT_TRUE(jobs_->put("s2", {.kind = JobKind::kSync}));
@@ -89,7 +89,7 @@ TEST_F(JobsTest, OneKindWaitsForItselfAndNotForOthers) {
   wait_for([&] { return state("s2") == JobState::kSucceeded; });
 }
 
-TEST_F(JobsTest, ARunningAndAWaitingJobCanBeCancelled) {
+TEST_F(JobRunnerTest, RunningAndQueuedJobsCanBeCancelled) {
   engine_.block();
   ASSERT_TRUE(jobs_->put("s1", {.kind = JobKind::kSync}));
   ASSERT_TRUE(jobs_->put("s2", {.kind = JobKind::kSync}));
@@ -99,10 +99,10 @@ TEST_F(JobsTest, ARunningAndAWaitingJobCanBeCancelled) {
   jobs_->cancel("s1");
   wait_for([&] { return state("s1") == JobState::kCancelled; });
   EXPECT_EQ(engine_.calls().size(), 1u);
-  jobs_->cancel("nobody");
+  jobs_->cancel("unknown");
 }
 
-TEST_F(JobsTest, ARestartRunsAgainWhatWasRunningAndNothingElse) {
+TEST_F(JobRunnerTest, ARestartRunsAgainOnlyWhatWasRunning) {
   ASSERT_TRUE(jobs_->put("done", {.kind = JobKind::kClear}));
   wait_for([&] { return state("done") == JobState::kSucceeded; });
   engine_.block();
@@ -117,7 +117,7 @@ TEST_F(JobsTest, ARestartRunsAgainWhatWasRunningAndNothingElse) {
   EXPECT_EQ(engine_.calls(), (std::vector<std::string>{"clear", "sync", "sync", "sync"}));
 }
 
-TEST_F(JobsTest, AJobThatCanNotBeWrittenDownIsNotRememberedAndMayBePutLater) {
+TEST_F(JobRunnerTest, AJobThatCannotBeStoredIsForgottenAndMayBePutLater) {
   const std::string in_the_way = scratch_.path() + "/jobs/w.json.tmp";
   std::filesystem::create_directory(in_the_way);
   EXPECT_TRUE(jobs_->put("w", {.kind = JobKind::kWarmup}).is(Code::kUnavailable));
@@ -128,7 +128,7 @@ TEST_F(JobsTest, AJobThatCanNotBeWrittenDownIsNotRememberedAndMayBePutLater) {
   EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
-TEST_F(JobsTest, ACancellationOutlivesAKill) {
+TEST_F(JobRunnerTest, ACancellationSurvivesAKill) {
   engine_.block();
   ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));
   wait_for([&] { return engine_.calls().size() == 1; });
@@ -144,7 +144,7 @@ TEST_F(JobsTest, ACancellationOutlivesAKill) {
   EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
-TEST_F(JobsTest, AJobThatIsCancelledWhileTheProcessEndsIsNotRunByTheNext) {
+TEST_F(JobRunnerTest, AJobCancelledDuringShutdownIsNotRunByTheNextProcess) {
   engine_.block();
   ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));
   wait_for([&] { return engine_.calls().size() == 1; });
@@ -159,7 +159,7 @@ TEST_F(JobsTest, AJobThatIsCancelledWhileTheProcessEndsIsNotRunByTheNext) {
   EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
-TEST_F(JobsTest, KeysThatComeWithAJobAreWrittenNowhereAndARestartForgetsIt) {
+TEST_F(JobRunnerTest, AJobWithKeysIsNotStoredAndForgottenByARestart) {
   const JobRequest request{.sync = {.keys = {{{"secret-key", "canary"}}}}};
   ASSERT_TRUE(jobs_->put("a", request));
   wait_for([&] { return state("a") == JobState::kSucceeded; });
@@ -169,7 +169,7 @@ TEST_F(JobsTest, KeysThatComeWithAJobAreWrittenNowhereAndARestartForgetsIt) {
   EXPECT_FALSE(jobs_->find("a"));
 }
 
-TEST_F(JobsTest, AnIdIsTakenForGood) {
+TEST_F(JobRunnerTest, AnIdBelongsToItsFirstRequest) {
   ASSERT_TRUE(jobs_->put("a", {.kind = JobKind::kSync}));
   EXPECT_TRUE(jobs_->put("a", {.kind = JobKind::kClear}).is(Code::kConflict));
   EXPECT_EQ(jobs_->all().size(), 1u);

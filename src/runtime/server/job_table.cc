@@ -40,7 +40,7 @@ Result<Job> JobTable::put(const std::string& id, const JobRequest& request) {
     return !ended(each.second.report.state);
   });
   if (static_cast<std::size_t>(waiting) >= kWaiting) {
-    return Error{Code::kThrottled, "too many jobs wait; cancel some or try again later"};
+    return Error{Code::kThrottled, "too many unfinished jobs; cancel some or try again later"};
   }
   Job job{.number = next_++, .request = request, .report = {.id = id, .kind = request.kind}};
   jobs_[id] = job;
@@ -65,7 +65,7 @@ std::string JobTable::latest_success(JobKind kind) const {
   const Job* latest = nullptr;
   for (const auto& [id, job] : jobs_) {
     if (job.report.kind != kind || job.report.state != JobState::kSucceeded) continue;
-    if (job.request.sync.parts > 1) continue;  // who asked for the parts says when all are done
+    if (job.request.sync.parts > 1) continue;  // the caller sends a commit marker when all are done
     if (job.request.sync.dry) continue;
     if (!latest || job.number > latest->number) latest = &job;
   }

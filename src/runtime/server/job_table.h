@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which job runs when, and what is known about each. Pure: no clock, no I/O, not thread-safe.
+// All jobs of a runtime with their state, and which of them runs next. Pure: no clock, no I/O, not
+// thread-safe.
 //
-// Kinds do not block each other; of one kind one job runs at a time, in the order they came. When
-// changes are to be in order, syncs and removals are one kind in this. A job that has ended is
-// remembered among the last kKept ones of its kind, so that asking again under its id does not run
+// Kinds do not block each other; jobs of one kind run one at a time, in the order in which they
+// arrived. With `changes_in_order`, all kinds that change the set count as one. The last kKept
+// finished jobs of a kind are remembered, so that a request with the id of one of them does not run
 // it again.
 
 #pragma once
@@ -22,53 +23,53 @@
 namespace paddle::runtime {
 
 struct Job {
-  std::uint64_t number = 0;  // the order in which they came
+  std::uint64_t number = 0;  // in the order of arrival
   JobRequest request{};
   JobReport report{};
-  bool cancelled = false;  // asked to end while it ran
+  bool cancelled = false;  // while it ran
   bool operator==(const Job&) const = default;
 };
 
 class JobTable {
  public:
-  static constexpr std::size_t kKept = 100;     // of a kind, that have ended
-  static constexpr std::size_t kWaiting = 100;  // that have not
+  static constexpr std::size_t kKept = 100;     // finished jobs of a kind
+  static constexpr std::size_t kWaiting = 100;  // unfinished jobs
 
   explicit JobTable(bool changes_in_order = false) : changes_in_order_(changes_in_order) {}
 
-  // What an earlier process wrote down; a job that was running is queued again, unless it had been
-  // asked to end.
+  // Adds the jobs of an earlier process. A job that was running is queued again, unless it was
+  // cancelled.
   void restore(std::vector<Job> jobs);
 
-  // A new job is queued; the same under the same id is the one that is known, whether or not it is
-  // asked for `again`. kConflict: another job has that id. kThrottled: too many wait.
+  // Queues a new job, or returns the known one if id and request are the same; `again` does not
+  // matter. kConflict: the id belongs to another request. kThrottled: too many unfinished jobs.
   Result<Job> put(const std::string& id, const JobRequest& request);
-  // As if it had never been put; for one that nobody has been promised yet.
+  // Removes a job whose put() was not yet confirmed to the caller.
   void withdraw(const std::string& id) { jobs_.erase(id); }
   const Job* find(const std::string& id) const;
-  std::vector<JobReport> all() const;  // in the order they came
-  // The id of the latest one of that kind that has succeeded, parts of one and those that changed
-  // nothing (dry) left out; empty: none that is remembered.
+  std::vector<JobReport> all() const;  // in the order of arrival
+  // The id of the latest job of that kind that succeeded, without parts of shared syncs and dry
+  // runs; empty: none is remembered.
   std::string latest_success(JobKind kind) const;
-  // One that clears the cache came after it, whatever became of that one.
+  // Whether a job that clears the cache arrived after it, with any result.
   bool cleared_since(const Job& job) const;
   std::optional<LastWarmUp> last_warm_up() const;
 
-  // The next one of that kind, which runs from now on; nothing when one runs or none waits.
+  // Starts and returns the next job of that kind; nothing when one runs or none is queued.
   std::optional<Job> start(JobKind kind);
-  // These know only running jobs.
+  // Only for running jobs.
   void update_progress(const std::string& id, const engine::Progress& progress);
   std::optional<Job> finish(const std::string& id, const Result<>& outcome);
 
-  // A queued job is cancelled (and returned); true in `running`: whoever runs it has to stop it,
-  // and it is marked, so that no later process runs it.
+  // A queued job is cancelled and returned. With `running`, the caller has to stop the job; it is
+  // marked, so that no later process runs it again.
   struct Cancelled {
     bool running = false;
     std::optional<Job> job{};
   };
   Cancelled cancel(const std::string& id);
 
-  // Ids that are remembered no longer, since the last call.
+  // Ids that were forgotten since the last call.
   std::vector<std::string> forgotten();
 
  private:

@@ -54,7 +54,7 @@ Result<Job> decode_job(const std::string& text) {
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return failed("make the journal '" + directory + "'");
+    return failed("create the journal '" + directory + "'");
   }
   UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd) return failed("open the journal '" + directory + "'");
@@ -79,7 +79,7 @@ Result<std::vector<Job>> Journal::load() const {
     const auto text = read_whole(directory_.get(), name);
     auto job = text ? decode_job(*text) : Result<Job>(text.error());
     if (!job || job->report.id != id) {
-      log::warn("left out a damaged entry of the journal",
+      log::warn("skipped a damaged entry of the journal",
                 {{"file", name}, {"reason", job ? "another id" : job.error().message}});
       continue;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs on disk: one file per job, `<id>.json`, 0600 in a directory of 0700, replaced whole (written
-// beside, synced, renamed). What is damaged or not ours is left alone and said once; what was cut
-// short while it was written is removed. One writer.
+// Jobs on disk: one file per job, `<id>.json`, mode 0600 in a directory of mode 0700, replaced
+// atomically (temporary file, fsync, rename). Damaged files are logged and left alone; temporary
+// files of an interrupted write are removed. One writer.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace paddle::runtime {
 
 class Journal {
  public:
-  // The directory is made when missing, its parent is not. kUnavailable when it can not be used.
+  // Creates the directory if needed, not its parent. kUnavailable: it cannot be used.
   static Result<std::unique_ptr<Journal>> open(const std::string& directory);
 
   Result<std::vector<Job>> load() const;

@@ -30,7 +30,7 @@ class JournalTest : public testing::Test {
   const std::string directory_ = scratch_.path() + "/jobs";
 };
 
-TEST_F(JournalTest, WhatIsWrittenIsThereForTheNext) {
+TEST_F(JournalTest, TheNextProcessReadsWhatWasWritten) {
   ASSERT_TRUE(open()->write(job("a", 1)));
   ASSERT_TRUE(open()->write(job("b", 2)));
   auto changed = job("a", 1);
@@ -44,14 +44,14 @@ TEST_F(JournalTest, WhatIsWrittenIsThereForTheNext) {
   EXPECT_EQ(open()->load()->size(), 1u);
 }
 
-TEST_F(JournalTest, KnowsWhatWasAskedToEnd) {
+TEST_F(JournalTest, StoresThatAJobWasCancelled) {
   auto cancelled = job("a", 1);
   cancelled.cancelled = true;
   ASSERT_TRUE(open()->write(cancelled));
   EXPECT_EQ(*open()->load(), std::vector<Job>{cancelled});
 }
 
-TEST_F(JournalTest, FilesAreNobodyElses) {
+TEST_F(JournalTest, FilesAreReadableByTheirOwnerOnly) {
   ASSERT_TRUE(open()->write(job("a", 1)));
   struct stat seen {};
   ASSERT_EQ(::stat(directory_.c_str(), &seen), 0);
@@ -60,7 +60,7 @@ TEST_F(JournalTest, FilesAreNobodyElses) {
   EXPECT_EQ(seen.st_mode & 0777, 0600u);
 }
 
-TEST_F(JournalTest, DamagedAndForeignFilesAreLeftOut) {
+TEST_F(JournalTest, DamagedAndForeignFilesAreSkipped) {
   ASSERT_TRUE(open()->write(job("good", 1)));
   const auto put = [&](const std::string& name, const std::string& text) {
     std::ofstream(directory_ + "/" + name) << text;
@@ -80,7 +80,7 @@ TEST_F(JournalTest, DamagedAndForeignFilesAreLeftOut) {
   EXPECT_TRUE(std::filesystem::exists(directory_ + "/half.json"));
 }
 
-TEST_F(JournalTest, ADirectoryThatCanNotBeIsAnError) {
+TEST_F(JournalTest, AnUnusableDirectoryIsAnError) {
   EXPECT_TRUE(Journal::open(scratch_.path() + "/no/such").is(Code::kUnavailable));
   std::ofstream(scratch_.path() + "/file") << "x";
   EXPECT_TRUE(Journal::open(scratch_.path() + "/file").is(Code::kUnavailable));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What GET /metrics says of an engine's status, besides what others count in the same registry:
+// The metrics of an engine's status in GET /metrics, beside those of others in the same registry:
 //
 //   paddle_cache_files, paddle_cache_bytes, paddle_cache_limit_bytes     gauges
 //   paddle_index_generation, paddle_index_files, paddle_index_bytes      gauges
@@ -24,7 +24,7 @@ namespace paddle::runtime {
 class StatusMetrics {
  public:
   explicit StatusMetrics(Metrics& metrics) : metrics_(metrics) {}
-  // Takes the status over and returns the text of the whole registry.
+  // Updates the metrics and returns the text of the whole registry.
   std::string text(const engine::Status& status) EXCLUDES(mutex_);
 
  private:

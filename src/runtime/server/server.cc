@@ -91,7 +91,7 @@ bool Server::is_authorized(const net::ServerRequest& request) const {
 
 net::ServerReply Server::handle(const net::ServerRequest& request) {
   if (request.path == "/healthz" || request.path == "/readyz") return {.body = "ok\n"};
-  if (!is_authorized(request)) return refuse(401, "this needs the token of this runtime");
+  if (!is_authorized(request)) return refuse(401, "the token of this runtime is required");
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (request.path.starts_with(kJobs))
     return handle_job(request, request.path.substr(kJobs.size()));
@@ -106,7 +106,7 @@ net::ServerReply Server::handle(const net::ServerRequest& request) {
             .content_type = "text/plain; version=0.0.4; charset=utf-8"};
   }
   if (request.path == "/v1/status") {
-    // Asked first: what is said to have ended is in the figures.
+    // First: when it has ended, its effect is in the status below.
     const auto last_warm_up = jobs_.last_warm_up();
     StatusReport report = report_of(engine_.name(), engine_.status());
     report.synced_by = jobs_.latest_success(JobKind::kSync);
@@ -127,7 +127,7 @@ net::ServerReply Server::handle_list(const net::ServerRequest& request, const st
   const char* const end = number.data() + number.size();
   const auto [stopped, error] = std::from_chars(number.data(), end, partition);
   if (!is_job_id(job) || error != std::errc{} || stopped != end || partition < 0) {
-    return refuse(400, "a list is asked for as <job>/<partition>");
+    return refuse(400, "the path of a list is <job>/<partition>");
   }
   if (request.method != "GET" && request.method != "HEAD") return refuse(405, "only GET");
   auto list = engine_.list_for(job, partition);
@@ -160,7 +160,7 @@ net::ServerReply Server::handle_job(const net::ServerRequest& request, const std
   if (request.method != "GET" && request.method != "HEAD")
     return refuse(405, "only GET, PUT and DELETE");
   const auto report = jobs_.find(id);
-  if (!report) return refuse(404, "never heard of job " + id);
+  if (!report) return refuse(404, "unknown job " + id);
   return reply(encode(*report));
 }
 

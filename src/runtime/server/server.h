@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTTP routes of a Cache Runtime Server (docs/design/0006) and nothing else: who may ask, what
-// was asked, what to answer. Everything but /healthz and /readyz wants the token. Errors are
-// `{"error": "<sentence>"}`. Requests are bounded in size, time and number (net/server).
+// The HTTP routes of a Cache Runtime Server (docs/design/0006): authorization, parsing, replies.
+// Everything but /healthz and /readyz requires the token. Errors are `{"error": "<sentence>"}`.
+// Requests are limited in size, time and number (net/server).
 
 #pragma once
 
@@ -21,12 +21,12 @@
 
 namespace paddle::runtime {
 
-// Takes as long whatever `given` is, apart from its length.
+// Its time depends only on the length of `given`.
 bool same_secret(std::string_view given, std::string_view secret);
 
 class Server {
  public:
-  // The tokens as they are now; an empty one opens nothing. Called for each request.
+  // The current tokens; an empty one authorizes nothing. Called for each request.
   using Tokens = std::function<std::vector<std::string>()>;
   using Token = std::function<std::string()>;
 

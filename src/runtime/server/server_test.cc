@@ -71,7 +71,7 @@ class RuntimeServerTest : public testing::Test {
   net::HttpClient http_{{}};
 };
 
-TEST_F(RuntimeServerTest, OnlyHealthGoesWithoutAToken) {
+TEST_F(RuntimeServerTest, OnlyHealthChecksNeedNoToken) {
   for (const char* path : {"/healthz", "/readyz"}) {
     EXPECT_EQ(ask("GET", path, {}, "").status, 200);
   }
@@ -88,14 +88,14 @@ TEST_F(RuntimeServerTest, OnlyHealthGoesWithoutAToken) {
   EXPECT_TRUE(jobs_->all().empty());
 }
 
-TEST_F(RuntimeServerTest, AServerWithoutATokenAnswersNobody) {
+TEST_F(RuntimeServerTest, WithoutATokenEveryCallIsUnauthorized) {
   const auto closed = Server::start(
       {"127.0.0.1", 0}, [] { return std::string(); }, *jobs_, engine_, metrics_);
   ASSERT_TRUE(closed);
   EXPECT_TRUE(Client(net::to_string((*closed)->address()), "").status().is(Code::kUnauthorized));
 }
 
-TEST_F(RuntimeServerTest, AJobGoesFromPutToItsReport) {
+TEST_F(RuntimeServerTest, AJobIsPutRunAndReported) {
   auto asks = client();
   const JobRequest request{.kind = JobKind::kWarmup, .which = {.partition = 0, .partitions = 2}};
   const auto put = asks.put_job("w-1", request);
@@ -109,7 +109,7 @@ TEST_F(RuntimeServerTest, AJobGoesFromPutToItsReport) {
   EXPECT_EQ(asks.jobs()->size(), 1u);
 }
 
-TEST_F(RuntimeServerTest, DeleteCancelsAndForgivesUnknownIds) {
+TEST_F(RuntimeServerTest, DeleteCancelsAJobAndIgnoresUnknownIds) {
   engine_.block();
   auto asks = client();
   ASSERT_TRUE(asks.put_job("s", {.kind = JobKind::kSync}));
@@ -119,7 +119,7 @@ TEST_F(RuntimeServerTest, DeleteCancelsAndForgivesUnknownIds) {
   EXPECT_TRUE(asks.cancel("never-was"));
 }
 
-TEST_F(RuntimeServerTest, StatusIsTheEngines) {
+TEST_F(RuntimeServerTest, StatusAndMetricsAreThoseOfTheEngine) {
   const auto status = client().status();
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(status->engine, "fake");
@@ -131,7 +131,7 @@ TEST_F(RuntimeServerTest, StatusIsTheEngines) {
   EXPECT_NE(ask("GET", "/metrics").body.find("{from=\"cache\"} 5"), text.npos) << "not doubled";
 }
 
-TEST(StatusMetrics, CountOnWhenWhoeverCountsBeginsAgain) {
+TEST(StatusMetrics, CountersContinueAfterARestartOfTheirSource) {
   Metrics metrics;
   StatusMetrics shown(metrics);
   engine::Status status;
@@ -141,10 +141,10 @@ TEST(StatusMetrics, CountOnWhenWhoeverCountsBeginsAgain) {
   }
   const std::string text = shown.text(status);
   EXPECT_NE(text.find("paddle_cache_read_bytes_total{from=\"cache\"} 170"), text.npos) << text;
-  EXPECT_EQ(text.find("paddle_cache_files"), text.npos) << "nobody has counted them";
+  EXPECT_EQ(text.find("paddle_cache_files"), text.npos) << "they are not known";
 }
 
-TEST_F(RuntimeServerTest, HandsListsOut) {
+TEST_F(RuntimeServerTest, ServesLists) {
   EXPECT_EQ(*client().list("listed", 7), "part 7\n");
   EXPECT_TRUE(client().list("other", 0).is(Code::kNotFound));
   EXPECT_TRUE(client("wrong").list("listed", 0).is(Code::kUnauthorized));
@@ -157,7 +157,7 @@ TEST_F(RuntimeServerTest, HandsListsOut) {
   EXPECT_EQ(ask("PUT", "/v1/lists/listed/0", "{}").status, 405);
 }
 
-TEST_F(RuntimeServerTest, SaysWhetherAListIsStillToCome) {
+TEST_F(RuntimeServerTest, TellsWhetherAListIsStillToCome) {
   engine_.block();
   ASSERT_TRUE(client().put_job("w", {.kind = JobKind::kWarmup}));
   EXPECT_TRUE(client().list("w", 1).is(Code::kUnavailable)) << "not yet";
@@ -166,7 +166,7 @@ TEST_F(RuntimeServerTest, SaysWhetherAListIsStillToCome) {
   EXPECT_TRUE(client().list("w", 1).is(Code::kExpired)) << "no more";
 }
 
-TEST_F(RuntimeServerTest, TakesTheTokenBeforeAsWell) {
+TEST_F(RuntimeServerTest, AcceptsThePreviousTokenToo) {
   const auto server = Server::start(
       {"127.0.0.1", 0},
       [] {
@@ -188,7 +188,7 @@ TEST_F(RuntimeServerTest, TakesTheTokenBeforeAsWell) {
                   .is(Code::kUnauthorized));
 }
 
-TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
+TEST_F(RuntimeServerTest, IsVerifiedByTheSecretOfItsSet) {
   const auto write = [&](const SecretData& data) {
     for (const auto& [key, value] : data) {
       std::ofstream(scratch_.path() + "/" + key) << value;
@@ -220,9 +220,9 @@ TEST_F(RuntimeServerTest, IsKnownByTheIdentityOfItsSet) {
   EXPECT_FALSE(Client(net::to_string((*server)->address()), kToken).status());  // in the clear
 }
 
-TEST_F(RuntimeServerTest, WhatIsNotThereOrNotAllowedIsSaid) {
-  EXPECT_EQ(ask("GET", "/v1/jobs/nobody").status, 404);
-  EXPECT_TRUE(client().job("nobody").is(Code::kNotFound));
+TEST_F(RuntimeServerTest, UnknownPathsAndMethodsAreRefused) {
+  EXPECT_EQ(ask("GET", "/v1/jobs/unknown").status, 404);
+  EXPECT_TRUE(client().job("unknown").is(Code::kNotFound));
   for (const char* path : {"/", "/v1", "/v1/", "/v2/jobs", "/v1/statusx", "/../etc/passwd"}) {
     EXPECT_EQ(ask("GET", path).status, 404) << path;
   }
@@ -230,7 +230,7 @@ TEST_F(RuntimeServerTest, WhatIsNotThereOrNotAllowedIsSaid) {
   EXPECT_EQ(ask("POST", "/v1/jobs/a", "{}").status, 405);
 }
 
-TEST_F(RuntimeServerTest, HostileRequestsAreRefusedAndLeaveNothing) {
+TEST_F(RuntimeServerTest, HostileRequestsAreRefusedAndLeaveNoJob) {
   for (const char* path : {"/v1/jobs/", "/v1/jobs/..", "/v1/jobs/.a", "/v1/jobs/a%2Fb",
                            "/v1/jobs/a%00b", "/v1/jobs/a/b", "/v1/jobs/%0a"}) {
     const int status = ask("PUT", path, R"({"kind":"sync"})").status;
@@ -247,7 +247,7 @@ TEST_F(RuntimeServerTest, HostileRequestsAreRefusedAndLeaveNothing) {
   EXPECT_EQ(ask("GET", "/healthz").status, 200);
 }
 
-TEST_F(RuntimeServerTest, TheClientTellsWhyThereIsNoAnswer) {
+TEST_F(RuntimeServerTest, TheClientReportsWhyACallFailed) {
   EXPECT_TRUE(client("wrong").status().is(Code::kUnauthorized));
   const std::string gone = address();
   server_.reset();
@@ -259,7 +259,7 @@ TEST_F(RuntimeServerTest, TheClientTellsWhyThereIsNoAnswer) {
   EXPECT_TRUE(Client(gone, kToken).put_job("../x", {}).is(Code::kInvalid));
 }
 
-TEST(SameSecret, IsEqualityAndNeverTrueForNone) {
+TEST(SameSecret, IsEqualityAndFalseForAnEmptySecret) {
   EXPECT_TRUE(same_secret("abc", "abc"));
   for (const char* given : {"", "ab", "abcd", "abd", "abcabc"}) {
     EXPECT_FALSE(same_secret(given, "abc")) << given;

@@ -10,8 +10,8 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-// What it said at its end, without secrets.
-std::string why_not(const os::CompletedProcess& end, const SecretValues& secret) {
+// The reason of a failure, without secrets.
+std::string failure_of(const os::CompletedProcess& end, const SecretValues& secret) {
   std::vector<std::string> secrets = secrets_of(secret);
   if (const auto url = read_metadata_url(value_of(secret, "metaurl"), {})) {
     secrets.push_back(url->password);
@@ -28,13 +28,13 @@ Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
   const std::string name = "the volume '" + value_of(secret, "name") + "'";
   if (end.exit_code != 0 && value_of(secret, "storage").empty()) {
     return Error{Code::kInvalid, name +
-                                     " can not be read, and the Secret has no storage and bucket "
-                                     "to make it with: " +
-                                     why_not(end, secret)};
+                                     " cannot be read, and the Secret has no storage and bucket "
+                                     "to create it with: " +
+                                     failure_of(end, secret)};
   }
   if (end.exit_code != 0) {
     return Error{Code::kUnavailable,
-                 name + " can not be made; correct the Secret: " + why_not(end, secret)};
+                 name + " cannot be created; correct the Secret: " + failure_of(end, secret)};
   }
   TRY(const CommandLine update, keys_command(options, secret));
   const bool updates = options.update_keys && !update.argv.empty();
@@ -43,15 +43,15 @@ Result<> ensure_formatted(const FormatOptions& options, std::stop_token stop) {
     TRY(updated, run_juicefs(update, std::move(stop)));
   }
   if (updated.exit_code == 0) {
-    log::info(updates ? "the volume has the Secret's keys" : "the volume is there",
+    log::info(updates ? "the volume has the Secret's keys" : "the volume exists",
               {{"volume", value_of(secret, "name")}});
     return Done{};
   }
   return Error{Code::kUnavailable,
                name +
-                   " keeps the keys that it has, for those of the Secret do not work; correct "
+                   " keeps its keys, because those of the Secret do not work; correct "
                    "the Secret: " +
-                   why_not(updated, secret)};
+                   failure_of(updated, secret)};
 }
 
 }  // namespace paddle::engine::juicefs

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes sure that a volume exists, before anybody mounts it: `juicefs format` where there is none
-// yet. A volume that exists is left as it is, but for its keys when that is asked for: JuiceFS
-// tries them before it writes them, and every client takes them up within seconds. Keys and the
-// password of the metadata go by environment.
+// Creates a volume before anything mounts it, unless it exists: `juicefs format`. An existing
+// volume is left as it is, except for its keys with FormatOptions::update_keys: JuiceFS tries the
+// new keys before it stores them, and every client uses them within seconds.
 
 #pragma once
 

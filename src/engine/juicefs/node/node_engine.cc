@@ -106,7 +106,7 @@ Result<> JuicefsNodeEngine::sync_from(const SyncContext& context, const SyncTask
     CHECK_DONE(run_sync(context, task, planned, report, stop));
   }
   if (cut_short) {
-    // Other runtimes may be at work on theirs.
+    // Other runtimes may still write theirs.
     const std::string before = task.destination.empty() ? "" : task.destination + "/";
     remove_leftovers(
         began,
@@ -124,13 +124,13 @@ Result<> JuicefsNodeEngine::sync_from(const SyncContext& context, const SyncTask
   return Done{};
 }
 
-// Nothing of ours writes to them: whoever did died before this sync began.
+// No process of ours writes to them: the one that did ended before this sync began.
 void JuicefsNodeEngine::remove_leftovers(WallTime before,
                                          const std::function<bool(const std::string&)>& ours,
                                          const std::stop_token& stop) const {
   const auto leftovers = list_leftovers(options_.data, before, stop);
   if (!leftovers) {
-    return log::warn("can not look for what a killed sync left",
+    return log::warn("cannot list the leftovers of a killed sync",
                      {{"reason", leftovers.error().message}});
   }
   std::int64_t files = 0;
@@ -138,10 +138,10 @@ void JuicefsNodeEngine::remove_leftovers(WallTime before,
     if (!ours(path)) continue;
     ++files;
     if (auto removed = control_.remove(path, /*skip_trash=*/true, {}, stop); !removed) {
-      log::warn("can not remove what a killed sync left", {{"reason", removed.error().message}});
+      log::warn("cannot remove a leftover of a killed sync", {{"reason", removed.error().message}});
     }
   }
-  if (files > 0) log::info("removed what a killed sync left", {{"files", files}});
+  if (files > 0) log::info("removed the leftovers of a killed sync", {{"files", files}});
 }
 
 Result<std::string> JuicefsNodeEngine::list_for(const std::string& job, std::int32_t partition) {
@@ -166,7 +166,7 @@ Result<> JuicefsNodeEngine::make_lists(const Selection& which, const ProgressSin
   return lists_.finish(which.job);
 }
 
-// The first partition's runtime makes all lists, once; the others ask it (list_fetch.h).
+// The first partition's runtime makes all lists, once; the others fetch theirs (list_fetch.h).
 Result<std::vector<std::string>> JuicefsNodeEngine::part_for(const Selection& which,
                                                              const ProgressSink& report,
                                                              const std::stop_token& stop) {
@@ -176,7 +176,7 @@ Result<std::vector<std::string>> JuicefsNodeEngine::part_for(const Selection& wh
         .address = which.lists_at, .job = which.job, .partition = which.partition};
     TRY(const auto list, fetch_list(options_.fetch, request, system_clock(), stop));
     if (list) return from_text(*list);
-    log::info("nobody hands the list out; it is made here", {{"job", which.job}});
+    log::info("the first runtime has no list; it is made here", {{"job", which.job}});
   }
   if (which.job.empty() || asks) {
     TRY(const std::vector<std::string> files, derive(which, report, stop));
@@ -193,8 +193,8 @@ Result<CacheUsage> JuicefsNodeEngine::check(const std::vector<std::string>& path
   return control_.cache(CacheAction::kCheck, paths, threads, {}, stop);
 }
 
-// A client passes over what it can not find, and counts what it has found. A line of a list may
-// also be a directory, which counts as the files in it.
+// A client skips what it cannot find and counts what it has found. A line of a list may also be a
+// directory, which counts as the files in it.
 Result<> JuicefsNodeEngine::expect_listed(const Selection& which,
                                           const std::vector<std::string>& files,
                                           const CacheUsage& seen,
@@ -205,7 +205,7 @@ Result<> JuicefsNodeEngine::expect_listed(const Selection& which,
   return Error{Code::kNotFound, "the list '" + which.file + "' names '" +
                                     there.first_absent.substr(0, 200) +
                                     "', which is not in the set (" + std::to_string(there.absent) +
-                                    " such lines); each line has to be the path of a file from "
+                                    " such lines); each line must be the path of a file from "
                                     "the root of the set, and nothing else"};
 }
 
@@ -214,7 +214,7 @@ Result<> JuicefsNodeEngine::expect_found(const std::vector<std::string>& files,
                                          const std::stop_token& stop) const {
   if (seen.files >= static_cast<std::int64_t>(files.size())) return Done{};
   TRY(const Presence there, count_present(options_.data, files, stop));
-  if (seen.files >= there.files) return Done{};  // the others are gone, or no files
+  if (seen.files >= there.files) return Done{};  // the others do not exist, or are not files
   TRY(seen, check(from_root(files), threads, stop));
   if (seen.files >= there.files) return Done{};
   return Error{Code::kUnavailable,
@@ -231,7 +231,7 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
   const std::vector<std::string> paths = from_root(files);
   const std::uint16_t threads = threads_of(which);
 
-  // What there is and what is missing of it; a warm-up that is run again has little left to do.
+  // How much is missing: little for a warm-up that is run again.
   TRY(CacheUsage now, check(paths, threads, stop));
   CHECK_DONE(expect_listed(which, files, now, stop));
   CHECK_DONE(lists_.write_part(to_text(files)));
@@ -263,7 +263,7 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
   progress.bytes_total = now.bytes;
   progress.bytes_done = now.bytes - now.missing;
   progress.seconds_left.reset();
-  // JuiceFS tells bytes, not files; as many of them as these bytes are on average.
+  // JuiceFS reports bytes, not files: estimate their number from the average size.
   const std::int64_t left =
       now.bytes == 0 ? 0 : (now.missing * progress.files_total + now.bytes - 1) / now.bytes;
   progress.files_done = progress.files_total - left;
@@ -307,18 +307,18 @@ Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& re
   return Done{};
 }
 
-// How many files are gone.
+// Returns how many files were removed.
 Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, const Selection& which,
                                                    const Control::Sink& report,
                                                    const std::stop_token& stop) const {
   const WallTime limit = removal_limit(which.accepted);
   OldPaths old{.paths = {path}};
-  // Usually it has only just been asked for, and nothing can be younger.
+  // Usually the removal was accepted just now, and no file can be newer.
   if (which.accepted > 0 && system_clock().wall() > limit) {
     TRY(old, paths_older_than(options_.data, path, limit, stop));
   }
   if (old.younger > 0) {
-    log::info("a removal leaves what came after it", {{"path", path}, {"files", old.younger}});
+    log::info("a removal leaves newer files", {{"path", path}, {"files", old.younger}});
   }
   std::int64_t sum = 0;
   for (const auto& each : old.paths) {
@@ -338,7 +338,7 @@ Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, cons
 Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& report,
                                    std::stop_token stop) {
   if (which.paths.empty()) {
-    return Error{Code::kInvalid, "say which paths of the set are to be removed"};
+    return Error{Code::kInvalid, "name the paths of the set to remove"};
   }
   std::int64_t before = 0;
   std::optional<Error> missing;
@@ -347,7 +347,7 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& r
     TRY(const std::string path, path_in_set(given));
     if (path.empty()) {
       return Error{Code::kInvalid,
-                   "the root of the set can not be removed; name what is beneath it, or delete "
+                   "the root of the set cannot be removed; name paths beneath it, or delete "
                    "the SampleSet"};
     }
     const auto on_progress = [&](std::int64_t files, std::int64_t) {
@@ -366,7 +366,7 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& r
     before += *removed;
   }
   usage_.refresh_soon();
-  // Some that are gone may be the work of an earlier run that was cut short, and so may all.
+  // An interrupted earlier run may have removed some of the paths, or all.
   if (!removed_one && missing && !which.again) return *missing;
   report({.files_total = before, .files_done = before});
   return Done{};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JuiceFS on one node: the node's face over a volume that the CSI driver has mounted. Data comes in
-// by `juicefs sync`, which writes to the volume without a mount, so that the node that syncs keeps
-// no copy. Everything that is about the cache is asked of the mount's own client (control.h): it is
-// the one that trainers on this node read through. In the state directory:
+// The node engine of JuiceFS, over a volume that the CSI driver has mounted. `juicefs sync` brings
+// data in; it writes to the volume without a mount, so that the node that syncs caches nothing. The
+// client of the mount does everything that concerns the cache (control.h): trainers on this node
+// read through it. In the state directory:
 //
 //   jobs/     the runtime's journal (runtime/server)
-//   lists/    which files the parts of warm-ups and syncs hold (list_store.h)
+//   lists/    the files of each part of warm-ups and syncs (list_store.h)
 
 #pragma once
 
@@ -27,19 +27,19 @@ namespace paddle::engine::juicefs {
 
 struct NodeOptions {
   std::string program = "/usr/local/bin/juicefs";
-  std::string source{};  // of the set; empty: it has none
+  std::string source{};  // of the set; empty: none
   std::string source_secret{};
   std::string volume_secret{};
   std::string data{};                // where the volume, or its sub_dir, is mounted
   std::string sub_dir{};             // the set is this directory of the volume; empty: all of it
-  std::vector<std::string> disks{};  // directories of the cache, to see how full their disks are
-  std::string state{};               // directory; has to be there
+  std::vector<std::string> disks{};  // directories of the cache; their file systems are measured
+  std::string state{};               // directory; must exist
   ListFetcher fetch{};
 };
 
 class JuicefsNodeEngine final : public NodeEngine {
  public:
-  // kUnavailable: the state directory can not be used. It opens without the volume.
+  // The volume need not be mounted yet. kUnavailable: the state directory cannot be used.
   static Result<std::unique_ptr<JuicefsNodeEngine>> open(const NodeOptions& options);
 
   std::string name() const override { return "juicefs"; }
@@ -69,16 +69,17 @@ class JuicefsNodeEngine final : public NodeEngine {
 
   Result<CacheUsage> check(const std::vector<std::string>& paths, std::uint16_t threads,
                            const std::stop_token& stop) const;
-  // An error when somebody's list names what is not there; `seen`: what a client found of `files`.
+  // An error when the user's list names files that do not exist. `seen`: what the client found of
+  // `files`.
   Result<> expect_listed(const Selection& which, const std::vector<std::string>& files,
                          const CacheUsage& seen, const std::stop_token& stop) const;
-  // An error when the client does not find what is there; looks again before it says so.
+  // An error when the client does not find existing files, also not when it checks again.
   Result<> expect_found(const std::vector<std::string>& files, std::uint16_t threads,
                         CacheUsage& seen, const std::stop_token& stop) const;
 
   Result<> sync_from(const SyncContext& context, const SyncTask& task, const ProgressSink& report,
                      const std::stop_token& stop);
-  // Those of a sync that was cut short, of files that are `ours`.
+  // Removes what an interrupted sync left of files that are `ours`.
   void remove_leftovers(WallTime before, const std::function<bool(const std::string&)>& ours,
                         const std::stop_token& stop) const;
   Result<std::int64_t> remove_one(const std::string& path, const Selection& which,

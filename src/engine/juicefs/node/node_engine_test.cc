@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine makes of a client's answers. The real client: test/juicefs.
+// The engine over a fake client. test/juicefs has the real one.
 #include "engine/juicefs/node/node_engine.h"
 
 #include <filesystem>
@@ -39,7 +39,7 @@ class JuicefsNodeEngineTest : public testing::Test {
   FakeClient client_;
 };
 
-TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainFindsItsWorkDone) {
+TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainSucceeds) {
   client_.answer({kMissing, kMissing});
   const auto engine = open();
   Selection which{.paths = {"train"}};
@@ -48,16 +48,16 @@ TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainFindsItsWorkDone) {
   EXPECT_TRUE(engine->remove(which, kNoReport, {}));
   which.accepted = 1;  // long ago: what is there is looked at first
   EXPECT_TRUE(engine->remove(which, kNoReport, {}));
-  EXPECT_EQ(client_.asked(), 2);
+  EXPECT_EQ(client_.requests(), 2);
 }
 
-TEST_F(JuicefsNodeEngineTest, ASyncThatOthersHaveDoneNeedsNoSource) {
+TEST_F(JuicefsNodeEngineTest, TheCommitOfASharedSyncNeedsNoSource) {
   const auto engine = open();
   EXPECT_TRUE(engine->sync({}, kNoReport, {}).is(Code::kInvalid));
   EXPECT_TRUE(engine->sync({.counts = true}, kNoReport, {}));
 }
 
-TEST_F(JuicefsNodeEngineTest, AListThatNamesWhatIsNotThereIsNoWarmUp) {
+TEST_F(JuicefsNodeEngineTest, AWarmUpFailsWhenItsListNamesMissingFiles) {
   write("train/a.jpg");
   write("train/b.jpg");
   write("labels", "train/a.jpg 0\ntrain/b.jpg 1\n");
@@ -73,37 +73,37 @@ TEST_F(JuicefsNodeEngineTest, AListThatNamesWhatIsNotThereIsNoWarmUp) {
   EXPECT_NE(stale.error().message.find("'train/gone.jpg'"), std::string::npos);
   write("good", "train/a.jpg\ntrain/b.jpg\n");
   EXPECT_TRUE(engine->warm_up({.file = "good"}, kNoReport, {}));
-  EXPECT_EQ(client_.asked(), 3);
+  EXPECT_EQ(client_.requests(), 3);
 }
 
-TEST_F(JuicefsNodeEngineTest, AClientThatDoesNotFindWhatIsThereHasNotWarmedItUp) {
+TEST_F(JuicefsNodeEngineTest, AWarmUpFailsWhenTheClientDoesNotFindExistingFiles) {
   write("train/a.jpg");
   write("train/b.jpg");
   client_.answer({found(1), found(1)});
   const auto engine = open();
   EXPECT_TRUE(engine->warm_up({}, kNoReport, {}).is(Code::kUnavailable));
-  EXPECT_EQ(client_.asked(), 2) << "once more before it is said";
+  EXPECT_EQ(client_.requests(), 2) << "once more before it is said";
 }
 
-TEST_F(JuicefsNodeEngineTest, WhatCameOrWentMeanwhileIsNoError) {
+TEST_F(JuicefsNodeEngineTest, FilesThatComeOrGoDuringAWarmUpAreNoError) {
   write("train/a.jpg");
   write("train/b.jpg");
   client_.answer({found(1), found(2), found(1)});
   const auto engine = open();
   EXPECT_TRUE(engine->warm_up({.job = "w"}, kNoReport, {}));
   std::filesystem::remove(client_.path() + "/train/b.jpg");
-  EXPECT_TRUE(engine->warm_up({.job = "w"}, kNoReport, {})) << "the list is that of before";
-  EXPECT_EQ(client_.asked(), 3);
+  EXPECT_TRUE(engine->warm_up({.job = "w"}, kNoReport, {})) << "the list is the previous one";
+  EXPECT_EQ(client_.requests(), 3);
 }
 
-TEST_F(JuicefsNodeEngineTest, AnEmptyDirectoryOrALinkInAListIsNoFileThatIsMissing) {
+TEST_F(JuicefsNodeEngineTest, AnEmptyDirectoryOrALinkInAListIsNotMissing) {
   write("train/a.jpg");
   std::filesystem::create_directories(client_.path() + "/empty");
   std::filesystem::create_symlink("nowhere", client_.path() + "/link");
   write("list", "train/a.jpg\nempty\nlink\n");
   client_.answer({found(1)});
   EXPECT_TRUE(open()->warm_up({.file = "list"}, kNoReport, {}));
-  EXPECT_EQ(client_.asked(), 1);
+  EXPECT_EQ(client_.requests(), 1);
 }
 
 }  // namespace

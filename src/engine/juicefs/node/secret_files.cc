@@ -21,7 +21,7 @@ struct CloseDirectory {
 };
 
 Error unreadable(const std::string& directory, const std::string& why) {
-  return {Code::kUnavailable, "the Secret at '" + directory + "' can not be read: " + why};
+  return {Code::kUnavailable, "the Secret at '" + directory + "' cannot be read: " + why};
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mounted Secret: a directory with a file for each key. Read anew for each use, so that it may be
-// rotated. Hidden files are kubelet's, and one that is sealed (credentials.h) is opened; values
-// lose the white space at their ends.
+// Reads a mounted Secret: a directory with a file for each key. Callers read it for each use, so
+// that it may be rotated. Hidden files are kubelet's and ignored, the sealed file (credentials.h)
+// is unsealed, and white space around values is removed.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace paddle::engine::juicefs {
 
-// An empty path, or a directory that is not there, is a Secret without keys. kUnavailable: it is
-// there and can not be read.
+// An empty path, or a directory that does not exist, is a Secret without keys. kUnavailable: it
+// exists and cannot be read.
 Result<SecretValues> read_secret(const std::string& directory);
 
 }  // namespace paddle::engine::juicefs

@@ -11,7 +11,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-TEST(SecretFiles, SecretsAreReadKeyByKey) {
+TEST(SecretFiles, EachFileIsOneKey) {
   const Scratch scratch;
   const std::string root = scratch.path();
   const auto put = [&](const std::string& path, const std::string& text) {

@@ -8,7 +8,7 @@
 
 namespace paddle::engine::samplefs {
 
-// A line is a digest, a space and a name, which is one line itself (fuse/attach.h).
+// A line is a digest, a space and a name, which has no line end (fuse/attach.h).
 AnnouncedGenerations::AnnouncedGenerations(std::string file) : file_(std::move(file)) {
   std::ifstream lines(file_);
   for (std::string line; std::getline(lines, line);) {
@@ -37,7 +37,7 @@ void AnnouncedGenerations::drop(const std::string& mount) {
   if (digests_.erase(mount) > 0) write();
 }
 
-// Not synced to the disk: who loses the page cache loses the mounts as well.
+// Not synced to the disk: whatever loses the page cache ends the mounts, too.
 void AnnouncedGenerations::write() const {
   const std::string early = file_ + ".tmp";
   std::error_code failed;
@@ -50,9 +50,9 @@ void AnnouncedGenerations::write() const {
       if (!failed) return;
     }
   }
-  // An old note would be believed; none is not.
+  // An outdated file would be trusted; a missing one is not.
   std::filesystem::remove(file_, failed);
-  log::warn("cannot note what mounts were told; a successor tells them everything",
+  log::warn("cannot store what was announced to mounts; the next process invalidates everything",
             {{"file", file_}});
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which generation each mount was told of last: its digest, by the name of the mount. Kept in a
-// file, because a kernel remembers names and listings longer than the process that gave them lives:
-// a successor that knows of another generation has to tell it the difference.
+// The generation that was last announced to each mount: its digest, by the name of the mount.
+// Stored in a file, because a kernel keeps names and listings longer than the process that served
+// them lives: the next process has to invalidate what differs from its generation.
 //
-// What is not in the file is not known, and the mount is to be told everything. So a note that was
-// lost, or a file that cannot be read, costs time and never shows old names.
+// For a mount that is not in the file, everything is invalidated. So a lost entry or an unreadable
+// file costs time but never shows old names.
 //
 // Thread-safe.
 

@@ -12,7 +12,7 @@
 namespace paddle::engine::samplefs {
 namespace {
 
-TEST(AnnouncedGenerations, ASuccessorKnowsWhatEachMountWasToldLast) {
+TEST(AnnouncedGenerations, TheNextProcessReadsWhatWasAnnouncedToEachMount) {
   const Scratch scratch;
   const std::string file = scratch.path() + "/told";
   {
@@ -30,7 +30,7 @@ TEST(AnnouncedGenerations, ASuccessorKnowsWhatEachMountWasToldLast) {
   EXPECT_EQ(next.of("gone"), std::nullopt);
 }
 
-TEST(AnnouncedGenerations, ANoteThatCannotBeWrittenLeavesNoOlderOne) {
+TEST(AnnouncedGenerations, AFailedWriteLeavesNoOutdatedFile) {
   log::set_level(log::Level::kError);
   const Scratch scratch;
   const std::string file = scratch.path() + "/told";
@@ -43,7 +43,7 @@ TEST(AnnouncedGenerations, ANoteThatCannotBeWrittenLeavesNoOlderOne) {
   log::set_level(log::Level::kInfo);
 }
 
-TEST(AnnouncedGenerations, LinesThatAreNoneAreNotBelieved) {
+TEST(AnnouncedGenerations, InvalidLinesAreIgnored) {
   const Scratch scratch;
   const std::string file = scratch.path() + "/told";
   std::ofstream(file) << "nonsense\n\n33 good\n";

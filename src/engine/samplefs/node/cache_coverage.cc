@@ -31,7 +31,7 @@ CacheCoverage::Amount CacheCoverage::of(const std::shared_ptr<const Index>& inde
     const std::string path = index->path_of(position);
     bool whole = true;
     for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
-      if (found == stats.blocks) {  // nothing more can be there
+      if (found == stats.blocks) {  // all stored blocks were found
         whole = false;
         break;
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of an index is in the store: a walk over all its blocks, so the last amount is given
-// again while nothing has changed, and for a while when a walk takes long. Thread-safe.
+// How much of an index is in the store. Measuring walks over all blocks of the index, so the last
+// result is returned while nothing has changed and, when a walk takes long, for some time.
+// Thread-safe.
 
 #pragma once
 
@@ -17,13 +18,13 @@ namespace paddle::engine::samplefs {
 class CacheCoverage {
  public:
   struct Amount {
-    std::int64_t files = 0;  // as a whole
+    std::int64_t files = 0;  // wholly cached
     std::int64_t bytes = 0;
   };
   Amount of(const std::shared_ptr<const ::paddle::samplefs::Index>& index,
             const ::paddle::samplefs::Store& store, const Clock& clock = system_clock())
       EXCLUDES(mutex_);
-  // A job has ended: the next amount is not one from before.
+  // After a job: the next call measures again.
   void invalidate() EXCLUDES(mutex_);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using ::paddle::samplefs::Index;
 
-// As the path of everything beneath continues: so that names are in the order of whole paths.
+// A directory's name with its slash: sorts names in the order of whole paths.
 std::string key_of(const Index& index, Index::Position at) {
   const auto entry = index.at(at);
   return std::string(entry.name) + (entry.directory ? "/" : "");
@@ -33,12 +33,12 @@ void gather(const Index& index, Index::Position from, std::vector<Index::Positio
     for (std::uint32_t i = 0; i < children.count; ++i) {
       names.emplace_back(key_of(index, children.first + i), children.first + i);
     }
-    std::sort(names.rbegin(), names.rend());  // the last one pushed is looked at first
+    std::sort(names.rbegin(), names.rend());  // the last one pushed is taken first
     for (const auto& [name, position] : names) open.push_back(position);
   }
 }
 
-// What is to be gathered, in the order of paths.
+// The roots to gather files from, in the order of paths.
 Result<std::map<std::string, Index::Position>> roots_of(const Index& index,
                                                         const std::vector<std::string>& paths) {
   std::map<std::string, Index::Position> roots;

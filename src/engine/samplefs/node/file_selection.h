@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files of an index a job means. Pure.
+// The files of an index that a job selects. Pure.
 
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace paddle::engine::samplefs {
 
-// In the order in which they are read first (sampler/strategy.h), each once. kNotFound names a path
-// that the set does not have.
+// In the order in which trainers read them first (sampler/strategy.h), each once. kNotFound names a
+// path that the set does not have.
 Result<std::vector<::paddle::samplefs::Index::Position>> select_files(
     const ::paddle::samplefs::Index& index, const Selection& which);
 
-// The same of those that `list` names, a path per line, in the order of the lines. Lines that are
-// empty are passed over; "/a" is "a".
+// The same for the files that `list` names, a path per line, in the order of the lines. Empty lines
+// are skipped; "/a" means "a".
 Result<std::vector<::paddle::samplefs::Index::Position>> select_listed(
     const ::paddle::samplefs::Index& index, std::string_view list, const Selection& which);
 

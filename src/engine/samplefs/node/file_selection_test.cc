@@ -21,7 +21,7 @@ std::vector<std::string> selected(const Index& index, const Selection& which) {
   return paths;
 }
 
-TEST(FileSelection, IsEverythingOrWhatIsBeneathThePaths) {
+TEST(FileSelection, IsAllFilesOrThoseBeneathThePaths) {
   const auto index = index_of({"a/1", "a/2", "a/b/3", "ab", "c"});
   EXPECT_EQ(selected(*index, {}), (Paths{"a/1", "a/2", "a/b/3", "ab", "c"}));
   EXPECT_EQ(selected(*index, {.paths = {"a"}}), (Paths{"a/1", "a/2", "a/b/3"}));
@@ -29,7 +29,7 @@ TEST(FileSelection, IsEverythingOrWhatIsBeneathThePaths) {
   EXPECT_TRUE(select_files(*index, {.paths = {"nope"}}).is(Code::kNotFound));
 }
 
-TEST(FileSelection, IsInTheOrderOfWholePathsWhateverTheOrderOfTheWish) {
+TEST(FileSelection, IsInTheOrderOfWholePathsWhateverTheOrderOfTheRequest) {
   const auto index = index_of({"a.txt", "a/1", "a/b/2", "a-b/3", "b"});
   const Paths all{"a-b/3", "a.txt", "a/1", "a/b/2", "b"};
   EXPECT_EQ(selected(*index, {}), all);

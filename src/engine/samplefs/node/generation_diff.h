@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel has to forget when one generation follows another. Pure.
+// What a kernel has to invalidate when one generation replaces another. Pure.
 
 #pragma once
 
@@ -18,16 +18,15 @@ struct ChangedName {
 };
 
 struct GenerationDiff {
-  std::vector<::paddle::samplefs::NodeId> listings{};  // directories that list other names or nodes
+  std::vector<::paddle::samplefs::NodeId> listings{};  // directories with other names or nodes
   std::vector<ChangedName> names{};                    // that are new, gone, or another node
 };
 
-// Directories are compared by path; what is beneath a directory that is new or gone needs no word.
+// Compares directories by path. The contents of a directory that is new or gone are not listed.
 GenerationDiff diff_generations(const ::paddle::samplefs::Index& before,
                                 const ::paddle::samplefs::Index& after);
 
-// Adds every directory and every name of `index`: for a kernel of which nobody knows what it was
-// told.
+// Adds every directory and every name of `index`: for a kernel whose generation is not known.
 void add_everything(const ::paddle::samplefs::Index& index, GenerationDiff& changes);
 
 }  // namespace paddle::engine::samplefs

@@ -19,7 +19,7 @@ Paths names_of(const GenerationDiff& changes) {
   return names;
 }
 
-TEST(GenerationDiff, AreNamesThatAreNewGoneOrOther) {
+TEST(GenerationDiff, HasNamesThatAreNewGoneOrChanged) {
   const auto before = index_of({"same", "gone", "d/x", "d/y", "old/z"});
   EXPECT_TRUE(diff_generations(*before, *before).names.empty());
   EXPECT_TRUE(diff_generations(*before, *before).listings.empty());
@@ -34,7 +34,7 @@ TEST(GenerationDiff, AreNamesThatAreNewGoneOrOther) {
             (Paths{"gone", "same", "x", "y", "z"}));
 }
 
-TEST(GenerationDiff, FromNothingAreTheNamesOfTheRoot) {
+TEST(GenerationDiff, FromAnEmptyIndexHasTheNamesOfTheRoot) {
   const auto nothing = index_of({});
   const GenerationDiff changes = diff_generations(*nothing, *index_of({"a/b", "c"}));
   EXPECT_EQ(names_of(changes), (Paths{"a", "c"}));

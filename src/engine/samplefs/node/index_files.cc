@@ -45,7 +45,7 @@ Result<std::vector<IndexPtr>> IndexFiles::open() const {
       indices.push_back(*std::move(index));
       continue;
     }
-    log::error("left out an index that can not be used",
+    log::error("skipped an index that cannot be used",
                {{"file", file(generation)},
                 {"reason", index ? "another generation" : index.error().message}});
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Generations of an index on disk: `index.<generation>`, each written whole
-// (samplefs/index_builder.h). The latest and the one before are kept: a mount may still hold names
-// of that one. Not thread-safe.
+// (samplefs/index_builder.h). The latest and the previous one are kept: a mount may still have
+// names of the previous one. Not thread-safe.
 
 #pragma once
 
@@ -23,8 +23,8 @@ class IndexFiles {
   explicit IndexFiles(std::string directory) : directory_(std::move(directory)) {}
 
   std::string file(std::uint64_t generation) const;
-  // Those that can be read, oldest first. A damaged one is left out and said; generation 0, without
-  // any file in it, is made when there is none.
+  // The readable generations, oldest first. A damaged one is skipped and logged. If there is none,
+  // generation 0 is created, which has no files.
   Result<std::vector<IndexPtr>> open() const;
   // Removes all but the two latest up to `latest`.
   void prune(std::uint64_t latest) const;

@@ -36,8 +36,8 @@ std::int64_t number(std::uint64_t value) {
 Result<Disk> disk_of(const std::string& directory) {
   struct statvfs seen {};
   if (::statvfs(directory.c_str(), &seen) != 0) {
-    return Error{Code::kUnavailable, "the cache directory '" + directory +
-                                         "' can not be used: " + std::strerror(errno)};
+    return Error{Code::kUnavailable,
+                 "the cache directory '" + directory + "' cannot be used: " + std::strerror(errno)};
   }
   return Disk{.size = seen.f_blocks * seen.f_frsize, .avail = seen.f_bavail * seen.f_frsize};
 }
@@ -65,7 +65,7 @@ LeftOut left_out_of(const data::Index& index, const data::Origin* only = nullptr
   return counted(sum);
 }
 
-// What a listing has given so far.
+// Counts the objects of a listing, and reports them.
 class Count {
  public:
   explicit Count(const ProgressSink& report) : report_(report) {}
@@ -75,7 +75,7 @@ class Count {
     if (static_cast<std::uint64_t>(progress_.files_done) % kObjectsPerReport == 0)
       report_(progress_);
   }
-  // It is over: that is all of it.
+  // The listing is complete.
   void finish(LeftOut left_out) {
     progress_.files_total = progress_.files_done;
     progress_.bytes_total = progress_.bytes_done;
@@ -120,7 +120,7 @@ Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeO
   std::unique_ptr<SamplefsNodeEngine> engine(new SamplefsNodeEngine(options));
   TRY(Disk disk, disk_of(options.cache));
   const std::string store = options.cache + "/store";
-  // A walk over all blocks, so only when it matters.
+  // It walks over all blocks, so only when it matters.
   if (options.cache_mib == 0 || (options.cache_mib << 20) > disk.avail) disk.cached = taken(store);
   const CacheLimit limit = cache_limit(options.cache_mib, disk);
   if (!limit.notice.empty()) log::warn(limit.notice);
@@ -219,7 +219,7 @@ Result<> SamplefsNodeEngine::sync(const SyncTask& task, const ProgressSink& repo
   Lock lock(changing_);
   if (stop.stop_requested()) return Error{Code::kCancelled, "the sync was stopped"};
   if (files_->current()->was_made_by(task.job)) return Done{};
-  // Before anybody can ask for a file of it.
+  // Before a file of it can be read.
   CHECK_DONE(sources_.keep_keys(rules.origin, task.keys.values));
   data::keep_beside(*files_->current(), rules, next);
   CHECK_DONE(publish(task.job, true, next));
@@ -240,7 +240,7 @@ Result<std::vector<data::Index::Position>> SamplefsNodeEngine::select(const data
     return Error{Code::kInvalid, "'" + which.file + "' is too large for a list of paths"};
   }
   std::string text(entry.size, '\0');
-  // A job has no deadline of a read: the source's own attempts bound it.
+  // The read of a job has no deadline: the source limits its own attempts.
   TRY(const std::size_t got,
       files_->read(entry.id, 0, std::as_writable_bytes(std::span(text)), BootTime::max()));
   text.resize(got);
@@ -290,16 +290,18 @@ Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink&
   const data::FillProgress fill = filler.progress();
   report(progress_of(fill));
   cached_.invalidate();
-  if (files_->current() != index) {  // what was dropped meanwhile may have been brought back
+  // It may have stored blocks that were dropped meanwhile.
+  if (files_->current() != index) {
     Lock lock(changing_);
     drop_unreferenced_blocks();
   }
   CHECK_DONE(std::move(done));
   if (fill.files_failed == 0) return Done{};
-  return Error{Code::kUnavailable,
-               std::to_string(fill.files_failed) + " of " + std::to_string(fill.files_total) +
-                   " files could not be brought into the cache, the first: " + fill.first_error +
-                   "; a sync takes changed ones, and with delete-dst drops those that are gone"};
+  return Error{
+      Code::kUnavailable,
+      std::to_string(fill.files_failed) + " of " + std::to_string(fill.files_total) +
+          " files could not be brought into the cache, the first: " + fill.first_error +
+          "; a sync updates changed files, and with delete-dst removes those that are gone"};
 }
 
 Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& report,
@@ -325,7 +327,7 @@ Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& 
     TRY(paths.emplace_back(), path_in_set(given));
   }
   if (paths.empty()) {
-    return Error{Code::kInvalid, "say which paths of the set are to be removed"};
+    return Error{Code::kInvalid, "name the paths of the set to remove"};
   }
   Lock lock(changing_);
   if (stop.stop_requested()) return Error{Code::kCancelled, "the removal was stopped"};

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// samplefs on one node: sources, index, store and mounts as one engine. In the cache directory:
+// The node engine of samplefs: sources, index, store and mounts. In the cache directory:
 //
-//   store/               the blocks (samplefs/store.h)
-//   index.<generation>   what there is (index_files.h)
-//   keys/                of sources that jobs brought (source_keys.h)
-//   agreed               what mounts and kernel agreed on (sessions.h)
-//   told                 which generation each mount was told of last (announced_generations.h)
+//   store/               blocks (samplefs/store.h)
+//   index.<generation>   indexes (index_files.h)
+//   keys/                keys of sources that jobs added (source_keys.h)
+//   agreed               parameters negotiated with the kernel (sessions.h)
+//   told                 the generation last announced to each mount (announced_generations.h)
 //   jobs/                the runtime's journal (runtime/server)
 //
-// It opens without the source: what was indexed and cached before is served at once, and before the
-// first sync a mount shows an empty root. Reads that miss the cache ask the source of their file.
+// It opens without the source: what was indexed and cached is served at once, and before the first
+// sync a mount shows an empty root. Reads that miss the cache read from the source of their file.
 //
-// A sync or a removal makes the next generation from the one that is current when it publishes
-// (samplefs/merge.h), and writes its id into it: the same job again finds itself there and changes
-// nothing. A generation is published by a rename, so a kill leaves the one before or the new one.
+// A sync or a removal derives the next generation from the one that is current when it publishes
+// (samplefs/merge.h), and stores its job id in it: the same job again finds its id and changes
+// nothing. A generation is published by a rename, so a kill leaves the previous or the new one.
 //
-// A removal drops the blocks that the new generation does not need. A sync keeps those of the
-// generation before as well, for files that are open and have another version at the source now,
-// until somebody else needs the room.
+// A removal drops the blocks that the new generation does not need. A sync also keeps those of the
+// previous generation, for open files that have another version at the source now, until the room
+// is needed.
 
 #pragma once
 
@@ -45,33 +45,34 @@ namespace paddle::engine::samplefs {
 
 struct NodeOptions {
   SourceOptions source{};
-  std::string cache{};                                      // directory; has to be there
+  std::string cache{};                                      // directory; must exist
   std::uint64_t cache_mib = 0;                              // 0: what the disk has
-  std::chrono::milliseconds read_limit = fuse::kReadLimit;  // of a read that needs a source
+  std::chrono::milliseconds read_limit = fuse::kReadLimit;  // timeout of a read from a source
 };
 
 // The disk of a cache.
 struct Disk {
   std::uint64_t size = 0;
-  std::uint64_t avail = 0;   // to us, now
-  std::uint64_t cached = 0;  // what the cache has of it already
+  std::uint64_t avail = 0;   // to this process
+  std::uint64_t cached = 0;  // used by the cache already
 };
 
 struct CacheLimit {
   std::uint64_t bytes = 0;
-  std::string notice{};  // one sentence when it is not what was asked for
+  std::string notice{};  // one sentence when it is less than requested
 };
 
-// `wanted_mib` 0: 90 % of what is free or ours already. More than the disk can hold is clipped.
+// How many bytes of its disk a cache may use. `wanted_mib` 0: 90 % of what is free or used by the
+// cache. More than the disk can hold is clipped.
 CacheLimit cache_limit(std::uint64_t wanted_mib, const Disk& disk);
 
 class SamplefsNodeEngine final : public NodeEngine {
  public:
-  // The metrics outlive it. kConflict: another process has that cache; kUnavailable: its directory
-  // can not be used.
+  // The metrics outlive it. kConflict: another process uses that cache; kUnavailable: its directory
+  // cannot be used.
   static Result<std::unique_ptr<SamplefsNodeEngine>> open(const NodeOptions& options,
                                                           Metrics& metrics);
-  ~SamplefsNodeEngine() override;  // ends reads in progress; mounts stay as they are
+  ~SamplefsNodeEngine() override;  // ends reads in progress; mounts stay mounted
 
   std::string name() const override { return "samplefs"; }
   bool changes_in_order() const override { return true; }
@@ -94,11 +95,11 @@ class SamplefsNodeEngine final : public NodeEngine {
         files_on_disk_(options.cache),
         sources_(options.source, options.cache + "/keys") {}
 
-  // The next generation, for all readers from the return on.
+  // Publishes the next generation; all readers see it when this returns.
   Result<> publish(const std::string& job, bool is_sync, ::paddle::samplefs::IndexBuilder& next)
       REQUIRES(changing_);
   void drop_unreferenced_blocks() REQUIRES(changing_);
-  // What only the generation before still needs goes when it stands in the way.
+  // Drops blocks that only the previous generation needs, if the files do not fit otherwise.
   void make_room_for(const ::paddle::samplefs::Index& index,
                      const std::vector<::paddle::samplefs::Index::Position>& files)
       EXCLUDES(changing_);
@@ -114,8 +115,9 @@ class SamplefsNodeEngine final : public NodeEngine {
   std::unique_ptr<Sessions> sessions_;
   CacheCoverage cached_;  // self-synchronised
 
-  Mutex changing_;  // held while a generation is made from the current one, and blocks are dropped
-  IndexPtr before_ GUARDED_BY(changing_);  // whose blocks are kept as well
+  // Held while a generation is derived from the current one, and while blocks are dropped.
+  Mutex changing_;
+  IndexPtr before_ GUARDED_BY(changing_);  // its blocks are kept, too
 };
 
 }  // namespace paddle::engine::samplefs

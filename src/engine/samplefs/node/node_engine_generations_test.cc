@@ -87,7 +87,7 @@ class GenerationsTest : public testing::Test {
   std::unique_ptr<SamplefsNodeEngine> engine_;
 };
 
-TEST_F(GenerationsTest, WhatIsLeftOutIsKnownByOriginAfterRemovalsAndRestarts) {
+TEST_F(GenerationsTest, LeftOutObjectsAreKeptByOriginAfterRemovalsAndRestarts) {
   ASSERT_EQ(::mkfifo((directory_ + "/source/pipe").c_str(), 0600), 0);
   Progress last;
   const auto listen = [&](const Progress& now) { last = now; };
@@ -131,7 +131,7 @@ std::int64_t peak_memory() {
   return 0;
 }
 
-TEST_F(GenerationsTest, ListedSizesThatNobodyCanHaveStoredCostNothing) {
+TEST_F(GenerationsTest, ImpossibleSizesInAListingCostNothing) {
   source::FakeS3 s3({.access_key = "me", .secret_key = "canary-7"});
   s3.put("good", "bytes");
   for (int i = 0; i < 5; ++i) {
@@ -190,7 +190,7 @@ TEST_F(GenerationsTest, AJobThatIsRunAgainChangesNothing) {
   EXPECT_EQ(files(), 4);
 }
 
-TEST_F(GenerationsTest, RemovalsAreOfNamesBeneathTheRoot) {
+TEST_F(GenerationsTest, ARemovalOfTheRootOrOutsideIsRefused) {
   put("*", "star");
   sync();
   EXPECT_TRUE(engine_->remove({.paths = {"nothing"}}, tell_nobody, {}).is(Code::kNotFound));
@@ -251,7 +251,7 @@ TEST_F(GenerationsTest, ASecondSourceIsReadWithItsOwnKeysAlsoAfterARestart) {
   EXPECT_TRUE(key_files().empty());
 }
 
-TEST_F(GenerationsTest, KeysThatAreRefusedChangeNothingAndAreSaidNowhere) {
+TEST_F(GenerationsTest, RefusedKeysChangeNothingAndAreNotLogged) {
   source::FakeS3 s3({.access_key = "me", .secret_key = "right"});
   sync();
   const auto refused = engine_->sync(
@@ -272,7 +272,7 @@ TEST_F(GenerationsTest, OldVersionsStayInTheCacheUntilTheRoomIsNeeded) {
   const auto before = blocks();
   put("train/1", std::string(4 << 20, 'b'));
   sync();
-  EXPECT_EQ(blocks(), before) << "somebody may have it open, and its source has it no longer";
+  EXPECT_EQ(blocks(), before) << "it may be open, and the source has it no longer";
   put("train/2", std::string(5 << 20, 'c'));
   sync();
   warm_up();

@@ -16,9 +16,9 @@ namespace {
 
 void ignore(const Progress&) {}
 
-class NodeEngineTest : public testing::Test {
+class SamplefsNodeEngineTest : public testing::Test {
  protected:
-  NodeEngineTest() {
+  SamplefsNodeEngineTest() {
     log::set_level(log::Level::kError);
     std::filesystem::create_directories(directory_ + "/source/class");
     std::filesystem::create_directory(directory_ + "/cache");
@@ -27,7 +27,7 @@ class NodeEngineTest : public testing::Test {
                 .cache_mib = 10};
     for (int i = 0; i < 10; ++i) put("class/" + std::to_string(i), std::string(1000, 'x'));
   }
-  ~NodeEngineTest() override {
+  ~SamplefsNodeEngineTest() override {
     engine_.reset();
     log::set_level(log::Level::kInfo);
   }
@@ -52,7 +52,7 @@ class NodeEngineTest : public testing::Test {
   std::unique_ptr<SamplefsNodeEngine> engine_;
 };
 
-TEST_F(NodeEngineTest, BeforeTheFirstSyncThereIsNothingAndThatIsNoError) {
+TEST_F(SamplefsNodeEngineTest, IsEmptyWithoutAnErrorBeforeTheFirstSync) {
   open();
   EXPECT_FALSE(engine_->status().index);
   EXPECT_EQ(engine_->status().limit, 10 << 20);
@@ -60,7 +60,7 @@ TEST_F(NodeEngineTest, BeforeTheFirstSyncThereIsNothingAndThatIsNoError) {
   EXPECT_TRUE(engine_->warm_up({}, ignore, {}).is(Code::kConflict));
 }
 
-TEST_F(NodeEngineTest, SyncThenWarmUpThenARestartWithoutTheSource) {
+TEST_F(SamplefsNodeEngineTest, SyncsWarmsUpAndRestartsWithoutTheSource) {
   open();
   sync();
   EXPECT_EQ(engine_->status().index->files, 10);
@@ -85,7 +85,7 @@ TEST_F(NodeEngineTest, SyncThenWarmUpThenARestartWithoutTheSource) {
   EXPECT_EQ(engine_->status().index->generation, 1) << "a failed sync changes nothing";
 }
 
-TEST_F(NodeEngineTest, ASecondSyncKeepsWhatIsTheSameAndWithDeleteDropsTheRest) {
+TEST_F(SamplefsNodeEngineTest, ASecondSyncKeepsUnchangedFilesAndWithDeleteDropsTheRest) {
   open();
   sync();
   ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
@@ -104,7 +104,7 @@ TEST_F(NodeEngineTest, ASecondSyncKeepsWhatIsTheSameAndWithDeleteDropsTheRest) {
   EXPECT_EQ(engine_->status().index->generation, 3);
 }
 
-TEST_F(NodeEngineTest, ClearDropsAllOrPartsOfTheCacheAndNothingOfTheSet) {
+TEST_F(SamplefsNodeEngineTest, ClearDropsAllOrPartsOfTheCacheAndNothingOfTheSet) {
   open();
   put("other", "1");
   sync();
@@ -116,7 +116,7 @@ TEST_F(NodeEngineTest, ClearDropsAllOrPartsOfTheCacheAndNothingOfTheSet) {
   EXPECT_EQ(engine_->status().index->files, 11);
 }
 
-TEST_F(NodeEngineTest, WhatDoesNotFitIsNoErrorAndWhatFailsIs) {
+TEST_F(SamplefsNodeEngineTest, AWarmUpFailsForAFailedFileButNotForAFullCache) {
   options_.cache_mib = 1;
   for (int i = 0; i < 4; ++i) put("big" + std::to_string(i), std::string(400'000, 'b'));
   open();
@@ -136,14 +136,14 @@ TEST_F(NodeEngineTest, WhatDoesNotFitIsNoErrorAndWhatFailsIs) {
   EXPECT_EQ(last.files_done, 9);
 }
 
-TEST_F(NodeEngineTest, OneCacheHasOneOwner) {
+TEST_F(SamplefsNodeEngineTest, OneCacheHasOneOwner) {
   open();
   EXPECT_TRUE(SamplefsNodeEngine::open(options_, metrics_).is(Code::kConflict));
   options_.cache = "/no/such";
   EXPECT_TRUE(SamplefsNodeEngine::open(options_, metrics_).is(Code::kUnavailable));
 }
 
-TEST_F(NodeEngineTest, ADamagedIndexIsLeftOutAndTheOneBeforeServes) {
+TEST_F(SamplefsNodeEngineTest, ADamagedIndexIsSkippedAndThePreviousOneServes) {
   open();
   sync();
   sync();
@@ -155,7 +155,7 @@ TEST_F(NodeEngineTest, ADamagedIndexIsLeftOutAndTheOneBeforeServes) {
   EXPECT_EQ(engine_->status().index->generation, 2);
 }
 
-TEST_F(NodeEngineTest, AStopEndsAJobWithItsOwnCode) {
+TEST_F(SamplefsNodeEngineTest, AStoppedJobEndsAsCancelled) {
   open();
   sync();
   std::stop_source stop;
@@ -164,7 +164,7 @@ TEST_F(NodeEngineTest, AStopEndsAJobWithItsOwnCode) {
   EXPECT_TRUE(engine_->sync({}, ignore, stop.get_token()).is(Code::kCancelled));
 }
 
-TEST_F(NodeEngineTest, BlocksThatCannotBeOpenedAreNotCalledCachedAndAreSaid) {
+TEST_F(SamplefsNodeEngineTest, UnreadableBlocksDoNotCountAsCachedAndAreReported) {
   open();
   sync();
   ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
@@ -187,14 +187,14 @@ TEST_F(NodeEngineTest, BlocksThatCannotBeOpenedAreNotCalledCachedAndAreSaid) {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-TEST(CacheLimit, IsWhatWasAskedForWhenTheDiskHasIt) {
+TEST(CacheLimit, IsTheRequestedSizeWhenTheDiskHasIt) {
   const CacheLimit limit =
       cache_limit(100, {.size = 1000 * kMiB, .avail = 50 * kMiB, .cached = 50 * kMiB});
   EXPECT_EQ(limit.bytes, 100 * kMiB);
   EXPECT_EQ(limit.notice, "");
 }
 
-TEST(CacheLimit, IsClippedToTheDiskAndSaysSo) {
+TEST(CacheLimit, IsClippedToTheDiskWithANotice) {
   const CacheLimit limit =
       cache_limit(101, {.size = 1000 * kMiB, .avail = 50 * kMiB, .cached = 50 * kMiB});
   EXPECT_EQ(limit.bytes, 100 * kMiB);
@@ -202,7 +202,7 @@ TEST(CacheLimit, IsClippedToTheDiskAndSaysSo) {
   EXPECT_EQ(cache_limit(UINT64_MAX, {.size = kMiB, .avail = kMiB}).bytes, kMiB);
 }
 
-TEST(CacheLimit, WithoutAWishLeavesATenthOfWhatIsFreeOrOurs) {
+TEST(CacheLimit, WithoutARequestLeavesATenthOfTheSpace) {
   const CacheLimit limit =
       cache_limit(0, {.size = 1000 * kMiB, .avail = 60 * kMiB, .cached = 40 * kMiB});
   EXPECT_EQ(limit.bytes, 90 * kMiB);

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t kLongestKey = 16 * 1024;
 
-// Empty when there is none.
+// The value of a key; empty when there is none.
 Result<std::string> read_key(const std::string& directory, const std::string& name) {
   if (directory.empty()) return std::string{};
   auto read = os::read_file(directory + "/" + name, kLongestKey);
   if (read.is(Code::kNotFound)) return std::string{};
   if (!read) {
     return Error{read.error().code,
-                 "can not use '" + name + "' of the source's Secret: " + read.error().message};
+                 "cannot use '" + name + "' of the source's Secret: " + read.error().message};
   }
   std::string text = *std::move(read);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
@@ -47,8 +47,8 @@ Result<SourceSecret> secret_of(KeyValues keys) {
   return secret;
 }
 
-// An address of the program that uses it: localhost, 127.0.0.0/8, ::1, or no particular one.
-bool names_itself(const std::string& endpoint) {
+// Whether it is a loopback or wildcard address: localhost, 127.0.0.0/8, ::1, 0.0.0.0.
+bool is_loopback(const std::string& endpoint) {
   std::string_view host = endpoint;
   if (const auto scheme = host.find("://"); scheme != host.npos) host.remove_prefix(scheme + 3);
   host = host.substr(0, host.find('/'));
@@ -88,7 +88,7 @@ Result<SourceSecret> read_source_secret(const SourceOptions& options) {
 }
 
 Error explain(const std::string& uri, const std::string& endpoint, Error error) {
-  // A password in an endpoint is wrong, and stays a secret.
+  // An endpoint with a password is wrong, and must not be shown.
   const bool shown = !endpoint.empty() && endpoint.find('@') == endpoint.npos;
   const std::string where = shown ? " at " + endpoint : "";
   const std::string detail = " (" + error.message + ")";
@@ -102,7 +102,7 @@ Error explain(const std::string& uri, const std::string& endpoint, Error error) 
       break;
     case Code::kNotFound:
       error.message = uri + where +
-                      " is not there: check the bucket or directory of the source's "
+                      " does not exist: check the bucket or directory of the source's "
                       "uri, and the endpoint of its Secret" +
                       detail;
       break;
@@ -110,7 +110,7 @@ Error explain(const std::string& uri, const std::string& endpoint, Error error) 
     case Code::kUntrusted:
     case Code::kDeadline:
       error.message = uri + where +
-                      (names_itself(endpoint)
+                      (is_loopback(endpoint)
                            ? " does not answer: to a runtime, which has a network of its own, this "
                              "address is itself; put an address of the store into endpoint that "
                              "pods reach, on one machine the node's ('paddlectl local status')"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The source of a set, opened when it is first needed and again when its credentials have changed.
+// A source of a set, opened on first use and again when its credentials have changed.
 //
 // Credentials are files of a directory (a mounted Secret): access-key, secret-key, session-token,
-// endpoint, region; each may be missing. They are read at each refresh() and after the source has
-// refused them; a call that was refused is made once more when they are others now. Keys of the
-// source's own, given or in a file of their own (source_keys.h), take the place of all of them.
+// endpoint, region; each may be missing. They are read at each refresh(), and when the source has
+// refused them: a refused call is repeated once if they have changed. Keys of the source itself,
+// given directly or in a key file (source_keys.h), replace all of them.
 //
-// An error is one sentence with what to do; no secret is in it. Thread-safe.
+// An error is one sentence with what to do, and has no secret. Thread-safe.
 
 #pragma once
 
@@ -24,11 +24,11 @@ namespace paddle::engine::samplefs {
 struct SourceOptions {
   std::string uri{};
   std::string secret_directory{};  // empty: none
-  std::string key_file{};          // when it is there
-  KeyValues keys{};                // when there are any
+  std::string key_file{};          // used if the file exists
+  KeyValues keys{};                // used if not empty
 };
 
-// What the files say; pure given them. kInvalid: an access key without a secret key, or the like.
+// The contents of the files. kInvalid: an access key without a secret key, or the reverse.
 struct SourceSecret {
   source::S3Credentials credentials{};
   std::string endpoint{};
@@ -38,14 +38,14 @@ struct SourceSecret {
 Result<SourceSecret> read_source_secret(const std::string& directory);
 Result<SourceSecret> read_source_secret(const SourceOptions& options);
 
-// The sentence for the user: what is wrong with this source and what to do about it. Pure.
+// Turns an error of a source into a sentence for the user: what is wrong and what to do. Pure.
 Error explain(const std::string& uri, const std::string& endpoint, Error error);
 
 class ReopeningSource final : public source::Source {
  public:
   explicit ReopeningSource(SourceOptions options) : options_(std::move(options)) {}
 
-  // Reads credentials again and opens the source with them.
+  // Reads the credentials and opens the source with them.
   Result<> refresh() EXCLUDES(mutex_);
 
   Result<source::Listed> list(const source::ObjectSink& sink, std::stop_token stop) override
@@ -63,7 +63,7 @@ class ReopeningSource final : public source::Source {
 
   Result<OpenedPtr> open() const;
   Result<OpenedPtr> current() EXCLUDES(mutex_);
-  // Another one than `refused`, if the credentials are others now.
+  // The source opened with the current credentials, or null if they are those of `refused`.
   OpenedPtr successor_of(const OpenedPtr& refused) EXCLUDES(mutex_);
 
   const SourceOptions options_;

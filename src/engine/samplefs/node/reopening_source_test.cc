@@ -26,7 +26,7 @@ Result<source::Listed> list(ReopeningSource& source) {
   return source.list([](source::Object&&) -> Result<> { return Done{}; }, {});
 }
 
-TEST_F(ReopeningSourceTest, KeysLoseOnlyTheLineEnd) {
+TEST_F(ReopeningSourceTest, OnlyTheLineEndOfAKeyIsRemoved) {
   put("access-key", "me\n");
   put("secret-key", " s p+/= \r\n");
   put("session-token", "t");
@@ -40,7 +40,7 @@ TEST_F(ReopeningSourceTest, KeysLoseOnlyTheLineEnd) {
   EXPECT_EQ(secret->region, "");
 }
 
-TEST_F(ReopeningSourceTest, NoSecretIsAnonymousAndHalfOfOneIsAnError) {
+TEST_F(ReopeningSourceTest, NoSecretIsAnonymousAndHalfASecretIsAnError) {
   EXPECT_TRUE(read_source_secret("")->credentials.anonymous());
   EXPECT_TRUE(read_source_secret(directory_ + "/none")->credentials.anonymous());
   put("access-key", "me");
@@ -53,7 +53,7 @@ TEST_F(ReopeningSourceTest, ASourceThatAppearsLaterIsFoundByTheNextListing) {
   ReopeningSource source({.uri = "file://" + directory_ + "/later"});
   const auto missing = list(source);
   ASSERT_TRUE(missing.is(Code::kNotFound));
-  EXPECT_NE(missing.error().message.find("is not there"), std::string::npos);
+  EXPECT_NE(missing.error().message.find("does not exist"), std::string::npos);
   std::filesystem::create_directory(directory_ + "/later");
   put("later/x", "1");
   const auto listed = list(source);
@@ -62,7 +62,7 @@ TEST_F(ReopeningSourceTest, ASourceThatAppearsLaterIsFoundByTheNextListing) {
 }
 
 // S3 answers an expired session token with 400, not with 401 or 403.
-TEST_F(ReopeningSourceTest, ATokenThatExpiredIsReplacedByTheOneThatTheSecretHasNow) {
+TEST_F(ReopeningSourceTest, AnExpiredTokenIsReplacedByTheSecretsCurrentOne) {
   const source::S3Credentials fresh{
       .access_key = "fresh", .secret_key = "canary-key", .session_token = "canary-fresh"};
   source::FakeS3 server(fresh,
@@ -94,14 +94,14 @@ TEST_F(ReopeningSourceTest, ATokenThatExpiredIsReplacedByTheOneThatTheSecretHasN
   EXPECT_EQ(into, "bytes");
 }
 
-TEST_F(ReopeningSourceTest, AUriThatIsNoneRepeatsNothingOfIt) {
+TEST_F(ReopeningSourceTest, AnErrorAboutAnInvalidUriDoesNotRepeatIt) {
   ReopeningSource source({.uri = "s3://key:canary@bucket/x"});
   const auto refused = list(source);
   ASSERT_TRUE(refused.is(Code::kInvalid));
   EXPECT_EQ(refused.error().message.find("canary"), std::string::npos);
 }
 
-TEST(Explain, SaysWhatToDoAndKeepsTheCode) {
+TEST(ExplainSourceError, TellsWhatToDoAndKeepsTheCode) {
   for (const Code code : {Code::kForbidden, Code::kNotFound, Code::kUnavailable}) {
     const Error said = explain("s3://b/", "http://u:canary@h", {code, "the server answered"});
     EXPECT_EQ(said.code, code);
@@ -114,7 +114,7 @@ TEST(Explain, SaysWhatToDoAndKeepsTheCode) {
   EXPECT_EQ(explain("u", "", {Code::kCancelled, "stopped"}).message, "stopped");
 }
 
-TEST(Explain, SaysThatARuntimesOwnAddressIsNotTheStores) {
+TEST(ExplainSourceError, TellsThatALoopbackEndpointIsTheRuntimeItself) {
   const auto said = [](const std::string& endpoint) {
     return explain("s3://b/", endpoint, {Code::kUnavailable, "refused"}).message;
   };

@@ -18,10 +18,11 @@
 namespace paddle::engine::samplefs {
 namespace {
 
-// INIT waits in the connection from mount(2) on.
+// The kernel sends INIT at mount(2), so it is in the connection already.
 constexpr std::chrono::seconds kInitLimit{3};
 
-// What a mount has to forget to show `now`, when it was told of the generation with that digest.
+// What a mount has to invalidate to show `now`, if the generation with that digest was announced to
+// it.
 GenerationDiff changes_since(const std::optional<std::string>& announced, const IndexPtr& now,
                              const std::vector<IndexPtr>& known) {
   const auto before = std::find_if(known.begin(), known.end(), [&](const IndexPtr& index) {
@@ -46,7 +47,7 @@ Result<> forget(const fuse::Channel& channel, const GenerationDiff& changes) {
   return sent;
 }
 
-// The same open connection, through whichever descriptor.
+// Whether both descriptors are of the same open connection.
 bool same_file(int a, int b) {
   const pid_t self = ::getpid();
   return ::syscall(SYS_kcmp, self, self, KCMP_FILE, a, b) == 0;
@@ -54,7 +55,7 @@ bool same_file(int a, int b) {
 
 }  // namespace
 
-// One session and the link that tells the node how long it lives.
+// One session, and the link by which the node sees that it lives.
 class Sessions::Served {
  public:
   explicit Served(std::unique_ptr<fuse::Session> session) : session_(std::move(session)) {}
@@ -70,7 +71,7 @@ class Sessions::Served {
     if (watcher_.joinable()) return;
     watcher_ = std::jthread([this](const std::stop_token& stop) {
       if (!session_->wait_end(stop)) return;
-      log::info("a mount is served no longer");
+      log::info("a mount is no longer served");
       Lock ending(mutex_);
       link_.reset();
     });
@@ -107,7 +108,7 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
     }
   }
   retire(attachment.name);
-  // A fresh mount knows nothing; what is noted of one that had its name is not about it.
+  // A new mount has cached nothing; an entry of its name belongs to an earlier one.
   if (!attachment.resumed) announced_.drop(attachment.name);
   const std::string current = files_.current()->digest();
   bool fresh = !attachment.resumed;
@@ -118,7 +119,7 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
   auto started = start(std::move(attachment.channels), attachment.resumed, attachment.stop);
   if (const auto before = saved_negotiated();
       started.is(Code::kDeadline) && !attachment.resumed && before) {
-    log::warn("the mount was agreed on before; goes on with what was noted then");
+    log::warn("the mount was negotiated by an earlier process; continuing with its parameters");
     fresh = false;
     started = start(std::move(spare), before, attachment.stop);
   }
@@ -132,14 +133,14 @@ Result<fuse::Negotiated> Sessions::attach(fuse::Attachment attachment) {
     Lock lock(mutex_);
     served_[attachment.name] = served;
   }
-  // After announce() can see it, so that no generation comes in between.
+  // After announce() can see the session, so that no generation is missed.
   announce_to(attachment.name, *served);
   log::info("serves a mount",
             {{"name", attachment.name}, {"resumed", attachment.resumed.has_value()}});
   return agreed;
 }
 
-// Its last requests may wait for a slow source; nobody else waits for them.
+// Its last requests may wait for a slow source, so it ends on a thread of its own.
 void Sessions::retire(const std::string& name) {
   Lock lock(mutex_);
   std::erase_if(served_, [&](const auto& each) {
@@ -171,7 +172,7 @@ void Sessions::save_negotiated(const fuse::Negotiated& agreed) const {
   std::ofstream(early, std::ios::trunc) << fuse::to_text(agreed);
   std::error_code failed;
   std::filesystem::rename(early, negotiated_file_, failed);
-  if (failed) log::warn("can not note what was agreed on", {{"reason", failed.message()}});
+  if (failed) log::warn("cannot store the negotiated parameters", {{"reason", failed.message()}});
 }
 
 std::optional<fuse::Negotiated> Sessions::saved_negotiated() const {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mounts that a runtime serves, by name, each on a connection that the node holds and attached
-// here (fuse/attach.h). A later attachment of a name replaces the earlier one; the same connection
-// once more (its answer was lost) goes on as it is.
+// The mounts that a runtime serves, by name. The node holds the connection of each mount and
+// attaches it here (fuse/attach.h). A later attachment replaces the earlier one of its name; the
+// same connection again (because the reply was lost) continues as it is.
 //
-// A kernel says INIT once. When a predecessor has answered it and died before the node heard of it,
-// nobody can tell a successor what was agreed on; so it is written down as well. On one machine
-// every mount agrees on the same.
+// INIT happens once per connection. A process may answer it and end before the node knows the
+// negotiated parameters, so they are stored in a file for the next process. On one machine they are
+// the same for every mount.
 //
-// A kernel keeps names and listings for as long as it is not told otherwise. Each mount is told
-// what differs between the generation that it was told of last (announced_generations.h) and the
-// current one: by announce(), and when it is attached. The latter is for what a predecessor
-// published and did not live to announce, and for what was published while nobody served the mount.
+// A kernel keeps names and listings until they are invalidated. Each mount gets invalidations for
+// what differs between the generation that was last announced to it (announced_generations.h) and
+// the current one: by announce(), and when it is attached. The latter covers what a previous
+// process published but did not announce, and what was published while no process served the mount.
 //
 // Thread-safe. The file system and the metrics outlive it.
 
@@ -38,7 +38,7 @@ namespace paddle::engine::samplefs {
 
 class Sessions {
  public:
-  // `directory`: where the files `agreed` and `told` are.
+  // `directory`: of the files `agreed` and `told`.
   Sessions(::paddle::samplefs::SampleFiles& files, Metrics& metrics, const std::string& directory,
            std::chrono::milliseconds read_limit)
       : files_(files),
@@ -46,13 +46,13 @@ class Sessions {
         negotiated_file_(directory + "/agreed"),
         read_limit_(read_limit),
         announced_(directory + "/told") {}
-  // Takes no more requests and finishes those at work. Mounts stay as they are.
+  // Accepts no more requests and finishes those in progress. Mounts stay mounted.
   ~Sessions();
 
-  // For AttachServer; returns when INIT was answered or taken over.
+  // For AttachServer; returns when INIT was answered or the negotiated parameters were taken over.
   Result<fuse::Negotiated> attach(fuse::Attachment attachment) EXCLUDES(mutex_);
 
-  // Lets every kernel forget what is another in the current generation.
+  // Invalidates in every kernel what has changed in the current generation.
   void announce() EXCLUDES(mutex_);
   std::int64_t count() const EXCLUDES(mutex_);  // being served
 
@@ -80,7 +80,7 @@ class Sessions {
   AnnouncedGenerations announced_;  // self-synchronised
   mutable Mutex mutex_;
   std::map<std::string, ServedPtr> served_ GUARDED_BY(mutex_);
-  std::vector<std::jthread> retiring_ GUARDED_BY(mutex_);  // replaced ones, on their way out
+  std::vector<std::jthread> retiring_ GUARDED_BY(mutex_);  // replaced sessions that are ending
 };
 
 }  // namespace paddle::engine::samplefs

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t kLongestKeyFile = std::size_t{1} << 20;
 
-Error can_not(const char* what) {
+Error cannot(const char* what) {
   return Error{Code::kUnavailable,
-               std::string("can not ") + what + " the keys of a source: " + std::strerror(errno)};
+               std::string("cannot ") + what + " the keys of a source: " + std::strerror(errno)};
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<KeyValues> decode_keys(std::string_view text) {
 Result<KeyValues> read_key_file(const std::string& file) {
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == ENOENT) return Error{Code::kNotFound, "a source has no keys of its own"};
-  if (!fd) return can_not("read");
+  if (!fd) return cannot("read");
   TRY(const std::string text, os::read_to_end(fd.get(), "the keys of a source", kLongestKeyFile));
   return decode_keys(text);
 }
@@ -71,10 +71,10 @@ std::string SourceKeyFiles::file(::paddle::samplefs::OriginId origin) const {
 }
 
 Result<> SourceKeyFiles::write(::paddle::samplefs::OriginId origin, const KeyValues& keys) const {
-  if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) return can_not("keep");
+  if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) return cannot("store");
   const std::string text = encode_keys(keys);
   auto made = ::paddle::samplefs::NewFile::create(file(origin), text.size());
-  if (!made) return std::move(made).error().in("keep the keys of a source");
+  if (!made) return std::move(made).error().in("store the keys of a source");
   std::ranges::copy(std::as_bytes(std::span(text)), made->bytes());
   return made->publish();
 }

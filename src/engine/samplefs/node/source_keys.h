@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys of sources that jobs brought, for as long as files of theirs are in the set: reads that miss
-// the cache need them. One file per origin, `<directory>/<id of the origin>`, 0600 in a directory
-// of 0700, replaced whole. They are in no index, log, reply or error.
+// Keys of sources that jobs added, kept while the set has files of that source: reads that miss the
+// cache need them. One file per origin, `<directory>/<id of the origin>`, mode 0600 in a directory
+// of mode 0700, replaced atomically. Keys are in no index, log, reply or error.
 //
-// Thread-safe as far as files are.
+// Thread-safe: each call works on files only.
 
 #pragma once
 
@@ -26,17 +26,17 @@ class SourceKeyFiles {
   std::string file(::paddle::samplefs::OriginId origin) const;
   Result<> write(::paddle::samplefs::OriginId origin, const KeyValues& keys) const;
   void remove(::paddle::samplefs::OriginId origin) const;
-  // Removes those of all other origins.
+  // Removes the keys of all other origins.
   void keep_only(const std::set<::paddle::samplefs::OriginId>& origins) const;
 
  private:
   const std::string directory_;
 };
 
-// What a file of keys holds. kNotFound: there is none; kInvalid: it is damaged.
+// The contents of a key file. kNotFound: there is none; kInvalid: it is damaged.
 Result<KeyValues> read_key_file(const std::string& file);
 
-// As the file has them: "<name> <size of the value>\n<value>\n" each. Pure.
+// The format of a key file: "<name> <size of the value>\n<value>\n" for each key. Pure.
 std::string encode_keys(const KeyValues& keys);
 Result<KeyValues> decode_keys(std::string_view text);
 

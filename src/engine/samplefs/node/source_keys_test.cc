@@ -10,7 +10,7 @@
 namespace paddle::engine::samplefs {
 namespace {
 
-TEST(SourceKeys, AnyBytesComeBackAndDamageIsSeen) {
+TEST(SourceKeys, AnyBytesAreReadBackAndDamageIsDetected) {
   const KeyValues keys{{"access-key", "me"}, {"secret-key", "a b\nc 3\n\n"}, {"empty", ""}};
   const std::string text = encode_keys(keys);
   EXPECT_EQ(*decode_keys(text), keys);
@@ -23,7 +23,7 @@ TEST(SourceKeys, AnyBytesComeBackAndDamageIsSeen) {
   EXPECT_TRUE(decode_keys("a x\nb\n").is(Code::kInvalid));
 }
 
-TEST(SourceKeys, AreKeptForTheirOwnerAloneAndMayBeNone) {
+TEST(SourceKeys, FilesAreReadableByTheirOwnerOnlyAndMayBeEmpty) {
   const Scratch scratch;
   const SourceKeyFiles files(scratch.path() + "/keys");
   const ::paddle::samplefs::OriginId one{1};

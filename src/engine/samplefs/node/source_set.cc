@@ -63,7 +63,7 @@ Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::
   if (block.origin != 0) {
     Lock lock(mutex_);
     const auto known = others_.find(block.origin);
-    if (known == others_.end()) return Error{Code::kInternal, "a source that nobody has named"};
+    if (known == others_.end()) return Error{Code::kInternal, "an unknown source"};
     source = known->second;
   }
   return source->read(block.object, block.etag, block.offset, into, context);

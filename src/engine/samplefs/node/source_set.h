@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sources of a set, each opened when it is first needed: the set's own, and those that jobs
-// have added. An origin that was known stays known, because an open file may be of an earlier
-// generation.
+// The sources of a set, each opened on first use: the set's own, and those that jobs have added. An
+// origin is never forgotten, because an open file may belong to an earlier generation.
 //
-// A source of its own is read with the keys that came with its job (source_keys.h), or with the
-// set's when none did. Thread-safe.
+// A source that a job added is read with the keys of that job (source_keys.h) or, if it had none,
+// with the set's. Thread-safe.
 
 #pragma once
 
@@ -23,24 +22,24 @@ namespace paddle::engine::samplefs {
 
 class SourceSet final : public ::paddle::samplefs::Sources {
  public:
-  // `keys`: where keys that came with jobs are.
+  // `keys`: directory of the keys of jobs.
   SourceSet(SourceOptions own, std::string keys)
       : options_(std::move(own)),
         keys_(std::move(keys)),
         own_(std::make_shared<ReopeningSource>(options_)) {}
 
-  // For reads from now on: of all its files.
+  // Makes the origins of an index readable.
   void learn(const ::paddle::samplefs::Index& index) EXCLUDES(mutex_);
 
-  // What is known of the set's own source without asking it.
+  // The set's own source, without a call to it.
   OwnSource own() const;
-  // To list it. With keys: these and not those that are kept; they stay in memory alone.
+  // Opens an origin for listing. `keys`, if any, replace the stored ones and stay in memory.
   std::shared_ptr<ReopeningSource> open(const ::paddle::samplefs::Origin& origin,
                                         const KeyValues& keys) const;
-  // The keys that reads of it take from now on; none: the set's own.
+  // Stores the keys for later reads; none: reads use the set's own.
   Result<> keep_keys(const ::paddle::samplefs::Origin& origin, const KeyValues& keys)
       EXCLUDES(mutex_);
-  // Forgets keys of origins that neither index has a file of.
+  // Removes the keys of origins without a file in either index.
   void forget_keys(const ::paddle::samplefs::Index& now,
                    const ::paddle::samplefs::Index& before) const;
 

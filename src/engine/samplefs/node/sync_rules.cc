@@ -12,20 +12,20 @@ namespace {
 
 using ::paddle::samplefs::Origin;
 
-// What a runtime's own container holds, and what no samples are in. A job names any directory it
-// likes: it must not make the runtime show its token, or keys of other sources.
-bool is_systems(const std::string& path) {
-  static constexpr const char* kSystems[] = {"/bin",  "/boot",  "/cache", "/dev",  "/etc",
-                                             "/lib",  "/lib64", "/proc",  "/root", "/run",
-                                             "/sbin", "/sys",   "/usr",   "/var"};
+// Directories of the runtime's own container. A job may name any directory, but must not expose the
+// runtime's token or the keys of other sources.
+bool is_system_directory(const std::string& path) {
+  static constexpr const char* kSystemDirectories[] = {"/bin",  "/boot",  "/cache", "/dev",  "/etc",
+                                                       "/lib",  "/lib64", "/proc",  "/root", "/run",
+                                                       "/sbin", "/sys",   "/usr",   "/var"};
   return path.empty() || path == "/" ||
-         std::any_of(std::begin(kSystems), std::end(kSystems), [&](const std::string& each) {
-           return path == each || path.starts_with(each + "/");
-         });
+         std::any_of(
+             std::begin(kSystemDirectories), std::end(kSystemDirectories),
+             [&](const std::string& each) { return path == each || path.starts_with(each + "/"); });
 }
 
 Error refuse(const char* option, const char* why) {
-  return {Code::kInvalid, std::string("syncOptions.") + option + " means nothing with samplefs, " +
+  return {Code::kInvalid, std::string("syncOptions.") + option + " is not supported by samplefs, " +
                               why + "; leave it out"};
 }
 
@@ -51,10 +51,10 @@ Result<Origin> origin_of(const SyncTask& task, const OwnSource& own) {
   const auto ours = source::parse_source_uri(own.uri);
   if (ours && *ours == uri && !elsewhere) return origin;
   if (const auto* directory = std::get_if<source::DirectoryUri>(&uri)) {
-    if (is_systems(directory->path)) {
+    if (is_system_directory(directory->path)) {
       return Error{Code::kInvalid, "'" + directory->path.substr(0, 100) +
-                                       "' is a directory of the system; samples have to be in one "
-                                       "of their own"};
+                                       "' is a directory of the system; samples must be in a "
+                                       "directory of their own"};
     }
   }
   origin.uri = source::to_string(uri);
@@ -70,7 +70,7 @@ Result<std::string> path_in_set(const std::string& path) {
   while (clean.ends_with('/')) clean.pop_back();
   if (source::is_path(clean)) return clean;
   return Error{Code::kInvalid,
-               "'" + path.substr(0, 100) + "' is no path beneath the root of the set"};
+               "'" + path.substr(0, 100) + "' is not a path beneath the root of the set"};
 }
 
 Result<::paddle::samplefs::SyncRules> sync_rules(const SyncTask& task, const OwnSource& own) {
@@ -78,7 +78,7 @@ Result<::paddle::samplefs::SyncRules> sync_rules(const SyncTask& task, const Own
     return refuse("delete-src", "which reads samples from their source and would lose them");
   }
   if (task.perms) return refuse("perms", "where every file may be read and none written");
-  if (task.dirs) return refuse("dirs", "where directories are there as long as files are in them");
+  if (task.dirs) return refuse("dirs", "where a directory exists while it has files");
   TRY(Origin origin, origin_of(task, own));
   return ::paddle::samplefs::SyncRules{.origin = std::move(origin),
                                        .keys = {.start = task.start,

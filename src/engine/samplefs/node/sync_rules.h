@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sync task means for samplefs, which copies nothing: a sync makes a list of what is at a
-// source, and samples come when they are read or warmed up. Pure.
+// Translates a sync task for samplefs. A sync copies nothing: it lists the objects of a source, and
+// data is fetched when files are read or warmed up. Pure.
 
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace paddle::engine::samplefs {
 
-// The set's own source, as far as it matters here.
+// What matters here of the set's own source.
 struct OwnSource {
   std::string uri{};
   std::string endpoint{};
 };
 
-// kInvalid: one sentence about an option that means nothing here, with what to do instead.
+// kInvalid: one sentence about an option that samplefs does not support, and what to do instead.
 Result<::paddle::samplefs::SyncRules> sync_rules(const SyncTask& task, const OwnSource& own);
 
-// Paths of the set as a job names them: "/a/" is "a". kInvalid for the root, for "..", and the
+// A path of the set as jobs give it: "/a/" means "a". kInvalid for the root, for "..", and the
 // like.
 Result<std::string> path_in_set(const std::string& path);
 

@@ -21,7 +21,7 @@ std::string refusal_of(const SyncTask& task) {
   return rules ? "" : rules.error().message;
 }
 
-TEST(SyncPlan, TheSetsOwnSourceIsKnownHoweverItIsWritten) {
+TEST(SyncRules, TheSetsOwnSourceIsRecognizedInEverySpelling) {
   EXPECT_EQ(origin_of({}), Origin{});
   EXPECT_EQ(origin_of({.source = "s3://bucket/train"}), Origin{});
   EXPECT_EQ(origin_of({.source = "s3://bucket/train/"}), Origin{});
@@ -30,7 +30,7 @@ TEST(SyncPlan, TheSetsOwnSourceIsKnownHoweverItIsWritten) {
   EXPECT_EQ(origin_of({.destination = "/x/y/"}), (Origin{.destination = "x/y"}));
 }
 
-TEST(SyncPlan, AnotherSourceIsAnOriginOfItsOwn) {
+TEST(SyncRules, AnotherSourceIsAnOriginOfItsOwn) {
   EXPECT_EQ(origin_of({.source = "s3://bucket/val", .destination = "val"}),
             (Origin{.uri = "s3://bucket/val/", .destination = "val"}));
   EXPECT_EQ(origin_of({.source = "s3://bucket/train", .keys = {{{"endpoint", "http://b"}}}}),
@@ -39,7 +39,7 @@ TEST(SyncPlan, AnotherSourceIsAnOriginOfItsOwn) {
   EXPECT_EQ(origin_of({.source = "file:///data/val"}), (Origin{.uri = "file:///data/val"}));
 }
 
-TEST(SyncPlan, OptionsThatMeanNothingAreRefusedWithAWayOut) {
+TEST(SyncRules, UnsupportedOptionsAreRefusedWithWhatToDo) {
   EXPECT_NE(refusal_of({.delete_source = true}).find("delete-src"), std::string::npos);
   EXPECT_NE(refusal_of({.perms = true}).find("leave it out"), std::string::npos);
   EXPECT_NE(refusal_of({.dirs = true}).find("dirs"), std::string::npos);
@@ -47,7 +47,7 @@ TEST(SyncPlan, OptionsThatMeanNothingAreRefusedWithAWayOut) {
   refusal_of({.source = "hdfs://x/y"});
 }
 
-TEST(SyncPlan, NoJobReadsDirectoriesOfTheSystem) {
+TEST(SyncRules, SystemDirectoriesAreRefusedAsSources) {
   for (const char* uri : {"file:///etc/paddle-cache/token", "file:///proc/self", "file:///cache/0",
                           "file:///run", "file:///root/.ssh"}) {
     EXPECT_NE(refusal_of({.source = uri}).find("of the system"), std::string::npos) << uri;
@@ -55,13 +55,13 @@ TEST(SyncPlan, NoJobReadsDirectoriesOfTheSystem) {
   EXPECT_EQ(origin_of({.source = "file:///etcetera"}).uri, "file:///etcetera");
 }
 
-TEST(SyncPlan, APasswordInAnEndpointIsRefusedAndNotRepeated) {
+TEST(SyncRules, APasswordInAnEndpointIsRefusedAndNotRepeated) {
   const std::string said =
       refusal_of({.source = "s3://b", .keys = {{{"endpoint", "http://me:canary@x"}}}});
   EXPECT_EQ(said.find("canary"), std::string::npos) << said;
 }
 
-TEST(SyncPlan, RulesAreTheTasks) {
+TEST(SyncRules, FollowTheTask) {
   const auto rules = sync_rules({.start = "a",
                                  .end = "b",
                                  .include = {"*.jpg"},
@@ -80,7 +80,7 @@ TEST(SyncPlan, RulesAreTheTasks) {
 }
 
 // The same cases as of `juicefs sync` (test/juicefs/options_test.cc).
-TEST(SyncPlan, KeysAreTakenAsJuiceFsTakesThem) {
+TEST(SyncRules, SelectTheSameKeysAsJuicefs) {
   using Names = std::vector<std::string>;
   const Names everything{"a.jpg", "b/c.jpg", "b/d.txt", "b/e/f.jpg", "k=v/g.jpg"};
   const std::vector<std::pair<SyncTask, Names>> cases{
@@ -104,7 +104,7 @@ TEST(SyncPlan, KeysAreTakenAsJuiceFsTakesThem) {
   }
 }
 
-TEST(PathInSet, IsANameBeneathTheRoot) {
+TEST(SyncRules, APathIsBeneathTheRootOfTheSet) {
   EXPECT_EQ(*path_in_set("/a/b/"), "a/b");
   EXPECT_EQ(*path_in_set("*"), "*");
   for (const char* path : {"", "/", "..", "a/../b", "a//b", "./a"}) {

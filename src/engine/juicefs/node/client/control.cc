@@ -68,8 +68,8 @@ Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& 
   return reader.answer();
 }
 
-// The client works on after it has taken a question, and then and now calls that interrupted
-// though nobody interrupts it.
+// The client works on after it has accepted a request, and sometimes returns EINTR although nothing
+// interrupted it. Then the request is repeated.
 Result<std::string> Control::ask(const std::string& request, const Sink& report,
                                  const std::stop_token& stop, bool* again) const {
   for (int asked = 1;; ++asked) {
@@ -81,7 +81,8 @@ Result<std::string> Control::ask(const std::string& request, const Sink& report,
       continue;
     }
     if (answer.error == ENOENT) return Error{Code::kNotFound, "there is no such file"};
-    return Error{Code::kUnavailable, std::string("JuiceFS says: ") + std::strerror(answer.error)};
+    return Error{Code::kUnavailable,
+                 std::string("JuiceFS reports: ") + std::strerror(answer.error)};
   }
 }
 
@@ -114,7 +115,7 @@ Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& r
   const std::size_t slash = path.rfind('/');
   const std::string parent = slash == path.npos ? "" : path.substr(0, slash);
   const std::string name = slash == path.npos ? path : path.substr(slash + 1);
-  if (name.size() > kLongestName) {  // a longer one would be cut, and be another's
+  if (name.size() > kLongestName) {  // the protocol would cut it to another file's name
     return Error{Code::kInvalid, "a name in the set has at most 255 bytes; correct the path"};
   }
   TRY(const UniqueFd root, open_beneath(mount_, "", O_RDONLY | O_DIRECTORY));
@@ -124,13 +125,13 @@ Result<> Control::remove(const std::string& path, bool skip_trash, const Sink& r
   if (::fstat(root.get(), &mount) != 0 || ::fstat(at.get(), &seen) != 0) {
     return unavailable(mount_, std::strerror(errno));
   }
-  // The number of a directory of another file system means something else to this client.
+  // An inode number of another file system means a different directory to this client.
   if (seen.st_dev != mount.st_dev) {
-    return Error{Code::kInvalid, "'" + parent + "' is not a part of the set; correct the path"};
+    return Error{Code::kInvalid, "'" + parent + "' is not part of the set; correct the path"};
   }
   bool again = false;
   auto removed = ask(remove_request(seen.st_ino, name, skip_trash), report, stop, &again);
-  if (again && removed.is(Code::kNotFound)) return Done{};  // gone the time before
+  if (again && removed.is(Code::kNotFound)) return Done{};  // removed by the first request
   if (!removed) return std::move(removed).error();
   return Done{};
 }

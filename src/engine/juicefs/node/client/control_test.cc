@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client that says `interrupted` to questions which nobody interrupted.
+// A client that returns EINTR although nothing interrupted it.
 
 #include "engine/juicefs/node/client/control.h"
 
@@ -17,24 +17,24 @@ namespace {
 class ControlTest : public ::testing::Test {
  protected:
   void answer(std::deque<std::string> answers) { mount_.answer(std::move(answers)); }
-  int asked() { return mount_.asked(); }
+  int requests() { return mount_.requests(); }
 
   FakeClient mount_{};
 };
 
-TEST_F(ControlTest, WhatWasInterruptedIsAskedAgain) {
+TEST_F(ControlTest, AnInterruptedRequestIsRepeated) {
   answer({kInterrupted, kInterrupted, kDone});
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}));
-  EXPECT_EQ(asked(), 3);
+  EXPECT_EQ(requests(), 3);
 }
 
-TEST_F(ControlTest, WhatIsGoneWhenAskedAgainWasRemovedTheTimeBefore) {
+TEST_F(ControlTest, ARepeatedRemovalThatFindsNothingHasSucceeded) {
   answer({kInterrupted, kMissing});
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}));
-  EXPECT_EQ(asked(), 2);
+  EXPECT_EQ(requests(), 2);
 }
 
-TEST_F(ControlTest, WhatWasNeverThereIsNotFound) {
+TEST_F(ControlTest, RemovingAMissingPathIsNotFound) {
   answer({kMissing});
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}).is(Code::kNotFound));
 }
@@ -49,20 +49,20 @@ TEST_F(ControlTest, RemovesNothingThroughALinkOrInAnotherFileSystem) {
   EXPECT_TRUE(control.remove("within/train", true, {}, {}).is(Code::kNotFound));
   EXPECT_TRUE(Control("/").remove("proc/train", true, {}, {}).is(Code::kInvalid));
   EXPECT_TRUE(control.remove("real/train", true, {}, {}));
-  EXPECT_EQ(asked(), 1);
+  EXPECT_EQ(requests(), 1);
 }
 
-TEST_F(ControlTest, ANameIsNotCutToAnothers) {
+TEST_F(ControlTest, ATooLongNameIsRefusedAndNotCut) {
   answer({kDone});
   EXPECT_TRUE(
       Control(mount_.path()).remove(std::string(261, 'a'), true, {}, {}).is(Code::kInvalid));
-  EXPECT_EQ(asked(), 0);
+  EXPECT_EQ(requests(), 0);
 }
 
-TEST_F(ControlTest, AClientThatIsAlwaysInterruptedIsNotAskedForEver) {
+TEST_F(ControlTest, AClientThatIsAlwaysInterruptedIsGivenUp) {
   answer(std::deque<std::string>(9, kInterrupted));
   EXPECT_TRUE(Control(mount_.path()).remove("old", true, {}, {}).is(Code::kUnavailable));
-  EXPECT_EQ(asked(), 5);
+  EXPECT_EQ(requests(), 5);
 }
 
 }  // namespace

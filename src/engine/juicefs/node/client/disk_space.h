@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How full the file systems beneath some directories are, each counted once.
+// The space of the file systems of some directories, each counted once.
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct DiskSpace {
   bool operator==(const DiskSpace&) const = default;
 };
 
-// Directories that are not there count for nothing.
+// Directories that do not exist are ignored.
 DiskSpace space_of(const std::vector<std::string>& directories);
 
 }  // namespace paddle::engine::juicefs

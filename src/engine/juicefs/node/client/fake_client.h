@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: the client behind a mount. Its control file is a terminal here, and the test sits at
-// the other end. It has no other file of its own, so whoever looks at its figures finds none.
+// For tests: the client behind a mount. Its control file is a pseudo-terminal whose other end the
+// test has. It has no `.stats` and no `.config`, so polling its usage fails.
 
 #pragma once
 
@@ -47,31 +47,31 @@ class FakeClient {
 
   const std::string& path() const { return mount_.path(); }
 
-  // One answer to each question, in this order.
+  // One answer to each request, in this order.
   void answer(std::deque<std::string> answers) {
     client_ = std::jthread([this, answers = std::move(answers)](std::stop_token stop) mutable {
-      std::string question;
+      std::string request;
       while (!stop.stop_requested()) {
         pollfd ready{.fd = master_.get(), .events = POLLIN, .revents = 0};
         if (::poll(&ready, 1, 20) <= 0) continue;
         char room[512];
         const ssize_t got = ::read(master_.get(), room, sizeof room);
-        if (got > 0) question.append(room, static_cast<std::size_t>(got));
-        if (question.size() < 8 || question.size() < 8 + std::size_t(std::uint8_t(question[7]))) {
+        if (got > 0) request.append(room, static_cast<std::size_t>(got));
+        if (request.size() < 8 || request.size() < 8 + std::size_t(std::uint8_t(request[7]))) {
           continue;
         }
-        question.clear();
-        ++asked_;
+        request.clear();
+        ++requests_;
         if (answers.empty()) continue;
         must(::write(master_.get(), answers.front().data(), answers.front().size()) > 0);
         answers.pop_front();
       }
     });
   }
-  // How many questions there were; no more are answered.
-  int asked() {
+  // The number of requests so far. No more are answered.
+  int requests() {
     client_ = {};
-    return asked_;
+    return requests_;
   }
 
  private:
@@ -82,7 +82,7 @@ class FakeClient {
   const Scratch mount_{};
   UniqueFd master_{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
   UniqueFd slave_{};
-  int asked_ = 0;
+  int requests_ = 0;
   std::jthread client_{};
 };
 

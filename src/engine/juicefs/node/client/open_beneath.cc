@@ -14,7 +14,7 @@ Error cannot_open(const std::string& path) {
   if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
     return {Code::kNotFound, "the set has no '" + path + "'; sync it or correct the path"};
   }
-  return {Code::kUnavailable, "'" + path + "' can not be opened: " + std::strerror(errno)};
+  return {Code::kUnavailable, "'" + path + "' cannot be opened: " + std::strerror(errno)};
 }
 
 }  // namespace

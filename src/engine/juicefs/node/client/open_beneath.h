@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of a mounted volume are opened step by step without following links, so that nothing
-// outside of it is reached.
+// Opens files of a mounted volume component by component without following links, so that nothing
+// outside of the volume is reached.
 
 #pragma once
 

@@ -13,7 +13,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr std::int64_t kPollCost = 10;  // of which counting, or looking, takes one
+constexpr std::int64_t kPollCost = 10;  // counting takes at most one part of so many
 constexpr std::uint16_t kThreads = 10;
 constexpr const char* kByProcess =
     "the JuiceFS CSI driver runs in by-process mode, where every pod has a client of its own: a "
@@ -93,7 +93,7 @@ void UsagePoller::run(const std::stop_token& end) {
       hurry = std::exchange(hurry_, false);
     }
     if (auto polled = poll(hurry, end); !polled && !polled.is(Code::kCancelled)) {
-      log::warn("can not look at the volume", {{"reason", polled.error().message}});
+      log::warn("cannot poll the volume", {{"reason", polled.error().message}});
       Lock lock(mutex_);
       status_.mounts = 0;
       status_.remark = polled.error().message;
@@ -151,7 +151,7 @@ Result<> UsagePoller::poll(bool hurry, const std::stop_token& end) {
   seen_ = now;
   TRY(const std::string after, control_.stats());
   Lock lock(mutex_);
-  // Some of what came or went meanwhile was seen: too little is shown rather than too much.
+  // Part of what changed during the check was seen: report too little rather than too much.
   shown_at_ = std::max(held_by(stats), held_by(after));
   return Done{};
 }
@@ -191,9 +191,9 @@ Result<> UsagePoller::poll_cache(const std::string& life, const std::stop_token&
   TRY(const CacheUsage all, control_.cache(CacheAction::kCheck, {"/"}, kThreads, {}, end));
   {
     Lock lock(mutex_);
-    // A file that was written over has blocks that are no longer part of it.
+    // A file that was overwritten has blocks that no longer belong to it.
     const auto cached = std::clamp<std::int64_t>(all.bytes - all.missing, 0, totals_.bytes);
-    // A client passes over what it can not find: that is not cached.
+    // A client skips files that it cannot find: they are not cached.
     const bool whole = all.missing == 0 && all.files >= totals_.files;
     status_.cached_bytes = whole ? totals_.bytes : cached;
   }
@@ -206,7 +206,7 @@ Result<> UsagePoller::poll_cache(const std::string& life, const std::stop_token&
   Lock lock(mutex_);
   status_.part_bytes = own.bytes;
   status_.part_cached_bytes = own.bytes - own.missing;
-  status_.life = life;  // never before what it holds has been seen
+  status_.life = life;  // only after the contents of its cache were checked
   return Done{};
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What there is and what is cached of it, looked at in the background: status() returns what was
-// seen last. It looks every few seconds, and at once when a job has changed something.
+// Polls in the background how large the set is and how much of it is cached; status() returns the
+// last result at once. It polls every few seconds (time_limits.h), and immediately after a job has
+// changed something.
 //
-// Files and bytes of the set come from JuiceFS's own counts; they are counted out only when those
-// have changed. What is cached is asked of the client block by block, so only when its cache has
-// changed. Neither takes more than a tenth of the time, unless a job has changed something; in
-// between, a large set's figures follow JuiceFS's counts and the size of the client's cache. A
-// client that hangs holds up the looking and nobody else; status() says so. Thread-safe.
+// JuiceFS's own counts give the files and bytes of the set; files are counted exactly only when
+// those have changed. The client checks what is cached block by block, so that is polled only when
+// its cache has changed. Neither takes more than a tenth of the time, unless a job has changed
+// something; in between, the numbers of a large set are estimated from JuiceFS's counts and the
+// size of the client's cache (usage_estimate.h). A client that hangs blocks only the polling
+// thread, and status() reports it. Thread-safe.
 
 #pragma once
 
@@ -32,20 +34,20 @@ class UsagePoller {
 
   Status status() const EXCLUDES(mutex_);
 
-  // The files of the part that was warmed up last, as the client names them; looked at the next
-  // time.
+  // The files of the part that was warmed up last, as the client names them; used from the next
+  // poll on.
   void set_part(std::vector<std::string> paths) EXCLUDES(mutex_);
-  // What somebody has just seen of that part; shown until it is looked at.
+  // A measurement of that part by the caller; reported until the next poll.
   void set_part_usage(const CacheUsage& seen) EXCLUDES(mutex_);
-  // Whether that part is being brought in: whatever the cache grows by is of it.
+  // Whether that part is being warmed up: growth of the cache then counts as its.
   void set_filling(bool filling) EXCLUDES(mutex_);
-  void refresh_soon() EXCLUDES(mutex_);  // something has changed
-  // The same, for who knows that the client answers: its own counts are taken over before this
-  // returns, however long a look takes that is under way.
+  void refresh_soon() EXCLUDES(mutex_);  // polls now: something has changed
+  // The same, and takes over the client's own counts before it returns, even during a long poll.
+  // For callers that know that the client answers.
   void refresh_counts() EXCLUDES(mutex_);
 
  private:
-  // What the last look rested on; only the looking thread has it.
+  // What the last poll was based on; used by the polling thread only.
   struct Seen {
     double blocks = -1;
     double bytes = -1;
@@ -56,7 +58,7 @@ class UsagePoller {
   };
 
   void run(const std::stop_token& end) EXCLUDES(mutex_);
-  void on_answer() EXCLUDES(mutex_);  // the client has answered
+  void on_answer() EXCLUDES(mutex_);
   Result<> poll(bool hurry, const std::stop_token& end) EXCLUDES(mutex_);
   Result<> poll_cache(const std::string& life, const std::stop_token& end) EXCLUDES(mutex_);
   Result<> poll_files(const VolumeTotals& quick, bool hurry, const std::stop_token& end);
@@ -70,17 +72,17 @@ class UsagePoller {
   Status status_ GUARDED_BY(mutex_){};
   std::vector<std::string> part_ GUARDED_BY(mutex_){};
   std::uint64_t part_number_ GUARDED_BY(mutex_) = 0;
-  std::string life_ GUARDED_BY(mutex_){};  // of the client that answered last
+  std::string life_ GUARDED_BY(mutex_){};  // of the client that answered last (client_life)
   bool hurry_ GUARDED_BY(mutex_) = true;
   bool filling_ GUARDED_BY(mutex_) = false;
-  // What is shown is of the moment when the cache held so much; unset: of no moment that is known.
+  // The size of the cache that the reported numbers belong to; unset: not known.
   std::optional<std::int64_t> shown_at_ GUARDED_BY(mutex_){};
   std::optional<BootTime> answered_
       GUARDED_BY(mutex_){};  // while the client is asked: its last answer
 
-  // Of the looking thread alone.
+  // Used by the polling thread only.
   VolumeTotals totals_{};
-  std::optional<VolumeTotals> counted_{};  // JuiceFS's counts when the files were counted out
+  std::optional<VolumeTotals> counted_{};  // JuiceFS's counts at the last exact count
   BootTime next_count_{};
   Seen seen_{};
   BootTime next_check_{};

@@ -96,7 +96,7 @@ Result<> ControlReader::add(std::string_view piece) {
     } else if (kind == kData) {
       if (pending_.size() < kDataHead) return Done{};
       const std::size_t size = get(pending_, 1, 4);
-      if (size > kLongestData) return Error{Code::kInternal, "JuiceFS answered far too much"};
+      if (size > kLongestData) return Error{Code::kInternal, "the answer of JuiceFS is too long"};
       if (pending_.size() < kDataHead + size) return Done{};
       answer_.data = pending_.substr(kDataHead, size);
       answer_.ended = true;
@@ -130,7 +130,7 @@ Result<VolumeTotals> parse_totals(std::string_view json) {
     return Error{Code::kInternal, "JuiceFS answered without a summary"};
   }
   if (all.contains("Failed") && all["Failed"] == true) {
-    return Error{Code::kUnavailable, "JuiceFS can not sum the volume up"};
+    return Error{Code::kUnavailable, "JuiceFS cannot count the files of the volume"};
   }
   VolumeTotals totals;
   TRY(totals.files, count(all["Summary"], "Files"));

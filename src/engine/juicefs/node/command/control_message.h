@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a JuiceFS client is asked through the file `.control` of its mount, and what it answers
-// there. The same messages that `juicefs warmup`, `info` and `rmr` of versions 1.2 and later send;
-// unlike those commands it gives us exact figures. Pure.
+// Messages of the file `.control` of a JuiceFS mount: requests to its client, and the answers. They
+// are those of `juicefs warmup`, `info` and `rmr` of version 1.2 and later, and give exact numbers
+// where those commands print rounded ones. Pure.
 //
-// A request is command and length (four bytes each, big-endian) and a body. Answers follow one
-// another until one that ends them: a progress (0xfe, two counters of eight bytes), data (0xff,
-// length of four bytes, JSON), or one byte, an errno.
+// A request is a command and a length (four bytes each, big-endian) and a body. Answers follow one
+// another until one ends them: progress (0xfe, two counters of eight bytes), data (0xff, a length
+// of four bytes, JSON), or one byte, an errno.
 
 #pragma once
 
@@ -33,16 +33,16 @@ std::string remove_request(std::uint64_t parent, const std::string& name, bool s
 
 struct ControlAnswer {
   bool ended = false;
-  int error = 0;  // errno, when ended
+  int error = 0;  // an errno; set with `ended`
   std::string data{};
-  std::uint64_t files = 0;  // as far as it is
+  std::uint64_t files = 0;  // done so far
   std::uint64_t bytes = 0;
 };
 
-// Takes answers in as they come, in any pieces.
+// Assembles answers from pieces of any size.
 class ControlReader {
  public:
-  // kInternal: far more than any answer is.
+  // kInternal: the answer is longer than any that is expected.
   Result<> add(std::string_view piece);
   const ControlAnswer& answer() const { return answer_; }
 
@@ -62,7 +62,7 @@ Result<CacheUsage> parse_cache_usage(std::string_view json);
 
 struct VolumeTotals {
   std::int64_t files = 0;
-  std::int64_t bytes = 0;  // lengths, not what is used
+  std::int64_t bytes = 0;  // lengths of files, not space used
   bool operator==(const VolumeTotals&) const = default;
 };
 Result<VolumeTotals> parse_totals(std::string_view json);

@@ -14,7 +14,7 @@ std::string bytes(std::initializer_list<int> list) {
   return text;
 }
 
-TEST(ControlMessage, AsksInJuicefssWords) {
+TEST(ControlMessage, RequestsHaveTheFormatOfJuicefs) {
   EXPECT_EQ(cache_request(CacheAction::kCheck, {"/a", "/b"}, 50),
             bytes({0, 0, 3, 0xec, 0, 0, 0, 13, 0, 0, 0, 5}) + "/a\n/b" + bytes({0, 50, 0, 2}));
   EXPECT_EQ(totals_request(1, true),
@@ -24,7 +24,7 @@ TEST(ControlMessage, AsksInJuicefssWords) {
       bytes({0, 0, 3, 0xea, 0, 0, 0, 14, 0, 0, 0, 0, 0, 0, 1, 2, 3}) + "dir" + bytes({1, 50}));
 }
 
-TEST(ControlReader, TakesAnswersInAnyPieces) {
+TEST(ControlReader, AssemblesAnswersFromAnyPieces) {
   const std::string progress = bytes({0xfe, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 1, 0});
   const std::string all = progress + bytes({0xff, 0, 0, 0, 2}) + "{}";
   for (std::size_t size = 1; size <= all.size(); ++size) {
@@ -51,12 +51,12 @@ TEST(ControlReader, EndsWithAnErrorNumber) {
   EXPECT_EQ(well.answer().error, 0);
 }
 
-TEST(ControlReader, RefusesFarTooMuch) {
+TEST(ControlReader, RefusesAnAnswerThatIsTooLong) {
   ControlReader reader;
   EXPECT_TRUE(reader.add(bytes({0xff, 0x7f, 0, 0, 0})).is(Code::kInternal));
 }
 
-TEST(ControlMessage, ReadsFigures) {
+TEST(ControlMessage, ReadsUsageAndTotals) {
   EXPECT_EQ(*parse_cache_usage(
                 R"({"FileCount":3,"SliceCount":4,"TotalBytes":500,"MissBytes":20,"Locations":{}})"),
             (CacheUsage{.files = 3, .bytes = 500, .missing = 20}));

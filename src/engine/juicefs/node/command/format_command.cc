@@ -27,7 +27,7 @@ void add_key_variables(std::vector<std::string>& env, const SecretValues& secret
   add_variable(env, "JFS_RSA_PASSPHRASE", value_of(secret, "passphrase"));
 }
 
-// About a volume; the password of its metadata goes by environment.
+// The beginning of each command; the password of the metadata is passed in the environment.
 CommandLine command_on(const FormatOptions& options, const MetadataUrl& url) {
   CommandLine command{.argv = {options.program, "--no-agent", "--no-color"},
                       .env = {"PATH=/usr/bin:/bin", "HOME=/tmp"}};
@@ -40,11 +40,11 @@ CommandLine command_on(const FormatOptions& options, const MetadataUrl& url) {
 Result<CommandLine> format_command(const FormatOptions& options, const SecretValues& secret) {
   if (value_of(secret, "name").empty() || value_of(secret, "metaurl").empty()) {
     return Error{Code::kInvalid, "the Secret at '" + options.volume_secret +
-                                     "' has no name and metaurl; it has to name a volume"};
+                                     "' has no name or no metaurl; both are required"};
   }
   TRY(const MetadataUrl url, read_metadata_url(value_of(secret, "metaurl"), {}));
   CommandLine command = command_on(options, url);
-  // Without a storage JuiceFS would take a directory of this very pod: then only ask.
+  // Without a storage, JuiceFS would create the volume in a directory of this pod: read it only.
   if (value_of(secret, "storage").empty() || value_of(secret, "bucket").empty()) {
     command.argv.insert(command.argv.end(), {"config", url.bare});
     return command;

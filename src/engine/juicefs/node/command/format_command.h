@@ -16,7 +16,7 @@ namespace paddle::engine::juicefs {
 struct FormatOptions {
   std::string program{};
   std::string volume_secret{};  // directory
-  bool update_keys = false;     // of a volume that exists; its Secret has changed
+  bool update_keys = false;     // also write the Secret's keys into an existing volume
 };
 
 // Creates the volume, or only reads it when the Secret has no storage to create it on. kInvalid:

@@ -58,7 +58,7 @@ TEST(KeysCommand, HasNoSecretOnItsCommandLine) {
       keys_command(kOptionsOfTest, {{"name", "vol"}, {"metaurl", "h:6379/0"}})->argv.empty());
 }
 
-TEST(FormatCommand, OnlyAsksWhereItCouldNotMakeAnything) {
+TEST(FormatCommand, WithoutAStorageItOnlyReadsTheVolume) {
   const auto command = format_command(kOptionsOfTest, {{"name", "vol"}, {"metaurl", "h:6379/0"}});
   ASSERT_TRUE(command);
   EXPECT_EQ(command->argv, (Words{"/j", "--no-agent", "--no-color", "config", "redis://h:6379/0"}));

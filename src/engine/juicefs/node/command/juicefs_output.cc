@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShortestSecret = 4;
 constexpr std::size_t kLongestReason = 400;
-constexpr std::string_view kByProcess = "/var/lib/jfs/";  // where the driver mounts then
+constexpr std::string_view kByProcess = "/var/lib/jfs/";  // mount point in that mode
 
 void replace_all(std::string& text, const std::string& what) {
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 3)) {
@@ -53,12 +53,12 @@ std::string reason_of(std::string line, const std::vector<std::string>& secrets)
     line.erase(location);
   }
   while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
-  line = redacted(std::move(line), secrets);  // before it is cut: half a secret is not known as one
+  line = redacted(std::move(line), secrets);  // before it is cut: half a secret would not be found
   if (line.size() > kLongestReason) line.resize(kLongestReason);
   return line;
 }
 
-// "12 (3.45 MiB), ..." -> 3617587: as near as what it says.
+// "12 (3.45 MiB), ..." -> 3617587, as exact as the text is.
 std::int64_t bytes_in(std::string_view text) {
   const std::size_t open = text.find('(');
   if (open == text.npos) return 0;
@@ -85,7 +85,7 @@ std::string redacted(std::string text, const std::vector<std::string>& secrets) 
     all.push_back(secret);
     all.push_back(percent_encoded(secret));
   }
-  // The longest first: a secret may be part of another.
+  // The longest first: one secret may be part of another.
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.size() > b.size(); });
   for (const auto& secret : all) replace_all(text, secret);
@@ -99,7 +99,7 @@ std::string failure_reason(std::string_view log, const std::vector<std::string>&
       if (line->find(level) != line->npos) return reason_of(*line, secrets);
     }
   }
-  return lines.empty() ? "it said nothing" : reason_of(lines.back(), secrets);
+  return lines.empty() ? "it printed nothing" : reason_of(lines.back(), secrets);
 }
 
 std::optional<std::string> left_out(std::string_view log, const std::vector<std::string>& secrets) {
@@ -146,7 +146,7 @@ std::string client_life(std::string_view stats) {
 }
 
 Progress sync_progress(std::string_view metrics) {
-  // A counter may carry the ending that OpenMetrics wants.
+  // A counter may have the suffix of OpenMetrics.
   const auto count = [&](const std::string& name) {
     const auto found = metric_value(metrics, "juicefs_sync_" + name);
     return whole(found ? found : metric_value(metrics, "juicefs_sync_" + name + "_total"));

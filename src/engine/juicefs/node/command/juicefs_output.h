@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What JuiceFS says, read: the reason in its log, the figures in its metrics, its configuration.
-// Pure. Texts of a foreign program are data: nothing in them is ever repeated before it is
-// redacted.
+// Parsers of what JuiceFS prints: the reason of a failure in its log, values in its metrics, its
+// configuration. Pure. No text of JuiceFS is passed on before it is redacted.
 
 #pragma once
 
@@ -17,35 +16,35 @@
 
 namespace paddle::engine::juicefs {
 
-// Each secret, as it is and as URLs spell it, replaced by "***"; the shortest ones (under four
-// characters) would hide more than themselves and are left.
+// The text with each secret, plain or percent-encoded, replaced by "***". Secrets of less than four
+// characters are left: replacing them would make the text unreadable.
 std::string redacted(std::string text, const std::vector<std::string>& secrets);
 
-// Why it gave up, from its log: the last fatal line, else the last error, else the last line;
-// without time, place in its source, colours and secrets, on one line, at most 400 characters.
+// Why JuiceFS failed, from its log: the last fatal line, else the last error, else the last line.
+// One line of at most 400 characters, without time, source position, colours and secrets.
 std::string failure_reason(std::string_view log, const std::vector<std::string>& secrets);
 
-// The first line that says that something of the source was left out because it may not be read; on
-// one line, as above. Such a sync ends well all the same, with a part of the data.
+// The first line about an object that was skipped because access was denied, formatted as above.
+// JuiceFS reports success for such a sync although data is missing.
 std::optional<std::string> left_out(std::string_view log, const std::vector<std::string>& secrets);
 
-// "127.0.0.1:9567" out of the line of its log that says where its metrics are.
+// "127.0.0.1:9567", from the line of the log that names the address of the metrics.
 std::optional<std::string> metrics_address(std::string_view log);
 
-// One figure of a Prometheus text, or of the file `.stats`, whatever its labels; absent when it is
-// not there.
+// One value of a Prometheus text or of the file `.stats`, whatever its labels; nothing when there
+// is none.
 std::optional<double> metric_value(std::string_view metrics, std::string_view name);
 
-// Which life of a client its `.stats` are of: when it started. Empty when they do not say.
+// When the client of these `.stats` was started, as an opaque id. Empty when they do not have it.
 std::string client_life(std::string_view stats);
 
-// How far a `juicefs sync` is, by its metrics; how it ended, by the last line of its log.
+// The progress of a `juicefs sync` from its metrics, and its result from the last line of its log.
 Progress sync_progress(std::string_view metrics);
 std::optional<Progress> sync_outcome(std::string_view log);
-// By that line, how many it copied, or would have copied.
+// The number of files that it copied, or would have copied in a dry run, from that line.
 std::optional<std::int64_t> copied_files(std::string_view log);
 
-// Of the file `.config` of a mount.
+// The file `.config` of a mount.
 struct MountConfig {
   std::string mountpoint{};  // as the client itself sees it
   std::string volume{};      // the volume's UUID

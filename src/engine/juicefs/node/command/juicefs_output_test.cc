@@ -16,18 +16,18 @@ constexpr const char* kLog =
     "[format@format.go:9]\n"
     "goodbye\n";
 
-TEST(LastWords, AreTheFatalLineWithoutItsOrnaments) {
+TEST(FailureReason, IsTheFatalLineWithoutTimeAndPosition) {
   EXPECT_EQ(failure_reason(kLog, {}), "no [such] bucket");
 }
 
-TEST(LastWords, AreTheLastErrorOrTheLastLineOtherwise) {
+TEST(FailureReason, IsTheLastErrorOrTheLastLineWithoutAFatalOne) {
   EXPECT_EQ(failure_reason("x <ERROR>: one [a@b.go:1]\ny <ERROR>: two [a@b.go:2]\nz\n", {}), "two");
   EXPECT_EQ(failure_reason("one\ntwo\r\n", {}), "two");
-  EXPECT_EQ(failure_reason("", {}), "it said nothing");
+  EXPECT_EQ(failure_reason("", {}), "it printed nothing");
   EXPECT_LE(failure_reason(std::string(10'000, 'x'), {}).size(), 400u);
 }
 
-TEST(LastWords, HideASecretThatLiesAcrossTheirEnd) {
+TEST(FailureReason, HidesASecretThatIsCutAtItsEnd) {
   const std::string output = std::string(390, 'x') + "canary/secret+key and more";
   const std::string words = failure_reason(output, {"canary/secret+key"});
   EXPECT_EQ(words.find("canary"), std::string::npos) << words;
@@ -36,7 +36,7 @@ TEST(LastWords, HideASecretThatLiesAcrossTheirEnd) {
   EXPECT_EQ(left->find("canary"), std::string::npos) << *left;
 }
 
-TEST(LeftOut, IsWhatASyncSkippedForWantOfRights) {
+TEST(SkippedObject, IsFoundInTheLogOfASyncThatWasDeniedAccess) {
   EXPECT_FALSE(
       left_out("2026/11/16 08:00:00 juicefs[7] <WARNING>: skip x: it is a socket [a.go:1]\n", {}));
   const auto found = left_out(
@@ -48,7 +48,7 @@ TEST(LeftOut, IsWhatASyncSkippedForWantOfRights) {
   EXPECT_NE(found->find("skip /samples/"), std::string::npos) << *found;
 }
 
-TEST(Redacted, HidesSecretsAsTheyAreAndAsUrlsSpellThem) {
+TEST(Redacted, HidesPlainAndPercentEncodedSecrets) {
   const std::vector<std::string> secrets{"a/b+c", "a/b+cd", "xy", ""};
   EXPECT_EQ(redacted("key a/b+c url a%2Fb%2Bc longer a/b+cd short xy", secrets),
             "key *** url *** longer *** short xy");
@@ -61,7 +61,7 @@ TEST(MetricsAddress, IsFoundInTheLog) {
   EXPECT_EQ(metrics_address("nothing"), std::nullopt);
 }
 
-TEST(Figure, IsReadWithAndWithoutLabels) {
+TEST(MetricValue, IsReadWithAndWithoutLabels) {
   const std::string text =
       "# HELP juicefs_sync_copied x\n"
       "juicefs_sync_copied_bytes{cmd=\"sync\",pid=\"7\"} 1.5e+06\n"
@@ -96,7 +96,7 @@ TEST(SyncOutcome, ComesFromTheLastLineOfTheLog) {
   EXPECT_EQ(sync_outcome("nothing of the kind"), std::nullopt);
 }
 
-TEST(ClientLife, IsWhenTheClientStarted) {
+TEST(ClientLife, IsTheStartTimeOfTheClient) {
   EXPECT_EQ(client_life("juicefs_uptime 3\njuicefs_process_start_time_seconds 1.78e+09\n"),
             "1780000000000");
   EXPECT_EQ(client_life("juicefs_process_start_time_seconds 1780000000.25\n"), "1780000000250");
@@ -104,7 +104,7 @@ TEST(ClientLife, IsWhenTheClientStarted) {
   EXPECT_EQ(client_life("juicefs_process_start_time_seconds 1e300\n"), "");
 }
 
-TEST(MountConfig, TellsWhoseClientItIs) {
+TEST(MountConfig, TellsInWhichModeTheDriverRuns) {
   const auto pod = parse_config(
       R"({"Format":{"Name":"v","UUID":"u-1"},"Chunk":{"CacheSize":1073741824},
           "Meta":{"MountPoint":"/jfs/handle-abcdef"},"Mountpoint":""})");

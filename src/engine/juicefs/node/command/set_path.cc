@@ -15,7 +15,7 @@ Result<std::string> path_in_set(const std::string& path) {
     if (part.empty() || part == ".") continue;
     if (part == ".." || part.find('\n') != part.npos || part.find('\0') != part.npos) {
       return Error{Code::kInvalid,
-                   "the path '" + path.substr(0, 100) + "' is not one beneath the root of the set"};
+                   "the path '" + path.substr(0, 100) + "' is not beneath the root of the set"};
     }
     if (part.size() > kLongestName) {
       return Error{Code::kInvalid, "the path '" + path.substr(0, 100) +

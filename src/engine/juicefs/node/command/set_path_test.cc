@@ -6,7 +6,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-TEST(PathInSet, StaysBeneathTheRoot) {
+TEST(SetPath, StaysBeneathTheRoot) {
   EXPECT_EQ(*path_in_set("/a//b/./c/"), "a/b/c");
   EXPECT_EQ(*path_in_set("/"), "");
   EXPECT_EQ(*path_in_set("..."), "...");

@@ -38,7 +38,7 @@ Result<> add_keys(const Parts& parts, const api::CredentialVariables& variables,
   const std::string key = value_of(secret, "access-key");
   const std::string secret_key = value_of(secret, "secret-key");
   const std::string token = value_of(secret, "session-token");
-  // A secret-key alone is nobody's: the password of a volume that keeps its data in Redis, say.
+  // A secret-key alone is not for a source; it may be the password of a volume with data in Redis.
   if (key.empty()) {
     if (parts.scheme == "minio") {
       return wrong(

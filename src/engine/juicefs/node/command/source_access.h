@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How `juicefs sync` is given a source: its URI, and credentials by environment. Pure.
+// How a source is passed to `juicefs sync`: its URI, and its credentials in the environment. Pure.
 //
 // Keys are passed in the variables of api/source_schemes.h. A scheme that takes keys only as
 // "user:password@" in the URI would show them in a list of processes and is refused when there are
 // keys. s3 without keys is read anonymously.
 //
-// A Secret may hold `endpoint`: it is appended to a URI that has only a bucket, and "http://" in
-// front of it means a server without TLS. `region`, where the storage wants one. `ca.crt`: who
-// signs its certificates.
+// Keys of the Secret: `access-key`, `secret-key`, `session-token`; `endpoint`, appended to a URI
+// that has only a bucket, where "http://" means a server without TLS; `region`; `ca.crt`, the
+// authority of the server's certificates.
 
 #pragma once
 

@@ -10,7 +10,7 @@ using Words = std::vector<std::string>;
 
 const SecretValues kKeys{{"access-key", "ak"}, {"secret-key", "s/k+"}};
 
-TEST(SourceAccess, GivesKeysByTheVariablesOfTheirSdk) {
+TEST(SourceAccess, PassesKeysInTheVariablesOfTheirSdk) {
   const auto bos = source_access("bos://bucket.bj.bcebos.com/imagenet/demo", kKeys);
   ASSERT_TRUE(bos) << bos.error().message;
   EXPECT_EQ(*bos, (SourceAccess{.uri = "bos://bucket.bj.bcebos.com/imagenet/demo",
@@ -21,7 +21,7 @@ TEST(SourceAccess, GivesKeysByTheVariablesOfTheirSdk) {
             (Words{"ALICLOUD_ACCESS_KEY_ID=ak", "ALICLOUD_ACCESS_KEY_SECRET=s/k+"}));
 }
 
-TEST(SourceAccess, KnowsSessionTokensAndRegions) {
+TEST(SourceAccess, PassesSessionTokensAndRegions) {
   SecretValues more = kKeys;
   more["session-token"] = "tok";
   more["region"] = "r1";
@@ -34,7 +34,7 @@ TEST(SourceAccess, KnowsSessionTokensAndRegions) {
   EXPECT_TRUE(source_access("bos://b.e/p", more).is(Code::kInvalid));
 }
 
-TEST(SourceAccess, AsksAnonymouslyWhereThereAreNoKeys) {
+TEST(SourceAccess, IsAnonymousWithoutKeys) {
   EXPECT_EQ(*source_access("bos://paddleflow-public.hkg.bcebos.com/imagenet/demo", {}),
             (SourceAccess{.uri = "bos://paddleflow-public.hkg.bcebos.com/imagenet/demo"}));
   EXPECT_EQ(source_access("s3://b.s3.amazonaws.com/p", {})->uri,
@@ -43,7 +43,7 @@ TEST(SourceAccess, AsksAnonymouslyWhereThereAreNoKeys) {
   EXPECT_EQ(source_access("bos://b.e/p", {{"secret-key", "of Redis"}})->env, Words{});
 }
 
-TEST(SourceAccess, AddsTheEndpointOfTheSecretToAMereBucket) {
+TEST(SourceAccess, AddsTheEndpointOfTheSecretToABareBucket) {
   SecretValues more = kKeys;
   more["endpoint"] = "http://store.local:9000/";
   const auto plain = source_access("s3://bucket/prefix", more);
@@ -55,7 +55,7 @@ TEST(SourceAccess, AddsTheEndpointOfTheSecretToAMereBucket) {
   EXPECT_EQ(source_access("bos://bucket.other.com/p", more)->uri, "bos://bucket.other.com/p");
 }
 
-TEST(SourceAccess, RefusesWhatWouldShowKeysOrIsNotKnown) {
+TEST(SourceAccess, RefusesUnknownSchemesAndThoseThatWouldShowKeys) {
   const auto shown = source_access("wasabi://b.s3.wasabisys.com/p", kKeys);
   ASSERT_TRUE(shown.is(Code::kInvalid));
   EXPECT_NE(shown.error().message.find("command line"), std::string::npos);

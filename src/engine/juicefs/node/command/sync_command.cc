@@ -26,12 +26,12 @@ Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, cons
   const bool lists = action == SyncAction::kList;
   const bool deletes = action == SyncAction::kDelete;
   std::vector<std::string> argv{"--no-agent", "--no-color"};
-  add_flag(argv, "verbose", lists);  // only then it says what it would copy
+  add_flag(argv, "verbose", lists);  // prints what it would copy
   argv.emplace_back("sync");
   add_option(argv, "start", task.start);
   add_option(argv, "end", task.end);
-  // JuiceFS gives its rules the order of the command line; "include this, then leave out that".
-  // As two words each: in one word it does not understand a pattern with '='.
+  // JuiceFS applies its rules in the order of the command line: includes first, then excludes. Each
+  // is two words: in one word JuiceFS does not parse a pattern with '='.
   const auto add_rules = [&](const char* name, const std::vector<std::string>& patterns) {
     for (const auto& each : patterns) {
       argv.emplace_back(name);
@@ -41,7 +41,7 @@ Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, cons
   add_rules("--include", inclusions_of(task));
   add_rules("--exclude", task.exclude);
   if (lists) {
-    add_option(argv, "threads", "1");  // said in the order of the keys
+    add_option(argv, "threads", "1");  // prints keys in order
   } else if (task.threads > 0) {
     add_option(argv, "threads", std::to_string(task.threads));
   }
@@ -56,7 +56,7 @@ Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, cons
   add_flag(argv, "delete-src", task.delete_source && copies);
   add_flag(argv, "delete-dst", task.delete_destination && !lists);
   add_flag(argv, "no-https", source.no_https || task.no_https);
-  // Both or neither of the two end with a slash; with one, names are taken beneath it.
+  // Both URIs or neither must end with a slash; with it, names are relative to them.
   argv.push_back(source.uri + (source.uri.ends_with('/') ? "" : "/"));
   argv.push_back(std::string("jfs://") + kVolumeVariable + "/" + destination +
                  (destination.empty() ? "" : "/"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of `juicefs sync` for one task. Pure. The volume is named by a variable of the
-// environment that holds its metadata URL, so the command line has no secret.
+// The command line of `juicefs sync` for one task. Pure. It names the volume by an environment
+// variable with the metadata URL, so it has no secret.
 
 #pragma once
 
@@ -23,13 +23,13 @@ struct CommandLine {
 inline constexpr const char* kVolumeVariable = "PADDLE_VOLUME";
 
 enum class SyncAction {
-  kCopy,    // all that the task says
-  kList,    // says what it would copy, and does nothing
+  kCopy,    // runs the task
+  kList,    // prints what the task would copy, and changes nothing
   kDelete,  // deletes at the destination what the source does not have, and copies nothing
 };
 
-// Arguments after the program; the set is `sub_dir` of the volume. kInvalid: a path that leaves the
-// set, or an option that can not be said.
+// The arguments after the program. The set is the directory `sub_dir` of the volume. kInvalid: a
+// path leaves the set.
 Result<std::vector<std::string>> sync_arguments(const SourceAccess& source, const SyncTask& task,
                                                 const std::string& sub_dir = {},
                                                 SyncAction action = SyncAction::kCopy);

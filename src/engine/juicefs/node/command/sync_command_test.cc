@@ -8,7 +8,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(SyncArguments, NameTheVolumeByAVariableAndEndBothWithASlash) {
+TEST(SyncCommand, NamesTheVolumeByAVariableAndEndsBothUrisWithASlash) {
   const auto argv = sync_arguments({.uri = "bos://b.e/p"}, {});
   ASSERT_TRUE(argv);
   EXPECT_EQ(*argv,
@@ -21,7 +21,7 @@ TEST(SyncArguments, NameTheVolumeByAVariableAndEndBothWithASlash) {
   EXPECT_EQ((*deeper)[4], "jfs://PADDLE_VOLUME/train/x/");
 }
 
-TEST(SyncArguments, PassEveryOptionOn) {
+TEST(SyncCommand, PassesEveryOptionOn) {
   const auto argv =
       sync_arguments({.uri = "minio://h/b", .no_https = true}, {.start = "a",
                                                                 .end = "z",
@@ -62,7 +62,7 @@ TEST(SyncArguments, PassEveryOptionOn) {
                           "jfs://PADDLE_VOLUME/"}));
 }
 
-TEST(SyncArguments, OfAListSayWhatWouldBeCopiedInOrder) {
+TEST(SyncCommand, AListPrintsWhatWouldBeCopiedInOrder) {
   const auto argv = sync_arguments({.uri = "minio://h/b"},
                                    {.exclude = {"a=b"},
                                     .threads = 30,
@@ -76,7 +76,7 @@ TEST(SyncArguments, OfAListSayWhatWouldBeCopiedInOrder) {
                           "jfs://PADDLE_VOLUME/"}));
 }
 
-TEST(SyncArguments, OfADeletionCopyNothing) {
+TEST(SyncCommand, ADeletionCopiesNothing) {
   const auto argv = sync_arguments({.uri = "minio://h/b"},
                                    {.start = "a",
                                     .update = true,

@@ -32,13 +32,13 @@ Error failed(const std::string& path) {
   if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
     return {Code::kNotFound, "the set has no '" + path + "'; sync it or correct the path"};
   }
-  return {Code::kUnavailable, "'" + path + "' can not be listed: " + std::strerror(errno)};
+  return {Code::kUnavailable, "'" + path + "' cannot be listed: " + std::strerror(errno)};
 }
 
 class Walk {
  public:
-  // Hidden directories are passed over; hidden files are taken when `hidden` takes their name, and
-  // then no others.
+  // Skips hidden directories. With `hidden`, collects only hidden files whose name it accepts;
+  // without, only files that are not hidden.
   Walk(const std::string& mount, const std::function<void(std::size_t)>& found,
        std::stop_token stop, bool (*hidden)(const std::string&) = nullptr)
       : mount_(mount), found_(found), stop_(std::move(stop)), hidden_(hidden) {}
@@ -110,8 +110,8 @@ class Walk {
   std::size_t unnameable_ = 0;
 };
 
-// In the order of the lines, so that it may be a trainer's own list. Lines may also name files as
-// this process sees them, beneath the mount.
+// In the order of the lines, which may be a trainer's own order. A line may also be an absolute
+// path beneath the mount.
 Result<std::vector<std::string>> listed_in(const std::string& mount, const std::string& file) {
   TRY(const std::string path, path_in_set(file));
   TRY(const UniqueFd fd, open_beneath(mount, path, O_RDONLY));
@@ -165,8 +165,8 @@ Result<Presence> count_present(const std::string& mount, const std::vector<std::
 
 Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
                                                 std::stop_token stop) {
-  const std::function<void(std::size_t)> nobody;
-  Walk walk(mount, nobody, std::move(stop), is_leftover_name);
+  const std::function<void(std::size_t)> no_report;
+  Walk walk(mount, no_report, std::move(stop), is_leftover_name);
   CHECK_DONE(walk.from(""));
   std::vector<std::string> old;
   for (auto& path : std::move(walk).in_order()) {

@@ -26,7 +26,7 @@ class FileListTest : public testing::Test {
   const std::string root_ = scratch_.path();
 };
 
-TEST_F(FileListTest, AreListedInTheOrderOfWholePathsWithoutHiddenOnes) {
+TEST_F(FileListTest, ListsFilesInTheOrderOfWholePathsWithoutHiddenOnes) {
   for (const char* path : {"b", "a/2", "a/1", "a.txt", "a/.jfs.1.tmp.5", ".stats", ".trash/x"}) {
     put(path);
   }
@@ -35,7 +35,7 @@ TEST_F(FileListTest, AreListedInTheOrderOfWholePathsWithoutHiddenOnes) {
   EXPECT_EQ(*listed({.paths = {"b", "/a/", "a/1"}}), (Paths{"a/1", "a/2", "b"}));
 }
 
-TEST_F(FileListTest, AreNotFoundOutsideOrThroughLinks) {
+TEST_F(FileListTest, FindsNothingOutsideOfTheMountOrThroughLinks) {
   put("a");
   fs::create_symlink("/etc", root_ + "/link");
   EXPECT_TRUE(listed({.paths = {"nope"}}).is(Code::kNotFound));
@@ -44,14 +44,14 @@ TEST_F(FileListTest, AreNotFoundOutsideOrThroughLinks) {
   EXPECT_TRUE(listed({.file = "link/passwd"}).is(Code::kNotFound));
 }
 
-TEST_F(FileListTest, OfAListKeepItsOrder) {
+TEST_F(FileListTest, KeepsTheOrderOfAListOfPaths) {
   put("list.txt", "b\n\n" + root_ + "/a/1\r\n/c\n");
   EXPECT_EQ(*listed({.file = "list.txt"}), (Paths{"b", "a/1", "c"}));
   put("bad.txt", "../b\n");
   EXPECT_TRUE(listed({.file = "bad.txt"}).is(Code::kInvalid));
 }
 
-TEST_F(FileListTest, OfAKilledSyncAreFoundByTheirNames) {
+TEST_F(FileListTest, FindsLeftoversOfAKilledSyncByTheirNames) {
   for (const char* path : {"a/.jfs.1.jpg.tmp.123", "a/1.jpg", ".trash/.jfs.2.tmp.5", ".jfs.x.tmp.9",
                            "a/.jfs.mine", "a/.jfs.mine.tmp.x1", "jfs.y.tmp.1"}) {
     put(path);
@@ -61,7 +61,7 @@ TEST_F(FileListTest, OfAKilledSyncAreFoundByTheirNames) {
   EXPECT_EQ(*list_leftovers(root_, WallTime{}, {}), Paths{});
 }
 
-TEST_F(FileListTest, StopWhenToldTo) {
+TEST_F(FileListTest, StopsOnRequest) {
   put("a");
   std::stop_source stop;
   stop.request_stop();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first partition's runtime makes the lists of a warm-up, and the others ask it. One that asks
-// gets an answer soon or makes its list itself: the same files dealt out by the same rule are the
-// same list, and nothing else on its node is warmed up while it waits.
+// Fetches the list of a warm-up's part from the first partition's runtime, which makes all of them.
+// The wait is bounded (time_limits.h), because nothing else is warmed up on this node meanwhile. A
+// runtime without a list makes its own: the same files divided by the same rule give the same list.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace paddle::engine::juicefs {
 
-// Asks the runtime at an address for a list (NodeEngine::list_for there).
+// Calls NodeEngine::list_for() of the runtime at an address.
 using ListFetcher =
     std::function<Result<std::string>(const std::string& address, const std::string& job,
                                       std::int32_t partition, std::stop_token stop)>;
@@ -28,9 +28,8 @@ struct ListRequest {
   std::int32_t partition = 0;
 };
 
-// Nothing: there will be none (kExpired: it is through with that job), or not in time: for a minute
-// it had not come to it or could not be asked, for five seconds it had not heard of it (kNotFound).
-// kCancelled: stopped.
+// The list, or nothing when the runtime has none any more (kExpired), did not provide it within
+// kListGiveUp, or did not know the job (kNotFound) for kListUnknownGiveUp. kCancelled: stopped.
 Result<std::optional<std::string>> fetch_list(const ListFetcher& fetch, const ListRequest& request,
                                               const Clock& clock, std::stop_token stop);
 

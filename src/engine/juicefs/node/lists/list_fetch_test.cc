@@ -22,7 +22,7 @@ struct First {
   }
 };
 
-const Error kUnheard{Code::kNotFound, "never heard of it"};
+const Error kUnknown{Code::kNotFound, "unknown job"};
 const Error kNotYet{Code::kUnavailable, "not made yet"};
 const Error kThrough{Code::kExpired, "forgotten"};
 
@@ -38,14 +38,14 @@ Asked ask(First& first) {
   return {std::move(list), clock.boot() - began};
 }
 
-TEST(JuicefsAsking, WaitsForAListThatIsBeingMade) {
-  First first{{kUnheard, kNotYet, kNotYet, std::string("a\n")}};
+TEST(ListFetch, WaitsForAListThatIsBeingMade) {
+  First first{{kUnknown, kNotYet, kNotYet, std::string("a\n")}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, "a\n");
   EXPECT_LT(found.took, seconds{1});
 }
 
-TEST(JuicefsAsking, MakesItsOwnAtOnceWhenTheFirstIsThroughWithTheJob) {
+TEST(ListFetch, GivesUpAtOnceWhenTheFirstRuntimeHasEndedTheJob) {
   First first{{kThrough}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
@@ -53,23 +53,23 @@ TEST(JuicefsAsking, MakesItsOwnAtOnceWhenTheFirstIsThroughWithTheJob) {
   EXPECT_EQ(found.took, seconds{0});
 }
 
-TEST(JuicefsAsking, MakesItsOwnSoonWhenTheFirstHasNotHeardOfTheJob) {
-  First first{{kUnheard}};
+TEST(ListFetch, GivesUpSoonWhenTheFirstRuntimeDoesNotKnowTheJob) {
+  First first{{kUnknown}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
   EXPECT_GE(found.took, seconds{5});
   EXPECT_LT(found.took, seconds{7});
 }
 
-TEST(JuicefsAsking, MakesItsOwnAfterAMinuteInWhichNobodyCouldBeAsked) {
-  First first{{kUnheard, kNotYet}};
+TEST(ListFetch, GivesUpAfterAMinuteWithoutAList) {
+  First first{{kUnknown, kNotYet}};
   const Asked found = ask(first);
   EXPECT_EQ(*found.list, std::nullopt);
   EXPECT_GE(found.took, seconds{60});
   EXPECT_LT(found.took, seconds{62});
 }
 
-TEST(JuicefsAsking, Stops) {
+TEST(ListFetch, StopsOnRequest) {
   First first{{kNotYet}};
   std::stop_source stop;
   stop.request_stop();

@@ -19,7 +19,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr const char* kEarly = "~";  // not yet whole
+constexpr const char* kEarly = "~";  // suffix of a file that is being written
 constexpr const char* kWhole = ".whole";
 constexpr const char* kDone = ".done";
 constexpr const char* kPart = "/part";
@@ -30,7 +30,7 @@ Error failed(const std::string& doing) {
   return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
 }
 
-// Ids come from the journal, which takes no other; a path is never made of anything else.
+// Ids come from the journal, which accepts no others. No path is made of anything else.
 bool is_id(const std::string& job) {
   const auto sound = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '.'; };
   return !job.empty() && job[0] != '.' && std::all_of(job.begin(), job.end(), sound);
@@ -40,7 +40,7 @@ Result<> write_durably(const std::string& path, const std::string& text) {
   const std::string early = path + kEarly;
   const auto give_up = [&] {
     const int number = errno;
-    ::unlink(early.c_str());  // on a full disk it would be in the way of others
+    ::unlink(early.c_str());  // on a full disk it takes room that others need
     errno = number;
     return failed("write a list");
   };
@@ -64,7 +64,7 @@ Result<> write_durably(const std::string& path, const std::string& text) {
 
 Result<ListStore> ListStore::open(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return failed("make the directory of lists '" + directory + "'");
+    return failed("create the directory of lists '" + directory + "'");
   }
   std::error_code ignored;
   std::vector<std::filesystem::path> early;
@@ -101,7 +101,7 @@ std::size_t ListStore::done(const std::string& job) const {
 }
 
 void ListStore::note_done(const std::string& job, std::size_t pieces) const {
-  // Without it a piece is done once more, that is all.
+  // If it is lost, a piece is synced once more.
   if (is_id(job)) (void)!write_durably(directory_ + "/" + job + kDone, std::to_string(pieces));
 }
 
@@ -117,7 +117,7 @@ std::string ListStore::part() const {
 bool ListStore::begin_sync() const {
   const std::string path = directory_ + kSyncing;
   if (::access(path.c_str(), F_OK) == 0) return true;
-  (void)!write_durably(path, "");  // without it something may be left behind, that is all
+  (void)!write_durably(path, "");  // if it is lost, leftovers may stay
   return false;
 }
 
@@ -155,7 +155,7 @@ void ListStore::forget_old() const {
     Lock lock(at_work_->mutex);
     held = {at_work_->jobs.begin(), at_work_->jobs.end()};
   }
-  std::map<std::string, std::vector<fs::path>> files;  // of each job
+  std::map<std::string, std::vector<fs::path>> files;  // by job
   std::vector<std::pair<fs::file_time_type, std::string>> jobs;
   for (const auto& entry : fs::directory_iterator(directory_, ignored)) {
     const std::string name = entry.path().filename();
@@ -170,7 +170,7 @@ void ListStore::forget_old() const {
   for (const auto& [time, job] : jobs) files.erase(job);
   for (const auto& [job, all] : files) {
     if (held.contains(job)) continue;
-    // First the mark: half a set of lists is none.
+    // First the mark: an incomplete set of lists must not count as complete.
     fs::remove(directory_ + "/" + job + kWhole, ignored);
     for (const auto& each : all) fs::remove(each, ignored);
   }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists of parts, kept next to the journal so that a job that is run again, or a runtime that asks
-// late, gets the same list: <directory>/<job>.<partition>, and <job>.whole when all of them are
-// there (of a sync, with all but the first runtime: its own). <job>.done says how many pieces of
-// its own list a runtime has done. The lists of the last few jobs are kept, and those that are
-// held; what a job that gave up or was killed has left of them is removed. "part" is the list that
-// was warmed up last, and "syncing" is there while a sync runs or after one was cut short.
-// Thread-safe: files appear by rename.
+// Lists of parts on disk, beside the journal, so that a job that is run again and a runtime that
+// asks late get the same list.
+//
+//   <job>.<partition>  a list
+//   <job>.whole        all lists of the job are complete; of a shared sync, a runtime other than
+//                      the first has only its own
+//   <job>.done         how many pieces of its own list this runtime has synced
+//   part               the list that was warmed up last
+//   syncing            a sync runs, or was interrupted
+//
+// The lists of the last kKept jobs are kept, and those of running jobs (hold()). Incomplete lists
+// of other jobs are removed. Thread-safe: files appear by rename.
 
 #pragma once
 
@@ -24,25 +29,25 @@ class ListStore {
  public:
   static constexpr std::size_t kKept = 20;  // jobs
 
-  // Makes the directory. Its parent has to be there. One at a time for a directory.
+  // Creates the directory; its parent must exist. One ListStore per directory at a time.
   static Result<ListStore> open(const std::string& directory);
 
-  // While the result lives, nothing of this job is removed: it is at work.
+  // While the result lives, no list of this job is removed.
   [[nodiscard]] std::shared_ptr<void> hold(const std::string& job) const;
 
   bool whole(const std::string& job) const;
   Result<std::string> read(const std::string& job, std::int32_t partition) const;  // kNotFound
   Result<> write(const std::string& job, std::int32_t partition, const std::string& text) const;
-  // All of them are there; older jobs' lists are removed.
+  // Marks the lists as complete, and removes those of old jobs.
   Result<> finish(const std::string& job) const;
 
-  std::size_t done(const std::string& job) const;  // 0 when nothing is noted
+  std::size_t done(const std::string& job) const;  // 0 when nothing is recorded
   void note_done(const std::string& job, std::size_t pieces) const;
 
   Result<> write_part(const std::string& text) const;
-  std::string part() const;  // empty when there is none
+  std::string part() const;  // empty: none
 
-  // True: an earlier sync did not come to its end.
+  // Whether an earlier sync was interrupted.
   bool begin_sync() const;
   void end_sync() const;
 

@@ -24,7 +24,7 @@ class ListStoreTest : public testing::Test {
   const std::string root_ = scratch_.path();
 };
 
-TEST_F(ListStoreTest, ListsAreThereOnlyWhenAllAre) {
+TEST_F(ListStoreTest, ListsCanBeReadOnlyWhenAllAreComplete) {
   const auto store = ListStore::open(root_ + "/lists");
   ASSERT_TRUE(store);
   ASSERT_TRUE(store->write("job-1", 0, "a\n"));
@@ -39,7 +39,7 @@ TEST_F(ListStoreTest, ListsAreThereOnlyWhenAllAre) {
   EXPECT_TRUE(store->write("../x", 0, "").is(Code::kInvalid));
 }
 
-TEST_F(ListStoreTest, TheStoreRemembersItsPartAndASyncThatDidNotEnd) {
+TEST_F(ListStoreTest, RemembersItsPartAndAnInterruptedSync) {
   const auto store = ListStore::open(root_ + "/lists");
   EXPECT_EQ(store->part(), "");
   ASSERT_TRUE(store->write_part("a\nb\n"));
@@ -50,7 +50,7 @@ TEST_F(ListStoreTest, TheStoreRemembersItsPartAndASyncThatDidNotEnd) {
   EXPECT_FALSE(store->begin_sync());
 }
 
-TEST_F(ListStoreTest, OldListsAreForgotten) {
+TEST_F(ListStoreTest, RemovesOldLists) {
   const auto store = ListStore::open(root_ + "/lists");
   const auto job = [](std::size_t i) { return "job-" + std::to_string(i); };
   for (std::size_t i = 0; i < ListStore::kKept + 3; ++i) {
@@ -68,7 +68,7 @@ TEST_F(ListStoreTest, OldListsAreForgotten) {
   EXPECT_TRUE(store->read("last", 0));
 }
 
-TEST_F(ListStoreTest, AListRemembersHowFarItIsAndGoesWithItsJob) {
+TEST_F(ListStoreTest, TheProgressOfAListIsRemovedWithItsJob) {
   const ListStore lists = *ListStore::open(root_ + "/lists");
   EXPECT_EQ(lists.done("sync-1"), 0u);
   ASSERT_TRUE(lists.write("sync-1", 2, "x\n"));
@@ -88,7 +88,7 @@ TEST_F(ListStoreTest, AListRemembersHowFarItIsAndGoesWithItsJob) {
   }
 }
 
-TEST_F(ListStoreTest, WhatAJobLeftHalfDoneIsRemovedAndWhatIsAtWorkStays) {
+TEST_F(ListStoreTest, RemovesIncompleteListsButNotThoseOfRunningJobs) {
   const ListStore lists = *ListStore::open(root_ + "/lists");
   ASSERT_TRUE(lists.write("gave-up", 0, "x\n"));
   ASSERT_TRUE(lists.write("sync.1", 0, "x\n"));
@@ -109,7 +109,7 @@ TEST_F(ListStoreTest, WhatAJobLeftHalfDoneIsRemovedAndWhatIsAtWorkStays) {
   EXPECT_FALSE(fs::exists(root_ + "/lists/sync.1.0"));
 }
 
-TEST_F(ListStoreTest, WhatCouldNotBeWrittenLeavesNothing) {
+TEST_F(ListStoreTest, AFailedWriteLeavesNothing) {
   const std::string directory = root_ + "/lists";
   const ListStore lists = *ListStore::open(directory);
   fs::create_directories(directory + "/job.0/in-the-way");

@@ -24,7 +24,7 @@ struct CloseListing {
 
 Error cannot_read(const std::string& path) {
   if (errno == ENOENT || errno == ENOTDIR) return {Code::kNotFound, "there is no such file"};
-  return {Code::kUnavailable, "'" + path + "' can not be looked at: " + std::strerror(errno)};
+  return {Code::kUnavailable, "'" + path + "' cannot be read: " + std::strerror(errno)};
 }
 
 class Search {
@@ -32,7 +32,7 @@ class Search {
   Search(WallTime limit, const std::stop_token& stop)
       : limit_(limit.time_since_epoch()), stop_(stop) {}
 
-  // How many files beneath stay; when some do, what does not is in paths().
+  // How many files beneath are newer; if there are any, the others are added to paths().
   Result<std::int64_t> beneath(int at, const std::string& name, const std::string& path,
                                int depth) {
     if (depth > kDeepest) return Error{Code::kInvalid, "'" + path + "' is too deep"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a removal takes away: everything at and beneath a path that was there when it was asked for.
-// A removal that is run again, by whoever and however late, leaves what has come since.
+// What a removal removes: everything at and beneath a path that existed when the removal was
+// accepted. A removal that is run again later leaves newer files alone.
 
 #pragma once
 
@@ -16,17 +16,17 @@
 namespace paddle::engine::juicefs {
 
 struct OldPaths {
-  std::vector<std::string> paths{};  // as few as possible: a directory stands for all beneath
-  std::int64_t younger = 0;          // files that stay
+  std::vector<std::string> paths{};  // as few as possible: a directory stands for its contents
+  std::int64_t younger = 0;          // files that are newer
 };
 
-// `path` is relative to the mount. The time of a file is that of its last change (ctime): a sync
-// gives it the source's time of writing. kNotFound: there is no such path.
+// `path` is relative to the mount. The time of a file is its ctime: a sync sets its mtime to that
+// of the source. kNotFound: there is no such path.
 Result<OldPaths> paths_older_than(const std::string& mount, const std::string& path, WallTime limit,
                                   const std::stop_token& stop);
 
-// The limit for a removal that was accepted then (Selection::accepted): it is told in whole
-// seconds, and whatever came within that second may have come before.
+// The limit of a removal that was accepted at this time (Selection::accepted). Kubernetes stores
+// whole seconds, so files of the same second count as older.
 WallTime removal_limit(std::int64_t accepted);
 
 }  // namespace paddle::engine::juicefs

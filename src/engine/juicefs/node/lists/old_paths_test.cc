@@ -13,7 +13,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-class Removal : public testing::Test {
+class OldPathsTest : public testing::Test {
  protected:
   void write(const std::string& path) {
     const std::string whole = root_ + "/" + path;
@@ -40,7 +40,7 @@ class Removal : public testing::Test {
 
 using OldWords = std::vector<std::string>;
 
-TEST_F(Removal, TakesAllAtOnceWhenNothingIsYounger) {
+TEST_F(OldPathsTest, AreOneDirectoryWhenNothingIsNewer) {
   write("train/a/1");
   write("train/b/2");
   const auto found = old("train", later());
@@ -48,7 +48,7 @@ TEST_F(Removal, TakesAllAtOnceWhenNothingIsYounger) {
   EXPECT_EQ(found.younger, 0);
 }
 
-TEST_F(Removal, LeavesWhatIsYoungerWhateverItsTimeOfWriting) {
+TEST_F(OldPathsTest, LeaveNewerFilesWhateverTheirModificationTime) {
   write("train/a/1");
   write("train/b/2");
   write("train/c/old");
@@ -65,7 +65,7 @@ TEST_F(Removal, LeavesWhatIsYoungerWhateverItsTimeOfWriting) {
   EXPECT_EQ(old("train/b/2", limit).paths, OldWords{"train/b/2"});
 }
 
-TEST_F(Removal, FollowsNoLinkAndSaysWhatIsNotThere) {
+TEST_F(OldPathsTest, FollowNoLinksAndReportAMissingPath) {
   write("train/1");
   std::filesystem::create_symlink("/etc", root_ + "/train/link");
   const WallTime limit = later();
@@ -74,7 +74,7 @@ TEST_F(Removal, FollowsNoLinkAndSaysWhatIsNotThere) {
   EXPECT_TRUE(paths_older_than(root_, "val", limit, {}).is(Code::kNotFound));
 }
 
-TEST_F(Removal, EndsWhenItIsStopped) {
+TEST_F(OldPathsTest, StopOnRequest) {
   write("train/1");
   std::stop_source stop;
   stop.request_stop();

@@ -6,7 +6,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-TEST(Leftover, SaysWhoseItIs) {
+TEST(Leftovers, NamesTellTheFileThatWasBeingWritten) {
   EXPECT_EQ(file_of_leftover("a/.jfs.b.jpg.tmp.42"), "a/b.jpg");
   EXPECT_EQ(file_of_leftover(".jfs.b.tmp.c.tmp.1"), "b.tmp.c");
   EXPECT_EQ(file_of_leftover("a/b.jpg"), "a/b.jpg");

@@ -8,7 +8,7 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-TEST(PartOfList, FollowsTheSampler) {
+TEST(PathList, ThePartOfAPartitionFollowsTheSampler) {
   const Paths files{"0", "1", "2", "3", "4"};
   EXPECT_EQ(part_of_list(files, {.partitions = 2}, 1), (Paths{"1", "3"}));
   EXPECT_EQ(from_text(to_text(files)), files);

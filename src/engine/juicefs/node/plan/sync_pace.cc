@@ -7,7 +7,7 @@ namespace paddle::engine::juicefs {
 namespace {
 
 constexpr double kReadersAtWork = 256 << 10;  // bytes a second
-constexpr double kStep = 0.2;                 // five quiet seconds and it has all of the time again
+constexpr double kStep = 0.2;                 // all of the time again after five quiet seconds
 
 }  // namespace
 

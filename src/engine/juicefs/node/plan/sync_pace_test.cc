@@ -10,12 +10,12 @@ using std::chrono::milliseconds;
 
 constexpr double kMuch = 50 << 20;
 
-TEST(SyncPace, ReadersThatMissGetMostOfTheTimeAtOnce) {
+TEST(SyncPace, DropsAtOnceWhenReadersMissTheCache) {
   EXPECT_EQ(next_share(1, kMuch), kLeastShare);
   EXPECT_EQ(next_share(kLeastShare, kMuch), kLeastShare);
 }
 
-TEST(SyncPace, ASyncNeverStandsStill) {
+TEST(SyncPace, NeverDropsToZero) {
   EXPECT_GE(kLeastShare, 0.1);
   EXPECT_LE(kLeastShare, 0.2);
   int ran = 0;
@@ -23,7 +23,7 @@ TEST(SyncPace, ASyncNeverStandsStill) {
   EXPECT_EQ(ran, 150);  // of a thousand
 }
 
-TEST(SyncPace, ItComesBackStepByStep) {
+TEST(SyncPace, RecoversStepByStep) {
   double share = kLeastShare;
   double before = 0;
   int steps = 0;
@@ -38,9 +38,9 @@ TEST(SyncPace, ItComesBackStepByStep) {
   EXPECT_EQ(next_share(1, 0), 1);
 }
 
-TEST(SyncPace, AFewMissesAreNoTraining) { EXPECT_EQ(next_share(1, 4'096), 1); }
+TEST(SyncPace, AFewMissesDoNotChangeIt) { EXPECT_EQ(next_share(1, 4'096), 1); }
 
-TEST(SyncPace, WithAllOfTheTimeItAlwaysRuns) {
+TEST(SyncPace, AFullShareAlwaysRuns) {
   for (int at = 0; at < 2'000; at += 7) EXPECT_TRUE(runs_now(1, milliseconds(at)));
   EXPECT_TRUE(runs_now(0.5, milliseconds(1'499)));
   EXPECT_FALSE(runs_now(0.5, milliseconds(1'500)));

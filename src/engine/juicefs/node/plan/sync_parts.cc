@@ -9,7 +9,7 @@ namespace {
 
 using Group = CopyList::Group;
 
-// What a file costs beside its bytes: questions to both sides.
+// The cost of a file beside its bytes: requests to both sides.
 constexpr std::int64_t kPerFile = 64 << 10;
 constexpr std::int64_t kSmallestPiece = 16 << 20;
 constexpr std::int64_t kMostPieces = 24;
@@ -35,7 +35,7 @@ std::vector<std::size_t> ends_of_spans(const std::vector<Group>& groups, std::si
   return ends;
 }
 
-// Groups are in order unless a log was not; then a cut would be none.
+// Whether a cut behind this group divides the range; it does not when the log was not in order.
 bool may_cut(const std::vector<Group>& groups, std::size_t end, const std::string& after) {
   return groups[end - 1].last + "!" > after;
 }
@@ -74,7 +74,7 @@ std::string to_text(const SyncPart& part) {
 }
 
 Result<SyncPart> parse_part(std::string_view text) {
-  const Error wrong{Code::kInvalid, "what the first runtime said is no part of a sync"};
+  const Error wrong{Code::kInvalid, "the first runtime sent an invalid part of a sync"};
   SyncPart part;
   std::string_view name, value;
   while (!text.empty()) {
@@ -149,7 +149,7 @@ void CopyList::add(const ToCopy& next) {
 
 std::vector<SyncPart> divide(const CopyList& list, const Division& how) {
   const auto& groups = list.groups();
-  // JuiceFS knows no rate below one megabit: fewer parts then share it.
+  // JuiceFS has no rate limit below one megabit per second: fewer parts share a lower one.
   std::int64_t count = std::max(how.parts, 1);
   if (how.megabits > 0) count = std::min(count, how.megabits);
   const auto ends = ends_of_spans(groups, 0, groups.size(), count);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a sync is divided among runtimes: by ranges of keys, in the order in which JuiceFS lists
-// them. Pure.
+// Divides a sync among runtimes by ranges of keys, in the order in which JuiceFS lists them. Pure.
 //
-// What is to be copied is read from the log of a dry run. It only says where to cut: together the
-// ranges are all keys there are, so what the log left out, or what has come since, is copied too.
-// A cut is a key that nobody has ("!" behind one that is there): JuiceFS takes the end of a range
-// in with some storages and not with others.
+// The log of a dry run tells where to cut. Together, the ranges cover all keys, so objects that the
+// log leaves out or that appear later are copied as well. A cut is a key that no object has (an
+// existing key with "!" appended), because with some storages JuiceFS includes the end of a range
+// and with others it does not.
 
 #pragma once
 
@@ -21,18 +20,18 @@
 namespace paddle::engine::juicefs {
 
 struct KeyRange {
-  std::string start{};  // empty: from the first
-  std::string end{};    // empty: to the last
+  std::string start{};  // empty: the first key
+  std::string end{};    // empty: the last key
   bool operator==(const KeyRange&) const = default;
 };
 bool within(const KeyRange& range, const std::string& key);
 
 struct SyncPart {
   std::string cut{};               // the same in all parts of one division
-  std::vector<KeyRange> pieces{};  // done one after another; none: nothing is left to do
-  std::int64_t files = 0;          // as planned
+  std::vector<KeyRange> pieces{};  // synced one after another; empty: nothing to do
+  std::int64_t files = 0;          // planned
   std::int64_t bytes = 0;
-  std::int64_t megabits = 0;  // its share of what the sync may take; 0: no limit
+  std::int64_t megabits = 0;  // its share of the rate limit, per second; 0: no limit
   bool operator==(const SyncPart&) const = default;
 };
 std::string to_text(const SyncPart& part);  // no key has a newline
@@ -46,8 +45,8 @@ struct ToCopy {
 };
 std::optional<ToCopy> to_copy(std::string_view line);
 
-// What is to be copied, as it is told, in order. However much it is, it takes a bounded room:
-// neighbours are put together.
+// What is to be copied, in the order of keys. Its memory is bounded: beyond `most` groups, adjacent
+// ones are merged.
 class CopyList {
  public:
   explicit CopyList(std::size_t most = 20'000) : most_(most) {}
@@ -70,14 +69,14 @@ class CopyList {
 
 struct Division {
   std::int32_t parts = 1;
-  KeyRange all{};             // what the user restricts it to
-  std::int64_t megabits = 0;  // of the whole sync
-  // Nothing that was copied is seen as such when it is run again: small pieces bound what is
-  // copied twice.
+  KeyRange all{};             // the range that the user gives
+  std::int64_t megabits = 0;  // rate limit of the whole sync
+  // Divide parts into small pieces: a sync that copies everything again after a restart then
+  // repeats at most one piece.
   bool in_pieces = false;
   std::string cut{};
 };
-// One for each part, also those for which nothing is left. About as many bytes each.
+// One for each part, of about as many bytes each; a part may have nothing to do.
 std::vector<SyncPart> divide(const CopyList& list, const Division& how);
 
 }  // namespace paddle::engine::juicefs

@@ -17,7 +17,7 @@ TEST(ToCopy, ReadsTheLogOfADryRun) {
             (ToCopy{"a/b", 0}));
 }
 
-TEST(ToCopy, TakesAnyNameForAName) {
+TEST(ToCopy, AcceptsAnyName) {
   EXPECT_EQ(to_copy(kHead + "<DEBUG>: Will copy odd (7 bytes) [x] (3 bytes) [worker@sync.go:1]"),
             (ToCopy{"odd (7 bytes) [x]", 3}));
   EXPECT_EQ(to_copy(kHead + "<DEBUG>: Will copy permissions for me (3 bytes) [worker@sync.go:1]"),
@@ -63,7 +63,7 @@ TEST(Divide, EveryKeyIsInExactlyOnePart) {
       }
       EXPECT_EQ(planned, files);
       for (int i = 0; i < files; ++i) EXPECT_EQ(times(divided, key_of(i)), 1) << key_of(i);
-      // As well as keys that nobody has told of.
+      // Keys that are not in the list, too.
       for (const char* other : {"", "a", "class00000.jpg~", "class00050", "zzz", "\xff"}) {
         EXPECT_EQ(times(divided, other), 1) << other;
       }
@@ -71,7 +71,7 @@ TEST(Divide, EveryKeyIsInExactlyOnePart) {
   }
 }
 
-TEST(Divide, PartsHaveAboutAsManyBytes) {
+TEST(Divide, PartsHaveAboutTheSameNumberOfBytes) {
   CopyList list;
   std::int64_t all = 0;
   for (int i = 0; i < 3'000; ++i) {
@@ -85,30 +85,30 @@ TEST(Divide, PartsHaveAboutAsManyBytes) {
   }
 }
 
-TEST(Divide, TheSameListIsDividedTheSame) {
+TEST(Divide, TheSameListGivesTheSameParts) {
   const Division how{.parts = 4, .megabits = 10, .in_pieces = true, .cut = "c"};
   EXPECT_EQ(divide(list_of(500, 1 << 20), how), divide(list_of(500, 1 << 20), how));
 }
 
-TEST(Divide, OneFileIsOneRuntimesAffair) {
+TEST(Divide, OneFileGoesToOneRuntime) {
   const auto parts = divide(list_of(1, 100), {.parts = 3});
   EXPECT_EQ(parts[0].pieces, std::vector<KeyRange>{{}});
   EXPECT_TRUE(parts[1].pieces.empty());
   EXPECT_TRUE(parts[2].pieces.empty());
 }
 
-TEST(Divide, NothingToCopyIsNothingToDo) {
+TEST(Divide, NothingToCopyGivesEmptyParts) {
   for (const auto& part : divide(CopyList{}, {.parts = 3})) EXPECT_TRUE(part.pieces.empty());
 }
 
-TEST(Divide, KeepsWithinWhatTheUserGives) {
+TEST(Divide, StaysWithinTheRangeOfTheUser) {
   const auto parts = divide(list_of(10, 1), {.parts = 2, .all = {"class00000", "class00009.jpg"}});
   EXPECT_EQ(parts[0].pieces.front().start, "class00000");
   EXPECT_EQ(parts[1].pieces.back().end, "class00009.jpg");
   EXPECT_EQ(parts[0].pieces.back().end, parts[1].pieces.front().start);
 }
 
-TEST(Divide, PartsShareTheRateAndNoneIsWithoutALimit) {
+TEST(Divide, PartsShareTheRateLimitAndEachHasOne) {
   const auto sum = [](const std::vector<SyncPart>& parts) {
     std::int64_t megabits = 0;
     for (const auto& part : parts) {
@@ -122,7 +122,7 @@ TEST(Divide, PartsShareTheRateAndNoneIsWithoutALimit) {
   EXPECT_EQ(sum(divide(list_of(100, 1'000), {.parts = 3, .megabits = 1})), 1);
 }
 
-TEST(Divide, SmallPiecesWhenNothingShowsWhatWasCopied) {
+TEST(Divide, AForcedUpdateIsDividedIntoSmallPieces) {
   const auto parts = divide(list_of(1'000, 1 << 20), {.parts = 2, .in_pieces = true});
   for (const auto& part : parts) {
     EXPECT_GT(part.pieces.size(), 20u);
@@ -132,7 +132,7 @@ TEST(Divide, SmallPiecesWhenNothingShowsWhatWasCopied) {
   EXPECT_EQ(divide(list_of(10, 1'000), {.parts = 2, .in_pieces = true})[0].pieces.size(), 1u);
 }
 
-TEST(Divide, MillionsOfKeysTakeLittleRoom) {
+TEST(Divide, MillionsOfKeysTakeLittleMemory) {
   const CopyList list = list_of(10'000, 100, 64);
   EXPECT_EQ(list.files(), 10'000);
   EXPECT_LT(list.groups().size(), 64u);
@@ -141,14 +141,14 @@ TEST(Divide, MillionsOfKeysTakeLittleRoom) {
   for (int i = 0; i < 10'000; i += 7) EXPECT_EQ(times(parts, key_of(i)), 1);
 }
 
-TEST(Divide, AListThatIsNotInOrderLosesNothing) {
+TEST(Divide, AnUnsortedListLosesNoKey) {
   CopyList list;
   for (const int i : {5, 3, 9, 1, 7, 2, 8}) list.add({key_of(i), 100});
   const auto parts = divide(list, {.parts = 3});
   for (int i = 0; i < 12; ++i) EXPECT_EQ(times(parts, key_of(i)), 1) << i;
 }
 
-TEST(SyncPart, IsReadAsItWasWritten) {
+TEST(SyncPart, IsReadBackAsItWasWritten) {
   const SyncPart part{.cut = "cut-1",
                       .pieces = {{"", "a b\xff!"}, {"a b\xff!", "to \tx"}, {"to \tx", ""}},
                       .files = 3,

@@ -8,7 +8,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr const char* kSilent =  // the same each time: a condition repeats it
+constexpr const char* kSilent =  // always the same text: a condition repeats it
     "the JuiceFS client of this node has not answered for 30 seconds or more; see the log of its "
     "mount pod, and delete that pod if the client hangs";
 
@@ -24,7 +24,7 @@ Status shown(Status last, std::chrono::nanoseconds silent) {
 std::int64_t payload(double blocks, double bytes) {
   constexpr double kPage = 4096;
   const double without = bytes - kPage * blocks;
-  const double found = without >= 0 ? without : bytes;  // caches in memory add none
+  const double found = without >= 0 ? without : bytes;  // caches in memory add no page
   return found > 0 && found < 9e18 ? static_cast<std::int64_t>(found) : 0;
 }
 

@@ -6,7 +6,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-TEST(JuicefsFigures, FollowTheClientsCacheBetweenTwoLooks) {
+TEST(UsageEstimate, FollowsTheClientsCacheBetweenTwoPolls) {
   EXPECT_EQ(payload(2, 2 * 4096 + 500), 500);
   EXPECT_EQ(payload(2, 500), 500) << "a cache in memory counts no pages";
 
@@ -16,13 +16,14 @@ TEST(JuicefsFigures, FollowTheClientsCacheBetweenTwoLooks) {
   last.part_bytes = 400;
   last.part_cached_bytes = 100;
   EXPECT_EQ(followed(last, 50, 250, false).cached_bytes, 500);
-  EXPECT_EQ(followed(last, 50, 250, false).part_cached_bytes, 100) << "nobody says whose it is";
+  EXPECT_EQ(followed(last, 50, 250, false).part_cached_bytes, 100)
+      << "its part is not being filled";
   EXPECT_EQ(followed(last, 50, 250, true).part_cached_bytes, 300);
   EXPECT_EQ(followed(last, 50, 5050, true).cached_bytes, 1000);
   EXPECT_EQ(followed(last, 50, 5050, true).part_cached_bytes, 400);
 }
 
-TEST(JuicefsFigures, FollowACacheThatShrinks) {
+TEST(UsageEstimate, FollowsACacheThatShrinks) {
   Status last;
   last.index = Status::Index{.files = 10, .bytes = 1000};
   last.cached_bytes = 300;
@@ -35,7 +36,7 @@ TEST(JuicefsFigures, FollowACacheThatShrinks) {
   EXPECT_EQ(followed(last, 120, 0, false).part_cached_bytes, 0);
 }
 
-TEST(JuicefsFigures, OfAClientThatHangsAreNotShownAsIfItServed) {
+TEST(UsageEstimate, AClientThatHangsDoesNotCountAsServing) {
   Status last;
   last.mounts = 1;
   last.cached_bytes = 7;

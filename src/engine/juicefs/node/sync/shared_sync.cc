@@ -11,14 +11,14 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-// No other division, of whichever runtime, has it.
+// Unique among all divisions of all runtimes.
 std::string new_cut() {
   return "cut-" + std::to_string(system_clock().wall().time_since_epoch().count());
 }
 
 Result<> divide_sync(const SyncContext& context, const SyncTask& task, const ListStore& lists,
                      const ProgressSink& report, const std::stop_token& stop) {
-  // First, while nobody copies: half a file that another one writes is nothing the source has.
+  // Before any part copies: a file that is being written would count as missing at the source.
   if (task.delete_destination) CHECK_DONE(delete_extra(context, task, stop));
   TRY(const SyncList list, list_sync(context, task, report, stop));
   Division how{.parts = task.parts,
@@ -44,7 +44,7 @@ Result<> divide_sync(const SyncContext& context, const SyncTask& task, const Lis
 Result<std::string> fetch_part(const SyncTask& task, const ListFetcher& fetch,
                                const std::stop_token& stop) {
   if (task.lists_at.empty() || !fetch) {
-    return Error{Code::kInvalid, "a part of a sync has to say where the first runtime is"};
+    return Error{Code::kInvalid, "a part of a sync needs the address of the first runtime"};
   }
   for (int attempt = 1;; ++attempt) {
     auto list = fetch(task.lists_at, task.job, task.part, stop);
@@ -78,8 +78,8 @@ Result<> run_part(const SyncContext& context, const SyncTask& task, const SyncPa
   SyncTask mine = task;
   mine.delete_destination = false;
   mine.megabits = part.megabits;
-  Progress sum;   // of the pieces that have ended
-  Progress last;  // of the one at work
+  Progress sum;   // of the finished pieces
+  Progress last;  // of the current piece
   Progress all{.files_total = part.files, .bytes_total = part.bytes, .cut = part.cut};
   report(all);
   for (std::size_t i = lists.done(task.job); i < part.pieces.size(); ++i) {
@@ -101,7 +101,7 @@ Result<> run_part(const SyncContext& context, const SyncTask& task, const SyncPa
     sum.bytes_done += last.bytes_done;
     lists.note_done(task.job, i + 1);
   }
-  // What an earlier run copied is done as well; and JuiceFS rounds what it says.
+  // What an earlier run copied counts as done; and JuiceFS prints rounded numbers.
   const bool as_planned = all.files_done <= part.files;
   all.bytes_total = all.bytes_done = as_planned ? part.bytes : std::max(all.bytes_done, part.bytes);
   all.files_total = all.files_done = std::max(all.files_done, part.files);

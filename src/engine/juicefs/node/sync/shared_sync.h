@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sync that several runtimes share. The first part's runtime says who copies what: once, kept in
-// its ListStore; the others ask it and keep theirs. So a runtime that is killed goes on with its
-// own part, and one that moved to another node is given the same part again. A first runtime that
-// lost its disk divides anew: parts of two divisions do not make a whole, and each says of which
-// one it is (Progress::cut). docs/design/0011.
+// A sync that several runtimes share. The runtime of the first part divides it once and stores the
+// parts in its ListStore; the others fetch theirs and store them. So a runtime that was killed
+// continues its own part, and one that moved to another node gets the same part again. A first
+// runtime that lost its disk divides again: parts of two divisions do not make a whole, so each
+// part carries the id of its division (Progress::cut). docs/design/0011.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace paddle::engine::juicefs {
 
-// What task.part is. Waits for the first runtime as long as it takes, or until `stop`.
+// The part task.part of a sync. Waits for the first runtime until `stop` is requested.
 Result<SyncPart> part_of_sync(const SyncContext& context, const SyncTask& task,
                               const ListStore& lists, const ListFetcher& fetch,
                               const ProgressSink& report, std::stop_token stop);

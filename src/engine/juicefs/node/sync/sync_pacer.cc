@@ -15,7 +15,8 @@ constexpr std::chrono::seconds kPaceEvery{1};
 SyncPacer::SyncPacer(std::function<double()> misses)
     : state_(std::make_shared<State>()), began_(system_clock().boot()) {
   state_->misses = std::move(misses);
-  std::thread([state = state_] { run(*state); }).detach();  // a mount that hangs would hold us up
+  // Detached: joining would wait for a mount that hangs.
+  std::thread([state = state_] { run(*state); }).detach();
 }
 
 SyncPacer::~SyncPacer() { state_->end.request_stop(); }

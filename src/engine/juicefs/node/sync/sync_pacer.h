@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a sync gives way to readers. While readers of this node's mount fetch from the object store
-// (misses of the cache), the sync runs only a small part of the time; it never stands still. Reads
-// that the cache serves do not slow it down. sync_pace.h decides.
+// Slows a sync down while readers of this node's mount miss the cache and fetch from the object
+// store: it then runs only a small part of the time, but never stops altogether. Reads that the
+// cache serves do not slow it down. sync_pace.h computes the share.
 
 #pragma once
 
@@ -17,9 +17,8 @@ namespace paddle::engine::juicefs {
 
 class SyncPacer {
  public:
-  // `misses` says how many bytes readers did not find in the cache so far; below zero: not known.
-  // It may take long, even for ever: it is called on a thread of its own, which nobody waits for,
-  // so it has to own whatever it needs.
+  // `misses` returns how many bytes readers have missed in the cache so far; negative: not known.
+  // It may block for ever: it runs on a detached thread, so it must own everything that it uses.
   explicit SyncPacer(std::function<double()> misses);
   ~SyncPacer();
   SyncPacer(const SyncPacer&) = delete;

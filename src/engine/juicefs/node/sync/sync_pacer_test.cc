@@ -8,7 +8,7 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-TEST(Pacing, NobodyWaitsForAMountThatHangs) {
+TEST(SyncPacer, DoesNotWaitForAMountThatHangs) {
   std::promise<void> answers;
   const auto asked = std::make_shared<std::promise<void>>();
   {

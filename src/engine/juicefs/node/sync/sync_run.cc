@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kMetricsLimit{2'000};
 constexpr std::size_t kLongestLine = 64 * 1024;
 constexpr std::size_t kFilesPerReport = 10'000;
 
-// Gives what a program says on line by line.
+// Splits the output of a program into lines.
 class LineSplitter {
  public:
   template <typename Take>
@@ -42,13 +42,13 @@ class LineSplitter {
   std::string pending_{};
 };
 
-// Follows a sync through its metrics.
+// Reports the progress of a sync from its metrics.
 class MetricsFollower {
  public:
   MetricsFollower(std::int64_t planned, const ProgressSink& report, std::stop_token stop)
       : planned_(planned), report_(report), stop_(std::move(stop)) {}
 
-  // `held`: it can not answer now.
+  // `held`: the program is stopped and cannot answer.
   void on_output(std::string_view piece, bool held) {
     if (!address_) {
       log_.append(piece);
@@ -79,7 +79,7 @@ class MetricsFollower {
   TransferRate rate_{system_clock()};
 };
 
-// A command that is ready to be run, and what must not be said of it.
+// A command that is ready to run, and the secrets that must not be shown.
 struct Prepared {
   CommandLine command{};
   std::vector<std::string> secrets{};
@@ -94,7 +94,7 @@ Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncA
   }
   auto url = read_metadata_url(value_of(volume, "metaurl"), {});
   if (!url || value_of(volume, "metaurl").empty()) {
-    return Error{Code::kInvalid, "the volume's Secret has no metaurl that can be used"};
+    return Error{Code::kInvalid, "the volume's Secret has no valid metaurl"};
   }
   TRY(const SourceAccess access, source_access(context.source, keys));
   Prepared made;
@@ -118,17 +118,17 @@ Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncA
   return made;
 }
 
-// Runs it; `on_output` is given all of its output. An error for every end that is not a good one.
+// Runs the command. An error for every result but success.
 Result<os::CompletedProcess> execute(
     const SyncContext& context, const Prepared& made,
     const std::function<void(std::string_view)>& on_output, std::stop_token stop,
     const std::function<void(const os::CompletedProcess&)>& ended) {
-  // Early lines are not kept to the end: looked at as they come.
-  std::optional<std::string> kept_from_us;
+  // Only the end of the output is kept, so each line is examined as it arrives.
+  std::optional<std::string> skipped;
   LineSplitter lines;
   const auto listen = [&](std::string_view piece) {
     lines.add(piece, [&](std::string_view line) {
-      if (!kept_from_us) kept_from_us = left_out(line, made.secrets);
+      if (!skipped) skipped = left_out(line, made.secrets);
     });
     if (on_output) on_output(piece);
   };
@@ -136,9 +136,9 @@ Result<os::CompletedProcess> execute(
       run_juicefs(made.command, std::move(stop),
                   {.background = true, .on_output = listen, .may_run = context.may_run}));
   if (ended) ended(end);
-  if (kept_from_us && end.exit_code == 0) {
-    return Error{Code::kForbidden, "the source keeps something from us: " + *kept_from_us +
-                                       "; give the user of its Secret the right to read it"};
+  if (skipped && end.exit_code == 0) {
+    return Error{Code::kForbidden, "the source denies access to an object: " + *skipped +
+                                       "; allow the user of its Secret to read it"};
   }
   if (end.exit_code == 0) return end;
   const std::string why = failure_reason(end.out, made.secrets);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One `juicefs sync` from beginning to end: secrets read, command line made, progress told, the
-// outcome put into one sentence. It runs behind everybody else of its node: at a low priority, and
-// only when the place's gate is open.
+// Runs one `juicefs sync` to its end: reads the Secrets, makes the command line, reports progress,
+// and returns a failure as one sentence. The program runs at low CPU and I/O priority, and only
+// while SyncContext::may_run allows it.
 
 #pragma once
 
@@ -18,19 +18,19 @@ namespace paddle::engine::juicefs {
 
 struct SyncContext {
   std::string program{};
-  std::string home{};  // a directory that the program may call its home
+  std::string home{};  // directory, HOME of the program
   std::string source{};
   std::string source_secret{};  // directories
   std::string volume_secret{};
-  std::string sub_dir{};            // of the volume, which the set is
-  std::function<bool()> may_run{};  // asked often; empty: always
+  std::string sub_dir{};            // directory of the volume that is the set
+  std::function<bool()> may_run{};  // called often; empty: always
 };
 
-// `planned`: how many bytes are expected; 0: not known.
+// `planned`: the expected number of bytes; 0: not known.
 Result<> run_sync(const SyncContext& context, const SyncTask& task, std::int64_t planned,
                   const ProgressSink& report, std::stop_token stop);
 
-// What it would copy; `unnamed` of it have names that can not be told here.
+// What a sync would copy. JuiceFS does not print the names of `unnamed` of these files.
 struct SyncList {
   CopyList files{};
   std::int64_t unnamed = 0;
@@ -38,7 +38,7 @@ struct SyncList {
 Result<SyncList> list_sync(const SyncContext& context, const SyncTask& task,
                            const ProgressSink& report, std::stop_token stop);
 
-// How many bytes it would copy; 0 for one that does not only copy.
+// How many bytes a sync would copy; 0 for a dry run or one that deletes at the source.
 Result<std::int64_t> planned_bytes(const SyncContext& context, const SyncTask& task,
                                    const ProgressSink& report, std::stop_token stop);
 
