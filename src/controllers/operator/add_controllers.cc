@@ -46,21 +46,21 @@ engine::ManifestBuilders engines() {
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
-  SampleSetOptions wanted{.ns = options.ns,
-                          .setting = {.engines = engines(),
-                                      .runtime = {.image = options.runtime_image,
-                                                  .cache_roots = options.cache_roots,
-                                                  .operator_namespace = options.own_namespace}},
-                          .runtime_at = runtime::http_runtime_clients(kSampleSetAsks),
-                          .identity = options.identity};
-  if (options.one_machine) wanted.setting.drivers_of_nodes.insert(engine::samplefs::kDriver);
-  if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
-  return manager.add({.name = kSampleSetController,
-                      .lease = kSampleSetLease,
+  sample_set::Options wanted{.ns = options.ns,
+                             .config = {.engines = engines(),
+                                        .runtime = {.image = options.runtime_image,
+                                                    .cache_roots = options.cache_roots,
+                                                    .operator_namespace = options.own_namespace}},
+                             .runtime_at = runtime::http_runtime_clients(kSampleSetAsks),
+                             .identity = options.identity};
+  if (options.one_machine) wanted.config.drivers_of_nodes.insert(engine::samplefs::kDriver);
+  if (!options.juicefs_image.empty()) wanted.config.images["juicefs"] = options.juicefs_image;
+  return manager.add({.name = sample_set::kControllerName,
+                      .lease = sample_set::kLeaseName,
                       .workers = options.workers,
                       .limits = {.longest_pause = kSampleSetPause}},
                      [&](const ControllerContext& around) {
-                       return make_sample_set_reconciler(around, wanted, clock);
+                       return sample_set::make_reconciler(around, wanted, clock);
                      });
 }
 

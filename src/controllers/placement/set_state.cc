@@ -10,7 +10,7 @@ bool has_no_node(const api::SampleSet& set) {
 
 bool has_samples(const api::SampleSet& set) {
   if (set.spec.no_sync) return true;
-  // The phases of a set that has been synced (controllers/sample_set/phases.h).
+  // The phases of a set that has been synced (controllers/sample_set/decide/status/phases.h).
   return set.status.phase == "Ready" || set.status.phase == "PartialReady";
 }
 

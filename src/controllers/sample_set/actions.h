@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may be done for a SampleSet, as values. Each may be carried out twice. Some hold
+// What may be done for a SampleSet, as values. Each may be executed out twice. Some hold
 // credentials: never printed.
 
 #pragma once
@@ -16,9 +16,9 @@
 #include "api/sample_set.h"
 #include "runtime/protocol/protocol.h"
 
-namespace paddle::controllers::sample_sets {
+namespace paddle::controllers::sample_set {
 
-enum class ChildKind {
+enum class OwnedKind {
   kToken,
   kCredentials,
   kVolume,
@@ -30,25 +30,25 @@ enum class ChildKind {
 };
 
 // That of older operators.
-struct DropFinalizer {
-  bool operator==(const DropFinalizer&) const = default;
+struct RemoveFinalizer {
+  bool operator==(const RemoveFinalizer&) const = default;
 };
 // The token itself is made by whoever carries this out: it is nobody else's to know.
-struct CreateChild {
-  ChildKind kind{};
+struct CreateObject {
+  OwnedKind kind{};
   api::Opaque object{};
-  bool operator==(const CreateChild&) const = default;
+  bool operator==(const CreateObject&) const = default;
 };
-struct DeleteChild {
-  ChildKind kind{};
+struct DeleteObject {
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
-  bool at_once = false;  // without waiting for a kubelet that nobody hears of
-  bool operator==(const DeleteChild&) const = default;
+  bool force = false;  // without waiting for a kubelet that nobody hears of
+  bool operator==(const DeleteObject&) const = default;
 };
 // Whoever owns a child keeps it alive.
 struct SetOwners {
-  ChildKind kind{};
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
   std::vector<api::OwnerReference> owners{};
@@ -64,7 +64,7 @@ struct UpdateCredentials {
 };
 // An empty value removes the annotation.
 struct Annotate {
-  ChildKind kind{};
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
   std::map<std::string, std::string> annotations{};
@@ -72,11 +72,11 @@ struct Annotate {
 };
 // It was bound to a claim that is gone, and may be bound to the one of that name that is there now.
 // Only in the version that was looked at: it may have been bound since.
-struct FreeVolume {
+struct ClearClaimUid {
   api::ObjectKey key{};
   std::string uid{};
   std::string resource_version{};
-  bool operator==(const FreeVolume&) const = default;
+  bool operator==(const ClearClaimUid&) const = default;
 };
 // Another token and other certificates for the runtimes; the present token stays good for a while.
 struct RenewToken {
@@ -88,27 +88,27 @@ struct RenewToken {
 // NetworkPolicy; what others have written beside stays. RFC 6902 operations: a merge would keep
 // every key of a template or a spec that is not wanted any more. Only in the version that was
 // looked at: an object that is gone or has changed since is for the next pass to see.
-struct PatchChild {
-  ChildKind kind{};
+struct PatchObject {
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
   std::string resource_version{};
   api::Opaque operations{};
-  bool operator==(const PatchChild&) const = default;
+  bool operator==(const PatchObject&) const = default;
 };
 // Its successor follows the present template.
 struct ReplaceRuntime {
   api::ObjectKey key{};
   std::string uid{};
-  bool at_once = false;  // without waiting for a kubelet that nobody hears of
+  bool force = false;  // without waiting for a kubelet that nobody hears of
   bool operator==(const ReplaceRuntime&) const = default;
 };
 // Of another version of the keys of its source, in its annotations (fresh_keys.h).
-struct TellOfKeys {
+struct AnnotatePodSecrets {
   api::ObjectKey pod{};
   std::string uid{};
   std::string value{};
-  bool operator==(const TellOfKeys&) const = default;
+  bool operator==(const AnnotatePodSecrets&) const = default;
 };
 struct PutJob {
   int partition = 0;
@@ -139,9 +139,10 @@ struct Tell {
   bool operator==(const Tell&) const = default;
 };
 
-using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials,
-                            Annotate, FreeVolume, RenewToken, PatchChild, ReplaceRuntime,
-                            TellOfKeys, PutJob, CancelJob, LabelNode, SetStatus, Tell>;
+using Action =
+    std::variant<RemoveFinalizer, CreateObject, DeleteObject, SetOwners, UpdateCredentials,
+                 Annotate, ClearClaimUid, RenewToken, PatchObject, ReplaceRuntime,
+                 AnnotatePodSecrets, PutJob, CancelJob, LabelNode, SetStatus, Tell>;
 
 struct Plan {
   std::vector<Action> actions{};
@@ -150,4 +151,4 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-}  // namespace paddle::controllers::sample_sets
+}  // namespace paddle::controllers::sample_set

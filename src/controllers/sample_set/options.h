@@ -6,17 +6,17 @@
 
 #include <string>
 
+#include "controllers/sample_set/observe/runtime_poller.h"
 #include "controllers/sample_set/plan.h"
-#include "controllers/sample_set/runtimes.h"
 #include "runtime/identity.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_set {
 
-struct SampleSetOptions {
+struct Options {
   std::string ns{};  // empty: all namespaces
-  sample_sets::Setting setting{};
+  Config config{};
   runtime::RuntimeClientFactory runtime_at{};
   runtime::IdentityOptions identity{};  // of runtimes
 };
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_set

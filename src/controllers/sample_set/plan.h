@@ -2,7 +2,7 @@
 //
 // What to do next for one SampleSet, decided from values alone.
 //
-//   desired(set, world, setting, now) -> Plan
+//   desired(set, world, config, now) -> Plan
 //
 // Properties the tests hold it to:
 //   - a converged world yields no action;
@@ -24,9 +24,9 @@
 #include "controllers/sample_set/world.h"
 #include "engine/manifests.h"
 
-namespace paddle::controllers::sample_sets {
+namespace paddle::controllers::sample_set {
 
-struct Setting {
+struct Config {
   engine::ManifestBuilders engines{};
   engine::RuntimeOptions runtime{};
   std::map<std::string, std::string> images{};  // of engines that want another than runtime.image
@@ -34,6 +34,6 @@ struct Setting {
   std::set<std::string> drivers_of_nodes{};
 };
 
-Plan desired(const api::SampleSet& set, const World& world, const Setting& setting, WallTime now);
+Plan desired(const api::SampleSet& set, const World& world, const Config& config, WallTime now);
 
-}  // namespace paddle::controllers::sample_sets
+}  // namespace paddle::controllers::sample_set

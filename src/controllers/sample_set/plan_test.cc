@@ -6,15 +6,15 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "controllers/sample_set/children.h"
-#include "controllers/sample_set/conditions.h"
-#include "controllers/sample_set/deletion.h"
-#include "controllers/sample_set/jobs.h"
-#include "controllers/sample_set/keys.h"
-#include "controllers/sample_set/model.h"
+#include "controllers/sample_set/decide/automatic_jobs.h"
+#include "controllers/sample_set/decide/deletion.h"
+#include "controllers/sample_set/decide/object_updates.h"
+#include "controllers/sample_set/decide/status/conditions.h"
+#include "controllers/sample_set/observe/watch_mapping.h"
+#include "controllers/sample_set/testing/model_cluster.h"
 #include "engine/names.h"
 
-namespace paddle::controllers::sample_sets {
+namespace paddle::controllers::sample_set {
 namespace {
 
 using api::Json;
@@ -25,10 +25,10 @@ constexpr WallTime kNow{std::chrono::seconds(1'800'000'000)};
 TEST(SampleSetPlan, MakesEverythingThatIsMissingInOnePass) {
   Model model(model_set());
   const auto plan = model.pass();
-  std::vector<ChildKind> kinds;
-  for (const auto& a : only<CreateChild>(plan)) kinds.push_back(a.kind);
-  EXPECT_EQ(kinds, (std::vector{ChildKind::kToken, ChildKind::kVolume, ChildKind::kClaim,
-                                ChildKind::kService, ChildKind::kRuntimes}));
+  std::vector<OwnedKind> kinds;
+  for (const auto& a : only<CreateObject>(plan)) kinds.push_back(a.kind);
+  EXPECT_EQ(kinds, (std::vector{OwnedKind::kToken, OwnedKind::kVolume, OwnedKind::kClaim,
+                                OwnedKind::kService, OwnedKind::kRuntimes}));
   EXPECT_EQ(model.set.status.engine, "samplefs");
 }
 
@@ -56,7 +56,7 @@ TEST(SampleSetPlan, WhatIsLeftOutIsCountedInStatusAndSaidOnce) {
   model.settle();
   EXPECT_EQ(api::find_condition(model.set.status.conditions, "SamplesLeftOut"), nullptr);
   model.others_work = false;
-  auto& index = *model.world.answers[0].status->index;
+  auto& index = *model.world.runtime_reports[0].status->index;
   index.left_out = {.count = 3, .examples = {"'a//b' (an empty part)", "'p' (no regular file)"}};
   const auto told = only<Tell>(model.pass());
   ASSERT_EQ(told.size(), 1u);
@@ -75,8 +75,8 @@ TEST(SampleSetPlan, WhatIsLeftOutIsCountedInStatusAndSaidOnce) {
 
   index.left_out.count = 4;
   EXPECT_EQ(only<Tell>(model.pass()).size(), 1u) << "others are concerned";
-  model.world.answers[0].status.reset();  // does not answer for a moment
-  model.world.answers[0].error = "timeout";
+  model.world.runtime_reports[0].status.reset();  // does not answer for a moment
+  model.world.runtime_reports[0].error = "timeout";
   EXPECT_TRUE(only<Tell>(model.pass()).empty());
   EXPECT_EQ(model.set.status.index->left_out, 4);
 }
@@ -85,7 +85,7 @@ TEST(SampleSetPlan, WhatIsLeftOutNoLongerLeavesTheStatus) {
   Model model(model_set());
   model.settle();
   model.others_work = false;
-  auto& index = *model.world.answers[0].status->index;
+  auto& index = *model.world.runtime_reports[0].status->index;
   index.left_out = {.count = 1, .examples = {}};
   model.pass();
   EXPECT_EQ(model.condition("SamplesLeftOut").message.find("1 object of the source is left out; "),
@@ -102,7 +102,7 @@ TEST(SampleSetPlan, SettlesForAnyNumberOfPartitionsAndThenRests) {
     const auto plan = model.settle();
     EXPECT_TRUE(plan.actions.empty()) << partitions << ": " << plan.actions.size();
     EXPECT_EQ(model.set.status.phase, "Ready");
-    EXPECT_EQ(model.world.nodes.size(), static_cast<size_t>(partitions));
+    EXPECT_EQ(model.world.node_labels.size(), static_cast<size_t>(partitions));
   }
 }
 
@@ -115,7 +115,7 @@ TEST(SampleSetPlan, PartitionsMayChangeAtAnyTime) {
     EXPECT_TRUE(model.settle().actions.empty());
     EXPECT_EQ(model.set.status.phase, "Ready");
     EXPECT_EQ(model.world.runtimes->replicas, partitions);
-    EXPECT_EQ(model.world.nodes.size(), static_cast<size_t>(partitions));
+    EXPECT_EQ(model.world.node_labels.size(), static_cast<size_t>(partitions));
     EXPECT_EQ(model.set.status.partitions.size(), static_cast<size_t>(partitions));
   }
 }
@@ -124,7 +124,7 @@ TEST(SampleSetPlan, ALostRuntimeIsPartialReadyAndNotSyncedAgain) {
   Model model(model_set(2));
   model.settle();
   model.others_work = false;
-  model.world.answers.pop_back();
+  model.world.runtime_reports.pop_back();
   model.world.pods.pop_back();
   model.world.runtimes->ready = 1;
   const auto sync = model.set.status.jobs->sync;
@@ -139,7 +139,7 @@ TEST(SampleSetPlan, ARuntimeThatLostItsDiskGetsItsJobsAgain) {
   Model model(model_set());
   model.settle();
   model.others_work = false;
-  model.world.answers[0] = {.partition = 0, .status = runtime::StatusReport{}};
+  model.world.runtime_reports[0] = {.partition = 0, .status = runtime::StatusReport{}};
   const auto jobs = only<PutJob>(model.pass());
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_EQ(jobs[0].id, model.set.status.jobs->sync);
@@ -165,7 +165,7 @@ TEST(SampleSetPlan, AFailedSyncSaysWhyAndIsTriedAgainLater) {
 
 TEST(SampleSetPlan, ASyncThatFailedWithTheKeysOfBeforeIsTriedAgainWhenRuntimesHaveOthers) {
   Model model(model_set());
-  model.world.keys = "u/1";
+  model.world.secret_versions = "u/1";
   model.sync_error = "access denied";
   model.settle(8);
   EXPECT_EQ(model.set.status.phase, "SyncFailed");
@@ -177,11 +177,11 @@ TEST(SampleSetPlan, ASyncThatFailedWithTheKeysOfBeforeIsTriedAgainWhenRuntimesHa
   EXPECT_TRUE(model.pass().actions.empty());
 
   model.sync_error.clear();
-  model.world.keys = "u/2";
-  const auto told = only<TellOfKeys>(model.pass());
+  model.world.secret_versions = "u/2";
+  const auto told = only<AnnotatePodSecrets>(model.pass());
   ASSERT_EQ(told.size(), static_cast<size_t>(model.set.spec.effective_partitions()));
   EXPECT_EQ(told[0].value, "u/2 " + rfc3339(model.now));
-  EXPECT_TRUE(only<TellOfKeys>(model.pass()).empty()) << "once is enough";
+  EXPECT_TRUE(only<AnnotatePodSecrets>(model.pass()).empty()) << "once is enough";
   EXPECT_EQ(attempt_of(model.set.status.jobs->sync), tried) << "a kubelet needs a moment";
   model.now += std::chrono::seconds{3};
   model.settle();
@@ -204,7 +204,7 @@ TEST(SampleSetPlan, AnotherTemplateReplacesRuntimesOneAtATime) {
   Model model(model_set(2));
   model.settle();
   model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
-  EXPECT_EQ(only<PatchChild>(model.pass()).size(), 1u);
+  EXPECT_EQ(only<PatchObject>(model.pass()).size(), 1u);
   EXPECT_EQ(only<ReplaceRuntime>(model.pass()).size(), 1u);
   EXPECT_EQ(only<ReplaceRuntime>(model.pass()).size(), 1u);
   EXPECT_TRUE(only<ReplaceRuntime>(model.settle()).empty());
@@ -219,7 +219,7 @@ TEST(SampleSetPlan, ATemplateLosesWhatTheSpecHasLost) {
   model.set.spec.tolerations = {};
   model.set.spec.node_affinity = {};
   model.world.runtimes->meta.resource_version = "7";
-  const auto changes = only<PatchChild>(model.pass());
+  const auto changes = only<PatchObject>(model.pass());
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].resource_version, "7");
   Json stored = {{"metadata", {{"annotations", {{kTemplateAnnotation, "old"}}}}},
@@ -243,11 +243,11 @@ TEST(SampleSetPlan, NumberAndTemplateOfTheRuntimesAreChangedEachByItself) {
   model.settle();
   model.repartition(2);
   model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
-  const auto changes = only<PatchChild>(model.pass());
+  const auto changes = only<PatchObject>(model.pass());
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ((*changes[0].operations)[0]["path"], "/spec/replicas");
   EXPECT_EQ((*changes[1].operations)[0]["path"], "/spec/template");
-  EXPECT_TRUE(only<PatchChild>(model.settle()).empty());
+  EXPECT_TRUE(only<PatchObject>(model.settle()).empty());
 }
 
 TEST(SampleSetPlan, ARuntimeThatNoNodeTakesHoldsUpNoOther) {
@@ -262,7 +262,7 @@ TEST(SampleSetPlan, ARuntimeThatNoNodeTakesHoldsUpNoOther) {
     }
   }
   model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
-  EXPECT_EQ(only<PatchChild>(model.pass()).size(), 1u);
+  EXPECT_EQ(only<PatchObject>(model.pass()).size(), 1u);
   std::vector<std::string> order;
   for (int i = 0; i < 6; ++i) {
     const auto replaced = only<ReplaceRuntime>(model.pass());
@@ -291,13 +291,13 @@ TEST(SampleSetPlan, OneThatServesIsReplacedWhenNoOtherIsOnItsWay) {
 
 TEST(SampleSetPlan, TouchesNothingOfAStranger) {
   Model model(model_set());
-  model.world.claim = VolumeSeen{.meta = {.key = {"train", "imagenet"}, .uid = "theirs"}};
+  model.world.claim = VolumeSummary{.meta = {.key = {"train", "imagenet"}, .uid = "theirs"}};
   const auto plan = model.pass();
   EXPECT_EQ(reason_of(plan), "NameTaken");
-  EXPECT_TRUE(only<CreateChild>(plan).empty());
+  EXPECT_TRUE(only<CreateObject>(plan).empty());
   model.gone = true;
   for (int i = 0; i < 5; ++i) {
-    for (const auto& gone : only<DeleteChild>(model.pass())) EXPECT_NE(gone.uid, "theirs");
+    for (const auto& gone : only<DeleteObject>(model.pass())) EXPECT_NE(gone.uid, "theirs");
   }
 }
 
@@ -306,7 +306,7 @@ TEST(SampleSetPlan, ANamesakeElsewhereKeepsTheSharedNodeLabelAway) {
   model.world.has_namesake = true;
   model.settle();
   EXPECT_EQ(
-      model.world.nodes["node-0"],
+      model.world.node_labels["node-0"],
       (std::map<std::string, std::string>{{engine::node_label(model.set), "imagenet-runtime-0"}}));
 }
 
@@ -315,18 +315,18 @@ TEST(SampleSetPlan, ANamesakeThatAppearsLaterTakesTheSharedLabelAway) {
   model.settle();
   const std::string shared = engine::cache_label(model.set, "samplefs");
   const std::string own = engine::node_label(model.set);
-  model.world.nodes["theirs"][shared] = "imagenet-runtime-0";
+  model.world.node_labels["theirs"][shared] = "imagenet-runtime-0";
   model.world.has_namesake = true;
   EXPECT_TRUE(model.settle().actions.empty());
   for (const char* node : {"node-0", "node-1"}) {
-    EXPECT_FALSE(model.world.nodes[node].contains(shared));
-    EXPECT_TRUE(model.world.nodes[node].contains(own));
+    EXPECT_FALSE(model.world.node_labels[node].contains(shared));
+    EXPECT_TRUE(model.world.node_labels[node].contains(own));
   }
-  EXPECT_TRUE(model.world.nodes["theirs"].contains(shared));
-  model.world.nodes.erase("theirs");
+  EXPECT_TRUE(model.world.node_labels["theirs"].contains(shared));
+  model.world.node_labels.erase("theirs");
   model.world.has_namesake = false;
   EXPECT_TRUE(model.settle().actions.empty());
-  EXPECT_TRUE(model.world.nodes["node-0"].contains(shared));
+  EXPECT_TRUE(model.world.node_labels["node-0"].contains(shared));
   EXPECT_EQ(model.broken, "");
 }
 
@@ -334,7 +334,7 @@ TEST(SampleSetPlan, TheEndOfANamesakeTakesItsOwnLabelsAlong) {
   Model model(model_set());
   model.settle();
   const std::string shared = engine::cache_label(model.set, "samplefs");
-  model.world.nodes["theirs"][shared] = "imagenet-runtime-0";
+  model.world.node_labels["theirs"][shared] = "imagenet-runtime-0";
   model.world.has_namesake = true;
   model.gone = true;
   const auto labels = only<LabelNode>(model.pass());
@@ -342,42 +342,42 @@ TEST(SampleSetPlan, TheEndOfANamesakeTakesItsOwnLabelsAlong) {
   EXPECT_EQ(labels[0], (LabelNode{"node-0", shared, ""}));  // while the other says that it is ours
   EXPECT_EQ(labels[1], (LabelNode{"node-0", engine::node_label(model.set), ""}));
   model.settle();
-  EXPECT_EQ(model.world.nodes.size(), 1u);
-  EXPECT_TRUE(model.world.nodes.contains("theirs"));
+  EXPECT_EQ(model.world.node_labels.size(), 1u);
+  EXPECT_TRUE(model.world.node_labels.contains("theirs"));
 }
 
 TEST(SampleSetPlan, SetsThatSyncIntoOnePlaceOfOneVolumeSaySo) {
   Model model(model_set());
-  model.world.sharers = {"coco", "places"};
+  model.world.volume_sharers = {"coco", "places"};
   model.set.status.engine = "juicefs";
-  const auto shared = shared_condition(model.set, model.world);
+  const auto shared = volume_shared_condition(model.set, model.world);
   ASSERT_TRUE(shared);
   EXPECT_EQ(shared->status + " " + shared->reason, "True FilesMix");
   EXPECT_TRUE(
       shared->message.starts_with("the SampleSet coco and 1 more sync into the same volume"))
       << shared->message;
-  model.world.sharers.clear();
-  EXPECT_FALSE(shared_condition(model.set, model.world));
+  model.world.volume_sharers.clear();
+  EXPECT_FALSE(volume_shared_condition(model.set, model.world));
 }
 
 TEST(SampleSetPlan, WhichSetsThoseAre) {
   auto one = model_set();
   auto other = one;
   other.meta.key.name = "coco";
-  EXPECT_FALSE(sync_into_one_place(one, other)) << "without a Secret there is no volume";
+  EXPECT_FALSE(share_volume_path(one, other)) << "without a Secret there is no volume";
   one.spec.secret = other.spec.secret = api::SecretReference{.name = "data-center"};
-  EXPECT_FALSE(sync_into_one_place(one, one));
-  EXPECT_TRUE(sync_into_one_place(one, other));
+  EXPECT_FALSE(share_volume_path(one, one));
+  EXPECT_TRUE(share_volume_path(one, other));
   other.spec.csi = api::Csi{.juicefs = api::JuiceFSMountOptions{.sub_dir = "/"}};
-  EXPECT_TRUE(sync_into_one_place(one, other));
+  EXPECT_TRUE(share_volume_path(one, other));
   other.spec.csi->juicefs->sub_dir = "coco";
-  EXPECT_FALSE(sync_into_one_place(one, other));
+  EXPECT_FALSE(share_volume_path(one, other));
   other.spec.csi.reset();
   other.spec.no_sync = true;
-  EXPECT_FALSE(sync_into_one_place(one, other)) << "it only reads what is there";
+  EXPECT_FALSE(share_volume_path(one, other)) << "it only reads what is there";
   other.spec.no_sync = false;
   other.meta.key.ns = "elsewhere";
-  EXPECT_FALSE(sync_into_one_place(one, other)) << "another Secret";
+  EXPECT_FALSE(share_volume_path(one, other)) << "another Secret";
 }
 
 TEST(SampleSetPlan, EndsInOrderAndLeavesNothing) {
@@ -385,29 +385,29 @@ TEST(SampleSetPlan, EndsInOrderAndLeavesNothing) {
   model.settle();
   model.gone = true;
   const auto first = model.pass();
-  ASSERT_EQ(only<DeleteChild>(first).size(), 1u);
-  EXPECT_EQ(only<DeleteChild>(first)[0].kind, ChildKind::kRuntimes);
+  ASSERT_EQ(only<DeleteObject>(first).size(), 1u);
+  EXPECT_EQ(only<DeleteObject>(first)[0].kind, OwnedKind::kRuntimes);
   model.settle();
   EXPECT_FALSE(model.world.token || model.world.volume || model.world.claim ||
                model.world.service || model.world.runtimes);
-  EXPECT_TRUE(model.world.nodes.empty());
+  EXPECT_TRUE(model.world.node_labels.empty());
 }
 
 TEST(SampleSetPlan, WhatIsLeftOfASetEndsBesideAnotherOfItsName) {
   Model model(model_set(2));
   model.settle();
-  api::SampleSet ghost = model.set;
-  ghost.meta.uid = "9876543210";
-  ghost.meta.deleted = model.now;
+  api::SampleSet orphan = model.set;
+  orphan.meta.uid = "9876543210";
+  orphan.meta.deleted = model.now;
   const Json volume = {
-      {"metadata", engine::metadata(ghost, "samplefs", {}, engine::handle_of(ghost))}};
+      {"metadata", engine::metadata(orphan, "samplefs", {}, engine::handle_of(orphan))}};
   World world = model.world;
   world.replaced = true;
-  world.volume = VolumeSeen{.meta = *api::decode_meta(volume)};
+  world.volume = VolumeSummary{.meta = *api::decode_meta(volume)};
   world.volume->meta.uid = "left";
-  const Plan plan = ending(ghost, world);
+  const Plan plan = plan_deletion(orphan, world);
   ASSERT_EQ(plan.actions.size(), 1u);
-  EXPECT_EQ(only<DeleteChild>(plan)[0].uid, "left");
+  EXPECT_EQ(only<DeleteObject>(plan)[0].uid, "left");
 }
 
 TEST(SampleSetPlan, TheVolumeGoesLastForItRemembersTheRest) {
@@ -420,11 +420,11 @@ TEST(SampleSetPlan, TheVolumeGoesLastForItRemembersTheRest) {
     if (model.world.volume) continue;
     EXPECT_FALSE(model.world.token || model.world.claim || model.world.service ||
                  model.world.runtimes || !model.world.pods.empty());
-    EXPECT_TRUE(model.world.nodes.empty());
-    const auto ghost = ghost_of(volume, kNow);
-    EXPECT_EQ(ghost.meta.uid, model.set.meta.uid);
-    EXPECT_EQ(ghost.meta.key.name, model.set.meta.key.name);
-    EXPECT_EQ(ghost.status.engine, "samplefs");
+    EXPECT_TRUE(model.world.node_labels.empty());
+    const auto orphan = orphan_of(volume, kNow);
+    EXPECT_EQ(orphan.meta.uid, model.set.meta.uid);
+    EXPECT_EQ(orphan.meta.key.name, model.set.meta.key.name);
+    EXPECT_EQ(orphan.status.engine, "samplefs");
   }
 }
 
@@ -435,7 +435,7 @@ TEST(SampleSetPlan, NothingHoldsUpASetThatIsDeleted) {
   EXPECT_TRUE(model.set.meta.finalizers.empty());
   model.set.meta.finalizers = {engine::finalizer_of(model.set)};
   model.set.meta.deleted = kNow;
-  EXPECT_EQ(model.pass().actions, std::vector<Action>{DropFinalizer{}});
+  EXPECT_EQ(model.pass().actions, std::vector<Action>{RemoveFinalizer{}});
   EXPECT_TRUE(model.pass().actions.empty());
 }
 
@@ -477,7 +477,7 @@ TEST(SampleSetPlan, AJobThatHasEndedKeepsNothing) {
   model.world.users = {{"b", "uid-b"}};
   model.world.claim->meta.owners.push_back({.kind = "Backup", .name = "x", .uid = "somebody's"});
   for (const auto& each : only<SetOwners>(model.pass())) {
-    const bool theirs = each.kind == ChildKind::kClaim;
+    const bool theirs = each.kind == OwnedKind::kClaim;
     EXPECT_EQ(each.owners.size(), theirs ? 3u : 2u);
     EXPECT_EQ(each.owners.back().uid, "uid-b");
   }
@@ -489,7 +489,7 @@ TEST(SampleSetPlan, AForcedEndDoesNotWaitForUsers) {
   model.world.users = {{"resnet", "job-uid"}};
   model.settle();
   model.set.meta.annotations[kForceDelete] = "true";
-  model.world.forced = true;
+  model.world.deletion_forced = true;
   const auto plan = model.pass();
   for (const auto& each : only<SetOwners>(plan)) EXPECT_EQ(each.owners.size(), 1u);
   EXPECT_TRUE(is_forced(model.world.volume->meta));  // it remembers when the set is gone
@@ -528,9 +528,9 @@ TEST(SampleSetPlan, AClaimThatIsMadeAgainIsBoundAgain) {
   model.settle();
   model.world.volume->meta.resource_version = "7";
   model.world.claim.reset();
-  EXPECT_TRUE(only<FreeVolume>(model.pass()).empty());  // it is made in this pass
+  EXPECT_TRUE(only<ClearClaimUid>(model.pass()).empty());  // it is made in this pass
   EXPECT_FALSE(model.world.volume->bound);
-  const auto freed = only<FreeVolume>(model.pass());
+  const auto freed = only<ClearClaimUid>(model.pass());
   ASSERT_EQ(freed.size(), 1u);
   EXPECT_EQ(freed[0].uid, model.world.volume->meta.uid);
   EXPECT_EQ(freed[0].resource_version, "7");
@@ -548,14 +548,14 @@ TEST(SampleSetPlan, NobodyElsesClaimIsGivenTheVolume) {
   model.world.claim->meta.uid = "theirs";
   model.world.claim->meta.owners.clear();
   model.world.claim->meta.annotations.clear();
-  EXPECT_TRUE(only<FreeVolume>(model.pass()).empty());
+  EXPECT_TRUE(only<ClearClaimUid>(model.pass()).empty());
 }
 
 TEST(SampleSetPlan, AVolumeThatIsMadeAgainNamesTheClaimThatLostIt) {
   Model model(model_set());
   model.settle();
   model.world.volume.reset();
-  const auto made = only<CreateChild>(model.pass());
+  const auto made = only<CreateObject>(model.pass());
   ASSERT_EQ(made.size(), 1u);
   EXPECT_EQ((*made[0].object)["spec"]["claimRef"]["uid"], model.world.claim->meta.uid);
   EXPECT_TRUE(model.settle().actions.empty());
@@ -582,4 +582,4 @@ TEST(SampleSetPlan, ARemovalAsksForNoWarmUpAndASyncDoes) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers::sample_sets
+}  // namespace paddle::controllers::sample_set

@@ -8,13 +8,13 @@
 #include "controllers/loop/reconcile_result.h"
 #include "controllers/sample_set/options.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_set {
 
-inline constexpr const char* kSampleSetController = "SampleSet";  // as events have always named it
-inline constexpr const char* kSampleSetLease = "37987177.paddlepaddle.org";
+inline constexpr const char* kControllerName = "SampleSet";  // as events have always named it
+inline constexpr const char* kLeaseName = "37987177.paddlepaddle.org";
 
 // Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_sample_set_reconciler(const ControllerContext& around,
-                                     const SampleSetOptions& options, const Clock& clock);
+Reconcile make_reconciler(const ControllerContext& around, const Options& options,
+                          const Clock& clock);
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_set

@@ -14,12 +14,12 @@
 
 #include "base/base64.h"
 #include "base/sync.h"
-#include "controllers/sample_set/model.h"
+#include "controllers/sample_set/testing/model_cluster.h"
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_set {
 namespace {
 
 using namespace std::chrono_literals;
@@ -239,11 +239,10 @@ struct SampleSetReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const std::string& ns = {}) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    SampleSetOptions options{
-        .ns = ns, .setting = sample_sets::model_setting(), .runtime_at = runtimes.at()};
-    const ControllerSpec spec{.name = kSampleSetController, .limits = {.longest_pause = 100ms}};
+    Options options{.ns = ns, .config = model_config(), .runtime_at = runtimes.at()};
+    const ControllerSpec spec{.name = kControllerName, .limits = {.longest_pause = 100ms}};
     EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& around) {
-      return make_sample_set_reconciler(around, options, system_clock());
+      return make_reconciler(around, options, system_clock());
     }));
     return *std::move(made);
   }
@@ -570,10 +569,10 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   ASSERT_TRUE(server.create(kinds::kSecrets, secret("redis://one")));
   until([&] { return reason() == "CSIDriverMissing"; });
   EXPECT_EQ(count(kinds::kStatefulSets), 0u);
-  ASSERT_TRUE(server.create(kinds::kCsiDrivers,
-                            {{"apiVersion", kinds::kCsiDrivers.api_version()},
-                             {"kind", kinds::kCsiDrivers.kind},
-                             {"metadata", {{"name", sample_sets::LeadingFace::kDriver}}}}));
+  ASSERT_TRUE(
+      server.create(kinds::kCsiDrivers, {{"apiVersion", kinds::kCsiDrivers.api_version()},
+                                         {"kind", kinds::kCsiDrivers.kind},
+                                         {"metadata", {{"name", SharingBuilder::kDriver}}}}));
   until([&] { return phase() == "Ready"; });
   EXPECT_EQ(count(kinds::kNetworkPolicies), 1u);
   // Runtime 0 was not asked to sync; both warm up.
@@ -613,4 +612,4 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_set
