@@ -13,11 +13,8 @@
 namespace paddle::controllers {
 namespace {
 
-// Of one call to a runtime.
-constexpr std::chrono::seconds kSampleSetAsks{4};
+// Timeout of one request to a runtime.
 constexpr std::chrono::seconds kSampleJobAsks{5};
-// Runtimes that fall silent are to be noticed within 15 s, also while something else fails.
-constexpr std::chrono::seconds kSampleSetPause{5};
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
@@ -46,19 +43,20 @@ engine::ManifestBuilders engines() {
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
-  sample_set::Options wanted{.ns = options.ns,
-                             .config = {.engines = engines(),
-                                        .runtime = {.image = options.runtime_image,
-                                                    .cache_roots = options.cache_roots,
-                                                    .operator_namespace = options.own_namespace}},
-                             .runtime_at = runtime::http_runtime_clients(kSampleSetAsks),
-                             .identity = options.identity};
-  if (options.one_machine) wanted.config.drivers_of_nodes.insert(engine::samplefs::kDriver);
+  sample_set::Options wanted{
+      .ns = options.ns,
+      .config = {.engines = engines(),
+                 .runtime = {.image = options.runtime_image,
+                             .cache_roots = options.cache_roots,
+                             .operator_namespace = options.own_namespace}},
+      .runtime_clients = runtime::http_runtime_clients(sample_set::kRuntimeCallTimeout),
+      .identity = options.identity};
+  if (options.one_machine) wanted.config.built_in_drivers.insert(engine::samplefs::kDriver);
   if (!options.juicefs_image.empty()) wanted.config.images["juicefs"] = options.juicefs_image;
   return manager.add({.name = sample_set::kControllerName,
                       .lease = sample_set::kLeaseName,
                       .workers = options.workers,
-                      .limits = {.longest_pause = kSampleSetPause}},
+                      .limits = {.longest_pause = sample_set::kLongestBackoff}},
                      [&](const ControllerContext& around) {
                        return sample_set::make_reconciler(around, wanted, clock);
                      });

@@ -14,7 +14,7 @@
 
 #include "base/base64.h"
 #include "base/sync.h"
-#include "controllers/sample_set/testing/model_cluster.h"
+#include "controllers/sample_set/testing/model_engine.h"
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
@@ -40,7 +40,7 @@ void until(const Condition& condition) {
 // Takes jobs as a runtime does; each is done when asked about the second time.
 class FakeRuntimes {
  public:
-  runtime::RuntimeClientFactory at() {
+  runtime::RuntimeClientFactory clients() {
     return [this](const std::string& address, const runtime::RuntimeCredentials& access)
                -> std::unique_ptr<runtime::RuntimeClient> {
       return std::make_unique<One>(*this, address, access.token);
@@ -239,7 +239,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const std::string& ns = {}) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    Options options{.ns = ns, .config = model_config(), .runtime_at = runtimes.at()};
+    Options options{.ns = ns, .config = model_config(), .runtime_clients = runtimes.clients()};
     const ControllerSpec spec{.name = kControllerName, .limits = {.longest_pause = 100ms}};
     EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& around) {
       return make_reconciler(around, options, system_clock());
@@ -299,15 +299,15 @@ struct SampleSetReconcilerTest : ::testing::Test {
   }
 };
 
-TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndToItsEnd) { live(server); }
+TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItAgain) { live(server); }
 
-TEST_F(SampleSetReconcilerTest, DoesSoWhenEveryCallFailsOnce) {
+TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItWhenEveryCallFailsOnce) {
   kube::FailingCluster failing(server, kube::faults::each_once({}));
   live(failing);
   EXPECT_GT(failing.injected(), 10u);
 }
 
-TEST_F(SampleSetReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
+TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItWhenAnswersAreLost) {
   kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
   live(failing);
   EXPECT_GT(failing.injected(), 5u);
@@ -337,7 +337,7 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
 }
 
 // A template that the server does not take, for whatever reason.
-TEST_F(SampleSetReconcilerTest, ARefusedChangeIsSaidAndStopsNothingElse) {
+TEST_F(SampleSetReconcilerTest, ARejectedPatchIsReportedAndStopsNothingElse) {
   for (const Code code : {Code::kInvalid, Code::kForbidden, Code::kInternal}) {
     kube::FailingCluster strict(server, kube::faults::none());
     create_set();
@@ -389,7 +389,7 @@ TEST_F(SampleSetReconcilerTest, ARefusedChangeIsSaidAndStopsNothingElse) {
   }
 }
 
-TEST_F(SampleSetReconcilerTest, ARefusedObjectKeepsNoOtherFromBeingMade) {
+TEST_F(SampleSetReconcilerTest, ARejectedCreationPreventsNoOtherCreation) {
   const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
     const bool hit = request.verb == kube::Verb::kCreate && request.resource != kinds::kEvents &&
                      request.resource != kinds::kStatefulSets;
@@ -411,7 +411,7 @@ TEST_F(SampleSetReconcilerTest, ARefusedObjectKeepsNoOtherFromBeingMade) {
 }
 
 // What is left of a set that was deleted does not hold up another of its name.
-TEST_F(SampleSetReconcilerTest, ARefusedDeletionStopsNothingElse) {
+TEST_F(SampleSetReconcilerTest, ARejectedDeletionStopsNothingElse) {
   const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
     const bool hit =
         request.verb == kube::Verb::kRemove && request.resource == kinds::kPersistentVolumes;
@@ -433,7 +433,7 @@ TEST_F(SampleSetReconcilerTest, ARefusedDeletionStopsNothingElse) {
   running.request_stop();
 }
 
-TEST_F(SampleSetReconcilerTest, BindsAClaimThatSomebodyDeleted) {
+TEST_F(SampleSetReconcilerTest, BindsAClaimAgainThatAUserDeleted) {
   create_set();
   auto manager = make(server);
   RestOfTheCluster rest(server);
@@ -450,7 +450,7 @@ TEST_F(SampleSetReconcilerTest, BindsAClaimThatSomebodyDeleted) {
   running.request_stop();
 }
 
-TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {
+TEST_F(SampleSetReconcilerTest, LeavesAForeignClaimAloneAndReportsIt) {
   ASSERT_TRUE(server.create(kinds::kClaims,
                             {{"apiVersion", "v1"},
                              {"kind", "PersistentVolumeClaim"},
@@ -469,7 +469,7 @@ TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {
 }
 
 // Deleted while no operator ran: the next one finds the volume, or only labels of nodes.
-TEST_F(SampleSetReconcilerTest, EndsWhatWasDeletedWhileNobodyWatched) {
+TEST_F(SampleSetReconcilerTest, DeletesOrphansOfSetsThatWereDeletedWithoutAnOperator) {
   for (const bool volume_left : {true, false}) {
     create_set();
     RestOfTheCluster rest(server);
@@ -493,7 +493,7 @@ TEST_F(SampleSetReconcilerTest, EndsWhatWasDeletedWhileNobodyWatched) {
   }
 }
 
-TEST_F(SampleSetReconcilerTest, LeavesAlonePeoplesVolumesAndSetsOfOtherNamespaces) {
+TEST_F(SampleSetReconcilerTest, LeavesVolumesOfOtherNamespacesAlone) {
   const Json theirs = {
       {"apiVersion", "v1"},
       {"kind", "PersistentVolume"},
@@ -514,7 +514,7 @@ TEST_F(SampleSetReconcilerTest, LeavesAlonePeoplesVolumesAndSetsOfOtherNamespace
 }
 
 // Goes with the definition, should no operator be there to remove it.
-TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheDefinitionOfSampleSets) {
+TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheCrdOfSampleSets) {
   const auto definition =
       server.create(kinds::kCrds, {{"apiVersion", kinds::kCrds.api_version()},
                                    {"kind", kinds::kCrds.kind},
@@ -531,9 +531,7 @@ TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheDefinitionOfSampleSets) {
   }));
 }
 
-// Everything that an engine can ask for, each thing appearing when the set has said that it is
-// missing.
-TEST_F(SampleSetReconcilerTest, ASourceWithoutKeysMaySayNone) {
+TEST_F(SampleSetReconcilerTest, ASourceWithTheSecretNameNoneNeedsNoSecret) {
   create_set({{"uri", "s3://b/images"}, {"secretRef", {{"name", "none"}}}});
   auto manager = make(server);
   RestOfTheCluster rest(server);
@@ -542,6 +540,8 @@ TEST_F(SampleSetReconcilerTest, ASourceWithoutKeysMaySayNone) {
   running.request_stop();
 }
 
+// With everything that an engine can need; each object appears after the set has reported that it
+// is missing.
 TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   const auto reason = [&] {
     const Json set = *server.get(kinds::kSampleSets, kKey);
@@ -572,7 +572,7 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   ASSERT_TRUE(
       server.create(kinds::kCsiDrivers, {{"apiVersion", kinds::kCsiDrivers.api_version()},
                                          {"kind", kinds::kCsiDrivers.kind},
-                                         {"metadata", {{"name", SharingBuilder::kDriver}}}}));
+                                         {"metadata", {{"name", SharedVolumeEngine::kDriver}}}}));
   until([&] { return phase() == "Ready"; });
   EXPECT_EQ(count(kinds::kNetworkPolicies), 1u);
   // Runtime 0 was not asked to sync; both warm up.

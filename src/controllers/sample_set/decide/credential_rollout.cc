@@ -2,22 +2,22 @@
 #include "controllers/sample_set/decide/credential_rollout.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "controllers/sample_set/observe/runtime_poller.h"
+#include "controllers/sample_set/decide/runtime_liveness.h"
+#include "controllers/sample_set/timing.h"
 
 namespace paddle::controllers::sample_set {
 namespace {
 
-constexpr std::chrono::seconds kKubelet{3};  // looks at its pods once a second, then at files
-
-struct Told {
-  std::string version{};
+struct AnnotatedVersions {
+  std::string versions{};
   std::optional<WallTime> at{};
 };
 
-Told told(const api::Pod& pod) {
+AnnotatedVersions annotated_versions(const api::Pod& pod) {
   const auto found = pod.meta.annotations.find(kSecretVersions);
   if (found == pod.meta.annotations.end()) return {};
   const auto blank = found->second.find(' ');
@@ -28,9 +28,9 @@ Told told(const api::Pod& pod) {
 
 std::vector<const api::Pod*> running_pods(const api::SampleSet& set, const World& world) {
   std::vector<const api::Pod*> found;
-  for (const RuntimePod& each : running_runtimes(set, world.pods)) {
+  for (const RunningRuntime& runtime : running_runtimes(set, world.pods)) {
     found.push_back(&*std::ranges::find_if(
-        world.pods, [&](const api::Pod& pod) { return pod.meta.uid == each.uid; }));
+        world.pods, [&](const api::Pod& pod) { return pod.meta.uid == runtime.uid; }));
   }
   return found;
 }
@@ -41,9 +41,9 @@ void annotate_secret_versions(const api::SampleSet& set, const World& world, Wal
                               Plan& plan) {
   if (world.secret_versions.empty()) return;
   for (const api::Pod* pod : running_pods(set, world)) {
-    if (told(*pod).version == world.secret_versions) continue;
-    plan.actions.emplace_back(AnnotatePodSecrets{pod->meta.key, pod->meta.uid,
-                                                 world.secret_versions + " " + rfc3339(now)});
+    if (annotated_versions(*pod).versions == world.secret_versions) continue;
+    plan.add(AnnotatePodSecrets{pod->meta.key, pod->meta.uid,
+                                world.secret_versions + " " + rfc3339(now)});
   }
 }
 
@@ -52,9 +52,9 @@ bool have_newer_secrets(const api::SampleSet& set, const World& world, WallTime 
   const auto pods = running_pods(set, world);
   if (world.secret_versions.empty() || pods.empty()) return false;
   for (const api::Pod* pod : pods) {
-    const Told seen = told(*pod);
-    if (seen.version != world.secret_versions || !seen.at) return false;
-    if (*seen.at < since || now < *seen.at + kKubelet) return false;
+    const AnnotatedVersions annotated = annotated_versions(*pod);
+    if (annotated.versions != world.secret_versions || !annotated.at) return false;
+    if (*annotated.at < since || now < *annotated.at + kSecretMountDelay) return false;
   }
   return true;
 }

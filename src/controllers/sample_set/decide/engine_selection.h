@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine of a set and its objects, or what stands in the way of them. Pure.
+// The engine of a SampleSet and the objects that the set needs with it, or what blocks the set.
+// The engine is spec.csi.driver; without it juicefs when the Secret has a metaurl, else samplefs.
+// It is selected once: the status keeps it. Pure.
 
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "api/sample_set.h"
-#include "controllers/sample_set/plan.h"
+#include "controllers/plan/plan.h"
+#include "controllers/sample_set/config.h"
 #include "controllers/sample_set/world.h"
+#include "engine/manifests.h"
 
 namespace paddle::controllers::sample_set {
 
-// Why nothing moves; an empty reason means that nothing holds the set up.
-inline constexpr const char* kSpecRefused = "SpecRefused";  // the engine can not do it
-struct Blocker {
-  std::string reason{};   // CamelCase, for the condition
-  std::string message{};  // one sentence with the next step
-  std::string event{};    // the event's reason; empty: as the condition's
-};
-
-// Of a set whose engine has been decided engine and builder are known, whatever stands in the way.
+// Once an engine is selected, `engine` and `builder` are set whatever blocks the set.
 struct EngineSelection {
   std::string engine{};
-  const engine::ManifestBuilder* builder = nullptr;
+  const engine::ManifestBuilder* builder = nullptr;  // borrowed from the Config
   engine::Manifests manifests{};
-  Blocker blocked{};
+  BlockReason blocked{};
+  std::string event{};  // reason of the event about `blocked`; empty: blocked.reason
 };
 
 EngineSelection select_engine(const api::SampleSet& set, const World& world, const Config& config);
 
-// Which nodes lack the CSI driver: nothing when all is well or not known; "" for the cluster.
+// Null when this program has no such engine.
+const engine::ManifestBuilder* find_builder(const engine::ManifestBuilders& builders,
+                                            const std::string& engine);
+
+// The Secret with credentials that the spec names, or null.
+const api::SecretReference* credentials_reference(const api::SampleSet& set);
+
+// Where the CSI driver is missing: the name of a node, or "" for the cluster; absent when it is
+// there, or not known yet.
 std::optional<std::string> missing_driver(const api::SampleSet& set, const World& world,
                                           const std::string& driver);
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first sync of a set whose runtimes see one volume, when there are several of them: each
-// copies a part, followed as those of a SampleJob are (controllers/runtime_jobs, docs/design/0011).
-// Pure.
+// The first sync of a SampleSet whose runtimes share one volume, when it has several partitions:
+// each runtime copies a part, tracked like the parts of a SampleJob (controllers/runtime_jobs,
+// docs/design/0011). Pure.
 //
-// The parts stand in status.sync from when the sync is named until it has ended. A part that fails
-// is tried again, alone. When all have been done, the first runtime is asked to count the sync
-// under its own id, jobsName.syncJobName; with that the sync has ended, as one does that it ran by
-// itself. So without status.sync there is nothing to share: one partition, or a sync that an
-// operator began which did not share any.
+// status.sync has the parts from when the sync gets its id until it has ended. A part that fails is
+// retried alone. When all parts are done, the first runtime receives the job jobsName.syncJobName,
+// which only counts the sync; when that job has ended, the sync has, like a sync that one runtime
+// ran alone. Without status.sync there is nothing to share: the set has one partition, or the sync
+// was started by an older operator that did not divide it.
 
 #pragma once
 
 #include <optional>
 #include <set>
+#include <string>
 
 #include "api/sample_set.h"
 #include "base/clock.h"
@@ -22,25 +23,26 @@
 
 namespace paddle::controllers::sample_set {
 
-// As the runtimes say it is now; with the parts that are to be tried again and the division that is
-// to replace one that can not be ended.
+// The stored sync with what the runtimes report now; with new ids for the parts to retry, and with
+// a new division when the current one cannot end.
 std::optional<api::SharedSync> update_first_sync(const api::SampleSet& set, const World& world,
                                                  WallTime now);
 
-// A sync of a new id, which every partition has a part of; nothing with one partition.
+// A sync with a new id, with one part per partition; absent with one partition. The parts of
+// `previous` that have not ended are to be cancelled.
 std::optional<api::SharedSync> start_first_sync(const api::SampleSet& set,
-                                                const std::optional<api::SharedSync>& before,
+                                                const std::optional<api::SharedSync>& previous,
                                                 const std::string& id);
 
 struct FirstSyncState {
-  bool failed = false;    // nothing goes on, for a part has failed ...
-  bool restarts = false;  // ... before it was divided, or was cancelled: under another id
+  bool failed = false;    // no part makes progress, and one has failed ...
+  bool restarts = false;  // ... before the sync was divided, or was cancelled: it needs a new id
   std::string error{};
 };
 FirstSyncState first_sync_state(const api::SharedSync& sync);
 
-// Each runtime gets its part when it does not know it and is one of those that `may_sync`
-// (up_to_date_runtimes() of children.h); what was given up is cancelled.
+// Each runtime in `may_sync` (up_to_date_runtimes() of object_updates.h) receives its part when it
+// does not know it; abandoned parts are cancelled.
 void put_first_sync_parts(const api::SampleSet& set, const World& world,
                           const std::set<int>& may_sync, const api::SampleSetStatus& next,
                           Plan& plan);

@@ -8,8 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/sample_set/decide/automatic_jobs.h"
-#include "controllers/sample_set/decide/object_updates.h"
+#include "controllers/sample_set/objects/owned_objects.h"
 #include "controllers/sample_set/testing/model_cluster.h"
 #include "engine/names.h"
 
@@ -19,17 +18,17 @@ namespace {
 using std::chrono::seconds;
 
 // Passes until nothing new happens, at these times.
-void wait(Model& model, seconds how_long) {
+void wait(ModelCluster& model, seconds how_long) {
   model.now += how_long;
   model.settle(8);
 }
 
-std::string id_of(const Model& model, size_t part) {
+std::string id_of(const ModelCluster& model, size_t part) {
   return model.set.status.sync->parts.at(part).id;
 }
 
 TEST(SampleSetFirstSync, IsSharedByAllRuntimesAndCountsOnceWhenTheLastPartHasEnded) {
-  Model model(model_set(3, true));
+  ModelCluster model(model_set(3, true));
   model.slow = {2};
   model.settle();
   const std::string sync = model.set.status.jobs->sync;
@@ -48,19 +47,19 @@ TEST(SampleSetFirstSync, IsSharedByAllRuntimesAndCountsOnceWhenTheLastPartHasEnd
   EXPECT_EQ(model.puts_of(sync), 1);
   EXPECT_FALSE(model.set.status.sync);
   EXPECT_EQ(model.set.status.index->generation, 1);
-  EXPECT_EQ(model.broken, "");
+  EXPECT_EQ(model.violation, "");
 }
 
-TEST(SampleSetFirstSync, OfOnePartitionIsOneJobAsItAlwaysWas) {
-  Model model(model_set(1, true));
+TEST(SampleSetFirstSync, OfASetWithOnePartitionIsOneJob) {
+  ModelCluster model(model_set(1, true));
   model.slow = {0};
   model.settle();
   EXPECT_FALSE(model.set.status.sync);
   EXPECT_EQ(model.jobs_at(0), std::set<std::string>{model.set.status.jobs->sync});
 }
 
-TEST(SampleSetFirstSync, OneThatAnOlderOperatorBeganGoesOnAndIsNotBegunAgain) {
-  Model model(model_set(3, true));
+TEST(SampleSetFirstSync, ASyncOfAnOlderOperatorGoesOnAndIsNotRestarted) {
+  ModelCluster model(model_set(3, true));
   model.slow = {0, 1, 2};
   model.settle();
   model.set.status.sync.reset();  // older ones know no parts: one record, with runtime 0
@@ -78,8 +77,8 @@ TEST(SampleSetFirstSync, OneThatAnOlderOperatorBeganGoesOnAndIsNotBegunAgain) {
   EXPECT_EQ(model.puts_of(sync), 1);
 }
 
-TEST(SampleSetFirstSync, APartThatFailsIsTriedAgainAndTheOthersAreNot) {
-  Model model(model_set(3, true));
+TEST(SampleSetFirstSync, AFailedPartIsRetriedAndTheOthersAreNot) {
+  ModelCluster model(model_set(3, true));
   model.part_errors[1] = "no route to host";
   model.slow = {2};
   model.settle();
@@ -99,11 +98,11 @@ TEST(SampleSetFirstSync, APartThatFailsIsTriedAgainAndTheOthersAreNot) {
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.puts_of(first), 3);
   EXPECT_EQ(model.puts_of(first + ".r1"), 1);
-  EXPECT_EQ(model.broken, "");
+  EXPECT_EQ(model.violation, "");
 }
 
 TEST(SampleSetFirstSync, APartThatFailsAgainWaitsLonger) {
-  Model model(model_set(2, true));
+  ModelCluster model(model_set(2, true));
   model.part_errors[1] = "no route to host";
   model.settle();
   const std::string first = id_of(model, 0);
@@ -116,8 +115,8 @@ TEST(SampleSetFirstSync, APartThatFailsAgainWaitsLonger) {
   EXPECT_EQ(id_of(model, 0), first);
 }
 
-TEST(SampleSetFirstSync, ASourceThatCanNotBeReadFailsAllOfItAndItBeginsUnderAnotherId) {
-  Model model(model_set(3, true));
+TEST(SampleSetFirstSync, ASourceThatCannotBeReadFailsTheSyncAndARetryHasAnotherId) {
+  ModelCluster model(model_set(3, true));
   model.sync_error = "no such bucket";
   model.settle();
   const std::string sync = model.set.status.jobs->sync;
@@ -129,8 +128,8 @@ TEST(SampleSetFirstSync, ASourceThatCanNotBeReadFailsAllOfItAndItBeginsUnderAnot
   EXPECT_NE(model.set.status.jobs->sync, sync);
 }
 
-TEST(SampleSetFirstSync, ASpecThatChangesAfterAFailureIsAnotherSync) {
-  Model model(model_set(3, true));
+TEST(SampleSetFirstSync, AChangedSpecAfterAFailureIsAnotherSync) {
+  ModelCluster model(model_set(3, true));
   model.part_errors[1] = "no such key";
   model.settle();
   const std::string sync = model.set.status.jobs->sync;
@@ -143,9 +142,9 @@ TEST(SampleSetFirstSync, ASpecThatChangesAfterAFailureIsAnotherSync) {
 }
 
 // What the source is stands in the pods' template: one of the old would copy from the old source.
-TEST(SampleSetFirstSync, ACorrectedSourceIsReadByNobodyWhoKnowsTheOld) {
+TEST(SampleSetFirstSync, NoRuntimeOfThePreviousTemplateReadsACorrectedSource) {
   for (const int nodes : {2, 3}) {  // with two, one runtime has none
-    Model model(model_set(3, true), nodes);
+    ModelCluster model(model_set(3, true), nodes);
     model.sync_error = "no such bucket";
     model.settle();
     EXPECT_EQ(model.set.status.phase, "SyncFailed");
@@ -160,11 +159,11 @@ TEST(SampleSetFirstSync, ACorrectedSourceIsReadByNobodyWhoKnowsTheOld) {
     model.set.spec.source->uri = "s3://right/images";
     ++model.set.meta.generation;
     model.pass();
-    model.others_work = false;
+    model.environment_runs = false;
     const auto plan = model.pass();
     EXPECT_EQ(only<ReplaceRuntime>(plan).size(), 3u) << "all at once: nobody reads yet";
     EXPECT_TRUE(only<PutJob>(plan).empty());
-    model.others_work = true;
+    model.environment_runs = true;
     for (int i = 0; i < 8; ++i) {
       for (const auto& put : only<PutJob>(model.pass())) {
         const auto pod = std::ranges::find_if(model.world.pods, [&](const api::Pod& each) {
@@ -177,29 +176,29 @@ TEST(SampleSetFirstSync, ACorrectedSourceIsReadByNobodyWhoKnowsTheOld) {
     wait(model, seconds(60));
     model.settle();
     EXPECT_EQ(model.condition("Synced").status, "True") << nodes;
-    EXPECT_EQ(model.broken, "");
+    EXPECT_EQ(model.violation, "");
   }
 }
 
-TEST(SampleSetFirstSync, IsPutToNoRuntimeOfAnOlderTemplate) {
-  for (const bool leading : {false, true}) {
+TEST(SampleSetFirstSync, IsSentToNoRuntimeOfAPreviousTemplate) {
+  for (const bool shares_volume : {false, true}) {
     for (const int partitions : {1, 2}) {
-      Model model(model_set(partitions, leading));
+      ModelCluster model(model_set(partitions, shares_volume));
       while (!model.set.status.jobs) model.pass();
-      model.others_work = false;
-      for (api::Pod& pod : model.world.pods) pod.meta.annotations[kTemplateAnnotation] = "old";
+      model.environment_runs = false;
+      for (api::Pod& pod : model.world.pods) pod.meta.annotations[kTemplateHash] = "old";
       const auto plan = model.pass();
       EXPECT_TRUE(only<PutJob>(plan).empty());
       EXPECT_EQ(only<ReplaceRuntime>(plan).size(), static_cast<size_t>(partitions));
-      model.others_work = true;
+      model.environment_runs = true;
       model.settle(32);
       EXPECT_EQ(model.set.status.phase, "Ready");
     }
   }
 }
 
-TEST(SampleSetFirstSync, ARuntimeThatIsLateHasItsPartWhenItComes) {
-  Model model(model_set(3, true), 2);  // there are but two nodes
+TEST(SampleSetFirstSync, ARuntimeThatStartsLateGetsItsPart) {
+  ModelCluster model(model_set(3, true), 2);  // there are but two nodes
   model.slow = {0};
   model.settle();
   const std::string first = id_of(model, 0);
@@ -211,23 +210,23 @@ TEST(SampleSetFirstSync, ARuntimeThatIsLateHasItsPartWhenItComes) {
   model.slow.clear();
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");
-  EXPECT_EQ(model.broken, "");
+  EXPECT_EQ(model.violation, "");
 }
 
-TEST(SampleSetFirstSync, OneThatNeverComesHasItsPartDoneByTheOthers) {
-  Model model(model_set(3, true), 2);
+TEST(SampleSetFirstSync, ThePartOfARuntimeThatNeverStartsIsDoneByTheOthers) {
+  ModelCluster model(model_set(3, true), 2);
   model.settle();
   EXPECT_EQ(model.condition("Synced").status, "Unknown");
   wait(model, seconds(60));
   model.settle();
   EXPECT_EQ(model.condition("Synced").status, "True");
   EXPECT_EQ(model.set.status.index->generation, 1);
-  EXPECT_EQ(model.broken, "");
+  EXPECT_EQ(model.violation, "");
 }
 
-TEST(SampleSetFirstSync, OneThatWasKilledGoesOnWithItsPart) {
+TEST(SampleSetFirstSync, AKilledRuntimeGoesOnWithItsPart) {
   for (int killed = 0; killed < 3; ++killed) {
-    Model model(model_set(3, true));
+    ModelCluster model(model_set(3, true));
     model.slow = {0, 1, 2};
     model.settle();
     const std::string first = id_of(model, 0);
@@ -238,12 +237,12 @@ TEST(SampleSetFirstSync, OneThatWasKilledGoesOnWithItsPart) {
     model.slow.clear();
     model.settle(32);
     EXPECT_EQ(model.set.status.phase, "Ready") << killed;
-    EXPECT_EQ(model.broken, "");
+    EXPECT_EQ(model.violation, "");
   }
 }
 
-TEST(SampleSetFirstSync, OneThatComesBackAfterItsPartWasGivenToOthersIsToldSo) {
-  Model model(model_set(3, true));
+TEST(SampleSetFirstSync, ARuntimeThatReturnsAfterItsPartWasReassignedIsCancelled) {
+  ModelCluster model(model_set(3, true));
   model.slow = {2};
   model.settle();
   const std::string first = id_of(model, 0);
@@ -263,8 +262,8 @@ TEST(SampleSetFirstSync, OneThatComesBackAfterItsPartWasGivenToOthersIsToldSo) {
   EXPECT_EQ(model.set.status.phase, "Ready");
 }
 
-TEST(SampleSetFirstSync, OneThatCouldNotBeToldSoIsRemembered) {
-  Model model(model_set(3, true));
+TEST(SampleSetFirstSync, ACancellationThatFailedIsRepeated) {
+  ModelCluster model(model_set(3, true));
   model.slow = {2};
   model.settle();
   const std::string first = id_of(model, 2);
@@ -273,20 +272,20 @@ TEST(SampleSetFirstSync, OneThatCouldNotBeToldSoIsRemembered) {
   model.slow = {0, 1, 2};
   wait(model, seconds(60));
   ASSERT_EQ(model.set.status.sync->left.size(), 1u);
-  model.others_work = false;
+  model.environment_runs = false;
   model.silence(2, seconds(0));
-  model.world.uncancelled_jobs = {{2, first}};
+  model.world.rejections.cancellations = {{2, first}};
   EXPECT_EQ(only<CancelJob>(model.pass()), (std::vector{CancelJob{2, first}}));
   ASSERT_EQ(model.set.status.sync->left.size(), 1u);
   EXPECT_EQ(model.set.status.sync->left[0].id, first);
-  model.world.uncancelled_jobs.clear();
+  model.world.rejections.cancellations.clear();
   EXPECT_EQ(only<CancelJob>(model.pass()), (std::vector{CancelJob{2, first}}));
   EXPECT_TRUE(model.set.status.sync->left.empty());
 }
 
-TEST(SampleSetFirstSync, PartitionsMayChangeInTheMiddle) {
+TEST(SampleSetFirstSync, PartitionsMayChangeWhileItRuns) {
   for (const auto& counts : std::vector<std::vector<int>>{{1, 3, 2}, {3, 2}, {3, 1}, {2, 3}}) {
-    Model model(model_set(counts[0], true));
+    ModelCluster model(model_set(counts[0], true));
     model.slow = {0, 1, 2};
     model.settle();
     for (const int count : counts) {
@@ -299,20 +298,20 @@ TEST(SampleSetFirstSync, PartitionsMayChangeInTheMiddle) {
     model.settle(32);
     EXPECT_EQ(model.set.status.phase, "Ready");
     EXPECT_EQ(model.set.status.index->generation, 1);
-    EXPECT_EQ(model.broken, "");
+    EXPECT_EQ(model.violation, "");
   }
 }
 
-TEST(SampleSetFirstSync, AnOperatorThatDiesAnywhereChangesNothing) {
+TEST(SampleSetFirstSync, AnOperatorCrashAtAnyStepChangesNothing) {
   for (size_t after = 0; after < 6; ++after) {
     for (int when = 0; when < 12; ++when) {
-      Model model(model_set(3, true));
+      ModelCluster model(model_set(3, true));
       for (int i = 0; i < when; ++i) model.pass();
-      model.pass_and_die(after);
+      model.pass_and_crash(after);
       model.settle(32);
       EXPECT_EQ(model.set.status.phase, "Ready");
       EXPECT_EQ(model.set.status.index->generation, 1);
-      EXPECT_EQ(model.broken, "");
+      EXPECT_EQ(model.violation, "");
     }
   }
 }

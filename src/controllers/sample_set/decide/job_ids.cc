@@ -15,7 +15,7 @@ constexpr const char* kPartFailure = ".r";
 
 // "x-r3" is {"x", 3}, and "x" is {"x", 0}.
 struct Counted {
-  std::string of{};
+  std::string base{};
   int number = 0;
 };
 Counted counted(const std::string& id, const char* mark) {
@@ -28,9 +28,9 @@ Counted counted(const std::string& id, const char* mark) {
   return {id.substr(0, at), number};
 }
 
-std::string once_more(const std::string& id, const char* mark) {
-  const Counted before = counted(id, mark);
-  return before.of + mark + std::to_string(before.number + 1);
+std::string increment(const std::string& id, const char* mark) {
+  const Counted previous = counted(id, mark);
+  return previous.base + mark + std::to_string(previous.number + 1);
 }
 
 std::chrono::seconds delay_after(int failures) {
@@ -41,39 +41,39 @@ std::string uid8(const api::SampleSet& set) { return set.meta.uid.substr(0, 8); 
 
 }  // namespace
 
-std::string next_sync_id(const api::SampleSet& set, const std::string& before) {
-  const int attempt = before.empty() ? 0 : attempt_of(before) + 1;
+std::string next_sync_id(const api::SampleSet& set, const std::string& previous) {
+  const int attempt = previous.empty() ? 0 : attempt_of(previous) + 1;
   return "sync-" + uid8(set) + "-" + std::to_string(attempt);
 }
 
-std::string division_id(const std::string& part) { return counted(part, kPartFailure).of; }
+std::string division_id(const std::string& part) { return counted(part, kPartFailure).base; }
 
-std::string retry_part_id(const std::string& part) { return once_more(part, kPartFailure); }
+std::string retry_part_id(const std::string& part) { return increment(part, kPartFailure); }
 
 std::chrono::seconds part_retry_delay(const std::string& part) {
   return delay_after(counted(part, kPartFailure).number);
 }
 
 std::string warm_up_id(const api::SampleSet& set, std::int64_t generation,
-                       const std::string& before) {
+                       const std::string& previous) {
   const std::string wanted = "warmup-" + uid8(set) + "-" + std::to_string(generation) + "-" +
                              std::to_string(set.spec.effective_partitions());
-  if (before.empty()) return wanted;
-  const Counted round = counted(warm_up_round(before), kRound);
-  if (round.of == wanted) return before;
+  if (previous.empty()) return wanted;
+  const Counted round = counted(warm_up_round(previous), kRound);
+  if (round.base == wanted) return previous;
   return wanted + kRound + std::to_string(round.number + 1);
 }
 
 std::string warm_up_after_loss(const std::string& warm_up) {
-  return once_more(counted(warm_up, kFailure).of, kLoss);
+  return increment(counted(warm_up, kFailure).base, kLoss);
 }
 
 std::string warm_up_after_failure(const std::string& warm_up) {
-  return once_more(warm_up, kFailure);
+  return increment(warm_up, kFailure);
 }
 
 std::string warm_up_round(const std::string& warm_up) {
-  return counted(counted(warm_up, kFailure).of, kLoss).of;
+  return counted(counted(warm_up, kFailure).base, kLoss).base;
 }
 
 int attempt_of(const std::string& id) {

@@ -1,50 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtimes of a set by partition: their pods, what they answered, and when one that nobody
-// hears of is given up. Pure.
+// The runtimes of a SampleSet by partition: their pods, what they reported, which nodes have the
+// set's labels, and when a runtime that does not answer is replaced. The time limits are in
+// timing.h. Pure.
 //
-//   kSilentAfter   after this long without an answer a runtime counts as away: its node loses its
-//             labels, so that no worker is sent there for data, and the set is Degraded
-//   kLostAfter   after this long, and only when its node is not Ready either, its pod is removed
-//             without waiting for the kubelet: its successor goes where there is room
+//   silent   no answer for kSilentAfter: its node loses the set's labels, so that no worker is sent
+//            there for data, and the set is Degraded
+//   lost     no answer for kLostAfter, and its node is not Ready either: its pod is deleted without
+//            waiting for the kubelet, and its successor starts on another node
 //
-// An operator that hears of nobody has lost its own network as likely as not, and the nodes stay
-// Ready: nothing is removed. Nor is anything when no node of the cluster is Ready.
+// An operator that no runtime answers has probably lost its own network while the nodes stay Ready:
+// nothing is deleted then, nor when no node of the cluster is Ready.
 
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
+#include "api/core/pod.h"
 #include "api/sample_set.h"
 #include "base/clock.h"
 #include "controllers/sample_set/actions.h"
+#include "controllers/sample_set/timing.h"
 #include "controllers/sample_set/world.h"
 
 namespace paddle::controllers::sample_set {
 
-inline constexpr std::chrono::seconds kSilentAfter{10};
-inline constexpr std::chrono::seconds kLostAfter{25};
-
-bool is_bound(const World& world);
-
+// Null when the runtime of this partition does not run.
 const RuntimeReport* report_of(const World& world, int partition);
-bool is_silent(const RuntimeReport* answer);
+bool is_silent(const RuntimeReport* report);
 
-// Runtime pods of this set by partition, in order; those on their way out are left out.
+// The runtime pods of this set, one for each partition; null where there is none, or it is being
+// deleted.
 std::vector<const api::Pod*> runtime_pods(const api::SampleSet& set, const World& world);
 
-// Of a pod that is not asked: its node has not been Ready for kLostAfter, or nobody confirms its
-// end.
+// A runtime that can be called: its pod runs and has an address.
+struct RunningRuntime {
+  int partition = 0;
+  std::string address{};
+  std::string uid{};  // of the pod
+};
+std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set,
+                                             const std::vector<api::Pod>& pods);
+
+// For pods that are not polled: the node is not Ready for kLostAfter, or the pod's deletion is
+// overdue there.
 bool is_lost(const api::Pod& pod, const World& world, WallTime now);
 
-// Removes the pods of nodes that are lost.
 void replace_lost_runtimes(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
-// Each partition's node carries the set's labels, and no other node does. The label that the set
-// would share with a namesake goes while there is one. A runtime that hesitates keeps what it has:
-// an operator that has just begun does not know yet for how long it has been silent.
+// The node of each partition has the set's labels, and no other node does. The label that two sets
+// of one name share is removed while there is such a namesake. A runtime that is not silent yet
+// keeps its labels: an operator that has just started does not know when it answered last.
 void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
                  Plan& plan);
 

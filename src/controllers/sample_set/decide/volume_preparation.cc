@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/sample_set/decide/object_updates.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
+#include "controllers/sample_set/objects/owned_objects.h"
 
 namespace paddle::controllers::sample_set {
 namespace {
@@ -21,25 +21,29 @@ int attempts_of(const World& world) {
   return number;
 }
 
+seconds preparation_backoff(int attempts) {
+  return seconds(10) * (1 << std::clamp(attempts, 0, 5));
+}
+
 WallTime retry_at(const World& world) {
   const api::Pod& pod = *world.preparation;
   WallTime ended = pod.meta.created.value_or(WallTime{});
   for (const auto& container : pod.containers) {
     if (container.ended) ended = std::max(ended, *container.ended);
   }
-  return ended + seconds(10) * (1 << std::clamp(attempts_of(world), 0, 5));
+  return ended + preparation_backoff(attempts_of(world));
 }
 
-void remove(const World& world, Plan& plan) {
+void delete_pod(const World& world, Plan& plan) {
   const api::Meta& pod = world.preparation->meta;
   if (pod.deleting()) return;
-  plan.actions.emplace_back(DeleteObject{OwnedKind::kPreparation, pod.key, pod.uid});
+  plan.add(DeleteObject{OwnedKind::kPreparation, pod.key, pod.uid});
 }
 
-// Nobody will say how it ended, or that it has gone.
-bool is_given_up(const api::Pod& pod, const World& world, WallTime now) {
-  const bool told = pod.phase == api::PodPhase::kSucceeded || pod.phase == api::PodPhase::kFailed;
-  return (pod.meta.deleting() || !told) && is_lost(pod, world, now);
+// Its kubelet will report neither how it ended nor that it is gone.
+bool is_lost_pod(const api::Pod& pod, const World& world, WallTime now) {
+  const bool ended = pod.phase == api::PodPhase::kSucceeded || pod.phase == api::PodPhase::kFailed;
+  return (pod.meta.deleting() || !ended) && is_lost(pod, world, now);
 }
 
 }  // namespace
@@ -56,39 +60,38 @@ void prepare_volume(const World& world, const engine::Manifests& manifests, Wall
   if (!manifests.preparation || !world.credentials || world.credentials->deleting()) return;
   const api::Meta& copy = *world.credentials;
   const std::string from = annotation(copy, kCopiedFrom);
-  if (world.preparation && is_given_up(*world.preparation, world, now)) {
+  if (world.preparation && is_lost_pod(*world.preparation, world, now)) {
     const api::Meta& pod = world.preparation->meta;
-    plan.actions.emplace_back(DeleteObject{OwnedKind::kPreparation, pod.key, pod.uid, true});
+    plan.add(DeleteObject{OwnedKind::kPreparation, pod.key, pod.uid, true});
     return;
   }
   if (world.secret && world.secret->exists && world.secret->version != from) return;
   if (is_prepared(world, manifests)) {
-    if (world.preparation) remove(world, plan);
+    if (world.preparation) delete_pod(world, plan);
     return;
   }
   if (!world.preparation) {
     const bool again = !annotation(copy, kPreparedWith).empty() && manifests.preparation_again;
     api::Json pod = again ? *manifests.preparation_again : *manifests.preparation;
     pod["metadata"]["annotations"][kPrepares] = from;
-    plan.actions.emplace_back(CreateObject{OwnedKind::kPreparation, api::Opaque(std::move(pod))});
+    plan.add(CreateObject{OwnedKind::kPreparation, api::Opaque(std::move(pod))});
     return;
   }
   const api::Pod& pod = *world.preparation;
   if (pod.meta.deleting()) return;
   if (annotation(pod.meta, kPrepares) != from) {
-    plan.actions.emplace_back(
-        Annotate{OwnedKind::kCredentials, copy.key, copy.uid, {{kAttempts, ""}}});
-    return remove(world, plan);
+    plan.add(Annotate{OwnedKind::kCredentials, copy.key, copy.uid, {{kAttempts, ""}}});
+    return delete_pod(world, plan);
   }
   if (pod.phase == api::PodPhase::kSucceeded) {
-    plan.actions.emplace_back(Annotate{
+    plan.add(Annotate{
         OwnedKind::kCredentials, copy.key, copy.uid, {{kPreparedWith, from}, {kAttempts, ""}}});
   } else if (pod.phase == api::PodPhase::kFailed && now >= retry_at(world)) {
-    plan.actions.emplace_back(Annotate{OwnedKind::kCredentials,
-                                       copy.key,
-                                       copy.uid,
-                                       {{kAttempts, std::to_string(attempts_of(world) + 1)}}});
-    remove(world, plan);
+    plan.add(Annotate{OwnedKind::kCredentials,
+                      copy.key,
+                      copy.uid,
+                      {{kAttempts, std::to_string(attempts_of(world) + 1)}}});
+    delete_pod(world, plan);
   }
 }
 

@@ -1,65 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries out what a plan says, and tells users about it in events. Each call may be repeated:
-// AlreadyExists with our mark is success, gone is deleted. Whatever is changed or deleted is named
-// by its uid. Thread-safe.
+// Executes whole plans: the actions one after the other, then the status. A write that the API
+// server rejects stops no other action; it is retried after a growing delay (rejected_writes.h).
+// Thread-safe.
 
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "api/sample_set.h"
 #include "controllers/sample_set/actions.h"
-#include "controllers/sample_set/observe/world_observer.h"
-#include "controllers/sample_set/options.h"
+#include "controllers/sample_set/execute/action_executor.h"
+#include "controllers/sample_set/execute/rejected_writes.h"
 #include "controllers/sample_set/world.h"
-#include "kube/cluster.h"
-#include "kube/events/recorder.h"
 
 namespace paddle::controllers::sample_set {
 
 class PlanExecutor {
  public:
-  PlanExecutor(kube::Cluster& cluster, kube::EventRecorder& events, WorldObserver& view,
-               const Options& options, const Clock& clock)
-      : cluster_(cluster), events_(events), observer_(view), options_(options), clock_(clock) {}
+  PlanExecutor(ActionExecutor actions, const Clock& clock)
+      : actions_(std::move(actions)), clock_(clock) {}
 
-  // kNameConflict: a stranger has one of our names; `world` now shows it, and is worth another
-  // plan.
-  enum class Executed { kDone, kNameConflict };
-  Result<Executed> execute(const Action& action, api::SampleSet& set, World& world,
-                           const kube::Call& call);
+  struct Outcome {
+    // What was rejected, in this pass so far. Not empty: the status was not written, because it
+    // would show that all is done; plan again with these, and call report().
+    Rejections rejections{};
+    // An object that was to be created exists and is foreign; nothing after it was executed. Plan
+    // again with it.
+    std::optional<NameConflict> conflict{};
+    // The first error of an action that no other depends on; the actions after it were executed.
+    std::optional<Error> failure{};
+  };
+  // An error: of an action that others depend on, or of the status.
+  Result<Outcome> execute(const Plan& plan, api::SampleSet& set, const World& world,
+                          const kube::Call& call);
+
+  // Writes the status of `next`, which was planned with the rejections of `executed`, and emits the
+  // events that `executed` does not have.
+  Result<> report(const Plan& next, const Plan& executed, api::SampleSet& set, const World& world,
+                  const kube::Call& call);
+
+  // Until a rejected write is retried; absent: there is none.
+  std::optional<std::chrono::nanoseconds> next_retry(const api::Meta& set) const {
+    return rejected_.next(set, clock_.boot());
+  }
+  void forget(const api::ObjectKey& set) { rejected_.forget(set); }
 
  private:
-  void tell(const api::SampleSet& set, const Tell& a);
-  Result<> drop_finalizer(api::SampleSet& set, const kube::Call& call);
-  Result<Executed> create(const CreateObject& a, const api::SampleSet& set, World& world,
-                          const kube::Call& call);
-  Result<> give_owner(api::Json& volume, const kube::Call& call);
-  Result<> give_identity(const api::SampleSet& set, api::Json& secret);
-  Result<> remove(const DeleteObject& a, const api::SampleSet& set, const kube::Call& call);
-  Result<> change(OwnedKind kind, const api::ObjectKey& key, const kube::Patch& patch,
-                  const std::string& doing, const kube::Call& call);
-  Result<> patch(const PatchObject& a, const kube::Call& call);
-  Result<> set_owners(const SetOwners& a, const kube::Call& call);
-  Result<> update_credentials(const UpdateCredentials& a, const kube::Call& call);
-  Result<> annotate(const Annotate& a, const kube::Call& call);
-  Result<> free(const ClearClaimUid& a, const kube::Call& call);
-  Result<> renew(const RenewToken& a, const api::SampleSet& set, const kube::Call& call);
-  Result<> replace(const ReplaceRuntime& a, const kube::Call& call);
-  Result<> annotate_secret_versions(const AnnotatePodSecrets& a, const kube::Call& call);
-  Result<> put_job(const PutJob& a, const api::SampleSet& set, const World& world,
-                   const kube::Call& call);
-  Result<> cancel_job(const CancelJob& a, const api::SampleSet& set, const World& world,
-                      const kube::Call& call);
-  Result<> label(const LabelNode& a, const kube::Call& call);
-  Result<> set_status(const SetStatus& a, const api::SampleSet& set, const kube::Call& call);
-
-  kube::Cluster& cluster_;
-  kube::EventRecorder& events_;
-  WorldObserver& observer_;
-  const Options options_;
+  ActionExecutor actions_;
   const Clock& clock_;
+  RejectedWrites rejected_{};
 };
 
 }  // namespace paddle::controllers::sample_set

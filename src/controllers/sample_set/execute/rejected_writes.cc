@@ -11,10 +11,9 @@
 namespace paddle::controllers::sample_set {
 namespace {
 
-// Whatever version of its object it is for.
-Action as_asked(Action action) {
+Action without_version(Action action) {
   if (auto* patch = std::get_if<PatchObject>(&action)) patch->resource_version.clear();
-  if (auto* free = std::get_if<ClearClaimUid>(&action)) free->resource_version.clear();
+  if (auto* clear = std::get_if<ClearClaimUid>(&action)) clear->resource_version.clear();
   return action;
 }
 
@@ -22,10 +21,10 @@ Action as_asked(Action action) {
 
 bool is_write(const Action& action) {
   return !std::holds_alternative<PutJob>(action) && !std::holds_alternative<CancelJob>(action) &&
-         !std::holds_alternative<SetStatus>(action) && !std::holds_alternative<Tell>(action);
+         !std::holds_alternative<EmitEvent>(action);
 }
 
-const RejectedWrites::OfOne* RejectedWrites::find(const api::Meta& set) const {
+const RejectedWrites::OfOneSet* RejectedWrites::find(const api::Meta& set) const {
   const auto named = sets_.find(set.key);
   if (named == sets_.end()) return nullptr;
   const auto found = named->second.find(set.uid);
@@ -36,36 +35,36 @@ std::optional<std::string> RejectedWrites::waits(const api::Meta& set, const Act
                                                  BootTime now) const {
   if (!is_write(action)) return std::nullopt;
   Lock lock(mutex_);
-  const OfOne* all = find(set);
+  const OfOneSet* all = find(set);
   if (!all) return std::nullopt;
-  const auto known = std::ranges::find(*all, as_asked(action), &Refused::action);
+  const auto known = std::ranges::find(*all, without_version(action), &Rejected::action);
   if (known == all->end() || now >= known->due) return std::nullopt;
-  return known->words;
+  return known->error;
 }
 
-void RejectedWrites::add(const api::Meta& set, const Action& action, const std::string& words,
+void RejectedWrites::add(const api::Meta& set, const Action& action, const std::string& error,
                          BootTime now) {
-  const Action asked = as_asked(action);
+  const Action write = without_version(action);
   Lock lock(mutex_);
-  OfOne& all = sets_[set.key][set.uid];
-  auto known = std::ranges::find(all, asked, &Refused::action);
+  OfOneSet& all = sets_[set.key][set.uid];
+  auto known = std::ranges::find(all, write, &Rejected::action);
   if (known == all.end()) {
-    all.push_back({.action = asked});
+    all.push_back({.action = write});
     known = std::prev(all.end());
   }
-  known->words = words;
+  known->error = error;
   known->due = now + rejection_backoff(++known->times);
 }
 
-void RejectedWrites::keep_only(const api::Meta& set, const std::vector<Action>& refused) {
-  std::vector<Action> asked;
-  for (const Action& action : refused) asked.push_back(as_asked(action));
+void RejectedWrites::keep_only(const api::Meta& set, const std::vector<Action>& rejected) {
+  std::vector<Action> writes;
+  for (const Action& action : rejected) writes.push_back(without_version(action));
   Lock lock(mutex_);
   const auto named = sets_.find(set.key);
   if (named == sets_.end()) return;
-  OfOne& all = named->second[set.uid];
-  std::erase_if(all, [&](const Refused& each) {
-    return std::ranges::find(asked, each.action) == asked.end();
+  OfOneSet& all = named->second[set.uid];
+  std::erase_if(all, [&](const Rejected& each) {
+    return std::ranges::find(writes, each.action) == writes.end();
   });
   if (all.empty()) named->second.erase(set.uid);
   if (named->second.empty()) sets_.erase(named);
@@ -74,9 +73,9 @@ void RejectedWrites::keep_only(const api::Meta& set, const std::vector<Action>& 
 std::optional<std::chrono::nanoseconds> RejectedWrites::next(const api::Meta& set,
                                                              BootTime now) const {
   Lock lock(mutex_);
-  const OfOne* all = find(set);
+  const OfOneSet* all = find(set);
   if (!all || all->empty()) return std::nullopt;
-  const BootTime due = std::ranges::min(*all, {}, &Refused::due).due;
+  const BootTime due = std::ranges::min(*all, {}, &Rejected::due).due;
   return std::max(std::chrono::nanoseconds(due - now), std::chrono::nanoseconds(0));
 }
 

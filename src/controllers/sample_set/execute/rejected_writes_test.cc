@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using api::Json;
 
-const api::Meta kRefusedSet{.key = {"train", "imagenet"}, .uid = "one"};
+const api::Meta kRejectedSet{.key = {"train", "imagenet"}, .uid = "one"};
 constexpr BootTime kStart{};
 
 Action change(const std::string& version, const Json& value) {
@@ -21,49 +21,49 @@ Action change(const std::string& version, const Json& value) {
                      Json::array({{{"op", "add"}, {"path", "/spec"}, {"value", value}}})};
 }
 
-TEST(RejectedWrites, WaitBeforeTheyAreTriedAgainLongerEachTime) {
-  RejectedWrites refusals;
+TEST(SampleSetRejectedWrites, WaitLongerBeforeEachRetry) {
+  RejectedWrites rejected;
   const Action bad = change("1", "x");
-  EXPECT_FALSE(refusals.waits(kRefusedSet, bad, kStart));
-  refusals.add(kRefusedSet, bad, "no", kStart);
-  EXPECT_EQ(refusals.waits(kRefusedSet, bad, kStart), "no");
-  EXPECT_EQ(refusals.next(kRefusedSet, kStart), 1s);
-  EXPECT_FALSE(refusals.waits(kRefusedSet, bad, kStart + 1s));
-  EXPECT_EQ(refusals.next(kRefusedSet, kStart + 5s), 0s);
-  refusals.add(kRefusedSet, bad, "never", kStart + 1s);
-  EXPECT_EQ(refusals.waits(kRefusedSet, bad, kStart + 2s), "never");
-  EXPECT_EQ(refusals.next(kRefusedSet, kStart + 1s), 2s);
+  EXPECT_FALSE(rejected.waits(kRejectedSet, bad, kStart));
+  rejected.add(kRejectedSet, bad, "no", kStart);
+  EXPECT_EQ(rejected.waits(kRejectedSet, bad, kStart), "no");
+  EXPECT_EQ(rejected.next(kRejectedSet, kStart), 1s);
+  EXPECT_FALSE(rejected.waits(kRejectedSet, bad, kStart + 1s));
+  EXPECT_EQ(rejected.next(kRejectedSet, kStart + 5s), 0s);
+  rejected.add(kRejectedSet, bad, "never", kStart + 1s);
+  EXPECT_EQ(rejected.waits(kRejectedSet, bad, kStart + 2s), "never");
+  EXPECT_EQ(rejected.next(kRejectedSet, kStart + 1s), 2s);
 }
 
-TEST(RejectedWrites, AreOfTheSameWriteWhateverVersionOfTheObjectItIsFor) {
-  RejectedWrites refusals;
-  refusals.add(kRefusedSet, change("1", "x"), "no", kStart);
-  EXPECT_TRUE(refusals.waits(kRefusedSet, change("2", "x"), kStart));
-  EXPECT_FALSE(refusals.waits(kRefusedSet, change("1", "corrected"), kStart)) << "tried at once";
+TEST(SampleSetRejectedWrites, AreTheSameWriteForEveryVersionOfTheObject) {
+  RejectedWrites rejected;
+  rejected.add(kRejectedSet, change("1", "x"), "no", kStart);
+  EXPECT_TRUE(rejected.waits(kRejectedSet, change("2", "x"), kStart));
+  EXPECT_FALSE(rejected.waits(kRejectedSet, change("1", "corrected"), kStart)) << "tried at once";
 }
 
-TEST(RejectedWrites, AreForgottenWhenNothingAsksForThemAnyMore) {
-  RejectedWrites refusals;
+TEST(SampleSetRejectedWrites, AreForgottenWhenThePlanNoLongerHasThem) {
+  RejectedWrites rejected;
   const Action label = LabelNode{"node-0", "label", "value"};
-  refusals.add(kRefusedSet, change("1", "x"), "no", kStart);
-  refusals.add(kRefusedSet, label, "no", kStart);
-  refusals.keep_only(kRefusedSet, {change("3", "x")});
-  EXPECT_TRUE(refusals.waits(kRefusedSet, change("1", "x"), kStart));
-  EXPECT_FALSE(refusals.waits(kRefusedSet, label, kStart));
-  refusals.keep_only(kRefusedSet, {});
-  EXPECT_FALSE(refusals.next(kRefusedSet, kStart));
+  rejected.add(kRejectedSet, change("1", "x"), "no", kStart);
+  rejected.add(kRejectedSet, label, "no", kStart);
+  rejected.keep_only(kRejectedSet, {change("3", "x")});
+  EXPECT_TRUE(rejected.waits(kRejectedSet, change("1", "x"), kStart));
+  EXPECT_FALSE(rejected.waits(kRejectedSet, label, kStart));
+  rejected.keep_only(kRejectedSet, {});
+  EXPECT_FALSE(rejected.next(kRejectedSet, kStart));
 }
 
-TEST(RejectedWrites, OfOneSetAreNotAnothers) {
-  RejectedWrites refusals;
-  api::Meta namesake = kRefusedSet;
+TEST(SampleSetRejectedWrites, OfOneSetDoNotAffectAnother) {
+  RejectedWrites rejected;
+  api::Meta namesake = kRejectedSet;
   namesake.uid = "two";
-  refusals.add(kRefusedSet, change("1", "x"), "no", kStart);
-  EXPECT_FALSE(refusals.waits(namesake, change("1", "x"), kStart));
-  refusals.keep_only(namesake, {});
-  EXPECT_TRUE(refusals.waits(kRefusedSet, change("1", "x"), kStart));
-  refusals.forget(kRefusedSet.key);
-  EXPECT_FALSE(refusals.next(kRefusedSet, kStart));
+  rejected.add(kRejectedSet, change("1", "x"), "no", kStart);
+  EXPECT_FALSE(rejected.waits(namesake, change("1", "x"), kStart));
+  rejected.keep_only(namesake, {});
+  EXPECT_TRUE(rejected.waits(kRejectedSet, change("1", "x"), kStart));
+  rejected.forget(kRejectedSet.key);
+  EXPECT_FALSE(rejected.next(kRejectedSet, kStart));
 }
 
 }  // namespace

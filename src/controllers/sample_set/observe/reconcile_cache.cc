@@ -21,9 +21,9 @@ std::optional<SecretContents> ReconcileCache::latest(const api::ObjectKey& key,
   return found->second;
 }
 
-void ReconcileCache::put_secret(const api::ObjectKey& key, SecretContents text) {
+void ReconcileCache::put_secret(const api::ObjectKey& key, SecretContents contents) {
   Lock lock(mutex_);
-  secrets_[key] = std::move(text);
+  secrets_[key] = std::move(contents);
 }
 
 void ReconcileCache::forget_secret(const api::ObjectKey& key) {

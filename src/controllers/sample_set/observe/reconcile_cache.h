@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the controller of SampleSets keeps in mind between passes, and can do without: what Secrets
-// held when they were read, and when runtimes were heard of last. Thread-safe.
+// What the controller keeps between passes and can lose: the contents of Secrets, and when runtimes
+// answered last. Holds credentials: never printed. Thread-safe.
 
 #pragma once
 
@@ -13,11 +13,10 @@
 #include "api/core/meta.h"
 #include "base/clock.h"
 #include "base/sync.h"
-#include "engine/manifests.h"
 
 namespace paddle::controllers::sample_set {
 
-// Everything a Secret holds, decoded, and the "<uid>/<resourceVersion>" it had then.
+// The decoded data of a Secret, and the "<uid>/<resourceVersion>" that it was read in.
 struct SecretContents {
   std::string version{};
   std::map<std::string, std::string> values{};
@@ -25,18 +24,18 @@ struct SecretContents {
 
 class ReconcileCache {
  public:
-  // Nothing when it was another version, or never read.
+  // Absent when another version was read, or none.
   std::optional<SecretContents> secret(const api::ObjectKey& key, const std::string& version) const
       EXCLUDES(mutex_);
-  // Whatever its version, if it is of this object.
+  // Any version of the Secret with this uid.
   std::optional<SecretContents> latest(const api::ObjectKey& key, const std::string& uid) const
       EXCLUDES(mutex_);
-  void put_secret(const api::ObjectKey& key, SecretContents text) EXCLUDES(mutex_);
+  void put_secret(const api::ObjectKey& key, SecretContents contents) EXCLUDES(mutex_);
   void forget_secret(const api::ObjectKey& key) EXCLUDES(mutex_);
 
-  // How long a runtime has not been heard of; the clock starts with the first question.
   void mark_reachable(const api::ObjectKey& set, const std::string& pod_uid, BootTime now)
       EXCLUDES(mutex_);
+  // Since the runtime's last answer; the first call for a runtime starts the time.
   std::chrono::seconds unreachable_for(const api::ObjectKey& set, const std::string& pod_uid,
                                        BootTime now) EXCLUDES(mutex_);
   void forget_runtimes(const api::ObjectKey& set) EXCLUDES(mutex_);

@@ -25,19 +25,19 @@ std::vector<ObjectKey> set_of_job(const api::PaddleJob& job) {
   return {{job.meta.key.ns, job.spec.sample_set->name}};
 }
 
-std::vector<ObjectKey> set_of_volume(const VolumeSummary& volume, const std::string& this_ns) {
+std::vector<ObjectKey> set_of_volume(const VolumeSummary& volume, const std::string& watched_ns) {
   const auto orphan = orphan_of(volume, {});
   const ObjectKey& key = orphan.meta.key;
   if (key.name.empty() || key.ns.empty() || orphan.meta.uid.empty()) return {};
-  if (!this_ns.empty() && key.ns != this_ns) return {};
+  if (!watched_ns.empty() && key.ns != watched_ns) return {};
   return {key};
 }
 
-std::vector<ObjectKey> sets_on_node(const api::Meta& node, const std::string& this_ns) {
+std::vector<ObjectKey> sets_on_node(const api::Meta& node, const std::string& watched_ns) {
   std::vector<ObjectKey> keys;
-  if (this_ns.empty()) return keys;
+  if (watched_ns.empty()) return keys;
   for (const auto& [label, pod] : node.labels) {
-    const ObjectKey key{this_ns, pod.substr(0, pod.rfind("-runtime-"))};
+    const ObjectKey key{watched_ns, pod.substr(0, pod.rfind("-runtime-"))};
     if (label == engine::node_label({.meta = {.key = key}})) keys.push_back(key);
   }
   return keys;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The others in the model's cluster: binder, scheduler, kubelets and runtimes.
+// The rest of the model's cluster: volume binder, scheduler, kubelets and runtimes.
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
-#include "controllers/sample_set/decide/object_updates.h"
+#include "controllers/sample_set/objects/owned_objects.h"
 #include "controllers/sample_set/testing/model_cluster.h"
 #include "engine/names.h"
 
@@ -14,8 +12,8 @@ namespace paddle::controllers::sample_set {
 
 using runtime::JobState;
 
-// A claim that has been bound takes no volume but its own, and a volume keeps its claim's uid.
-void Model::bind() {
+// A claim that has been bound accepts no other volume, and a volume keeps its claim's uid.
+void ModelCluster::bind_volume() {
   const std::string claim = world.claim ? world.claim->meta.uid : "";
   const bool fits = world.volume && world.claim &&
                     (world.volume->claim_uid == claim ||
@@ -27,8 +25,8 @@ void Model::bind() {
   bound_.insert(claim);
 }
 
-void Model::follow() {
-  bind();
+void ModelCluster::run_environment() {
+  bind_volume();
   if (world.preparation && world.preparation->phase == api::PodPhase::kPending) {
     api::Pod& pod = *world.preparation;
     pod.phase = format_error.empty() ? api::PodPhase::kSucceeded : api::PodPhase::kFailed;
@@ -38,11 +36,11 @@ void Model::follow() {
                        .ended = now}};
   }
   place_pods();
-  work();
-  look();
+  run_jobs();
+  update_world();
 }
 
-std::string Model::free_node() const {
+std::string ModelCluster::free_node() const {
   for (const auto& node : nodes_) {
     const bool taken =
         std::ranges::any_of(world.pods, [&](const auto& pod) { return pod.node == node.first; });
@@ -51,7 +49,7 @@ std::string Model::free_node() const {
   return "";
 }
 
-void Model::place_pods() {
+void ModelCluster::place_pods() {
   if (!world.runtimes) {
     world.pods.clear();
     return;
@@ -63,10 +61,10 @@ void Model::place_pods() {
   for (int i = 0; i < wanted; ++i) {
     api::Pod* pod = pod_of(i);
     if (!pod) {
-      const auto mark = world.runtimes->meta.annotations[kTemplateAnnotation];
+      const auto hash = world.runtimes->meta.annotations[kTemplateHash];
       world.pods.push_back({.meta = {.key = {"train", engine::runtime_pod_name(set, i)},
-                                     .uid = "uid-" + std::to_string(++born_),
-                                     .annotations = {{kTemplateAnnotation, mark}},
+                                     .uid = "uid-" + std::to_string(++uids_),
+                                     .annotations = {{kTemplateHash, hash}},
                                      .owners = {{.kind = "StatefulSet",
                                                  .uid = world.runtimes->meta.uid,
                                                  .controller = true}}}});
@@ -82,13 +80,13 @@ void Model::place_pods() {
   }
 }
 
-// Every job that runs ends at once, as the outside lets it.
-void Model::work() {
+// Every job that runs ends at once, unless its runtime is slow.
+void ModelCluster::run_jobs() {
   for (const api::Pod& pod : world.pods) {
-    Life& life = lives_[pod.meta.uid];
+    Runtime& state = runtimes_[pod.meta.uid];
     const int partition = std::stoi(pod.meta.key.name.substr(pod.meta.key.name.rfind('-') + 1));
-    if (pod.node.empty() || !nodes_[pod.node].ready || life.silent.count() > 0) continue;
-    for (auto& [id, job] : life.jobs) {
+    if (pod.node.empty() || !nodes_[pod.node].ready || state.silent.count() > 0) continue;
+    for (auto& [id, job] : state.jobs) {
       if (job.state != JobState::kRunning) continue;
       const bool sync = job.kind == runtime::JobKind::kSync;
       if (sync && slow.contains(partition)) {
@@ -100,7 +98,7 @@ void Model::work() {
       job.error = sync ? sync_error : warm_error;
       if (!job.cut.empty() && job.error.empty()) job.error = part_errors[partition];
       job.bytes_done = job.bytes_total;
-      if (!sync_error.empty() && sync) job.cut.clear();  // that is where dividing fails
+      if (!sync_error.empty() && sync) job.cut.clear();  // it fails before it is divided
       job.state = job.error.empty() ? JobState::kSucceeded : JobState::kFailed;
       if (!job.error.empty()) continue;
       if (sync) {
@@ -108,14 +106,59 @@ void Model::work() {
         continue;
       }
       job.bytes_total = part_bytes;
-      job.files_no_room = part_bytes > room ? 1 : 0;
-      cached_[pod.node] = std::min(part_bytes, room);
+      job.files_no_room = part_bytes > cache_capacity ? 1 : 0;
+      cached_[pod.node] = std::min(part_bytes, cache_capacity);
     }
   }
 }
 
-// What informers and runtimes tell the operator.
-void Model::look() {
+RuntimeReport ModelCluster::report_of_runtime(int partition, const api::Pod& pod) {
+  const Runtime& state = runtimes_[pod.meta.uid];
+  RuntimeReport report{.partition = partition};
+  if (state.silent.count() > 0) {
+    report.error = "runtime " + std::to_string(partition) + " does not answer";
+    report.unreachable_for = state.silent;
+    return report;
+  }
+  report.status = runtime::StatusReport{.synced_by = partition == 0 ? synced_by : ""};
+  if (indexed_.contains(pod.node)) {
+    const bool counts = set.status.engine != "juicefs";
+    report.status->index = runtime::IndexReport{.generation = counts ? generation : 0,
+                                                .digest = "d",
+                                                .files = 10,
+                                                .bytes = part_bytes,
+                                                .synced = counts ? synced : 0};
+  }
+  if (set.status.engine == "juicefs") {
+    report.status->cache.life = pod.node + "/" + std::to_string(client_restarts_[pod.node]);
+  }
+  report.status->part_bytes = part_bytes;
+  report.status->part_cached_bytes = report.status->cache.bytes = cached_[pod.node];
+  const auto find_job = [&](const std::string& id) -> std::optional<runtime::JobReport> {
+    const auto found = state.jobs.find(id);
+    return found == state.jobs.end() ? std::nullopt : std::optional(found->second);
+  };
+  for (const auto& part : set.status.sync.value_or(api::SharedSync{}).parts) {
+    if (part.index == partition) report.part = find_job(part.id);
+  }
+  for (const auto& [id, job] : state.jobs) {
+    if (job.kind != runtime::JobKind::kWarmup) continue;
+    if (!report.status->last_warm_up) report.status->last_warm_up.emplace().ended = true;
+    auto& last = *report.status->last_warm_up;
+    last.ended = last.ended && ended(job.state);
+    last.cleared_since = state.cleared;
+    if (set.status.jobs && id == set.status.jobs->warmup) last.files_no_room = job.files_no_room;
+  }
+  if (set.status.jobs) {
+    report.sync = find_job(set.status.jobs->sync);
+    report.warmup = find_job(set.status.jobs->warmup);
+    if (report.warmup) report.warmup->cleared_since = state.cleared;
+  }
+  return report;
+}
+
+// What informers and runtimes report to the operator.
+void ModelCluster::update_world() {
   world.runtime_nodes.clear();
   world.runtime_reports.clear();
   if (world.drivers) world.drivers->on_node.clear();
@@ -123,53 +166,10 @@ void Model::look() {
   for (int i = 0; i < (world.runtimes ? world.runtimes->replicas : 0); ++i) {
     const api::Pod* pod = pod_of(i);
     if (!pod || pod->node.empty()) continue;
-    const NodeSummary& node = nodes_[pod->node];
-    world.runtime_nodes[pod->node] = node;
-    if (world.drivers) world.drivers->on_node[pod->node] = {SharingBuilder::kDriver};
-    Life& life = lives_[pod->meta.uid];
-    RuntimeReport answer{.partition = i};
-    if (life.silent.count() > 0) {
-      answer.error = "runtime " + std::to_string(i) + " does not answer";
-      answer.unreachable_for = life.silent;
-      world.runtime_reports.push_back(std::move(answer));
-      continue;
-    }
-    ++ready;
-    answer.status = runtime::StatusReport{.synced_by = i == 0 ? synced_by : ""};
-    if (indexed_.contains(pod->node)) {
-      const bool counts = set.status.engine != "juicefs";
-      answer.status->index = runtime::IndexReport{.generation = counts ? generation : 0,
-                                                  .digest = "d",
-                                                  .files = 10,
-                                                  .bytes = part_bytes,
-                                                  .synced = counts ? synced : 0};
-    }
-    if (set.status.engine == "juicefs") {
-      answer.status->cache.life = pod->node + "/" + std::to_string(client_[pod->node]);
-    }
-    answer.status->part_bytes = part_bytes;
-    answer.status->part_cached_bytes = answer.status->cache.bytes = cached_[pod->node];
-    const auto report = [&](const std::string& id) -> std::optional<runtime::JobReport> {
-      const auto found = life.jobs.find(id);
-      return found == life.jobs.end() ? std::nullopt : std::optional(found->second);
-    };
-    for (const auto& part : set.status.sync.value_or(api::SharedSync{}).parts) {
-      if (part.index == i) answer.part = report(part.id);
-    }
-    for (const auto& [id, job] : life.jobs) {
-      if (job.kind != runtime::JobKind::kWarmup) continue;
-      if (!answer.status->last_warm_up) answer.status->last_warm_up.emplace().ended = true;
-      auto& last = *answer.status->last_warm_up;
-      last.ended = last.ended && ended(job.state);
-      last.cleared_since = life.cleared;
-      if (set.status.jobs && id == set.status.jobs->warmup) last.files_no_room = job.files_no_room;
-    }
-    if (set.status.jobs) {
-      answer.sync = report(set.status.jobs->sync);
-      answer.warmup = report(set.status.jobs->warmup);
-      if (answer.warmup) answer.warmup->cleared_since = life.cleared;
-    }
-    world.runtime_reports.push_back(std::move(answer));
+    world.runtime_nodes[pod->node] = nodes_[pod->node];
+    if (world.drivers) world.drivers->on_node[pod->node] = {SharedVolumeEngine::kDriver};
+    world.runtime_reports.push_back(report_of_runtime(i, *pod));
+    if (world.runtime_reports.back().status) ++ready;
   }
   if (world.runtimes) world.runtimes->ready = ready;
   world.any_node_ready =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a SampleSet's status says: phase, figures, partitions, jobs and conditions, from what is
-// seen now and what it said before. Pure.
+// The next status of a SampleSet: phase, cache statistics, partitions, ids of jobs and conditions,
+// from what was observed and from the stored status. Pure.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace paddle::controllers::sample_set {
 
-api::SampleSetStatus observe(const api::SampleSet& set, const World& world,
-                             const EngineSelection& selection, WallTime now);
+api::SampleSetStatus next_status(const api::SampleSet& set, const World& world,
+                                 const EngineSelection& selection, WallTime now);
 
 }  // namespace paddle::controllers::sample_set

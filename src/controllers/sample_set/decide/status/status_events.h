@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which events a change of the status is worth, each once. Pure. What becomes of objects that are
-// made or deleted is told where that is done.
+// The events about a change of the status, each once. Events about objects that are created or
+// deleted are emitted by the executor. Pure.
 
 #pragma once
 

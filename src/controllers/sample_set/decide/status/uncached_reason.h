@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which partitions are as warm as they can be though not all of them is cached, and why: jobs with
-// a gate on their data do not wait for what will not come. Pure.
+// Why the rest of a partition is not cached although no warm-up is going to cache it
+// (PartitionStatus::uncached_reason): jobs that wait for their data do not wait for that. Pure.
 //
-// With the automatic warm-up that is so once it has ended where the partition is, or has failed
-// often enough, and no other warm-up runs or waits there. A cache that somebody cleared is not
-// filled again, so a cleared partition is as warm as it can be.
+// With the automatic warm-up the reason is set once the warm-up has ended on the partition's node,
+// or has failed often enough, and no other warm-up runs or waits there. A cache that a user cleared
+// is not filled again.
 //
-// With the warm-up switched off users bring samples in when they want to, and may still do so: only
-// a cache that one of their warm-ups has filled counts.
+// With the automatic warm-up disabled, users cache samples when they want to and may still do so:
+// only a cache that one of their warm-ups has filled up counts.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace paddle::controllers::sample_set {
 
-// `status` is the one to come: with its partitions, and the ids of the jobs to come.
+// `status` is the next one, with its partitions and the ids of its jobs.
 void set_uncached_reasons(const api::SampleSet& set, const World& world,
                           api::SampleSetStatus& status);
 
