@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reconciler over FakeCluster, with a stand-in for the rest of a cluster (binding volumes,
-// running pods) and for the runtimes; once with calls that fail, get lost and are repeated.
+// The reconciler on a FakeCluster, with a simulation of the other controllers (binding volumes,
+// running pods) and of the runtimes; also with calls that fail, get lost and are repeated.
 
 #include "controllers/sample_set/reconciler.h"
 
@@ -37,7 +37,7 @@ void until(const Condition& condition) {
   while (!condition()) system_clock().sleep(2ms, {});
 }
 
-// Takes jobs as a runtime does; each is done when asked about the second time.
+// Accepts jobs like a runtime; a job has succeeded when it is polled for the second time.
 class FakeRuntimes {
  public:
   runtime::RuntimeClientFactory clients() {
@@ -69,7 +69,7 @@ class FakeRuntimes {
       return all_.job(address_, id);
     }
     Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override {
-      return Error{Code::kUnavailable, "sets do not ask for them"};
+      return Error{Code::kUnavailable, "not used by SampleSets"};
     }
     Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
                                        std::stop_token) override {
@@ -103,9 +103,9 @@ class FakeRuntimes {
     Lock lock(mutex_);
     const auto found = jobs_[address].find(id);
     if (found == jobs_[address].end()) return Error{Code::kNotFound, "no such job"};
-    const auto seen = found->second;
+    const auto polled = found->second;
     found->second.state = JobState::kSucceeded;
-    return seen;
+    return polled;
   }
   Result<runtime::JobReport> put(const std::string& address, const std::string& id,
                                  const runtime::JobRequest& request) EXCLUDES(mutex_) {
@@ -121,12 +121,12 @@ class FakeRuntimes {
   std::set<std::string> tokens_ GUARDED_BY(mutex_);
 };
 
-// What kube-controller-manager and kubelet would do.
+// Does the work of kube-controller-manager and kubelet.
 class RestOfTheCluster {
  public:
   explicit RestOfTheCluster(kube::FakeCluster& server)
       : server_(server), thread_([this](std::stop_token stop) {
-          while (system_clock().sleep(2ms, stop)) look();
+          while (system_clock().sleep(2ms, stop)) step();
         }) {}
 
  private:
@@ -145,22 +145,22 @@ class RestOfTheCluster {
     const ObjectKey key{meta.value("namespace", ""), meta["name"]};
     (void)server_.patch(resource, key, {.body = {{"status", status}}}, "status");
   }
-  void look() {
+  void step() {
     for (const Json& volume : all(kinds::kPersistentVolumes)) bind(volume);
     for (const Json& set : all(kinds::kStatefulSets)) run(set);
-    for (const Json& pod : all(kinds::kPods)) {  // one that only has to end
+    for (const Json& pod : all(kinds::kPods)) {  // preparation pods succeed
       const bool ends = pod["metadata"]["name"].get<std::string>().ends_with("-format");
       const bool ended = pod.value("/status/phase"_json_pointer, "") == std::string("Succeeded");
       if (ends && !ended) set_status(kinds::kPods, pod, {{"phase", "Succeeded"}});
     }
     server_.collect_dangling();
-    for (const Json& pod : all(kinds::kPods)) {  // the kubelet's last word
+    for (const Json& pod : all(kinds::kPods)) {  // the kubelet confirms deletions
       if (!pod["metadata"].contains("deletionTimestamp")) continue;
       (void)server_.remove(kinds::kPods, {pod["metadata"]["namespace"], pod["metadata"]["name"]},
                            {.grace_seconds = 0});
     }
   }
-  // A volume is for the claim that it has been bound to, and for no namesake of that one.
+  // A volume that was bound to a claim is not bound to another claim of the same name.
   void bind(const Json& volume) {
     const Json ref = volume.value("/spec/claimRef"_json_pointer, Json::object());
     const auto claim =
@@ -241,8 +241,8 @@ struct SampleSetReconcilerTest : ::testing::Test {
     EXPECT_TRUE(made);
     Options options{.ns = ns, .config = model_config(), .runtime_clients = runtimes.clients()};
     const ControllerSpec spec{.name = kControllerName, .limits = {.longest_pause = 100ms}};
-    EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& around) {
-      return make_reconciler(around, options, system_clock());
+    EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& context) {
+      return make_reconciler(context, options, system_clock());
     }));
     return *std::move(made);
   }
@@ -270,7 +270,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
     }));
     return found;
   }
-  // From creation to Ready to nothing.
+  // Creates a set, waits for Ready, deletes it, and expects that nothing is left.
   void live(kube::Cluster& cluster) {
     create_set();
     auto manager = make(cluster);
@@ -286,7 +286,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
               "imagenet-runtime-1");
 
     ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
-    EXPECT_EQ(phase(), "(gone)");  // at once: nothing holds it
+    EXPECT_EQ(phase(), "(gone)");  // at once: it has no finalizer
     until([&] { return count(kinds::kPersistentVolumes) == 0; });
     for (const auto& resource : {kinds::kPersistentVolumes, kinds::kClaims, kinds::kServices,
                                  kinds::kStatefulSets, kinds::kSecrets, kinds::kPods}) {
@@ -313,7 +313,7 @@ TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItWhenAnswersAreLost)
   EXPECT_GT(failing.injected(), 5u);
 }
 
-// The rest goes on, and the status says what does not.
+// The rest goes on, and the status shows what was rejected.
 TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
   for (const Code code : {Code::kForbidden, Code::kInvalid}) {
     const auto policy = [code](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
@@ -336,7 +336,7 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
   }
 }
 
-// A template that the server does not take, for whatever reason.
+// A template that the server rejects, for any reason.
 TEST_F(SampleSetReconcilerTest, ARejectedPatchIsReportedAndStopsNothingElse) {
   for (const Code code : {Code::kInvalid, Code::kForbidden, Code::kInternal}) {
     kube::FailingCluster strict(server, kube::faults::none());
@@ -359,16 +359,16 @@ TEST_F(SampleSetReconcilerTest, ARejectedPatchIsReportedAndStopsNothingElse) {
       const Json set = *server.get(kinds::kSampleSets, kKey);
       return set["status"]["observedGeneration"] == set["metadata"]["generation"];
     });
-    // The rest goes on: a label that somebody takes away is back.
+    // The rest goes on: a label that a user removes is restored.
     const std::string label = "paddlepaddle.org/samplefs-imagenet";
     ASSERT_TRUE(server.patch(kinds::kNodes, {"", "node-0"},
                              {.body = {{"metadata", {{"labels", {{label, nullptr}}}}}}}));
     until([&] { return server.get(kinds::kNodes, {"", "node-0"})->dump().find(label) != npos; });
     EXPECT_EQ(phase(), "Ready");
-    // As it was: there is nothing to refuse any more, though the rule stands.
+    // With the previous spec there is nothing to reject, although the rule stays.
     tolerate(nullptr);
     until([&] { return condition("Degraded").value("status", "") == "False"; });
-    // Once more, and now the rule goes.
+    // Rejected again, and then the rule is removed.
     tolerate(Json::array({{{"key", "gpu"}, {"operator", "Exists"}}}));
     until([&] { return condition("Degraded").value("reason", "") == "ActionRefused"; });
     strict.set_policy(kube::faults::none());
@@ -377,7 +377,7 @@ TEST_F(SampleSetReconcilerTest, ARejectedPatchIsReportedAndStopsNothingElse) {
              (*server.get(kinds::kStatefulSets, kRuntimes))["spec"]["template"]["spec"].contains(
                  "tolerations");
     });
-    // What the spec has lost the StatefulSet has lost.
+    // The StatefulSet loses what the spec no longer has.
     tolerate(nullptr);
     until([&] {
       return !(*server.get(kinds::kStatefulSets, kRuntimes))["spec"]["template"]["spec"].contains(
@@ -410,7 +410,7 @@ TEST_F(SampleSetReconcilerTest, ARejectedCreationPreventsNoOtherCreation) {
   running.request_stop();
 }
 
-// What is left of a set that was deleted does not hold up another of its name.
+// An orphan does not delay another set of its name.
 TEST_F(SampleSetReconcilerTest, ARejectedDeletionStopsNothingElse) {
   const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
     const bool hit =
@@ -468,7 +468,7 @@ TEST_F(SampleSetReconcilerTest, LeavesAForeignClaimAloneAndReportsIt) {
   running.request_stop();
 }
 
-// Deleted while no operator ran: the next one finds the volume, or only labels of nodes.
+// Deleted while no operator ran: the next operator finds the volume, or only labels of nodes.
 TEST_F(SampleSetReconcilerTest, DeletesOrphansOfSetsThatWereDeletedWithoutAnOperator) {
   for (const bool volume_left : {true, false}) {
     create_set();
@@ -483,7 +483,7 @@ TEST_F(SampleSetReconcilerTest, DeletesOrphansOfSetsThatWereDeletedWithoutAnOper
       until([&] { return phase() == "Ready" && labelled(); });
     }
     ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
-    until([&] { return count(kinds::kPods) == 0; });  // the collector's work
+    until([&] { return count(kinds::kPods) == 0; });  // the garbage collector deletes them
     EXPECT_EQ(count(kinds::kPersistentVolumes), 1u);
     EXPECT_TRUE(labelled());
     if (!volume_left) remove_volumes();
@@ -513,7 +513,7 @@ TEST_F(SampleSetReconcilerTest, LeavesVolumesOfOtherNamespacesAlone) {
   EXPECT_TRUE(server.get(kinds::kPersistentVolumes, {"", "theirs"}));
 }
 
-// Goes with the definition, should no operator be there to remove it.
+// It is deleted with the CRD when no operator runs.
 TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheCrdOfSampleSets) {
   const auto definition =
       server.create(kinds::kCrds, {{"apiVersion", kinds::kCrds.api_version()},
@@ -575,11 +575,11 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
                                          {"metadata", {{"name", SharedVolumeEngine::kDriver}}}}));
   until([&] { return phase() == "Ready"; });
   EXPECT_EQ(count(kinds::kNetworkPolicies), 1u);
-  // Runtime 0 was not asked to sync; both warm up.
+  // Neither syncs; both warm up.
   EXPECT_EQ(runtimes.jobs_of("10.0.0.1").size(), 1u);
   EXPECT_EQ(runtimes.jobs_of("10.0.0.2").size(), 1u);
 
-  // One that an older operator made follows as well; what others have written there stays.
+  // A NetworkPolicy of an older operator is updated, too; fields of others stay.
   const ObjectKey policy{kKey.ns, "imagenet-runtime"};
   const Json good = *server.get(kinds::kNetworkPolicies, policy);
   ASSERT_TRUE(server.patch(
@@ -592,7 +592,7 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   EXPECT_EQ((*server.get(kinds::kNetworkPolicies, policy))["metadata"]["labels"]["theirs"],
             "stays");
 
-  // The copy follows, and the volume is prepared with it once more.
+  // The copy follows the Secret, and the volume is prepared again.
   const ObjectKey copy{kKey.ns, "imagenet-volume"};
   const auto copied = [&](const char* path) {
     return server.get(kinds::kSecrets, copy)->value(Json::json_pointer(path), std::string());
@@ -606,7 +606,7 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   });
   ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
   until([&] { return count(kinds::kPersistentVolumes) == 0; });
-  EXPECT_EQ(count(kinds::kSecrets), 1u);  // the user's
+  EXPECT_EQ(count(kinds::kSecrets), 1u);  // that of the user
   EXPECT_EQ(count(kinds::kNetworkPolicies), 0u);
   EXPECT_EQ(count(kinds::kPods), 0u);
 }

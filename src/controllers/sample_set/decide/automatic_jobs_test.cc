@@ -69,7 +69,7 @@ TEST(SampleSetAutomaticJobs, ASyncStartsAWarmUpAndARemovalDoesNot) {
   EXPECT_EQ(model.set.status.jobs->warmup, first);
   model.silence(0, std::chrono::seconds(3));
   model.settle();
-  EXPECT_EQ(model.set.status.jobs->warmup, first) << "and none while nobody says which";
+  EXPECT_EQ(model.set.status.jobs->warmup, first) << "no runtime reports the generation";
   model.silence(0, {});
   model.generation = model.synced = 3;
   model.settle();
@@ -89,7 +89,7 @@ TEST(SampleSetAutomaticJobs, TheFirstRuntimeServesTheListsOfAWarmUp) {
   EXPECT_EQ(puts[0].request.kind, runtime::JobKind::kSync);
   EXPECT_TRUE(puts[0].request.sync.counts);
   EXPECT_EQ(puts[0].partition, 0);
-  EXPECT_EQ(puts[1].partition, 0);  // it knows of the lists before the others ask for them
+  EXPECT_EQ(puts[1].partition, 0);  // before the others, which fetch their lists from it
   EXPECT_TRUE(puts[1].request.which.lists_at.empty());
   for (const size_t i : {2u, 3u}) {
     EXPECT_EQ(puts[i].request.kind, runtime::JobKind::kWarmup);
@@ -97,14 +97,14 @@ TEST(SampleSetAutomaticJobs, TheFirstRuntimeServesTheListsOfAWarmUp) {
               "imagenet-runtime-0.imagenet-runtime-service.train:7716");
     EXPECT_EQ(puts[i].request.which.partitions, 3);
   }
-  EXPECT_EQ(model.set.status.index->generation, 1);  // counted by us
+  EXPECT_EQ(model.set.status.index->generation, 1);  // the operator counts
 }
 
 TEST(SampleSetAutomaticJobs, ASyncByASampleJobIsANewGenerationAndIsWarmedUpOnce) {
   ModelCluster model(model_set(2, true));
   model.settle();
   const std::string first = model.set.status.jobs->warmup;
-  model.synced_by = model.set.status.jobs->sync;  // our own: it has been counted
+  model.synced_by = model.set.status.jobs->sync;  // the first sync: it has been counted
   model.settle();
   EXPECT_EQ(model.set.status.index->generation, 1);
   model.synced_by = "job-1";
@@ -112,7 +112,7 @@ TEST(SampleSetAutomaticJobs, ASyncByASampleJobIsANewGenerationAndIsWarmedUpOnce)
   EXPECT_EQ(model.set.status.index->generation, 2);
   const std::string second = model.set.status.jobs->warmup;
   EXPECT_NE(second, first);
-  model.synced_by = "";  // its journal is gone
+  model.synced_by = "";  // it has lost its journal
   model.settle();
   model.synced_by = "job-1";
   model.settle();
@@ -146,7 +146,7 @@ TEST(SampleSetAutomaticJobs, AClearedCacheStaysClearedAndTheSetReady) {
     EXPECT_EQ(model.set.status.phase, "Ready");
     EXPECT_EQ(model.condition("Warmed").reason, "PartlyCached");
     EXPECT_EQ(model.set.status.partitions[1].cached_bytes, 0);
-    model.lose_journal(1);  // the runtime is another, on the same node
+    model.lose_journal(1);  // a new pod on the same node
     model.settle();
     EXPECT_EQ(model.puts_of(id), puts);
     EXPECT_EQ(model.set.status.phase, "Ready");
@@ -161,7 +161,7 @@ TEST(SampleSetAutomaticJobs, ACacheThatANodeLosesIsWarmedUpAgainOnlyThere) {
   model.lose_cache(model.node_of(1));
   const auto noticed = model.pass();
   EXPECT_EQ(only<EmitEvent>(noticed).front().reason, "CacheLost");
-  EXPECT_EQ(model.set.status.jobs->warmup, id + "-l1");  // stored before anybody hears of it
+  EXPECT_EQ(model.set.status.jobs->warmup, id + "-l1");  // stored before a runtime receives it
   EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");
   std::vector<PutJob> puts;
   for (int i = 0; i < 12; ++i) {
@@ -170,10 +170,10 @@ TEST(SampleSetAutomaticJobs, ACacheThatANodeLosesIsWarmedUpAgainOnlyThere) {
   ASSERT_EQ(puts.size(), 1u);
   EXPECT_EQ(puts[0].partition, 1);
   EXPECT_EQ(puts[0].id, id + "-l1");
-  EXPECT_TRUE(puts[0].request.which.lists_at.empty());  // the first is through, and is not asked
+  EXPECT_TRUE(puts[0].request.which.lists_at.empty());  // runtime 0 serves no lists
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.condition("Warmed").status, "True");
-  // Once for each loss.
+  // Once for each lost cache.
   model.lose_cache(model.node_of(1));
   model.settle();
   EXPECT_EQ(model.set.status.jobs->warmup, id + "-l2");
@@ -192,7 +192,7 @@ TEST(SampleSetAutomaticJobs, ALostCacheDoesNotUndoAClear) {
     model.settle();
     EXPECT_EQ(model.set.status.jobs->warmup, id);
     EXPECT_EQ(model.puts_of(id), 2);
-    model.lose_journal(1);  // nobody there remembers the clear any more
+    model.lose_journal(1);  // the runtime has forgotten the clear
     model.lose_cache(model.node_of(1));
     model.settle();
     EXPECT_EQ(model.puts_of(id), 2);
@@ -215,7 +215,7 @@ TEST(SampleSetAutomaticJobs, AClientThatRestartsOverAFullCacheLosesNothing) {
       100;  // evicted in this life, or cleared
   model.pass();
   EXPECT_EQ(model.set.status.jobs->warmup, id);
-  model.world.runtime_reports[1].status->cache.life = "";  // it has not looked yet
+  model.world.runtime_reports[1].status->cache.life = "";  // not known yet
   model.world.runtime_reports[1].status->part_cached_bytes = 0;
   model.pass();
   EXPECT_EQ(model.set.status.jobs->warmup, id);
@@ -237,7 +237,7 @@ TEST(SampleSetAutomaticJobs, OnlyAMovedPartitionIsWarmedUpAfterTheFirstRuntimeWa
   EXPECT_EQ(puts[0].partition, 1);
   EXPECT_EQ(puts[0].id, id);
   EXPECT_TRUE(puts[0].request.which.lists_at.empty());
-  EXPECT_EQ(model.set.status.partitions[0].cached_bytes, 0);  // still clear
+  EXPECT_EQ(model.set.status.partitions[0].cached_bytes, 0);  // still cleared
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.violation, "");
 }
@@ -266,7 +266,7 @@ TEST(SampleSetAutomaticJobs, AFailedWarmUpIsRetriedAndTheSetBecomesReadyAfterThr
   model.now += seconds(1000);
   model.settle();
   EXPECT_EQ(attempt_of(model.set.status.jobs->warmup), 2);
-  EXPECT_EQ(model.set.status.phase, "Ready");  // three are enough
+  EXPECT_EQ(model.set.status.phase, "Ready");  // after three failures
   EXPECT_EQ(model.set.status.partitions[0].uncached_reason, api::uncached::kWarmupFailed);
   EXPECT_EQ(model.condition("Warmed").reason, "WarmupFailed");
   model.warm_error.clear();
@@ -290,7 +290,7 @@ TEST(SampleSetAutomaticJobs, AWarmUpDisabledLaterIsSwitchedOffOnceNoRuntimeRunsI
   model.settle();
   model.lose_cache(model.node_of(1));
   model.pass();
-  EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");  // named, and not asked for yet
+  EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");  // no runtime has it yet
   model.set.spec.warmup = api::AutoWarmup{.enabled = false};
   ++model.set.meta.generation;
   model.settle();
@@ -302,10 +302,10 @@ TEST(SampleSetAutomaticJobs, AWarmUpDisabledLaterIsSwitchedOffOnceNoRuntimeRunsI
                                                              .kind = runtime::JobKind::kWarmup,
                                                              .state = runtime::JobState::kRunning};
   model.pass();
-  EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");  // it was asked in time
+  EXPECT_EQ(model.condition("Warmed").reason, "WarmingUp");  // it had received the job
   model.world.runtime_reports[1].warmup->state = runtime::JobState::kFailed;
   model.pass();
-  EXPECT_EQ(model.condition("Warmed").reason, "SwitchedOff");  // and is not asked again
+  EXPECT_EQ(model.condition("Warmed").reason, "SwitchedOff");  // there is no retry
 }
 
 TEST(SampleSetAutomaticJobs, ASetWithoutSyncIsWarmedUpToo) {

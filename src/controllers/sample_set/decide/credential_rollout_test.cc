@@ -15,7 +15,7 @@ TEST(SampleSetCredentialRollout, AFailedSyncIsRetriedWhenRuntimesHaveNewCredenti
   model.sync_error = "access denied";
   model.settle(8);
   EXPECT_EQ(model.set.status.phase, "SyncFailed");
-  for (int tries = 0; tries < 4; ++tries) {  // until it is tried once in a while only
+  for (int tries = 0; tries < 4; ++tries) {  // the retry delay grows
     model.now += retry_delay(model.set.status.jobs->sync);
     model.settle(8);
   }
@@ -27,8 +27,9 @@ TEST(SampleSetCredentialRollout, AFailedSyncIsRetriedWhenRuntimesHaveNewCredenti
   const auto annotated = only<AnnotatePodSecrets>(model.pass());
   ASSERT_EQ(annotated.size(), static_cast<size_t>(model.set.spec.effective_partitions()));
   EXPECT_EQ(annotated[0].value, "u/2 " + rfc3339(model.now));
-  EXPECT_TRUE(only<AnnotatePodSecrets>(model.pass()).empty()) << "once is enough";
-  EXPECT_EQ(attempt_of(model.set.status.jobs->sync), tried) << "a kubelet needs a moment";
+  EXPECT_TRUE(only<AnnotatePodSecrets>(model.pass()).empty()) << "once per version";
+  EXPECT_EQ(attempt_of(model.set.status.jobs->sync), tried)
+      << "the kubelet has not updated the files yet";
   model.now += std::chrono::seconds{3};
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");

@@ -23,7 +23,7 @@ TEST(SampleSetDeletion, RemovesOnlyItsOwnNodeLabelsBesideANamesake) {
   model.deleted = true;
   const auto labels = only<LabelNode>(model.pass());
   ASSERT_EQ(labels.size(), 2u);
-  EXPECT_EQ(labels[0], (LabelNode{"node-0", shared, ""}));  // while the other says that it is ours
+  EXPECT_EQ(labels[0], (LabelNode{"node-0", shared, ""}));  // before our own
   EXPECT_EQ(labels[1], (LabelNode{"node-0", engine::node_label(model.set), ""}));
   model.settle();
   EXPECT_EQ(model.world.node_labels.size(), 1u);
@@ -81,7 +81,7 @@ TEST(SampleSetDeletion, DeletesTheVolumeLastBecauseItIsTheRecordOfTheRest) {
 
 TEST(SampleSetDeletion, NoFinalizerDelaysADeletedSet) {
   ModelCluster model(model_set());
-  model.set.meta.finalizers = {engine::finalizer_of(model.set)};  // of an older operator
+  model.set.meta.finalizers = {engine::finalizer_of(model.set)};  // an older operator added it
   model.settle();
   EXPECT_TRUE(model.set.meta.finalizers.empty());
   model.set.meta.finalizers = {engine::finalizer_of(model.set)};
@@ -96,7 +96,7 @@ TEST(SampleSetDeletion, KeepsTheVolumeWhileAJobUsesIt) {
   ModelCluster model(model_set());
   model.settle();
   model.world.users = {{"resnet", "job-uid"}};
-  // Owned by the job as well, so that the collector leaves them when the set goes.
+  // The job becomes an owner, so that the garbage collector keeps them when the set is deleted.
   const auto kept = only<SetOwners>(model.pass());
   ASSERT_EQ(kept.size(), 4u);
   for (const auto& each : kept) {
@@ -108,13 +108,13 @@ TEST(SampleSetDeletion, KeepsTheVolumeWhileAJobUsesIt) {
   EXPECT_TRUE(is_empty(model.pass()));
 
   model.deleted = true;
-  const auto held = model.pass();
-  const auto events = only<EmitEvent>(held);
-  ASSERT_EQ(actions_of(held).size(), 1u);
+  const auto waiting = model.pass();
+  const auto events = only<EmitEvent>(waiting);
+  ASSERT_EQ(actions_of(waiting).size(), 1u);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].reason, "DeletionHeldBack");
-  EXPECT_FALSE(held.status);
-  // What a collector does to those that have another owner left.
+  EXPECT_FALSE(waiting.status);
+  // The garbage collector removes the deleted owner where another one is left.
   for (auto* meta : {&*model.world.token, &model.world.claim->meta, &*model.world.service,
                      &model.world.runtimes->meta}) {
     std::erase_if(meta->owners, [](const auto& owner) { return owner.controller; });
@@ -148,7 +148,7 @@ TEST(SampleSetDeletion, AForcedDeletionDoesNotWaitForUsers) {
   model.world.deletion_forced = true;
   const auto plan = model.pass();
   for (const auto& each : only<SetOwners>(plan)) EXPECT_EQ(each.owners.size(), 1u);
-  EXPECT_TRUE(is_forced(model.world.volume->meta));  // it remembers when the set is gone
+  EXPECT_TRUE(is_forced(model.world.volume->meta));  // for when the set is gone
   model.deleted = true;
   model.settle();
   EXPECT_FALSE(model.world.volume || model.world.claim || model.world.runtimes ||

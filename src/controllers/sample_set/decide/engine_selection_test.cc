@@ -21,7 +21,7 @@ TEST(SampleSetEngineSelection, WaitsForTheSecretOfTheSet) {
     EXPECT_EQ(ready_reason(plan), "ErrorSecretNotExist");
     EXPECT_TRUE(only<CreateObject>(plan).empty());
     EXPECT_EQ(only<EmitEvent>(plan).size(), 1u);
-    EXPECT_TRUE(only<EmitEvent>(model.pass()).empty());  // once
+    EXPECT_TRUE(only<EmitEvent>(model.pass()).empty());  // only once
     model.world.secret = later;
     model.settle();
     EXPECT_EQ(model.set.status.phase, "Ready");
@@ -68,14 +68,14 @@ TEST(SampleSetEngineSelection, CreatesNoRuntimesWithoutTheCsiDriver) {
   EXPECT_NE(model.condition("Ready").message.find("deploy/csi/juicefs.yaml"), std::string::npos);
   EXPECT_EQ(model.condition("Ready").reason, "CSIDriverMissing");
   EXPECT_FALSE(model.world.runtimes);
-  EXPECT_TRUE(model.world.claim);  // all that can be there is
+  EXPECT_TRUE(model.world.claim);  // everything else is created
   model.world.drivers->installed.insert(SharedVolumeEngine::kDriver);
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.condition("CSIDriverMissing").status, "False");
 }
 
-// Of our own engine as well, but for one machine, whose node mounts its volumes by itself.
+// On one machine the node mounts volumes of samplefs without a driver.
 TEST(SampleSetEngineSelection, NeedsTheCsiDriverOfSamplefsExceptWhereItIsBuiltIn) {
   Config cluster = model_config();
   cluster.built_in_drivers.clear();
@@ -84,9 +84,9 @@ TEST(SampleSetEngineSelection, NeedsTheCsiDriverOfSamplefsExceptWhereItIsBuiltIn
   const Plan plan = desired(set, world, cluster, WallTime{});
   EXPECT_EQ(ready_reason(plan), "CSIDriverMissing");
   const auto conditions = plan.status->conditions;
-  const std::string said = api::find_condition(conditions, "Ready")->message;
-  EXPECT_NE(said.find("samplefs.csi.paddlepaddle.org"), std::string::npos) << said;
-  EXPECT_NE(said.find("metaurl"), std::string::npos) << said;
+  const std::string message = api::find_condition(conditions, "Ready")->message;
+  EXPECT_NE(message.find("samplefs.csi.paddlepaddle.org"), std::string::npos) << message;
+  EXPECT_NE(message.find("metaurl"), std::string::npos) << message;
   EXPECT_EQ(count_created(plan, OwnedKind::kRuntimes), 0u);
   EXPECT_EQ(count_created(plan, OwnedKind::kClaim), 1u);
 
@@ -115,7 +115,7 @@ TEST(SampleSetEngineSelection, ReportsTheNodeWithoutTheCsiDriver) {
   EXPECT_EQ(model.set.status.phase, "Ready");
 }
 
-// The engine can make nothing of it, but what is there is looked after.
+// The engine rejects the Secret; the existing objects are maintained.
 TEST(SampleSetEngineSelection, ASecretThatTheEngineRefusesLeavesTheRuntimesMaintained) {
   ModelCluster model(model_set(2, true));
   model.settle();
@@ -140,7 +140,7 @@ TEST(SampleSetEngineSelection, ASecretThatTheEngineRefusesLeavesTheRuntimesMaint
   model.lose_node(lost);
   model.settle();
   EXPECT_NE(model.node_of(1), lost);
-  EXPECT_EQ(model.set.status.phase, "Ready") << "and is warmed up there";
+  EXPECT_EQ(model.set.status.phase, "Ready") << "it is warmed up on the new node";
   model.now += std::chrono::hours(25);
   EXPECT_EQ(only<RenewToken>(model.pass()).size(), 1u);
   model.put_secret("s/3", {{"metaurl", "redis://x"}});
@@ -149,7 +149,7 @@ TEST(SampleSetEngineSelection, ASecretThatTheEngineRefusesLeavesTheRuntimesMaint
   EXPECT_EQ(model.violation, "");
 }
 
-// Before the first sync has ended there is no serving without it, but runtimes are there.
+// Before the first sync has ended the set needs the Secret, but its runtimes exist.
 TEST(SampleSetEngineSelection, ASecretDeletedDuringTheFirstSyncLeavesTheRuntimesMaintained) {
   ModelCluster model(model_set(2, true));
   model.slow = {0, 1};

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The first sync of a set of several partitions, which its runtimes share.
-
 #include "controllers/sample_set/decide/first_sync.h"
 
 #include <algorithm>
@@ -17,7 +14,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Passes until nothing new happens, at these times.
+// Lets time pass, and the cluster settle.
 void wait(ModelCluster& model, seconds how_long) {
   model.now += how_long;
   model.settle(8);
@@ -62,7 +59,7 @@ TEST(SampleSetFirstSync, ASyncOfAnOlderOperatorGoesOnAndIsNotRestarted) {
   ModelCluster model(model_set(3, true));
   model.slow = {0, 1, 2};
   model.settle();
-  model.set.status.sync.reset();  // older ones know no parts: one record, with runtime 0
+  model.set.status.sync.reset();  // older operators store no parts: runtime 0 syncs alone
   model.lose_journal(0);
   model.lose_journal(1);
   model.lose_journal(2);
@@ -83,7 +80,7 @@ TEST(SampleSetFirstSync, AFailedPartIsRetriedAndTheOthersAreNot) {
   model.slow = {2};
   model.settle();
   const std::string first = id_of(model, 0);
-  EXPECT_EQ(model.set.status.phase, "Syncing");  // a part goes on
+  EXPECT_EQ(model.set.status.phase, "Syncing");  // one part still runs
   EXPECT_EQ(model.set.status.sync->parts[1].message, "no route to host");
   model.slow.clear();
   model.settle();
@@ -141,9 +138,10 @@ TEST(SampleSetFirstSync, AChangedSpecAfterAFailureIsAnotherSync) {
   EXPECT_EQ(model.set.status.phase, "Ready");
 }
 
-// What the source is stands in the pods' template: one of the old would copy from the old source.
+// The source is a part of the pods' template: a pod of the previous template would copy from the
+// previous source.
 TEST(SampleSetFirstSync, NoRuntimeOfThePreviousTemplateReadsACorrectedSource) {
-  for (const int nodes : {2, 3}) {  // with two, one runtime has none
+  for (const int nodes : {2, 3}) {  // with two, one runtime has no node
     ModelCluster model(model_set(3, true), nodes);
     model.sync_error = "no such bucket";
     model.settle();
@@ -161,7 +159,7 @@ TEST(SampleSetFirstSync, NoRuntimeOfThePreviousTemplateReadsACorrectedSource) {
     model.pass();
     model.environment_runs = false;
     const auto plan = model.pass();
-    EXPECT_EQ(only<ReplaceRuntime>(plan).size(), 3u) << "all at once: nobody reads yet";
+    EXPECT_EQ(only<ReplaceRuntime>(plan).size(), 3u) << "all at once: there are no readers yet";
     EXPECT_TRUE(only<PutJob>(plan).empty());
     model.environment_runs = true;
     for (int i = 0; i < 8; ++i) {
@@ -198,7 +196,7 @@ TEST(SampleSetFirstSync, IsSentToNoRuntimeOfAPreviousTemplate) {
 }
 
 TEST(SampleSetFirstSync, ARuntimeThatStartsLateGetsItsPart) {
-  ModelCluster model(model_set(3, true), 2);  // there are but two nodes
+  ModelCluster model(model_set(3, true), 2);  // on two nodes
   model.slow = {0};
   model.settle();
   const std::string first = id_of(model, 0);
@@ -230,7 +228,7 @@ TEST(SampleSetFirstSync, AKilledRuntimeGoesOnWithItsPart) {
     model.slow = {0, 1, 2};
     model.settle();
     const std::string first = id_of(model, 0);
-    model.lose_journal(killed);  // even its disk
+    model.lose_journal(killed);  // and its disk
     model.settle();
     EXPECT_EQ(model.puts_of(first), 4);
     EXPECT_EQ(model.jobs_at(killed), std::set<std::string>{first});

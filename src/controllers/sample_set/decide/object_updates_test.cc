@@ -23,7 +23,7 @@ TEST(SampleSetObjectUpdates, AChangedTemplateReplacesRuntimesOneAtATime) {
   EXPECT_TRUE(only<ReplaceRuntime>(model.settle()).empty());
 }
 
-// What the StatefulSet had is gone, whatever it was: its template is replaced, not merged.
+// The template is replaced as a whole, not merged.
 TEST(SampleSetObjectUpdates, ATemplateLosesWhatTheSpecNoLongerHas) {
   ModelCluster model(model_set(2));
   model.set.spec.tolerations = api::Opaque(Json::array({{{"key", "gpu"}}}));
@@ -114,13 +114,13 @@ TEST(SampleSetObjectUpdates, ForeignObjectsAreNeverTouched) {
   }
 }
 
-// Its volume is kept for the one before, by its uid.
+// The claimRef of its volume has the uid of the previous claim.
 TEST(SampleSetObjectUpdates, AClaimThatIsCreatedAgainIsBoundAgain) {
   ModelCluster model(model_set());
   model.settle();
   model.world.volume->meta.resource_version = "7";
   model.world.claim.reset();
-  EXPECT_TRUE(only<ClearClaimUid>(model.pass()).empty());  // it is made in this pass
+  EXPECT_TRUE(only<ClearClaimUid>(model.pass()).empty());  // the claim is created in this pass
   EXPECT_FALSE(model.world.volume->bound);
   const auto freed = only<ClearClaimUid>(model.pass());
   ASSERT_EQ(freed.size(), 1u);

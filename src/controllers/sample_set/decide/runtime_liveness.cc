@@ -111,7 +111,7 @@ void label_nodes(const api::SampleSet& set, const World& world, const std::strin
     }
   }
   for (const auto& [node, found] : world.node_labels) {
-    // Ours, and perhaps the namesake's by now: it no longer tells them apart.
+    // It is ours and perhaps the namesake's by now, so it no longer identifies a set.
     if (world.has_namesake && found.contains(own) && found.contains(shared)) {
       plan.add(LabelNode{node, shared, ""});
       continue;  // `own` stays: it shows that the shared label was ours

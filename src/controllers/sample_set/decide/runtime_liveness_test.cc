@@ -64,7 +64,7 @@ TEST(SampleSetRuntimeLiveness, ASilentRuntimeLosesItsNodeLabelAndNothingElse) {
   model.environment_runs = false;
   model.silence(1, kSilentAfter - seconds(1));
   EXPECT_TRUE(only<LabelNode>(model.pass()).empty());
-  EXPECT_EQ(model.set.status.phase, "PartialReady");  // its probe fails as well
+  EXPECT_EQ(model.set.status.phase, "PartialReady");  // its readiness probe fails, too
   EXPECT_EQ(model.condition("Degraded").status, "False");
 
   model.silence(1, kSilentAfter);
@@ -73,7 +73,7 @@ TEST(SampleSetRuntimeLiveness, ASilentRuntimeLosesItsNodeLabelAndNothingElse) {
   EXPECT_EQ(model.condition("Degraded").reason, "RuntimeSilent");
   EXPECT_EQ(model.set.status.partitions[1].cached_bytes, 0);
   model.silence(1, seconds(3600));
-  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());  // its node is well
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());  // its node is Ready
 
   model.silence(1, seconds(0));
   model.environment_runs = true;
@@ -83,7 +83,7 @@ TEST(SampleSetRuntimeLiveness, ASilentRuntimeLosesItsNodeLabelAndNothingElse) {
   EXPECT_EQ(model.condition("Degraded").status, "False");
 }
 
-// As an operator sees it that has just begun: for how long nobody knows.
+// A new operator does not know for how long the runtime has been silent.
 TEST(SampleSetRuntimeLiveness, ANewOperatorLabelsNoNodeWhoseRuntimeHasNotAnsweredIt) {
   ModelCluster model(model_set(2, true));
   model.settle();
@@ -95,7 +95,7 @@ TEST(SampleSetRuntimeLiveness, ANewOperatorLabelsNoNodeWhoseRuntimeHasNotAnswere
   model.silence(1, seconds(1));
   EXPECT_TRUE(only<LabelNode>(model.pass()).empty());
   EXPECT_EQ(model.condition("Degraded").reason, "RuntimeSilent");
-  model.silence(0, seconds(1));  // which was well, and keeps its label
+  model.silence(0, seconds(1));  // it had answered, and keeps its label
   EXPECT_TRUE(only<LabelNode>(model.pass()).empty());
   EXPECT_TRUE(model.world.node_labels.contains(model.node_of(0)));
   for (const int partition : {0, 1}) model.silence(partition, seconds(0));
@@ -160,7 +160,7 @@ TEST(SampleSetRuntimeLiveness, NoRuntimeIsReplacedWhenNoneAnswers) {
   for (const int partition : {0, 1}) model.silence(partition, seconds(3600));
   EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());
   for (int i = 0; i < 6; ++i) model.lose_node("node-" + std::to_string(i));
-  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());  // every node: it is not the nodes
+  EXPECT_TRUE(only<ReplaceRuntime>(model.pass()).empty());  // rather the network
 }
 
 TEST(SampleSetRuntimeLiveness, WithoutAFreeNodeTheSetIsDegradedUntilOneReturns) {

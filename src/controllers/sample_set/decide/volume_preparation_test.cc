@@ -23,7 +23,7 @@ TEST(SampleSetVolumePreparation, ComesAfterTheCredentialsAndBeforeTheRuntimes) {
   EXPECT_EQ(annotation(*model.world.credentials, kCopiedFrom), "s/1");
   model.settle();
   EXPECT_TRUE(model.world.runtimes);
-  EXPECT_FALSE(model.world.preparation);  // it is not needed any more
+  EXPECT_FALSE(model.world.preparation);  // no longer needed
   EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/1");
 }
 
@@ -43,7 +43,7 @@ TEST(SampleSetVolumePreparation, AFailureReportsItsErrorAndIsRetriedAfterGrowing
   const auto second = model.world.preparation->meta.uid;
   model.now += seconds(10);
   model.settle();
-  EXPECT_EQ(model.world.preparation->meta.uid, second);  // this time it takes 20 s
+  EXPECT_EQ(model.world.preparation->meta.uid, second);  // the second delay is 20 s
   model.format_error.clear();
   model.now += seconds(10);
   model.settle();
@@ -88,7 +88,7 @@ TEST(SampleSetVolumePreparation, ChangedCredentialsPrepareTheVolumeAgainOrTheSet
   EXPECT_EQ((*made[0].object)["spec"]["again"], true);
   EXPECT_EQ(model.condition("Degraded").reason, "CredentialsRefused");
   EXPECT_NE(model.condition("Degraded").message.find("access denied"), std::string::npos);
-  EXPECT_EQ(model.set.status.phase, "Ready");  // it goes on with those that it has
+  EXPECT_EQ(model.set.status.phase, "Ready");  // with the previous credentials
   EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/1");
   model.format_error.clear();
   model.put_secret("s/3", {{"metaurl", "redis://x"}, {"secret-key", "right"}});
@@ -100,7 +100,7 @@ TEST(SampleSetVolumePreparation, ChangedCredentialsPrepareTheVolumeAgainOrTheSet
 TEST(SampleSetVolumePreparation, ADeletedSecretLeavesTheCopyAndTheSetServes) {
   ModelCluster model(model_set(1, true));
   model.settle();
-  model.world.secret->exists = false;  // its values are the copy's
+  model.world.secret->exists = false;  // the values are those of the copy
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.condition("Degraded").reason, "SecretGone");

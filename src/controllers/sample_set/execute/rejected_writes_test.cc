@@ -39,7 +39,8 @@ TEST(SampleSetRejectedWrites, AreTheSameWriteForEveryVersionOfTheObject) {
   RejectedWrites rejected;
   rejected.add(kRejectedSet, change("1", "x"), "no", kStart);
   EXPECT_TRUE(rejected.waits(kRejectedSet, change("2", "x"), kStart));
-  EXPECT_FALSE(rejected.waits(kRejectedSet, change("1", "corrected"), kStart)) << "tried at once";
+  EXPECT_FALSE(rejected.waits(kRejectedSet, change("1", "corrected"), kStart))
+      << "executed at once";
 }
 
 TEST(SampleSetRejectedWrites, AreForgottenWhenThePlanNoLongerHasThem) {

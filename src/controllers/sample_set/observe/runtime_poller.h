@@ -16,7 +16,7 @@
 
 namespace paddle::controllers::sample_set {
 
-// The jobs that runtimes are asked for, as the status has them.
+// The jobs to poll, as the status has them.
 struct PolledJobs {
   api::JobsName names{};
   std::vector<api::JobPartition> parts{};  // of the first sync

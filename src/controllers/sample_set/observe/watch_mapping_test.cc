@@ -22,10 +22,10 @@ TEST(SampleSetWatchMapping, SetsShareAVolumePathWithTheSameSecretAndSubDir) {
   EXPECT_FALSE(share_volume_path(one, other));
   other.spec.csi.reset();
   other.spec.no_sync = true;
-  EXPECT_FALSE(share_volume_path(one, other)) << "it only reads what is there";
+  EXPECT_FALSE(share_volume_path(one, other)) << "it does not sync";
   other.spec.no_sync = false;
   other.meta.key.ns = "elsewhere";
-  EXPECT_FALSE(share_volume_path(one, other)) << "another Secret";
+  EXPECT_FALSE(share_volume_path(one, other)) << "it is another Secret";
 }
 
 }  // namespace

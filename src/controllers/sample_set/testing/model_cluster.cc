@@ -305,7 +305,8 @@ void ModelCluster::put(const PutJob& action) {
   runtimes_[pod->meta.uid].jobs.try_emplace(action.id, report);
 }
 
-// Runtime 0 divides a sync once in the life of its journal and tells the others.
+// Runtime 0 divides a sync when it receives it for the first time since it has its journal; the
+// other runtimes get the division from it.
 void ModelCluster::put_part(const PutJob& action, runtime::JobReport& report) {
   const auto& task = action.request.sync;
   const std::string division = task.division.empty() ? action.id : task.division;

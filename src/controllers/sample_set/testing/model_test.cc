@@ -78,7 +78,7 @@ void heal(ModelCluster& model) {
 bool settles(ModelCluster& model) {
   for (int round = 0; round < 60; ++round) {
     if (is_empty(model.settle(4)) && model.set.status.phase == "Ready") return true;
-    model.now += seconds(700);  // longer than any pause of ours
+    model.now += seconds(700);  // longer than any delay
   }
   return false;
 }

@@ -29,11 +29,11 @@ TEST(SampleSetConditions, SamplesLeftOutAreCountedInTheStatusAndReportedOnce) {
   EXPECT_EQ(model.condition("SamplesLeftOut").status, "True");
   EXPECT_EQ(model.condition("SamplesLeftOut").message, events[0].message);
   EXPECT_EQ(model.set.status.phase, "Ready") << "the rest is served";
-  EXPECT_TRUE(is_empty(model.pass())) << "once";
+  EXPECT_TRUE(is_empty(model.pass())) << "only once";
 
   index.left_out.count = 4;
-  EXPECT_EQ(only<EmitEvent>(model.pass()).size(), 1u) << "others are concerned";
-  model.world.runtime_reports[0].status.reset();  // does not answer for a moment
+  EXPECT_EQ(only<EmitEvent>(model.pass()).size(), 1u) << "other samples are left out";
+  model.world.runtime_reports[0].status.reset();  // it misses one poll
   model.world.runtime_reports[0].error = "timeout";
   EXPECT_TRUE(only<EmitEvent>(model.pass()).empty());
   EXPECT_EQ(model.set.status.index->left_out, 4);
@@ -77,7 +77,7 @@ TEST(SampleSetConditions, DegradedListsEveryProblemAndHasTheReasonNoNode) {
   model.silence(0, kSilentAfter);
   model.pass();
   const auto& degraded = model.condition("Degraded");
-  EXPECT_EQ(degraded.reason, "NoNode");  // by this word workers are released
+  EXPECT_EQ(degraded.reason, "NoNode");  // this reason releases workers
   EXPECT_NE(degraded.message.find("runtime 0 has not answered"), std::string::npos);
   EXPECT_NE(degraded.message.find("no node can take runtime 1"), std::string::npos);
   EXPECT_EQ(degraded.message.find("runtime 2"), std::string::npos);
