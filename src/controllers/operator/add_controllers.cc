@@ -42,19 +42,20 @@ engine::ManifestBuilders engines() {
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
-  SampleSetOptions wanted{
+  sample_set::Options wanted{
       .ns = options.ns,
-      .setting = {.engines = engines(), .runtime = options.runtime},
-      .runtime_at = runtime::http_runtime_clients(engine::kSampleSetCallTimeout),
+      .config = {.engines = engines(),
+                 .runtime = options.runtime},
+      .runtime_clients = runtime::http_runtime_clients(sample_set::kRuntimeCallTimeout),
       .identity = {.lifetime = options.runtime_secret_lifetime}};
-  if (options.one_machine) wanted.setting.drivers_of_nodes.insert(engine::samplefs::kDriver);
-  if (!options.juicefs_image.empty()) wanted.setting.images["juicefs"] = options.juicefs_image;
-  return manager.add({.name = kSampleSetController,
-                      .lease = kSampleSetLease,
+  if (options.one_machine) wanted.config.built_in_drivers.insert(engine::samplefs::kDriver);
+  if (!options.juicefs_image.empty()) wanted.config.images["juicefs"] = options.juicefs_image;
+  return manager.add({.name = sample_set::kControllerName,
+                      .lease = sample_set::kLeaseName,
                       .workers = options.workers,
-                      .limits = {.longest_pause = engine::kSampleSetRetryPause}},
+                      .limits = {.longest_pause = sample_set::kLongestBackoff}},
                      [&](const ControllerContext& around) {
-                       return make_sample_set_reconciler(around, wanted, clock);
+                       return sample_set::make_reconciler(around, wanted, clock);
                      });
 }
 

@@ -1,60 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may be done for a SampleSet, as values. Each may be carried out twice. Some hold
-// credentials: never printed.
+// The actions of a plan for a SampleSet, as values. Each may be executed twice. Objects that exist
+// are named by their uid. Some actions hold credentials: never printed.
 
 #pragma once
 
-#include <chrono>
 #include <map>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "api/json/json.h"
 #include "api/sample_set.h"
-#include "runtime/protocol/protocol.h"
+#include "controllers/plan/plan.h"
+#include "controllers/runtime_jobs/actions.h"
+#include "controllers/sample_set/world.h"
 
-namespace paddle::controllers::sample_sets {
+namespace paddle::controllers::sample_set {
 
-enum class ChildKind {
-  kToken,
-  kCredentials,
-  kVolume,
-  kClaim,
-  kService,
-  kPolicy,
-  kPreparation,
-  kRuntimes
+using runtime_jobs::CancelJob;
+using runtime_jobs::PutJob;
+
+// Older operators added a finalizer to sets.
+struct RemoveFinalizer {
+  bool operator==(const RemoveFinalizer&) const = default;
 };
-
-// That of older operators.
-struct DropFinalizer {
-  bool operator==(const DropFinalizer&) const = default;
-};
-// The token itself is made by whoever carries this out: it is nobody else's to know.
-struct CreateChild {
-  ChildKind kind{};
+// The executor generates the data of a token Secret: no plan contains it.
+struct CreateObject {
+  OwnedKind kind{};
   api::Opaque object{};
-  bool operator==(const CreateChild&) const = default;
+  bool operator==(const CreateObject&) const = default;
 };
-struct DeleteChild {
-  ChildKind kind{};
+struct DeleteObject {
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
-  bool at_once = false;  // without waiting for a kubelet that nobody hears of
-  bool operator==(const DeleteChild&) const = default;
+  bool force = false;  // without a grace period: its kubelet does not answer
+  bool operator==(const DeleteObject&) const = default;
 };
-// Whoever owns a child keeps it alive.
+// The garbage collector keeps an object while one of its owners exists.
 struct SetOwners {
-  ChildKind kind{};
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
   std::vector<api::OwnerReference> owners{};
   bool operator==(const SetOwners&) const = default;
 };
-// Of the copy of the user's credentials: all of its data, and where it is from.
+// Replaces all data of the copy of the user's credentials, and adds the annotations.
 struct UpdateCredentials {
   api::ObjectKey key{};
   std::string uid{};
@@ -64,62 +56,52 @@ struct UpdateCredentials {
 };
 // An empty value removes the annotation.
 struct Annotate {
-  ChildKind kind{};
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
   std::map<std::string, std::string> annotations{};
   bool operator==(const Annotate&) const = default;
 };
-// It was bound to a claim that is gone, and may be bound to the one of that name that is there now.
-// Only in the version that was looked at: it may have been bound since.
-struct FreeVolume {
+// Makes a volume available to the claim that its claimRef names: the claim that it was bound to is
+// gone. Only in this resourceVersion, for it may have been bound since.
+struct ClearClaimUid {
   api::ObjectKey key{};
   std::string uid{};
   std::string resource_version{};
-  bool operator==(const FreeVolume&) const = default;
+  bool operator==(const ClearClaimUid&) const = default;
 };
-// Another token and other certificates for the runtimes; the present token stays good for a while.
+// Generates a new token and new certificates for the runtimes; the previous ones stay valid for a
+// while.
 struct RenewToken {
   api::ObjectKey key{};
   std::string uid{};
   bool operator==(const RenewToken&) const = default;
 };
-// Another number of runtimes, another template for those to come, or the whole spec of the
-// NetworkPolicy; what others have written beside stays. RFC 6902 operations: a merge would keep
-// every key of a template or a spec that is not wanted any more. Only in the version that was
-// looked at: an object that is gone or has changed since is for the next pass to see.
-struct PatchChild {
-  ChildKind kind{};
+// Changes the replicas or the template of the runtimes, or the spec of the NetworkPolicy; fields of
+// others stay. A JSON patch (RFC 6902), because a merge patch would keep what the new template no
+// longer has. Only in this resourceVersion: the next pass sees any other.
+struct PatchObject {
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
   std::string resource_version{};
   api::Opaque operations{};
-  bool operator==(const PatchChild&) const = default;
+  bool operator==(const PatchObject&) const = default;
 };
-// Its successor follows the present template.
+// Deletes a runtime's pod; the StatefulSet creates its successor from the current template.
 struct ReplaceRuntime {
   api::ObjectKey key{};
   std::string uid{};
-  bool at_once = false;  // without waiting for a kubelet that nobody hears of
+  bool force = false;  // without a grace period: its kubelet does not answer
   bool operator==(const ReplaceRuntime&) const = default;
 };
-// Of another version of the keys of its source, in its annotations (fresh_keys.h).
-struct TellOfKeys {
+// Makes the kubelet update the mounted Secrets of a runtime's pod now
+// (decide/credential_rollout.h).
+struct AnnotatePodSecrets {
   api::ObjectKey pod{};
   std::string uid{};
   std::string value{};
-  bool operator==(const TellOfKeys&) const = default;
-};
-struct PutJob {
-  int partition = 0;
-  std::string id{};
-  runtime::JobRequest request{};
-  bool operator==(const PutJob&) const = default;
-};
-struct CancelJob {
-  int partition = 0;
-  std::string id{};
-  bool operator==(const CancelJob&) const = default;
+  bool operator==(const AnnotatePodSecrets&) const = default;
 };
 // An empty value removes the label.
 struct LabelNode {
@@ -128,26 +110,11 @@ struct LabelNode {
   std::string value{};
   bool operator==(const LabelNode&) const = default;
 };
-struct SetStatus {
-  api::SampleSetStatus status{};
-  bool operator==(const SetStatus&) const = default;
-};
-struct Tell {
-  bool warning = false;
-  std::string reason{};
-  std::string message{};
-  bool operator==(const Tell&) const = default;
-};
 
-using Action = std::variant<DropFinalizer, CreateChild, DeleteChild, SetOwners, UpdateCredentials,
-                            Annotate, FreeVolume, RenewToken, PatchChild, ReplaceRuntime,
-                            TellOfKeys, PutJob, CancelJob, LabelNode, SetStatus, Tell>;
+using Action =
+    std::variant<RemoveFinalizer, CreateObject, DeleteObject, SetOwners, UpdateCredentials,
+                 Annotate, ClearClaimUid, RenewToken, PatchObject, ReplaceRuntime,
+                 AnnotatePodSecrets, PutJob, CancelJob, LabelNode, EmitEvent>;
+using Plan = PlanOf<Action, api::SampleSetStatus>;
 
-struct Plan {
-  std::vector<Action> actions{};
-  // Even if nothing is heard of until then.
-  std::optional<std::chrono::nanoseconds> requeue_after{};
-  bool operator==(const Plan&) const = default;
-};
-
-}  // namespace paddle::controllers::sample_sets
+}  // namespace paddle::controllers::sample_set

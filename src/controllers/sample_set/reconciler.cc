@@ -1,206 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/reconciler.h"
 
-#include <algorithm>
 #include <optional>
-#include <set>
 
-#include <nlohmann/json.hpp>
-
-#include "base/log.h"
 #include "controllers/loop/rejection.h"
-#include "controllers/sample_set/children.h"
-#include "controllers/sample_set/deletion.h"
-#include "controllers/sample_set/hand.h"
-#include "controllers/sample_set/refusals.h"
-#include "controllers/sample_set/view.h"
+#include "controllers/sample_set/decide/deletion.h"
+#include "controllers/sample_set/execute/plan_executor.h"
+#include "controllers/sample_set/observe/world_observer.h"
+#include "controllers/sample_set/plan.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_set {
 namespace {
 
-using namespace sample_sets;
 using kube::ObjectKey;
-namespace kinds = kube::resources;
 
-constexpr std::chrono::milliseconds kLook{10'000};
-constexpr std::chrono::milliseconds kSoon{200};
-
-class SampleSetReconciler {
+class Reconciler {
  public:
-  SampleSetReconciler(const ControllerContext& around, const SampleSetOptions& options,
-                      const Clock& clock)
-      : cluster_(around.cluster),
-        options_(options),
+  Reconciler(const ControllerContext& context, const Options& options, const Clock& clock)
+      : cluster_(context.cluster),
+        config_(options.config),
         clock_(clock),
-        view_(around, options, clock),
-        hand_(around.cluster, around.events, view_, options, clock) {}
+        observer_(context, options.ns, options.config, options.runtime_clients, clock),
+        executor_({context, observer_, options.runtime_clients, options.identity, clock}, clock) {}
 
   Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
-    const kube::Call call{.timeout = kLook, .stop = stop};
-    const auto seen = view_.find(key);
-    auto left = end_ghosts(key, seen ? seen->meta.uid : "", call);
-    if (!left) return std::move(left).error().in("what is left of sampleset " + to_string(key));
-    if (!seen) {
-      view_.forget(key);
-      if (!left->requeue_after) refusals_.forget(key);
-      return left;
+    const kube::Call call{.timeout = kServerCallTimeout, .stop = stop};
+    const auto set = observer_.find(key);
+    auto orphans = delete_orphans(key, set ? set->meta.uid : "", call);
+    if (!orphans) {
+      return std::move(orphans).error().in("what is left of sampleset " + to_string(key));
     }
-    auto outcome = requeue_rejected(drive(*seen, call), "sampleset " + to_string(key));
-    if (!outcome) return std::move(outcome).error().in("sampleset " + to_string(key));
-    return sooner(*left, *outcome);
+    if (!set) {
+      observer_.forget(key);
+      if (!orphans->requeue_after) executor_.forget(key);
+      return orphans;
+    }
+    auto result = requeue_rejected(reconcile(*set, call), "sampleset " + to_string(key));
+    if (!result) return std::move(result).error().in("sampleset " + to_string(key));
+    earliest(result->requeue_after, orphans->requeue_after);
+    return result;
   }
 
  private:
-  static ReconcileResult sooner(const ReconcileResult& a, const ReconcileResult& b) {
-    if (!a.requeue_after || !b.requeue_after) return a.requeue_after ? a : b;
-    return *a.requeue_after < *b.requeue_after ? a : b;
-  }
-
-  // As the plan says, or when something that was refused is due.
-  ReconcileResult outcome_of(const Plan& plan, const api::SampleSet& set) const {
-    return sooner({.requeue_after = plan.requeue_after},
-                  {.requeue_after = refusals_.next(set.meta, clock_.boot())});
-  }
-
-  Result<ReconcileResult> drive(api::SampleSet set, const kube::Call& call) {
-    TRY(auto seen, view_.world_of(set, call));
-    if (!seen) return ReconcileResult{.requeue_after = kSoon};
-    // A second round when a name of ours is taken: it says so in the status.
-    for (int round = 0; round < 2; ++round) {
-      const Plan plan = desired(set, *seen, options_.setting, clock_.wall());
-      std::optional<Error> failed;
-      TRY(const auto carried, carry_out(plan, set, *seen, failed, call));
-      if (carried == Hand::Carried::kSeeAgain) continue;
-      if (says_more(*seen)) CHECK_DONE(say_more(plan, set, *seen, call));
-      // Nobody comes back to a set by itself after that one.
-      if (failed && failed->code != Code::kInvalid) return *std::move(failed);
-      return outcome_of(plan, set);
+  Result<ReconcileResult> reconcile(api::SampleSet set, const kube::Call& call) {
+    TRY(auto world, observer_.observe(set, call));
+    if (!world) return ReconcileResult{.requeue_after = kInformerStart};
+    // A second time when an object is foreign, so that the status shows it.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const Plan plan = desired(set, *world, config_, clock_.wall());
+      TRY(auto outcome, executor_.execute(plan, set, *world, call));
+      world->rejections = outcome.rejections;
+      if (outcome.conflict) {
+        show_conflict(*outcome.conflict, *world);
+        continue;
+      }
+      if (!world->rejections.empty()) {
+        const Plan next = desired(set, *world, config_, clock_.wall());
+        CHECK_DONE(executor_.report(next, plan, set, *world, call));
+      }
+      if (outcome.failure) return *std::move(outcome.failure);
+      return result_of(plan, set);
     }
     return Error{Code::kConflict, "names are taken"};
   }
 
-  // What the server refuses stops nothing else: `world` shows it, and the status says it. `failed`:
-  // the first other error that nothing else had to wait for.
-  Result<Hand::Carried> carry_out(const Plan& plan, api::SampleSet& set, World& world,
-                                  std::optional<Error>& failed, const kube::Call& call) {
-    std::vector<Action> refused;
-    // Labels of a node come and go in their order: one of them says whose the other is.
-    std::set<std::string> not_labelled;
-    for (const Action& action : plan.actions) {
-      // It would say that all was done.
-      if (std::holds_alternative<SetStatus>(action) && says_more(world)) continue;
-      const auto* label = std::get_if<LabelNode>(&action);
-      if (label && not_labelled.contains(label->node)) continue;
-      if (const auto words = refusals_.waits(set.meta, action, clock_.boot())) {
-        refused.push_back(action);
-        if (label) not_labelled.insert(label->node);
-        show(action, *words, world);
-        continue;
-      }
-      auto carried = hand_.carry_out(action, set, world, call);
-      if (carried) {
-        if (*carried == Hand::Carried::kSeeAgain) return carried;
-        continue;
-      }
-      Error error = std::move(carried).error();
-      if (error.code == Code::kCancelled) return error;
-      if (label) not_labelled.insert(label->node);
-      if (is_write(action) && is_rejection(error)) {
-        log::warn("refused by the server; the rest goes on",
-                  {{"sampleset", to_string(set.meta.key)}, {"error", error.message}});
-        refusals_.add(set.meta, action, error.message, clock_.boot());
-        refused.push_back(action);
-        show(action, error.message, world);
-        continue;
-      }
-      if (!stands_alone(action)) return error;
-      if (error.code == Code::kForbidden || error.code == Code::kInvalid) {
-        show(action, error.message, world);
-      }
-      if (const auto* cancel = std::get_if<CancelJob>(&action)) {
-        world.not_cancelled.emplace(cancel->partition, cancel->id);
-      }
-      if (!failed) failed = std::move(error);
+  Result<ReconcileResult> delete_orphans(const ObjectKey& key, const std::string& living_uid,
+                                         const kube::Call& call) {
+    const auto orphans = observer_.orphans(key, living_uid);
+    if (orphans.empty()) return ReconcileResult{};
+    // The informer may be behind: only the server knows that a set is gone.
+    const auto current = cluster_.get(kube::resources::kSampleSets, key, call);
+    if (!current && !current.is(Code::kNotFound)) return current.error();
+    std::string current_uid;
+    if (current) {
+      TRY(const api::Meta meta, api::decode_meta(*current));
+      current_uid = meta.uid;
     }
-    refusals_.keep_only(set.meta, refused);
-    return Hand::Carried::kDone;
+    ReconcileResult result;
+    for (api::SampleSet orphan : orphans) {
+      if (current && (orphan.meta.uid == current_uid || orphan.meta.uid.empty())) continue;
+      TRY(const auto world, observer_.observe(orphan, call));
+      if (!world) return ReconcileResult{.requeue_after = kInformerStart};
+      const Plan plan = plan_deletion(orphan, *world);
+      TRY(auto outcome, executor_.execute(plan, orphan, *world, call));
+      if (outcome.failure) return *std::move(outcome.failure);
+      earliest(result.requeue_after, result_of(plan, orphan).requeue_after);
+    }
+    return result;
   }
 
-  static void show(const Action& action, const std::string& words, World& world) {
-    const auto* create = std::get_if<CreateChild>(&action);
-    if (!create) {
-      world.refused.push_back(words);
-    } else if (!world.refusal) {
-      world.refusal = Refusal{"ErrorCreate" + event_name(create->kind), words};
-    }
-  }
-
-  // What rests on others, or others on it, ends the pass when it fails for a while.
-  static bool stands_alone(const Action& action) {
-    return std::holds_alternative<LabelNode>(action) || std::holds_alternative<PutJob>(action) ||
-           std::holds_alternative<CancelJob>(action) ||
-           std::holds_alternative<ReplaceRuntime>(action) ||
-           std::holds_alternative<SetOwners>(action);
-  }
-
-  static bool says_more(const World& world) {
-    return world.refusal || !world.refused.empty() || !world.not_cancelled.empty();
-  }
-
-  // The status as it is with that, and what is new in it.
-  Result<> say_more(const Plan& before, api::SampleSet& set, World& world, const kube::Call& call) {
-    const Plan plan = desired(set, world, options_.setting, clock_.wall());
-    for (const Action& action : plan.actions) {
-      const bool says =
-          std::holds_alternative<SetStatus>(action) || std::holds_alternative<Tell>(action);
-      if (!says || std::ranges::find(before.actions, action) != before.actions.end()) continue;
-      CHECK_DONE(hand_.carry_out(action, set, world, call));
-    }
-    return Done{};
-  }
-
-  Result<ReconcileResult> end_ghosts(const ObjectKey& key, const std::string& living,
-                                     const kube::Call& call) {
-    auto ghosts = view_.ghosts(key, living);
-    if (ghosts.empty()) return ReconcileResult{};
-    // Our view may be behind: only the server knows that a set is gone.
-    const auto there = cluster_.get(kinds::kSampleSets, key, call);
-    if (!there && !there.is(Code::kNotFound)) return there.error();
-    std::string uid;
-    if (there) {
-      TRY(const api::Meta meta, api::decode_meta(*there));
-      uid = meta.uid;
-    }
-    ReconcileResult outcome;
-    for (api::SampleSet& ghost : ghosts) {
-      if (there && (ghost.meta.uid == uid || ghost.meta.uid.empty())) continue;
-      TRY(auto world, view_.world_of(ghost, call));
-      if (!world) return ReconcileResult{.requeue_after = kSoon};
-      const Plan plan = ending(ghost, *world);
-      std::optional<Error> failed;
-      CHECK_DONE(carry_out(plan, ghost, *world, failed, call));
-      if (failed) return *std::move(failed);
-      outcome = sooner(outcome, outcome_of(plan, ghost));
-    }
-    return outcome;
+  ReconcileResult result_of(const Plan& plan, const api::SampleSet& set) const {
+    ReconcileResult result{.requeue_after = plan.requeue_after};
+    earliest(result.requeue_after, executor_.next_retry(set.meta));
+    return result;
   }
 
   kube::Cluster& cluster_;
-  const SampleSetOptions options_;
+  const Config config_;
   const Clock& clock_;
-  View view_;
-  Hand hand_;
-  Refusals refusals_{};
+  WorldObserver observer_;
+  PlanExecutor executor_;
 };
 
 }  // namespace
 
-Reconcile make_sample_set_reconciler(const ControllerContext& around,
-                                     const SampleSetOptions& options, const Clock& clock) {
-  auto reconciler = std::make_shared<SampleSetReconciler>(around, options, clock);
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock) {
+  auto reconciler = std::make_shared<Reconciler>(context, options, clock);
   return [reconciler](const ObjectKey& key, std::stop_token stop) {
     return reconciler->reconcile(key, stop);
   };
 }
 
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_set

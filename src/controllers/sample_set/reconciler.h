@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drives one SampleSet towards its spec: read (view.h), decide (plan.h), act (hand.h).
+// Reconciles one SampleSet: observe (observe/world_observer.h), plan (plan.h), execute
+// (execute/plan_executor.h).
 
 #pragma once
 
+#include <string>
+
 #include "controllers/loop/manager.h"
 #include "controllers/loop/reconcile_result.h"
-#include "controllers/sample_set/options.h"
+#include "controllers/sample_set/config.h"
+#include "controllers/sample_set/timing.h"
+#include "runtime/runtime_secret.h"
+#include "runtime/runtime_client.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_set {
 
-inline constexpr const char* kSampleSetController = "SampleSet";  // as events have always named it
-inline constexpr const char* kSampleSetLease = "37987177.paddlepaddle.org";
+inline constexpr const char* kControllerName = "SampleSet";  // in events and metrics
+inline constexpr const char* kLeaseName = "37987177.paddlepaddle.org";
 
-// Connects the informers it needs to the queue and returns the reconcile function.
-Reconcile make_sample_set_reconciler(const ControllerContext& around,
-                                     const SampleSetOptions& options, const Clock& clock);
+struct Options {
+  std::string ns{};  // empty: all namespaces
+  Config config{};
+  runtime::RuntimeClientFactory runtime_clients{};
+  runtime::RuntimeSecretOptions identity{};  // of the runtimes
+};
 
-}  // namespace paddle::controllers
+// Connects the informers to the queue and returns the reconcile function.
+Reconcile make_reconciler(const ControllerContext& context, const Options& options,
+                          const Clock& clock);
+
+}  // namespace paddle::controllers::sample_set

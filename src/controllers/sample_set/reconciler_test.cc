@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reconciler over FakeCluster, with a stand-in for the rest of a cluster (binding volumes,
-// running pods) and for the runtimes; once with calls that fail, get lost and are repeated.
+// The reconciler on a FakeCluster, with a simulation of the other controllers (binding volumes,
+// running pods) and of the runtimes; also with calls that fail, get lost and are repeated.
 
 #include "controllers/sample_set/reconciler.h"
 
@@ -14,12 +14,12 @@
 
 #include "base/base64.h"
 #include "base/sync.h"
-#include "controllers/sample_set/model.h"
+#include "controllers/sample_set/testing/model_engine.h"
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
 
-namespace paddle::controllers {
+namespace paddle::controllers::sample_set {
 namespace {
 
 using namespace std::chrono_literals;
@@ -37,10 +37,10 @@ void until(const Condition& condition) {
   while (!condition()) system_clock().sleep(2ms, {});
 }
 
-// Takes jobs as a runtime does; each is done when asked about the second time.
+// Accepts jobs like a runtime; a job has succeeded when it is polled for the second time.
 class FakeRuntimes {
  public:
-  runtime::RuntimeClientFactory at() {
+  runtime::RuntimeClientFactory clients() {
     return [this](const std::string& address, const runtime::RuntimeCredentials& access)
                -> std::unique_ptr<runtime::RuntimeClient> {
       return std::make_unique<One>(*this, address, access.token);
@@ -69,7 +69,7 @@ class FakeRuntimes {
       return all_.job(address_, id);
     }
     Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override {
-      return Error{Code::kUnavailable, "sets do not ask for them"};
+      return Error{Code::kUnavailable, "not used by SampleSets"};
     }
     Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
                                        std::stop_token) override {
@@ -103,9 +103,9 @@ class FakeRuntimes {
     Lock lock(mutex_);
     const auto found = jobs_[address].find(id);
     if (found == jobs_[address].end()) return Error{Code::kNotFound, "no such job"};
-    const auto seen = found->second;
+    const auto polled = found->second;
     found->second.state = JobState::kSucceeded;
-    return seen;
+    return polled;
   }
   Result<runtime::JobReport> put(const std::string& address, const std::string& id,
                                  const runtime::JobRequest& request) EXCLUDES(mutex_) {
@@ -121,12 +121,12 @@ class FakeRuntimes {
   std::set<std::string> tokens_ GUARDED_BY(mutex_);
 };
 
-// What kube-controller-manager and kubelet would do.
+// Does the work of kube-controller-manager and kubelet.
 class RestOfTheCluster {
  public:
   explicit RestOfTheCluster(kube::FakeCluster& server)
       : server_(server), thread_([this](std::stop_token stop) {
-          while (system_clock().sleep(2ms, stop)) look();
+          while (system_clock().sleep(2ms, stop)) step();
         }) {}
 
  private:
@@ -145,22 +145,22 @@ class RestOfTheCluster {
     const ObjectKey key{meta.value("namespace", ""), meta["name"]};
     (void)server_.patch(resource, key, {.body = {{"status", status}}}, "status");
   }
-  void look() {
+  void step() {
     for (const Json& volume : all(kinds::kPersistentVolumes)) bind(volume);
     for (const Json& set : all(kinds::kStatefulSets)) run(set);
-    for (const Json& pod : all(kinds::kPods)) {  // one that only has to end
+    for (const Json& pod : all(kinds::kPods)) {  // preparation pods succeed
       const bool ends = pod["metadata"]["name"].get<std::string>().ends_with("-format");
       const bool ended = pod.value("/status/phase"_json_pointer, "") == std::string("Succeeded");
       if (ends && !ended) set_status(kinds::kPods, pod, {{"phase", "Succeeded"}});
     }
     server_.collect_dangling();
-    for (const Json& pod : all(kinds::kPods)) {  // the kubelet's last word
+    for (const Json& pod : all(kinds::kPods)) {  // the kubelet confirms deletions
       if (!pod["metadata"].contains("deletionTimestamp")) continue;
       (void)server_.remove(kinds::kPods, {pod["metadata"]["namespace"], pod["metadata"]["name"]},
                            {.grace_seconds = 0});
     }
   }
-  // A volume is for the claim that it has been bound to, and for no namesake of that one.
+  // A volume that was bound to a claim is not bound to another claim of the same name.
   void bind(const Json& volume) {
     const Json ref = volume.value("/spec/claimRef"_json_pointer, Json::object());
     const auto claim =
@@ -239,11 +239,10 @@ struct SampleSetReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const std::string& ns = {}) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    SampleSetOptions options{
-        .ns = ns, .setting = sample_sets::model_setting(), .runtime_at = runtimes.at()};
-    const ControllerSpec spec{.name = kSampleSetController, .limits = {.longest_pause = 100ms}};
-    EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& around) {
-      return make_sample_set_reconciler(around, options, system_clock());
+    Options options{.ns = ns, .config = model_config(), .runtime_clients = runtimes.clients()};
+    const ControllerSpec spec{.name = kControllerName, .limits = {.longest_pause = 100ms}};
+    EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& context) {
+      return make_reconciler(context, options, system_clock());
     }));
     return *std::move(made);
   }
@@ -271,7 +270,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
     }));
     return found;
   }
-  // From creation to Ready to nothing.
+  // Creates a set, waits for Ready, deletes it, and expects that nothing is left.
   void live(kube::Cluster& cluster) {
     create_set();
     auto manager = make(cluster);
@@ -287,7 +286,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
               "imagenet-runtime-1");
 
     ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
-    EXPECT_EQ(phase(), "(gone)");  // at once: nothing holds it
+    EXPECT_EQ(phase(), "(gone)");  // at once: it has no finalizer
     until([&] { return count(kinds::kPersistentVolumes) == 0; });
     for (const auto& resource : {kinds::kPersistentVolumes, kinds::kClaims, kinds::kServices,
                                  kinds::kStatefulSets, kinds::kSecrets, kinds::kPods}) {
@@ -300,21 +299,21 @@ struct SampleSetReconcilerTest : ::testing::Test {
   }
 };
 
-TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndToItsEnd) { live(server); }
+TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItAgain) { live(server); }
 
-TEST_F(SampleSetReconcilerTest, DoesSoWhenEveryCallFailsOnce) {
+TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItWhenEveryCallFailsOnce) {
   kube::FailingCluster failing(server, kube::faults::each_once({}));
   live(failing);
   EXPECT_GT(failing.injected(), 10u);
 }
 
-TEST_F(SampleSetReconcilerTest, DoesSoWhenAnswersAreLostAndRequestsRepeated) {
+TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItWhenAnswersAreLost) {
   kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
   live(failing);
   EXPECT_GT(failing.injected(), 5u);
 }
 
-// The rest goes on, and the status says what does not.
+// The rest goes on, and the status shows what was rejected.
 TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
   for (const Code code : {Code::kForbidden, Code::kInvalid}) {
     const auto policy = [code](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
@@ -337,8 +336,8 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhereNodesMayNotBeLabelled) {
   }
 }
 
-// A template that the server does not take, for whatever reason.
-TEST_F(SampleSetReconcilerTest, ARefusedChangeIsSaidAndStopsNothingElse) {
+// A template that the server rejects, for any reason.
+TEST_F(SampleSetReconcilerTest, ARejectedPatchIsReportedAndStopsNothingElse) {
   for (const Code code : {Code::kInvalid, Code::kForbidden, Code::kInternal}) {
     kube::FailingCluster strict(server, kube::faults::none());
     create_set();
@@ -360,16 +359,16 @@ TEST_F(SampleSetReconcilerTest, ARefusedChangeIsSaidAndStopsNothingElse) {
       const Json set = *server.get(kinds::kSampleSets, kKey);
       return set["status"]["observedGeneration"] == set["metadata"]["generation"];
     });
-    // The rest goes on: a label that somebody takes away is back.
+    // The rest goes on: a label that a user removes is restored.
     const std::string label = "paddlepaddle.org/samplefs-imagenet";
     ASSERT_TRUE(server.patch(kinds::kNodes, {"", "node-0"},
                              {.body = {{"metadata", {{"labels", {{label, nullptr}}}}}}}));
     until([&] { return server.get(kinds::kNodes, {"", "node-0"})->dump().find(label) != npos; });
     EXPECT_EQ(phase(), "Ready");
-    // As it was: there is nothing to refuse any more, though the rule stands.
+    // With the previous spec there is nothing to reject, although the rule stays.
     tolerate(nullptr);
     until([&] { return condition("Degraded").value("status", "") == "False"; });
-    // Once more, and now the rule goes.
+    // Rejected again, and then the rule is removed.
     tolerate(Json::array({{{"key", "gpu"}, {"operator", "Exists"}}}));
     until([&] { return condition("Degraded").value("reason", "") == "ActionRefused"; });
     strict.set_policy(kube::faults::none());
@@ -378,7 +377,7 @@ TEST_F(SampleSetReconcilerTest, ARefusedChangeIsSaidAndStopsNothingElse) {
              (*server.get(kinds::kStatefulSets, kRuntimes))["spec"]["template"]["spec"].contains(
                  "tolerations");
     });
-    // What the spec has lost the StatefulSet has lost.
+    // The StatefulSet loses what the spec no longer has.
     tolerate(nullptr);
     until([&] {
       return !(*server.get(kinds::kStatefulSets, kRuntimes))["spec"]["template"]["spec"].contains(
@@ -390,7 +389,7 @@ TEST_F(SampleSetReconcilerTest, ARefusedChangeIsSaidAndStopsNothingElse) {
   }
 }
 
-TEST_F(SampleSetReconcilerTest, ARefusedObjectKeepsNoOtherFromBeingMade) {
+TEST_F(SampleSetReconcilerTest, ARejectedCreationPreventsNoOtherCreation) {
   const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
     const bool hit = request.verb == kube::Verb::kCreate && request.resource != kinds::kEvents &&
                      request.resource != kinds::kStatefulSets;
@@ -411,8 +410,8 @@ TEST_F(SampleSetReconcilerTest, ARefusedObjectKeepsNoOtherFromBeingMade) {
   running.request_stop();
 }
 
-// What is left of a set that was deleted does not hold up another of its name.
-TEST_F(SampleSetReconcilerTest, ARefusedDeletionStopsNothingElse) {
+// An orphan does not delay another set of its name.
+TEST_F(SampleSetReconcilerTest, ARejectedDeletionStopsNothingElse) {
   const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
     const bool hit =
         request.verb == kube::Verb::kRemove && request.resource == kinds::kPersistentVolumes;
@@ -434,7 +433,7 @@ TEST_F(SampleSetReconcilerTest, ARefusedDeletionStopsNothingElse) {
   running.request_stop();
 }
 
-TEST_F(SampleSetReconcilerTest, BindsAClaimThatSomebodyDeleted) {
+TEST_F(SampleSetReconcilerTest, BindsAClaimAgainThatAUserDeleted) {
   create_set();
   auto manager = make(server);
   RestOfTheCluster rest(server);
@@ -451,7 +450,7 @@ TEST_F(SampleSetReconcilerTest, BindsAClaimThatSomebodyDeleted) {
   running.request_stop();
 }
 
-TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {
+TEST_F(SampleSetReconcilerTest, LeavesAForeignClaimAloneAndReportsIt) {
   ASSERT_TRUE(server.create(kinds::kClaims,
                             {{"apiVersion", "v1"},
                              {"kind", "PersistentVolumeClaim"},
@@ -469,8 +468,8 @@ TEST_F(SampleSetReconcilerTest, LeavesAStrangersClaimAloneAndSaysSo) {
   running.request_stop();
 }
 
-// Deleted while no operator ran: the next one finds the volume, or only labels of nodes.
-TEST_F(SampleSetReconcilerTest, EndsWhatWasDeletedWhileNobodyWatched) {
+// Deleted while no operator ran: the next operator finds the volume, or only labels of nodes.
+TEST_F(SampleSetReconcilerTest, DeletesOrphansOfSetsThatWereDeletedWithoutAnOperator) {
   for (const bool volume_left : {true, false}) {
     create_set();
     RestOfTheCluster rest(server);
@@ -484,7 +483,7 @@ TEST_F(SampleSetReconcilerTest, EndsWhatWasDeletedWhileNobodyWatched) {
       until([&] { return phase() == "Ready" && labelled(); });
     }
     ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
-    until([&] { return count(kinds::kPods) == 0; });  // the collector's work
+    until([&] { return count(kinds::kPods) == 0; });  // the garbage collector deletes them
     EXPECT_EQ(count(kinds::kPersistentVolumes), 1u);
     EXPECT_TRUE(labelled());
     if (!volume_left) remove_volumes();
@@ -494,7 +493,7 @@ TEST_F(SampleSetReconcilerTest, EndsWhatWasDeletedWhileNobodyWatched) {
   }
 }
 
-TEST_F(SampleSetReconcilerTest, LeavesAlonePeoplesVolumesAndSetsOfOtherNamespaces) {
+TEST_F(SampleSetReconcilerTest, LeavesVolumesOfOtherNamespacesAlone) {
   const Json theirs = {
       {"apiVersion", "v1"},
       {"kind", "PersistentVolume"},
@@ -514,8 +513,8 @@ TEST_F(SampleSetReconcilerTest, LeavesAlonePeoplesVolumesAndSetsOfOtherNamespace
   EXPECT_TRUE(server.get(kinds::kPersistentVolumes, {"", "theirs"}));
 }
 
-// Goes with the definition, should no operator be there to remove it.
-TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheDefinitionOfSampleSets) {
+// It is deleted with the CRD when no operator runs.
+TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheCrdOfSampleSets) {
   const auto definition =
       server.create(kinds::kCrds, {{"apiVersion", kinds::kCrds.api_version()},
                                    {"kind", kinds::kCrds.kind},
@@ -532,9 +531,7 @@ TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheDefinitionOfSampleSets) {
   }));
 }
 
-// Everything that an engine can ask for, each thing appearing when the set has said that it is
-// missing.
-TEST_F(SampleSetReconcilerTest, ASourceWithoutKeysMaySayNone) {
+TEST_F(SampleSetReconcilerTest, ASourceWithTheSecretNameNoneNeedsNoSecret) {
   create_set({{"uri", "s3://b/images"}, {"secretRef", {{"name", "none"}}}});
   auto manager = make(server);
   RestOfTheCluster rest(server);
@@ -543,6 +540,8 @@ TEST_F(SampleSetReconcilerTest, ASourceWithoutKeysMaySayNone) {
   running.request_stop();
 }
 
+// With everything that an engine can need; each object appears after the set has reported that it
+// is missing.
 TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   const auto reason = [&] {
     const Json set = *server.get(kinds::kSampleSets, kKey);
@@ -570,17 +569,17 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   ASSERT_TRUE(server.create(kinds::kSecrets, secret("redis://one")));
   until([&] { return reason() == "CSIDriverMissing"; });
   EXPECT_EQ(count(kinds::kStatefulSets), 0u);
-  ASSERT_TRUE(server.create(kinds::kCsiDrivers,
-                            {{"apiVersion", kinds::kCsiDrivers.api_version()},
-                             {"kind", kinds::kCsiDrivers.kind},
-                             {"metadata", {{"name", sample_sets::LeadingFace::kDriver}}}}));
+  ASSERT_TRUE(
+      server.create(kinds::kCsiDrivers, {{"apiVersion", kinds::kCsiDrivers.api_version()},
+                                         {"kind", kinds::kCsiDrivers.kind},
+                                         {"metadata", {{"name", SharedVolumeEngine::kDriver}}}}));
   until([&] { return phase() == "Ready"; });
   EXPECT_EQ(count(kinds::kNetworkPolicies), 1u);
-  // Runtime 0 was not asked to sync; both warm up.
+  // Neither syncs; both warm up.
   EXPECT_EQ(runtimes.jobs_of("10.0.0.1").size(), 1u);
   EXPECT_EQ(runtimes.jobs_of("10.0.0.2").size(), 1u);
 
-  // One that an older operator made follows as well; what others have written there stays.
+  // A NetworkPolicy of an older operator is updated, too; fields of others stay.
   const ObjectKey policy{kKey.ns, "imagenet-runtime"};
   const Json good = *server.get(kinds::kNetworkPolicies, policy);
   ASSERT_TRUE(server.patch(
@@ -593,7 +592,7 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   EXPECT_EQ((*server.get(kinds::kNetworkPolicies, policy))["metadata"]["labels"]["theirs"],
             "stays");
 
-  // The copy follows, and the volume is prepared with it once more.
+  // The copy follows the Secret, and the volume is prepared again.
   const ObjectKey copy{kKey.ns, "imagenet-volume"};
   const auto copied = [&](const char* path) {
     return server.get(kinds::kSecrets, copy)->value(Json::json_pointer(path), std::string());
@@ -607,10 +606,10 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
   });
   ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
   until([&] { return count(kinds::kPersistentVolumes) == 0; });
-  EXPECT_EQ(count(kinds::kSecrets), 1u);  // the user's
+  EXPECT_EQ(count(kinds::kSecrets), 1u);  // that of the user
   EXPECT_EQ(count(kinds::kNetworkPolicies), 0u);
   EXPECT_EQ(count(kinds::kPods), 0u);
 }
 
 }  // namespace
-}  // namespace paddle::controllers
+}  // namespace paddle::controllers::sample_set

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decision about one SampleSet rests on: what the informers, our own writes and the runtimes
-// themselves say. Values only. Holds credentials: never printed.
+// Everything that a decision about one SampleSet may depend on: what the informers, our own
+// acknowledged writes and the runtimes report. Values only. Holds credentials: never printed.
 
 #pragma once
 
@@ -16,107 +16,175 @@
 #include "api/core/meta.h"
 #include "api/core/pod.h"
 #include "api/sample_set.h"
+#include "controllers/plan/plan.h"
 #include "engine/manifests.h"
 #include "runtime/protocol/protocol.h"
 
-namespace paddle::controllers::sample_sets {
+namespace paddle::controllers::sample_set {
 
-// A PersistentVolume or a claim.
-struct VolumeSeen {
+// The objects that the operator creates for a set; a World has one slot for each.
+enum class OwnedKind {
+  kToken,        // Secret <set>-runtime: token and certificates of the runtimes
+  kCredentials,  // Secret <set>-volume: a copy of the user's Secret
+  kVolume,
+  kClaim,
+  kService,
+  kPolicy,
+  kPreparation,  // Pod
+  kRuntimes      // StatefulSet
+};
+inline constexpr OwnedKind kOwnedKinds[] = {
+    OwnedKind::kToken,   OwnedKind::kCredentials, OwnedKind::kVolume,      OwnedKind::kClaim,
+    OwnedKind::kService, OwnedKind::kPolicy,      OwnedKind::kPreparation, OwnedKind::kRuntimes};
+
+// A PersistentVolume or a PersistentVolumeClaim.
+struct VolumeSummary {
   api::Meta meta{};
   bool bound = false;
-  api::ObjectKey claim{};   // of a volume: the claim that it is for
-  std::string claim_uid{};  // as well, once a claim has been bound to it
-  bool operator==(const VolumeSeen&) const = default;
+  api::ObjectKey claim{};   // of a volume: the claim in its claimRef
+  std::string claim_uid{};  // of a volume: set once a claim has been bound to it
+  bool operator==(const VolumeSummary&) const = default;
 };
 
-struct StatefulSetSeen {
+struct StatefulSetSummary {
   api::Meta meta{};
   int replicas = 0;
   int ready = 0;
-  bool operator==(const StatefulSetSeen&) const = default;
+  bool operator==(const StatefulSetSummary&) const = default;
 };
 
 // The Secret with credentials that the spec names.
-struct SecretSeen {
+struct SecretSummary {
   bool exists = false;
-  std::string version{};  // "<uid>/<resourceVersion>"
-  engine::Credentials values{};
-  bool operator==(const SecretSeen&) const = default;
+  std::string version{};         // "<uid>/<resourceVersion>"
+  engine::Credentials values{};  // of the copy when the Secret does not exist
+  bool operator==(const SecretSummary&) const = default;
 };
 
-struct NodeSeen {
+struct NodeSummary {
   api::Meta meta{};
   bool ready = true;
   std::optional<WallTime> unready_since{};
-  bool operator==(const NodeSeen&) const = default;
+  bool operator==(const NodeSummary&) const = default;
 };
 
-// What the runtime of one partition answered.
-struct RuntimeSeen {
+// What the runtime of one partition answered when it was polled.
+struct RuntimeReport {
   int partition = 0;
-  std::string error{};  // why it could not be asked
-  // Since it was heard of last, or since we have begun to ask; 0: it has just answered.
-  std::chrono::seconds silent_for{};
+  std::string error{};  // why it did not answer
+  // Time since its last answer, or since the first poll; 0: it has answered.
+  std::chrono::seconds unreachable_for{};
   std::optional<runtime::StatusReport> status{};
-  std::optional<runtime::JobReport> sync{};    // of the id in jobsName.syncJobName
-  std::optional<runtime::JobReport> part{};    // of its id in status.sync
-  std::optional<runtime::JobReport> warmup{};  // of the id in jobsName.warmupJobName
-  bool operator==(const RuntimeSeen&) const = default;
+  std::optional<runtime::JobReport> sync{};    // job jobsName.syncJobName
+  std::optional<runtime::JobReport> part{};    // its part in status.sync
+  std::optional<runtime::JobReport> warmup{};  // job jobsName.warmupJobName
+  bool operator==(const RuntimeReport&) const = default;
 };
 
 // An unfinished PaddleJob that refers to the set.
-struct User {
+struct UserJob {
   std::string name{};
   std::string uid{};
-  bool operator==(const User&) const = default;
+  bool operator==(const UserJob&) const = default;
 };
 
-// CSI drivers of the cluster, and of the nodes that hold runtimes of the set.
-struct DriversSeen {
+// CSI drivers of the cluster, and of the nodes on which runtimes of the set are.
+struct CsiDriverSummary {
   std::set<std::string> installed{};
   std::map<std::string, std::set<std::string>> on_node{};
-  bool operator==(const DriversSeen&) const = default;
+  bool operator==(const CsiDriverSummary&) const = default;
 };
 
-// The server would not have one of our objects: a quota, a policy, a right that is missing.
-struct Refusal {
-  std::string reason{};  // ErrorCreatePV
-  std::string message{};
-  bool operator==(const Refusal&) const = default;
+// An object that has one of the set's names and does not belong to the set.
+struct NameConflict {
+  OwnedKind kind{};
+  api::Meta meta{};
+};
+
+// What the API server or a runtime rejected while the plan of this pass was executed: a quota, an
+// admission policy, a missing permission. Empty in a World that was just observed.
+struct Rejections {
+  std::optional<BlockReason> creation{};  // the first object that could not be created
+  std::vector<std::string> writes{};      // errors of writes to objects that exist
+  std::set<std::pair<int, std::string>> cancellations{};  // partition and id of these jobs
+  bool empty() const { return !creation && writes.empty() && cancellations.empty(); }
+  bool operator==(const Rejections&) const = default;
 };
 
 struct World {
-  std::optional<api::Meta> token{};        // Secret <set>-runtime
-  std::optional<api::Meta> credentials{};  // Secret <set>-volume
+  std::optional<api::Meta> token{};
+  std::optional<api::Meta> credentials{};
   std::optional<api::Meta> policy{};
-  std::optional<VolumeSeen> volume{};
-  std::optional<VolumeSeen> claim{};
+  std::optional<VolumeSummary> volume{};
+  std::optional<VolumeSummary> claim{};
   std::optional<api::Meta> service{};
-  std::optional<StatefulSetSeen> runtimes{};
+  std::optional<StatefulSetSummary> runtimes{};
   std::optional<api::Pod> preparation{};
-  std::vector<api::Pod> pods{};          // with the set's label, in its namespace
-  std::vector<RuntimeSeen> answers{};    // of those that run
-  std::optional<SecretSeen> secret{};    // nothing: the spec names none
-  bool source_secret_missing = false;    // the other one, of spec.source
-  std::string keys{};                    // versions of the Secrets that runtimes read
-  std::optional<DriversSeen> drivers{};  // nothing: not needed, or not known yet
-  bool can_have_policies = false;        // the cluster knows them, and we see them
-  // Nodes that carry one of the set's labels, or on which a runtime is: label -> value.
-  std::map<std::string, std::map<std::string, std::string>> nodes{};
-  std::map<std::string, NodeSeen> hosts{};  // of the runtimes; one that is gone is not here
-  bool some_node_ready = true;              // any of the cluster's
-  std::vector<User> users{};
-  bool has_namesake = false;           // a set of the same name in another namespace
-  std::vector<std::string> sharers{};  // sets that sync into the same place of the same volume
-  bool forced = false;                 // ends although somebody uses it
-  bool replaced = false;               // deleted, and another set has its name and namespace by now
-  // Of this pass: the first object that could not be made; what was refused in the same way of what
-  // is done to objects that are there; and jobs (partition, id) that no runtime could be told to
-  // end.
-  std::optional<Refusal> refusal{};
-  std::vector<std::string> refused{};
-  std::set<std::pair<int, std::string>> not_cancelled{};
+  std::vector<api::Pod> pods{};                  // with the set's label, in its namespace
+  std::vector<RuntimeReport> runtime_reports{};  // of the pods that run
+  std::optional<SecretSummary> secret{};         // absent: the spec names none
+  bool source_secret_missing = false;            // the Secret of spec.source
+  std::string secret_versions{};                 // of the Secrets that runtimes mount
+  std::optional<CsiDriverSummary> drivers{};     // absent: not needed, or not known yet
+  bool supports_policies = false;                // the cluster has NetworkPolicies
+  // Label -> value, of each node that has one of the set's labels.
+  std::map<std::string, std::map<std::string, std::string>> node_labels{};
+  std::map<std::string, NodeSummary> runtime_nodes{};  // of the pods; a deleted node is missing
+  bool any_node_ready = true;                          // of all nodes of the cluster
+  std::vector<UserJob> users{};
+  bool has_namesake = false;  // a set of the same name in another namespace
+  // Sets that sync into the same directory of the same volume.
+  std::vector<std::string> volume_sharers{};
+  bool deletion_forced = false;  // do not wait for `users`
+  bool replaced = false;         // the set was deleted, and another one has its name
+  Rejections rejections{};
 };
 
-}  // namespace paddle::controllers::sample_sets
+// Calls `use` with the slot of this kind, a std::optional of the kind's type.
+template <typename AnyWorld, typename Use>
+auto with_slot(AnyWorld& world, OwnedKind kind, const Use& use) {
+  switch (kind) {
+    case OwnedKind::kToken:
+      return use(world.token);
+    case OwnedKind::kCredentials:
+      return use(world.credentials);
+    case OwnedKind::kVolume:
+      return use(world.volume);
+    case OwnedKind::kClaim:
+      return use(world.claim);
+    case OwnedKind::kService:
+      return use(world.service);
+    case OwnedKind::kPolicy:
+      return use(world.policy);
+    case OwnedKind::kPreparation:
+      return use(world.preparation);
+    case OwnedKind::kRuntimes:
+      break;
+  }
+  return use(world.runtimes);
+}
+
+inline api::Meta& meta_of(api::Meta& object) { return object; }
+inline const api::Meta& meta_of(const api::Meta& object) { return object; }
+template <typename T>
+auto& meta_of(T& object) {
+  return object.meta;
+}
+
+// The metadata of the set's object of this kind, or null when there is none.
+inline const api::Meta* find_owned(const World& world, OwnedKind kind) {
+  return with_slot(world, kind, [](const auto& slot) -> const api::Meta* {
+    return slot ? &meta_of(*slot) : nullptr;
+  });
+}
+
+inline void show_conflict(const NameConflict& conflict, World& world) {
+  with_slot(world, conflict.kind, [&](auto& slot) { meta_of(slot.emplace()) = conflict.meta; });
+}
+
+// Volume and claim are bound to each other.
+inline bool is_bound(const World& world) {
+  return world.volume && world.volume->bound && world.claim && world.claim->bound;
+}
+
+}  // namespace paddle::controllers::sample_set

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/decide/engine_selection.h"
+
+#include "base/result.h"
+#include "controllers/sample_set/decide/automatic_jobs.h"
+#include "controllers/sample_set/decide/reasons.h"
+#include "controllers/sample_set/decide/runtime_liveness.h"
+#include "controllers/sample_set/objects/owned_objects.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_set {
+namespace {
+
+const api::SecretReference* source_reference(const api::SampleSet& set) {
+  return set.spec.source && set.spec.source->secret ? &*set.spec.source->secret : nullptr;
+}
+
+BlockReason secret_not_found(const std::string& secret, const api::SampleSet& set) {
+  return {reason::kSecretNotFound,
+          "the secret " + secret + " is not there; create it in the namespace " + set.meta.key.ns};
+}
+
+// The user's Secret is needed until it has been copied; a runtime that has started has its own.
+BlockReason secret_blocks(const api::SampleSet& set, const World& world) {
+  const auto* engine_secret = credentials_reference(set);
+  const auto* source_secret = source_reference(set);
+  for (const auto* ref : {engine_secret, source_secret}) {
+    if (!ref || ref->ns.empty() || ref->ns == set.meta.key.ns) continue;
+    return {reason::kSecretElsewhere, "the secret " + ref->name + " is in another namespace, " +
+                                          ref->ns + "; create it in " + set.meta.key.ns};
+  }
+  const bool served = is_synced(set.status) && !set.status.engine.empty();
+  if (world.secret && !world.secret->exists && !served) {
+    return secret_not_found(engine_secret->name, set);
+  }
+  if (source_secret && world.source_secret_missing && !served) {
+    return secret_not_found(source_secret->name, set);
+  }
+  return {};
+}
+
+Result<std::string> engine_name(const api::SampleSet& set,
+                                const std::optional<SecretSummary>& secret) {
+  if (!set.status.engine.empty()) return set.status.engine;
+  if (set.spec.csi && !set.spec.csi->driver.empty()) return set.spec.csi->driver;
+  if (!secret) return std::string("samplefs");
+  if (!secret->exists) {
+    return Error{Code::kUnavailable, "the engine depends on a secret that is not there"};
+  }
+  if (secret->values.contains("metaurl")) return std::string("juicefs");
+  if (secret->values.contains("storage") || secret->values.contains("bucket")) {
+    return Error{Code::kInvalid,
+                 "the secret has storage or bucket but no metaurl; add metaurl for the juicefs "
+                 "engine, or set spec.csi.driver to samplefs"};
+  }
+  return std::string("samplefs");
+}
+
+std::optional<NameConflict> find_name_conflict(const api::SampleSet& set, const World& world) {
+  for (const OwnedKind kind : kOwnedKinds) {
+    const api::Meta* meta = find_owned(world, kind);
+    if (meta && !engine::belongs_to(*meta, set)) return NameConflict{kind, *meta};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+EngineSelection select_engine(const api::SampleSet& set, const World& world, const Config& config) {
+  if (auto blocked = secret_blocks(set, world); blocked.blocks()) {
+    return {.engine = set.status.engine,
+            .builder = find_builder(config.engines, set.status.engine),
+            .blocked = std::move(blocked)};
+  }
+  const auto name = engine_name(set, world.secret);
+  if (!name) return {.blocked = {reason::kEngineUnclear, name.error().message}};
+  const auto* builder = find_builder(config.engines, *name);
+  if (!builder) {
+    return {.blocked = {reason::kEngineUnknown, "this operator has no engine " + *name +
+                                                    "; set spec.csi.driver to samplefs"}};
+  }
+  engine::RuntimeOptions options = config.runtime;
+  if (const auto image = config.images.find(*name); image != config.images.end()) {
+    options.image = image->second;
+  }
+  auto manifests =
+      builder->manifests(set, world.secret ? world.secret->values : engine::Credentials{}, options);
+  if (!manifests) {
+    return {.engine = *name,
+            .builder = builder,
+            .blocked = {reason::kSpecRefused, manifests.error().message}};
+  }
+  EngineSelection selection{
+      .engine = *name, .builder = builder, .manifests = *std::move(manifests)};
+  if (config.built_in_drivers.contains(selection.manifests.csi_driver)) {
+    selection.manifests.csi_driver.clear();
+  }
+  if (const auto conflict = find_name_conflict(set, world)) {
+    const std::string kind = kind_name(conflict->kind);
+    selection.event = event_reason::already_exists(kind);
+    selection.blocked = {reason::kNameTaken,
+                         "a " + kind + " named " + conflict->meta.key.name +
+                             " is there already and belongs to somebody else; remove it or rename "
+                             "the set"};
+  } else if (world.rejections.creation) {
+    selection.blocked = *world.rejections.creation;
+  }
+  return selection;
+}
+
+const engine::ManifestBuilder* find_builder(const engine::ManifestBuilders& builders,
+                                            const std::string& engine) {
+  for (const auto& builder : builders) {
+    if (builder->name() == engine) return builder.get();
+  }
+  return nullptr;
+}
+
+const api::SecretReference* credentials_reference(const api::SampleSet& set) {
+  if (set.spec.secret) return &*set.spec.secret;
+  const auto* of_source = source_reference(set);
+  return of_source && !may_be_missing(*of_source) ? of_source : nullptr;
+}
+
+std::optional<std::string> missing_driver(const api::SampleSet& set, const World& world,
+                                          const std::string& driver) {
+  if (driver.empty() || !world.drivers) return std::nullopt;
+  if (!world.drivers->installed.contains(driver)) return "";
+  for (const api::Pod* pod : runtime_pods(set, world)) {
+    if (!pod || pod->node.empty() || pod->phase == api::PodPhase::kRunning) continue;
+    const auto node = world.drivers->on_node.find(pod->node);
+    if (node == world.drivers->on_node.end() || !node->second.contains(driver)) return pod->node;
+  }
+  return std::nullopt;
+}
+
+}  // namespace paddle::controllers::sample_set

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/decide/runtime_liveness.h"
+
+#include <algorithm>
+#include <set>
+
+#include "controllers/sample_set/decide/reasons.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_set {
+namespace {
+
+bool is_on_ready_node(const api::Pod& pod, const World& world) {
+  const auto node = world.runtime_nodes.find(pod.node);
+  return node != world.runtime_nodes.end() && node->second.ready;
+}
+
+// Neither the runtime nor its node's kubelet answers.
+bool runtime_is_lost(const api::Pod& pod, const World& world, int partition, WallTime now) {
+  const RuntimeReport* report = report_of(world, partition);
+  if (pod.meta.deleted || !report) return is_lost(pod, world, now);  // it is not polled
+  if (pod.node.empty() || is_on_ready_node(pod, world)) return false;
+  return !report->status && report->unreachable_for >= kLostAfter;
+}
+
+}  // namespace
+
+bool is_lost(const api::Pod& pod, const World& world, WallTime now) {
+  if (pod.node.empty() || !world.any_node_ready || is_on_ready_node(pod, world)) return false;
+  if (pod.meta.deleted) return now >= *pod.meta.deleted + kDeletionOverdue;
+  const auto node = world.runtime_nodes.find(pod.node);
+  return node != world.runtime_nodes.end() && node->second.unready_since &&
+         now >= *node->second.unready_since + kLostAfter;
+}
+
+const RuntimeReport* report_of(const World& world, int partition) {
+  const auto found = std::ranges::find(world.runtime_reports, partition, &RuntimeReport::partition);
+  return found == world.runtime_reports.end() ? nullptr : &*found;
+}
+
+bool is_silent(const RuntimeReport* report) {
+  return report && !report->status && report->unreachable_for >= kSilentAfter;
+}
+
+std::vector<const api::Pod*> runtime_pods(const api::SampleSet& set, const World& world) {
+  std::vector<const api::Pod*> found(static_cast<std::size_t>(set.spec.effective_partitions()));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string name = engine::runtime_pod_name(set, static_cast<int>(i));
+    for (const api::Pod& pod : world.pods) {
+      if (pod.meta.key.name == name && !pod.meta.deleting()) found[i] = &pod;
+    }
+  }
+  return found;
+}
+
+std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set,
+                                             const std::vector<api::Pod>& pods) {
+  std::vector<RunningRuntime> found;
+  for (int partition = 0; partition < set.spec.effective_partitions(); ++partition) {
+    const std::string name = engine::runtime_pod_name(set, partition);
+    const auto pod = std::ranges::find_if(
+        pods, [&](const api::Pod& each) { return each.meta.key.name == name; });
+    if (pod == pods.end() || pod->meta.deleting() || pod->ip.empty()) continue;
+    if (pod->phase == api::PodPhase::kRunning) found.push_back({partition, pod->ip, pod->meta.uid});
+  }
+  return found;
+}
+
+void replace_lost_runtimes(const api::SampleSet& set, const World& world, WallTime now,
+                           Plan& plan) {
+  if (!world.any_node_ready || !world.runtimes) return;
+  for (int partition = 0; partition < set.spec.effective_partitions(); ++partition) {
+    const std::string name = engine::runtime_pod_name(set, partition);
+    for (const api::Pod& pod : world.pods) {
+      const auto* owner = pod.meta.controller();
+      const bool ours = owner && owner->uid == world.runtimes->meta.uid;
+      if (pod.meta.key.name != name || !ours) continue;
+      if (!runtime_is_lost(pod, world, partition, now)) continue;
+      plan.add(EmitEvent{true, event_reason::kRuntimeLost,
+                         "node " + pod.node + " is lost: " + name +
+                             " is given up, and its successor goes elsewhere"});
+      plan.add(ReplaceRuntime{pod.meta.key, pod.meta.uid, true});
+    }
+  }
+}
+
+void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
+                 Plan& plan) {
+  std::map<std::string, std::string> wanted;  // node -> runtime pod
+  std::set<std::string> kept;                 // nodes of these, and of runtimes not silent yet
+  int partition = 0;
+  for (const api::Pod* pod : runtime_pods(set, world)) {
+    const RuntimeReport* report = report_of(world, partition++);
+    if (!pod || pod->node.empty() || pod->phase != api::PodPhase::kRunning) continue;
+    if (is_silent(report)) continue;
+    kept.insert(pod->node);
+    if (report && report->status) wanted[pod->node] = pod->meta.key.name;
+  }
+  const std::string own = engine::node_label(set);
+  const std::string shared = engine::cache_label(set, engine);
+  std::vector<std::string> labels{own};
+  if (!world.has_namesake) labels.push_back(shared);
+  for (const auto& [node, pod] : wanted) {
+    const auto known = world.node_labels.find(node);
+    for (const auto& label : labels) {
+      if (known != world.node_labels.end()) {
+        const auto value = known->second.find(label);
+        if (value != known->second.end() && value->second == pod) continue;
+      }
+      plan.add(LabelNode{node, label, pod});
+    }
+  }
+  for (const auto& [node, found] : world.node_labels) {
+    // It is ours and perhaps the namesake's by now, so it no longer identifies a set.
+    if (world.has_namesake && found.contains(own) && found.contains(shared)) {
+      plan.add(LabelNode{node, shared, ""});
+      continue;  // `own` stays: it shows that the shared label was ours
+    }
+    if (kept.contains(node)) continue;
+    for (const auto& label : labels) {
+      if (found.contains(label)) plan.add(LabelNode{node, label, ""});
+    }
+  }
+}
+
+}  // namespace paddle::controllers::sample_set

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/decide/status/conditions.h"
+
+#include <algorithm>
+
+#include "api/phases.h"
+#include "base/units.h"
+#include "controllers/runtime_jobs/job_progress.h"
+#include "controllers/sample_set/decide/reasons.h"
+#include "controllers/sample_set/decide/runtime_liveness.h"
+#include "controllers/sample_set/decide/volume_preparation.h"
+#include "engine/names.h"
+
+namespace paddle::controllers::sample_set {
+namespace {
+
+constexpr std::size_t kMaxProblems = 20;
+constexpr std::size_t kMaxRejections = 5;  // each may be long
+
+api::Condition make_condition(const api::SampleSet& set, const char* type, const char* status,
+                              std::string reason, std::string message) {
+  return {.type = type,
+          .status = status,
+          .reason = std::move(reason),
+          .message = std::move(message),
+          .observed_generation = set.meta.generation};
+}
+
+// Why not all runtimes are ready, as their pods report it; for the end of a sentence.
+std::string runtime_problem(const api::SampleSet& set, const World& world) {
+  for (const api::Pod* pod : runtime_pods(set, world)) {
+    if (!pod) continue;
+    const std::string& name = pod->meta.key.name;
+    if (!pod->unschedulable.empty()) return "; " + name + ": " + pod->unschedulable;
+    for (const auto& container : pod->containers) {
+      if (container.ready || container.reason.empty()) continue;
+      return "; " + name + " says " + container.reason + ", see kubectl describe pod " + name;
+    }
+    if (!pod->message.empty()) return "; " + name + ": " + pod->message;
+  }
+  const bool served = is_synced(set.status);  // runtimes that have just started need not answer yet
+  for (const RuntimeReport& report : world.runtime_reports) {
+    if (served && !report.error.empty()) return "; " + report.error;
+  }
+  return "";
+}
+
+std::string remark_of(const World& world) {
+  for (const RuntimeReport& report : world.runtime_reports) {
+    if (report.status && !report.status->remark.empty()) return "; " + report.status->remark;
+  }
+  return "";
+}
+
+struct Coverage {
+  std::int64_t total = 0;
+  std::int64_t cached = 0;
+};
+Coverage coverage_of(const api::SampleSetStatus& status) {
+  Coverage sum;
+  for (const auto& partition : status.partitions) {
+    sum.total += partition.total_bytes;
+    sum.cached += std::min(partition.cached_bytes, partition.total_bytes);
+  }
+  return sum;
+}
+
+std::string percent(const Coverage& of) {
+  return std::to_string(of.total > 0 ? 100 * of.cached / of.total : 0) + " %";
+}
+
+std::string problems_text(const std::vector<BlockReason>& problems) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(problems.size(), kMaxProblems); ++i) {
+    text += (i > 0 ? "; " : "") + problems[i].message;
+  }
+  if (problems.size() <= kMaxProblems) return text;
+  return text + "; and " + std::to_string(problems.size() - kMaxProblems) + " more";
+}
+
+std::vector<BlockReason> runtime_problems(const api::SampleSet& set, const World& world) {
+  std::vector<BlockReason> found;
+  int partition = 0;
+  for (const api::Pod* pod : runtime_pods(set, world)) {
+    const RuntimeReport* report = report_of(world, partition);
+    const std::string name = "runtime " + std::to_string(partition++);
+    if (is_silent(report)) {
+      const auto node = pod ? world.runtime_nodes.find(pod->node) : world.runtime_nodes.end();
+      const bool node_lost = pod && (node == world.runtime_nodes.end() || !node->second.ready);
+      found.push_back(
+          {node_lost ? reason::kNodeLost : reason::kRuntimeSilent,
+           name + " has not answered for more than " + std::to_string(kSilentAfter.count()) + " s" +
+               (pod ? " on node " + pod->node : "") + (node_lost ? ", which is not Ready" : "") +
+               "; workers are not sent there, and read from the others or the source"});
+    } else if (pod && !pod->unschedulable.empty()) {
+      found.push_back({reason::kNoNode, "no node can take " + name + ": " + pod->unschedulable +
+                                            "; workers of this partition run anywhere meanwhile"});
+    }
+  }
+  return found;
+}
+
+// "the secret a is", "the secrets a and b are": Secrets of a set that serves, and no longer exist.
+std::string secrets_gone(const api::SampleSet& set, const World& world) {
+  const std::string own =
+      world.secret && !world.secret->exists ? credentials_reference(set)->name : "";
+  std::string source;
+  if (world.source_secret_missing && set.spec.source && set.spec.source->secret) {
+    source = set.spec.source->secret->name;
+  }
+  if (source.empty() || own.empty() || source == own) {
+    const std::string& one = own.empty() ? source : own;
+    return one.empty() ? "" : "the secret " + one + " is";
+  }
+  return "the secrets " + own + " and " + source + " are";
+}
+
+std::vector<BlockReason> change_problems(const api::SampleSet& set, const World& world,
+                                         const BlockReason& blocked) {
+  std::vector<BlockReason> found;
+  for (const std::string& message : rejection_messages(world)) {
+    found.push_back({reason::kActionRefused, message});
+  }
+  if (const auto all = world.rejections.writes.size(); all > kMaxRejections) {
+    found.push_back(
+        {reason::kActionRefused, std::to_string(all - kMaxRejections) + " more are refused"});
+  }
+  if (const auto error = world.runtimes ? preparation_error(world) : std::nullopt) {
+    found.push_back({reason::kCredentialsRefused,
+                     "the volume goes on with the credentials that it has: " + *error});
+  }
+  if (is_synced(set.status) && blocked.reason == reason::kSpecRefused) {
+    found.push_back({reason::kSpecRefused, "the set goes on as it is: " + blocked.message});
+  }
+  const std::string gone = is_synced(set.status) ? secrets_gone(set, world) : "";
+  if (!gone.empty()) {
+    found.push_back(
+        {reason::kSecretGone, gone + " gone; the volume keeps the credentials that it has, and "
+                                     "a source that needs keys can not be read any more"});
+  }
+  return found;
+}
+
+// Why a set that is not synced, or not Ready for another reason, waits.
+BlockReason waiting_reason(const api::SampleSet& set, const World& world,
+                           const EngineSelection& selection, const JobProgress& sync,
+                           const api::SampleSetStatus& status) {
+  namespace phase = api::sample_set_phase;
+  const auto* driver = api::find_condition(status.conditions, condition_type::kCsiDriverMissing);
+  if (driver && driver->status == "True") return {reason::kCsiDriverMissing, driver->message};
+  if (!is_prepared(world, selection.manifests) && !world.runtimes) {
+    if (const auto error = preparation_error(world)) {
+      return {reason::kPreparationFailed, "the volume could not be prepared: " + *error};
+    }
+    return {reason::kPreparing, "the volume is being prepared" + preparation_problem(world)};
+  }
+  if (status.phase == phase::kSyncFailed) {
+    return {reason::kSyncFailed, "the source could not be read: " + sync.error};
+  }
+  if (status.phase == phase::kNone) {
+    const auto bound = bound_condition(set, world);
+    return {bound.reason, bound.message};
+  }
+  if (status.phase == phase::kSyncing) return {reason::kSyncing, describe(sync.work)};
+  const auto runtimes = runtime_condition(set, world);
+  if (runtimes.status != "True") return {runtimes.reason, runtimes.message};
+  if (status.phase == phase::kMount) {
+    return {reason::kWaitingForRuntimes, "runtimes are asked to sync"};
+  }
+  const auto* warmed = api::find_condition(status.conditions, condition_type::kWarmed);
+  if (warmed && (warmed->reason == reason::kWarmingUp || warmed->reason == reason::kWarmupFailed)) {
+    return {warmed->reason, warmed->message};
+  }
+  return {reason::kWaitingForRuntimes,
+          "a runtime does not serve yet" + runtime_problem(set, world)};
+}
+
+}  // namespace
+
+std::vector<std::string> rejection_messages(const World& world) {
+  std::vector<std::string> all;
+  for (const std::string& error : world.rejections.writes) {
+    if (all.size() == kMaxRejections) break;
+    all.push_back("the operator is refused this: " + error +
+                  "; correct the spec, the rule or the right that is named: it is tried again "
+                  "within a minute");
+  }
+  return all;
+}
+
+api::Condition bound_condition(const api::SampleSet& set, const World& world) {
+  if (is_bound(world)) {
+    return make_condition(set, condition_type::kBound, "True", reason::kBound,
+                          "the volume and its claim are bound");
+  }
+  return make_condition(set, condition_type::kBound, "False", reason::kWaitingForVolume,
+                        "waiting for the volume " + engine::handle_of(set) + " and the claim " +
+                            engine::claim_name(set) + " to be bound");
+}
+
+api::Condition runtime_condition(const api::SampleSet& set, const World& world) {
+  const int wanted = set.spec.effective_partitions();
+  const int ready = world.runtimes ? std::min(world.runtimes->ready, wanted) : 0;
+  const std::string text =
+      std::to_string(ready) + " of " + std::to_string(wanted) + " runtimes are ready";
+  const bool silent = std::ranges::any_of(
+      world.runtime_reports, [](const RuntimeReport& report) { return is_silent(&report); });
+  if (ready == wanted && world.runtimes->replicas == wanted && !silent) {
+    return make_condition(set, condition_type::kRuntimeReady, "True", reason::kRuntimesReady, text);
+  }
+  return make_condition(set, condition_type::kRuntimeReady, "False", reason::kWaitingForRuntimes,
+                        text + runtime_problem(set, world));
+}
+
+api::Condition synced_condition(const api::SampleSet& set, const JobProgress& sync) {
+  const auto make = [&](const char* status, const char* reason, const std::string& message) {
+    return make_condition(set, condition_type::kSynced, status, reason, message);
+  };
+  switch (sync.stage) {
+    case JobStage::kDone:
+      if (set.spec.no_sync) {
+        return make("True", reason::kNotNeeded, "the samples are in the engine already");
+      }
+      return make("True", reason::kPublished, "the list of samples is published");
+    case JobStage::kFailed:
+      return make("False", reason::kSyncFailed, sync.error);
+    case JobStage::kRunning:
+      return make("Unknown", reason::kSyncing, describe(sync.work));
+    case JobStage::kNotRequested:
+      break;
+  }
+  return make("Unknown", reason::kNotAsked, "no runtime is there yet to sync");
+}
+
+api::Condition warmed_condition(const api::SampleSet& set, const World& world,
+                                const api::SampleSetStatus& status) {
+  const auto make = [&](const char* state, const char* reason, const std::string& message) {
+    return make_condition(set, condition_type::kWarmed, state, reason, message + remark_of(world));
+  };
+  const Coverage covered = coverage_of(status);
+  const bool full = covered.total > 0 && covered.cached >= covered.total;
+  JobProgress warm_up = warm_up_progress(world, status);
+  const bool off = !set.spec.warms_up_by_itself();
+  // Runtimes no longer receive a warm-up; one that has received it may still run it.
+  if (off && warm_up.stage != JobStage::kDone) {
+    warm_up.stage = is_warming_up(world, status) ? JobStage::kRunning : JobStage::kNotRequested;
+  }
+  if (warm_up.stage == JobStage::kNotRequested) {
+    if (full) return make("True", reason::kWarmedUp, "every sample is in the cache");
+    if (!off) return make("Unknown", reason::kNotAsked, "the warm-up follows the sync");
+    return make("False", reason::kSwitchedOff,
+                "the automatic warm-up is switched off; " + percent(covered) +
+                    " of the samples are in the cache");
+  }
+  if (warm_up.stage == JobStage::kFailed) {
+    return make("False", reason::kWarmupFailed, warm_up.error);
+  }
+  if (warm_up.stage == JobStage::kRunning) {
+    return make("Unknown", reason::kWarmingUp,
+                describe(warm_up.work) + "; reading works meanwhile");
+  }
+  if (covered.total == 0 || full) {
+    return make("True", reason::kWarmedUp, "every sample is in the cache");
+  }
+  if (warm_up.files_no_room > 0) {
+    return make("False", reason::kNoRoom,
+                with_commas(warm_up.files_no_room) +
+                    " samples do not fit into the cache and are read from the source; give "
+                    "spec.cache more room or the set more partitions");
+  }
+  return make("False", reason::kPartlyCached,
+              percent(covered) + " of the samples are in the cache: " + human_size(covered.cached) +
+                  " of " + human_size(covered.total));
+}
+
+api::Condition degraded_condition(const api::SampleSet& set, const World& world,
+                                  const BlockReason& blocked) {
+  auto problems = runtime_problems(set, world);
+  for (auto& each : change_problems(set, world, blocked)) problems.push_back(std::move(each));
+  if (!problems.empty()) {
+    // This reason releases workers.
+    const auto no_node = std::ranges::find(problems, reason::kNoNode, &BlockReason::reason);
+    const auto& first = no_node == problems.end() ? problems.front() : *no_node;
+    return make_condition(set, condition_type::kDegraded, "True", first.reason,
+                          problems_text(problems));
+  }
+  // An operator that has just started does not know yet for how long a runtime has been silent.
+  const auto* before = api::find_condition(set.status.conditions, condition_type::kDegraded);
+  const bool was_silent =
+      before && before->status == "True" &&
+      (before->reason == reason::kRuntimeSilent || before->reason == reason::kNodeLost);
+  const bool unanswered =
+      std::ranges::any_of(world.runtime_reports,
+                          [](const RuntimeReport& report) { return !report.status.has_value(); });
+  if (was_silent && unanswered) {
+    return make_condition(set, condition_type::kDegraded, "True", before->reason, before->message);
+  }
+  return make_condition(set, condition_type::kDegraded, "False", reason::kAllWell,
+                        "nothing is amiss");
+}
+
+api::Condition driver_condition(const api::SampleSet& set, const World& world,
+                                const engine::Manifests& manifests) {
+  const auto make = [&](const char* status, const char* reason, const std::string& message) {
+    return make_condition(set, condition_type::kCsiDriverMissing, status, reason, message);
+  };
+  const std::string& driver = manifests.csi_driver;
+  const auto missing = missing_driver(set, world, driver);
+  if (!missing) {
+    return make("False", reason::kDriverPresent, "the cluster has the CSI driver " + driver);
+  }
+  if (missing->empty()) {
+    return make("True", reason::kDriverNotInstalled,
+                "the cluster has no CSI driver " + driver + "; " + manifests.without_driver);
+  }
+  return make("True", reason::kDriverNotOnNode,
+              "node " + *missing + " has no CSI driver " + driver +
+                  " yet; let the driver's DaemonSet run there (tolerations, node selector)");
+}
+
+std::optional<api::Condition> samples_left_out_condition(const api::SampleSet& set,
+                                                         const api::SampleSetStatus& status) {
+  if (!status.index || status.index->left_out <= 0) return std::nullopt;
+  return make_condition(
+      set, condition_type::kSamplesLeftOut, "True", reason::kNotUsable,
+      runtime_jobs::left_out_text(
+          {.count = status.index->left_out, .examples = status.index->left_out_examples}) +
+          "; they cannot be files of the set: rename or remove them at the source, "
+          "then sync again with a SampleJob");
+}
+
+std::optional<api::Condition> volume_shared_condition(const api::SampleSet& set,
+                                                      const World& world) {
+  if (world.volume_sharers.empty() || set.status.engine != "juicefs") return std::nullopt;
+  const std::size_t more = world.volume_sharers.size() - 1;
+  return make_condition(
+      set, condition_type::kVolumeShared, "True", reason::kFilesMix,
+      "the SampleSet " + world.volume_sharers.front() +
+          (more > 0 ? " and " + std::to_string(more) + " more sync" : " syncs") +
+          " into the same volume: each shows the files of all, and what one removes is "
+          "gone for all; make the set anew with a sub-dir of its own in "
+          "csi.juiceFSMountOptions, or with another secret");
+}
+
+api::Condition ready_condition(const api::SampleSet& set, const World& world,
+                               const EngineSelection& selection, const JobProgress& sync,
+                               const api::SampleSetStatus& status) {
+  const bool ready = status.phase == api::sample_set_phase::kReady;
+  // A changed Secret that the engine rejects does not affect what runs: Degraded shows it.
+  const bool serves = selection.blocked.reason == reason::kSpecRefused && ready;
+  if (ready && (serves || !selection.blocked.blocks())) {
+    return make_condition(set, condition_type::kReady, "True", reason::kReady,
+                          "every runtime serves the samples");
+  }
+  const BlockReason why = selection.blocked.blocks()
+                              ? selection.blocked
+                              : waiting_reason(set, world, selection, sync, status);
+  return make_condition(set, condition_type::kReady, "False", why.reason, why.message);
+}
+
+}  // namespace paddle::controllers::sample_set

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/observe/projections.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/json/look.h"
+#include "engine/names.h"
+#include "runtime/runtime_secret.h"
+
+namespace paddle::controllers::sample_set {
+namespace {
+
+constexpr std::string_view kOurPrefix = "batch.paddlepaddle.org/";
+
+}  // namespace
+
+using api::Json;
+
+Result<MetaSummary> decode_meta_summary(const Json& object) {
+  MetaSummary summary;
+  TRY(summary.meta, api::decode_meta(object));
+  return summary;
+}
+
+Result<MetaSummary> decode_secret_meta(const Json& object) {
+  TRY(MetaSummary summary, decode_meta_summary(object));
+  std::erase_if(summary.meta.annotations,
+                [](const auto& each) { return !each.first.starts_with(kOurPrefix); });
+  return summary;
+}
+
+Result<VolumeSummary> decode_volume(const Json& object) {
+  VolumeSummary summary;
+  TRY(summary.meta, api::decode_meta(object));
+  summary.bound = api::look_text(object, "/status/phase") == "Bound";
+  summary.claim = {api::look_text(object, "/spec/claimRef/namespace"),
+                   api::look_text(object, "/spec/claimRef/name")};
+  summary.claim_uid = api::look_text(object, "/spec/claimRef/uid");
+  return summary;
+}
+
+Result<StatefulSetSummary> decode_stateful_set(const Json& object) {
+  StatefulSetSummary summary;
+  TRY(summary.meta, api::decode_meta(object));
+  summary.replicas = static_cast<int>(api::look_integer(object, "/spec/replicas", 1));
+  summary.ready = static_cast<int>(api::look_integer(object, "/status/readyReplicas"));
+  return summary;
+}
+
+Result<NodeSummary> decode_node_summary(const Json& object) {
+  NodeSummary summary;
+  TRY(summary.meta, api::decode_meta(object));
+  std::erase_if(summary.meta.labels,
+                [](const auto& each) { return !each.first.starts_with("paddlepaddle.org/"); });
+  summary.meta.annotations.clear();
+  const Json& conditions = api::look(object, "/status/conditions");
+  if (!conditions.is_array()) return summary;
+  for (const Json& condition : conditions) {
+    if (api::look_text(condition, "type") != "Ready") continue;
+    summary.ready = api::look_text(condition, "status") == "True";
+    const auto since = parse_rfc3339(api::look_text(condition, "lastTransitionTime"));
+    if (!summary.ready && since) summary.unready_since = *since;
+  }
+  return summary;
+}
+
+Result<CsiNodeSummary> decode_csi_node(const Json& object) {
+  CsiNodeSummary summary;
+  TRY(summary.meta, api::decode_meta(object));
+  const Json& drivers = api::look(object, "/spec/drivers");
+  if (!drivers.is_array()) return summary;
+  for (const Json& driver : drivers) summary.drivers.insert(api::look_text(driver, "name"));
+  return summary;
+}
+
+std::string version_of(const api::Meta& meta) { return meta.uid + "/" + meta.resource_version; }
+
+Result<SecretContents> decode_secret(const Json& object) {
+  TRY(const api::Meta meta, api::decode_meta(object));
+  return SecretContents{.version = version_of(meta), .values = runtime::secret_values(object)};
+}
+
+}  // namespace paddle::controllers::sample_set

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decoders of the objects around a SampleSet for informers: each keeps only what a World holds.
+
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "api/json/json.h"
+#include "base/result.h"
+#include "controllers/sample_set/observe/reconcile_cache.h"
+#include "controllers/sample_set/world.h"
+
+namespace paddle::controllers::sample_set {
+
+struct MetaSummary {
+  api::Meta meta{};
+  bool operator==(const MetaSummary&) const = default;
+};
+
+// The CSI drivers of a node.
+struct CsiNodeSummary {
+  api::Meta meta{};
+  std::set<std::string> drivers{};
+  bool operator==(const CsiNodeSummary&) const = default;
+};
+
+Result<MetaSummary> decode_meta_summary(const api::Json& object);
+// Only our annotations: kubectl writes the contents of a Secret into one of its own.
+Result<MetaSummary> decode_secret_meta(const api::Json& object);
+Result<VolumeSummary> decode_volume(const api::Json& object);  // PersistentVolume or claim
+Result<StatefulSetSummary> decode_stateful_set(const api::Json& object);
+Result<NodeSummary> decode_node_summary(const api::Json& object);
+Result<CsiNodeSummary> decode_csi_node(const api::Json& object);
+
+// A value that is not base64 is left out.
+Result<SecretContents> decode_secret(const api::Json& object);
+std::string version_of(const api::Meta& meta);  // "<uid>/<resourceVersion>"
+
+}  // namespace paddle::controllers::sample_set

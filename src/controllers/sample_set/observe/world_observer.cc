@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controllers/sample_set/observe/world_observer.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "api/phases.h"
+#include "controllers/loop/sources.h"
+#include "controllers/sample_set/decide/deletion.h"
+#include "controllers/sample_set/decide/engine_selection.h"
+#include "controllers/sample_set/decide/runtime_liveness.h"
+#include "controllers/sample_set/observe/runtime_poller.h"
+#include "controllers/sample_set/observe/watch_mapping.h"
+#include "engine/names.h"
+#include "runtime/runtime_secret.h"
+
+namespace paddle::controllers::sample_set {
+
+using kube::ObjectKey;
+namespace kinds = kube::resources;
+
+WorldObserver::WorldObserver(const ControllerContext& context, const std::string& ns,
+                             const Config& config, runtime::RuntimeClientFactory clients,
+                             const Clock& clock)
+    : cluster_(context.cluster),
+      ns_(ns),
+      config_(config),
+      clients_(std::move(clients)),
+      clock_(clock),
+      sets_(context.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = ns_},
+                                                 {"sample-set", api::decode_sample_set})),
+      secrets_(context.informers.of<MetaSummary>(
+          kinds::kSecrets, {.ns = ns_, .metadata_only = true}, {"secret", decode_secret_meta})),
+      volumes_(context.informers.of<VolumeSummary>(kinds::kPersistentVolumes,
+                                                   {.label_selector = engine::kSetLabel},
+                                                   {"volume", decode_volume})),
+      claims_(context.informers.of<VolumeSummary>(kinds::kClaims, labelled(),
+                                                  {"volume", decode_volume})),
+      services_(context.informers.of<MetaSummary>(kinds::kServices, labelled(),
+                                                  {"meta", decode_meta_summary})),
+      runtimes_(context.informers.of<StatefulSetSummary>(kinds::kStatefulSets, labelled(),
+                                                         {"runtimes", decode_stateful_set})),
+      pods_(context.informers.of<api::Pod>(kinds::kPods, labelled(), {"pod", api::decode_pod})),
+      nodes_(context.informers.of<NodeSummary>(kinds::kNodes, {}, {"host", decode_node_summary})),
+      jobs_(context.informers.of<api::PaddleJob>(kinds::kPaddleJobs, {.ns = ns_},
+                                                 {"paddle-job", api::decode_paddle_job})),
+      policies_(context.cluster, context.informers, kinds::kNetworkPolicies, labelled(),
+                {"meta", decode_meta_summary},
+                [&queue = context.queue](const kube::Store<MetaSummary>& store) {
+                  owns(store, kinds::kSampleSets, queue);
+                }),
+      // A changed driver enqueues every set: each pass checks whether its set waits for it.
+      drivers_(context.cluster, context.informers, kinds::kCsiDrivers, {},
+               {"meta", decode_meta_summary},
+               [&queue = context.queue, sets = sets_](const kube::Store<MetaSummary>& store) {
+                 watches(store, queue, [sets](const MetaSummary&) {
+                   std::vector<ObjectKey> keys;
+                   for (const auto& set : sets.list()) keys.push_back(set->meta.key);
+                   return keys;
+                 });
+               }),
+      csi_nodes_(context.cluster, context.informers, kinds::kCsiNodes, {},
+                 {"csi-node", decode_csi_node},
+                 [&queue = context.queue, pods = pods_](const kube::Store<CsiNodeSummary>& store) {
+                   watches(store, queue, [pods](const CsiNodeSummary& node) {
+                     return sets_with_pods_on(pods, node.meta.key.name);
+                   });
+                 }) {
+  add_indices();
+  watch(context.queue);
+}
+
+kube::Scope WorldObserver::labelled() const {
+  return {.ns = ns_, .label_selector = engine::kSetLabel};
+}
+
+void WorldObserver::add_indices() {
+  sets_.add_index(kByName,
+                  [](const api::SampleSet& set) { return std::vector{set.meta.key.name}; });
+  sets_.add_index(kBySecret, secrets_of);
+  pods_.add_index(kBySet, [](const api::Pod& pod) { return to_strings(set_of_pod(pod)); });
+  pods_.add_index(kByNode, [](const api::Pod& pod) {
+    return pod.node.empty() ? std::vector<std::string>{} : std::vector{pod.node};
+  });
+  nodes_.add_index(kByLabel, [](const NodeSummary& node) {
+    std::vector<std::string> labels;
+    for (const auto& [label, value] : node.meta.labels) labels.push_back(label);
+    return labels;
+  });
+  jobs_.add_index(kBySet, [](const api::PaddleJob& job) { return to_strings(set_of_job(job)); });
+  volumes_.add_index(kBySet, [ns = ns_](const VolumeSummary& volume) {
+    return to_strings(set_of_volume(volume, ns));
+  });
+}
+
+void WorldObserver::watch(WorkQueue& queue) {
+  for_kind(sets_, queue);
+  owns(secrets_, kinds::kSampleSets, queue);
+  owns(claims_, kinds::kSampleSets, queue);
+  owns(services_, kinds::kSampleSets, queue);
+  owns(runtimes_, kinds::kSampleSets, queue);
+  watches(secrets_, queue, [sets = sets_](const MetaSummary& secret) {
+    std::vector<ObjectKey> keys;
+    for (const auto& set : sets.list(kBySecret, to_string(secret.meta.key))) {
+      keys.push_back(set->meta.key);
+    }
+    return keys;
+  });
+  watches(pods_, queue, set_of_pod);
+  watches(volumes_, queue,
+          [ns = ns_](const VolumeSummary& volume) { return set_of_volume(volume, ns); });
+  // The sets with runtimes on the node when its readiness changes, and orphans with labels there.
+  nodes_.on_change([&queue, sets = sets_, pods = pods_, ns = ns_](
+                       const ObjectKey& key, const NodeSummary* before, const NodeSummary* after) {
+    const bool changed = (before && before->ready) != (after && after->ready);
+    if (changed) {
+      for (const auto& set : sets_with_pods_on(pods, key.name)) queue.add(set);
+    }
+    for (const NodeSummary* state : {before, after}) {
+      if (!state) continue;
+      for (const auto& set : sets_on_node(state->meta, ns)) {
+        if (!sets.find(set)) queue.add(set);
+      }
+    }
+  });
+  // Jobs change what is cached, and a deleted set waits for the jobs that use it.
+  watches(jobs_, queue, set_of_job);
+}
+
+Result<std::optional<World>> WorldObserver::observe(const api::SampleSet& set,
+                                                    const kube::Call& call) {
+  World world;
+  observe_owned(set, world);
+  observe_users(set, world);
+  observe_nodes(set, world);
+  CHECK_DONE(observe_secrets(set, world, call));
+  TRY(const bool complete, observe_lazy_kinds(set, world, call));
+  if (!complete) return std::optional<World>{};
+  if (world.token && !set.meta.deleting()) observe_runtimes(set, world, call.stop);
+  return std::optional(std::move(world));
+}
+
+void WorldObserver::observe_owned(const api::SampleSet& set, World& world) const {
+  const auto& ns = set.meta.key.ns;
+  if (const auto found = volumes_.find({"", engine::handle_of(set)})) world.volume = *found;
+  if (const auto found = claims_.find({ns, engine::claim_name(set)})) world.claim = *found;
+  if (const auto found = services_.find({ns, engine::service_name(set)})) {
+    world.service = found->meta;
+  }
+  if (const auto found = runtimes_.find({ns, engine::runtime_name(set)})) {
+    world.runtimes = *found;
+  }
+  for (const auto& pod : pods_.list(kBySet, to_string(set.meta.key))) {
+    if (pod->meta.key.name == engine::preparation_name(set)) world.preparation = *pod;
+    world.pods.push_back(*pod);
+  }
+}
+
+void WorldObserver::observe_users(const api::SampleSet& set, World& world) const {
+  for (const auto& job : jobs_.list(kBySet, to_string(set.meta.key))) {
+    if (api::paddle_job_phase::is_final(job->status.phase)) continue;
+    world.users.push_back({job->meta.key.name, job->meta.uid});
+  }
+  std::ranges::sort(world.users, {}, &UserJob::uid);
+  const auto current = sets_.find(set.meta.key);
+  world.replaced = current && current->meta.uid != set.meta.uid;
+  world.deletion_forced = is_forced(set.meta) || (world.volume && is_forced(world.volume->meta));
+  const auto namesakes = sets_.list(kByName, set.meta.key.name);
+  world.has_namesake = std::ranges::any_of(
+      namesakes, [&](const auto& other) { return other->meta.key.ns != set.meta.key.ns; });
+  if (!set.spec.secret) return;
+  const ObjectKey secret{set.meta.key.ns, set.spec.secret->name};
+  for (const auto& other : sets_.list(kBySecret, to_string(secret))) {
+    if (share_volume_path(set, *other)) world.volume_sharers.push_back(other->meta.key.name);
+  }
+  std::ranges::sort(world.volume_sharers);
+}
+
+void WorldObserver::observe_nodes(const api::SampleSet& set, World& world) const {
+  std::vector<std::string> labels{engine::node_label(set)};
+  if (!set.status.engine.empty()) labels.push_back(engine::cache_label(set, set.status.engine));
+  for (const auto& label : labels) {
+    for (const auto& node : nodes_.list(kByLabel, label)) {
+      world.node_labels[node->meta.key.name][label] = node->meta.labels.at(label);
+    }
+  }
+  bool unready = false;
+  for (const api::Pod& pod : world.pods) {
+    if (pod.node.empty()) continue;
+    const auto node = nodes_.find({"", pod.node});
+    if (node) world.runtime_nodes[pod.node] = *node;
+    unready |= !node || !node->ready;
+  }
+  if (!unready) return;
+  const auto all = nodes_.list();
+  world.any_node_ready = std::ranges::any_of(all, [](const auto& node) { return node->ready; });
+}
+
+Result<std::optional<SecretContents>> WorldObserver::read_secret(const ObjectKey& key,
+                                                                 const api::Meta& meta,
+                                                                 const kube::Call& call) {
+  if (auto known = cache_.secret(key, version_of(meta))) return known;
+  auto found = cluster_.get(kinds::kSecrets, key, call);
+  if (found.is(Code::kNotFound)) return std::optional<SecretContents>{};
+  if (!found) return std::move(found).error();
+  TRY(SecretContents contents, decode_secret(*found));
+  cache_.put_secret(key, contents);
+  return std::optional(std::move(contents));
+}
+
+Result<> WorldObserver::observe_secrets(const api::SampleSet& set, World& world,
+                                        const kube::Call& call) {
+  const auto& ns = set.meta.key.ns;
+  const ObjectKey token{ns, engine::runtime_name(set)};
+  const ObjectKey copy{ns, engine::volume_secret_name(set)};
+  if (const auto found = secrets_.find(token)) {
+    world.token = found->meta;
+    if (engine::belongs_to(found->meta, set)) {
+      TRY(const auto contents, read_secret(token, found->meta, call));
+      if (!contents) world.token.reset();
+    }
+  }
+  if (const auto found = secrets_.find(copy)) world.credentials = found->meta;
+  if (set.meta.deleting()) return Done{};
+  if (const auto* ref = credentials_reference(set)) {
+    world.secret = SecretSummary{};
+    const ObjectKey key{ns, ref->name};
+    const bool elsewhere = !ref->ns.empty() && ref->ns != ns;
+    if (const auto found = secrets_.find(key); found && !elsewhere) {
+      TRY(const auto contents, read_secret(key, found->meta, call));
+      if (contents) world.secret = SecretSummary{true, contents->version, contents->values};
+    }
+    if (!world.secret->exists && world.credentials && engine::belongs_to(*world.credentials, set)) {
+      TRY(const auto contents, read_secret(copy, *world.credentials, call));
+      if (contents) world.secret->values = contents->values;
+    }
+  }
+  if (world.credentials && engine::belongs_to(*world.credentials, set)) {
+    world.secret_versions = version_of(*world.credentials);
+  }
+  if (set.spec.source && set.spec.source->secret) {
+    const auto found = secrets_.find({ns, set.spec.source->secret->name});
+    world.source_secret_missing = !found && !may_be_missing(*set.spec.source->secret);
+    if (found) {
+      world.secret_versions += (world.secret_versions.empty() ? "" : ",") + version_of(found->meta);
+    }
+  }
+  return Done{};
+}
+
+// The engine's manifests show which kinds the set needs.
+Result<bool> WorldObserver::observe_lazy_kinds(const api::SampleSet& set, World& world,
+                                               const kube::Call& call) {
+  const auto started = [&](auto& informer) -> Result<bool> {
+    TRY(const auto state, informer.ask(call));
+    return state != std::remove_reference_t<decltype(informer)>::State::kBegins;
+  };
+  const ObjectKey policy{set.meta.key.ns, engine::runtime_name(set)};
+  if (set.meta.deleting()) {  // starts no informer
+    if (const auto store = policies_.find()) {
+      if (const auto found = store->find(policy)) world.policy = found->meta;
+    }
+    return true;
+  }
+  const EngineSelection selection = select_engine(set, world, config_);
+  if (selection.manifests.policy) {
+    TRY(const bool has_policies, started(policies_));
+    if (!has_policies) return false;
+    if (const auto store = policies_.find()) {
+      world.supports_policies = true;
+      if (const auto found = store->find(policy)) world.policy = found->meta;
+    }
+  }
+  if (selection.manifests.csi_driver.empty()) return true;
+  TRY(const bool has_drivers, started(drivers_));
+  TRY(const bool has_nodes, started(csi_nodes_));
+  if (!has_drivers || !has_nodes) return false;
+  world.drivers = CsiDriverSummary{};
+  if (const auto store = drivers_.find()) {
+    for (const auto& driver : store->list()) world.drivers->installed.insert(driver->meta.key.name);
+  }
+  if (const auto store = csi_nodes_.find()) {
+    for (const api::Pod& pod : world.pods) {
+      if (const auto node = store->find({"", pod.node})) {
+        world.drivers->on_node[pod.node] = node->drivers;
+      }
+    }
+  }
+  return true;
+}
+
+void WorldObserver::observe_runtimes(const api::SampleSet& set, World& world,
+                                     std::stop_token stop) {
+  const auto credentials = runtime_credentials(set);
+  if (!credentials) return;
+  const auto runtimes = running_runtimes(set, world.pods);
+  const PolledJobs jobs{.names = set.status.jobs.value_or(api::JobsName{}),
+                        .parts = set.status.sync.value_or(api::SharedSync{}).parts};
+  PollResult polled = poll_runtimes(clients_, runtimes, *credentials, jobs, stop);
+  world.runtime_reports = std::move(polled.reports);
+  const BootTime now = clock_.boot();
+  for (std::size_t i = 0; i < runtimes.size(); ++i) {
+    RuntimeReport& report = world.runtime_reports[i];
+    if (report.status) {
+      cache_.mark_reachable(set.meta.key, runtimes[i].uid, now);
+    } else {
+      report.unreachable_for = cache_.unreachable_for(set.meta.key, runtimes[i].uid, now);
+    }
+  }
+  // The next pass reads the Secret again.
+  if (polled.credentials_refused) {
+    cache_.forget_secret({set.meta.key.ns, engine::runtime_name(set)});
+  }
+}
+
+std::optional<runtime::RuntimeCredentials> WorldObserver::runtime_credentials(
+    const api::SampleSet& set) const {
+  const ObjectKey key{set.meta.key.ns, engine::runtime_name(set)};
+  const auto found = secrets_.find(key);
+  if (!found || !engine::belongs_to(found->meta, set)) return std::nullopt;
+  const auto contents = cache_.latest(key, found->meta.uid);
+  if (!contents) return std::nullopt;
+  const auto* builder = find_builder(config_.engines, set.status.engine);
+  return runtime::credentials_from(contents->values, key.ns, set.meta.key.name,
+                              builder && builder->serves_tls());
+}
+
+std::vector<api::SampleSet> WorldObserver::orphans(const ObjectKey& key,
+                                                   const std::string& living_uid) const {
+  std::vector<api::SampleSet> found;
+  for (const auto& volume : volumes_.list(kBySet, to_string(key))) {
+    found.push_back(orphan_of(*volume, clock_.wall()));
+  }
+  std::erase_if(found, [&](const auto& orphan) { return orphan.meta.uid == living_uid; });
+  if (!found.empty() || !living_uid.empty()) return found;
+  api::SampleSet orphan{.meta = {.key = key, .deleted = clock_.wall()}};
+  for (const auto& node : nodes_.list(kByLabel, engine::node_label(orphan))) {
+    orphan.status.engine = engine::engine_of(node->meta.labels, orphan);
+    return {orphan};
+  }
+  return {};
+}
+
+void WorldObserver::forget(const ObjectKey& set) {
+  const api::SampleSet gone{.meta = {.key = set}};
+  cache_.forget_runtimes(set);
+  cache_.forget_secret({set.ns, engine::runtime_name(gone)});
+  cache_.forget_secret({set.ns, engine::volume_secret_name(gone)});
+}
+
+void WorldObserver::acknowledge(OwnedKind kind, const api::Json& stored) {
+  switch (kind) {
+    case OwnedKind::kToken:
+    case OwnedKind::kCredentials: {
+      secrets_.acknowledge(stored);
+      const auto meta = api::decode_meta(stored);
+      auto contents = decode_secret(stored);
+      if (meta && contents) cache_.put_secret(meta->key, *std::move(contents));
+      return;
+    }
+    case OwnedKind::kVolume:
+      return volumes_.acknowledge(stored);
+    case OwnedKind::kClaim:
+      return claims_.acknowledge(stored);
+    case OwnedKind::kService:
+      return services_.acknowledge(stored);
+    case OwnedKind::kPolicy:
+      if (const auto store = policies_.find()) store->acknowledge(stored);
+      return;
+    case OwnedKind::kPreparation:
+      return pods_.acknowledge(stored);
+    case OwnedKind::kRuntimes:
+      return runtimes_.acknowledge(stored);
+  }
+}
+
+}  // namespace paddle::controllers::sample_set

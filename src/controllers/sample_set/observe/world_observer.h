@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the World of a SampleSet: from informers of everything that a set owns or depends on, and
+// from its runtimes. Kinds that only some engines need are watched once a set has such an engine.
+// Of Secrets only the metadata is watched; the contents are read when they have changed.
+// Thread-safe.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/paddle_job.h"
+#include "api/sample_set.h"
+#include "controllers/loop/lazy_informer.h"
+#include "controllers/loop/manager.h"
+#include "controllers/sample_set/config.h"
+#include "controllers/sample_set/observe/projections.h"
+#include "controllers/sample_set/observe/reconcile_cache.h"
+#include "controllers/sample_set/world.h"
+#include "kube/informer/store.h"
+#include "runtime/runtime_client.h"
+
+namespace paddle::controllers::sample_set {
+
+class WorldObserver {
+ public:
+  // Connects the informers to the queue. `ns` empty: all namespaces.
+  WorldObserver(const ControllerContext& context, const std::string& ns, const Config& config,
+                runtime::RuntimeClientFactory clients, const Clock& clock);
+
+  std::shared_ptr<const api::SampleSet> find(const api::ObjectKey& key) const {
+    return sets_.find(key);
+  }
+  // `set` may be an orphan (decide/deletion.h). Absent while an informer that it needs starts.
+  Result<std::optional<World>> observe(const api::SampleSet& set, const kube::Call& call);
+  // Deleted sets with this key of which a volume or node labels are left. `living_uid`: that of the
+  // set that has the key now; empty: none.
+  std::vector<api::SampleSet> orphans(const api::ObjectKey& key,
+                                      const std::string& living_uid) const;
+
+  // For calls to the set's runtimes, as their Secret was read last.
+  std::optional<runtime::RuntimeCredentials> runtime_credentials(const api::SampleSet& set) const;
+  void forget(const api::ObjectKey& set);
+
+  // Lays the server's answer to one of our writes over what the informers show.
+  void acknowledge(OwnedKind kind, const api::Json& stored);
+  void acknowledge_set(const api::Json& stored) const { sets_.acknowledge(stored); }
+  void acknowledge_pod(const api::Json& stored) const { pods_.acknowledge(stored); }
+  void acknowledge_node(const api::Json& stored) const { nodes_.acknowledge(stored); }
+
+ private:
+  kube::Scope labelled() const;
+  void add_indices();
+  void watch(WorkQueue& queue);
+  void observe_owned(const api::SampleSet& set, World& world) const;
+  void observe_users(const api::SampleSet& set, World& world) const;
+  void observe_nodes(const api::SampleSet& set, World& world) const;
+  Result<> observe_secrets(const api::SampleSet& set, World& world, const kube::Call& call);
+  Result<std::optional<SecretContents>> read_secret(const api::ObjectKey& key,
+                                                    const api::Meta& meta, const kube::Call& call);
+  Result<bool> observe_lazy_kinds(const api::SampleSet& set, World& world, const kube::Call& call);
+  void observe_runtimes(const api::SampleSet& set, World& world, std::stop_token stop);
+
+  kube::Cluster& cluster_;
+  const std::string ns_;
+  const Config config_;
+  const runtime::RuntimeClientFactory clients_;
+  const Clock& clock_;
+  ReconcileCache cache_{};
+  kube::Store<api::SampleSet> sets_;
+  kube::Store<MetaSummary> secrets_;
+  kube::Store<VolumeSummary> volumes_;
+  kube::Store<VolumeSummary> claims_;
+  kube::Store<MetaSummary> services_;
+  kube::Store<StatefulSetSummary> runtimes_;
+  kube::Store<api::Pod> pods_;
+  kube::Store<NodeSummary> nodes_;
+  kube::Store<api::PaddleJob> jobs_;
+  LazyInformer<MetaSummary> policies_;
+  LazyInformer<MetaSummary> drivers_;
+  LazyInformer<CsiNodeSummary> csi_nodes_;
+};
+
+}  // namespace paddle::controllers::sample_set
