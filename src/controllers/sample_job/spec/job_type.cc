@@ -175,8 +175,9 @@ Result<JobRequest> removal_request(const api::SampleJob& job, const api::SampleS
 
 Result<JobRequest> unknown_request(const api::SampleJob& job, const api::SampleSet& /*set*/,
                                    int /*partition*/, int /*partitions*/) {
-  TRY(const JobKind kind, runtime::parse_job_kind(job.spec.type));
-  return JobRequest{.kind = kind};
+  auto kind = runtime::parse_job_kind(job.spec.type);
+  if (!kind) return Error{Code::kInvalid, "spec.type is not " + kind.error().message};
+  return JobRequest{.kind = *kind};
 }
 
 // ---- other properties ----
