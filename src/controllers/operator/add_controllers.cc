@@ -44,8 +44,7 @@ engine::ManifestBuilders engines() {
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   sample_set::Options wanted{
       .ns = options.ns,
-      .config = {.engines = engines(),
-                 .runtime = options.runtime},
+      .config = {.engines = engines(), .runtime = options.runtime},
       .runtime_clients = runtime::http_runtime_clients(sample_set::kRuntimeCallTimeout),
       .identity = {.lifetime = options.runtime_secret_lifetime}};
   if (options.one_machine) wanted.config.built_in_drivers.insert(engine::samplefs::kDriver);

@@ -11,8 +11,8 @@
 #include "controllers/loop/reconcile_result.h"
 #include "controllers/sample_set/config.h"
 #include "controllers/sample_set/timing.h"
-#include "runtime/runtime_secret.h"
 #include "runtime/runtime_client.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_set {
 

@@ -4,7 +4,7 @@
 //
 //   last answer of a runtime
 //     + kPollInterval + kRuntimeCallTimeout    the first poll that fails
-//     + kPollSilent + kRuntimeCallTimeout      the second one: it is silent for kSilentAfter by then
+//     + kPollSilent + kRuntimeCallTimeout      the second one: silent for kSilentAfter by then
 //   = at most kSilenceNoticed                  the set is Degraded, its node loses the set's labels
 //   kLostAfter                                 if its node is not Ready either, its pod is replaced
 //

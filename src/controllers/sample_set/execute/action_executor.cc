@@ -132,8 +132,8 @@ Result<> ActionExecutor::set_volume_owner(Json& volume, const kube::Call& call) 
 // ones.
 Result<> ActionExecutor::generate_identity(const api::SampleSet& set, Json& secret) {
   TRY(const auto made,
-      runtime::make_runtime_secret(set.meta.key.ns, set.meta.key.name, runtime::secret_values(secret),
-                             clock_.wall(), identity_));
+      runtime::make_runtime_secret(set.meta.key.ns, set.meta.key.name,
+                                   runtime::secret_values(secret), clock_.wall(), identity_));
   secret["data"] = Json::object();
   for (const auto& [key, value] : made) secret["data"][key] = base64_encode(value);
   secret["metadata"]["annotations"][kRenewAfter] = rfc3339(runtime::renewal_of(made));

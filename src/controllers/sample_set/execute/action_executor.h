@@ -17,16 +17,16 @@
 #include "controllers/sample_set/observe/world_observer.h"
 #include "controllers/sample_set/world.h"
 #include "kube/cluster.h"
-#include "runtime/runtime_secret.h"
 #include "runtime/runtime_client.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_set {
 
 class ActionExecutor {
  public:
   ActionExecutor(const ControllerContext& context, WorldObserver& observer,
-                 runtime::RuntimeClientFactory clients, const runtime::RuntimeSecretOptions& identity,
-                 const Clock& clock);
+                 runtime::RuntimeClientFactory clients,
+                 const runtime::RuntimeSecretOptions& identity, const Clock& clock);
 
   // A NameConflict when the object to create exists already and is foreign. Removing the finalizer
   // changes `set` to what the server has stored. `world` is the one that the plan was made for.

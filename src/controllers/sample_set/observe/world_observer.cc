@@ -323,7 +323,7 @@ std::optional<runtime::RuntimeCredentials> WorldObserver::runtime_credentials(
   if (!contents) return std::nullopt;
   const auto* builder = find_builder(config_.engines, set.status.engine);
   return runtime::credentials_from(contents->values, key.ns, set.meta.key.name,
-                              builder && builder->serves_tls());
+                                   builder && builder->serves_tls());
 }
 
 std::vector<api::SampleSet> WorldObserver::orphans(const ObjectKey& key,

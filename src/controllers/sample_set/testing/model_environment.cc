@@ -147,7 +147,8 @@ RuntimeReport ModelCluster::report_of_runtime(int partition, const api::Pod& pod
     auto& last = *report.status->last_warm_up;
     last.ended = last.ended && ended(job.state);
     last.cleared_since = state.cleared;
-    if (set.status.jobs && id == set.status.jobs->warmup) last.files_no_room = job.progress.files_no_room;
+    if (set.status.jobs && id == set.status.jobs->warmup)
+      last.files_no_room = job.progress.files_no_room;
   }
   if (set.status.jobs) {
     report.sync = find_job(set.status.jobs->sync);
