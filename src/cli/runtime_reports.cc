@@ -25,7 +25,7 @@ Result<runtime::RuntimeCredentials> credentials_for(Session& session, const Json
   if (!secret) return session.explained(std::move(secret).error());
   // Runtimes of samplefs do not use TLS.
   const bool tls = api::look_text(set, "/status/engine") == "juicefs";
-  return runtime::access_from(runtime::secret_values(*secret), ns, name, tls);
+  return runtime::credentials_from(runtime::secret_values(*secret), ns, name, tls);
 }
 
 RuntimeReport fetch_report(const OwnedPod& pod, const runtime::RuntimeCredentials& credentials,
