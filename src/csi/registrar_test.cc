@@ -153,7 +153,7 @@ TEST_F(RegistrarTest, LeavesASuccessorsSocketAloneAndPublishesAgainAfterwards) {
   {
     const UnresponsiveSocket next(dir_.at("next"));
     std::filesystem::rename(dir_.at("next"), shown_);
-    EXPECT_TRUE(eventually([&] { return logged("another process has taken our place"); }));
+    EXPECT_TRUE(eventually([&] { return logged("another process has replaced our socket"); }));
   }
   std::filesystem::remove(shown_);
   EXPECT_TRUE(eventually([&] { return shown() && answers(); }));
@@ -176,7 +176,7 @@ TEST_F(RegistrarTest, PrefersTheGivenNameToTheDriversOwn) {
   given.name = "a.b";
   start(given);
   EXPECT_TRUE(eventually([&] { return answers(); }));
-  EXPECT_TRUE(logged("calls itself otherwise"));
+  EXPECT_TRUE(logged("the driver reports another name"));
 }
 
 TEST_F(RegistrarTest, RejectsInvalidOptionsInOneSentence) {

@@ -40,7 +40,7 @@ TEST(DecodePodSpec, DecodesWhatAMachineCanRun) {
 TEST(DecodePodSpec, RejectsUnsupportedPodsInOneSentence) {
   auto nfs = pod_json();
   nfs["spec"]["volumes"][0] = {{"name", "d"}, {"nfs", {{"server", "s"}, {"path", "/"}}}};
-  EXPECT_NE(decode_pod_spec(nfs).error().message.find("volume 'd' is of a kind"),
+  EXPECT_NE(decode_pod_spec(nfs).error().message.find("volume 'd' has a type"),
             std::string::npos);
 
   auto unmounted = pod_json();
