@@ -28,7 +28,7 @@ class Reconciler {
     const auto set = observer_.find(key);
     auto orphans = delete_orphans(key, set ? set->meta.uid : "", call);
     if (!orphans) {
-      return std::move(orphans).error().in("what is left of sampleset " + to_string(key));
+      return std::move(orphans).error().in("delete orphan of sampleset " + to_string(key));
     }
     if (!set) {
       observer_.forget(key);
@@ -61,7 +61,7 @@ class Reconciler {
       if (outcome.failure) return *std::move(outcome.failure);
       return result_of(plan, set);
     }
-    return Error{Code::kConflict, "names are taken"};
+    return Error{Code::kConflict, "objects with names of the set already exist"};
   }
 
   Result<ReconcileResult> delete_orphans(const ObjectKey& key, const std::string& living_uid,

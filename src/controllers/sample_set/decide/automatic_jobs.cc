@@ -213,7 +213,8 @@ JobProgress warm_up_progress(const World& world, const api::SampleSetStatus& sta
     }
     if (has_completed(partition, status.jobs->warmup)) continue;
     if (report && report->state == JobState::kFailed) {
-      progress.error = report->error.empty() ? "no reason was given" : report->error;
+      progress.error =
+          report->error.empty() ? "the runtime reported no error message" : report->error;
     } else if (progress.stage != JobStage::kFailed) {
       progress.stage = JobStage::kRunning;
     }

@@ -40,10 +40,10 @@ void update_owners(const api::SampleSet& set, const World& world, OwnedKind kind
 // The set is no longer listed: users find its event, and the volume.
 EmitEvent deletion_held_back(const api::SampleSet& orphan, const World& world) {
   return {true, event_reason::kDeletionHeldBack,
-          "the volume of " + orphan.meta.key.name + " stays until PaddleJob " +
+          "the volume of SampleSet " + orphan.meta.key.name + " is kept until PaddleJob " +
               world.users.front().name + (world.users.size() > 1 ? " and others end" : " ends") +
-              "; delete the job, or kubectl annotate pv " + world.volume->meta.key.name + " " +
-              kForceDelete + "=true to end it now"};
+              "; delete the job, or run kubectl annotate pv " + world.volume->meta.key.name + " " +
+              kForceDelete + "=true to delete the volume now"};
 }
 
 void remove_labels(const api::SampleSet& orphan, const World& world, Plan& plan) {

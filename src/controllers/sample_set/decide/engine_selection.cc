@@ -17,7 +17,7 @@ const api::SecretReference* source_reference(const api::SampleSet& set) {
 
 BlockReason secret_not_found(const std::string& secret, const api::SampleSet& set) {
   return {reason::kSecretNotFound,
-          "the secret " + secret + " is not there; create it in the namespace " + set.meta.key.ns};
+          "secret " + secret + " not found; create it in namespace " + set.meta.key.ns};
 }
 
 // The user's Secret is needed until it has been copied; a runtime that has started has its own.
@@ -26,8 +26,8 @@ BlockReason secret_blocks(const api::SampleSet& set, const World& world) {
   const auto* source_secret = source_reference(set);
   for (const auto* ref : {engine_secret, source_secret}) {
     if (!ref || ref->ns.empty() || ref->ns == set.meta.key.ns) continue;
-    return {reason::kSecretElsewhere, "the secret " + ref->name + " is in another namespace, " +
-                                          ref->ns + "; create it in " + set.meta.key.ns};
+    return {reason::kSecretElsewhere, "secret " + ref->name + " must be in namespace " +
+                                          set.meta.key.ns + ", not in " + ref->ns};
   }
   const bool served = is_synced(set.status) && !set.status.engine.empty();
   if (world.secret && !world.secret->exists && !served) {
@@ -45,13 +45,13 @@ Result<std::string> engine_name(const api::SampleSet& set,
   if (set.spec.csi && !set.spec.csi->driver.empty()) return set.spec.csi->driver;
   if (!secret) return std::string("samplefs");
   if (!secret->exists) {
-    return Error{Code::kUnavailable, "the engine depends on a secret that is not there"};
+    return Error{Code::kUnavailable, "the engine depends on a secret that does not exist"};
   }
   if (secret->values.contains("metaurl")) return std::string("juicefs");
   if (secret->values.contains("storage") || secret->values.contains("bucket")) {
     return Error{Code::kInvalid,
-                 "the secret has storage or bucket but no metaurl; add metaurl for the juicefs "
-                 "engine, or set spec.csi.driver to samplefs"};
+                 "the secret has storage or bucket but no metaurl; add metaurl to use the engine "
+                 "juicefs, or set spec.csi.driver to samplefs"};
   }
   return std::string("samplefs");
 }
@@ -76,8 +76,9 @@ EngineSelection select_engine(const api::SampleSet& set, const World& world, con
   if (!name) return {.blocked = {reason::kEngineUnclear, name.error().message}};
   const auto* builder = find_builder(config.engines, *name);
   if (!builder) {
-    return {.blocked = {reason::kEngineUnknown, "this operator has no engine " + *name +
-                                                    "; set spec.csi.driver to samplefs"}};
+    return {.blocked = {reason::kEngineUnknown, "engine " + *name +
+                                                    " is not supported; set spec.csi.driver to "
+                                                    "samplefs or juicefs"}};
   }
   engine::RuntimeOptions options = config.runtime;
   if (const auto image = config.images.find(*name); image != config.images.end()) {
@@ -99,9 +100,9 @@ EngineSelection select_engine(const api::SampleSet& set, const World& world, con
     const std::string kind = kind_name(conflict->kind);
     selection.event = event_reason::already_exists(kind);
     selection.blocked = {reason::kNameTaken,
-                         "a " + kind + " named " + conflict->meta.key.name +
-                             " is there already and belongs to somebody else; remove it or rename "
-                             "the set"};
+                         kind + " " + conflict->meta.key.name +
+                             " already exists and does not belong to this SampleSet; delete it or "
+                             "rename the SampleSet"};
   } else if (world.rejections.creation) {
     selection.blocked = *world.rejections.creation;
   }

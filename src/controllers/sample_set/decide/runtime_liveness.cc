@@ -77,8 +77,8 @@ void replace_lost_runtimes(const api::SampleSet& set, const World& world, WallTi
       if (pod.meta.key.name != name || !ours) continue;
       if (!runtime_is_lost(pod, world, partition, now)) continue;
       plan.add(EmitEvent{true, event_reason::kRuntimeLost,
-                         "node " + pod.node + " is lost: " + name +
-                             " is given up, and its successor goes elsewhere"});
+                         "node " + pod.node + " is lost; deleting pod " + name +
+                             ", which is created again on another node"});
       plan.add(ReplaceRuntime{pod.meta.key, pod.meta.uid, true});
     }
   }

@@ -114,7 +114,7 @@ std::string preparation_problem(const World& world) {
   for (const auto& container : pod.containers) {
     const bool waits = container.state == api::ContainerStatus::State::kWaiting;
     if (!waits || container.reason.empty() || container.reason == "ContainerCreating") continue;
-    return "; " + pod.meta.key.name + " says " + container.reason;
+    return "; " + pod.meta.key.name + ": " + container.reason;
   }
   return "";
 }

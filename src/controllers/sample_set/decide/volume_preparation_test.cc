@@ -115,11 +115,11 @@ TEST(SampleSetVolumePreparation, ADeletedSourceSecretLeavesTheSetServing) {
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.condition("Degraded").reason, "SecretGone");
-  EXPECT_TRUE(model.condition("Degraded").message.starts_with("the secret source-keys is gone"));
+  EXPECT_TRUE(model.condition("Degraded").message.starts_with("secret source-keys not found"));
   model.world.secret->exists = false;
   model.settle();
   EXPECT_TRUE(
-      model.condition("Degraded").message.starts_with("the secrets keys and source-keys are gone"));
+      model.condition("Degraded").message.starts_with("secrets keys and source-keys not found"));
 }
 
 TEST(SampleSetVolumePreparation, ThePodIsCreatedAgainWhenItsNodeIsLost) {

@@ -119,7 +119,7 @@ Result<> ActionExecutor::remove_finalizer(api::SampleSet& set, const kube::Call&
 Result<> ActionExecutor::set_volume_owner(Json& volume, const kube::Call& call) {
   auto definition = cluster_.get(kinds::kCrds, {"", kDefinition}, call);
   if (definition.is(Code::kNotFound) || definition.is(Code::kForbidden)) return Done{};
-  if (!definition) return std::move(definition).error().in("read the definition of SampleSets");
+  if (!definition) return std::move(definition).error().in("read the CRD of SampleSets");
   volume["metadata"]["ownerReferences"] =
       Json::array({Json{{"apiVersion", kinds::kCrds.api_version()},
                         {"kind", kinds::kCrds.kind},
@@ -199,7 +199,7 @@ Result<> ActionExecutor::set_owners(const SetOwners& action, const kube::Call& c
   const Json owners = api::encode_meta({.owners = action.owners})["ownerReferences"];
   return patch(action.kind, action.key,
                {.body = {{"metadata", {{"uid", action.uid}, {"ownerReferences", owners}}}}},
-               "keep " + kind_name(action.kind) + " for users", call);
+               "set the owners of " + kind_name(action.kind) + " " + action.key.name, call);
 }
 
 Result<> ActionExecutor::annotate(const Annotate& action, const kube::Call& call) {
@@ -217,7 +217,7 @@ Result<> ActionExecutor::clear_claim_uid(const ClearClaimUid& action, const kube
       OwnedKind::kVolume, action.key,
       {.body = {{"metadata", {{"uid", action.uid}, {"resourceVersion", action.resource_version}}},
                 {"spec", {{"claimRef", {{"uid", nullptr}, {"resourceVersion", nullptr}}}}}}},
-      "free PV " + action.key.name, call);
+      "clear the claim of PV " + action.key.name, call);
 }
 
 // Reads and writes the whole Secret, because keys that the user has removed go as well.
@@ -270,7 +270,7 @@ Result<> ActionExecutor::annotate_pod(const AnnotatePodSecrets& action, const ku
   auto stored = cluster_.patch(kinds::kPods, action.pod, patch, {}, call);
   if (is_gone(stored) || (!stored && is_rejection(stored.error()))) return Done{};
   if (!stored) {
-    return std::move(stored).error().in("tell pod " + action.pod.name + " of other keys");
+    return std::move(stored).error().in("annotate pod " + action.pod.name);
   }
   observer_.acknowledge_pod(*stored);
   return Done{};
@@ -294,11 +294,12 @@ Result<> ActionExecutor::put_job(const PutJob& action, const api::SampleSet& set
   auto report = client->put_job(action.id, action.request, call.stop);
   if (!report) {
     if (sync) emit(set, {true, event_reason::kSyncRequestFailed, report.error().message});
-    return std::move(report).error().in("give runtime " + std::to_string(action.partition) +
-                                        " the job " + action.id);
+    return std::move(report).error().in("send job " + action.id + " to runtime " +
+                                        std::to_string(action.partition));
   }
   if (sync && action.partition == 0 && !action.request.sync.counts) {
-    emit(set, {false, event_reason::kSyncRequested, "asked the runtimes to sync: " + action.id});
+    emit(set, {false, event_reason::kSyncRequested,
+               "requested sync " + action.id + " from the runtimes"});
   }
   return Done{};
 }
@@ -306,9 +307,11 @@ Result<> ActionExecutor::put_job(const PutJob& action, const api::SampleSet& set
 Result<> ActionExecutor::cancel_job(const CancelJob& action, const api::SampleSet& set,
                                     const World& world, const kube::Call& call) {
   const auto client = client_of(action.partition, set, world);
-  if (!client) return Error{Code::kUnavailable, "a runtime has gone"};
+  if (!client)
+    return Error{Code::kUnavailable,
+                 "runtime " + std::to_string(action.partition) + " does not run"};
   auto cancelled = client->cancel(action.id, call.stop);
-  if (!cancelled) return std::move(cancelled).error().in("cancel the job " + action.id);
+  if (!cancelled) return std::move(cancelled).error().in("cancel job " + action.id);
   return Done{};
 }
 

@@ -91,7 +91,7 @@ class Execution {
   Result<> handle(const Action& action, Error error) {
     if (error.code == Code::kCancelled) return error;
     if (is_write(action) && is_rejection(error)) {
-      log::warn("refused by the server; the rest goes on",
+      log::warn("write rejected by the API server; continuing with the rest",
                 {{"sampleset", to_string(set_.meta.key)}, {"error", error.message}});
       rejected_.add(set_.meta, action, error.message, clock_.boot());
       rejected_actions_.push_back(action);

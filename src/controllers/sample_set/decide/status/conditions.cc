@@ -34,7 +34,7 @@ std::string runtime_problem(const api::SampleSet& set, const World& world) {
     if (!pod->unschedulable.empty()) return "; " + name + ": " + pod->unschedulable;
     for (const auto& container : pod->containers) {
       if (container.ready || container.reason.empty()) continue;
-      return "; " + name + " says " + container.reason + ", see kubectl describe pod " + name;
+      return "; " + name + ": " + container.reason + "; see kubectl describe pod " + name;
     }
     if (!pod->message.empty()) return "; " + name + ": " + pod->message;
   }
@@ -91,16 +91,17 @@ std::vector<BlockReason> runtime_problems(const api::SampleSet& set, const World
           {node_lost ? reason::kNodeLost : reason::kRuntimeSilent,
            name + " has not answered for more than " + std::to_string(kSilentAfter.count()) + " s" +
                (pod ? " on node " + pod->node : "") + (node_lost ? ", which is not Ready" : "") +
-               "; workers are not sent there, and read from the others or the source"});
+               "; no workers are placed there, and reads use other runtimes or the source"});
     } else if (pod && !pod->unschedulable.empty()) {
-      found.push_back({reason::kNoNode, "no node can take " + name + ": " + pod->unschedulable +
-                                            "; workers of this partition run anywhere meanwhile"});
+      found.push_back(
+          {reason::kNoNode, name + " cannot be scheduled: " + pod->unschedulable +
+                                "; until then workers of this partition may run on any node"});
     }
   }
   return found;
 }
 
-// "the secret a is", "the secrets a and b are": Secrets of a set that serves, and no longer exist.
+// "secret a", "secrets a and b": of a set that serves; they no longer exist.
 std::string secrets_gone(const api::SampleSet& set, const World& world) {
   const std::string own =
       world.secret && !world.secret->exists ? credentials_reference(set)->name : "";
@@ -110,9 +111,9 @@ std::string secrets_gone(const api::SampleSet& set, const World& world) {
   }
   if (source.empty() || own.empty() || source == own) {
     const std::string& one = own.empty() ? source : own;
-    return one.empty() ? "" : "the secret " + one + " is";
+    return one.empty() ? "" : "secret " + one;
   }
-  return "the secrets " + own + " and " + source + " are";
+  return "secrets " + own + " and " + source;
 }
 
 std::vector<BlockReason> change_problems(const api::SampleSet& set, const World& world,
@@ -122,21 +123,25 @@ std::vector<BlockReason> change_problems(const api::SampleSet& set, const World&
     found.push_back({reason::kActionRefused, message});
   }
   if (const auto all = world.rejections.writes.size(); all > kMaxRejections) {
-    found.push_back(
-        {reason::kActionRefused, std::to_string(all - kMaxRejections) + " more are refused"});
+    found.push_back({reason::kActionRefused,
+                     std::to_string(all - kMaxRejections) + " more writes were rejected"});
   }
   if (const auto error = world.runtimes ? preparation_error(world) : std::nullopt) {
-    found.push_back({reason::kCredentialsRefused,
-                     "the volume goes on with the credentials that it has: " + *error});
+    found.push_back(
+        {reason::kCredentialsRefused,
+         "the volume keeps its previous credentials because the new ones failed: " + *error});
   }
   if (is_synced(set.status) && blocked.reason == reason::kSpecRefused) {
-    found.push_back({reason::kSpecRefused, "the set goes on as it is: " + blocked.message});
+    found.push_back(
+        {reason::kSpecRefused,
+         "the change is not applied, and the set serves as before: " + blocked.message});
   }
   const std::string gone = is_synced(set.status) ? secrets_gone(set, world) : "";
   if (!gone.empty()) {
-    found.push_back(
-        {reason::kSecretGone, gone + " gone; the volume keeps the credentials that it has, and "
-                                     "a source that needs keys can not be read any more"});
+    found.push_back({reason::kSecretGone,
+                     gone +
+                         " not found; the volume keeps its current credentials, but a source that "
+                         "needs the secret can no longer be read"});
   }
   return found;
 }
@@ -150,9 +155,10 @@ BlockReason waiting_reason(const api::SampleSet& set, const World& world,
   if (driver && driver->status == "True") return {reason::kCsiDriverMissing, driver->message};
   if (!is_prepared(world, selection.manifests) && !world.runtimes) {
     if (const auto error = preparation_error(world)) {
-      return {reason::kPreparationFailed, "the volume could not be prepared: " + *error};
+      return {reason::kPreparationFailed, "failed to prepare the volume: " + *error};
     }
-    return {reason::kPreparing, "the volume is being prepared" + preparation_problem(world)};
+    return {reason::kPreparing,
+            "waiting for the volume to be prepared" + preparation_problem(world)};
   }
   if (status.phase == phase::kSyncFailed) {
     return {reason::kSyncFailed, "the source could not be read: " + sync.error};
@@ -165,14 +171,14 @@ BlockReason waiting_reason(const api::SampleSet& set, const World& world,
   const auto runtimes = runtime_condition(set, world);
   if (runtimes.status != "True") return {runtimes.reason, runtimes.message};
   if (status.phase == phase::kMount) {
-    return {reason::kWaitingForRuntimes, "runtimes are asked to sync"};
+    return {reason::kWaitingForRuntimes, "waiting for the runtimes to start the sync"};
   }
   const auto* warmed = api::find_condition(status.conditions, condition_type::kWarmed);
   if (warmed && (warmed->reason == reason::kWarmingUp || warmed->reason == reason::kWarmupFailed)) {
     return {warmed->reason, warmed->message};
   }
   return {reason::kWaitingForRuntimes,
-          "a runtime does not serve yet" + runtime_problem(set, world)};
+          "waiting for all runtimes to serve the samples" + runtime_problem(set, world)};
 }
 
 }  // namespace
@@ -181,9 +187,9 @@ std::vector<std::string> rejection_messages(const World& world) {
   std::vector<std::string> all;
   for (const std::string& error : world.rejections.writes) {
     if (all.size() == kMaxRejections) break;
-    all.push_back("the operator is refused this: " + error +
-                  "; correct the spec, the rule or the right that is named: it is tried again "
-                  "within a minute");
+    all.push_back("rejected: " + error +
+                  "; fix the spec, or the policy or permission that is named; retrying within a "
+                  "minute");
   }
   return all;
 }
@@ -194,8 +200,9 @@ api::Condition bound_condition(const api::SampleSet& set, const World& world) {
                           "the volume and its claim are bound");
   }
   return make_condition(set, condition_type::kBound, "False", reason::kWaitingForVolume,
-                        "waiting for the volume " + engine::handle_of(set) + " and the claim " +
-                            engine::claim_name(set) + " to be bound");
+                        "waiting for PersistentVolume " + engine::handle_of(set) +
+                            " and PersistentVolumeClaim " + engine::claim_name(set) +
+                            " to be bound");
 }
 
 api::Condition runtime_condition(const api::SampleSet& set, const World& world) {
@@ -219,7 +226,7 @@ api::Condition synced_condition(const api::SampleSet& set, const JobProgress& sy
   switch (sync.stage) {
     case JobStage::kDone:
       if (set.spec.no_sync) {
-        return make("True", reason::kNotNeeded, "the samples are in the engine already");
+        return make("True", reason::kNotNeeded, "the samples are already in the engine");
       }
       return make("True", reason::kPublished, "the list of samples is published");
     case JobStage::kFailed:
@@ -229,7 +236,7 @@ api::Condition synced_condition(const api::SampleSet& set, const JobProgress& sy
     case JobStage::kNotRequested:
       break;
   }
-  return make("Unknown", reason::kNotAsked, "no runtime is there yet to sync");
+  return make("Unknown", reason::kNotAsked, "waiting for a runtime to sync the samples");
 }
 
 api::Condition warmed_condition(const api::SampleSet& set, const World& world,
@@ -246,30 +253,30 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
     warm_up.stage = is_warming_up(world, status) ? JobStage::kRunning : JobStage::kNotRequested;
   }
   if (warm_up.stage == JobStage::kNotRequested) {
-    if (full) return make("True", reason::kWarmedUp, "every sample is in the cache");
-    if (!off) return make("Unknown", reason::kNotAsked, "the warm-up follows the sync");
-    return make("False", reason::kSwitchedOff,
-                "the automatic warm-up is switched off; " + percent(covered) +
-                    " of the samples are in the cache");
+    if (full) return make("True", reason::kWarmedUp, "all samples are cached");
+    if (!off) return make("Unknown", reason::kNotAsked, "the warm-up starts after the sync");
+    return make(
+        "False", reason::kSwitchedOff,
+        "the automatic warm-up is disabled; " + percent(covered) + " of the samples are cached");
   }
   if (warm_up.stage == JobStage::kFailed) {
     return make("False", reason::kWarmupFailed, warm_up.error);
   }
   if (warm_up.stage == JobStage::kRunning) {
     return make("Unknown", reason::kWarmingUp,
-                describe(warm_up.work) + "; reading works meanwhile");
+                describe(warm_up.work) + "; samples can be read meanwhile");
   }
   if (covered.total == 0 || full) {
-    return make("True", reason::kWarmedUp, "every sample is in the cache");
+    return make("True", reason::kWarmedUp, "all samples are cached");
   }
   if (warm_up.files_no_room > 0) {
     return make("False", reason::kNoRoom,
                 with_commas(warm_up.files_no_room) +
-                    " samples do not fit into the cache and are read from the source; give "
-                    "spec.cache more room or the set more partitions");
+                    " samples do not fit into the cache and are read from the source; increase "
+                    "spec.cache or spec.partitions");
   }
   return make("False", reason::kPartlyCached,
-              percent(covered) + " of the samples are in the cache: " + human_size(covered.cached) +
+              percent(covered) + " of the samples are cached: " + human_size(covered.cached) +
                   " of " + human_size(covered.total));
 }
 
@@ -296,7 +303,7 @@ api::Condition degraded_condition(const api::SampleSet& set, const World& world,
     return make_condition(set, condition_type::kDegraded, "True", before->reason, before->message);
   }
   return make_condition(set, condition_type::kDegraded, "False", reason::kAllWell,
-                        "nothing is amiss");
+                        "no problems found");
 }
 
 api::Condition driver_condition(const api::SampleSet& set, const World& world,
@@ -307,15 +314,15 @@ api::Condition driver_condition(const api::SampleSet& set, const World& world,
   const std::string& driver = manifests.csi_driver;
   const auto missing = missing_driver(set, world, driver);
   if (!missing) {
-    return make("False", reason::kDriverPresent, "the cluster has the CSI driver " + driver);
+    return make("False", reason::kDriverPresent, "CSI driver " + driver + " is installed");
   }
   if (missing->empty()) {
     return make("True", reason::kDriverNotInstalled,
-                "the cluster has no CSI driver " + driver + "; " + manifests.without_driver);
+                "CSI driver " + driver + " is not installed; " + manifests.without_driver);
   }
   return make("True", reason::kDriverNotOnNode,
-              "node " + *missing + " has no CSI driver " + driver +
-                  " yet; let the driver's DaemonSet run there (tolerations, node selector)");
+              "CSI driver " + driver + " is not registered on node " + *missing +
+                  "; check that the driver's DaemonSet runs there (tolerations, node selector)");
 }
 
 std::optional<api::Condition> samples_left_out_condition(const api::SampleSet& set,
@@ -325,7 +332,7 @@ std::optional<api::Condition> samples_left_out_condition(const api::SampleSet& s
       set, condition_type::kSamplesLeftOut, "True", reason::kNotUsable,
       runtime_jobs::left_out_text(
           {.count = status.index->left_out, .examples = status.index->left_out_examples}) +
-          "; they cannot be files of the set: rename or remove them at the source, "
+          "; they cannot be files of the SampleSet: rename or remove them at the source, "
           "then sync again with a SampleJob");
 }
 
@@ -337,8 +344,8 @@ std::optional<api::Condition> volume_shared_condition(const api::SampleSet& set,
       set, condition_type::kVolumeShared, "True", reason::kFilesMix,
       "the SampleSet " + world.volume_sharers.front() +
           (more > 0 ? " and " + std::to_string(more) + " more sync" : " syncs") +
-          " into the same volume: each shows the files of all, and what one removes is "
-          "gone for all; make the set anew with a sub-dir of its own in "
+          " into the same volume: each shows the files of all, and files that one removes are "
+          "removed for all; create the SampleSet again with its own sub-dir in "
           "csi.juiceFSMountOptions, or with another secret");
 }
 
@@ -350,7 +357,7 @@ api::Condition ready_condition(const api::SampleSet& set, const World& world,
   const bool serves = selection.blocked.reason == reason::kSpecRefused && ready;
   if (ready && (serves || !selection.blocked.blocks())) {
     return make_condition(set, condition_type::kReady, "True", reason::kReady,
-                          "every runtime serves the samples");
+                          "all runtimes serve the samples");
   }
   const BlockReason why = selection.blocked.blocks()
                               ? selection.blocked

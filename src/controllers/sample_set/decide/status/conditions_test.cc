@@ -79,7 +79,7 @@ TEST(SampleSetConditions, DegradedListsEveryProblemAndHasTheReasonNoNode) {
   const auto& degraded = model.condition("Degraded");
   EXPECT_EQ(degraded.reason, "NoNode");  // this reason releases workers
   EXPECT_NE(degraded.message.find("runtime 0 has not answered"), std::string::npos);
-  EXPECT_NE(degraded.message.find("no node can take runtime 1"), std::string::npos);
+  EXPECT_NE(degraded.message.find("runtime 1 cannot be scheduled"), std::string::npos);
   EXPECT_EQ(degraded.message.find("runtime 2"), std::string::npos);
 }
 
@@ -122,7 +122,7 @@ TEST(SampleSetConditions, DegradedShowsRejectedWritesAndEachEmitsOneEvent) {
   EXPECT_NE(model.condition("Degraded").message.find("node-0: no"), std::string::npos);
   EXPECT_EQ(model.condition("Ready").status, "True");
   EXPECT_TRUE(only<EmitEvent>(model.pass()).empty());
-  model.world.rejections.writes.emplace_back("keep PVC for users: no");
+  model.world.rejections.writes.emplace_back("set the owners of PVC imagenet: no");
   EXPECT_EQ(only<EmitEvent>(model.pass()).size(), 1u);
   model.world.rejections.writes.clear();
   model.pass();

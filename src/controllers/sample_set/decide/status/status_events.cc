@@ -79,15 +79,15 @@ class StatusEvents {
           std::ranges::find(next_.partitions, before.index, &api::PartitionStatus::index);
       if (!is_warmed_up(before) || after == next_.partitions.end()) continue;
       if (after->node != before.node || !after->warmed.empty()) continue;
-      warn(event_reason::kCacheLost, "node " + after->node +
-                                         " has lost what was cached of partition " +
-                                         std::to_string(after->index) + "; it is warmed up again");
+      warn(event_reason::kCacheLost,
+           "node " + after->node + " has lost the cached samples of partition " +
+               std::to_string(after->index) + "; they are warmed up again");
     }
   }
 
   void of_sync() {
     if (is_synced(next_) && !is_synced(set_.status)) {
-      inform(event_reason::kSyncSucceeded, "the samples are listed");
+      inform(event_reason::kSyncSucceeded, "the list of samples is published");
     }
   }
 
@@ -98,7 +98,7 @@ class StatusEvents {
       warn(event_reason::kSyncFailed, ready ? ready->message : "");
     }
     if (next_.phase == api::sample_set_phase::kReady) {
-      inform(reason::kReady, "every runtime serves the samples");
+      inform(reason::kReady, "all runtimes serve the samples");
     }
   }
 
