@@ -40,8 +40,7 @@ TEST(DecodePodSpec, DecodesWhatAMachineCanRun) {
 TEST(DecodePodSpec, RejectsUnsupportedPodsInOneSentence) {
   auto nfs = pod_json();
   nfs["spec"]["volumes"][0] = {{"name", "d"}, {"nfs", {{"server", "s"}, {"path", "/"}}}};
-  EXPECT_NE(decode_pod_spec(nfs).error().message.find("volume 'd' has a type"),
-            std::string::npos);
+  EXPECT_NE(decode_pod_spec(nfs).error().message.find("volume 'd' has a type"), std::string::npos);
 
   auto unmounted = pod_json();
   unmounted["spec"]["containers"][0]["volumeMounts"][0]["name"] = "x";
