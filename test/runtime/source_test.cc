@@ -81,7 +81,7 @@ TEST_F(RuntimeSourceTest, ErrorsOfASourceTellWhatToDo) {
   serve("s3://no-such-bucket/x");
   const auto missing = run_job("bucket", {.kind = JobKind::kSync});
   EXPECT_EQ(missing.state, JobState::kFailed);
-  EXPECT_NE(missing.error.find("is not there: check the bucket"), std::string::npos)
+  EXPECT_NE(missing.error.find("does not exist: check the bucket"), std::string::npos)
       << missing.error;
   EXPECT_EQ(client_.status()->index->generation, 1) << "what was there is still served";
 }
