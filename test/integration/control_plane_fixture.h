@@ -19,8 +19,9 @@ namespace paddle::test {
 
 class ControlPlaneTest : public testing::Test {
  protected:
-  explicit ControlPlaneTest(ControlPlaneOptions options = {}, kube::ClientOptions client = {})
-      : options_(std::move(options)), client_options_(std::move(client)) {}
+  explicit ControlPlaneTest(ControlPlaneOptions options = {},
+                            kube::ClientOptions client_options = {})
+      : options_(std::move(options)), client_options_(std::move(client_options)) {}
 
   void SetUp() override {
     auto started = ControlPlane::start(options_);
