@@ -85,10 +85,13 @@ TEST(Subprocess, StartsWithDefaultSignals) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
     const auto before = std::signal(SIGHUP, SIG_IGN);
-    const auto ended = run(shell("grep -E 'SigBlk|SigIgn' /proc/self/status"));
+    // Without 32 and 33: they belong to the C library, which lets no program change them.
+    const auto ended =
+        run(shell("while read name mask; do case $name in SigBlk:|SigIgn:) "
+                  "echo $name $((0x$mask & ~0x180000000));; esac; done < /proc/self/status"));
     std::signal(SIGHUP, before);
     ASSERT_TRUE(ended) << ended.error().message;
-    EXPECT_EQ(ended->out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    EXPECT_EQ(ended->out, "SigBlk: 0\nSigIgn: 0\n");
   }).join();
 }
 

@@ -56,7 +56,8 @@ class RenewalTest : public RuntimeTest {
  protected:
   runtime::SecretData identity(const runtime::SecretData& before) {
     return *runtime::make_runtime_secret(kRenewedSet.ns, kRenewedSet.name, before,
-                                         system_clock().wall(), {.life = std::chrono::minutes{10}});
+                                         system_clock().wall(),
+                                         {.lifetime = std::chrono::minutes{10}});
   }
 
   // A set whose engine serves TLS, Ready, with one runtime.
