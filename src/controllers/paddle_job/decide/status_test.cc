@@ -59,7 +59,7 @@ TEST(JobStatus, B13_TheStatusFollowsFromTheWorldAndIsWrittenOnlyWhenItDiffers) {
   EXPECT_EQ(job.status.phase, "Running");
   EXPECT_EQ(job.status.worker->running, 2);
   EXPECT_EQ(job.status.start_time, kNow);
-  EXPECT_EQ(plan_for(job, world, {}, kNow + seconds{60}), Plan{});
+  EXPECT_EQ(plan_for(job, world, {}, kNow + 60s), Plan{});
 }
 
 TEST(JobStatus, ItHasNoResourceVersionsAndSelectsTheWorkersForScale) {
