@@ -39,7 +39,8 @@ class Reconciler {
     if (const auto pause = pacing_.begin(*job, pass.cache)) return ReconcileResult{pause};
     const auto ports = pacing_.lock_ports(*job);
     const std::string object = "paddlejob " + to_string(key);
-    auto result = requeue_rejected(run(key, pass), object, pass.requeue_after);
+    auto ran = run(key, pass);
+    auto result = requeue_rejected(std::move(ran), object, pass.requeue_after);
     if (!result) return std::move(result).error().in(object);
     return result;
   }

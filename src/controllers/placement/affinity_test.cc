@@ -26,7 +26,7 @@ std::string terms_of(const Json& spec) {
       .dump();
 }
 
-TEST(RequireNode, StandsAloneWhereTheUserWantsNothing) {
+TEST(RequireNode, IsTheOnlyTermWhenTheUserHasNone) {
   for (const char* text : {"{}", R"({"affinity":null})", R"({"affinity":{"nodeAffinity":{}}})"}) {
     Json spec = Json::parse(text);
     require_node(spec, kLabel);
@@ -44,14 +44,14 @@ TEST(RequireNode, GoesIntoEveryTermBecauseTermsAreAlternatives) {
                 R"(],"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}])");
 }
 
-TEST(RequireNode, ATermThatMatchesNothingStillDoes) {
+TEST(RequireNode, ATermThatMatchesNoNodeStaysSo) {
   Json spec = required(R"([{},{"matchExpressions":[]}])");
   const Json before = spec;
   require_node(spec, kLabel);
   EXPECT_EQ(spec, before);
 }
 
-TEST(RequireNode, TwiceIsOnceAndOtherAffinityStays) {
+TEST(RequireNode, IsAddedOnceAndKeepsOtherAffinity) {
   Json spec = required(R"([{"matchExpressions":[{"key":"zone","operator":"Exists"}]}])");
   spec["affinity"]["podAntiAffinity"] = {{"x", 1}};
   spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] =
@@ -66,7 +66,7 @@ TEST(RequireNode, TwiceIsOnceAndOtherAffinityStays) {
       1u);
 }
 
-TEST(PreferNode, AddsOneWishAndRequiresNothing) {
+TEST(PreferNode, AddsOnePreferenceAndRequiresNothing) {
   Json spec = required(R"([{"matchExpressions":[{"key":"zone","operator":"Exists"}]}])");
   const std::string before = terms_of(spec);
   prefer_node(spec, kLabel);

@@ -37,26 +37,26 @@ GateRequest workers(int count, std::optional<int> least = {}) {
   return {.workers = count, .min_workers = least, .since = kStart};
 }
 
-bool lifts(const api::SampleSetMount& ref, const DataSummary& data, const GateRequest& request) {
+bool opens(const api::SampleSetMount& ref, const DataSummary& data, const GateRequest& request) {
   return decide_gate(ref, data, request, kStart).open;
 }
 
 TEST(DataGate, OpensWhenEveryPartitionInUseIsWarmEnough) {
-  EXPECT_FALSE(lifts(ref_of(80), warm_to({80, 79}), workers(2)));
-  EXPECT_TRUE(lifts(ref_of(80), warm_to({80, 80}), workers(2)));
-  EXPECT_TRUE(lifts(ref_of(80), warm_to({80, 0}), workers(1))) << "nobody reads partition 1";
-  EXPECT_TRUE(lifts(ref_of(80), warm_to({80, 80}), workers(5))) << "workers beyond are free";
-  EXPECT_FALSE(lifts(ref_of(), warm_to({99}), workers(1))) << "all of it when nothing is said";
-  EXPECT_TRUE(lifts(ref_of(), warm_to({100}), workers(1)));
+  EXPECT_FALSE(opens(ref_of(80), warm_to({80, 79}), workers(2)));
+  EXPECT_TRUE(opens(ref_of(80), warm_to({80, 80}), workers(2)));
+  EXPECT_TRUE(opens(ref_of(80), warm_to({80, 0}), workers(1))) << "no worker reads partition 1";
+  EXPECT_TRUE(opens(ref_of(80), warm_to({80, 80}), workers(5))) << "workers beyond are free";
+  EXPECT_FALSE(opens(ref_of(), warm_to({99}), workers(1))) << "100 % by default";
+  EXPECT_TRUE(opens(ref_of(), warm_to({100}), workers(1)));
 }
 
-TEST(DataGate, AnElasticJobNeedsItsLeastWorkersOnly) {
-  EXPECT_FALSE(lifts(ref_of(50), warm_to({0, 50, 0, 0}), workers(4, 2)));
-  EXPECT_TRUE(lifts(ref_of(50), warm_to({0, 50, 0, 60}), workers(4, 2)));
-  EXPECT_TRUE(lifts(ref_of(50), warm_to({50}), workers(4, 2))) << "there is one partition only";
+TEST(DataGate, AnElasticJobNeedsOnlyItsMinimumOfWorkers) {
+  EXPECT_FALSE(opens(ref_of(50), warm_to({0, 50, 0, 0}), workers(4, 2)));
+  EXPECT_TRUE(opens(ref_of(50), warm_to({0, 50, 0, 60}), workers(4, 2)));
+  EXPECT_TRUE(opens(ref_of(50), warm_to({50}), workers(4, 2))) << "there is one partition only";
 }
 
-TEST(DataGate, SaysWhatIsWaitedFor) {
+TEST(DataGate, ReportsWhatIsMissing) {
   const auto decision = decide_gate(ref_of(80), warm_to({80, 12}), workers(2), kStart);
   EXPECT_EQ(decision.reason.reason, "DataNotWarm");
   EXPECT_EQ(
@@ -73,10 +73,10 @@ TEST(DataGate, SaysWhatIsWaitedFor) {
 TEST(DataGate, APartitionThatHasNotReportedIsCold) {
   auto data = warm_to({100, 100});
   data.set->status.partitions.pop_back();
-  EXPECT_FALSE(lifts(ref_of(1), data, workers(2)));
+  EXPECT_FALSE(opens(ref_of(1), data, workers(2)));
 }
 
-TEST(DataGate, TheTimeoutOpensItForASyncedSetHoweverColdAndSaysSo) {
+TEST(DataGate, TheTimeoutOpensItForASyncedSetHoweverColdAndIsReported) {
   const auto ref = ref_of(80, 60);
   auto decision = decide_gate(ref, warm_to({0}), workers(1), kStart + seconds{20});
   EXPECT_FALSE(decision.open);
@@ -88,8 +88,8 @@ TEST(DataGate, TheTimeoutOpensItForASyncedSetHoweverColdAndSaysSo) {
   data.claim.reset();
   EXPECT_TRUE(decide_gate(ref, data, workers(1), kStart + seconds{61}).open);
 
-  GateRequest nobody_yet{.workers = 1};
-  EXPECT_FALSE(decide_gate(ref, warm_to({0}), nobody_yet, kStart + seconds{1000}).open);
+  GateRequest no_pods_yet{.workers = 1};
+  EXPECT_FALSE(decide_gate(ref, warm_to({0}), no_pods_yet, kStart + seconds{1000}).open);
 }
 
 TEST(DataGate, NoTimeoutOpensItBeforeTheFirstSync) {
@@ -123,21 +123,21 @@ TEST(DataGate, NoTimeoutOpensItBeforeTheFirstSync) {
 TEST(DataGate, AnEmptyPartitionIsNotWarmBeforeTheFirstSync) {
   auto data = warm_to({0});
   data.set->status.partitions[0].total_bytes = 0;
-  EXPECT_TRUE(lifts(ref_of(), data, workers(1))) << "a set without samples";
+  EXPECT_TRUE(opens(ref_of(), data, workers(1))) << "a set without samples";
   data.set->status.phase = "Syncing";
-  EXPECT_FALSE(lifts(ref_of(), data, workers(1)));
+  EXPECT_FALSE(opens(ref_of(), data, workers(1)));
 }
 
-TEST(DataGate, APromptThatIsAFractionOfASecondEarlyComesAgainLater) {
+TEST(DataGate, ACheckThatIsAFractionOfASecondEarlyIsRepeated) {
   const auto decision = decide_gate(ref_of(80, 60), warm_to({0}), workers(1),
                                     kStart + seconds{60} - std::chrono::milliseconds{1});
   EXPECT_FALSE(decision.open);
   EXPECT_EQ(decision.retry_after, seconds{1});
 }
 
-TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
+TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndReportsWhatIsMissing) {
   auto data = warm_to({100, 60});
-  EXPECT_FALSE(lifts(ref_of(), data, workers(2)));
+  EXPECT_FALSE(opens(ref_of(), data, workers(2)));
   const std::map<std::string, std::string> cases{
       {api::uncached::kNoRoom,
        "NoRoom: partition 1 is full at 60 %: the rest is read from the source; give the SampleSet "
@@ -152,16 +152,16 @@ TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
       {api::uncached::kWarmupFailed,
        "WarmupFailed: partition 1 is at 60 %, its warm-up fails: the rest is read from the source; "
        "kubectl describe sampleset imagenet says why"}};
-  for (const auto& [reason, said] : cases) {
+  for (const auto& [reason, expected] : cases) {
     data.set->status.partitions[1].uncached_reason = reason;
     const auto decision = decide_gate(ref_of(), data, workers(2), kStart);
     EXPECT_TRUE(decision.open);
-    EXPECT_EQ(decision.reason.reason + ": " + decision.reason.message, said);
+    EXPECT_EQ(decision.reason.reason + ": " + decision.reason.message, expected);
     EXPECT_EQ(decide_gate(ref_of(60), data, workers(2), kStart), GateDecision{.open = true})
         << "as warm as wanted";
   }
   data.set->meta.generation = 2;
-  EXPECT_FALSE(lifts(ref_of(), data, workers(2))) << "it was said of the spec before";
+  EXPECT_FALSE(opens(ref_of(), data, workers(2))) << "the status is of an earlier spec";
   data.set->status.observed_generation = 2;
   data.set->status.partitions[0].cached_bytes = 999;  // its warm-up goes on
   const auto decision = decide_gate(ref_of(), data, workers(2), kStart);
@@ -169,10 +169,10 @@ TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndSaysWhatItLacks) {
   EXPECT_EQ(decision.reason.message,
             "waiting for the SampleSet imagenet: 1 of 2 partitions are 100 % warm or as warm as "
             "they can be, partition 0 is at 99.9 %");
-  EXPECT_TRUE(lifts(ref_of(), data, workers(2, 1))) << "an elastic job needs one";
+  EXPECT_TRUE(opens(ref_of(), data, workers(2, 1))) << "an elastic job needs one";
 }
 
-TEST(DataGate, SaysWhoHasToWarmUpASetThatDoesNotDoItByItself) {
+TEST(DataGate, ReportsThatASetWithoutAutomaticWarmUpNeedsASampleJob) {
   auto data = warm_to({10});
   data.set->spec.warmup = api::AutoWarmup{.enabled = false};
   const auto decision = decide_gate(ref_of(), data, workers(1), kStart);
@@ -211,7 +211,7 @@ TEST(WarmPermille, IsRoundedDownAndWithinBounds) {
   EXPECT_EQ(warm_permille({.total_bytes = kHuge, .cached_bytes = kHuge / 2}), 500);
 }
 
-TEST(LiftPatch, TakesOurGateByItsPlaceAndSettlesAffinity) {
+TEST(RemoveGatePatch, RemovesOurGateByItsIndexAndSetsTheAffinity) {
   const Json desired = {{"affinity", {{"nodeAffinity", {{"x", 1}}}}}, {"hostNetwork", true}};
   const auto patch = remove_gate_patch("uid-1", {"other/gate", kDataGate}, desired);
   ASSERT_TRUE(patch);
@@ -224,7 +224,7 @@ TEST(LiftPatch, TakesOurGateByItsPlaceAndSettlesAffinity) {
   EXPECT_EQ(remove_gate_patch("uid-1", {"other/gate"}, desired), std::nullopt);
 }
 
-TEST(AddGate, StandsBesideTheUsersGatesOnce) {
+TEST(AddGate, IsAddedOnceBesideTheUsersGates) {
   Json spec = Json::parse(R"({"schedulingGates":[{"name":"other/gate"}]})");
   add_gate(spec);
   add_gate(spec);

@@ -41,7 +41,7 @@ std::string reason(const std::optional<BlockReason>& reason) {
   return reason ? reason->reason : "(goes on)";
 }
 
-TEST(WaitsForData, GoesOnOnceTheSetIsReadyAndItsClaimIsThere) {
+TEST(DataBlockReason, IsAbsentWhenTheSetIsReadyAndItsClaimExists) {
   auto data = ready(2);
   EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "(goes on)");
   data.claim->phase = "Pending";
@@ -64,7 +64,7 @@ TEST(WaitsForData, GoesOnOnceTheSetIsReadyAndItsClaimIsThere) {
   EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetMissing");
 }
 
-TEST(WaitsForData, DoesNotWaitForANodeThatASyncedSetMayNeverGet) {
+TEST(DataBlockReason, IsAbsentWhileASyncedSetHasNoNode) {
   auto data = ready(2);
   data.set->status.phase = "PartialReady";
   EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetNotReady");
@@ -76,7 +76,7 @@ TEST(WaitsForData, DoesNotWaitForANodeThatASyncedSetMayNeverGet) {
   EXPECT_EQ(reason(data_block_reason(kJob, ref_of(), data)), "SampleSetNotReady");
 }
 
-TEST(WaitsForData, WithAGateTheSetNeedsOnlyToBeThere) {
+TEST(DataBlockReason, IsAbsentWithAGateWhenTheSetExists) {
   auto ref = ref_of();
   ref.gate = api::DataGate{};
   DataSummary data{.set = set_of(1)};
@@ -85,7 +85,7 @@ TEST(WaitsForData, WithAGateTheSetNeedsOnlyToBeThere) {
   EXPECT_EQ(reason(data_block_reason(kJob, ref, {})), "SampleSetMissing");
 }
 
-TEST(WaitsForData, AnotherNamespaceIsAMistakeThatNoWaitingCures) {
+TEST(DataBlockReason, AnotherNamespaceIsAnError) {
   auto ref = ref_of();
   ref.ns = "t";
   EXPECT_FALSE(data_namespace_error(kJob, ref));
@@ -94,7 +94,7 @@ TEST(WaitsForData, AnotherNamespaceIsAMistakeThatNoWaitingCures) {
   EXPECT_EQ(reason(data_block_reason(kJob, ref, ready(1))), "SampleSetElsewhere");
 }
 
-TEST(PartitionMark, IsTheLabelWithTheHashWhereNodesHaveIt) {
+TEST(PartitionLabel, IsTheLabelWithTheHashWhereNodesHaveIt) {
   auto data = ready(2);
   EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes),
             (NodeLabel{engine::node_label(*data.set), "imagenet-runtime-1"}));
@@ -102,7 +102,7 @@ TEST(PartitionMark, IsTheLabelWithTheHashWhereNodesHaveIt) {
   EXPECT_EQ(label_of_partition(*data.set, -1, data.nodes), std::nullopt);
 }
 
-TEST(PartitionMark, IsTheContractsLabelWhereNodesHaveOnlyThat) {
+TEST(PartitionLabel, IsTheContractsLabelWhereNodesHaveOnlyThat) {
   const auto set = set_of(2);
   const std::vector<NodeSummary> nodes{
       node_of("a", "paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-0")};
@@ -113,7 +113,7 @@ TEST(PartitionMark, IsTheContractsLabelWhereNodesHaveOnlyThat) {
 }
 
 // Its value is the same for a namesake's runtimes: workers would be pinned to the wrong samples.
-TEST(PartitionMark, IsNotTheContractsLabelOnceAnyNodeHasTheOther) {
+TEST(PartitionLabel, IsNotTheContractsLabelWhenAnyNodeHasTheOther) {
   auto data = ready(2);
   data.nodes.pop_back();
   data.nodes.push_back(
@@ -122,7 +122,7 @@ TEST(PartitionMark, IsNotTheContractsLabelOnceAnyNodeHasTheOther) {
   EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes), std::nullopt);
 }
 
-TEST(PartitionMark, APartitionThatWasScaledAwayHasNone) {
+TEST(PartitionLabel, APartitionThatWasScaledAwayHasNone) {
   auto data = ready(2);
   data.set->spec.partitions = 1;
   EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes), std::nullopt);
@@ -176,7 +176,7 @@ TEST(MountSamples, TheUsersVolumesAndMountsAreRespected) {
   EXPECT_EQ(spec, before);
 }
 
-TEST(MountSamples, ASetWithDotsInItsNameGetsALegalVolumeName) {
+TEST(MountSamples, ASetWithDotsInItsNameGetsAValidVolumeName) {
   Json spec = two_containers();
   auto ref = ref_of();
   ref.name = "imagenet.v2";
@@ -186,7 +186,7 @@ TEST(MountSamples, ASetWithDotsInItsNameGetsALegalVolumeName) {
   EXPECT_EQ(spec["volumes"][0]["persistentVolumeClaim"]["claimName"], "imagenet.v2");
 }
 
-TEST(MountSamples, TaintsThatTheCacheToleratesTheWorkersTolerateToo) {
+TEST(MountSamples, WorkersGetTheTolerationsOfTheSet) {
   Json spec = two_containers();
   auto data = ready(1);
   const Json taint = {{"key", "gpu"}, {"operator", "Exists"}};
@@ -208,7 +208,7 @@ std::string where(const Json& spec) {
   return spec.contains("affinity") ? spec["affinity"].dump() : "anywhere";
 }
 
-TEST(PlaceWorker, EachGoesToItsPartitionAndThoseBeyondAreFree) {
+TEST(PlaceWorker, WorkersRequireTheNodeOfTheirPartitionAndOthersMayRunAnywhere) {
   const auto data = ready(2);
   for (int i = 0; i < 3; ++i) {
     Json spec = two_containers();
@@ -222,7 +222,7 @@ TEST(PlaceWorker, EachGoesToItsPartitionAndThoseBeyondAreFree) {
   }
 }
 
-TEST(PlaceWorker, PrefersWhenTheFieldSaysSo) {
+TEST(PlaceWorker, PrefersTheNodeWithAffinityPreferred) {
   Json spec = two_containers();
   auto ref = ref_of();
   ref.affinity = "preferred";
@@ -231,7 +231,7 @@ TEST(PlaceWorker, PrefersWhenTheFieldSaysSo) {
   EXPECT_NE(where(spec).find("preferred"), std::string::npos);
 }
 
-TEST(PlaceWorker, WithoutALabelledNodeItIsFree) {
+TEST(PlaceWorker, WithoutALabelledNodeAWorkerMayRunAnywhere) {
   Json spec = two_containers();
   auto data = ready(1);
   data.nodes.clear();
@@ -239,7 +239,7 @@ TEST(PlaceWorker, WithoutALabelledNodeItIsFree) {
   EXPECT_EQ(where(spec), "anywhere");
 }
 
-TEST(WaitsInVain, APodPinnedToAPartitionThatWasScaledAway) {
+TEST(LostPartition, IsThatOfAPodThatRequiresAPartitionWhichWasScaledAway) {
   auto data = ready(3);
   api::Pod pod;
   pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-2";
@@ -265,7 +265,7 @@ TEST(DataVersion, IsTheIndexTheJobStartsOn) {
             (api::DataVersion{.name = "imagenet", .generation = 3, .digest = "abc"}));
 }
 
-TEST(SeenNode, KeepsOnlyOurLabels) {
+TEST(NodeSummary, KeepsOnlyOurLabels) {
   const auto node = decode_node(Json::parse(R"({"metadata":{"name":"n","labels":{
       "kubernetes.io/hostname":"n","paddlepaddle.org/cache-1":"x"},"annotations":{"a":"b"}}})"));
   ASSERT_TRUE(node);

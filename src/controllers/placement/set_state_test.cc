@@ -18,36 +18,36 @@ api::SampleSet set_in(const std::string& phase, const std::string& reason = "",
   return set;
 }
 
-std::string said(const api::SampleSet& set) {
+std::string message_of(const api::SampleSet& set) {
   const auto reason = first_sync_block_reason(set);
   return reason ? reason->reason + ": " + reason->message : "";
 }
 
-TEST(FirstSync, OfASetThatWasSyncedIsNotWaitedFor) {
-  EXPECT_EQ(said(set_in("Ready")), "");
-  EXPECT_EQ(said(set_in("PartialReady")), "");
+TEST(FirstSync, OfASyncedSetBlocksNothing) {
+  EXPECT_EQ(message_of(set_in("Ready")), "");
+  EXPECT_EQ(message_of(set_in("PartialReady")), "");
   auto set = set_in("Bound");
   set.spec.no_sync = true;
-  EXPECT_EQ(said(set), "");
+  EXPECT_EQ(message_of(set), "");
 }
 
-TEST(FirstSync, IsWaitedForInTheSetsOwnWords) {
-  EXPECT_EQ(said(set_in("")),
+TEST(FirstSync, BlocksWithTheMessageOfTheSet) {
+  EXPECT_EQ(message_of(set_in("")),
             "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is new; "
             "see kubectl describe sampleset images");
-  EXPECT_EQ(said(set_in("Bound", "WaitingForRuntimes", "0 of 1 runtimes are ready")),
+  EXPECT_EQ(message_of(set_in("Bound", "WaitingForRuntimes", "0 of 1 runtimes are ready")),
             "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is "
             "Bound (WaitingForRuntimes: 0 of 1 runtimes are ready); see kubectl describe sampleset "
             "images");
-  EXPECT_EQ(said(set_in("Syncing", "Syncing", "3 of 9 files")),
+  EXPECT_EQ(message_of(set_in("Syncing", "Syncing", "3 of 9 files")),
             "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is "
             "Syncing; see kubectl describe sampleset images")
       << "figures that change all the time are not repeated";
 }
 
-TEST(FirstSync, ThatFailedSaysWhyAndWhatToDo) {
+TEST(FirstSync, ThatFailedIsReportedWithWhatToDo) {
   const auto set = set_in("SyncFailed", "SyncFailed", "the source could not be read: x");
-  EXPECT_EQ(said(set),
+  EXPECT_EQ(message_of(set),
             "SampleSetNotSynced: waiting for the first sync of the SampleSet images, which is "
             "SyncFailed" +
                 sync_failure_advice(set));

@@ -157,9 +157,9 @@ TEST(FailurePolicy, B14_APodThatStartsAgainExcusesTheFailuresOfItsPeers) {
 TEST(FailurePolicy, B14_AFailureIsJudgedWhenTheLeasesOfTheOtherNodesAreRenewed) {
   auto job = workers(2);
   auto world = published(job, {exited(job, kWorker, 0, 1), running(job, kWorker, 1)});
-  const auto ask = plan_for(job, world);
-  EXPECT_EQ(leases_read(ask), std::set<std::string>{"node-1"});
-  EXPECT_FALSE(stores_first(ask));
+  const auto first = plan_for(job, world);
+  EXPECT_EQ(leases_read(first), std::set<std::string>{"node-1"});
+  EXPECT_FALSE(stores_first(first));
 
   world.node_leases["node-1"] = {.renewed = kNow - seconds{5}};  // no sign of life since
   EXPECT_EQ(plan_for(job, world).requeue_after, seconds{2});
@@ -246,7 +246,7 @@ TEST(FailurePolicy, OnASingleMachineDisruptionsAreNotCounted) {
   EXPECT_EQ(status.disruptions, 0);
   EXPECT_FALSE(status.restart_time) << "there is no pause";
 
-  job.spec.disruption_limit = 1;  // what a job says itself holds here too
+  job.spec.disruption_limit = 1;  // a limit of the job counts here as well
   EXPECT_EQ(status_after(job, world, own).disruptions, 1);
   job.spec.disruption_limit = 0;
   EXPECT_EQ(status_after(job, world, own).phase, "Failed");

@@ -22,9 +22,9 @@ constexpr const char* kGated = R"({"sampleSetRef": {"name": "imagenet", "mountPa
     "gate": {"warmPercent": 80, "timeoutSeconds": 600}}})";
 
 placement::DataSummary samples(int partitions, int warm_percent = 100) {
-  placement::DataSummary seen{.set = api::SampleSet{},
+  placement::DataSummary data{.set = api::SampleSet{},
                               .claim = placement::ClaimSummary{.phase = "Bound"}};
-  api::SampleSet& set = *seen.set;
+  api::SampleSet& set = *data.set;
   set.meta.key = {"t", "imagenet"};
   set.spec.partitions = partitions;
   set.status.phase = "Ready";
@@ -32,7 +32,7 @@ placement::DataSummary samples(int partitions, int warm_percent = 100) {
   set.status.index = api::IndexStatus{.generation = 4, .digest = "abc"};
   for (int i = 0; i < partitions; ++i) {
     const auto n = std::to_string(i);
-    seen.nodes.push_back(
+    data.nodes.push_back(
         {.meta = {.key = {"", "node" + n},
                   .labels = {{"paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-" + n}}}});
     set.status.partitions.push_back({.index = i,
@@ -41,7 +41,7 @@ placement::DataSummary samples(int partitions, int warm_percent = 100) {
                                      .cached_bytes = warm_percent,
                                      .ready = true});
   }
-  return seen;
+  return data;
 }
 World with(const placement::DataSummary& data, std::vector<api::Pod> pods = {}) {
   World world = world_of(std::move(pods));
@@ -315,7 +315,7 @@ TEST(DataGatePlan, AGangReservesResourcesWhenItsDataIsWarm) {
   EXPECT_EQ(group_in(plan_for(job, world, volcano)), Json()) << "as it should be while they wait";
   world.data = samples(2, 90);
   EXPECT_TRUE(group_in(plan_for(job, world, volcano)).contains("minResources"));
-  auto pods = all_of(job, gated);  // one is beyond the gate: the gang holds what it has
+  auto pods = all_of(job, gated);  // one is beyond the gate: the gang keeps what it has
   pods.back() = running(job, kWorker, 1);
   const auto group = world.pod_group;
   world = with(samples(2, 5), pods);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The status of a job: phase, counters, times and conditions (conditions.h), computed from what is
-// seen now; how long its write may be delayed; and the events that go with it. Pure.
+// The status of a job: phase, counters, times and conditions (conditions.h), computed from the
+// world; how long its write may be delayed; and the events that go with it. Pure.
 
 #pragma once
 

@@ -30,9 +30,9 @@ TEST(JobStatus, PhasesFollowThePods) {
 TEST(JobStatus, ThePhasesOfTheContractFollowThePodsOfAPsJob) {
   const auto job = ps_job();
   const auto phase = [&](std::vector<api::Pod> pods, const char* last) {
-    auto seen = job;
-    seen.status.phase = last;
-    return status_after(seen, published(job, std::move(pods))).phase;
+    auto previous = job;
+    previous.status.phase = last;
+    return status_after(previous, published(job, std::move(pods))).phase;
   };
   EXPECT_EQ(phase(all_of(job, running), "Starting"), "Running");
   EXPECT_EQ(phase({exited(job, kPs, 0, 0), exited(job, kPs, 1, 0), exited(job, kWorker, 0, 0),

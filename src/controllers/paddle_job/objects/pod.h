@@ -5,7 +5,7 @@
 //
 // Only these fields of the template change: metadata (name, our labels and annotations, owner);
 // env, envFrom and ports of the training container; restartPolicy when absent; hostname and
-// subdomain; the coordinator, as the last init container; and what the job asks for: host network
+// subdomain; the coordinator, as the last init container; and what the job requests: host network
 // (spec/host_ports.h), gang (pod_group.h), samples (controllers/placement). The training container
 // is the one named `paddle`, else the first.
 //

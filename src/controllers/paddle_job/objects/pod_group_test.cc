@@ -36,8 +36,8 @@ PodGroupSummary stored(const api::PaddleJob& job, const std::string& phase = "Pe
   return *decode_pod_group(object);
 }
 
-Json patch_of(const api::PaddleJob& job, const PodGroupSummary& seen) {
-  const auto patch = pod_group_patch(job, seen);
+Json patch_of(const api::PaddleJob& job, const PodGroupSummary& group) {
+  const auto patch = pod_group_patch(job, group);
   EXPECT_TRUE(patch) << patch.error().message;
   return patch && *patch ? **patch : Json();
 }
@@ -143,25 +143,25 @@ TEST(PodGroup, DropsResourcesAndAPriorityThatAreNoLongerWanted) {
 TEST(PodGroup, AQueueThatVolcanoHasSetStays) {
   auto job = wide_and_deep();
   job.spec.scheduling_policy.reset();
-  auto seen = stored(job);
-  Json spec = *seen.spec;
+  auto group = stored(job);
+  Json spec = *group.spec;
   spec["queue"] = "default";
-  seen.spec = api::Opaque(spec);
-  EXPECT_EQ(patch_of(job, seen), Json());
+  group.spec = api::Opaque(spec);
+  EXPECT_EQ(patch_of(job, group), Json());
   job.spec.scheduling_policy = api::SchedulingPolicy{.queue = "fast"};
-  EXPECT_EQ(patch_of(job, seen)["spec"], (Json{{"queue", "fast"}}));
+  EXPECT_EQ(patch_of(job, group)["spec"], (Json{{"queue", "fast"}}));
 }
 
 TEST(PodGroup, AGroupOfAnotherOwnerIsNeverChanged) {
   auto job = wide_and_deep();
-  auto seen = stored(job);
+  auto group = stored(job);
   job.spec.worker->replicas = 4;
-  seen.meta.owners.clear();
-  EXPECT_EQ(patch_of(job, seen), Json());
-  seen = stored(job);
+  group.meta.owners.clear();
+  EXPECT_EQ(patch_of(job, group), Json());
+  group = stored(job);
   job.spec.worker->replicas = 5;
   job.meta.uid = "uid-2";
-  EXPECT_EQ(patch_of(job, seen), Json());
+  EXPECT_EQ(patch_of(job, group), Json());
 }
 
 TEST(PodGroup, BlocksTheFirstPodsUntilVolcanoAdmitsTheGroup) {

@@ -38,8 +38,8 @@ struct JobCache {
   CompletedIndexes last_completed{};
   std::string last_completed_uid{};
 
-  // Elastic jobs. The uids are those of the job of this name for which it holds.
-  bool has_etcd_keys = false;      // etcd may hold keys of this job
+  // Elastic jobs. A uid tells which job of this name is meant.
+  bool has_etcd_keys = false;      // etcd may have keys of this job
   std::string etcd_cleaned_uid{};  // keys of an earlier job have been removed
   std::string etcd_in_use_uid{};   // the job has not ended, or its keys have not been removed since
 
@@ -78,7 +78,7 @@ class PassPacing {
   PassPacing(const WorkQueue& queue, kube::EventRecorder& events, const Clock& clock)
       : queue_(queue), events_(events), clock_(clock) {}
 
-  // At the beginning of a pass. Returns a pause when it comes too early: every pod of a big job
+  // Begins a pass. Returns a pause instead when it is too early: every pod of a big job
   // changes several times while it starts, and with a pause per pod the passes over such a job cost
   // about as much as those over a small one.
   std::optional<std::chrono::nanoseconds> begin(const api::PaddleJob& job, JobCache& cache);
@@ -87,7 +87,7 @@ class PassPacing {
   // events wait.
   bool busy() const { return clock_.boot() < busy_until_.load(); }
 
-  // Held until the job has stored its host ports: two jobs must not choose the same block. Null for
+  // Until the job has stored its host ports: two jobs must not choose the same block. Null for
   // jobs that need none.
   std::unique_ptr<Lock> lock_ports(const api::PaddleJob& job);
 
@@ -96,7 +96,7 @@ class PassPacing {
   kube::EventRecorder& events_;
   const Clock& clock_;
   std::atomic<BootTime> busy_until_{BootTime::min()};
-  Mutex ports_;  // the only lock that is held across API calls
+  Mutex ports_;  // the only one that stays locked during API calls
 };
 
 }  // namespace paddle::controllers::paddle_job

@@ -39,7 +39,7 @@ class WorldObserver {
 
   // Adds the answers to `world`. Returns the job to plan for: the same, or as the API server stores
   // it now when the pods were to be confirmed; null: it no longer exists. An etcd that does not
-  // answer is no error here: the pass goes on without it.
+  // respond is no error here: the pass continues without it.
   Result<JobPtr> answer(const std::vector<Query>& queries, const JobPtr& job, World& world,
                         Pass& pass);
 

@@ -51,15 +51,15 @@ ModelCluster::ModelCluster(api::PaddleJob job, bool lenient)
 }
 
 void ModelCluster::changed(bool by_operator) {
-  World seen;
+  World observed;
   for (const auto& [name, entry] : pods_) {
-    seen.pods.push_back(std::make_shared<const api::Pod>(entry.pod));
+    observed.pods.push_back(std::make_shared<const api::Pod>(entry.pod));
   }
-  for (const auto& [name, service] : services_) seen.services.push_back(service);
-  seen.peer_config = map_;
-  seen.pod_group = group_;
+  for (const auto& [name, service] : services_) observed.services.push_back(service);
+  observed.peer_config = map_;
+  observed.pod_group = group_;
   since_own_write_ = by_operator ? 0 : since_own_write_ + 1;
-  old_worlds_.push_front(std::move(seen));
+  old_worlds_.push_front(std::move(observed));
   old_jobs_.push_front(job_);
   if (old_worlds_.size() > kRemembered) old_worlds_.pop_back();
   if (old_jobs_.size() > kRemembered) old_jobs_.pop_back();
@@ -74,7 +74,7 @@ World ModelCluster::world(size_t steps_ago, bool foreign) const {
   return old_worlds_[std::min(steps_ago, old_worlds_.size() - 1)];
 }
 
-api::PaddleJob ModelCluster::answer(const std::vector<Query>& queries, api::PaddleJob seen,
+api::PaddleJob ModelCluster::answer(const std::vector<Query>& queries, api::PaddleJob observed,
                                     World& world) const {
   for (const Query& query : queries) {
     if (const auto* lease = std::get_if<ReadNodeLease>(&query)) {
@@ -87,18 +87,19 @@ api::PaddleJob ModelCluster::answer(const std::vector<Query>& queries, api::Padd
       current.elastic = world.elastic;
       current.confirmed = true;
       world = std::move(current);
-      seen = job();
+      observed = job();
     }
   }
-  return seen;
+  return observed;
 }
 
 void ModelCluster::promise(bool kept, const std::string& text) {
   if (!kept && broken_.empty()) broken_ = text;
 }
 
-bool ModelCluster::store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status) {
-  if (seen.meta.resource_version != job_.meta.resource_version) return false;
+bool ModelCluster::store_status(const api::PaddleJob& observed,
+                                const api::PaddleJobStatus& status) {
+  if (observed.meta.resource_version != job_.meta.resource_version) return false;
   promise(!api::paddle_job_phase::is_final(job_.status.phase) ||
               status.phase == job_.status.phase || job_.meta.deleting(),
           "a finished job became " + status.phase);
@@ -115,9 +116,10 @@ bool ModelCluster::store_status(const api::PaddleJob& seen, const api::PaddleJob
   return true;
 }
 
-void ModelCluster::create(const Create& a, const api::PaddleJob& seen) {
+void ModelCluster::create(const Create& a, const api::PaddleJob& observed) {
   const api::Meta meta = *api::decode_meta(*a.manifest);
-  promise(meta.controller() && meta.controller()->uid == seen.meta.uid, "an object without owner");
+  promise(meta.controller() && meta.controller()->uid == observed.meta.uid,
+          "an object without owner");
   if (a.kind == OwnedKind::kService) {
     services_.try_emplace(a.key.name, ServiceSummary{.meta = meta}).first->second.meta.uid = "s";
     return;
@@ -168,11 +170,11 @@ bool ModelCluster::change_group(const Patch& a) {
   return true;
 }
 
-bool ModelCluster::execute(const Action& action, const api::PaddleJob& seen) {
+bool ModelCluster::execute(const Action& action, const api::PaddleJob& observed) {
   const bool done = std::visit(
       Match{
           [&](const Create& a) {
-            create(a, seen);
+            create(a, observed);
             return true;
           },
           [&](const Delete& a) {
@@ -452,7 +454,7 @@ void ModelCluster::edit(const std::function<void(api::PaddleJobSpec&)>& change) 
   changed();
 }
 
-std::optional<std::int64_t> ModelCluster::group_asks() const {
+std::optional<std::int64_t> ModelCluster::gang_size() const {
   if (!group_) return std::nullopt;
   return api::look_integer(*group_->spec, "minMember");
 }

@@ -40,11 +40,12 @@ class ModelCluster {
   api::PaddleJob job(size_t steps_ago = 0, bool foreign = false) const;
   World world(size_t steps_ago = 0, bool foreign = false) const;
   // The job to plan for, with the answers of the API server and of etcd in `world`.
-  api::PaddleJob answer(const std::vector<Query>& queries, api::PaddleJob seen, World& world) const;
+  api::PaddleJob answer(const std::vector<Query>& queries, api::PaddleJob observed,
+                        World& world) const;
 
   // Writes, with the rejections of the API server. False: rejected, plan again.
-  bool store_status(const api::PaddleJob& seen, const api::PaddleJobStatus& status);
-  bool execute(const Action& action, const api::PaddleJob& seen);
+  bool store_status(const api::PaddleJob& observed, const api::PaddleJobStatus& status);
+  bool execute(const Action& action, const api::PaddleJob& observed);
 
   // One step of a kubelet, the scheduler or the garbage collector; false: nothing to do.
   bool progress(Random& random);
@@ -68,7 +69,7 @@ class ModelCluster {
   int pods_made() const { return made_; }
   size_t pods() const { return pods_.size(); }
   bool any_program_runs() const;
-  std::optional<std::int64_t> group_asks() const;  // minMember of its PodGroup
+  std::optional<std::int64_t> gang_size() const;  // minMember of its PodGroup
   int departed() const;  // how many have succeeded, by the status, and are gone
 
  private:
@@ -79,7 +80,7 @@ class ModelCluster {
     bool once_ran = false;
   };
   void changed(bool by_operator = false);
-  void create(const Create& a, const api::PaddleJob& seen);
+  void create(const Create& a, const api::PaddleJob& observed);
   bool change_group(const Patch& a);
   bool step(ModelPod& entry, Random& random);
   bool start(ModelPod& entry);

@@ -69,7 +69,7 @@ bool operate(ModelCluster& cluster, const Config& config, Random& random, Vision
   World world = cluster.world(careless ? random.below(3) : 0, foreign);
   Plan plan = desired(job, world, config, cluster.now());
   for (int round = 0; !plan.queries.empty(); ++round) {
-    EXPECT_LT(round, 5) << "a plan asks without end";
+    EXPECT_LT(round, 5) << "a plan has queries without end";
     if (round == 5) return false;
     job = cluster.answer(plan.queries, job, world);
     plan = desired(job, world, config, cluster.now());
@@ -144,7 +144,7 @@ void run_undisturbed(const Shape& shape, std::uint64_t seed) {
   ASSERT_TRUE(settle(cluster, config, random));
   EXPECT_EQ(cluster.job().status.phase, "Running");
   EXPECT_EQ(cluster.pods_made(), total_replicas(cluster.job().spec));
-  EXPECT_EQ(cluster.group_asks().has_value(), !config.scheduling.empty());
+  EXPECT_EQ(cluster.gang_size().has_value(), !config.scheduling.empty());
   cluster.end_programs();
   ASSERT_TRUE(settle(cluster, config, random));
   EXPECT_TRUE(completed(cluster)) << cluster.job().status.phase;
@@ -185,8 +185,8 @@ void finish_running(ModelCluster& cluster, const Config& config, Random& random,
   EXPECT_TRUE(early || cluster.departed() == 0);
   const int expected = total_replicas(cluster.job().spec) - cluster.departed();
   EXPECT_EQ(cluster.pods(), static_cast<size_t>(expected));
-  if (const auto asks = cluster.group_asks()) {
-    EXPECT_EQ(*asks, expected);
+  if (const auto size = cluster.gang_size()) {
+    EXPECT_EQ(*size, expected);
   }
   cluster.end_programs();
   EXPECT_TRUE(settle(cluster, config, random));
@@ -216,7 +216,7 @@ bool run_disrupted(const Shape& shape, Vision vision, std::uint64_t seed,
               (early && phase == "Completed"))
       << phase;
   if (phase == "Running") finish_running(cluster, config, random, early);
-  EXPECT_FALSE(cluster.group_asks()) << "an ended job keeps resources reserved";
+  EXPECT_FALSE(cluster.gang_size()) << "an ended job keeps resources reserved";
   const int made = cluster.pods_made();
   EXPECT_TRUE(settle(cluster, config, random));
   EXPECT_EQ(cluster.pods_made(), made) << "pods were created after the end";
@@ -264,9 +264,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ModelTest,
 
 class ModelCoverageTest : public ::testing::TestWithParam<Shape> {
  protected:
-  static bool any_seed(const std::function<bool(std::uint64_t)>& holds) {
+  static bool any_seed(const std::function<bool(std::uint64_t)>& test) {
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-      if (holds(seed)) return true;
+      if (test(seed)) return true;
     }
     return false;
   }

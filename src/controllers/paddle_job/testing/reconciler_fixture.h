@@ -53,7 +53,7 @@ struct PaddleJobReconcilerTest : ::testing::Test {
   size_t count(kube::Verb verb, const kube::Resource& resource, const std::string& sub = {});
   bool has_event(const std::string& text);  // with this text in any field
 
-  // Runs the controller until `end` holds.
+  // Runs the controller until `end` is true.
   void run_until(kube::Cluster& cluster, const Kubelet::Ends& ends,
                  const std::function<bool()>& end);
   void run_to(kube::Cluster& cluster, const std::string& phase,
