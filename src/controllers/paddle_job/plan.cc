@@ -106,7 +106,7 @@ std::optional<Plan> plan_host_ports(const api::PaddleJob& job, PlanContext& cont
 
 BlockReason etcd_not_clean() {
   return {reasons::kEtcdUnavailable,
-          "waiting until what a job of this name may have left in etcd is removed"};
+          "waiting until keys that an earlier job of this name may have left in etcd are removed"};
 }
 
 // The number of trainers in etcd: read once per pass, written when it differs.

@@ -65,7 +65,7 @@ TEST_F(PaddleJobReconcilerTest, RestartsAsOftenAsBackoffLimitAllows) {
   EXPECT_EQ(job()["status"]["epoch"], 1);
   EXPECT_EQ(job()["status"]["failures"], 1);
   EXPECT_EQ(count(Verb::kCreate, kinds::kPods), 4u);
-  EXPECT_TRUE(has_event("the job begins anew"));
+  EXPECT_TRUE(has_event("the job restarts"));
 }
 
 TEST_F(PaddleJobReconcilerTest, AnEvictedWorkerDoesNotCountAsAFailure) {

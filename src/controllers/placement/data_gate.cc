@@ -34,7 +34,7 @@ std::optional<BlockReason> nothing_to_read(const api::SampleSetMount& ref,
   }
   auto unsynced = first_sync_block_reason(*data.set);
   if (unsynced && ref.gate && ref.gate->timeout_seconds) {
-    unsynced->message += "; gate.timeoutSeconds does not start the job before";
+    unsynced->message += "; gate.timeoutSeconds does not start the job before that";
   }
   return unsynced;
 }
@@ -108,7 +108,7 @@ BlockReason lacking(const api::SampleSetMount& ref, const ColdestPartition& whic
   }
   if (which.reason == api::uncached::kWarmupFailed) {
     return {reasons::kWarmupFailed, partition + " is at " + share + ", its warm-up fails" + rest +
-                                        "kubectl describe sampleset " + ref.name + " says why"};
+                                        "see kubectl describe sampleset " + ref.name};
   }
   return {reasons::kPartlyCached,
           partition + " is at " + share + " though its warm-up has ended" + rest + by_hand};
@@ -124,7 +124,7 @@ BlockReason not_warm(const api::SampleSetMount& ref, const api::SampleSet& set,
   text += ", partition " + std::to_string(partitions.coldest.index) + " is at " +
           percent_text(partitions.coldest.permille);
   if (!set.spec.warms_up_by_itself()) {
-    text += "; its automatic warm-up is switched off: create a SampleJob of type warmup";
+    text += "; its automatic warm-up is disabled: create a SampleJob of type warmup";
   }
   return {reasons::kDataNotWarm, text};
 }
@@ -164,7 +164,7 @@ GateDecision decide_gate(const api::SampleSetMount& ref, const DataSummary& data
   GateDecision decision;
   if (!data.claim) {
     decision.reason = {reasons::kClaimMissing, "waiting for the PersistentVolumeClaim " + ref.name +
-                                                   " of the SampleSet to be there"};
+                                                   " of the SampleSet to be created"};
   } else {
     const WarmPartitions partitions = count(ref, *data.set, request);
     if (partitions.warm >= partitions.needed) return {.open = true};

@@ -104,10 +104,11 @@ TEST(DataGate, NoTimeoutOpensItBeforeTheFirstSync) {
   const auto decision = decide_gate(ref, data, workers(1), late);
   EXPECT_FALSE(decision.open);
   EXPECT_EQ(decision.reason.reason, "SampleSetNotSynced");
-  EXPECT_EQ(decision.reason.message,
-            "waiting for the first sync of the SampleSet imagenet, which is SyncFailed; the source "
-            "could not be read: NoSuchBucket; correct the SampleSet's source or its Secret: the "
-            "sync is tried again by itself; gate.timeoutSeconds does not start the job before");
+  EXPECT_EQ(
+      decision.reason.message,
+      "waiting for the first sync of the SampleSet imagenet, which is SyncFailed; the source "
+      "could not be read: NoSuchBucket; correct the SampleSet's source or its Secret; the "
+      "sync is retried automatically; gate.timeoutSeconds does not start the job before that");
   EXPECT_EQ(decision.retry_after, std::nullopt) << "its time is up, and that changes nothing";
   EXPECT_FALSE(decide_gate(ref, {}, workers(1), late).open) << "one made again may fail to sync";
 
@@ -151,7 +152,7 @@ TEST(DataGate, OpensForAPartitionThatIsAsWarmAsItCanBeAndReportsWhatIsMissing) {
        "the source; a SampleJob of type warmup brings it into the cache"},
       {api::uncached::kWarmupFailed,
        "WarmupFailed: partition 1 is at 60 %, its warm-up fails: the rest is read from the source; "
-       "kubectl describe sampleset imagenet says why"}};
+       "see kubectl describe sampleset imagenet"}};
   for (const auto& [reason, expected] : cases) {
     data.set->status.partitions[1].uncached_reason = reason;
     const auto decision = decide_gate(ref_of(), data, workers(2), kStart);

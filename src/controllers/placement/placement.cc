@@ -127,10 +127,11 @@ Result<ClaimSummary> decode_claim(const Json& object) {
 std::optional<BlockReason> data_namespace_error(const api::ObjectKey& job,
                                                 const api::SampleSetMount& ref) {
   if (ref.ns.empty() || ref.ns == job.ns) return std::nullopt;
-  return BlockReason{reasons::kSampleSetElsewhere,
-                     "sampleSetRef.namespace is " + ref.ns +
-                         ", but volumes do not cross namespaces; create the SampleSet in " +
-                         job.ns};
+  return BlockReason{
+      reasons::kSampleSetElsewhere,
+      "sampleSetRef.namespace is " + ref.ns +
+          ", but a pod cannot mount a volume of another namespace; create the SampleSet in " +
+          job.ns};
 }
 
 std::optional<BlockReason> data_block_reason(const api::ObjectKey& job,
@@ -156,12 +157,12 @@ std::optional<BlockReason> data_block_reason(const api::ObjectKey& job,
   }
   if (!data.claim || data.claim->meta.deleting()) {
     return BlockReason{reasons::kClaimMissing, "waiting for the PersistentVolumeClaim " + ref.name +
-                                                   " of the SampleSet to be there"};
+                                                   " of the SampleSet to be created"};
   }
   if (data.claim->phase == "Lost") {
     return BlockReason{reasons::kClaimLost,
                        "the PersistentVolumeClaim " + ref.name +
-                           " has lost its volume; delete it, the SampleSet makes it anew"};
+                           " has lost its volume; delete it, and the SampleSet creates it again"};
   }
   return std::nullopt;
 }

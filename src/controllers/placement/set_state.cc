@@ -26,7 +26,7 @@ std::string sync_failure_advice(const api::SampleSet& set) {
   if (set.status.phase != phase::kSyncFailed) return "";
   const auto* ready = api::find_condition(set.status.conditions, "Ready");
   return (ready ? "; " + ready->message : "") +
-         "; correct the SampleSet's source or its Secret: the sync is tried again by itself";
+         "; correct the SampleSet's source or its Secret; the sync is retried automatically";
 }
 
 std::optional<BlockReason> first_sync_block_reason(const api::SampleSet& set) {

@@ -52,8 +52,8 @@ TEST(FirstSync, ThatFailedIsReportedWithWhatToDo) {
             "SyncFailed" +
                 sync_failure_advice(set));
   EXPECT_EQ(sync_failure_advice(set),
-            "; the source could not be read: x; correct the SampleSet's source or its Secret: the "
-            "sync is tried again by itself");
+            "; the source could not be read: x; correct the SampleSet's source or its Secret; the "
+            "sync is retried automatically");
   EXPECT_EQ(sync_failure_advice(set_in("Syncing")), "");
 }
 

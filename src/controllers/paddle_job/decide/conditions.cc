@@ -70,19 +70,21 @@ std::optional<BlockReason> away_from_data(const api::PaddleJob& job, const PlanC
   const std::string set_name = job.spec.sample_set->name;
   if (count == 1) {
     return BlockReason{placement::reasons::kNoNode,
-                       "worker " + indexes + " may run on any node and read from afar: its " +
+                       "worker " + indexes +
+                           " may run on any node and reads over the network: its " +
                            "partition of the SampleSet " + set_name + " had no node"};
   }
   return BlockReason{placement::reasons::kNoNode,
-                     "workers " + indexes + " may run on any node and read from afar: their " +
+                     "workers " + indexes +
+                         " may run on any node and read over the network: their " +
                          "partitions of the SampleSet " + set_name + " had no node"};
 }
 
 BlockReason suspended(const World& world) {
   if (world.pods.empty()) return {reasons::kSuspended, "the job has no pods"};
   const size_t left = world.pods.size();
-  return {reasons::kSuspended,
-          "waiting for " + std::to_string(left) + (left == 1 ? " pod" : " pods") + " to be gone"};
+  return {reasons::kSuspended, "waiting for " + std::to_string(left) +
+                                   (left == 1 ? " pod" : " pods") + " to be deleted"};
 }
 
 BlockReason startup_block_reason(const api::PaddleJob& job, const PlanContext& context,
@@ -93,17 +95,17 @@ BlockReason startup_block_reason(const api::PaddleJob& job, const PlanContext& c
   if (phase == phase::kRestarting) {
     if (!slots.old.empty()) {
       return {reasons::kRestarting, "waiting for " + std::to_string(slots.old.size()) +
-                                        " pods of the last run to be gone"};
+                                        " pods of the previous run to be deleted"};
     }
-    return {reasons::kRestarting, "a pause before the job begins anew"};
+    return {reasons::kRestarting, "a pause before the job restarts"};
   }
   if (auto stuck = first_stuck(slots)) return *std::move(stuck);
   const int total = total_replicas(job.spec);
   if (const int left = without_address(slots); left > 0) {
     return {reasons::kWaitingForPods,
             std::to_string(total - left) + " of " + std::to_string(total) +
-                " pods have an address; see kubectl describe pod for what holds "
-                "one up"};
+                " pods have an address; kubectl describe pod shows what the "
+                "others wait for"};
   }
   return {reasons::kStarting, "all pods have an address; containers are starting"};
 }
@@ -114,7 +116,7 @@ BlockReason not_ready_reason(const api::PaddleJob& job, const PlanContext& conte
     return context.decision.reason;
   }
   if (phase == phase::kSuspended)
-    return {reasons::kSuspended, "spec.suspend is true; set it to false to go on"};
+    return {reasons::kSuspended, "spec.suspend is true; set it to false to resume the job"};
   return startup_block_reason(job, context, phase);
 }
 
@@ -146,7 +148,7 @@ void set_conditions(const api::PaddleJob& job, const PlanContext& context,
     if (phase == phase::kRunning && context.world.trouble) {
       conditions.set(condition_type::kReady, true, *context.world.trouble);
     } else if (phase == phase::kRunning) {
-      conditions.set(condition_type::kReady, true, {reasons::kRunning, "every pod runs"});
+      conditions.set(condition_type::kReady, true, {reasons::kRunning, "all pods are running"});
     } else {
       conditions.set(condition_type::kReady, false, not_ready_reason(job, context, phase));
     }
@@ -159,7 +161,8 @@ void set_conditions(const api::PaddleJob& job, const PlanContext& context,
     if (phase == phase::kSuspended) {
       conditions.set(condition_type::kSuspended, true, suspended(context.world));
     } else if (conditions.has(condition_type::kSuspended)) {
-      conditions.set(condition_type::kSuspended, false, {reasons::kResumed, "the job goes on"});
+      conditions.set(condition_type::kSuspended, false,
+                     {reasons::kResumed, "the job has been resumed"});
     }
     set_data_local(job, context, conditions);
     set_data_warm(job, context, conditions);

@@ -88,18 +88,17 @@ std::optional<BlockReason> loss(const api::PaddleJob& job, const ReplicaSlots& s
   }
   if (found.leaving) {
     return BlockReason{reasons::kPodLeaves,
-                       "pod " + found.leaving->meta.key.name + " is being taken away"};
+                       "pod " + found.leaving->meta.key.name + " is being deleted or evicted"};
   }
   if (!found.missing.empty()) {
     return BlockReason{reasons::kPodLost, "pod " + found.missing + " is gone"};
   }
   if (!addresses_known(job, slots, world) && any_pod(slots, waits_for_release)) {
     return BlockReason{reasons::kPodLost,
-                       "a pod is gone before all of its peers were told its address"};
+                       "a pod was deleted before all of its peers had its address"};
   }
   if (address_changed(job, slots, world)) {
-    return BlockReason{reasons::kAddressChanged,
-                       "a pod has another address than its peers were told"};
+    return BlockReason{reasons::kAddressChanged, "a pod has another address than its peers know"};
   }
   return std::nullopt;
 }
@@ -111,7 +110,7 @@ BlockReason loss_beside_failure(const api::PaddleJob& job, const ReplicaSlots& s
   const api::Pod* pod = found.rebooted ? found.rebooted : found.failed_program;
   if (pod == found.failed_program) return {reasons::kFailed, failure_message(*pod)};
   return {reasons::kNodeRestarted,
-          "pod " + pod->meta.key.name + " starts again: its node was switched off and on"};
+          "pod " + pod->meta.key.name + " starts again: its node was rebooted"};
 }
 
 bool shape_changed(const api::PaddleJob& job, const World& world) {
@@ -138,7 +137,7 @@ JobDecision evaluate_failure(const api::PaddleJob& job, const ReplicaSlots& slot
   if (!nodes.lost.empty()) {
     return restart_or_fail(
         job, config, Cause::kDisruption,
-        {reasons::kNodeLost, "node " + nodes.lost + " stopped answering, then " + own.message});
+        {reasons::kNodeLost, "node " + nodes.lost + " stopped responding, then " + own.message});
   }
   return restart_or_fail(job, config, Cause::kProgram, own);
 }
@@ -166,7 +165,7 @@ JobDecision evaluate(const api::PaddleJob& job, const ReplicaSlots& slots, const
     if (now >= *deadline) {
       return {.outcome = Outcome::kFailed,
               .reason = {reasons::kDeadlineExceeded,
-                         "the job did not end within activeDeadlineSeconds (" +
+                         "the job did not finish within activeDeadlineSeconds (" +
                              std::to_string(*job.spec.active_deadline_seconds) + ")"}};
     }
   }
@@ -176,7 +175,7 @@ JobDecision evaluate(const api::PaddleJob& job, const ReplicaSlots& slots, const
   if (begun && !elastic && shape_changed(job, world)) {
     return restart_or_fail(
         job, config, Cause::kSpec,
-        {reasons::kSpecChanged, "the spec asks for other peers than this run has"});
+        {reasons::kSpecChanged, "the spec requires other peers than this run has"});
   }
   if (found.failed_program) return evaluate_failure(job, slots, world, found, now, config);
   if (replaces_single_pods(job, slots, world, config)) return {};

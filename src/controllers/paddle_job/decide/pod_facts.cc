@@ -143,13 +143,13 @@ std::optional<BlockReason> stuck_reason(const api::Pod& pod) {
     for (const auto& c : *list) {
       if (c.state != State::kWaiting || !is_one_of(kStuckReasons, c.reason)) continue;
       return BlockReason{c.reason, "container " + c.name + " of pod " + pod.meta.key.name +
-                                       " can not start: " + c.reason +
+                                       " cannot start: " + c.reason +
                                        "; see kubectl describe pod " + pod.meta.key.name};
     }
   }
   if (pod.unschedulable.empty()) return std::nullopt;
   return BlockReason{reasons::kUnschedulable,
-                     "no node takes pod " + pod.meta.key.name + ": " + pod.unschedulable};
+                     "pod " + pod.meta.key.name + " cannot be scheduled: " + pod.unschedulable};
 }
 
 std::string failure_message(const api::Pod& pod) {

@@ -173,7 +173,7 @@ std::vector<EmitEvent> status_events(const api::PaddleJob& job, const Status& st
   } else if (status.epoch != job.status.epoch && !job.spec.suspend) {
     const bool counted =
         status.failures != job.status.failures || status.disruptions != job.status.disruptions;
-    events.push_back({counted, reasons::kRestarting, "the job begins anew: " + message});
+    events.push_back({counted, reasons::kRestarting, "the job restarts: " + message});
   }
   const auto* cold = api::find_condition(status.conditions, condition_type::kDataWarm);
   if (cold && !api::find_condition(job.status.conditions, condition_type::kDataWarm)) {

@@ -102,14 +102,13 @@ TEST(JobStatus, TheConditionNamesThePodThatCannotStartAndTheReason) {
   pod.containers = {{.name = "main", .reason = "ContainerCreating"}};
   EXPECT_TRUE(says(pod).starts_with("WaitingForPods: ")) << says(pod);
   pod.containers[0].reason = "ImagePullBackOff";
-  EXPECT_EQ(
-      says(pod),
-      "ImagePullBackOff: container main of pod demo-worker-1 can not start: ImagePullBackOff; "
-      "see kubectl describe pod demo-worker-1");
+  EXPECT_EQ(says(pod),
+            "ImagePullBackOff: container main of pod demo-worker-1 cannot start: ImagePullBackOff; "
+            "see kubectl describe pod demo-worker-1");
   pod.containers.clear();
   pod.unschedulable = "0/3 nodes are available: 3 Insufficient cpu.";
   EXPECT_EQ(says(pod),
-            "Unschedulable: no node takes pod demo-worker-1: 0/3 nodes are available: 3 "
+            "Unschedulable: pod demo-worker-1 cannot be scheduled: 0/3 nodes are available: 3 "
             "Insufficient cpu.");
 }
 
@@ -121,8 +120,8 @@ TEST(JobStatus, TheConditionOfASuspendedJobHasTheNumberOfRemainingPods) {
     return api::find_condition(status.conditions, "Suspended")->message;
   };
   EXPECT_EQ(says({running(job, kWorker, 0), running(job, kWorker, 1)}),
-            "waiting for 2 pods to be gone");
-  EXPECT_EQ(says({running(job, kWorker, 1)}), "waiting for 1 pod to be gone");
+            "waiting for 2 pods to be deleted");
+  EXPECT_EQ(says({running(job, kWorker, 1)}), "waiting for 1 pod to be deleted");
   EXPECT_EQ(says({}), "the job has no pods");
 }
 

@@ -165,14 +165,15 @@ Result<> PlanExecutor::adopt(const Create& a, const api::PaddleJob& job, Pass& p
   TRY(Json found, cluster_.get(resource, a.key, pass.call));
   TRY(const api::Meta meta, api::decode_meta(found));
   if (!belongs_to(meta, job) && is_leftover(meta, job)) {
-    result.conflict = BlockReason{reasons::kNameNotFree, "waiting for the " + resource.kind + " " +
-                                                             a.key.name + " of before to be gone"};
+    result.conflict =
+        BlockReason{reasons::kNameNotFree, "waiting for the " + resource.kind + " " + a.key.name +
+                                               " of an earlier job to be deleted"};
     return Error{Code::kAlreadyExists, result.conflict->message};
   }
   if (!belongs_to(meta, job)) {
     const std::string text =
         "a " + resource.kind + " named " + a.key.name +
-        " is there already and belongs to somebody else; remove it or rename the job";
+        " already exists and does not belong to this job; delete it or rename the job";
     emit(job, {true, reasons::kNameTaken, text});
     return Error{Code::kAlreadyExists, text};
   }
@@ -268,7 +269,7 @@ void PlanExecutor::write_elastic_replicas(const WriteElasticReplicas& a, const a
   auto written =
       paddle_job::write_elastic_replicas(*etcd_, job.meta.key, a.value, a.revision, pass.call.stop);
   if (!written) {
-    return pass.fail_etcd(std::move(written).error().in("tell etcd the number of trainers"));
+    return pass.fail_etcd(std::move(written).error().in("write the number of trainers to etcd"));
   }
   pass.elastic_replicas = StoredReplicas{.value = a.value};
   if (a.event) emit(job, *a.event);
@@ -276,7 +277,7 @@ void PlanExecutor::write_elastic_replicas(const WriteElasticReplicas& a, const a
 
 void PlanExecutor::clean_elastic_state(const api::PaddleJob& job, Pass& pass) {
   auto removed = remove_elastic_keys(*etcd_, job.meta.key, pass.call.stop);
-  if (!removed) return pass.fail_etcd(std::move(removed).error().in("clean etcd"));
+  if (!removed) return pass.fail_etcd(std::move(removed).error().in("remove old keys from etcd"));
   pass.cache.etcd_cleaned_uid = job.meta.uid;
   pass.etcd_cleaned = true;
 }
@@ -284,7 +285,7 @@ void PlanExecutor::clean_elastic_state(const api::PaddleJob& job, Pass& pass) {
 void PlanExecutor::forget_elastic_state(const api::ObjectKey& job, JobCache& cache,
                                         std::stop_token stop) {
   if (auto removed = remove_elastic_keys(*etcd_, job, stop); !removed) {
-    log::warn("etcd keeps keys of a job that has ended",
+    log::warn("cannot remove the keys of an ended job from etcd",
               {{"paddlejob", to_string(job)}, {"error", removed.error().message}});
   }
   cache.has_etcd_keys = false;
@@ -301,9 +302,9 @@ void PlanExecutor::record(const std::vector<ActionResult>& results, const api::P
       created[result.created->kind].push_back(result.created->key.name);
       if (has_ipv6_peers(*result.created)) {
         emit(job, {true, reasons::kIpv6Addresses,
-                   "the pods have addresses of IPv6, which paddle.distributed.launch (3.0 and "
-                   "before) can not read: each worker would train alone. Give the cluster two "
-                   "families with IPv4 first, or start the trainers without it"});
+                   "the pods have IPv6 addresses, which paddle.distributed.launch (3.0 and "
+                   "earlier) cannot parse: each worker would train alone. Use a dual-stack "
+                   "cluster with IPv4 first, or start the trainers without the launcher"});
       }
     }
     if (!result.deleted) continue;

@@ -135,13 +135,14 @@ std::optional<BlockReason> pod_group_block_reason(const api::PaddleJob& job,
   return BlockReason{reasons::kPodGroupNotAdmitted,
                      "waiting for Volcano to admit the PodGroup " + job.meta.key.name +
                          ", which is " + phase + "; the queue " +
-                         (queue.empty() ? "default" : queue) + " needs room for its minResources"};
+                         (queue.empty() ? "default" : queue) +
+                         " needs free capacity for its minResources"};
 }
 
 BlockReason volcano_is_missing() {
   return {reasons::kVolcanoMissing,
           "the operator runs with --scheduling=volcano, but this cluster has no PodGroups "
-          "(scheduling.volcano.sh/v1beta1); install Volcano or take the flag away"};
+          "(scheduling.volcano.sh/v1beta1); install Volcano or remove the flag"};
 }
 
 void join_pod_group(Json& pod, const api::PaddleJob& job, const ReplicaGroup& group) {

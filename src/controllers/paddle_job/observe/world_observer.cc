@@ -304,7 +304,7 @@ Result<> WorldObserver::read_node_leases(const std::vector<std::string>& nodes, 
   CHECK_DONE(parallel_for(nodes.size(), kParallelReads, [&](size_t i) -> Result<> {
     auto lease = cluster_.get(kinds::kLeases, {kNodeLeases, nodes[i]}, call);
     if (lease.is(Code::kNotFound) || lease.is(Code::kForbidden)) return Done{};
-    if (!lease) return std::move(lease).error().in("ask about node " + nodes[i]);
+    if (!lease) return std::move(lease).error().in("read the lease of node " + nodes[i]);
     if (const auto at = parse_rfc3339(api::look_text(*lease, "/spec/renewTime"))) {
       leases[i].renewed = *at;
     }
@@ -318,7 +318,7 @@ void WorldObserver::read_replicas(const api::PaddleJob& job, World& world, Pass&
   auto stored = read_elastic_replicas(*etcd_, job.meta.key, pass.call.stop);
   if (!stored) {
     world.elastic.reachable = false;
-    return pass.fail_etcd(std::move(stored).error().in("tell etcd the number of trainers"));
+    return pass.fail_etcd(std::move(stored).error().in("read the number of trainers from etcd"));
   }
   pass.cache.has_etcd_keys = true;
   pass.elastic_replicas = *stored;

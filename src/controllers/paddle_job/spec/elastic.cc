@@ -60,7 +60,7 @@ std::string why_not_elastic(const api::PaddleJobSpec& spec, const EtcdEndpoints&
   if (!spec.elastic || is_elastic(spec, etcd)) return {};
   if (!trainers(spec)) return "elastic needs a worker role, or one task that trains";
   if (has_servers(spec))
-    return "a job with parameter servers does not change its size while it trains; "
+    return "a job with parameter servers cannot change its size while it trains; "
            "elastic is ignored";
   return "elastic needs an etcd: start the operator with --etcd-server=HOST:PORT; until then a "
          "change of replicas restarts the job";

@@ -84,8 +84,8 @@ Result<int> choose_ports(const std::string& uid, const PortRange& range,
                "all " + std::to_string(std::max(blocks, 0)) + " blocks of " +
                    std::to_string(kPortsPerJob) + " ports in " + std::to_string(range.first) + "-" +
                    std::to_string(range.last) +
-                   " are taken by jobs on the host network; wait for one to end, or give the "
-                   "operator a wider --port-range"};
+                   " are in use by jobs on the host network; wait for one to end, or start "
+                   "the operator with a wider --port-range"};
 }
 
 void add_host_network(Json& pod_spec, int first_port) {

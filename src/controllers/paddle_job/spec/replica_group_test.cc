@@ -185,7 +185,7 @@ TEST(Tasks, ThatAreInvalidGetOneSentence) {
                 .find("either tasks"),
             std::string::npos);
   EXPECT_EQ(why(R"({"tasks": [{"name": "a", "replicas": 1}, {"name": "a", "replicas": 1}]})"),
-            "two tasks are called a");
+            "two tasks are named a");
   EXPECT_NE(why(R"({"mode": "ps", "tasks": [{"name": "a", "replicas": 1}]})").find("mode is ps"),
             std::string::npos);
   for (const char* name : {"", "-a", "A", "a.b"}) {

@@ -35,7 +35,7 @@ std::string group_error(const std::vector<ReplicaGroup>& groups) {
     }
     total += group.replicas;
   }
-  if (groups.empty()) return "at least one of ps, worker and heter is needed";
+  if (groups.empty()) return "at least one of ps, worker and heter is required";
   if (total == 0) return "at least one role needs replicas greater than 0";
   return {};
 }
@@ -50,11 +50,11 @@ std::string name_error(const api::PaddleJob& job, const std::vector<ReplicaGroup
     }
   }
   if (name.find('.') != std::string::npos) {
-    return "the name of the job has a dot, which the host name of a pod can not have";
+    return "the name of the job has a dot, which the host name of a pod cannot have";
   }
   if (uses_services(job.spec) && !name.empty() &&
       std::isdigit(static_cast<unsigned char>(name[0]))) {
-    return "with intranet Service the name of the job has to begin with a letter";
+    return "with intranet Service the name of the job must begin with a letter";
   }
   return {};
 }
@@ -62,7 +62,7 @@ std::string name_error(const api::PaddleJob& job, const std::vector<ReplicaGroup
 // API servers that know CEL rules reject this already.
 std::string task_error(const api::PaddleJobSpec& spec) {
   if (!api::is_choice(api::kModes, spec.mode)) {
-    return "mode is " + spec.mode + "; it can be PS, Collective, Single or Custom";
+    return "mode is " + spec.mode + "; it must be PS, Collective, Single or Custom";
   }
   if (spec.tasks.empty()) return {};
   if (spec.ps || spec.worker || spec.heter) {
@@ -76,20 +76,20 @@ std::string task_error(const api::PaddleJobSpec& spec) {
     if (!plain || api::task_type(task.name).empty()) {
       return "a task needs a name of lower-case letters, digits and dashes";
     }
-    if (!names.insert(task.name).second) return "two tasks are called " + task.name;
+    if (!names.insert(task.name).second) return "two tasks are named " + task.name;
   }
   return {};
 }
 
 std::string choice_error(const api::PaddleJobSpec& spec) {
   if (!api::is_choice(api::kIntranets, spec.intranet)) {
-    return "intranet is " + spec.intranet + "; it can be PodIP, Service or Host";
+    return "intranet is " + spec.intranet + "; it must be PodIP, Service or Host";
   }
   if (!spec.sample_set) return {};
   if (spec.sample_set->name.empty()) return "sampleSetRef needs a name";
   const auto& path = spec.sample_set->mount_path;
   if (path.empty() || path[0] != '/' || path.find(':') != std::string::npos) {
-    return "sampleSetRef.mountPath has to be an absolute path without a colon";
+    return "sampleSetRef.mountPath must be an absolute path without a colon";
   }
   return {};
 }
@@ -158,7 +158,7 @@ std::vector<std::string> spec_warnings(const api::PaddleJob& job, const Config& 
   }
   if (began_without_etcd) {
     warnings.emplace_back(
-        "this run began without an etcd and goes on so; the job is elastic when it begins anew");
+        "this run was started without an etcd; the job becomes elastic when it restarts");
   } else if (auto text = why_not_elastic(job.spec, config.etcd); !text.empty()) {
     warnings.push_back(std::move(text));
   }
