@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/backoff.h"
 #include "controllers/paddle_job/decide/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 
@@ -44,8 +45,8 @@ std::string next_stamp(const std::string& stamp, WallTime now) {
 WallTime next_release(const std::string& stamp, WallTime now) {
   const auto last = parse_stamp(stamp);
   if (!last || last->at > now) return now;
-  const auto pause = kFirstReleaseRetry * (1 << std::min(last->attempts - 1, 10));
-  return last->at + std::min<std::chrono::seconds>(pause, kLongestReleaseRetry);
+  const auto pause = backoff(kFirstReleaseRetry, last->attempts, kLongestReleaseRetry);
+  return last->at + std::chrono::floor<std::chrono::seconds>(pause);
 }
 
 // ---- the actions ----

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/backoff.h"
 #include "controllers/paddle_job/reasons.h"
 
 namespace paddle::controllers::paddle_job {
@@ -44,8 +45,7 @@ std::optional<WallTime> restart_due(const api::PaddleJob& job) {
 
 seconds restart_backoff(int restarts) {
   if (restarts <= 1) return seconds{0};
-  const int doublings = std::min(restarts - 2, 10);
-  return std::min(kFirstPause * (1 << doublings), kLongestPause);
+  return std::chrono::floor<seconds>(backoff(kFirstPause, restarts - 1, kLongestPause));
 }
 
 }  // namespace paddle::controllers::paddle_job
