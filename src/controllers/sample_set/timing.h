@@ -45,6 +45,10 @@ inline constexpr std::chrono::seconds kWarmUpInterval{2};
 inline constexpr std::chrono::seconds kFailedPartInterval{5};
 inline constexpr std::chrono::seconds kPodsGoneInterval{5};
 inline constexpr std::chrono::seconds kUsersInterval{30};
+// The delay before a failed job or preparation is retried doubles with each failure.
+inline constexpr std::chrono::seconds kFirstRetry{10};
+inline constexpr std::chrono::seconds kLongestJobRetry{640};
+inline constexpr std::chrono::seconds kLongestPreparationRetry{320};
 // After an informer was started, until its first list is expected to be complete.
 inline constexpr std::chrono::milliseconds kInformerStart{200};
 

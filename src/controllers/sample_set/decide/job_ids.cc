@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/decide/job_ids.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstring>
+
+#include "base/backoff.h"
+#include "controllers/sample_set/timing.h"
 
 namespace paddle::controllers::sample_set {
 namespace {
@@ -33,8 +35,10 @@ std::string increment(const std::string& id, const char* mark) {
   return previous.base + mark + std::to_string(previous.number + 1);
 }
 
+// Before a job is retried that has failed this often and then once more.
 std::chrono::seconds delay_after(int failures) {
-  return std::chrono::seconds(10) * (1 << std::clamp(failures, 0, 6));
+  return std::chrono::duration_cast<std::chrono::seconds>(
+      backoff(kFirstRetry, failures + 1, kLongestJobRetry));
 }
 
 std::string uid8(const api::SampleSet& set) { return set.meta.uid.substr(0, 8); }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/backoff.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
 #include "controllers/sample_set/objects/owned_objects.h"
 
@@ -21,17 +22,14 @@ int attempts_of(const World& world) {
   return number;
 }
 
-seconds preparation_backoff(int attempts) {
-  return seconds(10) * (1 << std::clamp(attempts, 0, 5));
-}
-
 WallTime retry_at(const World& world) {
   const api::Pod& pod = *world.preparation;
   WallTime ended = pod.meta.created.value_or(WallTime{});
   for (const auto& container : pod.containers) {
     if (container.ended) ended = std::max(ended, *container.ended);
   }
-  return ended + preparation_backoff(attempts_of(world));
+  return ended + std::chrono::duration_cast<seconds>(
+                     backoff(kFirstRetry, attempts_of(world) + 1, kLongestPreparationRetry));
 }
 
 void delete_pod(const World& world, Plan& plan) {
