@@ -73,7 +73,7 @@ struct ClearOptions {
 };
 
 struct SampleJobSpec {
-  std::string type{};  // sync, warmup, rmr or clear
+  std::string type{};  // job_kinds.h
   std::optional<LocalReference> sample_set{};
   std::optional<SecretReference> secret{};
   bool terminate = false;

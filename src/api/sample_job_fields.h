@@ -122,7 +122,7 @@ inline Rules rules(Tag<ClearOptions>) { return path_rules(); }
 template <typename Visit>
 void fields(Visit& visit, As<SampleJobSpec> auto& s) {
   visit("type", s.type,
-        {.doc = "sync, warmup, rmr or clear.", .one_of = kJobKindNames, .required = true});
+        {.doc = "What the runtimes do.", .one_of = kJobKindNames, .required = true});
   visit("sampleSetRef", s.sample_set, {.doc = "The data set to work on.", .required = true});
   visit("secretRef", s.secret, {.doc = "Credentials of the source of a sync."});
   visit("terminate", s.terminate, {.doc = "First cancel jobs of this data set that run or wait."});

@@ -28,7 +28,7 @@ struct PlanContext {
   // How many runtimes, from the first on, have to run before the job starts. Where all see one
   // volume, the first is enough to change it.
   int required_runtimes() const {
-    return world.shares_volume && type.changes_volume ? 1 : partitions();
+    return world.shares_volume && type.changes_volume() ? 1 : partitions();
   }
   // Whether the runtimes divide the job among themselves, because they share a volume.
   bool is_divided() const {

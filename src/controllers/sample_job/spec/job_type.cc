@@ -203,14 +203,12 @@ const JobType& describe(JobKind kind) {
                                  .request = sync_request,
                                  .is_divisible = sync_is_divisible,
                                  .warning = sync_warning,
-                                 .changes_volume = true,
                                  .exclusive = true,  // it may delete what another is to write
                                  .waits_for_first_sync = true,
                                  .needs_source_keys = true};
   static constexpr JobType kWarmup{.kind = JobKind::kWarmup, .request = warmup_request};
   static constexpr JobType kClear{.kind = JobKind::kClear, .request = clear_request};
-  static constexpr JobType kRemove{
-      .kind = JobKind::kRemove, .request = removal_request, .changes_volume = true};
+  static constexpr JobType kRemove{.kind = JobKind::kRemove, .request = removal_request};
   switch (kind) {
     case JobKind::kSync:
       return kSync;

@@ -29,10 +29,12 @@ struct JobType {
     return std::string();
   };
 
-  bool changes_volume = false;        // on a shared volume, the first runtime is enough
   bool exclusive = false;             // on a shared volume, one job of this type at a time
   bool waits_for_first_sync = false;  // until the first sync of the set has ended
   bool needs_source_keys = false;     // the Secret in spec.secretRef goes to the runtimes
+
+  // On a shared volume, the first runtime is enough.
+  bool changes_volume() const { return kind && api::info_of(*kind).changes_set; }
 };
 
 // For a text that is no type, a JobType whose request() is kInvalid.
