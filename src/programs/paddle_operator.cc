@@ -13,8 +13,8 @@
 #include "kube/client/client.h"
 #include "kube/client/load_config.h"
 #include "kube/leader/pod_identity.h"
-#include "programs/command_line.h"
-#include "programs/operator_command_line.h"
+#include "programs/flags/flag_parser.h"
+#include "programs/operator/command_line.h"
 
 namespace {
 
@@ -58,7 +58,7 @@ controllers::OperatorOptions options_of(const programs::OperatorFlags& flags,
   options.etcd_server = controllers::paddle_job::etcd_server_of(
       options.etcd_server, std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_HOST"),
       std::getenv("PADDLE_ELASTIC_ETCD_SERVICE_PORT"));
-  options.ipv6 = environment.service_host.find(':') != std::string::npos;
+  options.paddle_job.ipv6 = environment.service_host.find(':') != std::string::npos;
   return options;
 }
 

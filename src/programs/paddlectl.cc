@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "controllers/loop/signals.h"
 #include "local/node/container_init.h"
-#include "programs/command_line.h"
+#include "programs/flags/flag_parser.h"
 
 namespace {
 

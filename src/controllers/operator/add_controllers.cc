@@ -16,14 +16,9 @@ namespace {
 
 Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   TRY(auto endpoints, etcd::parse_endpoints(options.etcd_server));
-  paddle_job::Options wanted{
-      .ns = options.ns,
-      .config = {.scheduling = options.scheduling,
-                 .init_image = options.init_image,
-                 .etcd = endpoints,
-                 .host_ports = {options.port_range.first, options.port_range.second},
-                 .ipv6 = options.ipv6,
-                 .one_machine = options.one_machine}};
+  paddle_job::Options wanted{.ns = options.ns, .config = options.paddle_job};
+  wanted.config.etcd = endpoints;
+  wanted.config.one_machine = options.one_machine;
   if (!endpoints.empty()) {
     wanted.etcd =
         std::make_shared<etcd::Client>(etcd::ClientOptions{.endpoints = endpoints}, clock);

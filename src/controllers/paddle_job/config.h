@@ -22,6 +22,7 @@ struct Config {
   // The cluster is a single machine: its owner causes every disruption, by a restart of the machine
   // or by deleting pods. Jobs without a disruptionLimit restart each time, and nothing is counted.
   bool one_machine = false;
+  bool operator==(const Config&) const = default;
 };
 
 }  // namespace paddle::controllers::paddle_job

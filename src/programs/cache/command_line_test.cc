@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "programs/command_line.h"
+#include "programs/cache/command_line.h"
 
 #include <gtest/gtest.h>
 
@@ -91,14 +91,6 @@ TEST(CacheCommandLine, AcceptsTheArgumentsOfTheNodeDaemonSet) {
                            "--log-format=xml"})
                   .is(Code::kInvalid));
   EXPECT_NE(parse_cache({"register", "--help"})->text.find("Examples:"), std::string::npos);
-}
-
-TEST(BareCommandLine, HasHelpAndVersionOnly) {
-  EXPECT_EQ(*parse_bare("paddlectl", "x", {"--version"}),
-            std::string("paddlectl ") + kVersion + "\n");
-  EXPECT_EQ(*parse_bare("paddlectl", "x", {}), "");
-  EXPECT_NE(parse_bare("paddlectl", "x", {"-help"})->find("Examples:"), std::string::npos);
-  EXPECT_TRUE(parse_bare("paddlectl", "x", {"local"}).is(Code::kInvalid));
 }
 
 }  // namespace

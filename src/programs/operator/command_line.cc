@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "programs/operator_command_line.h"
+#include "programs/operator/command_line.h"
 
 #include <charconv>
 #include <set>
@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/time_limits.h"
-#include "programs/command_line.h"
+#include "programs/flags/flag_parser.h"
 
 namespace paddle::programs {
 namespace {
@@ -33,7 +33,7 @@ Result<std::vector<std::string>> controllers_of(const std::string& text) {
 
 constexpr int kPortsPerJob = 20;  // of controllers/paddle_job
 
-Result<std::pair<int, int>> port_range_of(const std::string& text) {
+Result<controllers::paddle_job::PortRange> port_range_of(const std::string& text) {
   const auto error =
       bad_flag("port-range", text, "two ports like 35000,65000 with room for the 20 of a job");
   const auto parts = split_list(text);
@@ -45,7 +45,7 @@ Result<std::pair<int, int>> port_range_of(const std::string& text) {
     if (failed != std::errc{} || end != last || ends[i] < 1 || ends[i] > 65535) return error;
   }
   if (ends[1] - ends[0] + 1 < kPortsPerJob) return error;
-  return std::pair{ends[0], ends[1]};
+  return controllers::paddle_job::PortRange{ends[0], ends[1]};
 }
 
 Result<std::chrono::seconds> identity_lifetime_of(const std::string& text) {
@@ -105,8 +105,8 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   app.add_flag("--leader-elect", flags.leader_elect,
                "one leader per controller among several replicas");
   app.add_option("--namespace", options.ns, "only objects in this namespace; default: all");
-  app.add_option("--scheduling", options.scheduling, "'volcano' for gang scheduling");
-  app.add_option("--initImage", options.init_image,
+  app.add_option("--scheduling", options.paddle_job.scheduling, "'volcano' for gang scheduling");
+  app.add_option("--initImage", options.paddle_job.init_image,
                  "image of the init container, with a shell; default: the job's own image");
   app.add_option("--etcd-server", etcd, "comma-separated etcd endpoints for elastic training");
   app.add_option("--cache-roots", roots,
@@ -129,7 +129,7 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   TRY(command.text, run_parser(app, "paddle-operator", args));
   if (!command.text.empty()) return command;
   TRY(options.controllers, controllers_of(controllers));
-  TRY(options.port_range, port_range_of(range));
+  TRY(options.paddle_job.host_ports, port_range_of(range));
   TRY(options.runtime_secret_lifetime, identity_lifetime_of(lifetime));
   TRY(flags.log_level, level_of(level));
   for (const auto& one : split_list(etcd)) {
@@ -145,8 +145,8 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   if (flags.log_encoder != "console" && flags.log_encoder != "json") {
     return bad_flag("zap-encoder", flags.log_encoder, "console or json");
   }
-  if (!options.scheduling.empty() && options.scheduling != "volcano") {
-    return bad_flag("scheduling", options.scheduling, "volcano");
+  if (!options.paddle_job.scheduling.empty() && options.paddle_job.scheduling != "volcano") {
+    return bad_flag("scheduling", options.paddle_job.scheduling, "volcano");
   }
   return command;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "programs/operator_command_line.h"
+#include "programs/operator/command_line.h"
 
 #include <map>
 
 #include <gtest/gtest.h>
 
 #include "base/version.h"
-#include "programs/command_line.h"
+#include "programs/flags/flag_parser.h"
 
 namespace paddle::programs {
 namespace {
@@ -19,7 +19,7 @@ OperatorFlags flags(const std::vector<std::string>& args) {
 
 TEST(OperatorCommandLine, WithoutFlagsHasTheDefaultsOfThePublicOperator) {
   EXPECT_EQ(flags({}), OperatorFlags{});
-  EXPECT_EQ(flags({}).options.init_image, "");
+  EXPECT_EQ(flags({}).options.paddle_job.init_image, "");
 }
 
 TEST(OperatorCommandLine, AcceptsOneDashOrTwoAndEqualsOrSpace) {
@@ -41,10 +41,10 @@ TEST(OperatorCommandLine, AcceptsEveryFlagOfTheGoOperator) {
              "--zap-encoder=json", "--zap-log-level=error", "--zap-stacktrace-level=panic"});
   EXPECT_EQ(all.options.controllers, (std::vector<std::string>{"samplejob", "paddlejob"}));
   EXPECT_EQ(all.metrics_bind_address, "0");
-  EXPECT_EQ(all.options.scheduling, "volcano");
-  EXPECT_EQ(all.options.init_image, "busybox:1");
+  EXPECT_EQ(all.options.paddle_job.scheduling, "volcano");
+  EXPECT_EQ(all.options.paddle_job.init_image, "busybox:1");
   EXPECT_EQ(all.options.etcd_server, "http://a,http://b");
-  EXPECT_EQ(all.options.port_range, (std::pair{30000, 31000}));
+  EXPECT_EQ(all.options.paddle_job.host_ports, (controllers::paddle_job::PortRange{30000, 31000}));
   EXPECT_EQ(all.options.runtime.cache_roots, (std::vector<std::string>{"/data", "/ssd"}));
   EXPECT_EQ(all.kubeconfig, "/k");
   EXPECT_EQ(all.log_encoder, "json");
@@ -55,7 +55,8 @@ TEST(OperatorCommandLine, AcceptsEveryFlagOfTheGoOperator) {
 }
 
 TEST(OperatorCommandLine, APortRangeIsTwoPortsWithRoomForAJob) {
-  EXPECT_EQ(flags({"--port-range=1000,1019"}).options.port_range, (std::pair{1000, 1019}));
+  EXPECT_EQ(flags({"--port-range=1000,1019"}).options.paddle_job.host_ports,
+            (controllers::paddle_job::PortRange{1000, 1019}));
   for (const char* range : {"", "35000", "35000-65000", "a,b", "35000,", "0,100", "1,65536", "9,8",
                             "1000,1018", "1,2,3", " 1,100", "99999999999999,5"}) {
     const auto refused = parse_operator({std::string("--port-range=") + range});

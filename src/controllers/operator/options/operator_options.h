@@ -7,9 +7,9 @@
 
 #include <chrono>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "controllers/paddle_job/config.h"
 #include "engine/manifests.h"
 #include "engine/time_limits.h"
 
@@ -26,11 +26,9 @@ struct OperatorOptions {
   std::chrono::seconds runtime_secret_lifetime = engine::kRuntimeSecretLifetime;
 
   // PaddleJobs.
-  std::string scheduling{};   // "" or "volcano"
-  std::string init_image{};   // of the coordinator; empty: the job's own
-  std::string etcd_server{};  // "a:2379,http://b:2379" for elastic training; empty: none
-  std::pair<int, int> port_range{35000, 65000};  // of jobs on the host network
-  bool ipv6 = false;                             // the cluster's first addresses are of IPv6
+  paddle_job::Config paddle_job{};  // without `etcd` and `one_machine`, which follow from the below
+  std::string etcd_server{};        // "a:2379,http://b:2379" for elastic training; empty: none
+
   bool one_machine = false;  // Setting::one_machine; its node mounts samplefs without a CSI driver
   bool operator==(const OperatorOptions&) const = default;
 };
