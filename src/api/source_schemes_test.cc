@@ -21,7 +21,6 @@ TEST(SourceSchemes, EachIsListedOnceInOrderAndReadBySomeEngine) {
   EXPECT_EQ(scheme_of("gopher://bucket"), nullptr);
   EXPECT_EQ(scheme_of("s3:bucket"), nullptr);
   EXPECT_EQ(scheme_of("S3://bucket"), nullptr);
-  EXPECT_EQ(samplefs_schemes(), "file:// and s3://");
 }
 
 // The cells of the line of a document that begins with this text.
@@ -72,6 +71,18 @@ TEST(SourceSchemes, AreInTheDocumentsOfBothLanguagesAsTheTableHasThem) {
       EXPECT_EQ(names(storages[2], each.name), !built) << where;
       EXPECT_EQ(names(tested[1], each.name), each.juicefs == JuicefsSupport::kTested) << where;
       EXPECT_EQ(names(keys[1], each.name), !each.variables.access_key.empty()) << where;
+    }
+  }
+}
+
+TEST(SourceSchemes, OfSamplefsAreInTheRowOfTheLocalDocumentsOfBothLanguages) {
+  for (const char* document : {"en/local.md", "zh_CN/local.md"}) {
+    const auto row = row_of(document, "| `SpecRefused` |");
+    ASSERT_GE(row.size(), 2u) << document;
+    for (const SourceScheme& each : kSourceSchemes) {
+      EXPECT_EQ(names(row[1], std::string(each.name) + "://"),
+                each.samplefs != SamplefsClient::kNone)
+          << document << ": " << each.name;
     }
   }
 }

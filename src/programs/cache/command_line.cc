@@ -45,7 +45,7 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
   serve->add_option("--engine", flags.engine, "samplefs or juicefs")->capture_default_str();
   serve->add_option("--set", flags.set, "namespace/name of the SampleSet");
   serve->add_option("--source", flags.source,
-                    "file:///directory or s3://bucket/prefix; juicefs: what it knows, or none");
+                    "URI such as s3://bucket/prefix or file:///directory; juicefs: may be empty");
   serve->add_option("--source-secret", flags.source_secret,
                     "directory with access-key, secret-key, session-token, endpoint, region");
   serve->add_option("--token-file", flags.token_file, "file with the token of the callers")
