@@ -34,7 +34,7 @@
 #include "engine/samplefs/node/cache_coverage.h"
 #include "engine/samplefs/node/index_files.h"
 #include "engine/samplefs/node/sessions.h"
-#include "engine/samplefs/node/source_set.h"
+#include "engine/samplefs/node/sources/source_set.h"
 #include "fuse/attach.h"
 #include "samplefs/index_builder.h"
 #include "samplefs/read_through.h"

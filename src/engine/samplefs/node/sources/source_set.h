@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "base/sync.h"
-#include "engine/samplefs/node/reopening_source.h"
-#include "engine/samplefs/node/source_keys.h"
+#include "engine/samplefs/node/sources/reopening_source.h"
+#include "engine/samplefs/node/sources/source_keys.h"
 #include "engine/samplefs/node/sync_rules.h"
 #include "samplefs/index.h"
 #include "samplefs/read_through.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/samplefs/node/reopening_source.h"
+#include "engine/samplefs/node/sources/reopening_source.h"
 
 #include <cstdlib>
 #include <filesystem>

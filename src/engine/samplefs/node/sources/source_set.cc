@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/samplefs/node/source_set.h"
+#include "engine/samplefs/node/sources/source_set.h"
 
 namespace paddle::engine::samplefs {
 

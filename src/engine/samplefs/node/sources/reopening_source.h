@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/sync.h"
-#include "engine/samplefs/node/source_keys.h"
+#include "engine/samplefs/node/sources/source_keys.h"
 #include "source/s3_source.h"
 #include "source/source.h"
 

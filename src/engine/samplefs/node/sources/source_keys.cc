@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/samplefs/node/source_keys.h"
+#include "engine/samplefs/node/sources/source_keys.h"
 
 #include <algorithm>
 #include <cerrno>
