@@ -38,10 +38,15 @@ class LocalSampleJobs : public SampleJobsTest {
     std::string cached{};
     double avail = 0;
   };
-  // On a busy machine the runtime may not answer for a moment.
+  // On a busy machine the runtime may not answer for a moment: RUNTIME counts ready pods, PHASE
+  // runtimes that answer.
   Row ready_row() const {
     auto cells = row();
-    eventually([&] { return cells["RUNTIME"] == "1/1" || (cells = row())["RUNTIME"] == "1/1"; });
+    eventually([&] {
+      if (cells["RUNTIME"] == "1/1" && cells["PHASE"] == "Ready") return true;
+      cells = row();
+      return false;
+    });
     EXPECT_EQ(cells["PHASE"], "Ready");
     EXPECT_EQ(cells["RUNTIME"], "1/1");
     return {cells["TOTAL SIZE"], cells["CACHED SIZE"], bytes_in(cells["AVAIL SPACE"])};
