@@ -2,7 +2,7 @@
 //
 // The replies of /healthz and /readyz, in the format of Kubernetes components: "ok", or with
 // ?verbose one line per check. Each has one check, named as in the Go operator: `health` and
-// `check`, also served at /healthz/health and /readyz/check. Pure.
+// `check`, also served at /healthz/health and /readyz/check.
 
 #pragma once
 

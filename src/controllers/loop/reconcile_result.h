@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result of one pass over a key, and what the queue does with the key. Pure.
+// The result of one pass over a key, and what the queue does with the key.
 //
 // A reconcile function returns Result<ReconcileResult>. kInvalid is terminal: the same input would
 // fail again, so the key is not retried until the object changes. All other errors may resolve

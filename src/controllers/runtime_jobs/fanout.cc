@@ -60,7 +60,7 @@ void update_partitions(const std::vector<PartitionReport>& reports, int partitio
     if (ended(part.state) || part.index >= partitions) continue;
     const PartitionReport* report = report_of(reports, part.index);
     if (!report || !report->error.empty()) {
-      part.message = report ? report->error : "its runtime is away";
+      part.message = report ? report->error : kRuntimeAway;
       if (!part.stalled_since) part.stalled_since = now;
       continue;
     }

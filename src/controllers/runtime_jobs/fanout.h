@@ -29,6 +29,25 @@ using PartitionJobs = std::vector<api::JobPartition>;
 // it is divided among the others.
 inline constexpr std::chrono::seconds kStallTimeout{60};
 
+// The actions of a plan that concern jobs on runtimes. The id of a job is stored in a status before
+// any runtime receives it, so each action may be repeated.
+// Sends a job to the runtime of one partition.
+struct PutJob {
+  int partition = 0;
+  std::string id{};
+  runtime::JobRequest request{};
+  bool operator==(const PutJob&) const = default;
+};
+
+struct CancelJob {
+  int partition = 0;
+  std::string id{};
+  bool operator==(const CancelJob&) const = default;
+};
+
+// The message of a part whose runtime does not run, or does not answer and does not say why.
+inline constexpr const char* kRuntimeAway = "its runtime is away";
+
 // A runtime of the set that runs, and what it reports on its part.
 struct PartitionReport {
   int partition = 0;

@@ -14,7 +14,7 @@
 
 #include "api/sample_job.h"
 #include "controllers/plan/plan.h"
-#include "controllers/runtime_jobs/actions.h"
+#include "controllers/runtime_jobs/fanout.h"
 
 namespace paddle::controllers::sample_job {
 

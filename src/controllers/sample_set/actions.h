@@ -13,7 +13,7 @@
 #include "api/json/json.h"
 #include "api/sample_set.h"
 #include "controllers/plan/plan.h"
-#include "controllers/runtime_jobs/actions.h"
+#include "controllers/runtime_jobs/fanout.h"
 #include "controllers/sample_set/world.h"
 
 namespace paddle::controllers::sample_set {

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options that decisions about SampleSets depend on. Values only.
+// The options and the time limits that decisions about SampleSets depend on. Values only.
+//
+// The limits are in one place because they depend on each other:
+//
+//   last answer of a runtime
+//     + kPollInterval + kRuntimeCallTimeout    the first poll that fails
+//     + kPollSilent + kRuntimeCallTimeout      the second one: silent for kSilentAfter by then
+//   = at most kSilenceNoticed                  the set is Degraded, its node loses the set's labels
+//   kLostAfter                                 if its node is not Ready either, its pod is replaced
+//
+// Watches report every other change; only runtimes have to be polled.
 
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
 
 #include "engine/manifests.h"
+#include "engine/time_limits.h"
 
 namespace paddle::controllers::sample_set {
 
@@ -19,5 +31,52 @@ struct Config {
   // CSI drivers whose volumes nodes mount although the cluster has no CSIDriver object for them.
   std::set<std::string> built_in_drivers{};
 };
+
+// Timeout of one request to a runtime, and of one to the API server.
+inline constexpr std::chrono::milliseconds kRuntimeCallTimeout = engine::kSampleSetCallTimeout;
+inline constexpr std::chrono::seconds kServerCallTimeout{10};
+
+// How often the runtimes of a set are polled: always, and when one of them did not answer.
+inline constexpr std::chrono::seconds kPollInterval{5};
+inline constexpr std::chrono::seconds kPollSilent{2};
+// The longest pause of the work queue after passes that failed.
+inline constexpr std::chrono::seconds kLongestBackoff = engine::kSampleSetRetryPause;
+
+// Without an answer for this long a runtime is silent: no worker is sent to its node for data.
+inline constexpr std::chrono::seconds kSilentAfter = engine::kRuntimeSilence;
+inline constexpr std::chrono::seconds kSilenceNoticed = engine::kSilenceNoticed;
+// Silent, or on a node that is not Ready, for this long: its pod is deleted without waiting for the
+// kubelet, so that the successor starts on another node.
+inline constexpr std::chrono::seconds kLostAfter = engine::kRuntimeGiveUp;
+// A pod that is being deleted on a node that is not Ready is lost this long after its
+// deletionTimestamp.
+inline constexpr std::chrono::seconds kDeletionOverdue{5};
+
+// How often a pass is repeated while something is waited for that no watch reports.
+inline constexpr std::chrono::seconds kBlockedInterval{10};
+inline constexpr std::chrono::seconds kSyncInterval{1};
+inline constexpr std::chrono::seconds kWarmUpInterval{2};
+inline constexpr std::chrono::seconds kFailedPartInterval{5};
+inline constexpr std::chrono::seconds kPodsGoneInterval{5};
+inline constexpr std::chrono::seconds kUsersInterval{30};
+// The delay before a failed job or preparation is retried doubles with each failure.
+inline constexpr std::chrono::seconds kFirstRetry{10};
+inline constexpr std::chrono::seconds kLongestJobRetry{640};
+inline constexpr std::chrono::seconds kLongestPreparationRetry{320};
+// After an informer was started, until its first list is expected to be complete.
+inline constexpr std::chrono::milliseconds kInformerStart{200};
+
+// A kubelet reads the annotations of its pods every second and then writes the files of Secrets.
+inline constexpr std::chrono::seconds kSecretMountDelay{3};
+
+static_assert(kRuntimeCallTimeout < kPollInterval);
+static_assert(kLongestBackoff <= kPollInterval);
+static_assert(kPollSilent < kPollInterval);
+static_assert(kPollInterval + kRuntimeCallTimeout + kPollSilent + kRuntimeCallTimeout >=
+              kSilentAfter);
+static_assert(kPollInterval + kRuntimeCallTimeout + kPollSilent + kRuntimeCallTimeout <=
+              kSilenceNoticed);
+static_assert(kSilenceNoticed < kLostAfter);
+static_assert(kDeletionOverdue < kLostAfter);
 
 }  // namespace paddle::controllers::sample_set

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/phases.h"
+#include "controllers/sample_set/config.h"
 #include "controllers/sample_set/decide/automatic_jobs.h"
 #include "controllers/sample_set/decide/credential_rollout.h"
 #include "controllers/sample_set/decide/deletion.h"
@@ -15,7 +16,6 @@
 #include "controllers/sample_set/decide/status/status.h"
 #include "controllers/sample_set/decide/status/status_events.h"
 #include "controllers/sample_set/decide/volume_preparation.h"
-#include "controllers/sample_set/timing.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_set {

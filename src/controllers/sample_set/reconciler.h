@@ -10,7 +10,6 @@
 #include "controllers/loop/manager.h"
 #include "controllers/loop/reconcile_result.h"
 #include "controllers/sample_set/config.h"
-#include "controllers/sample_set/timing.h"
 #include "runtime/runtime_client.h"
 #include "runtime/runtime_secret.h"
 

@@ -2,10 +2,10 @@
 #include "local/cluster/volume_plan.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
+#include "api/core/quantity.h"
 #include "api/json/look.h"
 
 namespace paddle::local {
@@ -27,6 +27,12 @@ bool names(const Volume& volume, const Claim& claim) {
          (volume.claim->uid.empty() || volume.claim->uid == claim.meta.uid);
 }
 
+// "0" for what is no quantity.
+api::Quantity size_of(const std::string& text) {
+  const auto size = api::Quantity::parse(text);
+  return size ? *size : api::Quantity{};
+}
+
 bool suits(const Volume& volume, const Claim& claim) {
   if (volume.claim || volume.meta.deleting()) return false;
   if (volume.storage_class != claim.storage_class) return false;
@@ -35,7 +41,7 @@ bool suits(const Volume& volume, const Claim& claim) {
     const auto found = volume.meta.labels.find(key);
     if (found == volume.meta.labels.end() || found->second != value) return false;
   }
-  return bytes_of(volume.capacity).value_or(0) >= bytes_of(claim.request).value_or(0);
+  return size_of(volume.capacity) >= size_of(claim.request);
 }
 
 const Volume* choose(const Claim& claim, const std::vector<Volume>& volumes) {
@@ -49,7 +55,7 @@ const Volume* choose(const Claim& claim, const std::vector<Volume>& volumes) {
     if (names(volume, claim)) return &volume;
     if (!suits(volume, claim)) continue;
     const auto rank = [](const Volume& v) {
-      return std::pair(bytes_of(v.capacity).value_or(0), v.meta.key.name);
+      return std::pair(size_of(v.capacity), v.meta.key.name);
     };
     if (!best || rank(volume) < rank(*best)) best = &volume;
   }
@@ -57,19 +63,6 @@ const Volume* choose(const Claim& claim, const std::vector<Volume>& volumes) {
 }
 
 }  // namespace
-
-std::optional<double> bytes_of(const std::string& quantity) {
-  if (quantity.empty()) return std::nullopt;
-  char* end = nullptr;
-  const double number = std::strtod(quantity.c_str(), &end);
-  if (end == quantity.c_str()) return std::nullopt;
-  static const std::map<std::string, double> kUnits{
-      {"", 1},     {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},     {"G", 1e9},     {"T", 1e12},
-      {"P", 1e15}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}};
-  const auto unit = kUnits.find(end);
-  if (unit == kUnits.end()) return std::nullopt;
-  return number * unit->second;
-}
 
 Result<Volume> decode_volume_object(const Json& object) {
   Volume volume;

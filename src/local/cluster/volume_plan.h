@@ -83,7 +83,4 @@ BindPlan desired_binding(const Claim& claim, const std::vector<Volume>& volumes)
 // "" when the phase is already correct. `claim`: the claim in the volume's claimRef, if it exists.
 std::string desired_phase(const Volume& volume, const Claim* claim);
 
-// Bytes of "10Gi", "1e3", "500M"; nothing if it is not a quantity.
-std::optional<double> bytes_of(const std::string& quantity);
-
 }  // namespace paddle::local

@@ -80,12 +80,17 @@ TEST(VolumePlan, SettlesAndDetectsALostVolume) {
   EXPECT_EQ(desired_binding(bound, {}), (BindPlan{SetClaimStatus{.phase = "Lost"}}));
 }
 
-TEST(Quantity, ParsesUnits) {
-  EXPECT_EQ(bytes_of("10Gi"), 10 * 0x1p30);
-  EXPECT_EQ(bytes_of("1e3"), 1000);
-  EXPECT_EQ(bytes_of("5M"), 5e6);
-  EXPECT_EQ(bytes_of("5 apples"), std::nullopt);
-  EXPECT_EQ(bytes_of(""), std::nullopt);
+TEST(VolumePlan, ComparesSizesByValueWhateverTheirUnits) {
+  Claim wanted = claim();
+  wanted.request = "1024Mi";
+  const auto suits = [&](const std::string& capacity) {
+    return chosen(desired_binding(wanted, {volume("v", capacity)})) == "v";
+  };
+  EXPECT_TRUE(suits("1Gi"));
+  EXPECT_TRUE(suits("1.1e9"));
+  EXPECT_FALSE(suits("1G"));
+  EXPECT_FALSE(suits("5 apples"));
+  EXPECT_FALSE(suits(""));
 }
 
 }  // namespace

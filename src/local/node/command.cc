@@ -1,43 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/node/command.h"
 
-#include <cerrno>
-#include <cstring>
+#include <chrono>
+#include <utility>
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "base/clock.h"
+#include "os/subprocess.h"
 
 namespace paddle::local {
+namespace {
+
+constexpr std::chrono::seconds kTimeout{30};  // they take milliseconds
+
+}  // namespace
 
 Result<> run_command(std::vector<std::string> words) {
-  std::vector<char*> argv;
   std::string line;
-  for (auto& word : words) {
-    argv.push_back(word.data());
-    line += (line.empty() ? "" : " ") + word;
-  }
-  argv.push_back(nullptr);
-  char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-  char* env[] = {path, nullptr};
-
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", 1, 0);
-  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", 1, 0);
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, argv[0], &quiet, nullptr, argv.data(), env);
-  posix_spawn_file_actions_destroy(&quiet);
-  if (error != 0) {
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  const os::Command command{.argv = std::move(words),
+                            .env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
+                            .timeout = kTimeout,
+                            .keep_only_end = true,
+                            .merge_errors = true};
+  const auto ran = os::run_subprocess(command, system_clock(), {});
+  if (ran.is(Code::kNotFound)) {
     return Error{Code::kUnavailable,
-                 "cannot run `" + words[0] +
-                     "` (install iproute2, util-linux and nftables): " + std::strerror(error)};
+                 "cannot run `" + command.argv[0] +
+                     "` (install iproute2, util-linux and nftables): " + ran.error().message};
   }
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Done{};
-  return Error{Code::kUnavailable, "`" + line + "` failed"};
+  if (!ran) return Error{Code::kUnavailable, "`" + line + "` failed: " + ran.error().message};
+  if (ran->exit_code == 0) return Done{};
+  const std::string printed = ran->out.substr(0, ran->out.find('\n'));
+  return Error{Code::kUnavailable,
+               "`" + line + "` failed" + (printed.empty() ? "" : ": " + printed)};
 }
 
 }  // namespace paddle::local

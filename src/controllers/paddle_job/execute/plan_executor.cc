@@ -9,7 +9,7 @@
 #include "api/json/look.h"
 #include "base/log.h"
 #include "base/match.h"
-#include "controllers/execute/waves.h"
+#include "base/parallel_for.h"
 #include "controllers/paddle_job/decide/status.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/observe/elastic_store.h"
@@ -22,6 +22,7 @@ using api::Json;
 namespace kinds = kube::resources;
 
 constexpr size_t kNamesPerEvent = 8;
+constexpr size_t kParallelActions = 16;
 
 std::string kind_name(OwnedKind kind) {
   switch (kind) {
@@ -96,8 +97,9 @@ Result<> PlanExecutor::execute(const Plan& plan, const api::PaddleJob& job, Pass
 
 Result<> PlanExecutor::execute_wave(const Wave& wave, const api::PaddleJob& job, Pass& pass) {
   std::vector<ActionResult> results(wave.size());
-  auto done = controllers::execute_wave(wave, [&](const Action& action, size_t i) {
-    return execute_action(action, job, pass, results[i]);
+  // After a failure no further action starts; the first failure is the result.
+  auto done = parallel_for(wave.size(), kParallelActions, [&](size_t i) {
+    return execute_action(wave[i], job, pass, results[i]);
   });
   record(results, job, pass);
   if (done) return done;

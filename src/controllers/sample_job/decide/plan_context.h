@@ -8,6 +8,8 @@
 
 #include <limits>
 
+#include "api/sample_job.h"
+#include "base/clock.h"
 #include "controllers/sample_job/config.h"
 #include "controllers/sample_job/spec/job_type.h"
 #include "controllers/sample_job/world.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "controllers/sample_set/config.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
-#include "controllers/sample_set/timing.h"
 
 namespace paddle::controllers::sample_set {
 namespace {

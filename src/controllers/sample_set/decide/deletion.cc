@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "api/paddle_job.h"
+#include "controllers/sample_set/config.h"
 #include "controllers/sample_set/decide/reasons.h"
-#include "controllers/sample_set/timing.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_set {

@@ -131,7 +131,7 @@ TEST(SampleSetDeletion, AJobThatHasEndedOwnsNothing) {
   model.world.users = {{"a", "uid-a"}, {"b", "uid-b"}};
   model.settle();
   model.world.users = {{"b", "uid-b"}};
-  model.world.claim->meta.owners.push_back({.kind = "Backup", .name = "x", .uid = "somebody's"});
+  model.world.claim->meta.owners.push_back({.kind = "Backup", .name = "x", .uid = "uid-of-backup"});
   for (const auto& each : only<SetOwners>(model.pass())) {
     const bool theirs = each.kind == OwnedKind::kClaim;
     EXPECT_EQ(each.owners.size(), theirs ? 3u : 2u);

@@ -21,7 +21,7 @@ std::vector<runtime_jobs::PartitionReport> partition_reports(const api::SampleSe
     const auto at = static_cast<std::size_t>(runtime.partition);
     if (at < pods.size() && pods[at]) report.node = pods[at]->node;
     if (!runtime.status) {
-      report.error = runtime.error.empty() ? "its runtime is away" : runtime.error;
+      report.error = runtime.error.empty() ? runtime_jobs::kRuntimeAway : runtime.error;
     }
     report.job = runtime.part;
     all.push_back(std::move(report));

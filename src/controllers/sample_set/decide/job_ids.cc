@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/backoff.h"
-#include "controllers/sample_set/timing.h"
+#include "controllers/sample_set/config.h"
 
 namespace paddle::controllers::sample_set {
 namespace {

@@ -21,7 +21,7 @@
 #include "api/sample_set.h"
 #include "base/clock.h"
 #include "controllers/sample_set/actions.h"
-#include "controllers/sample_set/timing.h"
+#include "controllers/sample_set/config.h"
 #include "controllers/sample_set/world.h"
 
 namespace paddle::controllers::sample_set {

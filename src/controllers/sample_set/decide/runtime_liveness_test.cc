@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "controllers/sample_set/config.h"
 #include "controllers/sample_set/decide/job_ids.h"
 #include "controllers/sample_set/testing/model_cluster.h"
-#include "controllers/sample_set/timing.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::sample_set {

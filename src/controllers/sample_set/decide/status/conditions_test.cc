@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "controllers/sample_set/config.h"
 #include "controllers/sample_set/testing/model_cluster.h"
-#include "controllers/sample_set/timing.h"
 
 namespace paddle::controllers::sample_set {
 namespace {
