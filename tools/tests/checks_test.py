@@ -16,6 +16,7 @@ from paddle_tools.checks import (
     layers,
     links,
     python_code,
+    reasons,
     shell,
     sizes,
     source_tree,
@@ -305,6 +306,37 @@ class Links(Tree):
 
     def test_a_ratio_is_no_path(self):
         self.assertEqual(self.of("`net/juicefs`\n", "bench/b.md"), [])
+
+
+class Reasons(Tree):
+    HEADER = """namespace a {
+namespace condition_type {
+inline constexpr const char* kReady = "Ready";
+}  // namespace condition_type
+namespace reason {
+inline constexpr const char* kNoRoom = "NoRoom";
+}  // namespace reason
+namespace other {
+inline constexpr const char* kName = "Elsewhere";
+}  // namespace other
+}  // namespace a
+"""
+
+    def of(self, english, chinese, header=HEADER):
+        return self.problems(reasons, {
+            "src/controllers/set/reasons.h": header,
+            "docs/en/troubleshooting.md": english, "docs/zh_CN/troubleshooting.md": chinese})
+
+    def test_rows_in_both_languages_are_good(self):
+        self.assertEqual(self.of("| `Ready`: `NoRoom` |", "| 条件 `Ready` 为 `NoRoom` |"), [])
+
+    def test_a_reason_without_a_row_is_found(self):
+        self.assert_one(self.of("`Ready` `NoRoom`", "`Ready` NoRoom"),
+                        "docs/zh_CN/troubleshooting.md", "`NoRoom`", "set/reasons.h")
+        self.assert_one(self.of("`Ready` `NoRooms`", "`Ready` `NoRoom`"), "docs/en")
+
+    def test_a_tree_without_reasons_is_an_error(self):
+        self.assert_one(self.of("", "", "struct A {};\n"), "no header declares a reason")
 
 
 class PythonCode(Tree):

@@ -32,8 +32,10 @@ FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
 # The static checks with their limits. The first use of some installs a linter.
 CHECKS = {"check_format": SMALL_LIMIT, "check_layers": SMALL_LIMIT, "check_clocks": SMALL_LIMIT,
           "check_sizes": SMALL_LIMIT, "check_words": SMALL_LIMIT, "check_links": SMALL_LIMIT,
-          "check_surface": SMALL_LIMIT, "check_python": UNIT_LIMIT, "check_shell": SMALL_LIMIT,
-          "check_tidy": INTEGRATION_LIMIT}
+          "check_surface": SMALL_LIMIT, "check_reasons": SMALL_LIMIT, "check_python": UNIT_LIMIT,
+          "check_shell": SMALL_LIMIT}
+# Minutes for a large change, so only `make check` runs it.
+CHECK_TIDY = ("check_tidy", INTEGRATION_LIMIT)
 
 # No suppressions: what a sanitizer reports is a bug until it is fixed.
 SANITIZERS = {
@@ -213,6 +215,9 @@ def integration_tests(report: TestReport, components: ComponentInstallation) -> 
 
 def check(report: TestReport) -> None:
     static_checks(report)
+    name, limit = CHECK_TIDY
+    with report.step("clang-tidy on what changed"):
+        run_command(report, name, [TOOLS / name], limit)
     if gtest.build(report, TOP, "dev"):
         unit_tests(report, "dev")
 
