@@ -61,6 +61,30 @@ class Runner(unittest.TestCase):
         self.assertIn("no such device", out)
         self.assertEqual(out.splitlines()[-1], "0 passed, 0 failed, 1 skipped")
 
+    def test_a_large_program_runs_in_shards_that_are_repeated_without_them(self):
+        with tempfile.TemporaryDirectory() as top:
+            program = false_program(top, "publish; exit 1",
+                                    [PASS, FAIL])
+            program.shard = 1
+            report, out = TestReport(), io.StringIO()
+            with contextlib.redirect_stdout(out):
+                gtest.run_program(report, Path(top), "dev", program, 60, {"A": "b"}, ())
+            self.assertIn("dev/x_test-1: 1 passed, 1 failed", out.getvalue())
+            repeat = next(each for each in out.getvalue().splitlines() if "reproduce:" in each)
+            self.assertIn("A=b", repeat)
+            self.assertNotIn("GTEST_", repeat)
+            self.assertEqual(program.shard_env["GTEST_TOTAL_SHARDS"], str(gtest.CORES))
+
+    def test_programs_with_many_cases_are_split_and_run_first(self):
+        with tempfile.TemporaryDirectory() as top:
+            few = false_program(top, "echo S.; echo '  Case'", [])
+            many = Path(top) / "many_test"
+            many.write_text("#!/bin/sh\necho S.; for i in $(seq 150); do echo \"  Case$i\"; done\n")
+            many.chmod(0o755)
+            split = gtest.split_large([few, gtest.TestProgram("many_test", str(many))])
+        self.assertEqual([each.run_name for each in split],
+                         [f"many_test-{i}" for i in range(gtest.CORES)] + ["x_test"])
+
     def test_a_crash_is_a_failure_and_what_passed_before_still_counts(self):
         script = "echo; echo '[       OK ] S.Good (0 ms)'; echo last words; kill -SEGV $$"
         _, code, out = self.run_program(script)

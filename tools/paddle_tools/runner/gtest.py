@@ -6,7 +6,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from paddle_tools.runner import process
 from paddle_tools.runner.report import TestReport
 
 CORES = len(os.sched_getaffinity(0))
+CASES_WORTH_SHARDS = 100
 
 
 @dataclass
@@ -21,6 +22,17 @@ class TestProgram:
     name: str
     path: str
     labels: list[str] = field(default_factory=list)
+    shard: int | None = None  # of CORES; None: all cases
+
+    @property
+    def run_name(self) -> str:
+        return self.name if self.shard is None else f"{self.name}-{self.shard}"
+
+    @property
+    def shard_env(self) -> dict[str, str]:
+        if self.shard is None:
+            return {}
+        return {"GTEST_TOTAL_SHARDS": str(CORES), "GTEST_SHARD_INDEX": str(self.shard)}
 
 
 class TestCase(NamedTuple):
@@ -77,6 +89,14 @@ def count_cases(program: TestProgram) -> int:
     return max(1, sum(line.startswith("  ") for line in done.stdout.splitlines()))
 
 
+def split_large(programs: Sequence[TestProgram]) -> list[TestProgram]:
+    """Programs with many cases as one shard per core, before the others: the longest would
+    otherwise run alone at the end."""
+    large = [each for each in programs if count_cases(each) >= CASES_WORTH_SHARDS]
+    shards = [replace(each, shard=i) for each in large for i in range(CORES)]
+    return shards + [each for each in programs if each not in large]
+
+
 def run_programs(report: TestReport, top: Path, preset: str, programs: Sequence[TestProgram],
                  limit: float, env: Mapping[str, str] | None = None,
                  prefix: Sequence[str] = (), jobs: int = CORES,
@@ -104,20 +124,21 @@ def run_programs(report: TestReport, top: Path, preset: str, programs: Sequence[
 def run_program(report: TestReport, logs: Path, preset: str, program: TestProgram, limit: float,
                 env: Mapping[str, str], prefix: Sequence[str]) -> list[str]:
     """Runs one program and reports each of its cases; returns the names of those that failed."""
-    log = logs / f"{program.name}.log"
-    results = logs / f"{program.name}.json"
+    log = logs / f"{program.run_name}.log"
+    results = logs / f"{program.run_name}.json"
     results.unlink(missing_ok=True)
     argv = [*prefix, program.path]
-    name = f"{preset}/{program.name}"
+    name = f"{preset}/{program.run_name}"
+    whole = {**env, **program.shard_env}  # a single case is repeated without the shard
     code, took = process.run([*argv, f"--gtest_output=json:{results}"], log, limit,
-                             env=process.test_environment(**env))
+                             env=process.test_environment(**whole))
     cases = read_results(results)
     if cases is None:  # the program did not reach its end
         finished = process.tail(log, 10**6).count("\n[       OK ]")
         report.add_passed(finished)
         report.add_failure(name,
                            f"{process.describe_exit(code, limit)} after {finished} good tests",
-                           process.tail(log), process.command_line(argv, env))
+                           process.tail(log), process.command_line(argv, whole))
         return []
     failed = [case for case in cases if case.result == "failed"]
     skipped = [case for case in cases if case.result == "skipped"]
@@ -131,7 +152,7 @@ def run_program(report: TestReport, logs: Path, preset: str, program: TestProgra
                            process.command_line([*argv, f"--gtest_filter={case.name}"], env))
     if code != 0 and not failed:  # e.g. a sanitizer's report at exit
         report.add_failure(name, f"all tests pass, but {process.describe_exit(code, limit)}",
-                           process.tail(log), process.command_line(argv, env))
+                           process.tail(log), process.command_line(argv, whole))
     report.log(f"   {name}: {good} passed, {len(failed)} failed, {len(skipped)} skipped, "
                f"{took:.1f} s")
     return [case.name for case in failed]
