@@ -11,21 +11,19 @@ order. See bench/README.md. The last line of output is one JSON object. Nothing 
 import argparse
 import json
 import random
-import shutil
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from paddle_tools import sandbox
-from paddle_tools.bench import audit_log, control_report, job_objects, machine
+from paddle_tools.bench import audit_log, control_report, job_objects, machine, programs
 from paddle_tools.bench.control_cluster import JOBS, Cluster, Operator
 from paddle_tools.errors import ToolError
 from paddle_tools.json_types import Json
 from paddle_tools.paths import TOP
 from paddle_tools.testbed.up import unsupported_reason
 
-HERE = TOP / "bench"
 AGENT = "paddle-operator/"
 FALSE_NODES = 100
 LIMIT = 600   # seconds for all to be Running
@@ -51,31 +49,13 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--polite", action="store_true",
                         help="take no precedence over other programs of this machine")
     parser.add_argument("--only", default="jobs,big,released,idle", help="comma list of scenarios")
-    parser.add_argument("--programs", type=Path, default=TOP / "build",
-                        help="a build: its bin/ and bench/ (default: build/)")
-    parser.add_argument("--results", type=Path, default=HERE / "results",
-                        help="where the report goes (default: bench/results; quick: build/bench)")
+    programs.add_arguments(parser)
     plan = parser.parse_args(argv)
     if plan.quick:
-        if plan.results == HERE / "results":
-            plan.results = TOP / "build" / "bench" / "results"
         plan.jobs, plan.workers, plan.idle_jobs, plan.rounds = 40, 100, 60, 1
         plan.idle_seconds, plan.polite = 20, True
-    if plan.seed is None:
-        plan.seed = random.SystemRandom().randrange(10**6)
+    programs.complete(plan)
     return plan
-
-
-def collect_programs(build: Path, target: Path) -> None:
-    """Copies the programs: a build at the same time does not change what is measured."""
-    target.mkdir()
-    for folder, names in PROGRAMS.items():
-        for name in names:
-            places = [build / folder / name, build / "release" / folder / name]
-            found = next((each for each in places if each.exists()), None)
-            if found is None:
-                raise ToolError(f"there is no {folder}/{name} in {build}: run make bench-control")
-            shutil.copy2(found, target / name)
 
 
 class Bench:
@@ -240,7 +220,7 @@ def run(plan: argparse.Namespace) -> int:
         raise ToolError(reason)
     begin = time.monotonic()
     with sandbox.scratch_directory(TOP / "build" / "bench" / "control-scratch") as scratch:
-        collect_programs(plan.programs, scratch / "programs")
+        programs.collect(plan.programs, scratch / "programs", PROGRAMS, "make bench-control")
         cluster = Cluster("bench", FALSE_NODES, scratch, first=not plan.polite)
         try:
             log(f"seed {plan.seed}; the cluster is up after {time.monotonic() - begin:.0f} s")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_tools import sandbox
-from paddle_tools.bench import machine, read_report
+from paddle_tools.bench import machine, programs, read_report
 from paddle_tools.bench import read_subjects as subjects
 from paddle_tools.bench.network_link import Link
 from paddle_tools.errors import ToolError
@@ -53,30 +53,17 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=None, help="of the orders; random when absent")
     parser.add_argument("--only", default="", help="comma list of subjects; default: all")
     parser.add_argument("--quick", action="store_true", help="few files, one round: does it work?")
-    parser.add_argument("--programs", type=Path, default=TOP / "build",
-                        help="a build: its bin/ and bench/ (default: build/)")
-    parser.add_argument("--results", type=Path, default=HERE / "results",
-                        help="where the report goes (default: bench/results; quick: build/bench)")
+    programs.add_arguments(parser)
     plan = parser.parse_args(argv)
     if plan.quick:
-        if plan.results == HERE / "results":
-            plan.results = TOP / "build" / "bench" / "results"
         plan.files, plan.cold_files, plan.rounds, plan.cold_rounds = 400, 60, 1, 1
-    if plan.seed is None:
-        plan.seed = random.SystemRandom().randrange(10**6)
+    programs.complete(plan)
     return plan
 
 
 def collect_programs(build: Path, target: Path) -> None:
     """Copies the programs: a build at the same time does not change what is measured."""
-    target.mkdir()
-    for folder, names in PROGRAMS.items():
-        for name in names:
-            places = [build / folder / name, build / "release" / folder / name]
-            found = next((each for each in places if each.exists()), None)
-            if found is None:
-                raise ToolError(f"there is no {folder}/{name} in {build}: run make bench-read")
-            shutil.copy2(found, target / name)
+    programs.collect(build, target, PROGRAMS, "make bench-read")
     installer = TOP / "tools" / "components"
     if subprocess.run([installer, "install", *COMPONENTS], check=False).returncode != 0:
         raise ToolError("a component could not be installed; the reason is above")
