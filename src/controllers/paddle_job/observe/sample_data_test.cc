@@ -17,24 +17,23 @@ struct SampleDataTest : OnePassTest {
   int sentinel = 0;
 
   void create_set(const std::string& name, int partitions) {
-    ASSERT_TRUE(server.create(kinds::kSampleSets,
-                              {{"apiVersion", api::SampleSet::kApiVersion},
-                               {"kind", api::SampleSet::kKind},
-                               {"metadata", {{"namespace", "train"}, {"name", name}}},
-                               {"spec", {{"partitions", partitions}}}}));
+    ASSERT_TRUE(
+        server.create(kinds::kSampleSets, {{"apiVersion", api::SampleSet::kApiVersion},
+                                           {"kind", api::SampleSet::kKind},
+                                           {"metadata", {{"namespace", "train"}, {"name", name}}},
+                                           {"spec", {{"partitions", partitions}}}}));
     report(name, {{"phase", "Ready"}, {"engine", "juicefs"}});
   }
   void report(const std::string& set, const Json& status) {
-    ASSERT_TRUE(server.patch(kinds::kSampleSets, {"train", set}, {.body = {{"status", status}}},
-                             "status"));
+    ASSERT_TRUE(
+        server.patch(kinds::kSampleSets, {"train", set}, {.body = {{"status", status}}}, "status"));
   }
   void report_warmth(int cached) {
-    report("imagenet",
-           {{"partitions", Json::array({Json{{"index", 0},
-                                             {"node", "n0"},
-                                             {"totalBytes", 100},
-                                             {"cachedBytes", cached},
-                                             {"ready", true}}})}});
+    report("imagenet", {{"partitions", Json::array({Json{{"index", 0},
+                                                         {"node", "n0"},
+                                                         {"totalBytes", 100},
+                                                         {"cachedBytes", cached},
+                                                         {"ready", true}}})}});
   }
   void create_claim(const std::string& name, const Json& labels) {
     ASSERT_TRUE(server.create(
@@ -42,9 +41,9 @@ struct SampleDataTest : OnePassTest {
                          {"status", {{"phase", "Bound"}}}}));
   }
   void start() {
-    observer =
-        std::make_unique<WorldObserver>(ControllerContext{failing, informers, events, queue},
-                                        "", Config{}, nullptr, pacing, clock);
+    observer = std::make_unique<WorldObserver>(
+        ControllerContext{failing, informers, events, queue, metrics}, "", Config{}, nullptr,
+        pacing, clock);
     informers.start();
     ASSERT_TRUE(informers.wait_until_synced({}));
     drain();
@@ -103,8 +102,9 @@ TEST_F(SampleDataTest, OnlyClaimsOfSampleSetsAreRead) {
   create_job(kRef);
   start();
   EXPECT_FALSE(observe().data.claim) << "a user's claim of the same name";
-  ASSERT_TRUE(server.patch(kinds::kClaims, {"train", "imagenet"},
-                           {.body = {{"metadata", {{"labels", {{engine::kSetLabel, "imagenet"}}}}}}}));
+  ASSERT_TRUE(
+      server.patch(kinds::kClaims, {"train", "imagenet"},
+                   {.body = {{"metadata", {{"labels", {{engine::kSetLabel, "imagenet"}}}}}}}));
   until([&] { return observe().data.claim.has_value(); });
 }
 

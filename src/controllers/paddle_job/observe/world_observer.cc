@@ -14,6 +14,7 @@
 #include "controllers/paddle_job/observe/elastic_store.h"
 #include "controllers/paddle_job/reasons.h"
 #include "controllers/placement/set_change.h"
+#include "controllers/resource_metrics/resource_metrics.h"
 #include "engine/names.h"
 
 namespace paddle::controllers::paddle_job {
@@ -168,6 +169,7 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
   services_.add_index(kByOwner, controller_uid<ServiceSummary>);
   jobs_.add_index(kBySampleSet, sample_set_of);
   for_kind(jobs_, context.queue);
+  report_metrics(jobs_, PaddleJobMetrics(context.metrics));
   owns(pods_, kinds::kPaddleJobs, context.queue);
   owns(services_, kinds::kPaddleJobs, context.queue);
   owns(maps_, kinds::kPaddleJobs, context.queue);

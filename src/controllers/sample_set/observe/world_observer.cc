@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/loop/sources.h"
+#include "controllers/resource_metrics/resource_metrics.h"
 #include "controllers/sample_set/decide/deletion.h"
 #include "controllers/sample_set/decide/engine_selection.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
@@ -68,6 +69,7 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
                  }) {
   add_indices();
   watch(context.queue);
+  report_metrics(sets_, SampleSetMetrics(context.metrics));
 }
 
 kube::Scope WorldObserver::labelled() const {
