@@ -27,8 +27,7 @@ api::SampleSetMount ref_of() { return {.name = "imagenet", .mount_path = "/mnt/i
 DataSummary ready(int partitions) {
   DataSummary data{.set = set_of(partitions), .claim = ClaimSummary{.phase = "Bound"}};
   for (int i = 0; i < partitions; ++i) {
-    data.node_labels[engine::node_label(*data.set)].insert("imagenet-runtime-" +
-                                                           std::to_string(i));
+    data.node_labels[engine::node_label(*data.set)].insert("imagenet-runtime-" + std::to_string(i));
   }
   return data;
 }
@@ -94,7 +93,8 @@ TEST(PartitionLabel, IsTheLabelWithTheHashWhereNodesHaveIt) {
   auto data = ready(2);
   EXPECT_EQ(label_of_partition(*data.set, 1, data.node_labels),
             (NodeLabel{engine::node_label(*data.set), "imagenet-runtime-1"}));
-  EXPECT_EQ(label_of_partition(*data.set, 2, data.node_labels), std::nullopt) << "no such partition";
+  EXPECT_EQ(label_of_partition(*data.set, 2, data.node_labels), std::nullopt)
+      << "no such partition";
   EXPECT_EQ(label_of_partition(*data.set, -1, data.node_labels), std::nullopt);
 }
 

@@ -20,10 +20,8 @@ bool same_for_all(const api::SampleSet& before, const api::SampleSet& after) {
     return a.index == b.index && a.node == b.node;
   };
   return before.meta.uid == after.meta.uid && before.meta.deleting() == after.meta.deleting() &&
-         before.status.phase == after.status.phase &&
-         before.status.engine == after.status.engine &&
-         has_no_node(before) == has_no_node(after) &&
-         data_version(before) == data_version(after) &&
+         before.status.phase == after.status.phase && before.status.engine == after.status.engine &&
+         has_no_node(before) == has_no_node(after) && data_version(before) == data_version(after) &&
          first_sync_block_reason(before) == first_sync_block_reason(after) &&
          sync_failure_advice(before) == sync_failure_advice(after) &&
          std::ranges::equal(before.status.partitions, after.status.partitions, same_place) &&

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which jobs a change of a SampleSet concerns. A set that syncs or warms up changes its status every
-// few seconds; what no job reads of it (sizes as text, progress, its own jobs) wakes no job. Pure.
+// Which jobs a change of a SampleSet concerns. A set that syncs or warms up changes its status
+// every few seconds; what no job reads of it (sizes as text, progress, its own jobs) wakes no job.
+// Pure.
 
 #pragma once
 

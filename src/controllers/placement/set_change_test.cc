@@ -66,11 +66,11 @@ TEST(SetChange, WhatEveryJobReadsConcernsAll) {
   EXPECT_EQ(after([](auto& set) { set.status.partitions[0].node = "node9"; }), SetChange::kAll);
   EXPECT_EQ(after([](auto& set) { set.status.partitions.pop_back(); }), SetChange::kAll);
   EXPECT_EQ(after([](auto& set) { set.status.index->digest = "def"; }), SetChange::kAll);
-  EXPECT_EQ(after([](auto& set) {
-              set.status.conditions.push_back(
-                  {.type = "Degraded", .status = "True", .reason = "NoNode"});
-            }),
-            SetChange::kAll);
+  EXPECT_EQ(
+      after([](auto& set) {
+        set.status.conditions.push_back({.type = "Degraded", .status = "True", .reason = "NoNode"});
+      }),
+      SetChange::kAll);
 }
 
 TEST(SetChange, TheReasonOfAFirstSyncThatFailsConcernsAllAndItsProgressNone) {
