@@ -132,6 +132,7 @@ struct JobsName {
 struct IndexStatus {
   std::int64_t generation = 0;
   std::string digest{};
+  std::optional<WallTime> sync_time{};  // when this generation was published
   std::string synced_by{};    // id of the sync that made it, for an engine without generations
   std::int64_t left_out = 0;  // objects of the source that cannot be files of the set
   std::vector<std::string> left_out_examples{};

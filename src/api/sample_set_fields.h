@@ -168,6 +168,7 @@ void fields(Visit& visit, As<JobsName> auto& s) {
 template <typename Visit>
 void fields(Visit& visit, As<IndexStatus> auto& s) {
   visit("generation", s.generation, {.doc = "Number of syncs."});
+  visit("syncTime", s.sync_time, {.doc = "When this generation was published."});
   visit("syncedBy", s.synced_by,
         {.doc = "Id of the sync that made it, for an engine without generations."});
   visit("digest", s.digest, {});

@@ -30,6 +30,22 @@ prometheus::Histogram& Metrics::seconds(const std::string& name, const std::stri
       .Add(labels, kBounds);
 }
 
+prometheus::Histogram& Metrics::long_seconds(const std::string& name, const std::string& help,
+                                             const Labels& labels) {
+  static const prometheus::Histogram::BucketBoundaries kBounds{
+      1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21'600, 86'400};
+  return prometheus::BuildHistogram()
+      .Name(name)
+      .Help(help)
+      .Register(*registry_)
+      .Add(labels, kBounds);
+}
+
+void Metrics::remove_gauge(const std::string& name, const std::string& help, const Labels& labels) {
+  auto& family = prometheus::BuildGauge().Name(name).Help(help).Register(*registry_);
+  if (family.Has(labels)) family.Remove(&family.Add(labels));
+}
+
 std::string Metrics::text() const {
   return prometheus::TextSerializer().Serialize(registry_->Collect());
 }

@@ -13,9 +13,9 @@
 // the server requests it (Retry-After) and the deadline allows it. Errors carry the server's own
 // message, and a Code translated from the HTTP status:
 //   400/422 kInvalid, 401 kUnauthorized, 403 kForbidden, 404 kNotFound, 409 with reason
-//   AlreadyExists kAlreadyExists, other 409 and 412 kConflict, 410 kExpired, 429 kThrottled, 5xx
-//   kUnavailable (500 kInternal unless the server marks it as retryable), no response kUnavailable,
-//   timeout kDeadline.
+//   AlreadyExists kAlreadyExists, other 409 and 412 kConflict, 410 and a requested version that the
+//   server has not reached kExpired, 429 kThrottled, 5xx kUnavailable (500 kInternal unless the
+//   server marks it as retryable), no response kUnavailable, timeout kDeadline.
 
 #pragma once
 

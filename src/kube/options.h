@@ -27,7 +27,8 @@ struct ListOptions {
   std::string label_selector{};
   std::string field_selector{};
   int page_size = 500;  // the list is read in pages of this size; 0 = one response
-  // Passed on as resourceVersion with resourceVersionMatch=NotOlderThan; empty = most recent.
+  // Passed on as resourceVersion with resourceVersionMatch=NotOlderThan: the server may answer from
+  // its cache, "0" = at any version. Empty = most recent.
   std::string resource_version{};
   // Objects have only their metadata: the data of a Secret is not transferred.
   bool metadata_only = false;

@@ -5,8 +5,9 @@ import json
 import tempfile
 import unittest
 
-from paddle_tools.bench import audit_log, job_objects
+from paddle_tools.bench import audit_log, growth, job_objects
 from paddle_tools.bench.control_report import Result
+from paddle_tools.errors import ToolError
 
 
 def event(verb, resource, stage="ResponseComplete", agent="paddle-operator/1", code=200, sub=None):
@@ -25,6 +26,38 @@ def operators(at, seconds, **requests):
              "update paddlejobs/status": 30, **requests}
     return turn("jobs", at, "operator", seconds, operator_cpu=1, rss_mib=20, peak_rss_mib=21,
                 requests=asked, requests_until_running=80)
+
+
+def points(cost):
+    return [{"jobs": jobs, "memory_mib": cost(jobs), "cpu_seconds": cost(jobs),
+             "requests": cost(jobs)} for jobs in (250, 500, 1000, 2000)]
+
+
+class Growth(unittest.TestCase):
+    def test_the_exponent_is_the_slope_of_the_logarithms(self):
+        for wanted in (0, 1, 1.1, 2):
+            at = [(x, 3 * x ** wanted) for x in (10, 100, 700)]
+            self.assertAlmostEqual(growth.exponent(at), wanted)
+
+    def test_a_constant_part_makes_it_smaller(self):
+        self.assertLess(growth.exponent([(x, 1000 + x) for x in (100, 1000, 10_000)]), 1)
+
+    def test_one_size_and_costs_of_zero_are_refused(self):
+        for at in ([(10, 1)], [(10, 1), (10, 2)], [(10, 1), (20, 0)]):
+            with self.assertRaises(ToolError):
+                growth.exponent(at)
+
+    def test_the_summary_has_the_largest_exponent_of_all_curves(self):
+        curves = {"in_memory": points(lambda jobs: jobs), "server": points(lambda jobs: jobs ** 2)}
+        found = Result({}, [], None, {}, 200, curves).summary()
+        for cost in ("memory", "cpu", "requests"):
+            self.assertEqual(found[f"growth_exponent_{cost}"], 2)
+            self.assertEqual(found[f"growth_exponent_{cost}_in_memory"], 1)
+
+    def test_the_report_says_what_was_missed(self):
+        text = growth.markdown({"server": points(lambda jobs: jobs ** 2)})
+        self.assertIn("missed", text)
+        self.assertNotIn("met ", text)
 
 
 class Requests(unittest.TestCase):

@@ -70,7 +70,8 @@ Result<> Manager::add(ControllerSpec spec,
       ControllerOptions{spec.name, spec.workers, spec.limits},
       [self](const ObjectKey& key, std::stop_token stop) { return self->reconcile(key, stop); },
       clock_, random_, metrics_);
-  managed->reconcile = build({*writes, informers_, *managed->events, managed->controller->queue()});
+  managed->reconcile =
+      build({*writes, informers_, *managed->events, managed->controller->queue(), metrics_});
   controllers_.push_back(std::move(managed));
   return Done{};
 }

@@ -59,6 +59,7 @@ struct ControllerContext {
   kube::Informers& informers;
   kube::EventRecorder& events;
   WorkQueue& queue;
+  Metrics& metrics;
 };
 
 class Manager {

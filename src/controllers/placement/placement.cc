@@ -2,6 +2,7 @@
 #include "controllers/placement/placement.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <nlohmann/json.hpp>
 
@@ -89,6 +90,17 @@ std::string engine_of(const api::SampleSet& set) {
   return set.spec.csi && !set.spec.csi->driver.empty() ? set.spec.csi->driver : "juicefs";
 }
 
+// The partition whose runtime pod has this name; unset when the set has no such partition.
+std::optional<int> partition_of(const api::SampleSet& set, const std::string& runtime_pod) {
+  const std::size_t dash = runtime_pod.rfind('-');
+  if (dash == runtime_pod.npos) return std::nullopt;
+  int index = -1;
+  std::from_chars(runtime_pod.data() + dash + 1, runtime_pod.data() + runtime_pod.size(), index);
+  const bool exists = index >= 0 && index < set.spec.effective_partitions() &&
+                      engine::runtime_pod_name(set, index) == runtime_pod;
+  return exists ? std::optional(index) : std::nullopt;
+}
+
 Json expression(const NodeLabel& label) {
   return {{"key", label.label}, {"operator", "In"}, {"values", Json::array({label.value})}};
 }
@@ -115,12 +127,13 @@ bool matches_no_node(const Json& term) {
 Result<NodeSummary> decode_node(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
   std::erase_if(meta.labels, [](const auto& one) { return !one.first.starts_with(kOurLabels); });
-  meta.annotations.clear();
-  return NodeSummary{std::move(meta)};
+  return NodeSummary{std::move(meta.labels)};
 }
 
 Result<ClaimSummary> decode_claim(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
+  meta.labels.clear();
+  meta.annotations.clear();
   return ClaimSummary{std::move(meta), api::look_text(object, "/status/phase")};
 }
 
@@ -167,19 +180,21 @@ std::optional<BlockReason> data_block_reason(const api::ObjectKey& job,
   return std::nullopt;
 }
 
+std::vector<std::string> node_labels_of(const api::SampleSet& set) {
+  return {engine::node_label(set), engine::cache_label(set, engine_of(set))};
+}
+
 std::optional<NodeLabel> label_of_partition(const api::SampleSet& set, int partition,
-                                            const std::vector<NodeSummary>& nodes) {
+                                            const NodeLabelValues& nodes) {
   if (partition < 0 || partition >= set.spec.effective_partitions()) return std::nullopt;
-  const std::string value = engine::runtime_pod_name(set, partition);
-  const std::string own = engine::node_label(set);
-  const bool has_own = std::ranges::any_of(
-      nodes, [&](const NodeSummary& node) { return node.meta.labels.contains(own); });
-  const std::string label = has_own ? own : engine::cache_label(set, engine_of(set));
-  const bool somewhere = std::ranges::any_of(nodes, [&](const NodeSummary& node) {
-    const auto found = node.meta.labels.find(label);
-    return found != node.meta.labels.end() && found->second == value;
-  });
-  return somewhere ? std::optional(NodeLabel{label, value}) : std::nullopt;
+  for (const std::string& label : node_labels_of(set)) {
+    const auto values = nodes.find(label);
+    if (values == nodes.end() || values->second.empty()) continue;
+    std::string value = engine::runtime_pod_name(set, partition);
+    if (!values->second.contains(value)) return std::nullopt;
+    return NodeLabel{label, std::move(value)};
+  }
+  return std::nullopt;
 }
 
 void require_node(Json& pod_spec, const NodeLabel& label) {
@@ -233,7 +248,7 @@ void mount_samples(Json& pod_spec, const api::SampleSetMount& ref, const DataSum
 void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSummary& data,
                   int index) {
   if (!data.set) return;
-  const auto label = label_of_partition(*data.set, index, data.nodes);
+  const auto label = label_of_partition(*data.set, index, data.node_labels);
   if (!label) return;
   if (ref.affinity == "preferred") {
     prefer_node(pod_spec, *label);
@@ -244,7 +259,7 @@ void place_worker(Json& pod_spec, const api::SampleSetMount& ref, const DataSumm
 
 std::string required_runtime(const api::SampleSetMount& ref, const DataSummary& data, int index) {
   if (!data.set || ref.affinity == "preferred") return {};
-  const auto label = label_of_partition(*data.set, index, data.nodes);
+  const auto label = label_of_partition(*data.set, index, data.node_labels);
   return label ? label->value : std::string();
 }
 
@@ -252,11 +267,10 @@ bool has_lost_its_partition(const api::Pod& pod, const DataSummary& data) {
   const auto placed = pod.meta.annotations.find(kPlacedAnnotation);
   if (placed == pod.meta.annotations.end() || !data.set) return false;
   if (pod.meta.deleting() || !pod.node.empty() || pod.unschedulable.empty()) return false;
-  for (int i = 0; i < data.set->spec.effective_partitions(); ++i) {
-    if (placed->second != engine::runtime_pod_name(*data.set, i)) continue;
-    return has_no_node(*data.set) && !label_of_partition(*data.set, i, data.nodes);
-  }
-  return true;  // the set no longer has this partition, so no node will have its label
+  const auto partition = partition_of(*data.set, placed->second);
+  // Of a partition that the set no longer has, no node will have the label.
+  if (!partition) return true;
+  return has_no_node(*data.set) && !label_of_partition(*data.set, *partition, data.node_labels);
 }
 
 api::DataVersion data_version(const api::SampleSet& set) {

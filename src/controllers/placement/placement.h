@@ -10,7 +10,9 @@
 
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,8 +42,10 @@ inline constexpr const char* kWarmupFailed = "WarmupFailed";
 inline constexpr const char* kPartlyCached = "PartlyCached";
 }  // namespace reasons
 
+// Of a node only the labels that begin with paddlepaddle.org/ are kept; its metadata is enough to
+// decode it.
 struct NodeSummary {
-  api::Meta meta{};  // only the labels that begin with paddlepaddle.org/
+  std::map<std::string, std::string> labels{};
   bool operator==(const NodeSummary&) const = default;
 };
 Result<NodeSummary> decode_node(const api::Json& object);
@@ -53,11 +57,17 @@ struct ClaimSummary {
 };
 Result<ClaimSummary> decode_claim(const api::Json& object);
 
+// The labels that nodes of the set's partitions have: its own with the hash, and the contract's.
+std::vector<std::string> node_labels_of(const api::SampleSet& set);
+// Label -> its values on the nodes of the cluster. Only labels of one set, so about as many values
+// as it has partitions, however many nodes there are.
+using NodeLabelValues = std::map<std::string, std::set<std::string>>;
+
 // The objects behind a sampleSetRef, as far as they exist.
 struct DataSummary {
   std::optional<api::SampleSet> set{};
   std::optional<ClaimSummary> claim{};  // of the set's name, in the job's namespace
-  std::vector<NodeSummary> nodes{};
+  NodeLabelValues node_labels{};        // of node_labels_of(*set)
   bool operator==(const DataSummary&) const = default;
 };
 
@@ -83,7 +93,7 @@ struct NodeLabel {
 // The contract's label paddlepaddle.org/<engine>-<set>, which sets of the same name in different
 // namespaces share, counts only while no node has the set's own label with the hash.
 std::optional<NodeLabel> label_of_partition(const api::SampleSet& set, int partition,
-                                            const std::vector<NodeSummary>& nodes);
+                                            const NodeLabelValues& nodes);
 
 // Adds a node affinity to the user's own; adding the same twice changes nothing. Required terms are
 // ORed, so the label goes into every one of them. A term without expressions matches no node and is

@@ -24,15 +24,10 @@ api::SampleSet set_of(int partitions) {
 
 api::SampleSetMount ref_of() { return {.name = "imagenet", .mount_path = "/mnt/imagenet"}; }
 
-NodeSummary node_of(const std::string& name, const std::string& label, const std::string& value) {
-  return {.meta = {.key = {"", name}, .labels = {{label, value}}}};
-}
-
 DataSummary ready(int partitions) {
   DataSummary data{.set = set_of(partitions), .claim = ClaimSummary{.phase = "Bound"}};
   for (int i = 0; i < partitions; ++i) {
-    data.nodes.push_back(node_of("node" + std::to_string(i), engine::node_label(*data.set),
-                                 "imagenet-runtime-" + std::to_string(i)));
+    data.node_labels[engine::node_label(*data.set)].insert("imagenet-runtime-" + std::to_string(i));
   }
   return data;
 }
@@ -96,16 +91,16 @@ TEST(DataBlockReason, AnotherNamespaceIsAnError) {
 
 TEST(PartitionLabel, IsTheLabelWithTheHashWhereNodesHaveIt) {
   auto data = ready(2);
-  EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes),
+  EXPECT_EQ(label_of_partition(*data.set, 1, data.node_labels),
             (NodeLabel{engine::node_label(*data.set), "imagenet-runtime-1"}));
-  EXPECT_EQ(label_of_partition(*data.set, 2, data.nodes), std::nullopt) << "no such partition";
-  EXPECT_EQ(label_of_partition(*data.set, -1, data.nodes), std::nullopt);
+  EXPECT_EQ(label_of_partition(*data.set, 2, data.node_labels), std::nullopt)
+      << "no such partition";
+  EXPECT_EQ(label_of_partition(*data.set, -1, data.node_labels), std::nullopt);
 }
 
 TEST(PartitionLabel, IsTheContractsLabelWhereNodesHaveOnlyThat) {
   const auto set = set_of(2);
-  const std::vector<NodeSummary> nodes{
-      node_of("a", "paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-0")};
+  const NodeLabelValues nodes{{"paddlepaddle.org/juicefs-imagenet", {"imagenet-runtime-0"}}};
   EXPECT_EQ(label_of_partition(set, 0, nodes),
             (NodeLabel{"paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-0"}));
   EXPECT_EQ(label_of_partition(set, 1, nodes), std::nullopt) << "no node carries it";
@@ -115,17 +110,16 @@ TEST(PartitionLabel, IsTheContractsLabelWhereNodesHaveOnlyThat) {
 // Its value is the same for a namesake's runtimes: workers would be pinned to the wrong samples.
 TEST(PartitionLabel, IsNotTheContractsLabelWhenAnyNodeHasTheOther) {
   auto data = ready(2);
-  data.nodes.pop_back();
-  data.nodes.push_back(
-      node_of("theirs", "paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-1"));
-  EXPECT_TRUE(label_of_partition(*data.set, 0, data.nodes));
-  EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes), std::nullopt);
+  data.node_labels[engine::node_label(*data.set)].erase("imagenet-runtime-1");
+  data.node_labels["paddlepaddle.org/juicefs-imagenet"] = {"imagenet-runtime-1"};
+  EXPECT_TRUE(label_of_partition(*data.set, 0, data.node_labels));
+  EXPECT_EQ(label_of_partition(*data.set, 1, data.node_labels), std::nullopt);
 }
 
 TEST(PartitionLabel, APartitionThatWasScaledAwayHasNone) {
   auto data = ready(2);
   data.set->spec.partitions = 1;
-  EXPECT_EQ(label_of_partition(*data.set, 1, data.nodes), std::nullopt);
+  EXPECT_EQ(label_of_partition(*data.set, 1, data.node_labels), std::nullopt);
 }
 
 Json two_containers() {
@@ -234,7 +228,7 @@ TEST(PlaceWorker, PrefersTheNodeWithAffinityPreferred) {
 TEST(PlaceWorker, WithoutALabelledNodeAWorkerMayRunAnywhere) {
   Json spec = two_containers();
   auto data = ready(1);
-  data.nodes.clear();
+  data.node_labels.clear();
   place_worker(spec, ref_of(), data, 0);
   EXPECT_EQ(where(spec), "anywhere");
 }
@@ -250,7 +244,7 @@ TEST(LostPartition, IsThatOfAPodThatRequiresAPartitionWhichWasScaledAway) {
       << "nothing is amiss with the set, and no node comes";
   pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-1";
   EXPECT_FALSE(has_lost_its_partition(pod, data)) << "its node may be full for a while";
-  data.nodes.clear();
+  data.node_labels.clear();
   EXPECT_FALSE(has_lost_its_partition(pod, data)) << "the partition moves to another node";
   pod.meta.annotations[kPlacedAnnotation] = "imagenet-runtime-2";
   pod.unschedulable.clear();
@@ -269,8 +263,7 @@ TEST(NodeSummary, KeepsOnlyOurLabels) {
   const auto node = decode_node(Json::parse(R"({"metadata":{"name":"n","labels":{
       "kubernetes.io/hostname":"n","paddlepaddle.org/cache-1":"x"},"annotations":{"a":"b"}}})"));
   ASSERT_TRUE(node);
-  EXPECT_EQ(node->meta.labels.size(), 1u);
-  EXPECT_TRUE(node->meta.annotations.empty());
+  EXPECT_EQ(node->labels, (std::map<std::string, std::string>{{"paddlepaddle.org/cache-1", "x"}}));
 }
 
 }  // namespace

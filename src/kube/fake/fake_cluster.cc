@@ -44,6 +44,7 @@ Json seen_through(const Json& object, const std::string& sub) {
 FakeCluster::FakeCluster(const FakeOptions& options)
     : clock_(options.clock ? *options.clock : system_clock()),
       random_(options.seed),
+      storage_(options.history_limit),
       garbage_(storage_, options.collects_garbage) {}
 
 Result<> FakeCluster::begin(Request request, const Call& call) {

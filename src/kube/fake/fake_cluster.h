@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct FakeOptions {
   std::uint64_t seed = 1;        // for uids and generated names
   bool collects_garbage = true;  // false: as an API server without a controller manager
   const Clock* clock = nullptr;  // null: the machine's
+  size_t history_limit = 0;      // changes that are kept for watches; 0: all until compact()
 };
 
 class FakeCluster final : public Cluster {
@@ -55,7 +57,11 @@ class FakeCluster final : public Cluster {
                        const Call& = {}) override;
 
   // Events that a client has to cope with.
-  void compact();           // history and pages of running lists are dropped: later reads get 410
+  void compact();  // history and pages of running lists are dropped: later reads get 410
+  // From now on, until resume_cache(), lists at a version are served from the state of this moment,
+  // as by an API server whose cache is behind.
+  void stop_cache();
+  void resume_cache();
   void send_bookmarks();    // to every open watch that wants them
   void end_watches();       // as the server does after the watch's timeout
   void cut_watches();       // as a broken connection does
@@ -89,6 +95,7 @@ class FakeCluster final : public Cluster {
   mutable Mutex mutex_;
   CondVar changed_;
   FakeStorage storage_ GUARDED_BY(mutex_);
+  std::optional<FakeStorage> cache_ GUARDED_BY(mutex_){};
   GarbageCollector garbage_ GUARDED_BY(mutex_);
   std::vector<Request> requests_ GUARDED_BY(mutex_){};
   std::function<void(const Request&)> observer_ GUARDED_BY(mutex_){};

@@ -48,12 +48,14 @@ Result<std::string> FakeCluster::list(const Resource& resource, const ListOption
   std::uint64_t version = 0;
   {
     Lock lock(mutex_);
-    version = storage_.version();
+    const bool from_cache = cache_ && !options.resource_version.empty();
+    const FakeStorage& source = from_cache ? *cache_ : storage_;
+    version = source.version();
     if (!options.resource_version.empty()) {
       TRY(const std::uint64_t wanted, parse_version(options.resource_version));
-      if (wanted > version) return Error{Code::kUnavailable, "Too large resource version"};
+      if (wanted > version) return Error{Code::kExpired, "Too large resource version"};
     }
-    for (const auto& [key, record] : storage_.records(resource)) {
+    for (const auto& [key, record] : source.records(resource)) {
       if (in_namespace(*record.object, options.ns) && selector.matches(*record.object)) {
         found.push_back(record.object);
       }
@@ -191,6 +193,16 @@ void FakeCluster::compact() {
   Lock lock(mutex_);
   storage_.compact();
   changed_.notify_all();
+}
+
+void FakeCluster::stop_cache() {
+  Lock lock(mutex_);
+  cache_ = storage_;
+}
+
+void FakeCluster::resume_cache() {
+  Lock lock(mutex_);
+  cache_.reset();
 }
 
 void FakeCluster::send_bookmarks() {

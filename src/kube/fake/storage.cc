@@ -64,6 +64,7 @@ StoredObject FakeStorage::put(const Resource& resource, Json object, FieldOwners
                       .type = record.object ? EventType::kModified : EventType::kAdded,
                       .object = stored,
                       .before = record.object});
+  trim_history();
   record = {.object = stored, .owners = std::move(owners)};
   return stored;
 }
@@ -79,7 +80,14 @@ void FakeStorage::erase(const Resource& resource, const ObjectKey& key) {
                       .type = EventType::kDeleted,
                       .object = std::make_shared<const Json>(std::move(last)),
                       .before = found->second.object});
+  trim_history();
   records.erase(found);
+}
+
+void FakeStorage::trim_history() {
+  if (history_limit_ == 0 || history_.size() <= history_limit_) return;
+  compacted_ = history_.front().version;
+  history_.pop_front();
 }
 
 void FakeStorage::compact() {

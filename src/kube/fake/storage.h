@@ -34,6 +34,9 @@ struct Collection {
 
 class FakeStorage final : public ObjectStore {
  public:
+  // `history_limit`: changes that are kept; 0: all of them until compact().
+  explicit FakeStorage(size_t history_limit = 0) : history_limit_(history_limit) {}
+
   // The key of a collection is its group and plural; API versions of a kind share it.
   static std::string collection_of(const Resource& resource);
 
@@ -55,6 +58,9 @@ class FakeStorage final : public ObjectStore {
   std::deque<HistoryEntry>::const_iterator end() const { return history_.end(); }
 
  private:
+  void trim_history();
+
+  size_t history_limit_;
   std::uint64_t version_ = 1;
   std::uint64_t compacted_ = 0;
   std::map<std::string, Collection> collections_{};

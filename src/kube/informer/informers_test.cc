@@ -215,6 +215,38 @@ TEST_F(InformersTest, ABookmarkSavesTheListAfterACompaction) {
   EXPECT_EQ(lists, 1u);
 }
 
+TEST_F(InformersTest, AFirstListFromACacheThatIsBehindIsBroughtUpToDateByTheWatch) {
+  ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("a")));
+  ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("b")));
+  cluster_.stop_cache();
+  ASSERT_TRUE(cluster_.update(kConfigMaps, map_named("a", "2")));
+  ASSERT_TRUE(cluster_.remove(kConfigMaps, {"ns", "b"}));
+  const auto store = started();
+  EXPECT_TRUE(eventually([&] { return summary(store) == "a=2"; })) << summary(store);
+}
+
+TEST_F(InformersTest, AListAgainIsNeverOlderThanWhatWasSeen) {
+  ASSERT_TRUE(cluster_.create(kConfigMaps, map_named("a")));
+  cluster_.stop_cache();
+  const auto store = started();
+  std::atomic<int> went_back{0};
+  store.on_change([&](const ObjectKey&, const Item* before, const Item* after) {
+    if (before && after && after->value < before->value) ++went_back;
+  });
+  ASSERT_TRUE(cluster_.update(kConfigMaps, map_named("a", "2")));
+  EXPECT_TRUE(eventually([&] { return summary(store) == "a=2"; })) << summary(store);
+  cluster_.forget_requests();
+  ASSERT_TRUE(cluster_.create(kSecrets, map_named("s")));
+  cluster_.compact();
+  cluster_.cut_watches();  // the watch cannot continue: the informer has to list again
+  ASSERT_TRUE(cluster_.update(kConfigMaps, map_named("a", "3")));
+  EXPECT_TRUE(eventually([&] { return summary(store) == "a=3"; })) << summary(store);
+  EXPECT_EQ(went_back, 0) << "the cache that is behind would have shown 1";
+  size_t lists = 0;
+  for (const auto& request : cluster_.requests()) lists += request.verb == Verb::kList ? 1 : 0;
+  EXPECT_GE(lists, 2u) << "from the cache, which is behind, then from etcd";
+}
+
 TEST_F(InformersTest, AnObjectThatCannotBeDecodedDoesNotAffectOthers) {
   int logged = 0;
   log::set_sink([&](std::string_view line) {

@@ -259,11 +259,11 @@ void ObjectCache::list_item(std::string_view text) {
   state_.list_item(*std::move(seen));
 }
 
-void ObjectCache::end_list(const std::string& version) {
+void ObjectCache::end_list(const std::string& version, bool most_recent) {
   size_t decoded = 0;
   {
     Lock lock(mutex_);
-    publish(state_.end_list(parse_version(version)));
+    publish(state_.end_list(parse_version(version), most_recent));
     if (!std::exchange(list_done_, true)) notifications_.push_back({.synced = true});
     decoded = decoded_in_list_;
   }

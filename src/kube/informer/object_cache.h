@@ -64,7 +64,7 @@ class ObjectCache final : public ReflectorSink {
 
   void begin_list() override;
   void list_item(std::string_view object) override;
-  void end_list(const std::string& version) override;
+  void end_list(const std::string& version, bool most_recent) override;
   Result<std::string> event(const WatchEvent& event) override;
   void list_begins() override;
   void watch_begins() override;

@@ -40,6 +40,7 @@ Result<std::string> Reflector::list(const ReflectorStep& step, std::stop_token s
                             .label_selector = scope_.label_selector,
                             .field_selector = scope_.field_selector,
                             .page_size = step.page_size,
+                            .resource_version = step.version,
                             .metadata_only = scope_.metadata_only};
   auto version = cluster_.list(resource_, options,
                                [this](std::string_view object) -> Result<> {
@@ -51,7 +52,7 @@ Result<std::string> Reflector::list(const ReflectorStep& step, std::stop_token s
     if (std::exchange(unknown_, false)) {
       log::info("the server now serves this resource", {{"resource", resource_.plural}});
     }
-    sink_.end_list(*version);
+    sink_.end_list(*version, step.version.empty());
   } else {
     explain("list failed", version.error());
   }

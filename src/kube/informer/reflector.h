@@ -33,7 +33,8 @@ class ReflectorSink {
   // A list that is begun again, or not ended, has no effect.
   virtual void begin_list() = 0;
   virtual void list_item(std::string_view object) = 0;
-  virtual void end_list(const std::string& version) = 0;
+  // `most_recent` as in ObservedState::end_list.
+  virtual void end_list(const std::string& version, bool most_recent) = 0;
   // Returns the version of the stream after the event; an error when it is not known, which ends
   // the watch and leads to a new list.
   virtual Result<std::string> event(const WatchEvent& event) = 0;

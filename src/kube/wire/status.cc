@@ -18,6 +18,7 @@ struct Status {
   std::string reason{};
   std::string message{};
   std::optional<milliseconds> retry_after{};
+  bool version_too_large = false;  // the server's cache has not reached the requested version
 };
 
 std::string text_in(const api::Json& object, const char* key) {
@@ -40,12 +41,19 @@ Status read(const api::Json& object) {
       const auto seconds = std::clamp<std::int64_t>(wait->get<std::int64_t>(), 0, 3600);
       if (seconds > 0) status.retry_after = std::chrono::seconds{seconds};
     }
+    const auto causes = details->find("causes");
+    if (causes != details->end() && causes->is_array()) {
+      status.version_too_large = std::ranges::any_of(*causes, [](const api::Json& cause) {
+        return cause.is_object() && text_in(cause, "reason") == "ResourceVersionTooLarge";
+      });
+    }
   }
   return status;
 }
 
 Code code_of(const Status& status) {
   if (status.code < 300) return Code::kInternal;
+  if (status.version_too_large) return Code::kExpired;
   if (status.code == 409 && status.reason == "AlreadyExists") return Code::kAlreadyExists;
   if (status.code == 500) {
     const bool later = status.retry_after || status.reason == "ServerTimeout" ||

@@ -29,6 +29,15 @@ TEST(Status, TheReasonDistinguishesTwoKindsOf409And500) {
   EXPECT_EQ(error_of_answer(500, "", 1s).code, Code::kUnavailable);
 }
 
+TEST(Status, AVersionThatTheServersCacheHasNotReachedIsExpired) {
+  const std::string fields = R"("reason":"Timeout","message":"Too large resource version: 9",)";
+  const std::string details =
+      R"("details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"x"}]})";
+  EXPECT_EQ(error_of_answer(504, status(fields + details)).code, Code::kExpired);
+  EXPECT_EQ(error_of_answer(504, status(fields + R"("details":{"causes":[7]})")).code,
+            Code::kUnavailable);
+}
+
 TEST(Status, CarriesTheServersMessageAndPause) {
   const auto error =
       error_of_answer(429, status(R"("message":"slow down","details":{"retryAfterSeconds":3})"));

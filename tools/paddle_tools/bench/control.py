@@ -2,11 +2,13 @@
 """How much slower than the control plane itself is paddle-operator, and what does it cost?
 
     bench/control [--jobs N] [--workers N] [--idle-jobs N] [--rounds N] [--connections N]
-                  [--seed N] [--programs DIR] [--results DIR] [--quick]
+                  [--seed N] [--programs DIR] [--results DIR] [--quick] [--curves]
 
 A real API server, scheduler and controller manager with simulated nodes. In each round the operator
 brings jobs to Running, and a bare client makes the same objects without it (the floor), in random
-order. See bench/README.md. The last line of output is one JSON object. Nothing is asserted.
+order. Then the number of jobs grows, on this cluster and on one in memory, and the exponents of the
+operator's costs are computed (growth.py). See bench/README.md. The last line of output is one JSON
+object. Nothing is asserted.
 """
 import argparse
 import json
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_tools import sandbox
-from paddle_tools.bench import audit_log, control_report, job_objects, machine, programs
+from paddle_tools.bench import audit_log, control_report, growth, job_objects, machine, programs
 from paddle_tools.bench.control_cluster import JOBS, Cluster, Operator
 from paddle_tools.errors import ToolError
 from paddle_tools.json_types import Json
@@ -28,7 +30,8 @@ AGENT = "paddle-operator/"
 FALSE_NODES = 100
 LIMIT = 600   # seconds for all to be Running
 REST = 7      # seconds without other requests than leases and watches; status writes wait less
-PROGRAMS = {"bench": ("make_objects",), "bin": ("paddle-operator",)}
+PROGRAMS = {"bench": ("make_objects", "grow_cluster"), "bin": ("paddle-operator",)}
+CURVES = ("memory-curve", "server-curve")
 
 
 def log(text: str) -> None:
@@ -48,10 +51,16 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few jobs, one round: does it work?")
     parser.add_argument("--polite", action="store_true",
                         help="take no precedence over other programs of this machine")
-    parser.add_argument("--only", default="jobs,big,released,idle", help="comma list of scenarios")
+    parser.add_argument("--only", default=f"jobs,big,released,idle,{','.join(CURVES)}",
+                        help="comma list of scenarios (default: %(default)s)")
+    parser.add_argument("--curves", action="store_true",
+                        help=f"the same as --only {','.join(CURVES)}")
     programs.add_arguments(parser)
     plan = parser.parse_args(argv)
+    plan.only = list(CURVES) if plan.curves else plan.only.split(",")
+    plan.memory_sizes, plan.server_sizes = growth.IN_MEMORY, growth.ON_A_SERVER
     if plan.quick:
+        plan.memory_sizes, plan.server_sizes = (50, 100, 200), (10, 20, 40)
         plan.jobs, plan.workers, plan.idle_jobs, plan.rounds = 40, 100, 60, 1
         plan.idle_seconds, plan.polite = 20, True
     programs.complete(plan)
@@ -64,6 +73,7 @@ class Bench:
         self.random = random.Random(plan.seed)
         self.turns: list[Json] = []
         self.idle: Json | None = None
+        self.curve: growth.Curve = []
         self.audit_log = audit_log.AuditLog(cluster.audit_log, AGENT)
         self.scenarios = {"jobs": job_objects.jobs(plan.jobs, ps=2, worker=2),
                           "big": job_objects.jobs(1, worker=plan.workers),
@@ -72,7 +82,7 @@ class Bench:
         self.objects: dict[str, list[Json]] = {}  # of a scenario, as the operator makes them
 
     def run(self) -> None:
-        wanted = [each for each in self.scenarios if each in self.plan.only.split(",")]
+        wanted = [each for each in self.scenarios if each in self.plan.only]
         for name in wanted:
             log(f"{name}: learning what the operator makes")
             self.operator(name, at=None)
@@ -82,8 +92,10 @@ class Bench:
                 self.random.shuffle(turns)
                 for turn in turns:
                     turn(name, at)
-        if "idle" in self.plan.only.split(","):
+        if "idle" in self.plan.only:
             self.idle = self.rest_with_many_jobs()
+        if "server-curve" in self.plan.only:
+            self.curve = [self.grown_to(jobs) for jobs in self.plan.server_sizes]
 
     # --- turns ------------------------------------------------------------------------------------
 
@@ -200,6 +212,27 @@ class Bench:
                 "successor_rss_mib": round(successor, 1),
                 "successor_peak_rss_mib": round(successor_most, 1)}
 
+    # --- growth -----------------------------------------------------------------------------------
+
+    def grown_to(self, jobs: int) -> Json:
+        """What a new operator costs for this many jobs, until it is idle."""
+        with self.leading() as operator:
+            ns = self.cluster.namespace()
+            objects = job_objects.in_namespace(job_objects.jobs(jobs, ps=2, worker=2), ns)
+            begin, used = self.audit_log.end(), operator.cpu_seconds()
+            result = self.make(objects, "paddlejobs", len(objects))
+            self.wait_for_rest()
+            asked = [each for each in self.audit_log.requests(begin)[0]
+                     if not audit_log.is_quiet(*each[:2])]
+            point = {"jobs": jobs, "pods": 4 * jobs, "seconds": round(result["all"], 1),
+                     "memory_mib": round(operator.memory_mib()[1], 1),
+                     "cpu_seconds": round(operator.cpu_seconds() - used, 2),
+                     "requests": len(asked)}
+        self.cluster.clear(ns)
+        log(f"  server, {jobs} jobs: {point['memory_mib']} MiB, {point['cpu_seconds']} s of a "
+            f"processor, {point['requests']} requests, all Running after {point['seconds']} s")
+        return point
+
 
 def describe(plan: argparse.Namespace, cluster: Cluster, took: float) -> dict[str, Any]:
     programs = cluster.layout.programs
@@ -215,10 +248,23 @@ def describe(plan: argparse.Namespace, cluster: Cluster, took: float) -> dict[st
             "took": f"{took:.0f} s"}
 
 
+def run_curves_in_memory(plan: argparse.Namespace) -> growth.Curve:
+    if "memory-curve" not in plan.only:
+        return []
+    with sandbox.scratch_directory(TOP / "build" / "bench" / "growth-scratch") as scratch:
+        programs.collect(plan.programs, scratch / "programs", {"bench": ("grow_cluster",)},
+                         "make bench-control")
+        return growth.in_memory(scratch / "programs/grow_cluster", plan.memory_sizes, log)
+
+
 def run(plan: argparse.Namespace) -> int:
+    begin = time.monotonic()
+    in_memory = run_curves_in_memory(plan)
+    if plan.only == ["memory-curve"]:
+        print(json.dumps(growth.exponents({"in_memory": in_memory})))
+        return 0
     if reason := unsupported_reason():
         raise ToolError(reason)
-    begin = time.monotonic()
     with sandbox.scratch_directory(TOP / "build" / "bench" / "control-scratch") as scratch:
         programs.collect(plan.programs, scratch / "programs", PROGRAMS, "make bench-control")
         cluster = Cluster("bench", FALSE_NODES, scratch, first=not plan.polite)
@@ -229,9 +275,10 @@ def run(plan: argparse.Namespace) -> int:
             facts = describe(plan, cluster, time.monotonic() - begin)
         finally:
             cluster.end()
+    curves = {"in_memory": in_memory, "server": bench.curve}
     result = control_report.Result(facts, bench.turns, bench.idle,
                                    {name: len(made) for name, made in bench.objects.items()},
-                                   plan.jobs)
+                                   plan.jobs, {name: each for name, each in curves.items() if each})
     plan.results.mkdir(parents=True, exist_ok=True)
     stem = plan.results / f"control-{time.strftime('%Y-%m-%d', time.gmtime())}"
     stem.with_suffix(".md").write_text(result.markdown())

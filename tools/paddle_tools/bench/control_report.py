@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from paddle_tools.bench import growth
 from paddle_tools.bench.audit_log import is_quiet
 from paddle_tools.bench.read_report import table
 from paddle_tools.json_types import Json
@@ -47,11 +48,14 @@ def is_status(_: str, resource: str) -> bool:
 
 
 class Result:
-    """`objects`: how many the operator makes for each scenario; `jobs`: the number of many jobs."""
+    """`objects`: how many the operator makes for each scenario; `jobs`: the number of many jobs;
+    `curves`: see growth.py."""
 
     def __init__(self, facts: dict[str, Any], turns: list[Json], idle: Json | None,
-                 objects: dict[str, int], jobs: int) -> None:
+                 objects: dict[str, int], jobs: int,
+                 curves: dict[str, growth.Curve] | None = None) -> None:
         self.facts, self.turns, self.idle = facts, turns, idle
+        self.curves = curves or {}
         self.objects, self.jobs = objects, jobs
 
     def of(self, scenario: str, subject: str) -> Rounds:
@@ -89,7 +93,7 @@ class Result:
             found["events_per_job"] = round(self.per_job("jobs", is_event), 2)
         if self.of("released", "operator"):
             found["released_requests_per_job"] = round(self.per_job("released"), 2)
-        return found
+        return found | growth.exponents(self.curves)
 
     def most_memory(self, idle: Json) -> float:
         """The peak of the operator and of its successor."""
@@ -133,6 +137,8 @@ class Result:
                 parts += [f"## {title}", "", self.times(scenario), "", self.costs(scenario), ""]
         if self.idle:
             parts += ["## At rest", "", self.rest(self.idle), ""]
+        if self.curves:
+            parts += ["## Growth", "", growth.markdown(self.curves), ""]
         return "\n".join(parts)
 
     def times(self, scenario: str) -> str:
@@ -180,4 +186,5 @@ class Result:
 
     def as_json(self) -> str:
         return json.dumps({"facts": self.facts, "summary": self.summary(), "objects": self.objects,
-                           "turns": self.turns, "idle": self.idle}, indent=1) + "\n"
+                           "turns": self.turns, "idle": self.idle, "curves": self.curves},
+                          indent=1) + "\n"

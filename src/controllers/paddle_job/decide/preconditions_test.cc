@@ -32,9 +32,7 @@ placement::DataSummary samples(int partitions, int warm_percent = 100) {
   set.status.index = api::IndexStatus{.generation = 4, .digest = "abc"};
   for (int i = 0; i < partitions; ++i) {
     const auto n = std::to_string(i);
-    data.nodes.push_back(
-        {.meta = {.key = {"", "node" + n},
-                  .labels = {{"paddlepaddle.org/juicefs-imagenet", "imagenet-runtime-" + n}}}});
+    data.node_labels["paddlepaddle.org/juicefs-imagenet"].insert("imagenet-runtime-" + n);
     set.status.partitions.push_back({.index = i,
                                      .node = "node" + n,
                                      .total_bytes = 100,
@@ -104,7 +102,8 @@ TEST(JobSamples, J3_AWorkerWhosePartitionHasNoNodeIsReplacedToRunOnAnyNode) {
   const auto gone = [&] {
     return deleted(plan_for(job, with(data, {pending(job, kWorker, 0), stuck})));
   };
-  data.nodes.pop_back();  // the partition's node is lost; it may come back elsewhere
+  data.node_labels["paddlepaddle.org/juicefs-imagenet"].erase("imagenet-runtime-1");
+  // The partition's node is lost; it may come back elsewhere.
   EXPECT_TRUE(gone().empty());
   data.set->status.conditions = {{.type = "Degraded", .status = "True", .reason = "NoNode"}};
   EXPECT_EQ(gone(), (std::vector<std::string>{"demo-worker-1"}));
@@ -124,7 +123,7 @@ TEST(JobSamples, J3_AWorkerWhosePartitionWasScaledAwayIsReplacedToRunOnAnyNode) 
   stuck.meta.annotations[placement::kPlacedAnnotation] = "imagenet-runtime-1";
   stuck.unschedulable = "0/3 nodes are available";
   data.set->spec.partitions = 1;
-  data.nodes.pop_back();
+  data.node_labels["paddlepaddle.org/juicefs-imagenet"].erase("imagenet-runtime-1");
   const auto plan = plan_for(job, with(data, {pending(job, kWorker, 0), stuck}));
   EXPECT_EQ(deleted(plan), (std::vector<std::string>{"demo-worker-1"}));
   const Json again =
@@ -247,8 +246,7 @@ TEST(JobSamples, B23_OnlyWorkersGetAnAffinityWithinTheUsersOwnTerms) {
   EXPECT_TRUE(created(plan_for(job, world)).empty());
   world.data.set->status.phase = "Ready";
   world.data.claim = placement::ClaimSummary{.phase = "Bound"};
-  world.data.nodes = {
-      {.meta = {.key = {"", "n"}, .labels = {{"paddlepaddle.org/juicefs-set", "set-runtime-0"}}}}};
+  world.data.node_labels = {{"paddlepaddle.org/juicefs-set", {"set-runtime-0"}}};
   const auto plan = plan_for(job, world);
   const Json spec = manifest_of(plan, "demo-worker-0")["spec"];
   const Json terms = spec["affinity"]["nodeAffinity"]

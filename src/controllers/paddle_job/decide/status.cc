@@ -23,7 +23,8 @@ namespace phase = api::paddle_job_phase;
 constexpr seconds kDelayWhileRunning{5};
 constexpr seconds kDelayWhileStarting{15};
 constexpr seconds kDelayOfCompletedIndex{1};
-constexpr seconds kDelayWhenBusy{5};
+constexpr seconds kDelayWhenBusy{30};
+constexpr seconds kBusyCheck{5};
 
 std::string phase_of(const api::PaddleJob& job, const PlanContext& context) {
   const std::string& last = job.status.phase;
@@ -161,7 +162,9 @@ Status next_epoch(Status status, const JobDecision& decision, WallTime now) {
 
 nanoseconds status_delay(const api::PaddleJob& job, const Status& status, const World& world) {
   const nanoseconds longest = longest_delay(job, status, world);
-  return std::max<nanoseconds>(longest - world.status_pending_for, nanoseconds{0});
+  const nanoseconds left =
+      std::max<nanoseconds>(longest - world.status_pending_for, nanoseconds{0});
+  return longest == kDelayWhenBusy ? std::min<nanoseconds>(left, kBusyCheck) : left;
 }
 
 std::vector<EmitEvent> status_events(const api::PaddleJob& job, const Status& status) {

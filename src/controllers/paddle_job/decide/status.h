@@ -29,7 +29,8 @@ api::PaddleJobStatus next_epoch(api::PaddleJobStatus status, const JobDecision& 
 //   counters and messages   5 s while the job runs, 15 s while it starts
 //   a completed index       1 s: until then only this operator knows it; usually the other pods
 //                           succeed as well by then, and the job is reported as complete instead
-//   progress of a start     5 s while many jobs are queued: creating their pods goes first
+//   progress of a start     30 s while many jobs are queued, which is looked at every 5 s: creating
+//                           and releasing their pods goes first, and most jobs run by then
 //   everything else         0
 std::chrono::nanoseconds status_delay(const api::PaddleJob& job, const api::PaddleJobStatus& status,
                                       const World& world);

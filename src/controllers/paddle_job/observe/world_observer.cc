@@ -13,6 +13,9 @@
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/observe/elastic_store.h"
 #include "controllers/paddle_job/reasons.h"
+#include "controllers/placement/set_change.h"
+#include "controllers/resource_metrics/resource_metrics.h"
+#include "engine/names.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -22,7 +25,8 @@ using kube::ObjectKey;
 namespace kinds = kube::resources;
 
 constexpr const char* kByOwner = "controller-uid";
-constexpr const char* kBySampleSet = "sample-set";
+constexpr const char* kBySampleSet = "sample-set";  // jobs that have not finished
+constexpr const char* kByLabel = "label";           // nodes
 constexpr const char* kNodeLeases = "kube-node-lease";
 constexpr size_t kParallelReads = 16;
 
@@ -41,6 +45,8 @@ Result<api::Pod> decode_owned_pod(const Json& object) {
 
 Result<ServiceSummary> decode_service(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
+  meta.labels.clear();
+  meta.annotations.clear();
   return ServiceSummary{.meta = std::move(meta)};
 }
 
@@ -61,21 +67,44 @@ std::vector<std::string> controller_uid(const T& object) {
   return owner ? std::vector{owner->uid} : std::vector<std::string>{};
 }
 
+// A finished job reads nothing of its set.
 std::vector<std::string> sample_set_of(const api::PaddleJob& job) {
-  if (!job.spec.sample_set) return {};
+  if (!job.spec.sample_set || api::paddle_job_phase::is_final(job.status.phase)) return {};
   return {to_string(ObjectKey{job.meta.key.ns, job.spec.sample_set->name})};
 }
 
-// Maps a changed SampleSet, or its claim of the same name, to the jobs that use it.
-template <typename T>
-auto jobs_that_use(const kube::Store<api::PaddleJob>& jobs) {
-  return [jobs](const T& object) {
+std::vector<std::string> labels_of(const placement::NodeSummary& node) {
+  std::vector<std::string> labels;
+  for (const auto& [label, value] : node.labels) labels.push_back(label);
+  return labels;
+}
+
+// Enqueues the unfinished jobs that read what has changed of the set.
+void wake_jobs(const kube::Store<api::SampleSet>& sets, const kube::Store<api::PaddleJob>& jobs,
+               WorkQueue& queue) {
+  using placement::SetChange;
+  sets.on_change([jobs, &queue](const ObjectKey& key, const api::SampleSet* before,
+                                const api::SampleSet* after) {
+    const auto change =
+        before && after ? placement::change_for_jobs(*before, *after) : SetChange::kAll;
+    if (change == SetChange::kNone) return;
+    for (const auto& job : jobs.list(kBySampleSet, to_string(key))) {
+      const bool gated = job->spec.sample_set && job->spec.sample_set->gate;
+      if (change == SetChange::kAll || gated) queue.add(job->meta.key);
+    }
+  });
+}
+
+// Enqueues the unfinished jobs of the set whose claim has changed; both have the same name.
+void wake_jobs(const kube::Store<placement::ClaimSummary>& claims,
+               const kube::Store<api::PaddleJob>& jobs, WorkQueue& queue) {
+  watches(claims, queue, [jobs](const placement::ClaimSummary& claim) {
     std::vector<ObjectKey> keys;
-    for (const auto& job : jobs.list(kBySampleSet, to_string(object.meta.key))) {
+    for (const auto& job : jobs.list(kBySampleSet, to_string(claim.meta.key))) {
       keys.push_back(job->meta.key);
     }
     return keys;
-  };
+  });
 }
 
 }  // namespace
@@ -123,22 +152,28 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
                 watches(groups, queue,
                         [](const PodGroupSummary& group) { return std::vector{group.meta.key}; });
               }),
-      nodes_(context.cluster, context.informers, kinds::kNodes, {},
-             {"node", placement::decode_node}),
-      claims_(context.cluster, context.informers, kinds::kClaims, {.ns = ns},
-              {"claim", placement::decode_claim},
+      // Labels are all that is read of a node: its status is not transferred.
+      nodes_(context.cluster, context.informers, kinds::kNodes, {.metadata_only = true},
+             {"node", placement::decode_node},
+             [](const kube::Store<placement::NodeSummary>& nodes) {
+               nodes.add_index(kByLabel, labels_of);
+             }),
+      // The SampleSet controller labels the claims that it creates.
+      claims_(context.cluster, context.informers, kinds::kClaims,
+              {.ns = ns, .label_selector = engine::kSetLabel}, {"claim", placement::decode_claim},
               [&queue = context.queue,
                jobs = jobs_](const kube::Store<placement::ClaimSummary>& claims) {
-                watches(claims, queue, jobs_that_use<placement::ClaimSummary>(jobs));
+                wake_jobs(claims, jobs, queue);
               }) {
   pods_.add_index(kByOwner, controller_uid<api::Pod>);
   services_.add_index(kByOwner, controller_uid<ServiceSummary>);
   jobs_.add_index(kBySampleSet, sample_set_of);
   for_kind(jobs_, context.queue);
+  report_metrics(jobs_, PaddleJobMetrics(context.metrics));
   owns(pods_, kinds::kPaddleJobs, context.queue);
   owns(services_, kinds::kPaddleJobs, context.queue);
   owns(maps_, kinds::kPaddleJobs, context.queue);
-  watches(sets_, context.queue, jobs_that_use<api::SampleSet>(jobs_));
+  wake_jobs(sets_, jobs_, context.queue);
 }
 
 // ---- the world ----
@@ -238,8 +273,12 @@ Result<bool> WorldObserver::observe_data(const api::PaddleJob& job, World& world
   if (const auto store = claims_.find()) {
     if (const auto claim = store->find(key)) world.data.claim = *claim;
   }
-  if (const auto store = nodes_.find()) {
-    for (const auto& node : store->list()) world.data.nodes.push_back(*node);
+  const auto nodes_store = nodes_.find();
+  if (!nodes_store || !world.data.set) return true;
+  for (const std::string& label : placement::node_labels_of(*world.data.set)) {
+    for (const auto& node : nodes_store->list(kByLabel, label)) {
+      world.data.node_labels[label].insert(node->labels.at(label));
+    }
   }
   return true;
 }

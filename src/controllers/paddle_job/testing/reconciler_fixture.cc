@@ -104,7 +104,7 @@ void PaddleJobReconcilerTest::run_to(kube::Cluster& cluster, const std::string& 
 }
 
 void OnePassTest::begin() {
-  reconcile = make_reconciler({failing, informers, events, queue}, options, clock);
+  reconcile = make_reconciler({failing, informers, events, queue, metrics}, options, clock);
   informers.start();
   ASSERT_TRUE(informers.wait_until_synced({}));
   drain();

@@ -5,6 +5,7 @@
 
 #include "api/phases.h"
 #include "controllers/loop/sources.h"
+#include "controllers/resource_metrics/resource_metrics.h"
 #include "controllers/sample_job/decide/preconditions.h"
 #include "controllers/sample_job/decide/reasons.h"
 #include "controllers/sample_job/reconciler.h"
@@ -95,6 +96,7 @@ WorldObserver::WorldObserver(const ControllerContext& context, const Options& op
     return set ? Entries{to_string(*set)} : Entries{};
   });
   subscribe(queue_, options.config.sent_at_once);
+  report_metrics(jobs_, SampleJobMetrics(context.metrics));
 }
 
 void WorldObserver::subscribe(WorkQueue& queue, int sent_at_once) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "engine/names.h"
 #include "runtime/runtime_secret.h"
 
@@ -71,6 +72,15 @@ Result<CsiNodeSummary> decode_csi_node(const Json& object) {
   if (!drivers.is_array()) return summary;
   for (const Json& driver : drivers) summary.drivers.insert(api::look_text(driver, "name"));
   return summary;
+}
+
+Result<JobSummary> decode_job_summary(const Json& object) {
+  return JobSummary{
+      .key = {api::look_text(object, "/metadata/namespace"),
+              api::look_text(object, "/metadata/name")},
+      .uid = api::look_text(object, "/metadata/uid"),
+      .sample_set = api::look_text(object, "/spec/sampleSetRef/name"),
+      .finished = api::paddle_job_phase::is_final(api::look_text(object, "/status/phase"))};
 }
 
 std::string version_of(const api::Meta& meta) { return meta.uid + "/" + meta.resource_version; }

@@ -26,6 +26,15 @@ struct CsiNodeSummary {
   bool operator==(const CsiNodeSummary&) const = default;
 };
 
+// Of a PaddleJob what a set depends on: neither templates nor the rest of its status are decoded.
+struct JobSummary {
+  api::ObjectKey key{};
+  std::string uid{};
+  std::string sample_set{};  // name in sampleSetRef; empty: none
+  bool finished = false;
+  bool operator==(const JobSummary&) const = default;
+};
+
 Result<MetaSummary> decode_meta_summary(const api::Json& object);
 // Only our annotations: kubectl writes the contents of a Secret into one of its own.
 Result<MetaSummary> decode_secret_meta(const api::Json& object);
@@ -33,6 +42,7 @@ Result<VolumeSummary> decode_volume(const api::Json& object);  // PersistentVolu
 Result<StatefulSetSummary> decode_stateful_set(const api::Json& object);
 Result<NodeSummary> decode_node_summary(const api::Json& object);
 Result<CsiNodeSummary> decode_csi_node(const api::Json& object);
+Result<JobSummary> decode_job_summary(const api::Json& object);
 
 // A value that is not base64 is left out.
 Result<SecretContents> decode_secret(const api::Json& object);

@@ -20,9 +20,9 @@ std::vector<ObjectKey> set_of_pod(const api::Pod& pod) {
   return {{pod.meta.key.ns, label->second}};
 }
 
-std::vector<ObjectKey> set_of_job(const api::PaddleJob& job) {
-  if (!job.spec.sample_set) return {};
-  return {{job.meta.key.ns, job.spec.sample_set->name}};
+std::vector<ObjectKey> set_of_job(const JobSummary& job) {
+  if (job.sample_set.empty() || job.finished) return {};
+  return {{job.key.ns, job.sample_set}};
 }
 
 std::vector<ObjectKey> set_of_volume(const VolumeSummary& volume, const std::string& watched_ns) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/core/pod.h"
-#include "api/paddle_job.h"
 #include "api/sample_set.h"
+#include "controllers/sample_set/observe/projections.h"
 #include "controllers/sample_set/world.h"
 #include "kube/informer/store.h"
 
@@ -26,7 +26,8 @@ std::vector<std::string> to_strings(const std::vector<api::ObjectKey>& keys);
 
 // The set that a runtime's pod was created for, from its label.
 std::vector<api::ObjectKey> set_of_pod(const api::Pod& pod);
-std::vector<api::ObjectKey> set_of_job(const api::PaddleJob& job);
+// The set that an unfinished job reads.
+std::vector<api::ObjectKey> set_of_job(const JobSummary& job);
 // The set that a volume was created for; none when it is in a namespace that this operator does not
 // watch. `watched_ns` empty: all namespaces.
 std::vector<api::ObjectKey> set_of_volume(const VolumeSummary& volume,

@@ -2,6 +2,7 @@
 #include "controllers/sample_set/observe/watch_mapping.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "controllers/sample_set/testing/model_cluster.h"
 
@@ -26,6 +27,18 @@ TEST(SampleSetWatchMapping, SetsShareAVolumePathWithTheSameSecretAndSubDir) {
   other.spec.no_sync = false;
   other.meta.key.ns = "elsewhere";
   EXPECT_FALSE(share_volume_path(one, other)) << "it is another Secret";
+}
+
+TEST(UserJob, IsKeptWithoutItsTemplatesAndCountsUntilItHasFinished) {
+  api::Json object = api::Json::parse(R"({"metadata": {"namespace": "t", "name": "j", "uid": "u"},
+      "spec": {"sampleSetRef": {"name": "imagenet"}, "worker": {"replicas": "not a number"}},
+      "status": {"phase": "Running"}})");
+  const auto job = decode_job_summary(object);
+  ASSERT_TRUE(job) << "a job that its own controller rejects still uses the set";
+  EXPECT_EQ(*job, (JobSummary{.key = {"t", "j"}, .uid = "u", .sample_set = "imagenet"}));
+  EXPECT_EQ(set_of_job(*job), (std::vector<api::ObjectKey>{{"t", "imagenet"}}));
+  object["status"]["phase"] = "Completed";
+  EXPECT_TRUE(set_of_job(*decode_job_summary(object)).empty());
 }
 
 }  // namespace

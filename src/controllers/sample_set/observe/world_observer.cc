@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/phases.h"
 #include "controllers/loop/sources.h"
+#include "controllers/resource_metrics/resource_metrics.h"
 #include "controllers/sample_set/decide/deletion.h"
 #include "controllers/sample_set/decide/engine_selection.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
@@ -43,8 +43,8 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
                                                          {"runtimes", decode_stateful_set})),
       pods_(context.informers.of<api::Pod>(kinds::kPods, labelled(), {"pod", api::decode_pod})),
       nodes_(context.informers.of<NodeSummary>(kinds::kNodes, {}, {"host", decode_node_summary})),
-      jobs_(context.informers.of<api::PaddleJob>(kinds::kPaddleJobs, {.ns = ns_},
-                                                 {"paddle-job", api::decode_paddle_job})),
+      jobs_(context.informers.of<JobSummary>(kinds::kPaddleJobs, {.ns = ns_},
+                                             {"user-job", decode_job_summary})),
       policies_(context.cluster, context.informers, kinds::kNetworkPolicies, labelled(),
                 {"meta", decode_meta_summary},
                 [&queue = context.queue](const kube::Store<MetaSummary>& store) {
@@ -69,6 +69,7 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
                  }) {
   add_indices();
   watch(context.queue);
+  report_metrics(sets_, SampleSetMetrics(context.metrics));
 }
 
 kube::Scope WorldObserver::labelled() const {
@@ -88,7 +89,7 @@ void WorldObserver::add_indices() {
     for (const auto& [label, value] : node.meta.labels) labels.push_back(label);
     return labels;
   });
-  jobs_.add_index(kBySet, [](const api::PaddleJob& job) { return to_strings(set_of_job(job)); });
+  jobs_.add_index(kBySet, [](const JobSummary& job) { return to_strings(set_of_job(job)); });
   volumes_.add_index(kBySet, [ns = ns_](const VolumeSummary& volume) {
     return to_strings(set_of_volume(volume, ns));
   });
@@ -124,8 +125,15 @@ void WorldObserver::watch(WorkQueue& queue) {
       }
     }
   });
-  // Jobs change what is cached, and a deleted set waits for the jobs that use it.
-  watches(jobs_, queue, set_of_job);
+  // Jobs change what is cached, and a deleted set waits for the jobs that use it. Nothing else of
+  // their many status writes concerns the set.
+  jobs_.on_change([&queue](const ObjectKey&, const JobSummary* before, const JobSummary* after) {
+    if (before && after && *before == *after) return;
+    for (const JobSummary* state : {before, after}) {
+      if (!state) continue;
+      for (const ObjectKey& set : set_of_job(*state)) queue.add(set);
+    }
+  });
 }
 
 Result<std::optional<World>> WorldObserver::observe(const api::SampleSet& set,
@@ -159,8 +167,7 @@ void WorldObserver::observe_owned(const api::SampleSet& set, World& world) const
 
 void WorldObserver::observe_users(const api::SampleSet& set, World& world) const {
   for (const auto& job : jobs_.list(kBySet, to_string(set.meta.key))) {
-    if (api::paddle_job_phase::is_final(job->status.phase)) continue;
-    world.users.push_back({job->meta.key.name, job->meta.uid});
+    world.users.push_back({job->key.name, job->uid});
   }
   std::ranges::sort(world.users, {}, &UserJob::uid);
   const auto current = sets_.find(set.meta.key);

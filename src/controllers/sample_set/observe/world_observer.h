@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "api/paddle_job.h"
 #include "api/sample_set.h"
 #include "controllers/loop/lazy_informer.h"
 #include "controllers/loop/manager.h"
@@ -78,7 +77,7 @@ class WorldObserver {
   kube::Store<StatefulSetSummary> runtimes_;
   kube::Store<api::Pod> pods_;
   kube::Store<NodeSummary> nodes_;
-  kube::Store<api::PaddleJob> jobs_;
+  kube::Store<JobSummary> jobs_;
   LazyInformer<MetaSummary> policies_;
   LazyInformer<MetaSummary> drivers_;
   LazyInformer<CsiNodeSummary> csi_nodes_;

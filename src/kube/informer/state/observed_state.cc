@@ -88,7 +88,7 @@ bool ObservedState::list_known(const ObjectKey& key, const std::string& uid, Ver
 
 void ObservedState::list_item(ObjectState seen) { staged_.push_back(std::move(seen)); }
 
-Changes ObservedState::end_list(Version version) {
+Changes ObservedState::end_list(Version version, bool most_recent) {
   Changes changes;
   const bool restored = listed_once_ && version < progress_;
   progress_ = version;
@@ -111,7 +111,7 @@ Changes ObservedState::end_list(Version version) {
       mutate(key, changes, [](Slot& slot) { slot.own.reset(); });
     }
   }
-  settle_all(changes, list_epoch_);
+  settle_all(changes, most_recent ? list_epoch_ : 0);
   return changes;
 }
 

@@ -12,10 +12,12 @@
 //      back a removed object, and a write survives a list that was taken before it.
 //   3. An acknowledged deletion has no version of its own. It hides every state up to the version
 //      that was deleted, until the stream shows a newer state (finalizers, a new object of the same
-//      name) or the end, or until a list that began afterwards is complete. An object that is
+//      name) or the end, or until a list of the most recent state that began afterwards is
+//      complete; a list from the server's cache may be older than the deletion. An object that is
 //      already marked for deletion is not hidden: its end is still to come.
 //   4. A list replaces the stream's state: an object that it does not contain is gone. A list older
-//      than progress means that the server was restored: then only the list counts.
+//      than progress means that the server was restored: then only the list counts. (A list from
+//      the server's cache is requested to be not older than progress: reflector_plan.h.)
 //   5. An object of the same name with another uid is another object: the old one is reported as
 //      gone, then the new one as new.
 //
@@ -81,7 +83,9 @@ class ObservedState {
   // True when exactly this state is known: it counts as listed, and need not be decoded.
   bool list_known(const ObjectKey& key, const std::string& uid, Version version);
   void list_item(ObjectState seen);
-  Changes end_list(Version version);
+  // `most_recent`: the list shows the state at a time after begin_list(); false: perhaps an older
+  // one, from the server's cache.
+  Changes end_list(Version version, bool most_recent = true);
 
   // From our own writes.
   Changes acknowledge(ObjectState written);

@@ -334,10 +334,13 @@ class Model {
     take(ack.after ? state_.acknowledge(*ack.after)
                    : state_.acknowledge_deleted(ack.key, ack.uid, ack.deleted));
   }
+  // From the server's cache, a list is of any time since the stream's position.
   void relist() {
     state_.begin_list();
-    const auto snapshot = server_;
-    const Version at = version_;
+    const bool most_recent = draw(2) == 0;
+    const Version at =
+        most_recent ? version_ : position_ + draw(static_cast<size_t>(version_ - position_) + 1);
+    const auto snapshot = server_at(at);
     for (size_t more = draw(4); more > 0; --more) write(draw(2) == 0);
     for (size_t more = draw(3); more > 0; --more) acknowledge();
     for (const auto& [key, current] : snapshot) {
@@ -345,8 +348,15 @@ class Model {
         state_.list_item(*current);
       }
     }
-    take(state_.end_list(at == 0 ? 1 : at));
+    take(state_.end_list(at == 0 ? 1 : at, most_recent));
     position_ = at;
+  }
+  std::map<ObjectKey, std::optional<ObjectState>> server_at(Version at) const {
+    std::map<ObjectKey, std::optional<ObjectState>> then;
+    for (const Event& event : events_) {
+      if (event.version <= at) then[event.key] = event.after;
+    }
+    return then;
   }
   void take(const Changes& changes) {
     for (const auto& change : changes) {
@@ -370,6 +380,17 @@ class Model {
   Version version_ = 1;
   Version position_ = 0;
 };
+
+TEST(ObservedState, AListFromTheServersCacheDoesNotBringBackADeletedObject) {
+  ObservedState view = listed(10, {state("u", 5)});
+  EXPECT_EQ(text(view.acknowledge_deleted(kKey, "u", 5)), "u@5>-");
+  view.begin_list();
+  EXPECT_TRUE(view.list_known(kKey, "u", 5));
+  EXPECT_EQ(text(view.end_list(11, false)), "") << "the cache may be older than the deletion";
+  EXPECT_EQ(shown(view), "-");
+  EXPECT_EQ(text(view.observe_deleted(kKey, 12)), "");
+  EXPECT_EQ(view.pending(), 0u);
+}
 
 TEST(ObservedState, NeverShowsAnythingOlderThanTheStreamOrAnAcknowledgedWrite) {
   for (std::uint64_t seed = 1; seed <= 150 && !testing::Test::HasFailure(); ++seed) {

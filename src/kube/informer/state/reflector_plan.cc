@@ -19,16 +19,26 @@ bool can_resume(Code code) {
 
 }  // namespace
 
-ReflectorStep ReflectorPlan::first() { return list_after(nanoseconds::zero()); }
+ReflectorStep ReflectorPlan::first() { return list_after(nanoseconds::zero(), Read::kFromCache); }
 
 ReflectorStep ReflectorPlan::after_list(const Result<std::string>& version) {
-  if (version) return watch_after(nanoseconds::zero(), *version);
+  if (version) {
+    seen_ = *version;
+    return watch_after(nanoseconds::zero(), *version);
+  }
   if (version.is(Code::kCancelled)) return {.kind = Kind::kStop};
-  return list_after(next_pause(version.error()), !version.is(Code::kExpired));
+  Read read = last_read_;
+  if (version.is(Code::kExpired)) {
+    read = last_read_ == Read::kFromCache ? Read::kInPages : Read::kInOnePiece;
+  } else if (last_read_ == Read::kInOnePiece) {
+    read = Read::kInPages;
+  }
+  return list_after(next_pause(version.error()), read);
 }
 
 ReflectorStep ReflectorPlan::after_watch(const WatchOutcome& outcome) {
   if (outcome.error && outcome.error->code == Code::kCancelled) return {.kind = Kind::kStop};
+  seen_ = outcome.version;
   const bool progress = outcome.events > 0 || outcome.lasted >= kShortestGoodWatch;
   if (progress) failures_ = 0;
   if (!outcome.error) {
@@ -38,14 +48,23 @@ ReflectorStep ReflectorPlan::after_watch(const WatchOutcome& outcome) {
   }
   if (outcome.error->code == Code::kExpired && failures_ == 0) {
     ++failures_;
-    return list_after(nanoseconds::zero());
+    return list_after(nanoseconds::zero(), Read::kFromCache);
   }
   const nanoseconds pause = next_pause(*outcome.error);
-  return can_resume(outcome.error->code) ? watch_after(pause, outcome.version) : list_after(pause);
+  if (can_resume(outcome.error->code)) return watch_after(pause, outcome.version);
+  return list_after(pause, Read::kFromCache);
 }
 
-ReflectorStep ReflectorPlan::list_after(nanoseconds pause, bool in_pages) {
-  return {.kind = Kind::kList, .pause = pause, .page_size = in_pages ? pace_.page_size : 0};
+// The server ignores the page size when it serves version "0" from its cache; it keeps the response
+// small where there is no cache. With another version a page size would bypass the cache.
+ReflectorStep ReflectorPlan::list_after(nanoseconds pause, Read read) {
+  last_read_ = read;
+  const bool from_cache = read == Read::kFromCache;
+  const bool in_pages = read == Read::kInPages || (from_cache && seen_ == "0");
+  return {.kind = Kind::kList,
+          .pause = pause,
+          .page_size = in_pages ? pace_.page_size : 0,
+          .version = from_cache ? seen_ : std::string()};
 }
 
 ReflectorStep ReflectorPlan::watch_after(nanoseconds pause, const std::string& version) {

@@ -4,11 +4,17 @@
 // caller measures, sleeps and calls the server.
 //
 //   list succeeded             watch from the list's version
-//   list failed                list again after a pause; one whose pages expired, without pages
+//   list failed                list again after a pause
 //   watch ended by the server  watch again immediately from the last version seen
 //   connection broke, 429, 5xx watch again from the last version seen, after a pause
 //   version expired (410)      list again; immediately the first time, then after pauses
 //   anything else              list again after a pause
+//
+// Lists are read from the API server's cache, so that thousands of objects and many informers cost
+// etcd nothing: the first one at any version, later ones not older than what has been seen. When
+// the server cannot serve that version (410, or its cache is behind), the list is read from etcd in
+// pages, and when its pages expire, in one piece. The first list may therefore show an older state,
+// which the watch from its version brings up to date; nothing goes back in time afterwards.
 //
 // Pauses double from `first_pause` to `longest_pause`, with a jitter of half their length in both
 // directions so that many clients do not return at once, and are reset when a watch makes progress.
@@ -43,8 +49,9 @@ struct ReflectorStep {
   Kind kind = Kind::kList;
   std::chrono::nanoseconds pause{0};  // before the step
   int page_size = 0;                  // kList
-  std::string version{};              // kWatch: where to start
-  std::chrono::seconds timeout{0};    // kWatch: when the server is to end it
+  // kWatch: where to start. kList: not older than this; "0": any; empty: the most recent.
+  std::string version{};
+  std::chrono::seconds timeout{0};  // kWatch: when the server is to end it
 };
 
 struct WatchOutcome {
@@ -63,13 +70,17 @@ class ReflectorPlan {
   ReflectorStep after_watch(const WatchOutcome& outcome);
 
  private:
-  ReflectorStep list_after(std::chrono::nanoseconds pause, bool in_pages = true);
+  // How the next list is read.
+  enum class Read { kFromCache, kInPages, kInOnePiece };
+  ReflectorStep list_after(std::chrono::nanoseconds pause, Read read);
   ReflectorStep watch_after(std::chrono::nanoseconds pause, const std::string& version);
   std::chrono::nanoseconds next_pause(const Error& error);
 
   const ReflectorPace pace_;
   Random& random_;
-  unsigned failures_ = 0;  // in a row, without progress of a watch in between
+  unsigned failures_ = 0;   // in a row, without progress of a watch in between
+  std::string seen_ = "0";  // the last version of a list or watch
+  Read last_read_ = Read::kFromCache;
 };
 
 }  // namespace paddle::kube

@@ -20,6 +20,7 @@ class ReflectorPlanTest : public testing::Test {
 
 TEST_F(ReflectorPlanTest, BeginsWithAListAndWatchesFromItsVersion) {
   EXPECT_EQ(plan_.first().kind, Kind::kList);
+  EXPECT_EQ(plan_.first().version, "0") << "from the server's cache";
   EXPECT_EQ(plan_.first().page_size, 500);
   const auto watch = plan_.after_list(std::string("42"));
   EXPECT_EQ(watch.kind, Kind::kWatch);
@@ -81,9 +82,34 @@ TEST_F(ReflectorPlanTest, ListsAtOnceWhenTheVersionExpiredButDoesNotSpinOnThat) 
   EXPECT_GT(again.pause, 0ns);
 }
 
+TEST_F(ReflectorPlanTest, ListsAgainFromTheCacheNotOlderThanWhatWasSeen) {
+  plan_.first();
+  plan_.after_list(std::string("5"));
+  const auto next = broke(Code::kExpired);  // at version 7
+  EXPECT_EQ(next.kind, Kind::kList);
+  EXPECT_EQ(next.version, "7");
+  EXPECT_EQ(next.page_size, 0) << "a page size would bypass the cache";
+  EXPECT_EQ(plan_.after_list(Error{Code::kUnavailable, "x"}).version, "7")
+      << "a server that is away is no reason to read from etcd";
+}
+
+TEST_F(ReflectorPlanTest, ListsFromEtcdInPagesWhenTheCacheCannotServeTheVersion) {
+  plan_.first();
+  plan_.after_list(std::string("5"));
+  broke(Code::kExpired);
+  const auto next = plan_.after_list(Error{Code::kExpired, "Too large resource version"});
+  EXPECT_EQ(next.version, "") << "the most recent";
+  EXPECT_EQ(next.page_size, 500);
+  plan_.after_list(std::string("3"));  // the server was restored
+  EXPECT_EQ(plan_.after_watch({.version = "3", .error = Error{Code::kInvalid, "x"}}).version, "3");
+}
+
 TEST_F(ReflectorPlanTest, ReadsAListWhosePagesExpiredInOnePiece) {
+  plan_.first();
+  EXPECT_EQ(plan_.after_list(Error{Code::kExpired, "x"}).page_size, 500);
   const auto next = plan_.after_list(Error{Code::kExpired, "x"});
   EXPECT_EQ(next.kind, Kind::kList);
+  EXPECT_EQ(next.version, "");
   EXPECT_EQ(next.page_size, 0);
   EXPECT_EQ(plan_.after_list(Error{Code::kUnavailable, "x"}).page_size, 500);
 }

@@ -39,6 +39,20 @@ TEST(SampleSetConditions, SamplesLeftOutAreCountedInTheStatusAndReportedOnce) {
   EXPECT_EQ(model.set.status.index->left_out, 4);
 }
 
+TEST(SampleSetIndexStatus, HasTheTimeAtWhichItsGenerationWasFirstSeen) {
+  ModelCluster model(model_set());
+  model.settle();
+  ASSERT_TRUE(model.set.status.index->sync_time);
+  const WallTime first = *model.set.status.index->sync_time;
+  model.environment_runs = false;
+  model.now += std::chrono::hours{1};
+  model.pass();
+  EXPECT_EQ(model.set.status.index->sync_time, first) << "nothing was published since";
+  model.world.runtime_reports[0].status->index->digest = "another";
+  model.pass();
+  EXPECT_EQ(model.set.status.index->sync_time, model.now);
+}
+
 TEST(SampleSetConditions, SamplesLeftOutIsRemovedWhenNothingIsLeftOut) {
   ModelCluster model(model_set());
   model.settle();

@@ -39,6 +39,16 @@ std::optional<api::IndexStatus> next_index(const api::SampleSet& set, const Worl
   return set.status.index;
 }
 
+// The time of a sync is that at which the operator first saw its result.
+void record_sync_time(const api::SampleSet& set, WallTime now,
+                      std::optional<api::IndexStatus>& index) {
+  if (!index || set.spec.no_sync) return;
+  const auto& known = set.status.index;
+  const bool same =
+      known && known->generation == index->generation && known->digest == index->digest;
+  if (!same) index->sync_time = now;
+}
+
 void update_runtimes_status(const api::SampleSet& set, const World& world, bool shares_volume,
                             api::SampleSetStatus& status) {
   if (!world.runtimes) return;
@@ -76,6 +86,7 @@ api::SampleSetStatus next_status(const api::SampleSet& set, const World& world,
   put(runtime_condition(set, world));
   if (!is_synced(status)) put(synced_condition(set, sync));
   status.index = next_index(set, world, is_synced(status));
+  record_sync_time(set, now, status.index);
   put_or_remove(condition_type::kSamplesLeftOut, samples_left_out_condition(set, status));
   put(degraded_condition(set, world, selection.blocked));
   if (!selection.manifests.csi_driver.empty()) {
