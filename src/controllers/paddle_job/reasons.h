@@ -56,6 +56,7 @@ inline constexpr const char* kResumed = "Resumed";
 inline constexpr const char* kCheckSpec = "CheckSpec";
 // Events only.
 inline constexpr const char* kCreateFailed = "Create";
+inline constexpr const char* kDeleteFailed = "Delete";
 inline constexpr const char* kCreated = "Created";
 inline constexpr const char* kDeleted = "Deleted";
 inline constexpr const char* kScaled = "Scaled";

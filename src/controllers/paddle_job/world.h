@@ -58,6 +58,9 @@ struct ElasticState {
   Leftovers leftovers = Leftovers::kNone;
   std::optional<StoredReplicas> replicas{};  // unset: not read in this pass
   bool reachable = true;                     // false: a request of this pass failed
+  // namespace/name of another job that has the same id and goes first (id_owner() of
+  // spec/elastic.h); empty: this job may use the keys.
+  std::string id_owner{};
   // The job has ended while this operator watched it, and its keys have not been removed since.
   bool to_be_removed = false;
 };

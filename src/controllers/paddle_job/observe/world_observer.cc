@@ -23,6 +23,9 @@ namespace kinds = kube::resources;
 
 constexpr const char* kByOwner = "controller-uid";
 constexpr const char* kBySampleSet = "sample-set";
+constexpr const char* kByHostPorts = "host-ports";
+constexpr const char* kOccupied = "occupied";
+constexpr const char* kByElasticId = "elastic-id";
 constexpr const char* kNodeLeases = "kube-node-lease";
 constexpr size_t kParallelReads = 16;
 
@@ -64,6 +67,11 @@ std::vector<std::string> controller_uid(const T& object) {
 std::vector<std::string> sample_set_of(const api::PaddleJob& job) {
   if (!job.spec.sample_set) return {};
   return {to_string(ObjectKey{job.meta.key.ns, job.spec.sample_set->name})};
+}
+
+std::vector<std::string> host_ports_of(const api::PaddleJob& job) {
+  if (occupied_port(job) == 0) return {};
+  return {kOccupied};
 }
 
 // Maps a changed SampleSet, or its claim of the same name, to the jobs that use it.
@@ -134,6 +142,12 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
   pods_.add_index(kByOwner, controller_uid<api::Pod>);
   services_.add_index(kByOwner, controller_uid<ServiceSummary>);
   jobs_.add_index(kBySampleSet, sample_set_of);
+  jobs_.add_index(kByHostPorts, host_ports_of);
+  jobs_.add_index(kByElasticId, [etcd = config.etcd](const api::PaddleJob& job) {
+    const bool uses_keys =
+        is_elastic(job.spec, etcd) && !api::paddle_job_phase::is_final(job.status.phase);
+    return uses_keys ? std::vector{elastic_job_id(job.meta.key)} : std::vector<std::string>{};
+  });
   for_kind(jobs_, context.queue);
   owns(pods_, kinds::kPaddleJobs, context.queue);
   owns(services_, kinds::kPaddleJobs, context.queue);
@@ -153,11 +167,7 @@ Result<std::optional<World>> WorldObserver::observe(const api::PaddleJob& job, P
   if (const auto map = maps_.find(job.meta.key); map && belongs_to(map->meta, job)) {
     world.peer_config = *map;
   }
-  if (uses_host_network(job.spec) && stored_port(job) == 0) {
-    std::vector<api::PaddleJob> jobs;
-    for (const auto& one : jobs_.list()) jobs.push_back(*one);
-    world.ports_taken = ports_taken(jobs, job.meta.uid);
-  }
+  observe_ports(job, world);
   TRY(const bool data, observe_data(job, world, pass.call));
   TRY(const bool group, observe_pod_group(job, world, pass.call));
   if (!data || !group) return std::optional<World>{};
@@ -191,6 +201,30 @@ void WorldObserver::observe_pods(const api::PaddleJob& job, JobCache& cache, Wor
   }
 }
 
+void WorldObserver::observe_ports(const api::PaddleJob& job, World& world) {
+  if (!uses_host_network(job.spec) || stored_port(job) > 0) {
+    return reservations_.release(job.meta.key);
+  }
+  if (job.spec.suspend || job.meta.deleting()) reservations_.release(job.meta.key);
+  world.ports_taken = ports_taken(jobs_.list(kByHostPorts, kOccupied), job.meta.uid);
+  world.ports_taken.merge(reservations_.of_others(job.meta.key));
+}
+
+bool WorldObserver::reserve_ports(const api::PaddleJob& job, const Plan& plan) {
+  if (!plan.status || stored_port(job) > 0 || !uses_host_network(job.spec)) return true;
+  const int port = plan.status->port;
+  if (port == 0) return true;
+  if (!reservations_.reserve(job.meta.key, port)) return false;
+  // A job that reserved these ports after they were chosen here, and has stored them since, shows
+  // them before it releases its reservation.
+  return !overlaps(port, ports_taken(jobs_.list(kByHostPorts, kOccupied), job.meta.uid));
+}
+
+bool WorldObserver::shares_elastic_id(const ObjectKey& job) const {
+  const auto same = jobs_.list(kByElasticId, elastic_job_id(job));
+  return std::ranges::any_of(same, [&](const JobPtr& other) { return other->meta.key != job; });
+}
+
 void WorldObserver::observe_elastic(const api::PaddleJob& job, Pass& pass, World& world) const {
   if (!job.spec.elastic) return;
   if (!etcd_) {
@@ -200,6 +234,7 @@ void WorldObserver::observe_elastic(const api::PaddleJob& job, Pass& pass, World
   using Leftovers = ElasticState::Leftovers;
   JobCache& cache = pass.cache;
   ElasticState& elastic = world.elastic;
+  elastic.id_owner = id_owner(job, jobs_.list(kByElasticId, elastic_job_id(job.meta.key)));
   if (cache.etcd_cleaned_uid != job.meta.uid) {
     elastic.leftovers = Leftovers::kPossible;
   } else if (pass.etcd_cleaned) {

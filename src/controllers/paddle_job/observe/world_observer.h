@@ -17,6 +17,7 @@
 #include "controllers/loop/manager.h"
 #include "controllers/paddle_job/actions.h"
 #include "controllers/paddle_job/config.h"
+#include "controllers/paddle_job/observe/port_reservations.h"
 #include "controllers/paddle_job/observe/reconcile_cache.h"
 #include "controllers/paddle_job/world.h"
 #include "etcd/store.h"
@@ -43,6 +44,14 @@ class WorldObserver {
   Result<JobPtr> answer(const std::vector<Query>& queries, const JobPtr& job, World& world,
                         Pass& pass);
 
+  // Before a plan that chooses host ports is executed: no other job gets them from now on. False
+  // when they are no longer free.
+  bool reserve_ports(const api::PaddleJob& job, const Plan& plan);
+  void release_ports(const api::ObjectKey& job) { reservations_.release(job); }
+
+  // Another elastic job that has not ended has the same id: the keys in etcd may be its keys.
+  bool shares_elastic_id(const api::ObjectKey& job) const;
+
   // What the API server returned for a write of ours.
   void acknowledge(OwnedKind kind, const api::Json& object) const;
   void acknowledge_job(const api::Json& object) const { jobs_.acknowledge(object); }
@@ -52,6 +61,7 @@ class WorldObserver {
   static Result<bool> ensure_started(LazyInformer<T>& informer, World& world,
                                      const kube::Call& call);
   void observe_pods(const api::PaddleJob& job, JobCache& cache, World& world) const;
+  void observe_ports(const api::PaddleJob& job, World& world);
   void observe_elastic(const api::PaddleJob& job, Pass& pass, World& world) const;
   Result<bool> observe_data(const api::PaddleJob& job, World& world, const kube::Call& call);
   Result<bool> observe_pod_group(const api::PaddleJob& job, World& world, const kube::Call& call);
@@ -66,6 +76,7 @@ class WorldObserver {
   const std::shared_ptr<etcd::Store> etcd_;
   const PassPacing& pacing_;
   const Clock& clock_;
+  PortReservations reservations_;
   kube::Store<api::PaddleJob> jobs_;
   kube::Store<api::Pod> pods_;
   kube::Store<ServiceSummary> services_;

@@ -108,6 +108,22 @@ TEST_F(PaddleJobReconcilerTest, NoElasticPodIsCreatedBeforeEtcdIsClean) {
   EXPECT_TRUE(is_there(state_prefix(key) + "nodes/a"));
 }
 
+TEST_F(PaddleJobReconcilerTest, OfElasticJobsWithTheSameIdOnlyTheFirstRuns) {
+  const std::shared_ptr<etcd::Store> store = std::make_shared<etcd::MemoryStore>();
+  options.etcd = store;
+  options.config.etcd = {"http://e:2379"};
+  const ObjectKey twin{"train-res", "net"};  // the id of both is train-res-net
+  create_job({{"elastic", 1}}, "res-net");
+  Json second = *server.get(kinds::kPaddleJobs, {"train", "res-net"});
+  second["metadata"] = {{"namespace", twin.ns}, {"name", twin.name}};
+  ASSERT_TRUE(server.create(kinds::kPaddleJobs, second));
+  run_until(server, run_on, [&] {
+    const std::string text = server.get(kinds::kPaddleJobs, twin)->dump();
+    return text.find("NameTaken") != std::string::npos && store->get(np_key(twin))->has_value();
+  });
+  EXPECT_EQ(names(kinds::kPods), (std::set<std::string>{"res-net-worker-0", "res-net-worker-1"}));
+}
+
 TEST_F(PaddleJobReconcilerTest, JobsOnTheHostNetworkGetDifferentPorts) {
   options.config.host_ports = {40000, 40199};
   for (int i = 0; i < 8; ++i) {
