@@ -213,6 +213,7 @@ Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
                  const Config& config) {
   auto error = spec_error(job);
   if (!error) error = peer_list_error(job, config);
+  if (!error && context.world.pods.empty()) error = context.world.defaults_error;
   if (error) {
     Plan plan;
     context.blocked = error;

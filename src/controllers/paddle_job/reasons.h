@@ -27,6 +27,7 @@ inline constexpr const char* kRestarting = "Restarting";
 inline constexpr const char* kSuspended = "Suspended";
 inline constexpr const char* kUnschedulable = "Unschedulable";
 inline constexpr const char* kInvalidSpec = "InvalidSpec";
+inline constexpr const char* kInvalidDefaults = "InvalidDefaults";
 inline constexpr const char* kNoFreePorts = "NoFreePorts";
 inline constexpr const char* kPodGroupNotAdmitted = "PodGroupNotAdmitted";
 inline constexpr const char* kVolcanoMissing = "VolcanoMissing";

@@ -82,6 +82,8 @@ struct World {
   // What the previous plan for this job found, whether it has been stored or not.
   CompletedIndexes last_completed{};
 
+  // The defaults of the namespace (spec/job_defaults.h) cannot be read.
+  std::optional<BlockReason> defaults_error{};
   // Why the last action for this job failed.
   std::optional<BlockReason> trouble{};
   // `pods` was read from the API server just now, not from the informers.

@@ -13,6 +13,7 @@
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/observe/elastic_store.h"
 #include "controllers/paddle_job/reasons.h"
+#include "controllers/paddle_job/spec/job_defaults.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -56,6 +57,18 @@ Result<PeerConfigMap> decode_map(const Json& object) {
     }
   }
   return map;
+}
+
+Result<DefaultsMap> decode_defaults(const Json& object) {
+  TRY(PeerConfigMap map, decode_map(object));
+  DefaultsMap defaults{.meta = std::move(map.meta)};
+  auto parsed = parse_defaults(map.data);
+  if (!parsed) {
+    defaults.error = parsed.error().message;
+  } else if (!parsed->is_null()) {
+    defaults.pod_template = api::Opaque(*std::move(parsed));
+  }
+  return defaults;
 }
 
 template <typename T>
@@ -122,6 +135,10 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
       maps_(context.informers.of<PeerConfigMap>(kinds::kConfigMaps,
                                                 {.ns = ns, .label_selector = kJobNameLabel},
                                                 {"rendezvous", decode_map})),
+      defaults_(context.informers.of<DefaultsMap>(
+          kinds::kConfigMaps,
+          {.ns = ns, .field_selector = std::string("metadata.name=") + kDefaultsName},
+          {"job-defaults", decode_defaults})),
       sets_(context.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = ns},
                                                  {"sample-set", api::decode_sample_set})),
       groups_(context.cluster, context.informers, kPodGroups, {.ns = ns},
@@ -153,9 +170,26 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
   owns(services_, kinds::kPaddleJobs, context.queue);
   owns(maps_, kinds::kPaddleJobs, context.queue);
   watches(sets_, context.queue, jobs_that_use<api::SampleSet>(jobs_));
+  watches(defaults_, context.queue, [jobs = jobs_](const DefaultsMap& defaults) {
+    std::vector<ObjectKey> keys;
+    for (const auto& job : jobs.list()) {
+      const bool waits = job->meta.key.ns == defaults.meta.key.ns &&
+                         !api::paddle_job_phase::is_final(job->status.phase);
+      if (waits) keys.push_back(job->meta.key);
+    }
+    return keys;
+  });
 }
 
 // ---- the world ----
+
+JobPtr WorldObserver::with_defaults(JobPtr job) const {
+  if (!job) return job;
+  const auto defaults = defaults_.find({job->meta.key.ns, kDefaultsName});
+  if (!defaults || !defaults->pod_template) return job;
+  return std::make_shared<const api::PaddleJob>(
+      paddle_job::with_defaults(*job, *defaults->pod_template));
+}
 
 Result<std::optional<World>> WorldObserver::observe(const api::PaddleJob& job, Pass& pass) {
   World world;
@@ -168,6 +202,12 @@ Result<std::optional<World>> WorldObserver::observe(const api::PaddleJob& job, P
     world.peer_config = *map;
   }
   observe_ports(job, world);
+  if (const auto defaults = defaults_.find({job.meta.key.ns, kDefaultsName});
+      defaults && !defaults->error.empty()) {
+    world.defaults_error = BlockReason{reasons::kInvalidDefaults,
+                                       std::string("the key template of the ConfigMap ") +
+                                           kDefaultsName + " cannot be read: " + defaults->error};
+  }
   TRY(const bool data, observe_data(job, world, pass.call));
   TRY(const bool group, observe_pod_group(job, world, pass.call));
   if (!data || !group) return std::optional<World>{};
@@ -330,7 +370,7 @@ Result<JobPtr> WorldObserver::confirm_pods(const api::PaddleJob& job, World& wor
   if (!listed) return std::move(listed).error();
   world.pods = std::move(pods);
   world.confirmed = true;
-  return std::make_shared<const api::PaddleJob>(std::move(stored));
+  return with_defaults(std::make_shared<const api::PaddleJob>(std::move(stored)));
 }
 
 Result<> WorldObserver::read_node_leases(const std::vector<std::string>& nodes, World& world,

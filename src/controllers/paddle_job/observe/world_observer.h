@@ -27,13 +27,21 @@ namespace paddle::controllers::paddle_job {
 
 using JobPtr = std::shared_ptr<const api::PaddleJob>;
 
+// The ConfigMap with the defaults of a namespace.
+struct DefaultsMap {
+  api::Meta meta{};
+  api::Opaque pod_template{};  // absent: none
+  std::string error{};         // why it cannot be read
+};
+
 class WorldObserver {
  public:
   // Connects the informers to the queue. Borrows pacing and clock; `etcd` may be null.
   WorldObserver(const ControllerContext& context, const std::string& ns, const Config& config,
                 std::shared_ptr<etcd::Store> etcd, const PassPacing& pacing, const Clock& clock);
 
-  JobPtr find(const api::ObjectKey& key) const { return jobs_.find(key); }
+  // With the defaults of its namespace in its templates.
+  JobPtr find(const api::ObjectKey& key) const { return with_defaults(jobs_.find(key)); }
 
   // Unset while an informer that this job needs has only just started.
   Result<std::optional<World>> observe(const api::PaddleJob& job, Pass& pass);
@@ -60,6 +68,7 @@ class WorldObserver {
   template <typename T>
   static Result<bool> ensure_started(LazyInformer<T>& informer, World& world,
                                      const kube::Call& call);
+  JobPtr with_defaults(JobPtr job) const;
   void observe_pods(const api::PaddleJob& job, JobCache& cache, World& world) const;
   void observe_ports(const api::PaddleJob& job, World& world);
   void observe_elastic(const api::PaddleJob& job, Pass& pass, World& world) const;
@@ -81,6 +90,7 @@ class WorldObserver {
   kube::Store<api::Pod> pods_;
   kube::Store<ServiceSummary> services_;
   kube::Store<PeerConfigMap> maps_;
+  kube::Store<DefaultsMap> defaults_;
   kube::Store<api::SampleSet> sets_;
   LazyInformer<PodGroupSummary> groups_;
   LazyInformer<placement::NodeSummary> nodes_;

@@ -124,6 +124,35 @@ TEST_F(PaddleJobReconcilerTest, OfElasticJobsWithTheSameIdOnlyTheFirstRuns) {
   EXPECT_EQ(names(kinds::kPods), (std::set<std::string>{"res-net-worker-0", "res-net-worker-1"}));
 }
 
+TEST_F(PaddleJobReconcilerTest, PodsGetTheDefaultsOfTheirNamespace) {
+  const ObjectKey defaults{"train", "paddle-job-defaults"};
+  const auto map = [&](const std::string& text) {
+    return Json{{"apiVersion", "v1"},
+                {"kind", "ConfigMap"},
+                {"metadata", {{"namespace", defaults.ns}, {"name", defaults.name}}},
+                {"data", {{"template", text}}}};
+  };
+  ASSERT_TRUE(server.create(kinds::kConfigMaps, map("spec: [")));
+  create_job();
+  bool corrected = false;
+  run_until(server, run_on, [&] {
+    if (reason() == "InvalidDefaults" && !corrected) {
+      EXPECT_TRUE(names(kinds::kPods).empty());
+      corrected = true;
+      EXPECT_TRUE(server.patch(
+          kinds::kConfigMaps, defaults,
+          {.body = {{"data", {{"template", "spec: {imagePullSecrets: [{name: registry}]}"}}}}}));
+    }
+    return phase() == "Running";
+  });
+  EXPECT_TRUE(corrected);
+  const auto pod = server.get(kinds::kPods, {"train", "resnet-worker-0"});
+  ASSERT_TRUE(pod);
+  EXPECT_EQ((*pod)["spec"]["imagePullSecrets"][0]["name"], "registry");
+  EXPECT_FALSE(job()["spec"]["worker"]["template"]["spec"].contains("imagePullSecrets"))
+      << "the job itself stays as it was written";
+}
+
 TEST_F(PaddleJobReconcilerTest, JobsOnTheHostNetworkGetDifferentPorts) {
   options.config.host_ports = {40000, 40199};
   for (int i = 0; i < 8; ++i) {
