@@ -32,6 +32,9 @@ bool is_choice(const char* const (&choices)[N], const std::string& value) {
   return std::find(std::begin(choices), std::end(choices), value) != std::end(choices);
 }
 
+// The value of spec.managedBy that means this operator, as its absence does.
+inline constexpr const char* kManagedByUs = "batch.paddlepaddle.org/paddle-operator";
+
 struct Role {
   std::int32_t replicas = 0;
   std::optional<std::int32_t> requests{};  // minimum replicas of an elastic job
@@ -98,6 +101,7 @@ struct PaddleJobSpec {
   std::optional<std::int64_t> active_deadline_seconds{};
   std::optional<std::int32_t> ttl_seconds_after_finished{};
   bool suspend = false;
+  std::string managed_by{};  // who runs the job; empty: this operator (kManagedByUs)
   Opaque rest{};
   bool operator==(const PaddleJobSpec&) const = default;
 };
@@ -127,6 +131,7 @@ struct DataVersion {
 struct PaddleJobStatus {
   std::string phase{};
   std::string mode{};
+  std::string ready{};  // for the column: "2/2" pods run or have succeeded
   std::optional<RoleStatus> ps{};
   std::optional<RoleStatus> worker{};
   std::optional<RoleStatus> heter{};
@@ -139,6 +144,7 @@ struct PaddleJobStatus {
   std::int64_t epoch = 0;                  // incremented before each restart of the whole job
   std::int32_t failures = 0;               // of the user's program, against backoffLimit
   std::int32_t disruptions = 0;            // evictions and lost nodes, against disruptionLimit
+  std::int64_t restarts = 0;               // epoch, and the restarts of containers since then
   std::optional<WallTime> restart_time{};  // when epoch was last incremented
   std::int32_t port = 0;                   // first of the job's ports
   std::int32_t replicas = 0;               // of workers, for the scale subresource

@@ -13,7 +13,9 @@
 
 namespace paddle::api {
 
-inline constexpr int kMaxReplicas = 10'000;
+// The list of all workers is one environment variable, for which Linux allows 128 KiB: 5,957
+// workers with IPv4 addresses. Longer addresses allow fewer; the operator checks those.
+inline constexpr int kMaxReplicas = 5'000;
 inline constexpr const char* kCleanPolicies[] = {
     "", "Always", "Never", "OnFailure", "OnCompletion", "OnFailed", "Nerver"};
 inline constexpr const char* kRestartPolicies[] = {"", "Always", "OnFailure", "Never"};
@@ -171,6 +173,12 @@ void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
   visit("ttlSecondsAfterFinished", s.ttl_seconds_after_finished,
         {.doc = "The job is deleted this long after its end.", .min = 0});
   visit("suspend", s.suspend, {.doc = "While true the job has no pods."});
+  visit("managedBy", s.managed_by,
+        {.doc = "The controller that runs the job: batch.paddlepaddle.org/paddle-operator (when "
+                "absent), or another one, and then this operator leaves the job alone. Cannot be "
+                "changed.",
+         .max_length = 63,
+         .pattern = "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9._-]+$"});
 }
 
 inline Rules rules(Tag<PaddleJobSpec>) {
@@ -198,6 +206,7 @@ inline Rules rules(Tag<PaddleJobSpec>) {
        "replicas must not exceed limits"},
       {implies(tasks, negate(either({has(self("ps")), has(self("worker")), has(self("heter"))}))),
        "tasks go alone: write either tasks, or ps, worker and heter"},
+      {unchanged("managedBy"), "managedBy cannot be changed"},
   };
 }
 
@@ -212,7 +221,7 @@ void fields(Visit& visit, As<RoleStatus> auto& s) {
   visit("completedIndexes", s.completed_indexes,
         {.doc = "Pods that succeeded since the job was last restarted, by index: 0-3,7. They stay "
                 "succeeded when they are deleted."});
-  visit("refs", s.refs, {.doc = "The role's pods."});
+  visit("refs", s.refs, {.doc = "The role's pods; at most 1000 of all roles together."});
 }
 
 template <typename Visit>
@@ -228,6 +237,7 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
         {.doc = "Pending, Starting, Running, Restarting, Suspended, Completed, Failed or "
                 "Terminating."});
   visit("mode", s.mode, {.doc = "PS, Collective, Single or Custom."});
+  visit("ready", s.ready, {.doc = "Pods that run or have succeeded, of all pods: 2/2."});
   visit("ps", s.ps, {});
   visit("worker", s.worker, {});
   visit("heter", s.heter, {});
@@ -241,6 +251,8 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("epoch", s.epoch, {.doc = "How often the whole job was restarted."});
   visit("failures", s.failures, {.doc = "Restarts that count against backoffLimit."});
   visit("disruptions", s.disruptions, {.doc = "Restarts that count against disruptionLimit."});
+  visit("restarts", s.restarts,
+        {.doc = "How often the whole job was restarted, and since then its containers in place."});
   visit("restartTime", s.restart_time, {.doc = "When the whole job was last restarted."});
   visit("port", s.port, {.doc = "First of the 20 host ports of the job, with intranet Host."});
   visit("replicas", s.replicas, {.doc = "Worker pods, for kubectl scale."});

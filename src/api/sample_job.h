@@ -116,6 +116,8 @@ struct SampleJobStatus {
   std::optional<WallTime> last_failure{};
   std::optional<WallTime> start_time{};
   std::optional<WallTime> completion_time{};
+  std::string
+      duration{};  // for the column: from startTime to completionTime, or to the last progress
   std::int64_t observed_generation = 0;
   Conditions conditions{};
   Opaque rest{};

@@ -184,6 +184,8 @@ void fields(Visit& visit, As<SampleJobStatus> auto& s) {
   visit("lastFailureTime", s.last_failure, {});
   visit("startTime", s.start_time, {});
   visit("completionTime", s.completion_time, {});
+  visit("duration", s.duration,
+        {.doc = "How long the job ran, or has run when its progress last changed: 4m30s."});
   visit("observedGeneration", s.observed_generation,
         {.doc = "The metadata.generation this status is about."});
   visit("conditions", s.conditions, {.list_key = "type"});

@@ -33,4 +33,25 @@ std::string with_commas(std::int64_t number) {
   return text;
 }
 
+std::string human_duration(std::chrono::seconds span) {
+  const auto s = span.count();
+  const auto pair = [](std::int64_t big, const char* unit, std::int64_t small, const char* rest) {
+    std::string made = std::to_string(big) + unit;
+    if (small != 0) made += std::to_string(small) + rest;
+    return made;
+  };
+  constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour, kYear = 365 * kDay;
+  if (s < -1) return "<invalid>";
+  if (s < 0) return "0s";
+  if (s < 2 * kMinute) return std::to_string(s) + "s";
+  if (s < 10 * kMinute) return pair(s / kMinute, "m", s % kMinute, "s");
+  if (s < 3 * kHour) return std::to_string(s / kMinute) + "m";
+  if (s < 8 * kHour) return pair(s / kHour, "h", s % kHour / kMinute, "m");
+  if (s < 2 * kDay) return std::to_string(s / kHour) + "h";
+  if (s < 8 * kDay) return pair(s / kDay, "d", s % kDay / kHour, "h");
+  if (s < 2 * kYear) return std::to_string(s / kDay) + "d";
+  if (s < 8 * kYear) return pair(s / kYear, "y", s % kYear / kDay, "d");
+  return std::to_string(s / kYear) + "y";
+}
+
 }  // namespace paddle

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -12,6 +13,9 @@ namespace paddle {
 // "200 B", "4.0 KiB", "58 MiB", "4.2 GiB": powers of 1024, one decimal below ten. A negative
 // number is 0 B.
 std::string human_size(std::int64_t bytes);
+
+// "95s", "4m30s", "3h", "2d5h": as kubectl formats an age.
+std::string human_duration(std::chrono::seconds span);
 
 // "128,660".
 std::string with_commas(std::int64_t number);

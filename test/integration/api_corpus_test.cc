@@ -176,12 +176,19 @@ Json job(const std::string& name) {
 
 TEST_F(ApiServer, ShowsTheColumnsOfTheContractUnderShortNames) {
   ASSERT_EQ(kubectl({"apply", "-f", "-"}, job("columns")).exit_code, 0);
-  const auto patched = kubectl({"patch", "pdj", "columns", "--subresource=status", "--type=merge",
-                                "-p", R"({"status":{"phase":"Running","mode":"Collective"}})"});
+  const auto patched =
+      kubectl({"patch", "pdj", "columns", "--subresource=status", "--type=merge", "-p",
+               R"({"status":{"phase":"Running","mode":"Collective","ready":"1/2",
+                                     "restarts":3,"conditions":[{"type":"Ready","status":"False",
+                                     "reason":"CrashLoopBackOff","message":"m",
+                                     "lastTransitionTime":"2021-02-08T07:43:24Z"}]}})"});
   ASSERT_EQ(patched.exit_code, 0) << patched.err;
   const auto jobs = kubectl({"get", "pdj"});
-  EXPECT_TRUE(jobs.out.starts_with("NAME      STATUS    MODE         AGE")) << jobs.out;
-  EXPECT_NE(jobs.out.find("columns   Running   Collective"), std::string::npos) << jobs.out;
+  EXPECT_TRUE(jobs.out.starts_with("NAME      STATUS    MODE         READY   AGE")) << jobs.out;
+  EXPECT_NE(jobs.out.find("columns   Running   Collective   1/2"), std::string::npos) << jobs.out;
+  const auto wide = kubectl({"get", "pdj", "-o", "wide"});
+  EXPECT_NE(wide.out.find("AGE   RESTARTS   REASON"), std::string::npos) << wide.out;
+  EXPECT_NE(wide.out.find("3          CrashLoopBackOff"), std::string::npos) << wide.out;
 
   const auto columns = [](const std::string& short_name) {
     return kubectl({"get", short_name, "-o", "wide"}).out;
@@ -193,7 +200,7 @@ TEST_F(ApiServer, ShowsTheColumnsOfTheContractUnderShortNames) {
   EXPECT_TRUE(columns("ss").starts_with(
       "NAME       TOTAL SIZE   CACHED SIZE   AVAIL SPACE   RUNTIME   PHASE   AGE"))
       << columns("ss");
-  EXPECT_TRUE(columns("sj").starts_with("NAME           PHASE   TYPE   PROGRESS   AGE"))
+  EXPECT_TRUE(columns("sj").starts_with("NAME           PHASE   TYPE   PROGRESS   DURATION   AGE"))
       << columns("sj");
 }
 

@@ -110,10 +110,10 @@ class DeployTest : public ControlPlaneTest {
 TEST_F(DeployTest, TheServerAcceptsEveryFileStrictly) {
   install();  // so that the namespace exists, and the definitions of what is in it
   const std::vector<std::string> dry{"apply", "--dry-run=server", "--validate=strict"};
-  for (const char* file :
-       {"-f/deploy/v1/crd.yaml", "-f/deploy/v1/operator.yaml", "-f/deploy/v1beta1/operator.yaml",
-        "-f/deploy/extensions/controllers.yaml", "-k/config/overlays/volcano",
-        "-k/config/overlays/elastic", "-k/config/overlays/all-namespaces"}) {
+  for (const char* file : {"-f/deploy/v1/crd.yaml", "-f/deploy/v1/operator.yaml",
+                           "-f/deploy/v1/warnings.yaml", "-f/deploy/v1beta1/operator.yaml",
+                           "-f/deploy/extensions/controllers.yaml", "-k/config/overlays/volcano",
+                           "-k/config/overlays/elastic", "-k/config/overlays/all-namespaces"}) {
     auto args = dry;
     args.insert(args.end(), {std::string(file, 2), kTop + (file + 2)});
     const auto done = plane->kubectl(args);
@@ -129,6 +129,30 @@ TEST_F(DeployTest, TheServerAcceptsEveryFileStrictly) {
     "metadata":{"name":"a"},"spec":{"nonsense":1}})")
                 .exit_code,
             0);
+}
+
+TEST_F(DeployTest, KubectlWarnsOfValuesThatHaveNoEffect) {
+  install();
+  must({"apply", "-f", kTop + "/deploy/v1/warnings.yaml"});
+  const auto warnings_for = [&](const std::string& fields) {
+    const std::string job =
+        "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\n"
+        "metadata: {name: odd, namespace: paddle-system}\nspec:\n" +
+        fields +
+        "  worker: {replicas: 1, template: {spec: {containers: [{name: main, image: a}]}}}\n";
+    const auto done = plane->kubectl({"apply", "--dry-run=server", "-f", "-"}, job);
+    EXPECT_EQ(done.exit_code, 0) << "only warnings: " << done.err;
+    return done.err;
+  };
+  EXPECT_TRUE(eventually([&] {  // the server has loaded the policy
+    return warnings_for("  cleanPodPolicy: OnFailed\n").find("did you mean OnFailure") !=
+           std::string::npos;
+  }));
+  EXPECT_EQ(warnings_for(""), "");
+  const std::string all = warnings_for("  withGloo: 1\n  mode: Single\n  startInOrder: 1\n");
+  for (const char* text : {"withGloo has no effect", "mode applies only", "startInOrder applies"}) {
+    EXPECT_NE(all.find(text), std::string::npos) << all;
+  }
 }
 
 TEST_F(DeployTest, ManagersFitTheRestrictedProfileAndRunWhatTheirNameSays) {

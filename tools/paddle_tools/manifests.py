@@ -18,6 +18,7 @@ from paddle_tools.paths import TOOLS, TOP
 # File beneath deploy/ -> folder beneath config/.
 FILES = {
     "v1/operator.yaml": "operator",
+    "v1/warnings.yaml": "warnings",
     "v1beta1/operator.yaml": "overlays/v1beta1",
     "extensions/controllers.yaml": "extensions",
 }

@@ -27,6 +27,7 @@ Json columns(const Description& about, const char* path_key) {
   Json out = Json::array();
   for (const Column& column : about.columns) {
     out.push_back({{"name", column.name}, {"type", column.type}, {path_key, column.path}});
+    if (column.priority != 0) out.back()["priority"] = column.priority;
   }
   return out;
 }

@@ -38,6 +38,8 @@ Json modernized(const Json& old) {
   for (const Json& column : spec["additionalPrinterColumns"]) {
     version["additionalPrinterColumns"].push_back(
         {{"name", column["name"]}, {"type", column["type"]}, {"jsonPath", column["JSONPath"]}});
+    if (!column.contains("priority")) continue;
+    version["additionalPrinterColumns"].back()["priority"] = column["priority"];
   }
   for (const char* key : {"version", "validation", "subresources", "additionalPrinterColumns",
                           "preserveUnknownFields"}) {

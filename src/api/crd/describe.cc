@@ -65,11 +65,15 @@ Description derived(std::string singular, std::string short_name, std::vector<Co
 }  // namespace
 
 const Description& describe(Kind kind) {
+  static const char* const kReadyReason = ".status.conditions[?(@.type==\"Ready\")].reason";
   static const Description kPaddleJob =
       derived<PaddleJob>("paddlejob", "pdj",
                          {{"Status", "string", ".status.phase"},
                           {"Mode", "string", ".status.mode"},
-                          {"Age", "date", ".metadata.creationTimestamp"}},
+                          {"Ready", "string", ".status.ready"},
+                          {"Age", "date", ".metadata.creationTimestamp"},
+                          {"Restarts", "integer", ".status.restarts", 1},
+                          {"Reason", "string", kReadyReason, 1}},
                          Scale{".spec.worker.replicas", ".status.replicas", ".status.selector"});
   static const Description kSampleSet =
       derived<SampleSet>("sampleset", "ss",
@@ -84,6 +88,7 @@ const Description& describe(Kind kind) {
                          {{"PHASE", "string", ".status.phase"},
                           {"TYPE", "string", ".spec.type"},
                           {"PROGRESS", "string", ".status.progress"},
+                          {"DURATION", "string", ".status.duration"},
                           {"AGE", "date", ".metadata.creationTimestamp"}});
   switch (kind) {
     case Kind::kPaddleJob:

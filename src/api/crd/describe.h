@@ -25,6 +25,7 @@ struct Column {
   std::string name{};
   std::string type{};
   std::string path{};
+  int priority = 0;  // 1: only with -o wide
 };
 
 struct Scale {

@@ -15,6 +15,8 @@ net::ServerReply answer(const std::string& endpoint, const std::string& check, b
 
 }  // namespace
 
+bool is_alive(std::chrono::nanoseconds longest_pass) { return longest_pass < kStuckAfter; }
+
 net::ServerReply health_reply(const net::ServerRequest& ask, const HealthState& state) {
   const bool verbose =
       ask.query.rfind("verbose", 0) == 0 || ask.query.find("&verbose") != ask.query.npos;

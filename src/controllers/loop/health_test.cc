@@ -18,6 +18,16 @@ TEST(Health, ReturnsOkOrTheFailedCheck) {
   EXPECT_NE(get("/readyz/check", {.ready = false}).body.find("[-]check failed"), std::string::npos);
 }
 
+TEST(Health, AProcessWithAPassThatDoesNotEndIsNotAlive) {
+  using namespace std::chrono_literals;
+  EXPECT_TRUE(is_alive(0s));
+  EXPECT_TRUE(is_alive(29min));
+  EXPECT_FALSE(is_alive(30min));
+  EXPECT_EQ(get("/healthz", {.alive = false}).status, 500);
+  EXPECT_NE(get("/healthz/health", {.alive = false}).body.find("[-]health failed"),
+            std::string::npos);
+}
+
 TEST(Health, VerboseListsTheCheck) {
   EXPECT_EQ(get("/healthz", {}, "verbose=").body, "[+]health ok\nhealthz check passed\n");
   EXPECT_EQ(get("/readyz", {.ready = true}, "a=1&verbose=").body,

@@ -99,7 +99,7 @@ Result<> Manager::listen() {
   if (!switched_off(options_.health_address)) {
     TRY(const net::Address address, net::parse_address(options_.health_address));
     TRY(health_server_, net::HttpServer::start(address, [this](const net::ServerRequest& ask) {
-          return health_reply(ask, {.alive = true, .ready = ready_});
+          return health_reply(ask, {.alive = alive(), .ready = ready_});
         }));
   }
   listening_ = true;
@@ -109,6 +109,18 @@ Result<> Manager::listen() {
       log::info("listening", {{"endpoint", what}, {"address", to_string((*server)->address())}});
   }
   return Done{};
+}
+
+bool Manager::alive() const {
+  for (const auto& managed : controllers_) {
+    const auto longest = managed->controller->queue().longest_running();
+    if (is_alive(longest)) continue;
+    log::error("a pass does not end; the process should be restarted",
+               {{"controller", managed->controller->name()},
+                {"running_s", std::chrono::duration_cast<std::chrono::seconds>(longest).count()}});
+    return false;
+  }
+  return true;
 }
 
 net::ServerReply Manager::metrics_reply(const net::ServerRequest& ask) {

@@ -83,6 +83,7 @@ class Manager {
   std::optional<net::Address> metrics_address() const;
   std::optional<net::Address> health_address() const;
   bool ready() const { return ready_; }
+  bool alive() const;  // no worker is stuck in a pass (health.h)
 
  private:
   struct ManagedController;

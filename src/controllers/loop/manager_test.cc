@@ -220,5 +220,31 @@ TEST_F(ManagerTest, InvalidOptionsAreRejected) {
   EXPECT_FALSE(refused({.metrics_address = "0", .health_address = ""}));
 }
 
+TEST_F(ManagerTest, IsNotAliveWhileAPassDoesNotEnd) {
+  using namespace std::chrono_literals;
+  ManualClock clock;
+  options.leader_elect = false;
+  auto made = Manager::make(server, options, metrics, clock);
+  ASSERT_TRUE(made);
+  Manager& manager = **made;
+  std::atomic<bool> begun{false}, ends{false};
+  ASSERT_TRUE(manager.add({.name = "slow"}, [&](const ControllerContext& context) {
+    context.queue.add({"ns", "a"});
+    return [&](const ObjectKey&, std::stop_token) -> Result<ReconcileResult> {
+      begun = true;
+      until([&] { return ends.load(); });
+      return ReconcileResult{};
+    };
+  }));
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager.run(stop)); });
+  until([&] { return begun.load(); });
+  clock.advance(29min);
+  EXPECT_TRUE(manager.alive());
+  clock.advance(1min);
+  EXPECT_FALSE(manager.alive());
+  ends = true;
+  until([&] { return manager.alive(); });
+}
+
 }  // namespace
 }  // namespace paddle::controllers

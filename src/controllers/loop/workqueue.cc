@@ -147,6 +147,11 @@ size_t WorkQueue::running() const {
   return state_.running();
 }
 
+std::chrono::nanoseconds WorkQueue::longest_running() const {
+  Lock lock(mutex_);
+  return state_.longest_running(clock_.boot());
+}
+
 void WorkQueue::refresh_metrics() {
   Lock lock(mutex_);
   longest_running_.Set(in_seconds(state_.longest_running(clock_.boot())));

@@ -46,6 +46,7 @@ class WorkQueue {
 
   size_t depth() const EXCLUDES(mutex_);
   size_t running() const EXCLUDES(mutex_);
+  std::chrono::nanoseconds longest_running() const EXCLUDES(mutex_);  // 0: no key is in progress
   // Call it before a scrape: updates the age of the longest running pass.
   void refresh_metrics() EXCLUDES(mutex_);
 

@@ -58,6 +58,16 @@ struct Patch {
   bool json_patch = false;  // RFC 6902; otherwise a merge patch (RFC 7386)
   bool operator==(const Patch&) const = default;
 };
+// Writes the annotation `host-port` of the job, which scripts for the Go operator read; 0 removes
+// it.
+struct SetHostPortAnnotation {
+  int port = 0;
+  bool operator==(const SetHostPortAnnotation&) const = default;
+};
+// Suspends a new job that names a queue, and records that it was done: the queue resumes it.
+struct SuspendForQueue {
+  bool operator==(const SuspendForQueue&) const = default;
+};
 // Removes the finalizer that older operators added to the job.
 struct RemoveFinalizer {
   bool operator==(const RemoveFinalizer&) const = default;
@@ -86,8 +96,9 @@ struct ForgetElasticState {
   bool operator==(const ForgetElasticState&) const = default;
 };
 
-using Action = std::variant<Create, Delete, Replace, ReleasePod, Patch, RemoveFinalizer, DeleteJob,
-                            WriteElasticReplicas, CleanElasticState, ForgetElasticState>;
+using Action = std::variant<Create, Delete, Replace, ReleasePod, Patch, SetHostPortAnnotation,
+                            SuspendForQueue, RemoveFinalizer, DeleteJob, WriteElasticReplicas,
+                            CleanElasticState, ForgetElasticState>;
 
 // Reads that must happen before a plan may be executed; the plan is made again with the answers.
 

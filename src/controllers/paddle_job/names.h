@@ -19,6 +19,14 @@ inline constexpr const char* kResourceAnnotation = "paddle-resource";
 // Tasks have these in addition, as in the heter branch of the Go operator.
 inline constexpr const char* kPodKeyLabel = "paddle-pod-key";
 inline constexpr const char* kTaskName = "paddle-task-name";  // label and annotation
+// On a job with intranet Host: the first of its ports, also in status.port.
+inline constexpr const char* kHostPortAnnotation = "host-port";
+// On a job or in a template: the queue of Kueue (docs/en/paddlejob.md, Queues).
+inline constexpr const char* kQueueLabel = "kueue.x-k8s.io/queue-name";
+inline constexpr const char* kQueueGroupLabel = "kueue.x-k8s.io/pod-group-name";
+inline constexpr const char* kQueueGroupSize = "kueue.x-k8s.io/pod-group-total-count";
+// On a job with a queue: the operator has suspended it once, before its first pods.
+inline constexpr const char* kQueuedAnnotation = "batch.paddlepaddle.org/queued";
 // Set by the operator when the pod may start: "<epoch>/<pod address>". A pod that returns with
 // another address therefore waits again.
 inline constexpr const char* kReleaseAnnotation = "batch.paddlepaddle.org/release";

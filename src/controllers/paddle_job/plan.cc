@@ -13,6 +13,7 @@
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/deadlines.h"
+#include "controllers/paddle_job/spec/queueing.h"
 #include "controllers/paddle_job/spec/validation.h"
 
 namespace paddle::controllers::paddle_job {
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 namespace phase = api::paddle_job_phase;
 
 constexpr auto kPortInterval = 10s;
+constexpr auto kNameInterval = 10s;
 // A time of a plan is never 0, which means at once, and never beyond what the queue can count.
 constexpr auto kShortestRequeue = 10ms;
 constexpr auto kLongestRequeue = 24h;
@@ -109,6 +111,13 @@ BlockReason etcd_not_clean() {
           "waiting until keys that an earlier job of this name may have left in etcd are removed"};
 }
 
+// Pods that exist continue: the job has run beside the other one until now.
+BlockReason elastic_id_taken(const api::PaddleJob& job, const std::string& owner) {
+  return {reasons::kNameTaken, "the elastic job " + owner + " has the same id in etcd, " +
+                                   elastic_job_id(job.meta.key) +
+                                   "; wait until it has ended, or rename this job"};
+}
+
 // The number of trainers in etcd: read once per pass, written when it differs.
 void sync_elastic_replicas(Plan& plan, const api::PaddleJob& job, const ElasticState& elastic) {
   if (!elastic.reachable) return;
@@ -159,7 +168,13 @@ Plan plan_running(const api::PaddleJob& job, PlanContext& context, WallTime now,
     context.in_backoff = true;
     requeue_at(plan, due, now);
   }
-  if (checked.may_create && !context.in_backoff) {
+  const std::string& id_owner = context.world.elastic.id_owner;
+  const bool owns_id = !elastic || id_owner.empty();
+  if (!owns_id) {
+    context.blocked = elastic_id_taken(job, id_owner);
+    plan.requeue_within(kNameInterval);
+  }
+  if (checked.may_create && !context.in_backoff && owns_id) {
     Wave missing = create_missing(job, context, config);
     const bool confirm = !missing.empty() && needs_confirmation(job, context);
     if (confirm && plan.queries.empty()) plan.queries.emplace_back(ConfirmPods{});
@@ -176,7 +191,7 @@ Plan plan_running(const api::PaddleJob& job, PlanContext& context, WallTime now,
 
   if (clean_etcd && context.world.elastic.reachable) {
     plan.waves = {Wave{CleanElasticState{}}};  // the rest is the next plan's
-  } else if (elastic && !clean_etcd) {
+  } else if (elastic && !clean_etcd && owns_id) {
     sync_elastic_replicas(plan, job, context.world.elastic);
   }
   set_status(plan, job, current_status(job, context, now, config), context.world);
@@ -196,7 +211,10 @@ Plan plan_finished(const api::PaddleJob& job, const PlanContext& context, WallTi
 
 Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
                  const Config& config) {
-  if (const auto error = spec_error(job)) {
+  auto error = spec_error(job);
+  if (!error) error = peer_list_error(job, config);
+  if (!error && context.world.pods.empty()) error = context.world.defaults_error;
+  if (error) {
     Plan plan;
     context.blocked = error;
     set_status(plan, job, current_status(job, context, now, config), context.world);
@@ -228,7 +246,12 @@ Plan plan_live(const api::PaddleJob& job, PlanContext& context, WallTime now,
   } else {
     plan = plan_active(job, context, now, config);
   }
-  if (has_old_finalizer(job) && plan.requeue_after != 0ns) {
+  const bool continues = plan.requeue_after == 0ns;  // the next plan does the rest
+  if (const auto port = host_port_annotation(job);
+      port && !continues && !phase::is_final(job.status.phase)) {
+    plan.add(SetHostPortAnnotation{*port});
+  }
+  if (has_old_finalizer(job) && !continues) {
     plan.waves.insert(plan.waves.begin(), Wave{RemoveFinalizer{}});
   }
   return plan;
@@ -237,7 +260,13 @@ Plan plan_live(const api::PaddleJob& job, PlanContext& context, WallTime now,
 }  // namespace
 
 Plan desired(const api::PaddleJob& job, const World& world, const Config& config, WallTime now) {
+  if (!is_managed_here(job.spec)) return {};
   if (job.meta.deleting()) return plan_deleted(job, world);
+  if (must_wait_for_queue(job) && world.pods.empty()) {
+    Plan plan;
+    plan.add(SuspendForQueue{});
+    return plan;
+  }
   const ReplicaSlots slots = assign_pods(job, world.pods, world.last_completed);
   if (slots.has_newer_epoch) return {};  // the change of the job itself has not arrived yet
 

@@ -197,6 +197,22 @@ TEST(PaddleJobPlan, AnUnreachableEtcdBlocksOnlyTheFirstPods) {
   EXPECT_EQ(reason(*first.status), "EtcdUnavailable");
 }
 
+TEST(PaddleJobPlan, AnElasticJobWhoseIdAnotherJobHasWaitsAndTouchesNoKey) {
+  const Config config{.etcd = {"http://e:2379"}};
+  const auto job = workers(2, R"({"elastic": 1})");
+  World world;
+  world.elastic.leftovers = ElasticState::Leftovers::kPossible;
+  world.elastic.id_owner = "other/job";
+  const auto plan = plan_for(job, world, config);
+  EXPECT_TRUE(plan.waves.empty());
+  EXPECT_FALSE(reads_etcd(plan));
+  EXPECT_EQ(reason(*plan.status), "NameTaken");
+  EXPECT_TRUE(plan.requeue_after);
+  EXPECT_EQ(created(plan_for(workers(2), world, config)).size(), 2u) << "another kind of job";
+  world.elastic.id_owner.clear();
+  EXPECT_EQ(only<CleanElasticState>(plan_for(job, world, config)).size(), 1u);
+}
+
 TEST(PaddleJobPlan, TheKeysOfAnElasticJobThatEndsAreRemovedBeforeItsObjects) {
   const Config config{.etcd = {"http://e:2379"}};
   auto job = workers(1, R"({"elastic": 1, "cleanPodPolicy": "Always"})");

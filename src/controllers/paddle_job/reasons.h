@@ -27,6 +27,7 @@ inline constexpr const char* kRestarting = "Restarting";
 inline constexpr const char* kSuspended = "Suspended";
 inline constexpr const char* kUnschedulable = "Unschedulable";
 inline constexpr const char* kInvalidSpec = "InvalidSpec";
+inline constexpr const char* kInvalidDefaults = "InvalidDefaults";
 inline constexpr const char* kNoFreePorts = "NoFreePorts";
 inline constexpr const char* kPodGroupNotAdmitted = "PodGroupNotAdmitted";
 inline constexpr const char* kVolcanoMissing = "VolcanoMissing";
@@ -56,6 +57,7 @@ inline constexpr const char* kResumed = "Resumed";
 inline constexpr const char* kCheckSpec = "CheckSpec";
 // Events only.
 inline constexpr const char* kCreateFailed = "Create";
+inline constexpr const char* kDeleteFailed = "Delete";
 inline constexpr const char* kCreated = "Created";
 inline constexpr const char* kDeleted = "Deleted";
 inline constexpr const char* kScaled = "Scaled";

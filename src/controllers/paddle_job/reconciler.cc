@@ -37,7 +37,6 @@ class Reconciler {
     }
     Pass pass{.cache = cache_.of(key), .call = {.stop = stop}};
     if (const auto pause = pacing_.begin(*job, pass.cache)) return ReconcileResult{pause};
-    const auto ports = pacing_.lock_ports(*job);
     const std::string object = "paddlejob " + to_string(key);
     auto ran = run(key, pass);
     auto result = requeue_rejected(std::move(ran), object, pass.requeue_after);
@@ -64,6 +63,8 @@ class Reconciler {
         if (!executed) return report(key, std::move(executed).error(), pass);
         continue;
       }
+      // Another job has chosen the same host ports meanwhile: choose again.
+      if (!observer_.reserve_ports(*planned.job, plan)) continue;
       TRY(const auto pause, write_status(planned, pass));
       if (plan.requeue_after == 0ns) continue;
       if (pass.etcd_error) return *pass.etcd_error;
@@ -120,6 +121,7 @@ class Reconciler {
   }
 
   void forget(const ObjectKey& key, std::stop_token stop) {
+    observer_.release_ports(key);
     JobCache cache = cache_.forget(key);
     if (cache.has_etcd_keys) executor_.forget_elastic_state(key, cache, stop);
   }

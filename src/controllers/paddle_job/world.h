@@ -58,6 +58,9 @@ struct ElasticState {
   Leftovers leftovers = Leftovers::kNone;
   std::optional<StoredReplicas> replicas{};  // unset: not read in this pass
   bool reachable = true;                     // false: a request of this pass failed
+  // namespace/name of another job that has the same id and goes first (id_owner() of
+  // spec/elastic.h); empty: this job may use the keys.
+  std::string id_owner{};
   // The job has ended while this operator watched it, and its keys have not been removed since.
   bool to_be_removed = false;
 };
@@ -79,6 +82,8 @@ struct World {
   // What the previous plan for this job found, whether it has been stored or not.
   CompletedIndexes last_completed{};
 
+  // The defaults of the namespace (spec/job_defaults.h) cannot be read.
+  std::optional<BlockReason> defaults_error{};
   // Why the last action for this job failed.
   std::optional<BlockReason> trouble{};
   // `pods` was read from the API server just now, not from the informers.

@@ -18,14 +18,26 @@ TableColumn age_column() {
   return {.name = "Age", .cell = age_at({"metadata", "creationTimestamp"})};
 }
 
-// A path of the form ".status.phase"; nothing else is used by our kinds.
+// A path of the form ".status.phase", or ".status.conditions[?(@.type=="Ready")].reason", whose
+// filter becomes the step "?type=Ready"; nothing else is used by our kinds.
 Path path_of(std::string_view text) {
+  constexpr std::string_view kFilter = "[?(@.", kEquals = "==\"", kEnd = "\")]";
   Path path;
   while (!text.empty()) {
+    if (text.starts_with(kFilter)) {
+      text.remove_prefix(kFilter.size());
+      const auto equals = text.find(kEquals);
+      const auto end = text.find(kEnd);
+      if (equals == std::string_view::npos || end == std::string_view::npos) return path;
+      const auto value = text.substr(equals + kEquals.size(), end - equals - kEquals.size());
+      path.push_back("?" + std::string(text.substr(0, equals)) + "=" + std::string(value));
+      text.remove_prefix(end + kEnd.size());
+      continue;
+    }
     if (text.front() == '.') text.remove_prefix(1);
-    const auto dot = text.find('.');
-    path.emplace_back(text.substr(0, dot));
-    text = dot == std::string_view::npos ? std::string_view{} : text.substr(dot);
+    const auto next = text.find_first_of(".[");
+    path.emplace_back(text.substr(0, next));
+    text = next == std::string_view::npos ? std::string_view{} : text.substr(next);
   }
   return path;
 }
@@ -36,6 +48,7 @@ Columns ours(api::Kind kind) {
     const Path path = path_of(column.path);
     made.push_back({.name = column.name,
                     .type = column.type,
+                    .priority = column.priority,
                     .cell = column.type == "date" ? age_at(path) : value_at(path)});
   }
   return made;

@@ -38,7 +38,4 @@ api::Json empty_table(const Kind& kind, const std::string& version);
 // The object reduced to its metadata, as meta.k8s.io/v1 PartialObjectMetadata.
 api::Json partial(const api::Json& object);
 
-// "95s", "4m30s", "3h", "2d5h": as kubectl formats it.
-std::string human_duration(std::chrono::seconds span);
-
 }  // namespace paddle::local

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
+
 namespace paddle::local {
 namespace {
 
@@ -52,11 +54,27 @@ std::string failure_reason(const Json& container) {
   return "ExitCode:" + std::to_string(number(container, {"state", "terminated", "exitCode"}));
 }
 
+// `step` is "?key=value".
+const Json* element_with(const Json& list, const std::string& step) {
+  const auto equals = step.find('=');
+  if (!list.is_array() || equals == std::string::npos) return nullptr;
+  const std::string key = step.substr(1, equals - 1);
+  for (const Json& each : list) {
+    if (text(each, {key}) == step.substr(equals + 1)) return &each;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 const Json* find_at(const Json& object, const Path& path) {
   const Json* here = &object;
   for (const auto& step : path) {
+    if (step.starts_with('?')) {
+      here = element_with(*here, step);
+      if (!here) return nullptr;
+      continue;
+    }
     if (!here->is_object()) return nullptr;
     const auto next = here->find(step);
     if (next == here->end()) return nullptr;
@@ -207,27 +225,6 @@ Json node_status(const Json& node, WallTime) {
 Json replicas_ready(const Json& set, WallTime) {
   return std::to_string(number(set, {"status", "readyReplicas"})) + "/" +
          std::to_string(number(set, {"spec", "replicas"}));
-}
-
-std::string human_duration(std::chrono::seconds span) {
-  const auto s = span.count();
-  const auto pair = [](std::int64_t big, const char* unit, std::int64_t small, const char* rest) {
-    std::string made = std::to_string(big) + unit;
-    if (small != 0) made += std::to_string(small) + rest;
-    return made;
-  };
-  constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour, kYear = 365 * kDay;
-  if (s < -1) return "<invalid>";
-  if (s < 0) return "0s";
-  if (s < 2 * kMinute) return std::to_string(s) + "s";
-  if (s < 10 * kMinute) return pair(s / kMinute, "m", s % kMinute, "s");
-  if (s < 3 * kHour) return std::to_string(s / kMinute) + "m";
-  if (s < 8 * kHour) return pair(s / kHour, "h", s % kHour / kMinute, "m");
-  if (s < 2 * kDay) return std::to_string(s / kHour) + "h";
-  if (s < 8 * kDay) return pair(s / kDay, "d", s % kDay / kHour, "h");
-  if (s < 2 * kYear) return std::to_string(s / kDay) + "d";
-  if (s < 8 * kYear) return pair(s / kYear, "y", s % kYear / kDay, "d");
-  return std::to_string(s / kYear) + "y";
 }
 
 }  // namespace paddle::local

@@ -14,7 +14,8 @@ namespace paddle::local {
 
 using Path = std::vector<std::string>;
 
-// Null when there is nothing at the path.
+// Null when there is nothing at the path. A step "?key=value" is the first element of a list that
+// has this text at the key.
 const api::Json* find_at(const api::Json& object, const Path& path);
 
 Cell text_at(Path path, std::string otherwise = {});

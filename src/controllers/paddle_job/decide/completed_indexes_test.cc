@@ -85,7 +85,7 @@ TEST(CompletedIndexes, MakeTheDeletionOfACompletedPodHarmless) {
   for (const char* spec : {"{}", R"({"intranet": "Service"})", R"({"intranet": "Host"})"}) {
     SCOPED_TRACE(spec);
     auto job = ps_job(spec);
-    job.status.port = job.spec.intranet == "Host" ? 35000 : 0;
+    if (job.spec.intranet == "Host") job = with_port(job, 35000);
     World all = published(job, all_of(job, running));
     if (job.spec.intranet == "Service") {
       for (const PodPtr& pod : all.pods) all.services.push_back({.meta = pod->meta});

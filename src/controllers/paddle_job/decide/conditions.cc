@@ -5,7 +5,9 @@
 
 #include "api/phases.h"
 #include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/objects/pod_group.h"
 #include "controllers/paddle_job/reasons.h"
+#include "controllers/paddle_job/spec/queueing.h"
 #include "controllers/paddle_job/spec/validation.h"
 #include "controllers/placement/placement.h"
 
@@ -115,8 +117,14 @@ BlockReason not_ready_reason(const api::PaddleJob& job, const PlanContext& conte
   if (phase::is_final(phase) || context.decision.outcome == Outcome::kRestart) {
     return context.decision.reason;
   }
-  if (phase == phase::kSuspended)
-    return {reasons::kSuspended, "spec.suspend is true; set it to false to resume the job"};
+  if (phase == phase::kSuspended) {
+    const std::string queue = queue_of(job);
+    if (queue.empty()) {
+      return {reasons::kSuspended, "spec.suspend is true; set it to false to resume the job"};
+    }
+    return {reasons::kSuspended,
+            "waiting in the queue " + queue + "; the job starts when spec.suspend becomes false"};
+  }
   return startup_block_reason(job, context, phase);
 }
 
@@ -167,7 +175,10 @@ void set_conditions(const api::PaddleJob& job, const PlanContext& context,
     set_data_local(job, context, conditions);
     set_data_warm(job, context, conditions);
   }
-  const auto texts = spec_warnings(job, config, context.began_without_etcd);
+  auto texts = spec_warnings(job, config, context.began_without_etcd);
+  if (auto text = why_no_gang(job.spec, config.scheduling); !text.empty()) {
+    texts.push_back(std::move(text));
+  }
   if (texts.empty()) return conditions.drop(condition_type::kWarning);
   std::string all;
   for (const auto& text : texts) all += (all.empty() ? "" : "; ") + text;

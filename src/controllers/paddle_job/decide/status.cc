@@ -25,6 +25,8 @@ constexpr seconds kDelayWhileStarting{15};
 constexpr seconds kDelayOfCompletedIndex{1};
 constexpr seconds kDelayWhenBusy{30};
 constexpr seconds kBusyCheck{5};
+// About 300 bytes each, in an object for which etcd allows 1.5 MiB, the pod templates included.
+constexpr std::size_t kMaxRefs = 1000;
 
 std::string phase_of(const api::PaddleJob& job, const PlanContext& context) {
   const std::string& last = job.status.phase;
@@ -50,11 +52,17 @@ void count_pods(const ReplicaSlots& slots, Status& status) {
   for (const RoleKind role : kRoles) role_status(status, role).reset();
   status.tasks.clear();
   std::size_t workers = 0;
+  std::size_t refs_left = kMaxRefs;
+  std::int64_t ready = 0;
+  status.restarts = status.epoch;
   for (const GroupSlots& group : slots.groups) {
     api::RoleStatus counters = count(group);
     if (group.spec.kind == RoleKind::kWorker) {
       workers += counters.refs.size() + static_cast<size_t>(departed(group));
     }
+    ready += counters.running + counters.succeeded;
+    if (counters.refs.size() > refs_left) counters.refs.resize(refs_left);
+    refs_left -= counters.refs.size();
     if (is_task(group.spec)) {
       status.tasks[group.spec.name] = std::move(counters);
     } else {
@@ -62,6 +70,7 @@ void count_pods(const ReplicaSlots& slots, Status& status) {
     }
   }
   status.replicas = static_cast<std::int32_t>(workers);
+  status.ready = std::to_string(ready) + "/" + std::to_string(slot_count(slots));
 }
 
 // ---- delays ----
@@ -152,6 +161,7 @@ Status current_status(const api::PaddleJob& job, const PlanContext& context, Wal
 
 Status next_epoch(Status status, const JobDecision& decision, WallTime now) {
   status.epoch += 1;
+  status.restarts += 1;
   clear_completed_indexes(status);
   if (decision.cause == Cause::kProgram) status.failures += 1;
   if (decision.cause == Cause::kDisruption) status.disruptions += 1;

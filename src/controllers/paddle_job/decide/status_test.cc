@@ -65,6 +65,7 @@ TEST(JobStatus, B13_TheStatusFollowsFromTheWorldAndIsWrittenOnlyWhenItDiffers) {
 TEST(JobStatus, ItHasNoResourceVersionsAndSelectsTheWorkersForScale) {
   const auto job = ps_job();
   const auto status = status_after(job, published(job, all_of(job, running)));
+  EXPECT_EQ(status.ready, "4/4");
   ASSERT_EQ(status.worker->refs.size(), 2u);
   EXPECT_EQ(status.worker->refs[0].name, "demo-worker-0");
   EXPECT_EQ(status.worker->refs[0].resource_version, "");
@@ -73,6 +74,26 @@ TEST(JobStatus, ItHasNoResourceVersionsAndSelectsTheWorkersForScale) {
   EXPECT_EQ(status.observed_generation, 1);
   EXPECT_EQ(status.mode, "PS");
   EXPECT_EQ(status.start_time, kNow);
+}
+
+TEST(JobStatus, ReadyCountsPodsThatRunOrHaveSucceeded) {
+  const auto job = ps_job();
+  EXPECT_EQ(status_after(job, World{}).ready, "0/4");
+  const auto some = world_of({running(job, kPs, 0), pending(job, kPs, 1), pending(job, kWorker, 0),
+                              exited(job, kWorker, 1, 0)});
+  EXPECT_EQ(status_after(job, some).ready, "2/4");
+}
+
+TEST(JobStatus, FitsIntoEtcdWithAsManyPodsAsTheSchemaAllows) {
+  const std::string name(50, 'a');
+  auto job = job_with(R"({"ps": {"replicas": 5000}, "worker": {"replicas": 5000}})", name);
+  std::vector<api::Pod> pods = all_of(job, running);
+  for (api::Pod& pod : pods) pod.meta.uid = std::string(36, 'u') + pod.meta.key.name;
+  const auto status = status_after(job, published(job, std::move(pods)));
+  EXPECT_EQ(status.ps->refs.size() + status.worker->refs.size(), 1000u);
+  EXPECT_EQ(status.worker->running, 5000);
+  EXPECT_EQ(status.replicas, 5000);
+  EXPECT_LT(api::encode(status).dump().size(), 500'000u) << "etcd allows 1.5 MiB for the whole job";
 }
 
 TEST(JobStatus, B6_ARejectedRequestIsReportedInACondition) {

@@ -75,6 +75,19 @@ std::optional<BlockReason> trouble_of(const Error& error) {
   }
 }
 
+EmitEvent delete_failed(const std::string& object, const Error& error) {
+  return {true, reasons::kDeleteFailed, "delete failed " + object + ": " + error.message};
+}
+
+// Whether every `test` operation of a JSON patch (RFC 6902) holds for the object.
+bool tests_hold(const Json& patch, const Json& object) {
+  return std::ranges::all_of(patch, [&](const Json& operation) {
+    if (api::look_text(operation, "op") != "test") return true;
+    const std::string path = api::look_text(operation, "path");
+    return api::look(object, path.c_str()) == api::look(operation, "value");
+  });
+}
+
 // Paddle's launcher does not report it: each worker would train as a job of its own.
 bool has_ipv6_peers(const Create& action) {
   return action.kind == OwnedKind::kConfigMap &&
@@ -119,11 +132,13 @@ Result<> PlanExecutor::execute_action(const Action& action, const api::PaddleJob
                                       ActionResult& result) {
   return std::visit(Match{
                         [&](const Create& a) { return create(a, job, pass, result); },
-                        [&](const Delete& a) { return remove(a, pass, result); },
+                        [&](const Delete& a) { return remove(a, job, pass, result); },
                         [&](const Replace& a) { return replace(a, pass); },
                         [&](const ReleasePod& a) { return release(a, pass); },
                         [&](const Patch& a) { return patch(a, pass); },
+                        [&](const SuspendForQueue&) { return suspend_for_queue(job, pass); },
                         [&](const RemoveFinalizer&) { return remove_finalizer(job, pass); },
+                        [&](const SetHostPortAnnotation& a) { return set_host_port(a, job, pass); },
                         [&](const DeleteJob&) { return delete_job(job, pass); },
                         [&](const WriteElasticReplicas& a) -> Result<> {
                           write_elastic_replicas(a, job, pass);
@@ -192,14 +207,17 @@ Result<> PlanExecutor::adopt(const Create& a, const api::PaddleJob& job, Pass& p
   return Done{};
 }
 
-Result<> PlanExecutor::remove(const Delete& a, Pass& pass, ActionResult& result) {
+Result<> PlanExecutor::remove(const Delete& a, const api::PaddleJob& job, Pass& pass,
+                              ActionResult& result) {
   kube::DeleteOptions options{.uid = a.uid};
   if (a.force) options.grace_seconds = 0;
   auto removed = cluster_.remove(resource_of(a.kind), a.key, options, pass.call);
   result.gone = removed ? a.force : removed.is(Code::kNotFound);
-  if (!removed &&
-      !result.gone) {  // kConflict: a namesake has replaced it, as the informer will show
-    return std::move(removed).error().in("delete " + kind_name(a.kind) + " " + a.key.name);
+  if (!removed && !result.gone) {
+    const std::string object = kind_name(a.kind) + " " + a.key.name;
+    // kConflict: a namesake has replaced it, as the informer will show.
+    if (!removed.is(Code::kConflict)) emit(job, delete_failed(object, removed.error()));
+    return std::move(removed).error().in("delete " + object);
   }
   result.deleted = &a;
   return Done{};
@@ -231,8 +249,49 @@ Result<> PlanExecutor::patch(const Patch& a, Pass& pass) {
   auto stored =
       cluster_.patch(resource_of(a.kind), a.key, {.type = type, .body = *a.body}, {}, pass.call);
   if (stored.is(Code::kNotFound)) return Done{};
+  if (stored.is(Code::kInvalid) && a.json_patch) {
+    TRY(const bool outdated, is_outdated(a, pass));
+    if (outdated) return Done{};
+  }
   if (!stored) return std::move(stored).error().in("patch " + kind_name(a.kind) + " " + a.key.name);
   observer_.acknowledge(a.kind, *stored);
+  return Done{};
+}
+
+// The server rejects a JSON patch whose `test` fails as it rejects an invalid one. In the first
+// case the object has changed since the plan was made: the next plan is for the object as it is.
+Result<bool> PlanExecutor::is_outdated(const Patch& a, Pass& pass) {
+  auto found = cluster_.get(resource_of(a.kind), a.key, pass.call);
+  if (found.is(Code::kNotFound)) return true;
+  if (!found) return std::move(found).error().in("read " + kind_name(a.kind) + " " + a.key.name);
+  observer_.acknowledge(a.kind, *found);
+  return !tests_hold(*a.body, *found);
+}
+
+Result<> PlanExecutor::set_host_port(const SetHostPortAnnotation& a, const api::PaddleJob& job,
+                                     Pass& pass) {
+  const Json value = a.port > 0 ? Json(std::to_string(a.port)) : Json();
+  const kube::Patch patch{
+      .body = {
+          {"metadata", {{"uid", job.meta.uid}, {"annotations", {{kHostPortAnnotation, value}}}}}}};
+  auto stored = cluster_.patch(kinds::kPaddleJobs, job.meta.key, patch, {}, pass.call);
+  if (stored.is(Code::kNotFound)) return Done{};
+  if (!stored) return std::move(stored).error().in("write the annotation host-port");
+  observer_.acknowledge_job(*stored);
+  return Done{};
+}
+
+// With the resourceVersion: a job that was resumed meanwhile is not suspended.
+Result<> PlanExecutor::suspend_for_queue(const api::PaddleJob& job, Pass& pass) {
+  const kube::Patch patch{.body = {{"metadata",
+                                    {{"uid", job.meta.uid},
+                                     {"resourceVersion", job.meta.resource_version},
+                                     {"annotations", {{kQueuedAnnotation, "true"}}}}},
+                                   {"spec", {{"suspend", true}}}}};
+  auto stored = cluster_.patch(kinds::kPaddleJobs, job.meta.key, patch, {}, pass.call);
+  if (stored.is(Code::kNotFound)) return Done{};
+  if (!stored) return std::move(stored).error().in("suspend the job until its queue admits it");
+  observer_.acknowledge_job(*stored);
   return Done{};
 }
 
@@ -248,6 +307,9 @@ Result<> PlanExecutor::delete_job(const api::PaddleJob& job, Pass& pass) {
                                     .resource_version = job.meta.resource_version};
   auto removed = cluster_.remove(kinds::kPaddleJobs, job.meta.key, options, pass.call);
   if (removed || removed.is(Code::kNotFound)) return Done{};
+  if (!removed.is(Code::kConflict)) {
+    emit(job, delete_failed("paddlejob " + job.meta.key.name, removed.error()));
+  }
   return std::move(removed).error().in("delete the job, whose ttlSecondsAfterFinished has passed");
 }
 
@@ -286,7 +348,11 @@ void PlanExecutor::clean_elastic_state(const api::PaddleJob& job, Pass& pass) {
 
 void PlanExecutor::forget_elastic_state(const api::ObjectKey& job, JobCache& cache,
                                         std::stop_token stop) {
-  if (auto removed = remove_elastic_keys(*etcd_, job, stop); !removed) {
+  // The other job removes what this one left before its first pods.
+  if (observer_.shares_elastic_id(job)) {
+    log::info("the keys of an ended job stay in etcd: another job has the same id",
+              {{"paddlejob", to_string(job)}});
+  } else if (auto removed = remove_elastic_keys(*etcd_, job, stop); !removed) {
     log::warn("cannot remove the keys of an ended job from etcd",
               {{"paddlejob", to_string(job)}, {"error", removed.error().message}});
   }

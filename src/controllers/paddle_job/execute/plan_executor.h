@@ -46,10 +46,13 @@ class PlanExecutor {
                           ActionResult& result);
   Result<> create(const Create& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
   Result<> adopt(const Create& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
-  Result<> remove(const Delete& a, Pass& pass, ActionResult& result);
+  Result<> remove(const Delete& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
   Result<> replace(const Replace& a, Pass& pass);
   Result<> release(const ReleasePod& a, Pass& pass);
   Result<> patch(const Patch& a, Pass& pass);
+  Result<bool> is_outdated(const Patch& a, Pass& pass);
+  Result<> set_host_port(const SetHostPortAnnotation& a, const api::PaddleJob& job, Pass& pass);
+  Result<> suspend_for_queue(const api::PaddleJob& job, Pass& pass);
   Result<> remove_finalizer(const api::PaddleJob& job, Pass& pass);
   Result<> delete_job(const api::PaddleJob& job, Pass& pass);
   void write_elastic_replicas(const WriteElasticReplicas& a, const api::PaddleJob& job, Pass& pass);

@@ -8,6 +8,7 @@
 #include "api/json/look.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/objects/pod_group.h"
+#include "controllers/paddle_job/spec/queueing.h"
 #include "controllers/placement/data_gate.h"
 
 namespace paddle::controllers::paddle_job {
@@ -159,6 +160,7 @@ Json build(const api::PaddleJob& job, const ReplicaGroup& group, int index,
   spec["restartPolicy"] = restart_policy(job, group, spec, config);
   spec["hostname"] = name;  // in the pod's /etc/hosts, so that POD_IP of a Service job resolves
   spec["subdomain"] = name;
+  set_priority_class(spec, job.spec);
   if (uses_services(job.spec)) declare_port(training, port_of(job));
   if (uses_host_network(job.spec)) add_host_network(spec, port_of(job));
   if (job.spec.sample_set) {
@@ -173,6 +175,7 @@ Json build(const api::PaddleJob& job, const ReplicaGroup& group, int index,
     if (gated) placement::add_gate(spec);
   }
   if (uses_pod_group(job.spec, config.scheduling)) join_pod_group(pod, job, group);
+  join_queue_group(pod, job);
   return pod;
 }
 

@@ -80,6 +80,37 @@ bool uses_pod_group(const api::PaddleJobSpec& spec, const std::string& schedulin
          });
 }
 
+std::string why_no_gang(const api::PaddleJobSpec& spec, const std::string& scheduling) {
+  if (!spec.scheduling_policy || uses_pod_group(spec, scheduling)) return {};
+  const auto& policy = *spec.scheduling_policy;
+  std::string fields;
+  const auto name = [&](const char* field, bool is_set) {
+    if (is_set) fields += (fields.empty() ? "schedulingPolicy." : ", ") + std::string(field);
+  };
+  name("minAvailable", policy.min_available.has_value());
+  name("queue", !policy.queue.empty());
+  name("minResources", static_cast<bool>(policy.min_resources));
+  if (fields.empty()) return {};
+  if (scheduling != kVolcano) {
+    return fields + " has no effect: the operator runs without --scheduling=volcano, so pods are " +
+           "scheduled one by one and not as a gang";
+  }
+  for (const ReplicaGroup& group : replica_groups(spec)) {
+    const std::string scheduler = scheduler_of(group);
+    if (scheduler.empty() || scheduler == kVolcano) continue;
+    return fields + " has no effect: the template of " + group.name + " names the scheduler " +
+           scheduler + "; remove its schedulerName to schedule the job as a gang with Volcano";
+  }
+  return {};
+}
+
+void set_priority_class(Json& pod_spec, const api::PaddleJobSpec& spec) {
+  const std::string& wanted = policy_of(spec).priority_class;
+  if (wanted.empty() || !api::look_text(pod_spec, "priorityClassName").empty()) return;
+  if (pod_spec.contains("priority")) return;  // the API server would refuse a class beside it
+  pod_spec["priorityClassName"] = wanted;
+}
+
 Result<PodGroupSummary> decode_pod_group(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
   return PodGroupSummary{.meta = std::move(meta),

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "controllers/paddle_job/testing/plan_fixture.h"
+
 namespace paddle::controllers::paddle_job {
 namespace {
 
@@ -49,6 +51,27 @@ TEST(PodGroup, IsUsedWithTheFlagUnlessATemplateNamesAnotherScheduler) {
   EXPECT_FALSE(uses_pod_group(job.spec, "kueue"));
   job.spec.ps = role_of(2, "{}", "default-scheduler");
   EXPECT_FALSE(uses_pod_group(job.spec, "volcano"));
+}
+
+TEST(PodGroup, APolicyThatHasNoEffectIsNamedWithItsReason) {
+  auto job = wide_and_deep();
+  job.spec.scheduling_policy = api::SchedulingPolicy{.min_available = 2, .queue = "q"};
+  EXPECT_EQ(why_no_gang(job.spec, "volcano"), "");
+  const std::string text = why_no_gang(job.spec, "");
+  EXPECT_TRUE(text.starts_with("schedulingPolicy.minAvailable, queue has no effect")) << text;
+  EXPECT_NE(text.find("--scheduling=volcano"), std::string::npos) << text;
+  job.spec.worker->pod_template = role_of(1, "{}", "mine").pod_template;
+  EXPECT_NE(why_no_gang(job.spec, "volcano").find("scheduler mine"), std::string::npos);
+  job.spec.scheduling_policy = api::SchedulingPolicy{.priority_class = "high"};
+  EXPECT_EQ(why_no_gang(job.spec, ""), "") << "pods get it with every scheduler";
+  job.spec.scheduling_policy.reset();
+  EXPECT_EQ(why_no_gang(job.spec, ""), "");
+}
+
+TEST(PodGroup, APolicyThatHasNoEffectIsAWarningOfTheJob) {
+  const auto job = workers(1, R"({"schedulingPolicy": {"queue": "q"}})");
+  const auto status = status_after(job, {});
+  EXPECT_EQ(reason(status, "Warning"), "CheckSpec");
 }
 
 TEST(PodGroup, ReservesTheRequestsOfAllPods) {

@@ -125,6 +125,19 @@ TEST(PodFor, TheRestartPolicyOfARoleIsForTemplatesWithoutOne) {
   EXPECT_EQ(pod_of(job, kWorker, 0)["spec"]["restartPolicy"], "OnFailure");
 }
 
+TEST(PodFor, ThePriorityClassOfThePolicyIsThatOfPodsWhoseTemplateHasNone) {
+  const auto job = job_with(R"({"schedulingPolicy": {"priorityClass": "high"},
+      "ps": {"replicas": 1, "template": {"spec": {"priorityClassName": "own",
+             "containers": [{"name": "c"}]}}},
+      "heter": {"replicas": 1, "template": {"spec": {"priority": 7,
+             "containers": [{"name": "c"}]}}},
+      "worker": {"replicas": 1}})");
+  EXPECT_EQ(pod_of(job, kWorker, 0)["spec"]["priorityClassName"], "high");
+  EXPECT_EQ(pod_of(job, kPs, 0)["spec"]["priorityClassName"], "own");
+  EXPECT_FALSE(pod_of(job, kHeter, 0)["spec"].contains("priorityClassName"));
+  EXPECT_FALSE(pod_of(workers(1), kWorker, 0)["spec"].contains("priorityClassName"));
+}
+
 TEST(PodFor, HostJobsDeclareTheirPortsAndResolveClusterNames) {
   auto job = ps_job(R"({"intranet": "Host"})");
   job.status.port = 35020;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "controllers/paddle_job/reasons.h"
-#include "controllers/paddle_job/spec/host_ports.h"
 #include "controllers/paddle_job/spec/replica_group.h"
 
 namespace paddle::controllers::paddle_job {
@@ -53,11 +52,6 @@ std::optional<std::chrono::nanoseconds> PassPacing::begin(const api::PaddleJob& 
     events_.give_way(kBusyFor);
   }
   return std::nullopt;
-}
-
-std::unique_ptr<Lock> PassPacing::lock_ports(const api::PaddleJob& job) {
-  if (!uses_host_network(job.spec) || stored_port(job) > 0) return nullptr;
-  return std::make_unique<Lock>(ports_);
 }
 
 }  // namespace paddle::controllers::paddle_job

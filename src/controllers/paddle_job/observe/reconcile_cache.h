@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -87,16 +86,11 @@ class PassPacing {
   // events wait.
   bool busy() const { return clock_.boot() < busy_until_.load(); }
 
-  // Until the job has stored its host ports: two jobs must not choose the same block. Null for
-  // jobs that need none.
-  std::unique_ptr<Lock> lock_ports(const api::PaddleJob& job);
-
  private:
   const WorkQueue& queue_;
   kube::EventRecorder& events_;
   const Clock& clock_;
   std::atomic<BootTime> busy_until_{BootTime::min()};
-  Mutex ports_;  // the only one that stays locked during API calls
 };
 
 }  // namespace paddle::controllers::paddle_job

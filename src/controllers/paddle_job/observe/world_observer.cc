@@ -13,6 +13,7 @@
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/observe/elastic_store.h"
 #include "controllers/paddle_job/reasons.h"
+#include "controllers/paddle_job/spec/job_defaults.h"
 #include "controllers/placement/set_change.h"
 #include "controllers/resource_metrics/resource_metrics.h"
 #include "engine/names.h"
@@ -27,6 +28,9 @@ namespace kinds = kube::resources;
 constexpr const char* kByOwner = "controller-uid";
 constexpr const char* kBySampleSet = "sample-set";  // jobs that have not finished
 constexpr const char* kByLabel = "label";           // nodes
+constexpr const char* kByHostPorts = "host-ports";
+constexpr const char* kOccupied = "occupied";
+constexpr const char* kByElasticId = "elastic-id";
 constexpr const char* kNodeLeases = "kube-node-lease";
 constexpr size_t kParallelReads = 16;
 
@@ -61,6 +65,18 @@ Result<PeerConfigMap> decode_map(const Json& object) {
   return map;
 }
 
+Result<DefaultsMap> decode_defaults(const Json& object) {
+  TRY(PeerConfigMap map, decode_map(object));
+  DefaultsMap defaults{.meta = std::move(map.meta)};
+  auto parsed = parse_defaults(map.data);
+  if (!parsed) {
+    defaults.error = parsed.error().message;
+  } else if (!parsed->is_null()) {
+    defaults.pod_template = api::Opaque(*std::move(parsed));
+  }
+  return defaults;
+}
+
 template <typename T>
 std::vector<std::string> controller_uid(const T& object) {
   const auto* owner = object.meta.controller();
@@ -71,6 +87,11 @@ std::vector<std::string> controller_uid(const T& object) {
 std::vector<std::string> sample_set_of(const api::PaddleJob& job) {
   if (!job.spec.sample_set || api::paddle_job_phase::is_final(job.status.phase)) return {};
   return {to_string(ObjectKey{job.meta.key.ns, job.spec.sample_set->name})};
+}
+
+std::vector<std::string> host_ports_of(const api::PaddleJob& job) {
+  if (occupied_port(job) == 0) return {};
+  return {kOccupied};
 }
 
 std::vector<std::string> labels_of(const placement::NodeSummary& node) {
@@ -143,6 +164,10 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
       maps_(context.informers.of<PeerConfigMap>(kinds::kConfigMaps,
                                                 {.ns = ns, .label_selector = kJobNameLabel},
                                                 {"rendezvous", decode_map})),
+      defaults_(context.informers.of<DefaultsMap>(
+          kinds::kConfigMaps,
+          {.ns = ns, .field_selector = std::string("metadata.name=") + kDefaultsName},
+          {"job-defaults", decode_defaults})),
       sets_(context.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = ns},
                                                  {"sample-set", api::decode_sample_set})),
       groups_(context.cluster, context.informers, kPodGroups, {.ns = ns},
@@ -168,15 +193,38 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
   pods_.add_index(kByOwner, controller_uid<api::Pod>);
   services_.add_index(kByOwner, controller_uid<ServiceSummary>);
   jobs_.add_index(kBySampleSet, sample_set_of);
+  jobs_.add_index(kByHostPorts, host_ports_of);
+  jobs_.add_index(kByElasticId, [etcd = config.etcd](const api::PaddleJob& job) {
+    const bool uses_keys =
+        is_elastic(job.spec, etcd) && !api::paddle_job_phase::is_final(job.status.phase);
+    return uses_keys ? std::vector{elastic_job_id(job.meta.key)} : std::vector<std::string>{};
+  });
   for_kind(jobs_, context.queue);
   report_metrics(jobs_, PaddleJobMetrics(context.metrics));
   owns(pods_, kinds::kPaddleJobs, context.queue);
   owns(services_, kinds::kPaddleJobs, context.queue);
   owns(maps_, kinds::kPaddleJobs, context.queue);
   wake_jobs(sets_, jobs_, context.queue);
+  watches(defaults_, context.queue, [jobs = jobs_](const DefaultsMap& defaults) {
+    std::vector<ObjectKey> keys;
+    for (const auto& job : jobs.list()) {
+      const bool waits = job->meta.key.ns == defaults.meta.key.ns &&
+                         !api::paddle_job_phase::is_final(job->status.phase);
+      if (waits) keys.push_back(job->meta.key);
+    }
+    return keys;
+  });
 }
 
 // ---- the world ----
+
+JobPtr WorldObserver::with_defaults(JobPtr job) const {
+  if (!job) return job;
+  const auto defaults = defaults_.find({job->meta.key.ns, kDefaultsName});
+  if (!defaults || !defaults->pod_template) return job;
+  return std::make_shared<const api::PaddleJob>(
+      paddle_job::with_defaults(*job, *defaults->pod_template));
+}
 
 Result<std::optional<World>> WorldObserver::observe(const api::PaddleJob& job, Pass& pass) {
   World world;
@@ -188,10 +236,12 @@ Result<std::optional<World>> WorldObserver::observe(const api::PaddleJob& job, P
   if (const auto map = maps_.find(job.meta.key); map && belongs_to(map->meta, job)) {
     world.peer_config = *map;
   }
-  if (uses_host_network(job.spec) && stored_port(job) == 0) {
-    std::vector<api::PaddleJob> jobs;
-    for (const auto& one : jobs_.list()) jobs.push_back(*one);
-    world.ports_taken = ports_taken(jobs, job.meta.uid);
+  observe_ports(job, world);
+  if (const auto defaults = defaults_.find({job.meta.key.ns, kDefaultsName});
+      defaults && !defaults->error.empty()) {
+    world.defaults_error = BlockReason{reasons::kInvalidDefaults,
+                                       std::string("the key template of the ConfigMap ") +
+                                           kDefaultsName + " cannot be read: " + defaults->error};
   }
   TRY(const bool data, observe_data(job, world, pass.call));
   TRY(const bool group, observe_pod_group(job, world, pass.call));
@@ -226,6 +276,30 @@ void WorldObserver::observe_pods(const api::PaddleJob& job, JobCache& cache, Wor
   }
 }
 
+void WorldObserver::observe_ports(const api::PaddleJob& job, World& world) {
+  if (!uses_host_network(job.spec) || stored_port(job) > 0) {
+    return reservations_.release(job.meta.key);
+  }
+  if (job.spec.suspend || job.meta.deleting()) reservations_.release(job.meta.key);
+  world.ports_taken = ports_taken(jobs_.list(kByHostPorts, kOccupied), job.meta.uid);
+  world.ports_taken.merge(reservations_.of_others(job.meta.key));
+}
+
+bool WorldObserver::reserve_ports(const api::PaddleJob& job, const Plan& plan) {
+  if (!plan.status || stored_port(job) > 0 || !uses_host_network(job.spec)) return true;
+  const int port = plan.status->port;
+  if (port == 0) return true;
+  if (!reservations_.reserve(job.meta.key, port)) return false;
+  // A job that reserved these ports after they were chosen here, and has stored them since, shows
+  // them before it releases its reservation.
+  return !overlaps(port, ports_taken(jobs_.list(kByHostPorts, kOccupied), job.meta.uid));
+}
+
+bool WorldObserver::shares_elastic_id(const ObjectKey& job) const {
+  const auto same = jobs_.list(kByElasticId, elastic_job_id(job));
+  return std::ranges::any_of(same, [&](const JobPtr& other) { return other->meta.key != job; });
+}
+
 void WorldObserver::observe_elastic(const api::PaddleJob& job, Pass& pass, World& world) const {
   if (!job.spec.elastic) return;
   if (!etcd_) {
@@ -235,6 +309,7 @@ void WorldObserver::observe_elastic(const api::PaddleJob& job, Pass& pass, World
   using Leftovers = ElasticState::Leftovers;
   JobCache& cache = pass.cache;
   ElasticState& elastic = world.elastic;
+  elastic.id_owner = id_owner(job, jobs_.list(kByElasticId, elastic_job_id(job.meta.key)));
   if (cache.etcd_cleaned_uid != job.meta.uid) {
     elastic.leftovers = Leftovers::kPossible;
   } else if (pass.etcd_cleaned) {
@@ -334,7 +409,7 @@ Result<JobPtr> WorldObserver::confirm_pods(const api::PaddleJob& job, World& wor
   if (!listed) return std::move(listed).error();
   world.pods = std::move(pods);
   world.confirmed = true;
-  return std::make_shared<const api::PaddleJob>(std::move(stored));
+  return with_defaults(std::make_shared<const api::PaddleJob>(std::move(stored)));
 }
 
 Result<> WorldObserver::read_node_leases(const std::vector<std::string>& nodes, World& world,

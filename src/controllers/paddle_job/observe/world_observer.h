@@ -17,6 +17,7 @@
 #include "controllers/loop/manager.h"
 #include "controllers/paddle_job/actions.h"
 #include "controllers/paddle_job/config.h"
+#include "controllers/paddle_job/observe/port_reservations.h"
 #include "controllers/paddle_job/observe/reconcile_cache.h"
 #include "controllers/paddle_job/world.h"
 #include "etcd/store.h"
@@ -26,13 +27,21 @@ namespace paddle::controllers::paddle_job {
 
 using JobPtr = std::shared_ptr<const api::PaddleJob>;
 
+// The ConfigMap with the defaults of a namespace.
+struct DefaultsMap {
+  api::Meta meta{};
+  api::Opaque pod_template{};  // absent: none
+  std::string error{};         // why it cannot be read
+};
+
 class WorldObserver {
  public:
   // Connects the informers to the queue. Borrows pacing and clock; `etcd` may be null.
   WorldObserver(const ControllerContext& context, const std::string& ns, const Config& config,
                 std::shared_ptr<etcd::Store> etcd, const PassPacing& pacing, const Clock& clock);
 
-  JobPtr find(const api::ObjectKey& key) const { return jobs_.find(key); }
+  // With the defaults of its namespace in its templates.
+  JobPtr find(const api::ObjectKey& key) const { return with_defaults(jobs_.find(key)); }
 
   // Unset while an informer that this job needs has only just started.
   Result<std::optional<World>> observe(const api::PaddleJob& job, Pass& pass);
@@ -43,6 +52,14 @@ class WorldObserver {
   Result<JobPtr> answer(const std::vector<Query>& queries, const JobPtr& job, World& world,
                         Pass& pass);
 
+  // Before a plan that chooses host ports is executed: no other job gets them from now on. False
+  // when they are no longer free.
+  bool reserve_ports(const api::PaddleJob& job, const Plan& plan);
+  void release_ports(const api::ObjectKey& job) { reservations_.release(job); }
+
+  // Another elastic job that has not ended has the same id: the keys in etcd may be its keys.
+  bool shares_elastic_id(const api::ObjectKey& job) const;
+
   // What the API server returned for a write of ours.
   void acknowledge(OwnedKind kind, const api::Json& object) const;
   void acknowledge_job(const api::Json& object) const { jobs_.acknowledge(object); }
@@ -51,7 +68,9 @@ class WorldObserver {
   template <typename T>
   static Result<bool> ensure_started(LazyInformer<T>& informer, World& world,
                                      const kube::Call& call);
+  JobPtr with_defaults(JobPtr job) const;
   void observe_pods(const api::PaddleJob& job, JobCache& cache, World& world) const;
+  void observe_ports(const api::PaddleJob& job, World& world);
   void observe_elastic(const api::PaddleJob& job, Pass& pass, World& world) const;
   Result<bool> observe_data(const api::PaddleJob& job, World& world, const kube::Call& call);
   Result<bool> observe_pod_group(const api::PaddleJob& job, World& world, const kube::Call& call);
@@ -66,10 +85,12 @@ class WorldObserver {
   const std::shared_ptr<etcd::Store> etcd_;
   const PassPacing& pacing_;
   const Clock& clock_;
+  PortReservations reservations_;
   kube::Store<api::PaddleJob> jobs_;
   kube::Store<api::Pod> pods_;
   kube::Store<ServiceSummary> services_;
   kube::Store<PeerConfigMap> maps_;
+  kube::Store<DefaultsMap> defaults_;
   kube::Store<api::SampleSet> sets_;
   LazyInformer<PodGroupSummary> groups_;
   LazyInformer<placement::NodeSummary> nodes_;

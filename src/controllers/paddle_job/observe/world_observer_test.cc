@@ -108,6 +108,51 @@ TEST_F(PaddleJobReconcilerTest, NoElasticPodIsCreatedBeforeEtcdIsClean) {
   EXPECT_TRUE(is_there(state_prefix(key) + "nodes/a"));
 }
 
+TEST_F(PaddleJobReconcilerTest, OfElasticJobsWithTheSameIdOnlyTheFirstRuns) {
+  const std::shared_ptr<etcd::Store> store = std::make_shared<etcd::MemoryStore>();
+  options.etcd = store;
+  options.config.etcd = {"http://e:2379"};
+  const ObjectKey twin{"train-res", "net"};  // the id of both is train-res-net
+  create_job({{"elastic", 1}}, "res-net");
+  Json second = *server.get(kinds::kPaddleJobs, {"train", "res-net"});
+  second["metadata"] = {{"namespace", twin.ns}, {"name", twin.name}};
+  ASSERT_TRUE(server.create(kinds::kPaddleJobs, second));
+  run_until(server, run_on, [&] {
+    const std::string text = server.get(kinds::kPaddleJobs, twin)->dump();
+    return text.find("NameTaken") != std::string::npos && store->get(np_key(twin))->has_value();
+  });
+  EXPECT_EQ(names(kinds::kPods), (std::set<std::string>{"res-net-worker-0", "res-net-worker-1"}));
+}
+
+TEST_F(PaddleJobReconcilerTest, PodsGetTheDefaultsOfTheirNamespace) {
+  const ObjectKey defaults{"train", "paddle-job-defaults"};
+  const auto map = [&](const std::string& text) {
+    return Json{{"apiVersion", "v1"},
+                {"kind", "ConfigMap"},
+                {"metadata", {{"namespace", defaults.ns}, {"name", defaults.name}}},
+                {"data", {{"template", text}}}};
+  };
+  ASSERT_TRUE(server.create(kinds::kConfigMaps, map("spec: [")));
+  create_job();
+  bool corrected = false;
+  run_until(server, run_on, [&] {
+    if (reason() == "InvalidDefaults" && !corrected) {
+      EXPECT_TRUE(names(kinds::kPods).empty());
+      corrected = true;
+      EXPECT_TRUE(server.patch(
+          kinds::kConfigMaps, defaults,
+          {.body = {{"data", {{"template", "spec: {imagePullSecrets: [{name: registry}]}"}}}}}));
+    }
+    return phase() == "Running";
+  });
+  EXPECT_TRUE(corrected);
+  const auto pod = server.get(kinds::kPods, {"train", "resnet-worker-0"});
+  ASSERT_TRUE(pod);
+  EXPECT_EQ((*pod)["spec"]["imagePullSecrets"][0]["name"], "registry");
+  EXPECT_FALSE(job()["spec"]["worker"]["template"]["spec"].contains("imagePullSecrets"))
+      << "the job itself stays as it was written";
+}
+
 TEST_F(PaddleJobReconcilerTest, JobsOnTheHostNetworkGetDifferentPorts) {
   options.config.host_ports = {40000, 40199};
   for (int i = 0; i < 8; ++i) {

@@ -8,7 +8,7 @@
 namespace paddle::controllers::paddle_job {
 namespace {
 
-constexpr int kNoLimit = 10'000;  // as many replicas as a role may have
+constexpr int kNoLimit = 10'000;  // more replicas than a role may have
 
 // For Paddle's launcher every change of the number of workers is a restart, and it allows three by
 // default.
@@ -86,6 +86,18 @@ std::string elastic_np(const api::PaddleJobSpec& spec) {
 }
 
 std::string elastic_job_id(const api::ObjectKey& job) { return job.ns + "-" + job.name; }
+
+std::string id_owner(const api::PaddleJob& job,
+                     const std::vector<std::shared_ptr<const api::PaddleJob>>& with_same_id) {
+  const auto age = [](const api::PaddleJob& one) {
+    return std::pair(one.meta.created.value_or(WallTime::max()), one.meta.key);
+  };
+  const api::PaddleJob* first = &job;
+  for (const auto& other : with_same_id) {
+    if (other->meta.key != job.meta.key && age(*other) < age(*first)) first = other.get();
+  }
+  return first == &job ? std::string() : to_string(first->meta.key);
+}
 
 Env elastic_env(const api::PaddleJob& job, const EtcdEndpoints& etcd) {
   const std::string id = elastic_job_id(job.meta.key);

@@ -23,6 +23,7 @@
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -58,6 +59,12 @@ ReplicaRange elastic_range(const api::PaddleJobSpec& spec);
 std::string elastic_np(const api::PaddleJobSpec& spec);
 
 std::string elastic_job_id(const api::ObjectKey& job);  // <namespace>-<name>
+
+// Two jobs can have the same id (a/b-c and a-b/c), and so the same keys. The one that was created
+// first owns them until it has ended. Returns namespace/name of the owner; empty: it is `job`.
+// `with_same_id`: elastic jobs that have not ended, with or without `job`.
+std::string id_owner(const api::PaddleJob& job,
+                     const std::vector<std::shared_ptr<const api::PaddleJob>>& with_same_id);
 
 using Env = std::vector<std::pair<std::string, std::string>>;  // in order
 // For the training container, appended after the other variables. Only for elastic jobs.

@@ -104,6 +104,24 @@ TEST(Elastic, TheEtcdServerIsThatOfTheFlagOrOfTheServiceOfTheOperator) {
   EXPECT_EQ(etcd_server_of("", "10.0.0.9", nullptr), "");
 }
 
+TEST(Elastic, OfJobsWithTheSameIdTheOldestOwnsItsKeys) {
+  const auto job_at = [](const std::string& ns, const std::string& name, int second) {
+    api::PaddleJob job = elastic_job(1);
+    job.meta.key = {ns, name};
+    job.meta.created = WallTime{std::chrono::seconds{second}};
+    return std::make_shared<const api::PaddleJob>(job);
+  };
+  const auto first = job_at("a", "b-c", 100);
+  const auto second = job_at("a-b", "c", 101);
+  EXPECT_EQ(elastic_job_id(first->meta.key), elastic_job_id(second->meta.key));
+  EXPECT_EQ(id_owner(*first, {first, second}), "");
+  EXPECT_EQ(id_owner(*second, {first, second}), "a/b-c");
+  EXPECT_EQ(id_owner(*second, {second}), "") << "the first one has ended";
+  EXPECT_EQ(id_owner(*first, {}), "");
+  const auto same_second = job_at("a-b", "c", 100);
+  EXPECT_NE(id_owner(*first, {same_second}), id_owner(*same_second, {first}));
+}
+
 TEST(Elastic, NpIsWrittenWhenItIsMissingOrDiffers) {
   const auto job = elastic_job(4);
   EXPECT_EQ(np_key(job.meta.key), "/paddle/t-r/np");

@@ -18,7 +18,6 @@ namespace {
 using api::Json;
 
 constexpr int kHighestPort = 65535;
-constexpr const char* kHostPortAnnotation = "host-port";
 
 // 0 when it is no port.
 int port_in(std::string_view text) {
@@ -26,11 +25,6 @@ int port_in(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc{} && end == text.data() + text.size();
   return whole && value > 0 && value <= kHighestPort ? value : 0;
-}
-
-bool overlaps(int block, const std::set<int>& taken) {
-  const auto next = taken.upper_bound(block - kPortsPerJob);
-  return next != taken.end() && *next < block + kPortsPerJob;
 }
 
 // The default range of Linux for outgoing connections.
@@ -50,18 +44,38 @@ int stored_port(const api::PaddleJob& job) {
   return port + kPortsPerJob - 1 <= kHighestPort ? port : 0;
 }
 
+std::optional<int> host_port_annotation(const api::PaddleJob& job) {
+  const auto found = job.meta.annotations.find(kHostPortAnnotation);
+  const bool is_written = found != job.meta.annotations.end() && job.status.port > 0 &&
+                          found->second == std::to_string(job.status.port);
+  if (!uses_host_network(job.spec)) return is_written ? std::optional(0) : std::nullopt;
+  if (job.status.port == 0 || is_written) return std::nullopt;
+  return job.status.port;
+}
+
 int port_of(const api::PaddleJob& job) {
   return uses_host_network(job.spec) ? stored_port(job) : kFirstPort;
 }
 
-std::set<int> ports_taken(const std::vector<api::PaddleJob>& jobs, const std::string& self) {
+int occupied_port(const api::PaddleJob& job) {
+  const bool occupies =
+      uses_host_network(job.spec) && !api::paddle_job_phase::is_final(job.status.phase);
+  return occupies ? stored_port(job) : 0;
+}
+
+std::set<int> ports_taken(const std::vector<std::shared_ptr<const api::PaddleJob>>& jobs,
+                          const std::string& self) {
   std::set<int> taken;
-  for (const api::PaddleJob& job : jobs) {
-    if (job.meta.uid == self || !uses_host_network(job.spec)) continue;
-    if (api::paddle_job_phase::is_final(job.status.phase)) continue;
-    if (const int port = stored_port(job); port > 0) taken.insert(port);
+  for (const auto& job : jobs) {
+    if (job->meta.uid == self) continue;
+    if (const int port = occupied_port(*job); port > 0) taken.insert(port);
   }
   return taken;
+}
+
+bool overlaps(int block, const std::set<int>& taken) {
+  const auto next = taken.upper_bound(block - kPortsPerJob);
+  return next != taken.end() && *next < block + kPortsPerJob;
 }
 
 Result<int> choose_ports(const std::string& uid, const PortRange& range,

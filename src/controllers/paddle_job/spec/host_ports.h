@@ -16,6 +16,8 @@
 
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,12 +38,23 @@ struct PortRange {
 // `host-port`. 0: none yet.
 int stored_port(const api::PaddleJob& job);
 
+// The value that the annotation `host-port` has to get: the stored port, or 0 for a block that the
+// job gives back because it has left the host network. Unset: the annotation stays as it is.
+std::optional<int> host_port_annotation(const api::PaddleJob& job);
+
 // First of the job's ports, in every intranet: in lists of peers, in PADDLE_PORT and in Services.
 int port_of(const api::PaddleJob& job);
 
-// The blocks of jobs on the host network, by first port, except those of `self` (a uid) and of jobs
-// that have ended.
-std::set<int> ports_taken(const std::vector<api::PaddleJob>& jobs, const std::string& self);
+// First port of the block that other jobs must not get: that of a job on the host network which has
+// not ended. 0: none.
+int occupied_port(const api::PaddleJob& job);
+
+// The blocks that these jobs occupy, by first port, except that of `self` (a uid).
+std::set<int> ports_taken(const std::vector<std::shared_ptr<const api::PaddleJob>>& jobs,
+                          const std::string& self);
+
+// Whether the 20 ports from `block` on have one in common with those from an entry of `taken` on.
+bool overlaps(int block, const std::set<int>& taken);
 
 // The block for a new job; kUnavailable when all are taken. Each entry of `taken` occupies the 20
 // ports that begin with it, whether it is aligned with the range or not.

@@ -85,11 +85,13 @@ TEST(HostPorts, AreStoredInTheStatusOrInTheAnnotationOfTheGoOperator) {
 TEST(HostPorts, FinishedJobsAndJobsOffTheHostNetworkOccupyNone) {
   auto elsewhere = host_job("d", 40060);
   elsewhere.spec.intranet = "Service";
-  EXPECT_EQ(ports_taken({host_job("self", 40000), host_job("a", 40020, "Completed"),
-                         host_job("b", 40040, "Failed"), host_job("c", 40080, "Pending"), elsewhere,
-                         host_job("e", 0)},
-                        "self"),
-            std::set<int>{40080});
+  std::vector<std::shared_ptr<const api::PaddleJob>> jobs;
+  for (const auto& job :
+       {host_job("self", 40000), host_job("a", 40020, "Completed"), host_job("b", 40040, "Failed"),
+        host_job("c", 40080, "Pending"), elsewhere, host_job("e", 0)}) {
+    jobs.push_back(std::make_shared<const api::PaddleJob>(job));
+  }
+  EXPECT_EQ(ports_taken(jobs, "self"), std::set<int>{40080});
 }
 
 TEST(HostPorts, B17_HostPortsFollowFromTheJobAndAreStoredBeforeAnyPod) {
@@ -127,6 +129,32 @@ TEST(HostPorts, B18_PortsOfOtherJobsAreNotChosen) {
   const auto full = plan_for(job, world, {.host_ports = {40000, 40059}});
   EXPECT_EQ(reason(*full.status), "NoFreePorts");
   EXPECT_TRUE(full.requeue_after);
+}
+
+TEST(HostPorts, AreWrittenAsTheAnnotationThatScriptsRead) {
+  auto job = workers(1, R"({"intranet": "Host"})");
+  job.status.port = 40020;
+  const auto plan = plan_for(job, {});
+  EXPECT_EQ(only<SetHostPortAnnotation>(plan), std::vector{SetHostPortAnnotation{40020}});
+  EXPECT_EQ(created(plan).size(), 1u) << "in the same plan";
+  job.meta.annotations["host-port"] = "40020";
+  EXPECT_TRUE(only<SetHostPortAnnotation>(plan_for(job, {})).empty());
+  job.meta.annotations["host-port"] = "7";
+  EXPECT_EQ(only<SetHostPortAnnotation>(plan_for(job, {})).size(), 1u);
+  job.status.phase = "Completed";
+  EXPECT_TRUE(only<SetHostPortAnnotation>(plan_for(job, {})).empty());
+}
+
+TEST(HostPorts, AreRemovedFromTheAnnotationWhenTheJobLeavesTheHostNetwork) {
+  auto job = workers(1);
+  job.status.port = 40020;
+  job.meta.annotations["host-port"] = "40020";
+  EXPECT_EQ(host_port_annotation(job), 0);
+  job.meta.annotations["host-port"] = "30000";
+  EXPECT_EQ(host_port_annotation(job), std::nullopt) << "the user's own";
+  job.status.port = 0;
+  job.meta.annotations.clear();
+  EXPECT_EQ(host_port_annotation(job), std::nullopt);
 }
 
 TEST(HostNetwork, EveryPortOfTheBlockIsDeclaredOnce) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,12 @@ namespace paddle::controllers::paddle_job {
 namespace {
 
 constexpr size_t kMaxLabel = 63;  // of a DNS name: the host name of a pod
+// Of Linux (MAX_ARG_STRLEN), for one variable of a program's environment, its name included.
+constexpr size_t kMaxVariable = 128 * 1024;
+constexpr size_t kVariableName = 64;  // more than PADDLE_HETER_TRAINER_IP_PORT_LIST= has
+constexpr size_t kPortAndComma = 7;
+constexpr size_t kIpv4 = 15;
+constexpr size_t kIpv6 = 41;  // with its brackets
 
 bool has_containers(const ReplicaGroup& group) {
   if (!group.pod_template) return false;
@@ -135,6 +142,30 @@ std::optional<BlockReason> mount_error(const api::PaddleJob& job) {
     return BlockReason{reasons::kInvalidSpec,
                        "sampleSetRef.containers is " + listed(wanted) + ", but " + group.name +
                            " has no such container; it has " + listed(names)};
+  }
+  return std::nullopt;
+}
+
+std::optional<BlockReason> peer_list_error(const api::PaddleJob& job, const Config& config) {
+  const auto pods = static_cast<size_t>(total_replicas(job.spec));
+  if (is_elastic(job.spec, config.etcd)) return std::nullopt;  // Paddle finds its peers in etcd
+  if (pods * (kMaxLabel + kPortAndComma) + kVariableName <= kMaxVariable) return std::nullopt;
+  std::map<RoleKind, size_t> bytes;
+  for (const ReplicaGroup& group : replica_groups(job.spec)) {
+    size_t host = config.ipv6 ? kIpv6 : kIpv4;
+    if (uses_services(job.spec)) host = pod_name(job, group, group.replicas - 1).size();
+    bytes[group.kind] += static_cast<size_t>(group.replicas) * (host + kPortAndComma);
+  }
+  for (const auto& [kind, size] : bytes) {
+    if (size + kVariableName <= kMaxVariable) continue;
+    return BlockReason{reasons::kInvalidSpec,
+                       "the list of the addresses of all pods of the role " + to_string(kind) +
+                           " would have " + std::to_string(size) + " bytes, and Linux allows " +
+                           std::to_string(kMaxVariable) +
+                           " for an environment variable; use fewer replicas" +
+                           (uses_services(job.spec) ? ", a shorter name of the job, or intranet "
+                                                      "PodIP"
+                                                    : "")};
   }
   return std::nullopt;
 }

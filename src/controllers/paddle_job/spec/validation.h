@@ -18,6 +18,10 @@ namespace paddle::controllers::paddle_job {
 // No object is created for the job until its spec is changed.
 std::optional<BlockReason> spec_error(const api::PaddleJob& job);
 
+// The list of the job's pods would not fit into an environment variable, and no program would
+// start.
+std::optional<BlockReason> peer_list_error(const api::PaddleJob& job, const Config& config);
+
 // Workers would get no samples: sampleSetRef names only containers that they do not have. Checked
 // before the first pods; existing pods may read the samples in their own way.
 std::optional<BlockReason> mount_error(const api::PaddleJob& job);

@@ -45,6 +45,21 @@ TEST(Validation, B5_ANameThatIsTooLongGetsACondition) {
   EXPECT_TRUE(plan_for(job, {}).waves.empty());
 }
 
+TEST(Validation, AListOfPeersThatNoProgramCouldReceiveGetsACondition) {
+  const auto ready_of = [](const std::string& name, const char* spec, const Config& config = {}) {
+    return reason(status_after(job_with(spec, name), {}, config));
+  };
+  const std::string long_name(50, 'a');
+  const char* many = R"({"intranet": "Service", "worker": {"replicas": 2500}})";
+  EXPECT_EQ(ready_of(long_name, many), "InvalidSpec");
+  EXPECT_EQ(ready_of("a", many), "WaitingForPods");
+  const char* most = R"({"worker": {"replicas": 5000}})";
+  EXPECT_EQ(ready_of(long_name, most), "WaitingForPods") << "the CRD allows it";
+  EXPECT_EQ(ready_of("a", most, {.ipv6 = true}), "InvalidSpec");
+  const char* elastic = R"({"elastic": 1, "worker": {"replicas": 5000}})";
+  EXPECT_NE(ready_of("a", elastic, {.etcd = {"http://e:2379"}, .ipv6 = true}), "InvalidSpec");
+}
+
 TEST(Validation, B20_TheCrdRejectsUnknownChoicesAndMisspelledOnesGetAWarning) {
   for (const char* spec : {R"({"cleanPodPolicy": "Sometimes", "worker": {"replicas": 1}})",
                            R"({"intranet": "Telegraph", "worker": {"replicas": 1}})"}) {

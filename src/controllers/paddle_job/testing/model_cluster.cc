@@ -212,6 +212,19 @@ bool ModelCluster::execute(const Action& action, const api::PaddleJob& observed)
             return true;
           },
           [&](const Patch& a) { return a.kind != OwnedKind::kPodGroup || change_group(a); },
+          [&](const SetHostPortAnnotation& a) {
+            if (a.port > 0) {
+              job_.meta.annotations[kHostPortAnnotation] = std::to_string(a.port);
+            } else {
+              job_.meta.annotations.erase(kHostPortAnnotation);
+            }
+            return true;
+          },
+          [&](const SuspendForQueue&) {
+            job_.meta.annotations[kQueuedAnnotation] = "true";
+            job_.spec.suspend = true;
+            return true;
+          },
           [&](const RemoveFinalizer&) {
             job_.meta.finalizers.clear();
             return true;

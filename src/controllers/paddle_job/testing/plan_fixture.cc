@@ -49,6 +49,7 @@ api::PaddleJob ps_job(const char* more) {
 
 api::PaddleJob with_port(api::PaddleJob job, int port) {
   job.status.port = port;
+  job.meta.annotations[kHostPortAnnotation] = std::to_string(port);
   return job;
 }
 

@@ -55,6 +55,8 @@ TEST(SampleJobQueue, AYoungerTerminatingJobCancelsTheOlderAndWaitsForIt) {
   younger.world.siblings.clear();
   younger.settle();
   EXPECT_EQ(younger.requested.size(), 2u);
+  EXPECT_EQ(younger.events, (std::vector<std::string>{"CreateTerminateSuccessfully",
+                                                      "CreateWarmupJobSuccessfully"}));
 }
 
 TEST(SampleJobQueue, ATerminatingJobOfTheSameSecondCancelsSentJobsAndTheOthersWaitForIt) {

@@ -44,6 +44,7 @@ inline constexpr const char* kInvalidSchedule = "InvalidSchedule";
 namespace event_reason {
 inline constexpr const char* kProgress = "Progress";
 inline constexpr const char* kCreateRunSuccessfully = "CreateRunSuccessfully";
+inline constexpr const char* kTerminateSuccessfully = "CreateTerminateSuccessfully";
 inline constexpr const char* kNameTaken = "NameTaken";
 inline constexpr const char* kCancelJobSuccessfully = "CancelJobSuccessfully";
 // Those of a job have its type in the middle: "CreateWarmupJobSuccessfully", "ErrorDoSyncJob".

@@ -61,6 +61,10 @@ void start(const PlanContext& context, api::SampleJobStatus& status, Plan& plan)
   if (const auto warning = context.type.warning(context.job.spec); !warning.empty()) {
     set_condition(context, status, condition_type::kWarning, true, reason::kCheckSpec, warning);
   }
+  if (context.job.spec.terminate && status.failures == 0) {
+    plan.add(EmitEvent{false, event_reason::kTerminateSuccessfully,
+                       "older jobs of the set that ran or waited have been cancelled"});
+  }
   plan.requeue_after = nanoseconds(0);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/phases.h"
+#include "base/units.h"
 #include "controllers/runtime_jobs/job_progress.h"
 #include "controllers/sample_job/decide/reasons.h"
 
@@ -15,11 +16,17 @@ namespace state = api::partition_state;
 using runtime_jobs::amount_text;
 using runtime_jobs::progress_text;
 
+void set_duration(const PlanContext& context, api::SampleJobStatus& status) {
+  const auto ran = context.now - *status.start_time;
+  status.duration = human_duration(std::chrono::floor<std::chrono::seconds>(ran));
+}
+
 void finish(const PlanContext& context, bool succeeded, const std::string& reason,
             const std::string& message, api::SampleJobStatus& status, Plan& plan) {
   status.phase = succeeded ? phase::kSucceeded : phase::kFailed;
   status.completion_time = context.now;
   if (!status.start_time) status.start_time = context.now;
+  set_duration(context, status);
   if (status.work) status.work->bytes_per_second = status.work->eta_seconds = 0;
   set_condition(context, status, succeeded ? condition_type::kComplete : condition_type::kFailed,
                 true, reason, message);
@@ -111,6 +118,10 @@ void report_progress(const PlanContext& context, api::SampleJobStatus& status, P
       status.partitions, [](const auto& part) { return part.state == state::kRunning; });
   const bool running = runs || context.job.status.phase == phase::kRunning;
   status.phase = running ? phase::kRunning : phase::kPending;
+  // Together with the progress: an age that changed with each pass would be written with each pass.
+  if (status.start_time && status.progress != context.job.status.progress) {
+    set_duration(context, status);
+  }
   const std::string text = running_text(status);
   set_condition(context, status, condition_type::kReady, running,
                 running ? reason::kRunning : reason::kStarting, text);

@@ -41,6 +41,28 @@ TEST(SampleJobStatus, AFailureNamesThePartition) {
   EXPECT_EQ(model.events.back(), "ErrorDoWarmupJob");
 }
 
+TEST(SampleJobStatus, TheDurationIsThatOfTheLastProgressAndOfTheEnd) {
+  JobModel model;
+  model.settle();
+  for (int i = 0; i < 2; ++i) {
+    model.reports(i, JobState::kRunning);
+    model.report(i).job->progress.bytes_total = 100;
+    model.report(i).job->progress.bytes_done = 10;
+  }
+  model.now += std::chrono::seconds{30};
+  model.settle();
+  EXPECT_EQ(model.job.status.duration, "30s");
+  const auto before = model.job.status;
+  model.now += std::chrono::seconds{30};
+  model.settle();
+  EXPECT_EQ(model.job.status.duration, before.duration) << "no progress, and so no write";
+  for (int i = 0; i < 2; ++i) model.reports(i, JobState::kSucceeded);
+  model.now += std::chrono::seconds{210};
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  EXPECT_EQ(model.job.status.duration, "4m30s");
+}
+
 TEST(SampleJobStatus, EachQuarterOfTheBytesIsAnEvent) {
   JobModel model;
   model.settle();
