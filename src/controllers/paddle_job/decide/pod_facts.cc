@@ -178,7 +178,10 @@ std::optional<BlockReason> container_failure(const api::Pod& pod) {
       std::string text = "container " + c.name + " of pod " + pod.meta.key.name +
                          " ended with exit code " + std::to_string(exit_code);
       if (!cause.empty() && cause != "Error") text += " (" + cause + ")";
-      if (c.restarts > 0) text += " after " + std::to_string(c.restarts) + " restarts";
+      if (c.restarts > 0) {
+        text +=
+            " after " + std::to_string(c.restarts) + (c.restarts == 1 ? " restart" : " restarts");
+      }
       text += "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
       if (waits) text += " --previous";
       return BlockReason{waits ? kCrashLoop : reasons::kContainerFailed, std::move(text)};

@@ -21,6 +21,16 @@ World running_world(const api::PaddleJob& job) {
   return published(job, with_hashes(job, all_of(job, running)));
 }
 
+// Pods of an elastic job have no coordinator, and the job no ConfigMap.
+World elastic_world(const api::PaddleJob& job) {
+  auto pods = with_hashes(job, all_of(job, running));
+  for (api::Pod& pod : pods) {
+    pod.init_containers.clear();
+    pod.meta.annotations.erase(kReleaseAnnotation);
+  }
+  return world_of(pods);
+}
+
 TEST(TemplateChange, BeforeAnyProgramHasStartedPodsFollowTheTemplate) {
   auto job = workers(2);
   job.status = status_after(job, world_of(with_hashes(job, all_of(job, pending))));
@@ -124,10 +134,11 @@ TEST(TemplateChange, ServiceAndElasticJobsNeverMixTwoTemplates) {
   const Config config{.etcd = {"http://e:2379"}};
   for (const char* spec : {R"({"intranet": "Service"})", R"({"elastic": 1})"}) {
     auto job = workers(2, spec);
-    auto world = running_world(job);
-    job.status = status_after(job, world, config);
-    world.pods.pop_back();  // its node is gone
+    auto world = job.spec.elastic ? elastic_world(job) : running_world(job);
     world.elastic.replicas = StoredReplicas{.value = "2", .revision = 1};
+    job.status = status_after(job, world, config);
+    ASSERT_EQ(job.status.phase, "Running") << spec;
+    world.pods.pop_back();  // its node is gone
     for (const char* name : {"demo-worker-0", "demo-worker-1"}) {
       world.services.push_back({.meta = {.key = {"t", name}, .uid = name}});
     }
