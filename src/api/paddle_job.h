@@ -27,6 +27,10 @@ namespace paddle::api {
 inline constexpr const char* kIntranets[] = {"", "PodIP", "Service", "Host"};
 inline constexpr const char* kModes[] = {"", "PS", "Collective", "Single", "Custom"};
 
+inline constexpr const char* kFailureActions[] = {"Fail", "Restart", "Ignore"};
+inline constexpr const char* kExitCodeOperators[] = {"In", "NotIn"};
+inline constexpr const char* kSuccessPolicies[] = {"", "All", "Chief", "Any"};
+
 template <size_t N>
 bool is_choice(const char* const (&choices)[N], const std::string& value) {
   return std::find(std::begin(choices), std::end(choices), value) != std::end(choices);
@@ -80,6 +84,30 @@ struct SampleSetMount {
   bool operator==(const SampleSetMount&) const = default;
 };
 
+struct ExitCodes {
+  std::string container_name{};  // empty: any container
+  std::string op{};              // In or NotIn
+  std::vector<std::int32_t> values{};
+  Opaque rest{};
+  bool operator==(const ExitCodes&) const = default;
+};
+
+// Either on_exit_codes or on_reasons.
+struct FailureRule {
+  std::string action{};  // Fail, Restart or Ignore
+  std::optional<ExitCodes> on_exit_codes{};
+  std::vector<std::string> on_reasons{};
+  Opaque rest{};
+  bool operator==(const FailureRule&) const = default;
+};
+
+// What a failed pod means for the job; the first rule that matches decides.
+struct FailurePolicy {
+  std::vector<FailureRule> rules{};
+  Opaque rest{};
+  bool operator==(const FailurePolicy&) const = default;
+};
+
 struct PaddleJobSpec {
   std::optional<Role> ps{};
   std::optional<Role> worker{};
@@ -98,6 +126,8 @@ struct PaddleJobSpec {
   std::optional<SampleSetMount> sample_set{};
   std::optional<std::int32_t> backoff_limit{};
   std::optional<std::int32_t> disruption_limit{};
+  std::optional<FailurePolicy> failure_policy{};
+  std::string success_policy{};  // All (also when empty), Chief or Any
   std::optional<std::int64_t> active_deadline_seconds{};
   std::optional<std::int32_t> ttl_seconds_after_finished{};
   bool suspend = false;
@@ -113,6 +143,7 @@ struct RoleStatus {
   std::int32_t failed = 0;
   std::int32_t succeeded = 0;
   std::int32_t unknown = 0;
+  std::int32_t restarts = 0;        // of containers in place, by their kubelet
   std::string completed_indexes{};  // pods that succeeded in this epoch: "0-3,7"
   std::vector<ObjectReference> refs{};
   Opaque rest{};
@@ -139,13 +170,17 @@ struct PaddleJobStatus {
   std::string elastic{};
   std::optional<WallTime> start_time{};
   std::optional<WallTime> completion_time{};
+  std::optional<WallTime> running_time{};  // when all pods of the current epoch first ran
+  std::optional<WallTime> active_time{};   // when activeDeadlineSeconds began to count
   std::int64_t observed_generation = 0;
   Conditions conditions{};
   std::int64_t epoch = 0;                  // incremented before each restart of the whole job
   std::int32_t failures = 0;               // of the user's program, against backoffLimit
   std::int32_t disruptions = 0;            // evictions and lost nodes, against disruptionLimit
+  std::int32_t ignored_failures = 0;       // restarts that failurePolicy does not count
   std::int64_t restarts = 0;               // epoch, and the restarts of containers since then
   std::optional<WallTime> restart_time{};  // when epoch was last incremented
+  std::string restart_request{};           // the last value of the restart annotation
   std::int32_t port = 0;                   // first of the job's ports
   std::int32_t replicas = 0;               // of workers, for the scale subresource
   std::string selector{};                  // of worker pods, for the scale subresource

@@ -132,6 +132,59 @@ void fields(Visit& visit, As<SampleSetMount> auto& m) {
   visit("gate", m.gate, {.doc = "Create the pods gated, and lift the gates when data is warm."});
 }
 
+inline constexpr int kMaxFailureRules = 20;
+
+template <typename Visit>
+void fields(Visit& visit, As<ExitCodes> auto& e) {
+  visit("containerName", e.container_name,
+        {.doc = "Only exit codes of this container; of every container when absent.",
+         .max_length = 63});
+  visit("operator", e.op,
+        {.doc = "In: the exit code is one of values. NotIn: it is none of them, and not 0.",
+         .one_of = kExitCodeOperators,
+         .required = true});
+  visit("values", e.values,
+        {.doc = "Exit codes.",
+         .min = 1,
+         .max = 255,
+         .min_items = 1,
+         .max_items = 255,
+         .required = true});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<FailureRule> auto& r) {
+  visit("action", r.action,
+        {.doc = "Fail: the job fails. Restart: it restarts, counted against its limits. Ignore: it "
+                "restarts, and nothing is counted.",
+         .one_of = kFailureActions,
+         .required = true});
+  visit("onExitCodes", r.on_exit_codes,
+        {.doc = "Matches a container that ended with such a code."});
+  visit(
+      "onReasons", r.on_reasons,
+      {.doc = "Matches a pod, or a container of it, that ended with one of these reasons: "
+              "OOMKilled, Evicted, DeadlineExceeded, ...; DisruptionTarget matches every pod with "
+              "this condition.",
+       .max_length = 63,
+       .max_items = 20});
+}
+
+inline Rules rules(Tag<FailureRule>) {
+  const Expr codes = has(self("onExitCodes"));
+  const Expr reasons = both({has(self("onReasons")), less(lit(0), size(self("onReasons")))});
+  return {{both({either({codes, reasons}), negate(both({codes, reasons}))}),
+           "a rule of failurePolicy needs either onExitCodes or onReasons"}};
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<FailurePolicy> auto& p) {
+  visit("rules", p.rules,
+        {.doc = "Tried in this order; the first that matches a failed pod decides. Without a match "
+                "the limits decide.",
+         .max_items = kMaxFailureRules});
+}
+
 template <typename Visit>
 void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
   visit("ps", s.ps, {.doc = "Parameter servers; their presence makes it a PS job."});
@@ -164,11 +217,22 @@ void fields(Visit& visit, As<PaddleJobSpec> auto& s) {
   visit("schedulingPolicy", s.scheduling_policy, {.doc = "Gang scheduling with Volcano."});
   visit("sampleSetRef", s.sample_set, {.doc = "The data set the workers read."});
   visit("backoffLimit", s.backoff_limit,
-        {.doc = "Restarts after failures of the program; none when absent.", .min = 0});
+        {.doc = "Restarts after failures of the program, of the whole job and of containers in "
+                "place. When absent, the whole job is not restarted, and containers without limit.",
+         .min = 0});
   visit("disruptionLimit", s.disruption_limit,
-        {.doc = "Restarts after evictions and lost nodes; 3 when absent.", .min = 0});
+        {.doc = "Restarts after evictions and lost nodes; 3 when absent. They are counted from 0 "
+                "again when the job has run for an hour since the last one.",
+         .min = 0});
+  visit("failurePolicy", s.failure_policy,
+        {.doc = "What exit codes and reasons of failed pods mean for the job."});
+  visit("successPolicy", s.success_policy,
+        {.doc = "When the job is complete: All workers have succeeded (when absent), the Chief "
+                "(worker 0) has, or Any worker has. Pods that still run are deleted then.",
+         .one_of = kSuccessPolicies});
   visit("activeDeadlineSeconds", s.active_deadline_seconds,
-        {.doc = "The job fails when it has not ended this long after it was created or resumed.",
+        {.doc = "The job fails when it has not ended this long after a pod of it first had a node. "
+                "Waiting for a queue or for samples does not count, nor does a suspension.",
          .min = 1});
   visit("ttlSecondsAfterFinished", s.ttl_seconds_after_finished,
         {.doc = "The job is deleted this long after its end.", .min = 0});
@@ -218,6 +282,8 @@ void fields(Visit& visit, As<RoleStatus> auto& s) {
   visit("failed", s.failed, {});
   visit("succeeded", s.succeeded, {});
   visit("unknown", s.unknown, {});
+  visit("restarts", s.restarts,
+        {.doc = "How often containers of these pods were restarted in place."});
   visit("completedIndexes", s.completed_indexes,
         {.doc = "Pods that succeeded since the job was last restarted, by index: 0-3,7. They stay "
                 "succeeded when they are deleted."});
@@ -245,15 +311,23 @@ void fields(Visit& visit, As<PaddleJobStatus> auto& s) {
   visit("elastic", s.elastic, {});
   visit("startTime", s.start_time, {.doc = "When all pods first ran."});
   visit("completionTime", s.completion_time, {.doc = "When the job completed or failed."});
+  visit("runningTime", s.running_time, {.doc = "When all pods of the current run first ran."});
+  visit("activeTime", s.active_time,
+        {.doc = "When a pod first had a node, since the job was created or resumed: the beginning "
+                "of activeDeadlineSeconds."});
   visit("observedGeneration", s.observed_generation,
         {.doc = "The metadata.generation this status is about."});
   visit("conditions", s.conditions, {.list_key = "type"});
   visit("epoch", s.epoch, {.doc = "How often the whole job was restarted."});
   visit("failures", s.failures, {.doc = "Restarts that count against backoffLimit."});
   visit("disruptions", s.disruptions, {.doc = "Restarts that count against disruptionLimit."});
+  visit("ignoredFailures", s.ignored_failures,
+        {.doc = "Restarts that a rule of failurePolicy does not count."});
   visit("restarts", s.restarts,
         {.doc = "How often the whole job was restarted, and since then its containers in place."});
   visit("restartTime", s.restart_time, {.doc = "When the whole job was last restarted."});
+  visit("restartRequest", s.restart_request,
+        {.doc = "The last value of the annotation batch.paddlepaddle.org/restart."});
   visit("port", s.port, {.doc = "First of the 20 host ports of the job, with intranet Host."});
   visit("replicas", s.replicas, {.doc = "Worker pods, for kubectl scale."});
   visit("selector", s.selector, {.doc = "Selects the worker pods, for kubectl scale."});

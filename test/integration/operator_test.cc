@@ -222,6 +222,36 @@ TEST_F(OperatorTest, ContinuesWithoutThePodOfAWorkerThatHasSucceeded) {
   deletes_the_first_worker_once_it_has_succeeded("named");
 }
 
+TEST_F(OperatorTest, StopsTheRunningPeerOfAFailedJobAndKeepsItsPod) {
+  apply(kJob);
+  give_address("resnet-worker-0", "10.0.0.1");
+  give_address("resnet-worker-1", "10.0.0.2");
+  start_when_released("resnet-worker-0");
+  start_when_released("resnet-worker-1");
+  ASSERT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, "resnet") == "Running"; }));
+  say(kinds::kPods, "resnet-worker-0", {{"phase", "Failed"}});
+  ASSERT_TRUE(eventually([&] { return phase(kinds::kPaddleJobs, "resnet") == "Failed"; }));
+  // The server accepts the change of the spec; the kubelet would end the pod.
+  ASSERT_TRUE(eventually([&] {
+    return get(kinds::kPods, "resnet-worker-1")["spec"].value("activeDeadlineSeconds", 0) == 1;
+  }));
+  EXPECT_FALSE(get(kinds::kPods, "resnet-worker-1")["metadata"].contains("deletionTimestamp"));
+}
+
+TEST_F(OperatorTest, AnEditedTemplateIsFollowedBeforeTheStart) {
+  apply(kJob);
+  give_address("resnet-worker-0", "10.0.0.1");
+  const auto patched =
+      plane->kubectl({"patch", "pdj", "resnet", "--type=json", "-p",
+                      R"([{"op": "replace", "path": "/spec/worker/template/spec/containers/0/image",
+            "value": "corrected:1"}])"});
+  ASSERT_EQ(patched.exit_code, 0) << patched.err;
+  EXPECT_TRUE(eventually([&] {
+    const Json pod = get(kinds::kPods, "resnet-worker-0");
+    return !pod.is_null() && pod["spec"]["containers"][0]["image"] == "corrected:1";
+  }));
+}
+
 TEST_F(OperatorTest, RecreatesNothingForAJobThatIsDeletedInTheForeground) {
   apply(kJob);
   const std::vector<std::string> pods{"resnet-worker-0", "resnet-worker-1"};

@@ -79,6 +79,11 @@ void FakeKubelet::tend(const Json& object) {
     return set(pod.meta,
                {{"phase", "Running"}, {"containerStatuses", container("running", Json::object())}});
   }
+  if (pod.active_deadline_seconds > 0) {
+    return set(pod.meta, {{"phase", "Failed"},
+                          {"reason", "DeadlineExceeded"},
+                          {"containerStatuses", container("terminated", {{"exitCode", 143}})}});
+  }
   const std::string end = ends_(name, static_cast<int>(epoch_of(pod.meta)));
   if (end == "Running") return;
   Json status = {{"phase", end == "Evicted" ? "Failed" : end}};

@@ -41,6 +41,10 @@ ContainerStatus container(const Json& from) {
   } else {
     out.reason = look_text(look(state, "waiting"), "reason");
   }
+  if (const Json& last = look(look(from, "lastState"), "terminated"); last.is_object()) {
+    out.last_exit_code = number(last, "exitCode");
+    out.last_reason = look_text(last, "reason");
+  }
   return out;
 }
 
@@ -79,6 +83,7 @@ Result<Pod> decode_pod(const Json& object) {
           .ip = look_text(status, "podIP"),
           .host_ip = look_text(status, "hostIP"),
           .node = look_text(look(object, "spec"), "nodeName"),
+          .active_deadline_seconds = look_integer(look(object, "spec"), "activeDeadlineSeconds"),
           .init_containers = containers(look(status, "initContainerStatuses")),
           .containers = containers(look(status, "containerStatuses"))};
   if (const Json& gates = look(look(object, "spec"), "schedulingGates"); gates.is_array()) {

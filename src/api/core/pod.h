@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct ContainerStatus {
   std::string reason{};             // why it waits or has ended: ImagePullBackOff, OOMKilled, ...
   std::string message{};            // its termination message, cut to 1024 bytes
   std::optional<WallTime> ended{};  // when terminated
+  int last_exit_code = 0;           // of the run before this one (lastState.terminated)
+  std::string last_reason{};        // likewise; empty: there was none
   bool operator==(const ContainerStatus&) const = default;
 };
 
@@ -42,6 +45,7 @@ struct Pod {
   bool disrupted = false;            // condition DisruptionTarget: evicted, preempted, node lost
   std::string unschedulable{};       // the scheduler's message while no node fits
   std::vector<std::string> gates{};  // names of its scheduling gates, in order
+  std::int64_t active_deadline_seconds = 0;  // of its spec; 0: none
   std::vector<ContainerStatus> init_containers{};
   std::vector<ContainerStatus> containers{};
   bool operator==(const Pod&) const = default;

@@ -36,6 +36,11 @@ inline constexpr const char* kReleasedAtAnnotation = "batch.paddlepaddle.org/rel
 inline constexpr const char* kEpochAnnotation = "batch.paddlepaddle.org/epoch";
 // On the ConfigMap: the part of the spec that it was built from (objects/peer_config_map.h).
 inline constexpr const char* kShapeAnnotation = "batch.paddlepaddle.org/shape";
+// On pods: what of the spec the pod was built from (objects/template_hash.h). Pods of older
+// operators have none and count as current.
+inline constexpr const char* kTemplateHashAnnotation = "batch.paddlepaddle.org/template-hash";
+// On the job, by its user: another value than before restarts the job.
+inline constexpr const char* kRestartAnnotation = "batch.paddlepaddle.org/restart";
 inline constexpr const char* kCoordinator = "coord-paddle";
 
 inline constexpr int kFirstPort = 36000;

@@ -145,7 +145,6 @@ Plan plan_running(const api::PaddleJob& job, PlanContext& context, WallTime now,
   Plan plan;
   const bool elastic = is_elastic(job.spec, config.etcd);
   bool clean_etcd = false;
-  requeue_at(plan, deadline_of(job, now), now);
   requeue_at(plan, context.decision.due, now);
 
   PruneResult pruned = prune(job, context, now, config);
@@ -194,7 +193,9 @@ Plan plan_running(const api::PaddleJob& job, PlanContext& context, WallTime now,
   } else if (elastic && !clean_etcd && owns_id) {
     sync_elastic_replicas(plan, job, context.world.elastic);
   }
-  set_status(plan, job, current_status(job, context, now, config), context.world);
+  api::PaddleJobStatus status = current_status(job, context, now, config);
+  requeue_at(plan, deadline_of(job.spec, status), now);
+  set_status(plan, job, std::move(status), context.world);
   return plan;
 }
 
@@ -222,7 +223,9 @@ Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
   }
   if (auto plan = plan_host_ports(job, context, now, config)) return *std::move(plan);
 
-  context.decision = evaluate(job, context.slots, context.world, now, config);
+  context.template_change = template_change(job, context.slots, config);
+  context.decision =
+      evaluate(job, context.slots, context.world, context.template_change, now, config);
   const Outcome outcome = context.decision.outcome;
   if (outcome == Outcome::kContinue && !context.slots.has_unrecorded_success) {
     return plan_running(job, context, now, config);
@@ -241,7 +244,7 @@ Plan plan_live(const api::PaddleJob& job, PlanContext& context, WallTime now,
   Plan plan;
   if (phase::is_final(job.status.phase)) {
     plan = plan_finished(job, context, now, config);
-  } else if (job.spec.suspend && !work_done(context.slots)) {
+  } else if (job.spec.suspend && !work_done(job.spec, context.slots)) {
     plan = plan_suspended(job, context, now, config);
   } else {
     plan = plan_active(job, context, now, config);

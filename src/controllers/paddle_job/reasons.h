@@ -15,6 +15,7 @@ inline constexpr const char* kComplete = "Complete";
 inline constexpr const char* kFailed = "Failed";
 inline constexpr const char* kSuspended = "Suspended";
 inline constexpr const char* kWarning = "Warning";
+inline constexpr const char* kUpdatePending = "UpdatePending";
 inline constexpr const char* kDataLocal = "DataLocal";
 inline constexpr const char* kDataWarm = "DataWarm";
 }  // namespace condition_type
@@ -26,6 +27,7 @@ inline constexpr const char* kStarting = "Starting";
 inline constexpr const char* kRestarting = "Restarting";
 inline constexpr const char* kSuspended = "Suspended";
 inline constexpr const char* kUnschedulable = "Unschedulable";
+inline constexpr const char* kContainerFailed = "ContainerFailed";
 inline constexpr const char* kInvalidSpec = "InvalidSpec";
 inline constexpr const char* kInvalidDefaults = "InvalidDefaults";
 inline constexpr const char* kNoFreePorts = "NoFreePorts";
@@ -48,8 +50,11 @@ inline constexpr const char* kAddressChanged = "AddressChanged";
 inline constexpr const char* kNodeRestarted = "NodeRestarted";
 inline constexpr const char* kNodeLost = "NodeLost";
 inline constexpr const char* kSpecChanged = "SpecChanged";
+inline constexpr const char* kTemplateChanged = "TemplateChanged";
+inline constexpr const char* kRestartRequested = "RestartRequested";
 inline constexpr const char* kBackoffLimitExceeded = "BackoffLimitExceeded";
 inline constexpr const char* kDisruptionLimitExceeded = "DisruptionLimitExceeded";
+inline constexpr const char* kFailurePolicy = "FailurePolicy";
 inline constexpr const char* kDeadlineExceeded = "DeadlineExceeded";
 // Other conditions.
 inline constexpr const char* kRunning = "Running";

@@ -80,6 +80,49 @@ TEST_F(PaddleJobReconcilerTest, AnEvictedWorkerDoesNotCountAsAFailure) {
   EXPECT_FALSE(job()["status"].contains("failures"));
 }
 
+TEST_F(PaddleJobReconcilerTest, StopsTheRunningPeersOfAFailedJobAndKeepsTheirPods) {
+  create_job({{"cleanPodPolicy", "OnCompletion"}});
+  const auto pod_phase = [&](const char* name) {
+    const auto pod = server.get(kinds::kPods, {"train", name});
+    return pod ? (*pod)["status"].value("phase", "") + (*pod)["status"].value("reason", "") : "";
+  };
+  run_until(
+      server,
+      [](const std::string& name, int) { return name == "resnet-worker-0" ? "Failed" : "Running"; },
+      [&] {
+        return phase() == "Failed" && pod_phase("resnet-worker-1") == "FailedDeadlineExceeded";
+      });
+  EXPECT_EQ(pod_phase("resnet-worker-0"), "Failed");
+  EXPECT_EQ(count(Verb::kDelete, kinds::kPods), 0u);
+}
+
+TEST_F(PaddleJobReconcilerTest, RunsAnEditedTemplateWhenARestartIsRequested) {
+  create_job();
+  auto manager = make(server);
+  Kubelet kubelet(server, "train", [](const std::string&, int) { return "Running"; });
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return phase() == "Running"; });
+  Json pod_template = job()["spec"]["worker"]["template"];
+  pod_template["spec"]["containers"][0]["image"] = "other";
+  ASSERT_TRUE(server.patch(kinds::kPaddleJobs, key,
+                           {.body = {{"spec", {{"worker", {{"template", pod_template}}}}}}}));
+  until([&] { return reason("UpdatePending") == "TemplateChanged"; });
+  EXPECT_EQ(count(Verb::kCreate, kinds::kPods), 2u);
+  EXPECT_TRUE(has_event("kubectl annotate pdj resnet"));
+
+  ASSERT_TRUE(server.patch(
+      kinds::kPaddleJobs, key,
+      {.body = {{"metadata", {{"annotations", {{"batch.paddlepaddle.org/restart", "now"}}}}}}}));
+  until([&] { return phase() == "Running" && job()["status"]["epoch"] == 1; });
+  for (const char* name : {"resnet-worker-0", "resnet-worker-1"}) {
+    const auto pod = server.get(kinds::kPods, {"train", name});
+    ASSERT_TRUE(pod);
+    EXPECT_EQ((*pod)["spec"]["containers"][0]["image"], "other") << name;
+  }
+  EXPECT_EQ(job()["status"]["restartRequest"], "now");
+  EXPECT_FALSE(job()["status"].contains("disruptions"));
+}
+
 TEST_F(PaddleJobReconcilerTest, FollowsItsReplicasWhenScaled) {
   create_job();
   auto manager = make(server);

@@ -53,6 +53,10 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
   const Json& status = api::look(object, "status");
   pod.phase = api::look_text(status, "phase");
   pod.started_before = !api::look_text(status, "podIP").empty();
+  if (const int deadline = number(api::look(object, "spec"), "activeDeadlineSeconds");
+      deadline > 0) {
+    pod.active_deadline = std::chrono::seconds{deadline};
+  }
   read_containers(api::look(status, "initContainerStatuses"), pod);
   read_containers(api::look(status, "containerStatuses"), pod);
   if (pod.meta.deleting()) {
@@ -76,6 +80,17 @@ std::map<std::string, int> restarts_after(const AssignedPod& pod) {
   auto counts = pod.restarts;
   for (auto& entry : counts) ++entry.second;
   return counts;
+}
+
+bool deadline_passed(const AssignedPod& pod, std::optional<WallTime> started, WallTime now) {
+  return pod.active_deadline && started && now >= *started + *pod.active_deadline;
+}
+
+PodState exceeded_state(PodState state) {
+  if (!state.failed_reason.empty()) return state;
+  state.failed_reason = "DeadlineExceeded";
+  state.failed_message = "Pod was active on the node longer than the specified deadline";
+  return state;
 }
 
 PodState failed_state(const AssignedPod& pod, PodAction action, WallTime now) {

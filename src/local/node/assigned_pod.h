@@ -23,10 +23,11 @@ struct AssignedPod {
   std::optional<PodSpec> spec{};  // nothing: it cannot run here
   std::string rejection{};        // then the reason, in one sentence
   std::string phase{};
-  bool started_before = false;                     // it had an address before
-  std::map<std::string, int> restarts{};           // of containers that were started
-  std::map<std::string, Terminated> terminated{};  // of containers that had ended before
-  std::optional<std::chrono::seconds> grace{};     // set when it is being deleted
+  bool started_before = false;                            // it had an address before
+  std::map<std::string, int> restarts{};                  // of containers that were started
+  std::map<std::string, Terminated> terminated{};         // of containers that had ended before
+  std::optional<std::chrono::seconds> grace{};            // set when it is being deleted
+  std::optional<std::chrono::seconds> active_deadline{};  // activeDeadlineSeconds of its spec
   bool operator==(const AssignedPod&) const = default;
 };
 
@@ -50,6 +51,12 @@ std::map<std::string, int> restarts_after(const AssignedPod& pod);
 // that had ended keep their state, all others are ContainerStatusUnknown, which controllers
 // attribute to the node and not to the program.
 PodState failed_state(const AssignedPod& pod, PodAction action, WallTime now);
+
+// Whether a pod that was started at this time has to be stopped now: it stays, as Failed, with its
+// logs.
+bool deadline_passed(const AssignedPod& pod, std::optional<WallTime> started, WallTime now);
+// The state of such a pod when its containers have ended.
+PodState exceeded_state(PodState state);
 
 // Returns `status` with the transition times of conditions that did not change since `before`.
 api::Json keep_transition_times(api::Json status, const api::Json& before);

@@ -120,5 +120,27 @@ TEST(PodConditions, KeepTheTimeOfTheirLastChange) {
   EXPECT_EQ(keep_transition_times(now, Json()), now);
 }
 
+TEST(AssignedPod, ADeadlineCountsFromTheStartOfThePod) {
+  const WallTime start{std::chrono::seconds{1'000}};
+  AssignedPod pod;
+  EXPECT_FALSE(deadline_passed(pod, start, start + std::chrono::hours{9}));
+  pod.active_deadline = std::chrono::seconds{60};
+  EXPECT_FALSE(deadline_passed(pod, std::nullopt, start));
+  EXPECT_FALSE(deadline_passed(pod, start, start + std::chrono::seconds{59}));
+  EXPECT_TRUE(deadline_passed(pod, start, start + std::chrono::seconds{60}));
+}
+
+TEST(AssignedPod, APodThatWasStoppedByItsDeadlineHasFailedWhateverItsContainersReturned) {
+  PodSpec spec;
+  spec.restart = RestartPolicy::kNever;
+  spec.containers.emplace_back().name = "c";
+  PodState state;
+  state.containers["c"] = {.phase = ContainerState::Phase::kTerminated, .terminated = Terminated{}};
+  EXPECT_EQ(phase_of(spec, state), "Succeeded");
+  state = exceeded_state(state);
+  EXPECT_EQ(phase_of(spec, state), "Failed");
+  EXPECT_EQ(state.failed_reason, "DeadlineExceeded");
+}
+
 }  // namespace
 }  // namespace paddle::local

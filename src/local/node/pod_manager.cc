@@ -66,8 +66,26 @@ Result<ReconcileResult> PodManager::reconcile(const ObjectKey& key, std::stop_to
     managed.reset();
   }
   if (!pod) return ReconcileResult{};
+  std::optional<std::chrono::nanoseconds> again;
+  if (managed) again = check_deadline(*pod, *managed);
   CHECK_DONE(managed ? sync(*pod, *managed, call) : begin(*pod, call));
-  return ReconcileResult{};
+  return ReconcileResult{again};
+}
+
+std::optional<std::chrono::nanoseconds> PodManager::check_deadline(const AssignedPod& pod,
+                                                                   ManagedPod& managed) {
+  if (!managed.runner || !pod.active_deadline || managed.deadline_passed) return std::nullopt;
+  std::optional<WallTime> started;
+  {
+    Lock lock(managed.mutex);
+    if (managed.state) started = managed.state->started;
+  }
+  if (!started) return std::nullopt;  // its start causes another pass
+  const WallTime now = options_.clock.wall();
+  if (!deadline_passed(pod, started, now)) return *started + *pod.active_deadline - now;
+  managed.deadline_passed = true;
+  managed.runner->stop(seconds{managed.spec.grace_seconds});
+  return std::nullopt;
 }
 
 Result<> PodManager::begin(const AssignedPod& pod, const kube::Call& call) {
@@ -145,6 +163,7 @@ Result<> PodManager::sync(const AssignedPod& pod, ManagedPod& managed, const kub
     Lock lock(managed.mutex);
     state = managed.state;
   }
+  if (state && ended && managed.deadline_passed) state = exceeded_state(*std::move(state));
   if (state) {
     Json status = keep_transition_times(status_of(managed.spec, *state, options_.clock.wall()),
                                         managed.written);

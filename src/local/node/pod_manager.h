@@ -59,6 +59,7 @@ class PodManager {
     PodSpec spec{};
     api::Json written{};        // the status as last written
     ObjectVersions versions{};  // of the objects from which its files were last written
+    bool deadline_passed = false;
 
     Mutex mutex{};
     std::optional<PodState> state GUARDED_BY(mutex){};
@@ -68,6 +69,9 @@ class PodManager {
 
   Result<> begin(const AssignedPod& pod, const kube::Call& call);
   Result<> sync(const AssignedPod& pod, ManagedPod& managed, const kube::Call& call);
+  // When its deadline has passed, stops the pod; until then, returns how long that takes.
+  std::optional<std::chrono::nanoseconds> check_deadline(const AssignedPod& pod,
+                                                         ManagedPod& managed);
   // False while the pod still runs.
   bool terminate(const api::ObjectKey& key, ManagedPod& managed);
   void run(const AssignedPod& pod, std::map<std::string, int> restarts);

@@ -5,10 +5,11 @@
 #include <tuple>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "api/phases.h"
 #include "controllers/paddle_job/decide/owned_objects.h"
 #include "controllers/paddle_job/decide/pod_facts.h"
-#include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/deadlines.h"
 
 namespace paddle::controllers::paddle_job {
@@ -30,16 +31,26 @@ bool clean_policy_applies(const api::PaddleJob& job) {
   return false;
 }
 
-bool deadline_passed(const api::PaddleJob& job) {
-  const auto* failed = api::find_condition(job.status.conditions, condition_type::kFailed);
-  return failed && failed->reason == reasons::kDeadlineExceeded;
+// What happens to a pod that cleanPodPolicy does not delete.
+enum class Fate { kKept, kStopped, kDeleted };
+
+Fate fate_of(const api::PaddleJob& job, const api::Pod& pod, WallTime now) {
+  if (epoch_of(pod.meta) < job.status.epoch) return Fate::kDeleted;
+  if (ended(pod)) return Fate::kKept;
+  if (job.status.phase == phase::kCompleted || pod.phase == api::PodPhase::kPending) {
+    return Fate::kDeleted;
+  }
+  const auto since = job.status.completion_time;
+  return since && now >= *since + kStopTimeout ? Fate::kDeleted : Fate::kStopped;
 }
 
-bool must_be_deleted(const api::PaddleJob& job, const api::Pod& pod) {
-  if (epoch_of(pod.meta) < job.status.epoch) return true;
-  if (ended(pod)) return false;
-  if (job.status.phase == phase::kCompleted || deadline_passed(job)) return true;
-  return pod.phase == api::PodPhase::kPending;
+// Any time that has passed already; 1 is the least that the API server accepts.
+constexpr std::int64_t kPassedDeadline = 1;
+
+Patch stop_pod(const api::Pod& pod) {
+  return {OwnedKind::kPod, pod.meta.key,
+          api::Opaque(api::Json{{"metadata", {{"uid", pod.meta.uid}}},
+                                {"spec", {{"activeDeadlineSeconds", kPassedDeadline}}}})};
 }
 
 }  // namespace
@@ -47,9 +58,15 @@ bool must_be_deleted(const api::PaddleJob& job, const api::Pod& pod) {
 Cleanup clean_up(const api::PaddleJob& job, const World& world, WallTime now) {
   const bool clean = clean_policy_applies(job);
   std::vector<Delete> deletions;
+  std::vector<Patch> stops;
+  Cleanup result;
   for (const PodPtr& pod : world.pods) {
-    if (pod->meta.deleting() || !(clean || must_be_deleted(job, *pod))) continue;
-    deletions.push_back(delete_pod(*pod));
+    if (pod->meta.deleting()) continue;
+    const Fate fate = clean ? Fate::kDeleted : fate_of(job, *pod, now);
+    if (fate == Fate::kDeleted) deletions.push_back(delete_pod(*pod));
+    if (fate != Fate::kStopped) continue;
+    if (job.status.completion_time) result.due = *job.status.completion_time + kStopTimeout;
+    if (pod->active_deadline_seconds != kPassedDeadline) stops.push_back(stop_pod(*pod));
   }
   if (clean) {
     for (const ServiceSummary& service : world.services) {
@@ -65,10 +82,12 @@ Cleanup clean_up(const api::PaddleJob& job, const World& world, WallTime now) {
     return std::tie(a.kind, a.key) < std::tie(b.kind, b.key);
   });
 
-  Cleanup result{.wave = Wave(deletions.begin(), deletions.end())};
+  std::ranges::sort(stops, {}, &Patch::key);
+  result.wave = Wave(deletions.begin(), deletions.end());
+  result.wave.insert(result.wave.end(), stops.begin(), stops.end());
   if (const auto expiry = expiry_of(job)) {
     if (now >= *expiry) result.wave = {DeleteJob{}};  // the garbage collector deletes the rest
-    if (now < *expiry) result.due = expiry;
+    if (now < *expiry) earliest(result.due, expiry);
   }
   return result;
 }

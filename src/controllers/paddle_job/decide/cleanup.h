@@ -3,16 +3,21 @@
 // What happens to the objects of a finished job, and to the job itself. Pure.
 //
 //   cleanPodPolicy applies   pods, Services and the ConfigMap are deleted
-//   otherwise                pods stay for their logs, except
-//     completed                those that still run: servers do not end by themselves
-//     failed                   those that never started; all that still run after a deadline
+//   otherwise                pods that have ended stay for their logs; the others are
+//     completed                deleted: servers do not end by themselves
+//     failed                   deleted when they never started, else stopped
 //   always                   the PodGroup is deleted
+//
+// A pod is stopped by the only field of its spec that ends it and keeps it: activeDeadlineSeconds.
+// Its kubelet ends the containers within their grace period, keeps their logs, and frees what the
+// pod held. A pod that still runs kStopTimeout after the end of the job is deleted.
 //
 // When ttlSecondsAfterFinished has passed, the job is deleted, and the garbage collector deletes
 // the rest.
 
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "controllers/paddle_job/actions.h"
@@ -20,9 +25,11 @@
 
 namespace paddle::controllers::paddle_job {
 
+inline constexpr std::chrono::minutes kStopTimeout{5};
+
 struct Cleanup {
   Wave wave{};
-  std::optional<WallTime> due{};  // the expiry of the job
+  std::optional<WallTime> due{};  // the expiry of the job, or the end of kStopTimeout
 };
 Cleanup clean_up(const api::PaddleJob& job, const World& world, WallTime now);
 

@@ -2,6 +2,7 @@
 #include "controllers/paddle_job/decide/cleanup.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "controllers/paddle_job/testing/plan_fixture.h"
 
@@ -79,6 +80,46 @@ TEST(Cleanup, B7_PodsThatNeverStartedAreDeletedAfterAFailure) {
   EXPECT_TRUE(plan.waves.empty());
   job.status = *plan.status;
   EXPECT_EQ(deleted(plan_for(job, world)), Names{"demo-worker-1"});
+}
+
+TEST(Cleanup, RunningPeersOfAFailedJobAreStoppedAndKeptForTheirLogs) {
+  for (const char* policy : {R"({})", R"({"cleanPodPolicy": "Never"})"}) {
+    auto job = workers(3, policy);
+    job.status.phase = "Failed";
+    job.status.completion_time = kNow;
+    auto ending = running(job, kWorker, 2);
+    ending.active_deadline_seconds = 1;  // stopped already
+    const auto world =
+        published(job, {exited(job, kWorker, 0, 1), running(job, kWorker, 1), ending});
+    const auto plan = plan_for(job, world);
+    EXPECT_EQ(stopped(plan), Names{"demo-worker-1"}) << policy;
+    EXPECT_TRUE(deleted(plan).empty()) << policy;
+    EXPECT_EQ(plan.requeue_after, kStopTimeout);
+    const Patch patch = only<Patch>(plan).at(0);
+    EXPECT_FALSE(patch.json_patch);
+    EXPECT_EQ((*patch.body)["metadata"]["uid"], "demo-worker-1@0");
+  }
+}
+
+TEST(Cleanup, APodThatItsNodeDoesNotStopIsDeletedInTheEnd) {
+  auto job = workers(2);
+  job.status.phase = "Failed";
+  job.status.completion_time = kNow;
+  auto ending = running(job, kWorker, 1);
+  ending.active_deadline_seconds = 1;
+  const auto world = published(job, {exited(job, kWorker, 0, 1), ending});
+  const auto plan = plan_for(job, world, {}, kNow + kStopTimeout);
+  EXPECT_EQ(deleted(plan), Names{"demo-worker-1"});
+  EXPECT_TRUE(stopped(plan).empty());
+}
+
+TEST(Cleanup, PodsThatCleanPodPolicyDeletesAreNotStoppedFirst) {
+  auto job = workers(2, R"({"cleanPodPolicy": "OnFailure"})");
+  job.status.phase = "Failed";
+  const auto world = published(job, {exited(job, kWorker, 0, 1), running(job, kWorker, 1)});
+  const auto plan = plan_for(job, world);
+  EXPECT_EQ(deleted(plan), (Names{"demo-worker-0", "demo-worker-1"}));
+  EXPECT_TRUE(stopped(plan).empty());
 }
 
 TEST(Cleanup, B9_ServersAreDeletedWhenTheWorkersHaveSucceeded) {

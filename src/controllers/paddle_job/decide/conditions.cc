@@ -128,6 +128,19 @@ BlockReason not_ready_reason(const api::PaddleJob& job, const PlanContext& conte
   return startup_block_reason(job, context, phase);
 }
 
+// Why a job that has been running does not run as a whole now; nothing while it does.
+std::optional<BlockReason> interruption(const api::PaddleJob& job, const PlanContext& context) {
+  if (auto stuck = first_stuck(context.slots)) return stuck;
+  for (const api::Pod* pod : assigned_pods(context.slots)) {
+    if (auto failure = container_failure(*pod)) return failure;
+  }
+  const auto runs = [](const api::Pod& pod) {
+    return is_working(pod) || pod.phase == api::PodPhase::kSucceeded;
+  };
+  if (every_slot(context.slots, runs)) return std::nullopt;
+  return startup_block_reason(job, context, phase::kRunning);
+}
+
 // False while workers are away from their data, else absent.
 void set_data_local(const api::PaddleJob& job, const PlanContext& context, Conditions& conditions) {
   const auto& ref = job.spec.sample_set;
@@ -136,6 +149,17 @@ void set_data_local(const api::PaddleJob& job, const PlanContext& context, Condi
   auto away = away_from_data(job, context);
   if (!away) return conditions.drop(condition_type::kDataLocal);
   conditions.set(condition_type::kDataLocal, false, *std::move(away));
+}
+
+// True while pods have another template than the spec, else absent.
+void set_update_pending(const api::PaddleJob& job, const PlanContext& context,
+                        Conditions& conditions) {
+  const TemplateChange& change = context.template_change;
+  if (change.pods == 0 || context.decision.outcome != Outcome::kContinue) {
+    return conditions.drop(condition_type::kUpdatePending);
+  }
+  conditions.set(condition_type::kUpdatePending, true,
+                 {reasons::kTemplateChanged, update_message(job, change)});
 }
 
 // False when the job was started before its samples were cached, until other pods wait for them.
@@ -153,7 +177,10 @@ void set_conditions(const api::PaddleJob& job, const PlanContext& context,
   Conditions conditions(status.conditions, job.meta.generation, now);
   const std::string& phase = status.phase;
   if (!phase::is_final(job.status.phase)) {
-    if (phase == phase::kRunning && context.world.trouble) {
+    const auto interrupted = phase == phase::kRunning ? interruption(job, context) : std::nullopt;
+    if (interrupted) {
+      conditions.set(condition_type::kReady, false, *interrupted);
+    } else if (phase == phase::kRunning && context.world.trouble) {
       conditions.set(condition_type::kReady, true, *context.world.trouble);
     } else if (phase == phase::kRunning) {
       conditions.set(condition_type::kReady, true, {reasons::kRunning, "all pods are running"});
@@ -172,6 +199,7 @@ void set_conditions(const api::PaddleJob& job, const PlanContext& context,
       conditions.set(condition_type::kSuspended, false,
                      {reasons::kResumed, "the job has been resumed"});
     }
+    set_update_pending(job, context, conditions);
     set_data_local(job, context, conditions);
     set_data_warm(job, context, conditions);
   }

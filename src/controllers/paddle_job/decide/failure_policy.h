@@ -9,9 +9,16 @@
 //
 //   cause        counted against       when the limit is reached
 //   program      spec.backoffLimit     the job fails (the default limit is 0)
-//   disruption   spec.disruptionLimit  the job fails (the default limit is 3)
+//   container    spec.backoffLimit     the job fails (without a limit by default)
+//   disruption   spec.disruptionLimit  the job fails (the default limit is 3); counted from 0
+//                                      again after an hour of running (spec/deadlines.h)
 //   spec         -                     (another number of replicas, another intranet, ...)
 //   owner        -                     (a disruption on a single machine, without a limit)
+//   ignored      -                     (a rule of spec.failurePolicy; decide/failure_rules.h)
+//
+// A container that its kubelet restarts in place (restartPolicy OnFailure or Always) counts with
+// all restarts of this epoch. Without a backoffLimit it is restarted without end: a job with
+// OnFailure and no limit asks for that.
 //
 // Pods that fail because another pod was taken away are disrupted: a pod that is being deleted, or
 // a node that has not renewed its lease since the program ended, excuses all other failures.
@@ -26,12 +33,13 @@
 #include "base/clock.h"
 #include "controllers/paddle_job/config.h"
 #include "controllers/paddle_job/decide/replica_slots.h"
+#include "controllers/paddle_job/decide/template_change.h"
 #include "controllers/paddle_job/world.h"
 
 namespace paddle::controllers::paddle_job {
 
 enum class Outcome { kContinue, kCompleted, kFailed, kRestart };
-enum class Cause { kProgram, kDisruption, kSpec, kOwner };
+enum class Cause { kProgram, kDisruption, kSpec, kOwner, kIgnored };
 
 struct JobDecision {
   Outcome outcome = Outcome::kContinue;
@@ -49,7 +57,7 @@ struct JobDecision {
 inline constexpr int kDefaultDisruptionLimit = 3;
 
 JobDecision evaluate(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world,
-                     WallTime now, const Config& config);
+                     const TemplateChange& change, WallTime now, const Config& config);
 
 // A pod has been given the addresses of this epoch, so they may not change any more.
 bool has_begun(const api::PaddleJob& job, const ReplicaSlots& slots, const World& world);

@@ -256,5 +256,97 @@ TEST(FailurePolicy, OnASingleMachineDisruptionsAreNotCounted) {
   EXPECT_EQ(status_after(job, broken, own).phase, "Failed") << "a program's failure is its own";
 }
 
+TEST(FailurePolicy, RestartsOfContainersInPlaceCountAgainstBackoffLimit) {
+  auto job = workers(2, R"({"intranet": "Service", "backoffLimit": 2})");
+  job.status.phase = "Running";
+  const auto world = [&](int restarts) {
+    return published(job, {running(job, kWorker, 0), crash_looping(job, kWorker, 1, restarts)});
+  };
+  // The program has failed twice and may be restarted once more.
+  EXPECT_EQ(status_after(job, world(1)).phase, "Running");
+  const auto failed = status_after(job, world(2));
+  EXPECT_EQ(failed.phase, "Failed");
+  EXPECT_EQ(reason(failed, "Failed"), "BackoffLimitExceeded");
+  EXPECT_NE(api::find_condition(failed.conditions, "Failed")
+                ->message.find("kubectl logs demo-worker-1 -c c --previous"),
+            std::string::npos);
+
+  job.status.failures = 1;  // a restart of the whole job counts as well
+  EXPECT_EQ(status_after(job, world(1)).phase, "Failed");
+}
+
+TEST(FailurePolicy, RestartsOfAllContainersAreSummed) {
+  auto job = workers(2, R"({"intranet": "Service", "backoffLimit": 3})");
+  job.status.phase = "Running";
+  const auto world =
+      published(job, {crash_looping(job, kWorker, 0, 1), crash_looping(job, kWorker, 1, 1)});
+  EXPECT_EQ(reason(status_after(job, world), "Failed"), "BackoffLimitExceeded");
+}
+
+TEST(FailurePolicy, WithoutABackoffLimitContainersAreRestartedWithoutEnd) {
+  auto job = workers(1, R"({"intranet": "Service"})");
+  job.status.phase = "Running";
+  const auto status = status_after(job, published(job, {crash_looping(job, kWorker, 0, 99)}));
+  EXPECT_EQ(status.phase, "Running");
+  EXPECT_EQ(status.worker->restarts, 99);
+  EXPECT_EQ(status.restarts, 99);
+}
+
+TEST(FailurePolicy, ARestartOfAContainerAfterARebootIsNotAFailure) {
+  auto job = workers(1, R"({"intranet": "Service", "backoffLimit": 0})");
+  job.status.phase = "Running";
+  auto rebooted = running(job, kWorker, 0);
+  rebooted.containers[0].restarts = 1;
+  rebooted.containers[0].last_exit_code = 255;
+  rebooted.containers[0].last_reason = "Unknown";
+  EXPECT_EQ(status_after(job, published(job, {rebooted})).phase, "Running");
+  rebooted.containers[0].last_exit_code = 1;
+  rebooted.containers[0].last_reason = "Error";
+  EXPECT_EQ(status_after(job, published(job, {rebooted})).phase, "Failed");
+}
+
+TEST(FailurePolicy, AContainerThatFailsWhileAPeerLeavesIsNotJudgedYet) {
+  auto job = workers(2, R"({"intranet": "Service", "backoffLimit": 0})");
+  job.status.phase = "Running";
+  auto leaving = running(job, kWorker, 1);
+  leaving.meta.deleted = kNow;
+  const auto world = published(job, {crash_looping(job, kWorker, 0, 0), leaving});
+  EXPECT_NE(status_after(job, world).phase, "Failed");
+}
+
+TEST(SuccessPolicy, TheChiefAnyOrAllWorkersCompleteTheJob) {
+  const struct {
+    const char* policy;
+    int succeeded;  // this worker of two
+    bool complete;
+  } cases[] = {{R"({})", 0, false},
+               {R"({"successPolicy": "All"})", 0, false},
+               {R"({"successPolicy": "Chief"})", 0, true},
+               {R"({"successPolicy": "Chief"})", 1, false},
+               {R"({"successPolicy": "Any"})", 0, true},
+               {R"({"successPolicy": "Any"})", 1, true}};
+  for (const auto& c : cases) {
+    auto job = workers(2, c.policy);
+    job.status.phase = "Running";
+    auto pods = all_of(job, running);
+    pods[static_cast<size_t>(c.succeeded)] = exited(job, kWorker, c.succeeded, 0);
+    const auto status = status_after(job, published(job, pods));
+    EXPECT_EQ(status.phase, c.complete ? "Completed" : "Running") << c.policy << c.succeeded;
+  }
+}
+
+TEST(SuccessPolicy, TheChiefOfACustomJobIsThePodOfItsFirstTask) {
+  auto job = job_with(R"({"mode": "Custom", "successPolicy": "Chief", "tasks": [
+      {"name": "client", "replicas": 1}, {"name": "server", "replicas": 1}]})");
+  job.status.phase = "Running";
+  auto pods = all_of(job, running);
+  pods[0].phase = api::PodPhase::kSucceeded;
+  auto status = status_after(job, published(job, pods));
+  EXPECT_EQ(status.phase, "Completed");
+  job.status = status;
+  job.spec.clean_pod_policy = "Never";
+  EXPECT_EQ(deleted(plan_for(job, published(job, pods))), Names{"demo-server-0"});
+}
+
 }  // namespace
 }  // namespace paddle::controllers::paddle_job

@@ -9,6 +9,7 @@
 
 #include "controllers/paddle_job/decide/failure_policy.h"
 #include "controllers/paddle_job/decide/replica_slots.h"
+#include "controllers/paddle_job/decide/template_change.h"
 #include "controllers/paddle_job/world.h"
 
 namespace paddle::controllers::paddle_job {
@@ -16,6 +17,7 @@ namespace paddle::controllers::paddle_job {
 struct PlanContext {
   const ReplicaSlots& slots;
   const World& world;
+  TemplateChange template_change{};
   JobDecision decision{};
   std::optional<BlockReason> blocked{};  // why pods are not created
   std::optional<BlockReason> cold{};     // the data that pods which start now have to do without

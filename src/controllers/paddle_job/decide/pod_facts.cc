@@ -38,15 +38,37 @@ constexpr std::array kDisruptionReasons{"Evicted",
 
 // state.waiting.reason of containers that do not start without intervention. Transient reasons are
 // left out: PodInitializing, ContainerCreating, and the first ErrImagePull.
-constexpr std::array kStuckReasons{
-    "ImagePullBackOff",     "InvalidImageName",    "ErrImageNeverPull",
-    "ImageInspectError",    "RegistryUnavailable", "CreateContainerConfigError",
-    "CreateContainerError", "RunContainerError",   "CrashLoopBackOff"};
+constexpr std::array kStuckReasons{"ImagePullBackOff",     "InvalidImageName",
+                                   "ErrImageNeverPull",    "ImageInspectError",
+                                   "RegistryUnavailable",  "CreateContainerConfigError",
+                                   "CreateContainerError", "RunContainerError"};
+
+constexpr const char* kCrashLoop = "CrashLoopBackOff";
 
 // Its exit was not observed: the node was rebooted. Kubelets report ContainerStatusUnknown,
 // containerd Unknown with an exit code that no program's own exit has together with this reason.
-bool exit_unobserved(const api::ContainerStatus& c) {
-  return c.reason == "ContainerStatusUnknown" || (c.reason == "Unknown" && c.exit_code == 255);
+bool is_unobserved(const std::string& reason, int exit_code) {
+  return reason == "ContainerStatusUnknown" || (reason == "Unknown" && exit_code == 255);
+}
+bool exit_unobserved(const api::ContainerStatus& c) { return is_unobserved(c.reason, c.exit_code); }
+
+// Its program has failed, and has not been started again.
+bool is_down(const api::ContainerStatus& c) {
+  if (c.state == State::kTerminated) return c.exit_code != 0 && !exit_unobserved(c);
+  return c.state == State::kWaiting && c.reason == kCrashLoop;
+}
+
+int failures_in_place(const api::ContainerStatus& c) {
+  const bool before = !c.last_reason.empty() &&
+                      (c.last_exit_code == 0 || is_unobserved(c.last_reason, c.last_exit_code));
+  return std::max(c.restarts - (before ? 1 : 0), 0) + (is_down(c) ? 1 : 0);
+}
+
+template <typename Each>
+void each_container(const api::Pod& pod, Each each) {
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) each(c);
+  }
 }
 
 // A container of the pod was lost with its node, and no other container failed by itself.
@@ -86,6 +108,13 @@ bool is_running(const api::Pod& pod) { return pod.phase == PodPhase::kRunning &&
 
 bool has_started(const api::Pod& pod) {
   return is_running(pod) || pod.phase == PodPhase::kSucceeded;
+}
+
+bool is_working(const api::Pod& pod) {
+  return pod.phase == PodPhase::kRunning &&
+         std::ranges::all_of(pod.containers, [](const api::ContainerStatus& c) {
+           return c.state == State::kRunning || (c.state == State::kTerminated && c.exit_code == 0);
+         });
 }
 
 bool coordinating(const api::Pod& pod) {
@@ -138,7 +167,52 @@ std::optional<WallTime> ended_at(const api::Pod& pod) {
   return last;
 }
 
+std::optional<BlockReason> container_failure(const api::Pod& pod) {
+  if (ended(pod)) return std::nullopt;
+  for (const auto* list : {&pod.init_containers, &pod.containers}) {
+    for (const auto& c : *list) {
+      if (!is_down(c)) continue;
+      const bool waits = c.state == State::kWaiting;
+      const int exit_code = waits ? c.last_exit_code : c.exit_code;
+      const std::string& cause = waits ? c.last_reason : c.reason;
+      std::string text = "container " + c.name + " of pod " + pod.meta.key.name +
+                         " ended with exit code " + std::to_string(exit_code);
+      if (!cause.empty() && cause != "Error") text += " (" + cause + ")";
+      if (c.restarts > 0) {
+        text +=
+            " after " + std::to_string(c.restarts) + (c.restarts == 1 ? " restart" : " restarts");
+      }
+      text += "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
+      if (waits) text += " --previous";
+      return BlockReason{waits ? kCrashLoop : reasons::kContainerFailed, std::move(text)};
+    }
+  }
+  return std::nullopt;
+}
+
+int container_restarts(const api::Pod& pod) {
+  int all = 0;
+  each_container(pod, [&](const api::ContainerStatus& c) {
+    if (c.name != kCoordinator) all += c.restarts;
+  });
+  return all;
+}
+
+int container_failures(const api::Pod& pod) {
+  if (ended(pod)) return 0;
+  int all = 0;
+  for (const auto& c : pod.init_containers) {
+    const bool done = c.state == State::kTerminated && c.exit_code == 0;
+    if (!done) all += failures_in_place(c);
+  }
+  for (const auto& c : pod.containers) all += failures_in_place(c);
+  return all;
+}
+
 std::optional<BlockReason> stuck_reason(const api::Pod& pod) {
+  if (auto failure = container_failure(pod); failure && failure->reason == kCrashLoop) {
+    return failure;
+  }
   for (const auto* list : {&pod.init_containers, &pod.containers}) {
     for (const auto& c : *list) {
       if (c.state != State::kWaiting || !is_one_of(kStuckReasons, c.reason)) continue;

@@ -16,9 +16,11 @@ namespace paddle::controllers::paddle_job {
 
 std::int64_t epoch_of(const api::Meta& meta);
 
-bool ended(const api::Pod& pod);            // Succeeded or Failed
-bool is_running(const api::Pod& pod);       // every container runs and is ready
-bool has_started(const api::Pod& pod);      // is running, or has succeeded
+bool ended(const api::Pod& pod);        // Succeeded or Failed
+bool is_running(const api::Pod& pod);   // every container runs and is ready
+bool has_started(const api::Pod& pod);  // is running, or has succeeded
+// No container waits or has failed; some may have ended well, or not be ready any more.
+bool is_working(const api::Pod& pod);
 bool coordinating(const api::Pod& pod);     // coord-paddle runs
 bool has_coordinator(const api::Pod& pod);  // it waits for a release when it starts
 bool was_released(const api::Pod& pod);     // with any value of the annotation
@@ -38,6 +40,13 @@ bool is_leaving(const api::Pod& pod);
 
 // Why it cannot start without intervention; nothing while it only takes time.
 std::optional<BlockReason> stuck_reason(const api::Pod& pod);
+// A container has failed and its kubelet restarts it, perhaps after a pause.
+std::optional<BlockReason> container_failure(const api::Pod& pod);
+// How often its containers were restarted in place, by its kubelet.
+int container_restarts(const api::Pod& pod);
+// How often a program of a pod that has not ended failed in place, including a failure that its
+// kubelet has not restarted yet. A restart after a reboot of the node is not a failure.
+int container_failures(const api::Pod& pod);
 // When its last container ended; unset when no container status has a time.
 std::optional<WallTime> ended_at(const api::Pod& pod);
 // "pod a-worker-1 failed: container main ended with exit code 3; see kubectl logs a-worker-1"

@@ -172,23 +172,27 @@ api::RoleStatus count(const GroupSlots& group) {
     if (!pod) continue;
     status.refs.push_back(reference(*pod));
     add(*pod, status);
+    status.restarts += container_restarts(*pod);
   }
   status.succeeded += departed(group);
   status.completed_indexes = format_indexes(group.done);
   return status;
 }
 
-bool work_done(const ReplicaSlots& slots) {
-  const auto all_done = [](const GroupSlots& group) {
-    return std::find(group.done.begin(), group.done.end(), false) == group.done.end();
-  };
-  bool any = false;
+bool work_done(const api::PaddleJobSpec& spec, const ReplicaSlots& slots) {
+  std::vector<bool> workers;
+  std::vector<bool> all;
   for (const GroupSlots& group : slots.groups) {
-    if (group.spec.kind != RoleKind::kWorker || group.pods.empty()) continue;
-    if (!all_done(group)) return false;
-    any = true;
+    all.insert(all.end(), group.done.begin(), group.done.end());
+    if (group.spec.kind != RoleKind::kWorker) continue;
+    workers.insert(workers.end(), group.done.begin(), group.done.end());
   }
-  return any || (slot_count(slots) > 0 && std::ranges::all_of(slots.groups, all_done));
+  const std::vector<bool>& done = workers.empty() ? all : workers;
+  if (done.empty()) return false;
+  if (spec.success_policy == "Chief") return done.front();
+  const bool any = std::find(done.begin(), done.end(), true) != done.end();
+  if (spec.success_policy == "Any") return any;
+  return std::find(done.begin(), done.end(), false) == done.end();
 }
 
 }  // namespace paddle::controllers::paddle_job

@@ -61,7 +61,8 @@ bool every_slot(const GroupSlots& group, const PodTest& test);
 // Counters of one group (pending, starting, running, ...), with a reference to each pod.
 api::RoleStatus count(const GroupSlots& group);
 
-// Every worker has succeeded; in a job without workers, every pod.
-bool work_done(const ReplicaSlots& slots);
+// As many workers have succeeded as successPolicy requires: all, the first, or any. In a job
+// without workers its pods count.
+bool work_done(const api::PaddleJobSpec& spec, const ReplicaSlots& slots);
 
 }  // namespace paddle::controllers::paddle_job

@@ -10,6 +10,7 @@
 #include "controllers/paddle_job/decide/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/reasons.h"
+#include "controllers/paddle_job/spec/deadlines.h"
 #include "controllers/placement/placement.h"
 
 namespace paddle::controllers::paddle_job {
@@ -63,6 +64,7 @@ void count_pods(const ReplicaSlots& slots, Status& status) {
     ready += counters.running + counters.succeeded;
     if (counters.refs.size() > refs_left) counters.refs.resize(refs_left);
     refs_left -= counters.refs.size();
+    status.restarts += counters.restarts;
     if (is_task(group.spec)) {
       status.tasks[group.spec.name] = std::move(counters);
     } else {
@@ -71,6 +73,21 @@ void count_pods(const ReplicaSlots& slots, Status& status) {
   }
   status.replicas = static_cast<std::int32_t>(workers);
   status.ready = std::to_string(ready) + "/" + std::to_string(slot_count(slots));
+}
+
+void set_times(const api::PaddleJob& job, const PlanContext& context, Status& status,
+               WallTime now) {
+  if (status.phase == phase::kRunning) {
+    if (!status.start_time) status.start_time = now;
+    if (!status.running_time) status.running_time = now;
+  }
+  if (status.phase == phase::kSuspended) status.active_time.reset();
+  if (!job.spec.active_deadline_seconds || job.spec.suspend || status.active_time) return;
+  if (!any_pod(context.slots, [](const api::Pod& pod) { return !pod.node.empty(); })) return;
+  // A job that an older operator started, and that was never suspended, has been active since then.
+  const bool resumed =
+      api::find_condition(status.conditions, condition_type::kSuspended) != nullptr;
+  status.active_time = resumed ? now : status.start_time.value_or(now);
 }
 
 // ---- delays ----
@@ -85,7 +102,8 @@ bool same(const Status& a, const Status& b, Member... member) {
 // Users wait for such a change. Other changes (counters, messages) may be written together.
 bool is_significant(const Status& before, const Status& after) {
   if (!same(before, after, &Status::phase, &Status::mode, &Status::epoch, &Status::port,
-            &Status::observed_generation, &Status::sample_set, &Status::selector)) {
+            &Status::observed_generation, &Status::sample_set, &Status::selector,
+            &Status::active_time, &Status::restart_request)) {
     return true;
   }
   return !std::ranges::equal(
@@ -148,12 +166,17 @@ Status current_status(const api::PaddleJob& job, const PlanContext& context, Wal
                     "=" + to_string(RoleKind::kWorker);
   // The last counters of a finished job stay when its pods are deleted.
   if (!was_final) count_pods(context.slots, status);
-  if (status.phase == phase::kRunning && !status.start_time) status.start_time = now;
+  if (!was_final) set_times(job, context, status, now);
   if (phase::is_final(status.phase) && !status.completion_time) status.completion_time = now;
   const auto& set = context.world.data.set;
   if (job.spec.sample_set && set && !was_final &&
       !any_pod(context.slots, [](const api::Pod& pod) { return !waits_for_release(pod); })) {
     status.sample_set = placement::data_version(*set);
+  }
+  // A job without pods, or one that restarts now, has nothing left to do for an earlier request.
+  if (!was_final && (job.spec.suspend || context.decision.outcome == Outcome::kRestart ||
+                     assigned_pods(context.slots).empty())) {
+    status.restart_request = annotation(job.meta, kRestartAnnotation);
   }
   set_conditions(job, context, status, now, config);
   return status;
@@ -164,9 +187,13 @@ Status next_epoch(Status status, const JobDecision& decision, WallTime now) {
   status.restarts += 1;
   clear_completed_indexes(status);
   if (decision.cause == Cause::kProgram) status.failures += 1;
-  if (decision.cause == Cause::kDisruption) status.disruptions += 1;
-  const bool counted = decision.cause == Cause::kProgram || decision.cause == Cause::kDisruption;
-  if (counted) status.restart_time = now;  // a pause follows (spec/deadlines.h)
+  if (decision.cause == Cause::kDisruption) {
+    status.disruptions = recent_disruptions(status, now) + 1;
+  }
+  status.running_time.reset();
+  if (decision.cause == Cause::kIgnored) status.ignored_failures += 1;
+  const bool pauses = decision.cause != Cause::kSpec && decision.cause != Cause::kOwner;
+  if (pauses) status.restart_time = now;  // (spec/deadlines.h)
   return status;
 }
 
@@ -188,9 +215,10 @@ std::vector<EmitEvent> status_events(const api::PaddleJob& job, const Status& st
         status.failures != job.status.failures || status.disruptions != job.status.disruptions;
     events.push_back({counted, reasons::kRestarting, "the job restarts: " + message});
   }
-  const auto* cold = api::find_condition(status.conditions, condition_type::kDataWarm);
-  if (cold && !api::find_condition(job.status.conditions, condition_type::kDataWarm)) {
-    events.push_back({true, cold->reason, cold->message});
+  for (const char* type : {condition_type::kDataWarm, condition_type::kUpdatePending}) {
+    const auto* now = api::find_condition(status.conditions, type);
+    const bool is_new = now && !api::find_condition(job.status.conditions, type);
+    if (is_new) events.push_back({true, now->reason, now->message});
   }
   return events;
 }

@@ -187,5 +187,44 @@ TEST(JobStatusDelay, OnlyProgressOfAStartWaitsWhileManyJobsAreQueued) {
   EXPECT_EQ(delay_of(elastic, world_of(all_of(elastic, pending))), 0s);
 }
 
+TEST(Status, ACrashLoopingWorkerIsNotReadyThoughTheJobKeepsRunning) {
+  auto job = workers(2, R"({"intranet": "Service"})");
+  job.status.phase = "Running";
+  const auto status = status_after(
+      job, published(job, {running(job, kWorker, 0), crash_looping(job, kWorker, 1, 3)}));
+  EXPECT_EQ(status.phase, "Running");
+  const auto* ready = api::find_condition(status.conditions, "Ready");
+  EXPECT_EQ(ready->status, "False");
+  EXPECT_EQ(ready->reason, "CrashLoopBackOff");
+  EXPECT_NE(ready->message.find("exit code 1 after 3 restarts"), std::string::npos);
+
+  auto between = crash_looping(job, kWorker, 1, 3);  // it has just failed
+  between.containers[0] = {.name = "c",
+                           .state = api::ContainerStatus::State::kTerminated,
+                           .restarts = 3,
+                           .exit_code = 1,
+                           .reason = "Error"};
+  EXPECT_EQ(reason(status_after(job, published(job, {running(job, kWorker, 0), between}))),
+            "ContainerFailed");
+}
+
+TEST(Status, AJobWithAPodThatWaitsAgainIsNotReady) {
+  auto job = workers(2, R"({"intranet": "Service"})");
+  job.status.phase = "Running";
+  const auto status =
+      status_after(job, published(job, {running(job, kWorker, 0), pending(job, kWorker, 1)}));
+  EXPECT_EQ(status.phase, "Running");
+  EXPECT_EQ(reason(status), "WaitingForPods");
+}
+
+TEST(Status, AContainerThatHasEndedWellBesideOthersDoesNotMakeTheJobUnready) {
+  auto job = workers(1);
+  job.status.phase = "Running";
+  auto pod = running(job, kWorker, 0);
+  pod.containers.push_back(
+      {.name = "setup", .state = api::ContainerStatus::State::kTerminated, .reason = "Completed"});
+  EXPECT_EQ(reason(status_after(job, published(job, {pod}))), "Running");
+}
+
 }  // namespace
 }  // namespace paddle::controllers::paddle_job

@@ -42,6 +42,9 @@ TEST_F(RejectedRequestsTest, DoNotDelayTheDeadlineOfTheJob) {
   reject_pods(Code::kInvalid);
   create_job({{"activeDeadlineSeconds", 100}});
   const auto born = *parse_rfc3339(job()["metadata"]["creationTimestamp"].get<std::string>());
+  // It had a pod on a node, which was lost.
+  ASSERT_TRUE(server.patch(kinds::kPaddleJobs, key,
+                           {.body = {{"status", {{"activeTime", rfc3339(born)}}}}}, "status"));
   clock.step_wall(born + 70s - clock.wall());
   begin();
   EXPECT_EQ(pass().requeue_after, 30s);

@@ -8,6 +8,7 @@
 #include "api/json/look.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/objects/pod_group.h"
+#include "controllers/paddle_job/objects/template_hash.h"
 #include "controllers/paddle_job/spec/queueing.h"
 #include "controllers/placement/data_gate.h"
 
@@ -148,6 +149,8 @@ Json build(const api::PaddleJob& job, const ReplicaGroup& group, int index,
   const bool has_template = group.pod_template && group.pod_template->is_object();
   Json pod = has_template ? *group.pod_template : Json::object();
   set_metadata(pod, job, group, index);
+  pod["metadata"]["annotations"][kTemplateHashAnnotation] =
+      TemplateHash(job, group, config).of_pod(index);
   const std::string name = pod["metadata"]["name"];
 
   Json& spec = api::object_in(pod, "spec");

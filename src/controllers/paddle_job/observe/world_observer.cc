@@ -41,7 +41,8 @@ Result<api::Pod> decode_owned_pod(const Json& object) {
   TRY(api::Pod pod, api::decode_pod(object));
   std::erase_if(pod.meta.annotations, [](const auto& entry) {
     return entry.first != kReleaseAnnotation && entry.first != kReleasedAtAnnotation &&
-           entry.first != kEpochAnnotation && entry.first != placement::kPlacedAnnotation;
+           entry.first != kEpochAnnotation && entry.first != kTemplateHashAnnotation &&
+           entry.first != placement::kPlacedAnnotation;
   });
   pod.meta.labels.clear();
   return pod;

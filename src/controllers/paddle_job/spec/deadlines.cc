@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/backoff.h"
-#include "controllers/paddle_job/reasons.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -21,15 +20,15 @@ WallTime after(WallTime start, std::int64_t count) {
 
 }  // namespace
 
-std::optional<WallTime> deadline_of(const api::PaddleJob& job, WallTime now) {
-  if (!job.spec.active_deadline_seconds || !job.meta.created) return std::nullopt;
-  WallTime since = *job.meta.created;
-  if (const auto* suspended =
-          api::find_condition(job.status.conditions, condition_type::kSuspended)) {
-    const bool still = suspended->status == "True";
-    since = std::max(since, still ? now : suspended->last_transition.value_or(since));
-  }
-  return after(since, *job.spec.active_deadline_seconds);
+std::optional<WallTime> deadline_of(const api::PaddleJobSpec& spec,
+                                    const api::PaddleJobStatus& status) {
+  if (!spec.active_deadline_seconds || !status.active_time) return std::nullopt;
+  return after(*status.active_time, *spec.active_deadline_seconds);
+}
+
+std::int32_t recent_disruptions(const api::PaddleJobStatus& status, WallTime now) {
+  const auto& since = status.running_time;
+  return since && now >= *since + kDisruptionRefill ? 0 : status.disruptions;
 }
 
 std::optional<WallTime> expiry_of(const api::PaddleJob& job) {
@@ -39,7 +38,9 @@ std::optional<WallTime> expiry_of(const api::PaddleJob& job) {
 
 std::optional<WallTime> restart_due(const api::PaddleJob& job) {
   if (!job.status.restart_time) return std::nullopt;
-  const auto pause = restart_backoff(job.status.failures + job.status.disruptions);
+  const auto& status = job.status;
+  const auto pause =
+      restart_backoff(status.failures + status.disruptions + status.ignored_failures);
   return *job.status.restart_time + pause;
 }
 

@@ -25,34 +25,86 @@ TEST(Deadlines, B14_ThePauseBeforeARestartGrows) {
 TEST(Deadlines, B14_APassedDeadlineFailsTheJobAndStopsItsPods) {
   auto job = workers(2, R"({"activeDeadlineSeconds": 60, "cleanPodPolicy": "Never"})");
   const auto world = published(job, all_of(job, running));
-  EXPECT_EQ(plan_for(job, world).requeue_after, seconds{60});
+  const auto plan = plan_for(job, world);
+  EXPECT_EQ(plan.requeue_after, seconds{60});
+  EXPECT_EQ(plan.status_delay, seconds{0});
+  job.status = *plan.status;
+  EXPECT_EQ(status_after(job, world, {}, kNow + seconds{59}).phase, "Running");
   const auto late = status_after(job, world, {}, kNow + seconds{60});
   EXPECT_EQ(late.phase, "Failed");
   EXPECT_EQ(reason(late, "Failed"), "DeadlineExceeded");
   job.status = late;
-  EXPECT_EQ(deleted(plan_for(job, world)), (Names{"demo-worker-0", "demo-worker-1"}));
+  EXPECT_EQ(stopped(plan_for(job, world, {}, kNow + seconds{60})),
+            (Names{"demo-worker-0", "demo-worker-1"}));
+}
+
+TEST(Deadlines, WaitingForAQueueOrANodeDoesNotCountAgainstTheDeadline) {
+  auto job = workers(2, R"({"activeDeadlineSeconds": 60})");
+  const auto waiting = world_of(all_of(job, pending));
+  job.status = status_after(job, waiting);
+  EXPECT_FALSE(job.status.active_time);
+  const auto later = kNow + seconds{3'600};
+  EXPECT_EQ(status_after(job, waiting, {}, later).phase, "Pending");
+
+  // One pod has a node: from now on the job holds resources.
+  const auto begun = world_of({coordinated(job, kWorker, 0), pending(job, kWorker, 1)});
+  const auto plan = plan_for(job, begun, {}, later);
+  EXPECT_EQ(plan.requeue_after, seconds{60});
+  job.status = *plan.status;
+  EXPECT_EQ(job.status.active_time, later);
+  EXPECT_EQ(reason(status_after(job, begun, {}, later + seconds{60}), "Failed"),
+            "DeadlineExceeded");
+}
+
+TEST(Deadlines, ARestartDoesNotExtendTheDeadline) {
+  auto job = workers(1, R"({"activeDeadlineSeconds": 60, "backoffLimit": 1})");
+  job.status = status_after(job, published(job, {running(job, kWorker, 0)}));
+  job.status =
+      status_after(job, published(job, {exited(job, kWorker, 0, 1)}), {}, kNow + seconds{30});
+  EXPECT_EQ(job.status.epoch, 1);
+  EXPECT_EQ(job.status.active_time, kNow);
 }
 
 TEST(Deadlines, B14_TheTimeOfASuspensionDoesNotCountAgainstTheDeadline) {
-  auto job = workers(1, R"({"activeDeadlineSeconds": 60, "suspend": true})");
-  job.status = status_after(job, {});
+  auto job = workers(1, R"({"activeDeadlineSeconds": 60})");
+  job.status = status_after(job, published(job, {running(job, kWorker, 0)}));
+  ASSERT_EQ(job.status.active_time, kNow);
+  job.spec.suspend = true;
+  job.status = status_after(job, {}, {}, kNow + seconds{30});
   ASSERT_EQ(job.status.phase, "Suspended");
+  EXPECT_FALSE(job.status.active_time);
 
   job.spec.suspend = false;
   const auto resumed = kNow + seconds{600};
-  const auto plan = plan_for(job, {}, {}, resumed);
-  EXPECT_EQ(created(plan), Names{"demo-worker-0"});
+  job.status = status_after(job, {}, {}, resumed);
+  const auto world = world_of({coordinated(job, kWorker, 0)});
+  const auto plan = plan_for(job, world, {}, resumed + seconds{5});
   EXPECT_EQ(plan.requeue_after, seconds{60});
   ASSERT_TRUE(plan.status);
   job.status = *plan.status;
-  EXPECT_EQ(plan_for(job, {}, {}, resumed + seconds{10}).requeue_after, seconds{50});
-  const auto late = status_after(job, {}, {}, resumed + seconds{60});
-  EXPECT_EQ(reason(late, "Failed"), "DeadlineExceeded");
+  EXPECT_EQ(job.status.active_time, resumed + seconds{5});
+}
 
-  job.spec.suspend = true;  // once more, when the time it had has long passed
-  job.status = status_after(job, {}, {}, resumed + seconds{30});
-  job.spec.suspend = false;
-  EXPECT_EQ(status_after(job, {}, {}, resumed + seconds{900}).phase, "Pending");
+TEST(Deadlines, AJobOfAnOlderOperatorHasBeenActiveSinceItStarted) {
+  auto job = workers(1, R"({"activeDeadlineSeconds": 60})");
+  job.status.phase = "Running";
+  job.status.start_time = kNow - seconds{40};
+  const auto world = published(job, {running(job, kWorker, 0)});
+  EXPECT_EQ(plan_for(job, world).requeue_after, seconds{20});
+}
+
+TEST(Deadlines, DisruptionsAreCountedFromZeroAgainAfterAnHourOfRunning) {
+  auto job = workers(2, R"({"disruptionLimit": 2})");
+  job.status.phase = "Running";
+  job.status.disruptions = 2;
+  job.status.running_time = kNow;
+  const auto world = published(job, {running(job, kWorker, 0), evicted(job, kWorker, 1)});
+  const auto early = status_after(job, world, {}, kNow + seconds{3'599});
+  EXPECT_EQ(reason(early, "Failed"), "DisruptionLimitExceeded");
+  const auto late = status_after(job, world, {}, kNow + seconds{3'600});
+  EXPECT_EQ(late.phase, "Restarting");
+  EXPECT_EQ(late.disruptions, 1);
+  EXPECT_FALSE(late.running_time);  // the next run has to last an hour of its own
 }
 
 TEST(Deadlines, B14_AFinishedJobIsDeletedWhenItsTimeToLiveHasPassed) {

@@ -88,10 +88,31 @@ std::string task_error(const api::PaddleJobSpec& spec) {
   return {};
 }
 
+std::string failure_rule_error(const api::PaddleJobSpec& spec) {
+  if (!spec.failure_policy) return {};
+  for (const api::FailureRule& rule : spec.failure_policy->rules) {
+    if (!api::is_choice(api::kFailureActions, rule.action)) {
+      return "a rule of failurePolicy has the action " + rule.action +
+             "; it must be Fail, Restart or Ignore";
+    }
+    if (rule.on_exit_codes.has_value() != rule.on_reasons.empty()) {
+      return "a rule of failurePolicy needs either onExitCodes or onReasons";
+    }
+    if (rule.on_exit_codes && !api::is_choice(api::kExitCodeOperators, rule.on_exit_codes->op)) {
+      return "onExitCodes of failurePolicy needs the operator In or NotIn";
+    }
+  }
+  return {};
+}
+
 std::string choice_error(const api::PaddleJobSpec& spec) {
   if (!api::is_choice(api::kIntranets, spec.intranet)) {
     return "intranet is " + spec.intranet + "; it must be PodIP, Service or Host";
   }
+  if (!api::is_choice(api::kSuccessPolicies, spec.success_policy)) {
+    return "successPolicy is " + spec.success_policy + "; it must be All, Chief or Any";
+  }
+  if (auto error = failure_rule_error(spec); !error.empty()) return error;
   if (!spec.sample_set) return {};
   if (spec.sample_set->name.empty()) return "sampleSetRef needs a name";
   const auto& path = spec.sample_set->mount_path;

@@ -37,6 +37,14 @@ bool goes_before(const api::PaddleJobSpec& spec, const ReplicaGroup& first,
   return first.kind == RoleKind::kPs && later.kind != RoleKind::kPs;
 }
 
+std::string image_in(const api::Json& pod_template) {
+  return api::look_text(pod_template, "/spec/containers/0/image");
+}
+
+bool crashed(const api::Pod& pod) {
+  return !pod.containers.empty() && pod.containers[0].reason == "CrashLoopBackOff";
+}
+
 bool program_runs(const api::Pod& pod) {
   return !ended(pod) && !pod.containers.empty() && pod.containers[0].state == State::kRunning;
 }
@@ -154,6 +162,8 @@ void ModelCluster::create(const Create& a, const api::PaddleJob& observed) {
   entry.pod.meta.uid = "pod" + std::to_string(++uids_);
   entry.pod.meta.created = now_;
   entry.elastic = api::look(*a.manifest, "/spec/initContainers").is_null();
+  entry.restarts_in_place = api::look_text(*a.manifest, "/spec/restartPolicy") != "Never";
+  entry.image = image_in(*a.manifest);
   ++made_;
 }
 
@@ -167,6 +177,18 @@ bool ModelCluster::change_group(const Patch& a) {
   spec.merge_patch(api::look(*a.body, "spec"));
   group_->spec = api::Opaque(spec);
   group_->meta.resource_version = std::to_string(++version_);
+  return true;
+}
+
+bool ModelCluster::stop(const Patch& a) {
+  const auto found = pods_.find(a.key.name);
+  if (api::look(*a.body, "/spec/activeDeadlineSeconds").is_null()) return true;
+  if (found == pods_.end()) return true;
+  api::Pod& pod = found->second.pod;
+  if (api::look_text(*a.body, "/metadata/uid") != pod.meta.uid) return false;
+  promise(api::paddle_job_phase::is_final(job_.status.phase),
+          a.key.name + " was stopped too early");
+  pod.active_deadline_seconds = api::look_integer(*a.body, "/spec/activeDeadlineSeconds");
   return true;
 }
 
@@ -211,7 +233,7 @@ bool ModelCluster::execute(const Action& action, const api::PaddleJob& observed)
             found->second.pod.meta.annotations[kReleasedAtAnnotation] = a.stamp;
             return true;
           },
-          [&](const Patch& a) { return a.kind != OwnedKind::kPodGroup || change_group(a); },
+          [&](const Patch& a) { return a.kind == OwnedKind::kPodGroup ? change_group(a) : stop(a); },
           [&](const SetHostPortAnnotation& a) {
             if (a.port > 0) {
               job_.meta.annotations[kHostPortAnnotation] = std::to_string(a.port);
@@ -277,6 +299,10 @@ bool ModelCluster::start(ModelPod& entry) {
               name + " started before " + other_name);
     }
   }
+  for (const auto& [other_name, other] : pods_) {
+    promise(lenient_ || !program_runs(other.pod) || other.image == entry.image,
+            name + " and " + other_name + " have different templates");
+  }
   entry.once_ran = true;
   went_before_.insert({epoch, group.position});
   pod.phase = api::PodPhase::kRunning;
@@ -284,6 +310,24 @@ bool ModelCluster::start(ModelPod& entry) {
     pod.init_containers = {{.name = kCoordinator, .ready = true, .state = State::kTerminated}};
   }
   pod.containers = {{.name = "c", .ready = true, .state = State::kRunning}};
+  return true;
+}
+
+// What a kubelet does with a pod that was stopped, or whose program has crashed.
+bool ModelCluster::ends_or_restarts(ModelPod& entry, WallTime now) {
+  api::Pod& pod = entry.pod;
+  if (pod.active_deadline_seconds > 0) {
+    pod.phase = api::PodPhase::kFailed;
+    pod.reason = "DeadlineExceeded";
+    pod.containers = {{.name = "c", .state = State::kTerminated, .exit_code = 137, .ended = now}};
+    return true;
+  }
+  if (!crashed(pod)) return false;
+  api::ContainerStatus& container = pod.containers[0];
+  container.ready = true;
+  container.state = State::kRunning;
+  container.restarts += 1;
+  container.reason.clear();
   return true;
 }
 
@@ -305,6 +349,7 @@ bool ModelCluster::step(ModelPod& entry, Random& random) {
     pod.containers = {{.name = "c", .reason = "PodInitializing"}};
     return true;
   }
+  if (ends_or_restarts(entry, now_)) return true;
   if (program_runs(pod)) {
     if (!programs_end_ || !ends_by_itself(group_of(entry))) return false;
     pod.phase = api::PodPhase::kSucceeded;
@@ -377,6 +422,18 @@ void ModelCluster::fail_one(Random& random) {
   entry->pod.phase = api::PodPhase::kFailed;
   entry->pod.containers = {
       {.name = "c", .state = State::kTerminated, .exit_code = 1, .ended = now_}};
+  changed();
+}
+
+void ModelCluster::crash_one(Random& random) {
+  ModelPod* entry = pick(random, true);
+  if (!entry || !entry->restarts_in_place) return;
+  api::ContainerStatus& container = entry->pod.containers[0];
+  container.ready = false;
+  container.state = State::kWaiting;
+  container.reason = "CrashLoopBackOff";
+  container.last_exit_code = 1;
+  container.last_reason = "Error";
   changed();
 }
 
@@ -465,6 +522,33 @@ void ModelCluster::edit(const std::function<void(api::PaddleJobSpec&)>& change) 
   ++job_.meta.generation;
   job_.meta.resource_version = std::to_string(++version_);
   changed();
+}
+
+void ModelCluster::edit_templates(Random& random) {
+  const std::string image = "image-" + std::to_string(random.below(3));
+  edit([&](api::PaddleJobSpec& spec) {
+    for (const ReplicaGroup& group : replica_groups(spec)) {
+      api::Role* role = role_of(spec, group);
+      api::Json pod_template = *role->pod_template;
+      pod_template["spec"]["containers"][0]["image"] = image;
+      role->pod_template = api::Opaque(pod_template);
+    }
+  });
+}
+
+void ModelCluster::request_restart() {
+  job_.meta.resource_version = std::to_string(++version_);
+  job_.meta.annotations[kRestartAnnotation] = job_.meta.resource_version;
+  changed();
+}
+
+int ModelCluster::outdated() const {
+  int count = 0;
+  for (const auto& [name, entry] : pods_) {
+    const std::string current = image_in(*group_of(entry).pod_template);
+    if (!ended(entry.pod) && entry.image != current) ++count;
+  }
+  return count;
 }
 
 std::optional<std::int64_t> ModelCluster::gang_size() const {

@@ -6,6 +6,8 @@
 //
 //   - a program starts with the environment of its own epoch, with its own address in the lists;
 //   - all programs that run at the same time have the same environment;
+//   - all programs that run at the same time have the same template;
+//   - a pod is stopped only when the job has ended;
 //   - servers start before workers, tasks in order if so requested (unless a pod that ran before is
 //     created again);
 //   - no pod is released after the job has ended;
@@ -58,9 +60,12 @@ class ModelCluster {
   void delete_one(Random& random);  // a user deletes a pod
   void move_one(Random& random);    // a node reboots: its pod returns with another address
   void finish_one(Random& random);  // a trainer's program ends well
+  void crash_one(Random& random);   // a program fails whose kubelet restarts it in place
   // A pod that has succeeded is deleted; `stored`: only one whose success the status has.
   void remove_finished(Random& random, bool stored);
   void edit(const std::function<void(api::PaddleJobSpec&)>& change);
+  void edit_templates(Random& random);  // of all groups
+  void request_restart();               // by a new value of the annotation
 
   WallTime now() const { return now_; }
   void advance(std::chrono::seconds by) { now_ += by; }
@@ -70,6 +75,7 @@ class ModelCluster {
   size_t pods() const { return pods_.size(); }
   bool any_program_runs() const;
   std::optional<std::int64_t> gang_size() const;  // minMember of its PodGroup
+  int outdated() const;                           // pods that have another template than the job
   int departed() const;  // how many have succeeded, by the status, and are gone
 
  private:
@@ -77,11 +83,15 @@ class ModelCluster {
     api::Pod pod{};
     std::map<std::string, std::string> env{};  // of its program
     bool elastic = false;
+    bool restarts_in_place = false;
+    std::string image{};
     bool once_ran = false;
   };
   void changed(bool by_operator = false);
   void create(const Create& a, const api::PaddleJob& observed);
   bool change_group(const Patch& a);
+  bool stop(const Patch& a);
+  static bool ends_or_restarts(ModelPod& entry, WallTime now);
   bool step(ModelPod& entry, Random& random);
   bool start(ModelPod& entry);
   void promise(bool kept, const std::string& text);

@@ -33,6 +33,7 @@ const Shape kShapes[] = {
     {"service", R"({"intranet": "Service", "ps": {"replicas": 1}, "worker": {"replicas": 2}})"},
     {"host", R"({"intranet": "Host", "worker": {"replicas": 2}})"},
     {"patient", R"({"backoffLimit": 4, "disruptionLimit": 9, "worker": {"replicas": 2}})"},
+    {"crashing", R"({"intranet": "Service", "backoffLimit": 6, "worker": {"replicas": 3}})"},
     {"elastic", R"({"elastic": 1, "worker": {"replicas": 3, "requests": 1, "limits": 4}})"},
     {"cleaning", R"({"cleanPodPolicy": "Always", "worker": {"replicas": 2}})"},
     {"heter", R"({"ps": {"replicas": 1}, "worker": {"replicas": 2}, "heter": {"replicas": 2}})"},
@@ -89,7 +90,7 @@ bool operate(ModelCluster& cluster, const Config& config, Random& random, Vision
 }
 
 void disrupt(ModelCluster& cluster, Random& random) {
-  switch (random.below(12)) {
+  switch (random.below(16)) {
     case 0:
       return cluster.fail_one(random);
     case 1:
@@ -106,6 +107,13 @@ void disrupt(ModelCluster& cluster, Random& random) {
       });
     case 5:
       return cluster.edit([&](api::PaddleJobSpec& spec) { spec.suspend = !spec.suspend; });
+    case 6:
+      return cluster.crash_one(random);
+    case 7:
+      return cluster.edit_templates(random);
+    case 8:
+      if (random.below(4) == 0) cluster.request_restart();
+      return;
     default:
       return;  // most of the time nothing happens
   }
@@ -181,7 +189,20 @@ int run_with_departures(const Shape& shape, std::uint64_t seed) {
 
 enum class Endings { kAtTheEnd, kAtAnyTime };
 
+// An edit of the templates waits until a restart is requested, then every pod has the last one.
+void restart_outdated(ModelCluster& cluster, const Config& config, Random& random) {
+  if (cluster.outdated() == 0) return;
+  const int made = cluster.pods_made();
+  EXPECT_TRUE(settle(cluster, config, random));
+  EXPECT_EQ(cluster.pods_made(), made) << "the edit did not wait";
+  cluster.request_restart();
+  EXPECT_TRUE(settle(cluster, config, random));
+  EXPECT_EQ(cluster.outdated(), 0);
+  EXPECT_EQ(cluster.job().status.phase, "Running");
+}
+
 void finish_running(ModelCluster& cluster, const Config& config, Random& random, bool early) {
+  restart_outdated(cluster, config, random);
   EXPECT_TRUE(early || cluster.departed() == 0);
   const int expected = total_replicas(cluster.job().spec) - cluster.departed();
   EXPECT_EQ(cluster.pods(), static_cast<size_t>(expected));
@@ -220,6 +241,9 @@ bool run_disrupted(const Shape& shape, Vision vision, std::uint64_t seed,
   const int made = cluster.pods_made();
   EXPECT_TRUE(settle(cluster, config, random));
   EXPECT_EQ(cluster.pods_made(), made) << "pods were created after the end";
+  if (!cluster.job().meta.deleting()) {
+    EXPECT_FALSE(cluster.any_program_runs()) << "programs run after the end";
+  }
   EXPECT_EQ(cluster.broken_promise(), "");
   return phase == "Running" || phase == "Completed";
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "api/json/look.h"
 #include "controllers/paddle_job/objects/peer_config_map.h"
+#include "controllers/paddle_job/objects/template_hash.h"
 
 namespace paddle::controllers::paddle_job {
 
@@ -103,6 +105,31 @@ api::Pod evicted(const api::PaddleJob& job, RoleKind kind, int index) {
   return pod;
 }
 
+api::Pod crash_looping(const api::PaddleJob& job, RoleKind kind, int index, int restarts) {
+  api::Pod pod = running(job, kind, index);
+  pod.containers = {{.name = "c",
+                     .restarts = restarts,
+                     .reason = "CrashLoopBackOff",
+                     .last_exit_code = 1,
+                     .last_reason = "Error"}};
+  return pod;
+}
+
+api::Pod with_hash(const api::PaddleJob& job, api::Pod pod) {
+  for (const ReplicaGroup& group : replica_groups(job.spec)) {
+    for (int i = 0; i < group.replicas; ++i) {
+      if (pod.meta.key.name != pod_name(job, group, i)) continue;
+      pod.meta.annotations[kTemplateHashAnnotation] = TemplateHash(job, group, {}).of_pod(i);
+    }
+  }
+  return pod;
+}
+
+std::vector<api::Pod> with_hashes(const api::PaddleJob& job, std::vector<api::Pod> pods) {
+  for (api::Pod& pod : pods) pod = with_hash(job, std::move(pod));
+  return pods;
+}
+
 World world_of(std::vector<api::Pod> pods) {
   World world;
   for (auto& pod : pods) world.pods.push_back(std::make_shared<const api::Pod>(std::move(pod)));
@@ -170,6 +197,14 @@ std::vector<std::string> deleted(const Plan& plan, OwnedKind kind) {
 std::vector<std::string> released(const Plan& plan) {
   std::vector<std::string> names;
   for (const ReleasePod& a : only<ReleasePod>(plan)) names.push_back(a.key.name);
+  return names;
+}
+
+std::vector<std::string> stopped(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Patch& a : only<Patch>(plan)) {
+    if (api::look(*a.body, "/spec/activeDeadlineSeconds") == 1) names.push_back(a.key.name);
+  }
   return names;
 }
 

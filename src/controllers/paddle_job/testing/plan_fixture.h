@@ -39,6 +39,11 @@ api::Pod coordinated(const api::PaddleJob& job, RoleKind kind, int index);
 api::Pod running(const api::PaddleJob& job, RoleKind kind, int index);
 api::Pod exited(const api::PaddleJob& job, RoleKind kind, int index, int exit_code);
 api::Pod evicted(const api::PaddleJob& job, RoleKind kind, int index);
+// Its program has failed `restarts` + 1 times, and its kubelet waits before it starts it again.
+api::Pod crash_looping(const api::PaddleJob& job, RoleKind kind, int index, int restarts);
+// As the operator creates it now: with the hash of its template.
+api::Pod with_hash(const api::PaddleJob& job, api::Pod pod);
+std::vector<api::Pod> with_hashes(const api::PaddleJob& job, std::vector<api::Pod> pods);
 
 using MakePod = api::Pod (*)(const api::PaddleJob&, RoleKind, int);
 std::vector<api::Pod> all_of(const api::PaddleJob& job, MakePod make);
@@ -66,6 +71,7 @@ api::Json manifest_of(const Plan& plan, const std::string& name, OwnedKind kind 
 std::vector<std::string> created(const Plan& plan, OwnedKind kind = OwnedKind::kPod);
 std::vector<std::string> deleted(const Plan& plan, OwnedKind kind = OwnedKind::kPod);
 std::vector<std::string> released(const Plan& plan);
+std::vector<std::string> stopped(const Plan& plan);  // pods that end and keep their logs
 // The status is stored before anything else happens, and a plan is made again.
 bool stores_first(const Plan& plan);
 bool confirms_pods(const Plan& plan);
