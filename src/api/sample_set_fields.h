@@ -20,7 +20,7 @@ template <typename Visit>
 void fields(Visit& visit, As<SampleSource> auto& s) {
   visit("uri", s.uri,
         {.doc = "Where the samples are: NAME://BUCKET[.ENDPOINT][/PREFIX].",
-         .min_length = 10,
+         .min_length = 6,  // s3://b
          .max_length = kMaxPath});
   visit(
       "secretRef", s.secret,

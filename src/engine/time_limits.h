@@ -47,6 +47,13 @@ inline constexpr std::chrono::seconds kClientSilence{30};
 
 static_assert(kClientSilence >= 2 * kClientPollInterval, "one poll that is late is no silence");
 
+// When the work of a JuiceFS program counts as hanging: a client that does not answer the call of a
+// job at all, and a sync of which no object, no byte and no line of log moves.
+inline constexpr std::chrono::minutes kClientCallStandstill{5};
+inline constexpr std::chrono::minutes kSyncStandstill{15};
+
+static_assert(kClientSilence < kClientCallStandstill, "the status reports it before the job fails");
+
 // ---- Lists that runtimes fetch from the first one ----
 
 // Pauses before the next attempt, doubled from the first to the longest.

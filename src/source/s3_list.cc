@@ -49,6 +49,14 @@ Result<std::string> url_decoded(std::string_view text) {
   return decoded;
 }
 
+// A key for an error: one line of bounded length.
+std::string shown(const std::string& key) {
+  std::string text = key.substr(0, 200);
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
 std::string_view without_quotes(std::string_view etag) {
   if (etag.starts_with("W/")) etag.remove_prefix(2);
   if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
@@ -80,7 +88,9 @@ Result<S3Object> parse_contents(XmlReader& xml) {
     }
   }
   if (object.key.empty() || !sized) return bad("has an object without a key or a size");
-  if (!is_etag(object.etag)) return bad("has an object without a usable ETag");
+  if (!is_etag(object.etag)) {
+    return bad("has no usable ETag for object '" + shown(object.key) + "'");
+  }
   return object;
 }
 

@@ -84,6 +84,13 @@ TEST(S3List, RejectsOtherDocuments) {
   }
 }
 
+TEST(S3List, NamesTheObjectThatHasNoUsableETag) {
+  const auto page = parse_s3_page(
+      listing(contents("k") + "<Contents><Key>a/b&#10;c</Key><Size>1</Size></Contents>"));
+  ASSERT_TRUE(page.is(Code::kInvalid));
+  EXPECT_NE(page.error().message.find("object 'a/b?c'"), std::string::npos) << page.error().message;
+}
+
 TEST(S3List, LimitsTheDepthOfElements) {
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "<a>";

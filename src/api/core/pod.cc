@@ -40,6 +40,10 @@ ContainerStatus container(const Json& from) {
     }
   } else {
     out.reason = look_text(look(state, "waiting"), "reason");
+    // Other messages repeat the reason, and change with each attempt.
+    if (out.reason == "CreateContainerConfigError" || out.reason == "CreateContainerError") {
+      out.message = look_text(look(state, "waiting"), "message").substr(0, 1024);
+    }
   }
   if (const Json& last = look(look(from, "lastState"), "terminated"); last.is_object()) {
     out.last_exit_code = number(last, "exitCode");

@@ -27,7 +27,7 @@ struct ContainerStatus {
   int restarts = 0;
   int exit_code = 0;                // when terminated
   std::string reason{};             // why it waits or has ended: ImagePullBackOff, OOMKilled, ...
-  std::string message{};            // its termination message, cut to 1024 bytes
+  std::string message{};            // of its end or of a configuration error, cut to 1024 bytes
   std::optional<WallTime> ended{};  // when terminated
   int last_exit_code = 0;           // of the run before this one (lastState.terminated)
   std::string last_reason{};        // likewise; empty: there was none

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/samplefs/manifests.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "api/source_schemes.h"
@@ -42,6 +44,37 @@ const api::SecretReference* source_secret(const api::SampleSet& set) {
   return set.spec.secret ? &*set.spec.secret : nullptr;
 }
 
+// Directories of a runtime's container that a source must not cover or show. Other paths beneath
+// /etc, /usr and /var are directories of the machine like any other.
+constexpr const char* kSystemDirectories[] = {"/bin",  "/boot", "/etc",  "/lib", "/lib64",
+                                              "/root", "/run",  "/sbin", "/usr", "/var"};
+constexpr const char* kRuntimeTrees[] = {
+    "/cache", "/dev", "/etc/paddle-cache", "/proc", "/run/paddle-cache", "/sys"};
+
+// The directory of a file:// source, without a slash at the end.
+Result<std::string> source_directory(const std::string& uri) {
+  std::string path = uri.substr(uri.find("://") + 3);
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const std::string inside = path + "/";
+  const bool odd = inside.find("//") != inside.npos || inside.find("/./") != inside.npos ||
+                   inside.find("/../") != inside.npos;
+  if (!path.starts_with('/') || path == "/" || odd) {
+    return Error{Code::kInvalid,
+                 "spec.source.uri: a file:// source is an absolute path without host, '.' and "
+                 "'..', such as file:///data/images"};
+  }
+  const bool system =
+      std::ranges::any_of(kSystemDirectories, [&](const char* each) { return path == each; }) ||
+      std::ranges::any_of(kRuntimeTrees,
+                          [&](const std::string& each) { return inside.starts_with(each + "/"); });
+  if (system) {
+    return Error{Code::kInvalid, "spec.source.uri: '" + path.substr(0, 100) +
+                                     "' is a directory of the system; samples must be in a "
+                                     "directory of their own"};
+  }
+  return path;
+}
+
 Json inline_volume(const std::string& name, const Json& attributes) {
   return {{"name", name}, {"csi", {{"driver", kDriver}, {"volumeAttributes", attributes}}}};
 }
@@ -66,9 +99,10 @@ Mounts mounts_of(const api::SampleSet& set, const Tier& tier) {
   }
   const std::string& uri = set.spec.source->uri;
   if (client_of(uri) == api::SamplefsClient::kDirectory) {
-    const std::string path = uri.substr(uri.find("://") + 3);
-    all.add_read_only({{"name", "source"}, {"hostPath", {{"path", path}, {"type", "Directory"}}}},
-                      path);
+    const auto path = source_directory(uri);
+    if (!path) return all;  // refused before
+    all.add_read_only({{"name", "source"}, {"hostPath", {{"path", *path}, {"type", "Directory"}}}},
+                      *path);
   }
   return all;
 }
@@ -153,6 +187,9 @@ Result<Manifests> SamplefsManifestBuilder::manifests(const api::SampleSet& set, 
   if (client_of(uri) == api::SamplefsClient::kNone) {
     return Error{Code::kInvalid, "the samplefs engine of this version reads " +
                                      api::samplefs_schemes() + " sources"};
+  }
+  if (client_of(uri) == api::SamplefsClient::kDirectory) {
+    CHECK_DONE(source_directory(uri));
   }
   TRY(const Tier tier, tier_of(set));
   return Manifests{.volume = volume_by(set, kEngine, driver_of(set)),

@@ -72,6 +72,21 @@ TEST(SamplefsManifests, ASourceOnTheMachineIsMountedReadOnly) {
   EXPECT_TRUE(mount["readOnly"]);
 }
 
+TEST(SamplefsManifests, ADirectoryOfTheSystemIsNoSource) {
+  const SamplefsManifestBuilder builder;
+  for (const char* uri : {"file:///etc", "file:///etc/", "file:///proc", "file:///proc/self",
+                          "file:///etc/paddle-cache/token", "file:///usr", "file:///",
+                          "file:///data/../etc", "file://host/data", "file:///data//a"}) {
+    const auto refused = builder.manifests(set_of(uri), {}, {});
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << uri;
+    EXPECT_NE(refused.error().message.find("spec.source.uri"), std::string::npos) << uri;
+  }
+  for (const char* uri :
+       {"file:///d", "file:///var/data/images", "file:///etcetera", "file:///data/"}) {
+    EXPECT_TRUE(builder.manifests(set_of(uri), {}, {})) << uri;
+  }
+}
+
 TEST(SamplefsManifests, CredentialsAreAMountedSecretOnly) {
   auto set = set_of("s3://bucket/prefix");
   EXPECT_FALSE(has_argument(pod_of(made(set)), "--source-secret=/etc/paddle-cache/source"));

@@ -202,6 +202,10 @@ void set_conditions(const api::PaddleJob& job, const PlanContext& context,
     set_update_pending(job, context, conditions);
     set_data_local(job, context, conditions);
     set_data_warm(job, context, conditions);
+  } else {
+    // No edit changes the end of a job: what was true of it is true of every later spec. `kubectl
+    // wait` ignores conditions of an older generation.
+    for (auto& condition : status.conditions) condition.observed_generation = job.meta.generation;
   }
   auto texts = spec_warnings(job, config, context.began_without_etcd);
   if (auto text = why_no_gang(job.spec, config.scheduling); !text.empty()) {

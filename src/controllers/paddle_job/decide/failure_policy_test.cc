@@ -231,6 +231,19 @@ TEST(FailurePolicy, TheMessageAboutAPodThatWentDownWithItsNodeDoesNotBlameTheIma
   EXPECT_NE(failure_message(down).find("main ended with exit code 3"), message.npos);
 }
 
+TEST(FailurePolicy, TheMessageAboutAProgramThatDidNotStartHasTheReasonAndNoHintToItsEmptyLog) {
+  auto job = workers(1);
+  auto pod = exited(job, kWorker, 0, 128);
+  pod.containers = {{.name = "main",
+                     .state = api::ContainerStatus::State::kTerminated,
+                     .exit_code = 128,
+                     .reason = "StartError",
+                     .message = "exec nonsense: No such file or directory"}};
+  const std::string message = failure_message(pod);
+  EXPECT_NE(message.find("(StartError): exec nonsense: No such file"), message.npos) << message;
+  EXPECT_EQ(message.find("kubectl logs"), message.npos) << message;
+}
+
 TEST(FailurePolicy, OnASingleMachineDisruptionsAreNotCounted) {
   const Config own{.one_machine = true};
   auto job = workers(2);

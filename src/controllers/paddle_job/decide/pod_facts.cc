@@ -45,6 +45,9 @@ constexpr std::array kStuckReasons{"ImagePullBackOff",     "InvalidImageName",
 
 constexpr const char* kCrashLoop = "CrashLoopBackOff";
 
+// state.terminated.reason of containers whose program did not run: they have no log.
+constexpr std::array kNeverRanReasons{"StartError", "ContainerCannotRun"};
+
 // Its exit was not observed: the node was rebooted. Kubelets report ContainerStatusUnknown,
 // containerd Unknown with an exit code that no program's own exit has together with this reason.
 bool is_unobserved(const std::string& reason, int exit_code) {
@@ -218,6 +221,7 @@ std::optional<BlockReason> stuck_reason(const api::Pod& pod) {
       if (c.state != State::kWaiting || !is_one_of(kStuckReasons, c.reason)) continue;
       return BlockReason{c.reason, "container " + c.name + " of pod " + pod.meta.key.name +
                                        " cannot start: " + c.reason +
+                                       (c.message.empty() ? "" : ": " + c.message) +
                                        "; see kubectl describe pod " + pod.meta.key.name};
     }
   }
@@ -240,6 +244,9 @@ std::string failure_message(const api::Pod& pod) {
       if (!c.reason.empty() && c.reason != "Error") text += " (" + c.reason + ")";
       if (c.name == kCoordinator) {
         return text + "; it needs /bin/sh and sleep in the job's image, or --initImage";
+      }
+      if (is_one_of(kNeverRanReasons, c.reason)) {  // its log is empty
+        return text + (c.message.empty() ? "" : ": " + c.message);
       }
       return text + "; see kubectl logs " + pod.meta.key.name + " -c " + c.name;
     }

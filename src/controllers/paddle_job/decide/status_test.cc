@@ -113,6 +113,15 @@ TEST(JobStatus, B14_ConditionsHaveReasonsAndTheObservedGeneration) {
   EXPECT_EQ(reason(status), "WaitingForPods");
 }
 
+TEST(JobStatus, TheConditionsOfAFinishedJobHoldForLaterSpecs) {
+  auto job = workers(1);
+  job.status.phase = "Completed";
+  job.status.conditions = {{.type = "Complete", .status = "True", .observed_generation = 1}};
+  job.meta.generation = 2;
+  const auto status = status_after(job, {});
+  EXPECT_EQ(api::find_condition(status.conditions, "Complete")->observed_generation, 2);
+}
+
 TEST(JobStatus, TheConditionNamesThePodThatCannotStartAndTheReason) {
   const auto job = workers(2);
   const auto says = [&](const api::Pod& pod) {

@@ -64,6 +64,13 @@ std::optional<NameConflict> find_name_conflict(const api::SampleSet& set, const 
   return std::nullopt;
 }
 
+// True for an object that the set of the same name before this one left.
+bool is_of_predecessor(const api::SampleSet& set, const api::Meta& meta) {
+  const api::OwnerReference* owner = meta.controller();
+  return owner && owner->kind == api::SampleSet::kKind && owner->name == set.meta.key.name &&
+         owner->uid != set.meta.uid;
+}
+
 }  // namespace
 
 EngineSelection select_engine(const api::SampleSet& set, const World& world, const Config& config) {
@@ -99,10 +106,14 @@ EngineSelection select_engine(const api::SampleSet& set, const World& world, con
   if (const auto conflict = find_name_conflict(set, world)) {
     const std::string kind = kind_name(conflict->kind);
     selection.event = event_reason::already_exists(kind);
-    selection.blocked = {reason::kNameTaken,
-                         kind + " " + conflict->meta.key.name +
-                             " already exists and does not belong to this SampleSet; delete it or "
-                             "rename the SampleSet"};
+    selection.blocked = {
+        reason::kNameTaken,
+        kind + " " + conflict->meta.key.name +
+            (is_of_predecessor(set, conflict->meta)
+                 ? " of a deleted SampleSet of the same name still exists; waiting "
+                   "for the garbage collector to delete it"
+                 : " already exists and does not belong to this SampleSet; delete "
+                   "it or rename the SampleSet")};
   } else if (world.rejections.creation) {
     selection.blocked = *world.rejections.creation;
   }

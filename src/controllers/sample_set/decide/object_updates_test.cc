@@ -183,6 +183,21 @@ TEST(SampleSetObjectUpdates, TheTokenIsRenewedInTheSecondHalfOfItsLifetime) {
   EXPECT_TRUE(only<RenewToken>(model.settle()).empty());
 }
 
+TEST(SampleSetObjectUpdates, WhatTheDeletedSetOfTheSameNameLeftIsWaitedFor) {
+  ModelCluster model(model_set());
+  model.world.claim = VolumeSummary{
+      .meta = {
+          .key = {"train", "imagenet"},
+          .uid = "old",
+          .owners = {
+              {.kind = "SampleSet", .name = "imagenet", .uid = "before", .controller = true}}}};
+  const auto plan = model.pass();
+  EXPECT_EQ(ready_reason(plan), "NameTaken");
+  const auto* ready = api::find_condition(plan.status->conditions, "Ready");
+  EXPECT_NE(ready->message.find("of a deleted SampleSet of the same name"), std::string::npos)
+      << ready->message;
+}
+
 TEST(SampleSetObjectUpdates, AForeignPodWithThePreparationsNameIsLeftAlone) {
   ModelCluster model(model_set(1, true));
   model.world.preparation =

@@ -18,6 +18,7 @@
 #include "engine/juicefs/node/plan/leftovers.h"
 #include "engine/juicefs/node/plan/path_list.h"
 #include "engine/juicefs/node/plan/transfer_rate.h"
+#include "engine/juicefs/node/plan/warm_up_round.h"
 #include "engine/juicefs/node/sync/sync_pacer.h"
 #include "engine/juicefs/node/sync/sync_run.h"
 
@@ -41,6 +42,15 @@ std::vector<std::string> from_root(const std::vector<std::string>& paths) {
 double errors_of_store(const Control& control) {
   const auto stats = control.stats();
   return stats ? metric_value(*stats, "juicefs_object_request_errors").value_or(0) : 0;
+}
+
+// The times of files are those of the clocks of the nodes that wrote them, and the time of the
+// removal is the operator's. A removal that removed nothing would otherwise be a success.
+Error all_younger(std::int64_t files) {
+  return {Code::kInvalid,
+          "nothing was removed: all " + std::to_string(files) +
+              " files are newer than the removal; if they are not, the clocks of the nodes and of "
+              "the operator differ: correct them, and create the job again"};
 }
 
 }  // namespace
@@ -241,9 +251,10 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
                     .bytes_total = now.bytes,
                     .bytes_done = now.bytes - now.missing};
   report(progress);
-  const double errors = errors_of_store(control_);
-  if (now.missing > 0) {
-    TransferRate rate(system_clock());
+  auto result = now.missing > 0 ? RoundResult::kRepeat : RoundResult::kComplete;
+  TransferRate rate(system_clock());
+  for (int round = 1; result == RoundResult::kRepeat; ++round) {
+    const double errors = errors_of_store(control_);
     const auto on_progress = [&](std::int64_t done, std::int64_t bytes) {
       progress.files_done = std::min(done, progress.files_total);
       progress.bytes_done = std::min(bytes, progress.bytes_total);
@@ -255,7 +266,9 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
     usage_.set_filling(false);
     if (!filled) return filled.error();
     TRY(now, check(paths, threads, stop));
+    result = after_round(now.missing, errors_of_store(control_) - errors, round);
   }
+  const bool failed = result == RoundResult::kFailed;
   CHECK_DONE(expect_found(files, threads, now, stop));
   usage_.set_part_usage(now);
   usage_.refresh_soon();
@@ -267,7 +280,6 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
   const std::int64_t left =
       now.bytes == 0 ? 0 : (now.missing * progress.files_total + now.bytes - 1) / now.bytes;
   progress.files_done = progress.files_total - left;
-  const bool failed = now.missing > 0 && errors_of_store(control_) > errors;
   (failed ? progress.files_failed : progress.files_no_room) = left;
   report(progress);
   if (!failed) return Done{};
@@ -307,10 +319,9 @@ Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& re
   return Done{};
 }
 
-// Returns how many files were removed.
-Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, const Selection& which,
-                                                   const Control::Sink& report,
-                                                   const std::stop_token& stop) const {
+Result<JuicefsNodeEngine::RemovedFiles> JuicefsNodeEngine::remove_one(
+    const std::string& path, const Selection& which, const Control::Sink& report,
+    const std::stop_token& stop) const {
   const WallTime limit = removal_limit(which.accepted);
   OldPaths old{.paths = {path}};
   // Usually the removal was accepted just now, and no file can be newer.
@@ -320,17 +331,17 @@ Result<std::int64_t> JuicefsNodeEngine::remove_one(const std::string& path, cons
   if (old.younger > 0) {
     log::info("a removal leaves newer files", {{"path", path}, {"files", old.younger}});
   }
-  std::int64_t sum = 0;
+  RemovedFiles sum{.younger = old.younger};
   for (const auto& each : old.paths) {
     std::int64_t count = 0;
     const auto counting = [&](std::int64_t files, std::int64_t bytes) {
       count = files;
-      report(sum + files, bytes);
+      report(sum.files + files, bytes);
     };
     auto removed = control_.remove(each, which.skip_trash, counting, stop);
     if (removed.is(Code::kNotFound) && old.younger > 0) continue;  // gone meanwhile
     if (!removed) return std::move(removed).error();
-    sum += count;
+    sum.files += count;
   }
   return sum;
 }
@@ -341,6 +352,7 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& r
     return Error{Code::kInvalid, "name the paths of the set to remove"};
   }
   std::int64_t before = 0;
+  std::int64_t younger = 0;
   std::optional<Error> missing;
   bool removed_one = false;
   for (const auto& given : which.paths) {
@@ -363,11 +375,13 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& r
       return std::move(removed).error();
     }
     removed_one = true;
-    before += *removed;
+    before += removed->files;
+    younger += removed->younger;
   }
   usage_.refresh_soon();
   // An interrupted earlier run may have removed some of the paths, or all.
   if (!removed_one && missing && !which.again) return *missing;
+  if (younger > 0 && before == 0 && !which.again) return all_younger(younger);
   report({.files_total = before, .files_done = before});
   return Done{};
 }

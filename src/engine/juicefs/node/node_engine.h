@@ -22,6 +22,7 @@
 #include "engine/juicefs/node/lists/list_store.h"
 #include "engine/juicefs/node/sync/shared_sync.h"
 #include "engine/node_engine.h"
+#include "engine/time_limits.h"
 
 namespace paddle::engine::juicefs {
 
@@ -57,7 +58,7 @@ class JuicefsNodeEngine final : public NodeEngine {
   JuicefsNodeEngine(const NodeOptions& options, ListStore lists)
       : options_(options),
         lists_(std::move(lists)),
-        control_(options.data),
+        control_(options.data, kClientCallStandstill),
         usage_(options.data, options.disks) {}
 
   Result<std::vector<std::string>> part_for(const Selection& which, const ProgressSink& report,
@@ -82,7 +83,11 @@ class JuicefsNodeEngine final : public NodeEngine {
   // Removes what an interrupted sync left of files that are `ours`.
   void remove_leftovers(WallTime before, const std::function<bool(const std::string&)>& ours,
                         const std::stop_token& stop) const;
-  Result<std::int64_t> remove_one(const std::string& path, const Selection& which,
+  struct RemovedFiles {
+    std::int64_t files = 0;
+    std::int64_t younger = 0;  // newer than the removal: they stay
+  };
+  Result<RemovedFiles> remove_one(const std::string& path, const Selection& which,
                                   const Control::Sink& report, const std::stop_token& stop) const;
 
   const NodeOptions options_;

@@ -51,6 +51,19 @@ TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainSucceeds) {
   EXPECT_EQ(client_.requests(), 2);
 }
 
+TEST_F(JuicefsNodeEngineTest, ARemovalThatFindsOnlyNewerFilesSaysSoInsteadOfSucceeding) {
+  write("train/a.jpg");
+  write("train/b.jpg");
+  const auto engine = open();
+  Selection which{.paths = {"train"}, .accepted = 1};
+  const auto refused = engine->remove(which, kNoReport, {});
+  ASSERT_TRUE(refused.is(Code::kInvalid));
+  EXPECT_NE(refused.error().message.find("all 2 files are newer"), std::string::npos)
+      << refused.error().message;
+  which.again = true;  // an earlier run may have removed the older ones
+  EXPECT_TRUE(engine->remove(which, kNoReport, {}));
+}
+
 TEST_F(JuicefsNodeEngineTest, TheCommitOfASharedSyncNeedsNoSource) {
   const auto engine = open();
   EXPECT_TRUE(engine->sync({}, kNoReport, {}).is(Code::kInvalid));

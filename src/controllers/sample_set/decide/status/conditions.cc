@@ -34,7 +34,9 @@ std::string runtime_problem(const api::SampleSet& set, const World& world) {
     if (!pod->unschedulable.empty()) return "; " + name + ": " + pod->unschedulable;
     for (const auto& container : pod->containers) {
       if (container.ready || container.reason.empty()) continue;
-      return "; " + name + ": " + container.reason + "; see kubectl describe pod " + name;
+      return "; " + name + ": " + container.reason +
+             (container.message.empty() ? "" : ": " + container.message) +
+             "; see kubectl describe pod " + name;
     }
     if (!pod->message.empty()) return "; " + name + ": " + pod->message;
   }
@@ -91,7 +93,9 @@ std::vector<BlockReason> runtime_problems(const api::SampleSet& set, const World
           {node_lost ? reason::kNodeLost : reason::kRuntimeSilent,
            name + " has not answered for more than " + std::to_string(kSilentAfter.count()) + " s" +
                (pod ? " on node " + pod->node : "") + (node_lost ? ", which is not Ready" : "") +
-               "; no workers are placed there, and reads use other runtimes or the source"});
+               (set.spec.effective_partitions() > 1
+                    ? "; no workers are placed there, and reads use other runtimes or the source"
+                    : "; what it has cached is read again when it answers")});
     } else if (pod && !pod->unschedulable.empty()) {
       found.push_back(
           {reason::kNoNode, name + " cannot be scheduled: " + pod->unschedulable +
@@ -207,12 +211,14 @@ api::Condition bound_condition(const api::SampleSet& set, const World& world) {
 
 api::Condition runtime_condition(const api::SampleSet& set, const World& world) {
   const int wanted = set.spec.effective_partitions();
-  const int ready = world.runtimes ? std::min(world.runtimes->ready, wanted) : 0;
+  const auto silent = static_cast<int>(std::ranges::count_if(
+      world.runtime_reports, [](const RuntimeReport& report) { return is_silent(&report); }));
+  // A pod may be Ready while its runtime does not answer.
+  const int ready =
+      world.runtimes ? std::max(0, std::min(world.runtimes->ready, wanted - silent)) : 0;
   const std::string text =
       std::to_string(ready) + " of " + std::to_string(wanted) + " runtimes are ready";
-  const bool silent = std::ranges::any_of(
-      world.runtime_reports, [](const RuntimeReport& report) { return is_silent(&report); });
-  if (ready == wanted && world.runtimes->replicas == wanted && !silent) {
+  if (ready == wanted && world.runtimes->replicas == wanted && silent == 0) {
     return make_condition(set, condition_type::kRuntimeReady, "True", reason::kRuntimesReady, text);
   }
   return make_condition(set, condition_type::kRuntimeReady, "False", reason::kWaitingForRuntimes,
@@ -263,6 +269,14 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
     return make("False", reason::kWarmupFailed, warm_up.error);
   }
   if (warm_up.stage == JobStage::kRunning) {
+    const bool reported =
+        warm_up.work.files_total > 0 || warm_up.work.bytes_total > 0 || warm_up.work.files_done > 0;
+    if (!reported) {  // not yet, or they do not answer: figures of the warm-up would be zeros
+      return make("Unknown", reason::kWarmingUp,
+                  percent(covered) +
+                      " of the samples are cached; waiting for the runtimes to "
+                      "report the progress of the warm-up");
+    }
     return make("Unknown", reason::kWarmingUp,
                 describe(warm_up.work) + "; samples can be read meanwhile");
   }

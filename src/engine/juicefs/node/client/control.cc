@@ -5,6 +5,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +15,7 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
+#include "base/sync.h"
 #include "base/unique_fd.h"
 #include "engine/juicefs/node/client/open_beneath.h"
 #include "engine/juicefs/node/command/set_path.h"
@@ -25,6 +29,8 @@ constexpr std::size_t kLongestFile = std::size_t{4} << 20;
 constexpr std::chrono::milliseconds kShortPause{2};
 constexpr std::chrono::milliseconds kLongPause{200};
 constexpr int kMostAsks = 5;
+// How long a stopped call waits for a client that may hang.
+constexpr std::chrono::milliseconds kStopLimit{1'000};
 const std::string kStopped = "stopped";
 
 Error unavailable(const std::string& mount, const std::string& why) {
@@ -68,12 +74,81 @@ Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& 
   return reader.answer();
 }
 
+// Shared with a thread that may never end.
+struct Control::Watched {
+  explicit Watched(const std::string& mount)
+      : control(mount, [this] {
+          Lock lock(mutex);
+          answered = system_clock().boot();
+        }) {}
+
+  const Control control;
+  std::stop_source end{};
+  Mutex mutex{};
+  CondVar changed{};
+  BootTime answered GUARDED_BY(mutex) = system_clock().boot();
+  std::int64_t files GUARDED_BY(mutex) = 0;
+  std::int64_t bytes GUARDED_BY(mutex) = 0;
+  std::optional<Result<ControlAnswer>> result GUARDED_BY(mutex){};
+};
+
+Result<ControlAnswer> Control::watched_exchange(const std::string& request, const Sink& report,
+                                                const std::stop_token& stop) const {
+  const auto shared = std::make_shared<Watched>(mount_);
+  std::thread([shared, request] {
+    auto done = shared->control.exchange(
+        request,
+        [&](std::int64_t files, std::int64_t bytes) {
+          Lock lock(shared->mutex);
+          shared->files = files;
+          shared->bytes = bytes;
+          shared->changed.notify_all();
+        },
+        shared->end.get_token());
+    Lock lock(shared->mutex);
+    shared->result = std::move(done);
+    shared->changed.notify_all();
+  }).detach();
+
+  const std::stop_callback forward(stop, [&] { shared->end.request_stop(); });
+  std::int64_t reported_files = 0, reported_bytes = 0;
+  for (;;) {
+    std::int64_t files = 0, bytes = 0;
+    {
+      Lock lock(shared->mutex);
+      if (!shared->result && shared->files == reported_files && shared->bytes == reported_bytes) {
+        shared->changed.wait_for(shared->mutex, {}, kLongPause);
+      }
+      files = shared->files;
+      bytes = shared->bytes;
+      if (shared->result) {
+        if (report && (files != reported_files || bytes != reported_bytes)) report(files, bytes);
+        return *std::move(shared->result);
+      }
+      const auto silent = system_clock().boot() - shared->answered;
+      if (silent >= (stop.stop_requested() ? kStopLimit : standstill_)) {
+        shared->end.request_stop();
+        if (stop.stop_requested()) return Error{Code::kCancelled, kStopped};
+        return unavailable(mount_, "the client has not answered for " +
+                                       std::to_string(standstill_.count() / 1000) +
+                                       " s and seems to hang; see the log of the JuiceFS mount pod "
+                                       "on this node, and delete that pod");
+      }
+    }
+    if (report && (files != reported_files || bytes != reported_bytes)) report(files, bytes);
+    reported_files = files;
+    reported_bytes = bytes;
+  }
+}
+
 // The client works on after it has accepted a request, and sometimes returns EINTR although nothing
 // interrupted it. Then the request is repeated.
 Result<std::string> Control::ask(const std::string& request, const Sink& report,
                                  const std::stop_token& stop, bool* again) const {
   for (int asked = 1;; ++asked) {
-    TRY(const ControlAnswer answer, exchange(request, report, stop));
+    TRY(const ControlAnswer answer, standstill_.count() > 0
+                                        ? watched_exchange(request, report, stop)
+                                        : exchange(request, report, stop));
     if (answer.error == 0) return answer.data;
     if (answer.error == EINTR && asked < kMostAsks) {
       if (again) *again = true;

@@ -4,11 +4,16 @@
 // it caches. Every call opens the client's control file; closing the file ends the client's work,
 // so a stopped call leaves no work behind. Thread-safe.
 //
-//   kUnavailable   nothing is mounted there (any more), or the client was restarted during the call
+// A client that hangs blocks whoever calls the kernel, for ever. With a `standstill`, requests run on
+// a thread of their own, which is left behind when the client has not answered for so long.
+//
+//   kUnavailable   nothing is mounted there (any more), the client was restarted during the call, or
+//                  it hangs
 //   kNotFound      no such path
 
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -24,6 +29,8 @@ class Control {
   // `alive` is called whenever the client has answered, even if it has no result yet.
   explicit Control(std::string mount, std::function<void()> alive = {})
       : mount_(std::move(mount)), alive_(std::move(alive)) {}
+  Control(std::string mount, std::chrono::milliseconds standstill)
+      : mount_(std::move(mount)), standstill_(standstill) {}
 
   using Sink = std::function<void(std::int64_t files, std::int64_t bytes)>;
 
@@ -42,8 +49,12 @@ class Control {
   Result<std::string> config() const;
 
  private:
+  struct Watched;
+
   Result<ControlAnswer> exchange(const std::string& request, const Sink& report,
                                  const std::stop_token& stop) const;
+  Result<ControlAnswer> watched_exchange(const std::string& request, const Sink& report,
+                                         const std::stop_token& stop) const;
   // `again` becomes true when the request had to be repeated.
   Result<std::string> ask(const std::string& request, const Sink& report,
                           const std::stop_token& stop, bool* again = nullptr) const;
@@ -51,6 +62,7 @@ class Control {
 
   const std::string mount_;
   const std::function<void()> alive_;
+  const std::chrono::milliseconds standstill_{0};  // 0: no limit
 };
 
 }  // namespace paddle::engine::juicefs

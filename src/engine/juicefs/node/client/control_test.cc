@@ -65,5 +65,32 @@ TEST_F(ControlTest, AClientThatIsAlwaysInterruptedIsGivenUp) {
   EXPECT_EQ(requests(), 5);
 }
 
+TEST_F(ControlTest, AClientThatHangsIsReportedInsteadOfBlockingTheCaller) {
+  answer({});  // reads the request and never answers
+  const Control control(mount_.path(), std::chrono::milliseconds{300});
+  const auto hung = control.cache(CacheAction::kWarmUp, {"/a"}, 1, {}, {});
+  ASSERT_TRUE(hung.is(Code::kUnavailable)) << hung.error().message;
+  EXPECT_NE(hung.error().message.find("seems to hang"), std::string::npos);
+}
+
+TEST_F(ControlTest, ACallThatIsStoppedDoesNotWaitForAClientThatHangs) {
+  answer({});
+  const Control control(mount_.path(), std::chrono::minutes{5});
+  std::stop_source stop;
+  std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    stop.request_stop();
+  });
+  EXPECT_TRUE(
+      control.cache(CacheAction::kWarmUp, {"/a"}, 1, {}, stop.get_token()).is(Code::kCancelled));
+}
+
+TEST_F(ControlTest, AWatchedCallHasTheSameResult) {
+  answer({kInterrupted, kDone});
+  const Control control(mount_.path(), std::chrono::minutes{5});
+  EXPECT_TRUE(control.remove("old", true, {}, {}));
+  EXPECT_EQ(requests(), 2);
+}
+
 }  // namespace
 }  // namespace paddle::engine::juicefs

@@ -147,7 +147,7 @@ Result<> UsagePoller::poll(bool hurry, const std::stop_token& end) {
   const bool changed = now != seen_;
   seen_.quick = quick;
   if (!hurry && (!changed || system_clock().boot() < next_check_)) return Done{};
-  CHECK_DONE(poll_cache(life, end));
+  CHECK_DONE(poll_cache(life, held_by(stats), end));
   seen_ = now;
   TRY(const std::string after, control_.stats());
   Lock lock(mutex_);
@@ -181,15 +181,18 @@ void UsagePoller::apply_counts(const std::string& stats) {
   status_ = followed(std::move(status_), before, held, filling_);
 }
 
-Result<> UsagePoller::poll_cache(const std::string& life, const std::stop_token& end) {
+Result<> UsagePoller::poll_cache(const std::string& life, std::int64_t held,
+                                 const std::stop_token& end) {
   const BootTime began = system_clock().boot();
   std::vector<std::string> part;
   {
     Lock lock(mutex_);
     part = part_;
   }
-  TRY(const CacheUsage all, control_.cache(CacheAction::kCheck, {"/"}, kThreads, {}, end));
-  {
+  const bool whole_volume = checks_whole(totals_.files, static_cast<std::int64_t>(part.size()));
+  CacheUsage all;
+  if (whole_volume) {
+    TRY(all, control_.cache(CacheAction::kCheck, {"/"}, kThreads, {}, end));
     Lock lock(mutex_);
     // A file that was overwritten has blocks that no longer belong to it.
     const auto cached = std::clamp<std::int64_t>(all.bytes - all.missing, 0, totals_.bytes);
@@ -198,7 +201,7 @@ Result<> UsagePoller::poll_cache(const std::string& life, const std::stop_token&
     status_.cached_bytes = whole ? totals_.bytes : cached;
   }
   CacheUsage own = all;
-  if (static_cast<std::int64_t>(part.size()) < all.files) {
+  if (!whole_volume || static_cast<std::int64_t>(part.size()) < all.files) {
     TRY(own, control_.cache(CacheAction::kCheck, part, kThreads, {}, end));
   }
   const BootTime ended = system_clock().boot();
@@ -206,6 +209,9 @@ Result<> UsagePoller::poll_cache(const std::string& life, const std::stop_token&
   Lock lock(mutex_);
   status_.part_bytes = own.bytes;
   status_.part_cached_bytes = own.bytes - own.missing;
+  if (!whole_volume) {
+    status_.cached_bytes = cached_of_whole(totals_.bytes, own.bytes - own.missing, held);
+  }
   status_.life = life;  // only after the contents of its cache were checked
   return Done{};
 }

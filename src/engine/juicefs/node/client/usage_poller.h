@@ -4,6 +4,9 @@
 // last result at once. It polls every few seconds (time_limits.h), and immediately after a job has
 // changed something.
 //
+// Of a large set, only the node's own part is checked (usage_estimate.h): all nodes check at once,
+// against the metadata that trainers use.
+//
 // JuiceFS's own counts give the files and bytes of the set; files are counted exactly only when
 // those have changed. The client checks what is cached block by block, so that is polled only when
 // its cache has changed. Neither takes more than a tenth of the time, unless a job has changed
@@ -60,7 +63,9 @@ class UsagePoller {
   void run(const std::stop_token& end) EXCLUDES(mutex_);
   void on_answer() EXCLUDES(mutex_);
   Result<> poll(bool hurry, const std::stop_token& end) EXCLUDES(mutex_);
-  Result<> poll_cache(const std::string& life, const std::stop_token& end) EXCLUDES(mutex_);
+  // `held`: the bytes in the client's cache.
+  Result<> poll_cache(const std::string& life, std::int64_t held, const std::stop_token& end)
+      EXCLUDES(mutex_);
   Result<> poll_files(const VolumeTotals& quick, bool hurry, const std::stop_token& end);
   void apply_counts(const std::string& stats) EXCLUDES(mutex_);
 

@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kSilent =  // always the same text: a condition repeats it
     "the JuiceFS client of this node has not answered for 30 seconds or more; see the log of its "
     "mount pod, and delete that pod if the client hangs";
+constexpr std::int64_t kFewFiles = 100'000;
 
 }  // namespace
 
@@ -38,6 +39,16 @@ Status followed(Status last, std::int64_t before, std::int64_t now, bool filling
   if (filling) last.part_cached_bytes = within(last.part_cached_bytes, last.part_bytes);
   last.part_cached_bytes = std::min(last.part_cached_bytes, last.cached_bytes);
   return last;
+}
+
+bool checks_whole(std::int64_t files, std::int64_t part_files) {
+  return files <= kFewFiles || part_files == 0 || part_files >= files;
+}
+
+std::int64_t cached_of_whole(std::int64_t volume_bytes, std::int64_t part_cached,
+                             std::int64_t held) {
+  const std::int64_t most = std::max<std::int64_t>(volume_bytes - 1, 0);
+  return std::clamp<std::int64_t>(std::max(held, part_cached), 0, most);
 }
 
 }  // namespace paddle::engine::juicefs

@@ -49,5 +49,19 @@ TEST(UsageEstimate, AClientThatHangsDoesNotCountAsServing) {
   EXPECT_EQ(shown(last, std::chrono::hours{1}).remark, silent.remark);
 }
 
+TEST(UsageEstimate, OfALargeSetOnlyTheOwnPartIsChecked) {
+  EXPECT_TRUE(checks_whole(100'000, 10));
+  EXPECT_FALSE(checks_whole(1'000'000, 20'000));
+  EXPECT_TRUE(checks_whole(1'000'000, 0)) << "nothing was warmed up: there is no own part";
+  EXPECT_TRUE(checks_whole(1'000'000, 1'000'000)) << "the part is the whole set";
+}
+
+TEST(UsageEstimate, AVolumeThatWasNotCheckedNeverCountsAsWhollyCached) {
+  EXPECT_EQ(cached_of_whole(1'000, 200, 300), 300);
+  EXPECT_EQ(cached_of_whole(1'000, 200, 100), 200) << "what was checked is cached";
+  EXPECT_EQ(cached_of_whole(1'000, 200, 5'000), 999);
+  EXPECT_EQ(cached_of_whole(0, 0, 5), 0);
+}
+
 }  // namespace
 }  // namespace paddle::engine::juicefs

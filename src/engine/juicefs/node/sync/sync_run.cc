@@ -11,9 +11,11 @@
 #include "engine/juicefs/node/command/juicefs_output.h"
 #include "engine/juicefs/node/command/source_access.h"
 #include "engine/juicefs/node/command/sync_command.h"
+#include "engine/juicefs/node/plan/progress_watch.h"
 #include "engine/juicefs/node/plan/transfer_rate.h"
 #include "engine/juicefs/node/secret_files.h"
 #include "engine/juicefs/node/sync/juicefs_process.h"
+#include "engine/time_limits.h"
 #include "net/http_client.h"
 
 namespace paddle::engine::juicefs {
@@ -23,6 +25,7 @@ constexpr std::chrono::milliseconds kReportInterval{1'000};
 constexpr std::chrono::milliseconds kMetricsLimit{2'000};
 constexpr std::size_t kLongestLine = 64 * 1024;
 constexpr std::size_t kFilesPerReport = 10'000;
+constexpr std::int64_t kMostPlannedFiles = 200'000;
 
 // Splits the output of a program into lines.
 class LineSplitter {
@@ -50,9 +53,12 @@ class MetricsFollower {
 
   // `held`: the program is stopped and cannot answer.
   void on_output(std::string_view piece, bool held) {
+    printed_ += static_cast<std::int64_t>(piece.size());
     if (!address_) {
+      // JuiceFS may never print the address: only the end of what it has printed is kept.
       log_.append(piece);
       address_ = metrics_address(log_);
+      if (log_.size() > kLongestLine) log_.erase(0, log_.size() - kLongestLine / 2);
     }
     if (!address_ || held || system_clock().boot() < next_) return;
     const auto reply = http_.send({.url = "http://" + *address_ + "/metrics"},
@@ -66,6 +72,11 @@ class MetricsFollower {
   }
 
   Progress last() const { return progress_; }
+  // Changes whenever the program has done or printed something.
+  std::int64_t activity() const {
+    return printed_ + progress_.files_total + progress_.files_done + progress_.files_failed +
+           progress_.bytes_done;
+  }
 
  private:
   const std::int64_t planned_;
@@ -75,6 +86,7 @@ class MetricsFollower {
   std::string log_{};
   std::optional<std::string> address_{};
   BootTime next_{};
+  std::int64_t printed_ = 0;
   Progress progress_{};
   TransferRate rate_{system_clock()};
 };
@@ -118,23 +130,35 @@ Result<Prepared> prepare(const SyncContext& context, const SyncTask& task, SyncA
   return made;
 }
 
-// Runs the command. An error for every result but success.
+// Runs the command. An error for every result but success, and for a program that stands still.
 Result<os::CompletedProcess> execute(
-    const SyncContext& context, const Prepared& made,
+    const SyncContext& context, const Prepared& made, MetricsFollower& follower,
     const std::function<void(std::string_view)>& on_output, std::stop_token stop,
     const std::function<void(const os::CompletedProcess&)>& ended) {
   // Only the end of the output is kept, so each line is examined as it arrives.
   std::optional<std::string> skipped;
   LineSplitter lines;
+  ProgressWatch watch(kSyncStandstill);
+  std::stop_source hangs;
+  const std::stop_callback forward(stop, [&] { hangs.request_stop(); });
   const auto listen = [&](std::string_view piece) {
     lines.add(piece, [&](std::string_view line) {
       if (!skipped) skipped = left_out(line, made.secrets);
     });
     if (on_output) on_output(piece);
+    follower.on_output(piece, context.may_run && !context.may_run());
+    if (watch.stands_still(follower.activity(), system_clock().boot())) hangs.request_stop();
   };
-  TRY(os::CompletedProcess end,
-      run_juicefs(made.command, std::move(stop),
-                  {.background = true, .on_output = listen, .may_run = context.may_run}));
+  auto run = run_juicefs(made.command, hangs.get_token(),
+                         {.background = true, .on_output = listen, .may_run = context.may_run});
+  if (run.is(Code::kCancelled) && !stop.stop_requested()) {
+    return Error{Code::kUnavailable,
+                 "juicefs sync from '" + context.source + "' made no progress for " +
+                     std::to_string(kSyncStandstill.count()) +
+                     " minutes and was ended; check that the source and the volume's storage "
+                     "answer"};
+  }
+  TRY(os::CompletedProcess end, std::move(run));
   if (ended) ended(end);
   if (skipped && end.exit_code == 0) {
     return Error{Code::kForbidden, "the source denies access to an object: " + *skipped +
@@ -164,10 +188,7 @@ Result<> run_sync(const SyncContext& context, const SyncTask& task, std::int64_t
     progress.bytes_total = std::max(progress.bytes_done, planned);
     report(progress);
   };
-  const auto on_output = [&](std::string_view piece) {
-    follower.on_output(piece, context.may_run && !context.may_run());
-  };
-  CHECK_DONE(execute(context, made, on_output, stop, ended));
+  CHECK_DONE(execute(context, made, follower, {}, stop, ended));
   return Done{};
 }
 
@@ -185,7 +206,9 @@ Result<SyncList> list_sync(const SyncContext& context, const SyncTask& task,
     reported = list.files.files();
     report({.files_total = reported});
   };
-  TRY(const os::CompletedProcess end, execute(context, made, on_output, std::move(stop), {}));
+  const ProgressSink nothing = [](const Progress&) {};
+  MetricsFollower follower(0, nothing, stop);
+  TRY(const os::CompletedProcess end, execute(context, made, follower, on_output, stop, {}));
   list.unnamed = copied_files(end.out).value_or(0) - list.files.files();
   return list;
 }
@@ -193,7 +216,16 @@ Result<SyncList> list_sync(const SyncContext& context, const SyncTask& task,
 Result<std::int64_t> planned_bytes(const SyncContext& context, const SyncTask& task,
                                    const ProgressSink& report, std::stop_token stop) {
   if (task.dry || task.delete_source) return std::int64_t{0};
-  TRY(const SyncList list, list_sync(context, task, report, std::move(stop)));
+  // Only the bar of a progress needs it: a large source is not listed twice for that.
+  std::stop_source enough;
+  const std::stop_callback forward(stop, [&] { enough.request_stop(); });
+  const auto count = [&](const Progress& progress) {
+    report(progress);
+    if (progress.files_total >= kMostPlannedFiles) enough.request_stop();
+  };
+  auto listed = list_sync(context, task, count, enough.get_token());
+  if (listed.is(Code::kCancelled) && !stop.stop_requested()) return std::int64_t{0};
+  TRY(const SyncList list, std::move(listed));
   std::int64_t bytes = 0;
   for (const CopyList::Group& group : list.files.groups()) bytes += group.bytes;
   return bytes;
@@ -201,7 +233,9 @@ Result<std::int64_t> planned_bytes(const SyncContext& context, const SyncTask& t
 
 Result<> delete_extra(const SyncContext& context, const SyncTask& task, std::stop_token stop) {
   TRY(const Prepared made, prepare(context, task, SyncAction::kDelete));
-  CHECK_DONE(execute(context, made, {}, std::move(stop), {}));
+  const ProgressSink nothing = [](const Progress&) {};
+  MetricsFollower follower(0, nothing, stop);
+  CHECK_DONE(execute(context, made, follower, {}, stop, {}));
   return Done{};
 }
 
