@@ -45,6 +45,7 @@ def on(cluster):
     runtimes = [cluster.get("pod", f"{SET}-runtime-{each}", HERE) for each in (0, 1)]
     strangers = people(cluster, runtimes)
     refused(cluster, strangers, runtimes)
+    metrics(cluster, strangers)
     let_in(cluster, strangers, runtimes)
     works(cluster, wanted)
     without_policy(cluster, strangers, runtimes)
@@ -109,12 +110,22 @@ def refused(cluster, strangers, runtimes):
     with cluster.step("they reach each other all the same, and what has no policy"):
         for pod in outsiders[1:]:
             expect_reach(cluster, pod, outsiders[0], connectivity.OPEN, 8080)
-        manager = manager_pod(cluster)
-        expect_reach(cluster, outsiders[0], manager, connectivity.OPEN, 8080)
+        expect_reach(cluster, outsiders[0], manager_pod(cluster), connectivity.OPEN, 8081)
     with cluster.step("nor does who is outside of all nodes"):
         for target in runtimes:
             found = connectivity.from_place(cluster, "host", target["status"]["podIP"], PORT)
             expect(found == connectivity.CLOSED, f"the cluster's host finds it {found}")
+
+
+def metrics(cluster, strangers):
+    reader, stranger = strangers["there-away"], strangers["here-away"]
+    with cluster.step("metrics of the managers are open to namespaces with the label only"):
+        manager = manager_pod(cluster)
+        for pod in (reader, stranger, strangers["in-operators-namespace"]):
+            expect_reach(cluster, pod, manager, connectivity.CLOSED, 8080)
+        cluster.kubectl("label", "namespace", THERE, "metrics=enabled")
+        expect_reach(cluster, reader, manager, connectivity.OPEN, 8080)
+        expect_reach(cluster, stranger, manager, connectivity.CLOSED, 8080)
 
 
 def let_in(cluster, strangers, runtimes):

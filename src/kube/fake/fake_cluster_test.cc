@@ -128,6 +128,44 @@ TEST(FakeCluster, BookmarksCarryTheLatestVersionOfAnyKind) {
   EXPECT_EQ(marked, cluster.version());
 }
 
+TEST(FakeCluster, AHistoryOfLimitedLengthForgetsTheOldestVersions) {
+  FakeCluster cluster({.history_limit = 3});
+  const std::string start = cluster.version();
+  for (const char* name : {"a", "b", "c"}) {
+    ASSERT_TRUE(cluster.create(kConfigMaps, map_named(name)));
+  }
+  const auto first_event = [&] {
+    return cluster.watch(kConfigMaps, {.resource_version = start},
+                         [](const WatchEvent&) -> Result<> {
+                           return Error{Code::kCancelled, "enough"};
+                         });
+  };
+  EXPECT_TRUE(first_event().is(Code::kCancelled));
+  ASSERT_TRUE(cluster.create(kConfigMaps, map_named("d")));
+  EXPECT_TRUE(first_event().is(Code::kExpired));
+}
+
+TEST(FakeCluster, AStoppedCacheServesListsAtAVersionAndNoLaterVersion) {
+  FakeCluster cluster;
+  ASSERT_TRUE(cluster.create(kConfigMaps, map_named("a")));
+  cluster.stop_cache();
+  ASSERT_TRUE(cluster.create(kConfigMaps, map_named("b")));
+  const auto count = [&](const std::string& version) -> Result<size_t> {
+    size_t found = 0;
+    TRY(const std::string at,
+        cluster.list(kConfigMaps, {.resource_version = version}, [&](std::string_view) -> Result<> {
+          ++found;
+          return Done{};
+        }));
+    return found;
+  };
+  EXPECT_EQ(*count("0"), 1u);
+  EXPECT_EQ(*count(""), 2u) << "the most recent";
+  EXPECT_TRUE(count(cluster.version()).is(Code::kExpired));
+  cluster.resume_cache();
+  EXPECT_EQ(*count("0"), 2u);
+}
+
 TEST(FakeCluster, WatchesCanBeEndedAndCut) {
   for (const bool cut : {false, true}) {
     FakeCluster cluster;

@@ -20,7 +20,7 @@ namespace {
 using api::ObjectKey;
 namespace kinds = kube::resources;
 
-constexpr const char* kBySet = "sample-set";
+constexpr const char* kBySet = "sample-set";  // of jobs: the active ones
 constexpr const char* kByOwner = "owner";
 constexpr std::string_view kSetKey = "set/";  // no object's name has a slash
 
@@ -54,7 +54,6 @@ std::vector<ObjectKey> jobs_to_wake(const kube::Store<api::SampleJob>& jobs, con
   std::vector<std::shared_ptr<const api::SampleJob>> waiting;
   std::vector<ObjectKey> keys;
   for (const auto& job : jobs.list(kBySet, to_string(set))) {
-    if (!is_active(*job)) continue;
     if (job->status.job_name.empty()) {
       waiting.push_back(job);
     } else {
@@ -85,8 +84,9 @@ WorldObserver::WorldObserver(const ControllerContext& context, const Options& op
                                            {"pod", api::decode_pod})),
       credentials_(context.cluster, options.runtime_at) {
   using Entries = std::vector<std::string>;
-  jobs_.add_index(kBySet,
-                  [](const api::SampleJob& job) { return Entries{to_string(sample_set_of(job))}; });
+  jobs_.add_index(kBySet, [](const api::SampleJob& job) {
+    return is_active(job) ? Entries{to_string(sample_set_of(job))} : Entries{};
+  });
   jobs_.add_index(kByOwner, [](const api::SampleJob& job) {
     const auto* owner = job.meta.controller();
     return owner ? Entries{owner->uid} : Entries{};
@@ -156,7 +156,7 @@ Result<World> WorldObserver::observe(const api::SampleJob& job, const RejectedRe
 std::vector<Sibling> WorldObserver::siblings_of(const api::SampleJob& job) const {
   std::vector<Sibling> siblings;
   for (const auto& other : jobs_.list(kBySet, to_string(sample_set_of(job)))) {
-    if (other->meta.key == job.meta.key || !is_active(*other)) continue;
+    if (other->meta.key == job.meta.key) continue;
     const auto* ready = api::find_condition(other->status.conditions, condition_type::kReady);
     siblings.push_back({.name = other->meta.key.name,
                         .kind = job_type(other->spec.type).kind,
