@@ -44,11 +44,10 @@ TemplateChange template_change(const api::PaddleJob& job, const ReplicaSlots& sl
 }
 
 bool any_program_started(const ReplicaSlots& slots) {
-  using State = api::ContainerStatus::State;
   return any_done(slots) || any_pod(slots, [](const api::Pod& pod) {
            return pod.phase != api::PodPhase::kPending ||
                   std::ranges::any_of(pod.containers, [](const api::ContainerStatus& c) {
-                    return c.state != State::kWaiting || c.restarts > 0;
+                    return c.state != api::ContainerStatus::State::kWaiting || c.restarts > 0;
                   });
          });
 }
