@@ -93,7 +93,7 @@ TEST_F(PaddleJobReconcilerTest, StopsTheRunningPeersOfAFailedJobAndKeepsTheirPod
         return phase() == "Failed" && pod_phase("resnet-worker-1") == "FailedDeadlineExceeded";
       });
   EXPECT_EQ(pod_phase("resnet-worker-0"), "Failed");
-  EXPECT_EQ(count(Verb::kDelete, kinds::kPods), 0u);
+  EXPECT_EQ(count(Verb::kRemove, kinds::kPods), 0u);
 }
 
 TEST_F(PaddleJobReconcilerTest, RunsAnEditedTemplateWhenARestartIsRequested) {

@@ -92,6 +92,7 @@ TEST_F(RejectedRequestsTest, ToDeleteAreReportedAsEventsWithKindNameAndCause) {
 // Single actions. A pod waits behind two gates, as the plan knows it.
 struct ActionTest : OnePassTest {
   const ObjectKey pod{"train", "gated"};
+  Metrics metrics{};
   PassPacing pacing{queue, events, clock};
   std::unique_ptr<WorldObserver> observer{};
   std::unique_ptr<PlanExecutor> executor{};
@@ -109,7 +110,7 @@ struct ActionTest : OnePassTest {
          {"spec",
           {{"schedulingGates", gates}, {"containers", Json::array({Json{{"name", "c"}}})}}}}));
     observer =
-        std::make_unique<WorldObserver>(ControllerContext{failing, informers, events, queue}, "",
+        std::make_unique<WorldObserver>(ControllerContext{failing, informers, events, queue, metrics}, "",
                                         Config{.etcd = {"http://e:2379"}}, etcd, pacing, clock);
     executor = std::make_unique<PlanExecutor>(failing, events, etcd, *observer);
   }
