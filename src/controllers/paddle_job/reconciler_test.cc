@@ -108,7 +108,7 @@ TEST_F(PaddleJobReconcilerTest, RunsAnEditedTemplateWhenARestartIsRequested) {
                            {.body = {{"spec", {{"worker", {{"template", pod_template}}}}}}}));
   until([&] { return reason("UpdatePending") == "TemplateChanged"; });
   EXPECT_EQ(count(Verb::kCreate, kinds::kPods), 2u);
-  EXPECT_TRUE(has_event("kubectl annotate pdj resnet"));
+  until([&] { return has_event("kubectl annotate pdj resnet"); });
 
   ASSERT_TRUE(server.patch(
       kinds::kPaddleJobs, key,

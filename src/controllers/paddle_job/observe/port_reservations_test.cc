@@ -63,7 +63,7 @@ struct HostPortsTest : OnePassTest {
 TEST_F(HostPortsTest, AJobWhosePodsCannotBeCreatedForLongDelaysNoOtherJob) {
   create_job({{"intranet", "Host"}}, "slow");
   create_job({{"intranet", "Host"}}, "quick");
-  create_job({}, "plain");
+  create_job(Json::object(), "plain");
   hang([](const kube::Request& request) {
     return request.verb == Verb::kCreate && request.key.name.starts_with("slow-");
   });
