@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/observe/watch_mapping.h"
 
+#include "api/phases.h"
 #include "controllers/sample_set/decide/deletion.h"
 #include "engine/names.h"
 
@@ -21,7 +22,7 @@ std::vector<ObjectKey> set_of_pod(const api::Pod& pod) {
 }
 
 std::vector<ObjectKey> set_of_job(const api::PaddleJob& job) {
-  if (!job.spec.sample_set) return {};
+  if (!job.spec.sample_set || api::paddle_job_phase::is_final(job.status.phase)) return {};
   return {{job.meta.key.ns, job.spec.sample_set->name}};
 }
 

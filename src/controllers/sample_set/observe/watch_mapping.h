@@ -26,6 +26,7 @@ std::vector<std::string> to_strings(const std::vector<api::ObjectKey>& keys);
 
 // The set that a runtime's pod was created for, from its label.
 std::vector<api::ObjectKey> set_of_pod(const api::Pod& pod);
+// The set that an unfinished job uses.
 std::vector<api::ObjectKey> set_of_job(const api::PaddleJob& job);
 // The set that a volume was created for; none when it is in a namespace that this operator does not
 // watch. `watched_ns` empty: all namespaces.

@@ -28,5 +28,14 @@ TEST(SampleSetWatchMapping, SetsShareAVolumePathWithTheSameSecretAndSubDir) {
   EXPECT_FALSE(share_volume_path(one, other)) << "it is another Secret";
 }
 
+TEST(SampleSetWatchMapping, OnlyAnUnfinishedJobUsesItsSet) {
+  api::PaddleJob job{.meta = {.key = {"train", "resnet"}}};
+  EXPECT_TRUE(set_of_job(job).empty());
+  job.spec.sample_set.emplace().name = "imagenet";
+  EXPECT_EQ(set_of_job(job), (std::vector<api::ObjectKey>{{"train", "imagenet"}}));
+  job.status.phase = "Completed";
+  EXPECT_TRUE(set_of_job(job).empty());
+}
+
 }  // namespace
 }  // namespace paddle::controllers::sample_set
