@@ -148,7 +148,10 @@ int rewind_body(void* given, curl_off_t offset, int origin) {
 
 }  // namespace
 
-CurlConnection::CurlConnection() : multi_(curl_multi_init()), easy_(curl_easy_init()) {
+CurlConnection::CurlConnection(Multi multi)
+    : shared_(multi == Multi::kShared),
+      multi_(shared_ ? nullptr : curl_multi_init()),
+      easy_(curl_easy_init()) {
   if (multi_) curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, 1L);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One connection of libcurl: an easy handle, and a multi handle that keeps the connection alive
-// between calls and can be woken from another thread. Used by one call at a time.
+// between calls and can be woken from another thread. Used by one call at a time. http_loop.h has
+// one multi handle for many easy handles instead.
 
 #pragma once
 
@@ -35,8 +36,10 @@ struct Transfer {
 
 class CurlConnection {
  public:
-  CurlConnection();
-  bool ok() const { return easy_ && multi_; }
+  // kShared: without a multi handle of its own; the caller adds easy() to one that has others too.
+  enum class Multi { kOwn, kShared };
+  explicit CurlConnection(Multi multi = Multi::kOwn);
+  bool ok() const { return easy_ && (multi_ || shared_); }
 
   // Sets every option of the next transfer; `proxy` is final (empty = direct).
   Result<> prepare(Transfer& transfer, const HttpOptions& options, const std::string& proxy);
@@ -63,6 +66,7 @@ class CurlConnection {
   template <typename T>
   void set(CURLoption option, T value);
 
+  const bool shared_;
   // Members are destroyed in reverse: the easy handle before the multi that holds its connection.
   std::unique_ptr<CURLM, FreeMulti> multi_;
   std::unique_ptr<CURL, FreeEasy> easy_;

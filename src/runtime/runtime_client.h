@@ -26,6 +26,8 @@ class RuntimeClient {
   virtual Result<JobReport> put_job(const std::string& id, const JobRequest& request,
                                     std::stop_token stop) = 0;
   virtual Result<> cancel(const std::string& id, std::stop_token stop) = 0;
+  // The jobs with these ids that it knows (kAllJobs: all), then the status, by the calls above.
+  Result<PollReport> poll(const std::vector<std::string>& ids, std::stop_token stop);
 };
 
 // `address`: of the pod, without a port. Thread-safe.

@@ -50,6 +50,11 @@ Manager::~Manager() {
   health_server_.reset();
   metrics_server_.reset();
   informers_.stop();
+  // What a reconciler runs in the background may use the queue of its controller until it ends.
+  for (const auto& managed : controllers_) {
+    managed->controller->stop();
+    managed->reconcile = nullptr;
+  }
 }
 
 Result<> Manager::add(ControllerSpec spec,

@@ -3,6 +3,7 @@
 // Adds keys to a controller's queue when informers see changes.
 //
 //   for_kind(jobs, queue)                    a changed object's own key
+//   for_spec(sets, queue)                    the same, unless only its status has changed
 //   owns(pods, kPaddleJobs, queue)           the key of its controlling owner
 //   watches(sets, queue, jobs_that_use)      the keys that a function returns
 //
@@ -28,6 +29,25 @@ template <typename T>
 void for_kind(const kube::Store<T>& store, WorkQueue& queue) {
   store.on_change(
       [&queue](const ObjectKey& key, const T* /*before*/, const T* /*after*/) { queue.add(key); });
+}
+
+// Whether anything but the status has changed. T has the fields `meta` and `spec`.
+template <typename T>
+bool spec_changed(const T* before, const T* after) {
+  if (!before || !after || before->spec != after->spec) return true;
+  api::Meta meta = after->meta;
+  meta.resource_version = before->meta.resource_version;
+  return meta != before->meta;
+}
+
+// For an object whose status only its controller writes: a pass that has written it requests the
+// next pass itself. Otherwise each write would start another pass at once, which finds the next
+// progress to write.
+template <typename T>
+void for_spec(const kube::Store<T>& store, WorkQueue& queue) {
+  store.on_change([&queue](const ObjectKey& key, const T* before, const T* after) {
+    if (spec_changed(before, after)) queue.add(key);
+  });
 }
 
 // T has a field `meta` of type api::Meta.

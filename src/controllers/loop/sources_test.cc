@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/sample_set.h"
+
 namespace paddle::controllers {
 namespace {
 
@@ -33,6 +35,22 @@ TEST(Sources, ControllingKeyIgnoresOtherOwners) {
   EXPECT_FALSE(controlling_key(child_of("batch.paddlepaddle.org/v1", "SampleSet"), kPaddleJobs));
   EXPECT_FALSE(
       controlling_key(child_of("batch.paddlepaddle.org/v1", "PaddleJob", false), kPaddleJobs));
+}
+
+TEST(Sources, AChangeOfTheStatusAloneIsNoChangeOfTheSpec) {
+  api::SampleSet before{.meta = {.key = {"ns", "set"}, .uid = "u", .resource_version = "1"}};
+  api::SampleSet after = before;
+  after.meta.resource_version = "2";
+  after.status.phase = "Ready";
+  EXPECT_FALSE(spec_changed(&before, &after));
+  after.spec.partitions = 2;
+  EXPECT_TRUE(spec_changed(&before, &after));
+  after = before;
+  after.meta.annotations["a"] = "b";
+  EXPECT_TRUE(spec_changed(&before, &after));
+  const api::SampleSet* none = nullptr;
+  EXPECT_TRUE(spec_changed(none, &after));
+  EXPECT_TRUE(spec_changed(&before, none));
 }
 
 }  // namespace

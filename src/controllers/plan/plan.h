@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace paddle::controllers {
@@ -58,6 +59,13 @@ struct PlanOf {
   }
   void requeue_within(std::chrono::nanoseconds time) {
     requeue_after = requeue_after ? std::min(*requeue_after, time) : time;
+  }
+
+  bool has_events() const {
+    return std::ranges::any_of(waves, [](const Wave& wave) {
+      return std::ranges::any_of(
+          wave, [](const Action& action) { return std::holds_alternative<EmitEvent>(action); });
+    });
   }
 
   bool operator==(const PlanOf&) const = default;

@@ -63,6 +63,31 @@ api::Work sum(const std::vector<api::JobPartition>& partitions) {
   return all;
 }
 
+api::Work common_work(const std::vector<api::JobPartition>& partitions) {
+  api::Work all;
+  bool first = true;
+  for (const auto& each : partitions) {
+    const api::Work work = each.work.value_or(api::Work{});
+    all.files_total = std::max(all.files_total, work.files_total);
+    all.bytes_total = std::max(all.bytes_total, work.bytes_total);
+    all.files_failed = std::max(all.files_failed, work.files_failed);
+    all.eta_seconds = std::max(all.eta_seconds, work.eta_seconds);
+    all.files_done = first ? work.files_done : std::min(all.files_done, work.files_done);
+    all.bytes_done = first ? work.bytes_done : std::min(all.bytes_done, work.bytes_done);
+    all.bytes_per_second += work.bytes_per_second;
+    first = false;
+  }
+  const bool ended_everywhere = std::ranges::all_of(
+      partitions, [](const api::JobPartition& part) { return ended(part.state); });
+  if (!ended_everywhere) return all;
+  for (const auto& each : partitions) {  // nodes may have had different files
+    if (!each.work) continue;
+    all.files_done = std::max(all.files_done, each.work->files_done);
+    all.bytes_done = std::max(all.bytes_done, each.work->bytes_done);
+  }
+  return all;
+}
+
 std::string progress_text(const api::Work& work) {
   if (work.bytes_total > 0) {
     return std::to_string(percent(work.bytes_done, work.bytes_total)) + "% " +

@@ -25,6 +25,9 @@ bool ended(const std::string& state);
 api::Work to_work(const runtime::JobReport& report);
 
 api::Work sum(const std::vector<api::JobPartition>& partitions);
+// Of a job that every runtime does whole, on its own cache: each file counts once, and it is done
+// when all have done it.
+api::Work common_work(const std::vector<api::JobPartition>& partitions);
 // "42% 1.7 GiB/4.2 GiB"; files while no bytes are known, "" when nothing is.
 std::string progress_text(const api::Work& work);
 // "128,660 files, 4.2 GiB", and how many failed; "" when nothing is known.

@@ -31,5 +31,19 @@ TEST(JobProgress, ListsOnlyTheFirstFailures) {
   EXPECT_EQ(failures_text(parts), "partition 0: no; partition 1: no; partition 2: no; and 2 more");
 }
 
+TEST(JobProgress, AJobThatEveryRuntimeDoesWholeCountsEachFileOnce) {
+  std::vector<api::JobPartition> parts = {
+      {.index = 0, .state = "Succeeded", .work = api::Work{.files_total = 10, .files_done = 10}},
+      {.index = 1, .state = "Running", .work = api::Work{.files_total = 10, .files_done = 4}}};
+  EXPECT_EQ(common_work(parts).files_total, 10);
+  EXPECT_EQ(common_work(parts).files_done, 4);
+  parts[1] = {.index = 1, .state = "Pending"};
+  EXPECT_EQ(common_work(parts).files_done, 0);
+  parts[1] = {
+      .index = 1, .state = "Succeeded", .work = api::Work{.files_total = 7, .files_done = 7}};
+  EXPECT_EQ(common_work(parts).files_done, 10);
+  EXPECT_EQ(sum(parts).files_done, 17);
+}
+
 }  // namespace
 }  // namespace paddle::controllers::runtime_jobs

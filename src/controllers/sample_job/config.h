@@ -14,7 +14,7 @@ struct Config {
   // what no watch reports, such as a Secret.
   std::chrono::seconds blocked_poll{10};
   // How often the runtimes are queried while they work on a job.
-  std::chrono::seconds progress_poll{2};
+  std::chrono::nanoseconds progress_poll = std::chrono::seconds{2};
   // The pause before a failed attempt is repeated doubles from the first to the longest.
   std::chrono::seconds first_retry{5};
   std::chrono::seconds longest_retry{320};

@@ -9,6 +9,7 @@
 #include "controllers/sample_job/decide/reasons.h"
 #include "controllers/sample_job/decide/schedule.h"
 #include "controllers/sample_job/decide/start.h"
+#include "controllers/sample_job/decide/status_delay.h"
 #include "controllers/sample_job/spec/lifecycle.h"
 #include "controllers/sample_job/spec/names.h"
 
@@ -62,7 +63,12 @@ Plan desired(const api::SampleJob& job, const World& world, const Config& config
       follow(context, status, plan);
     }
   }
-  if (status != job.status) plan.status = std::move(status);
+  if (status == job.status) return plan;
+  // The next plan may need what is stored now, and an event must not be emitted again.
+  if (plan.requeue_after != std::chrono::nanoseconds(0) && !plan.has_events()) {
+    plan.status_delay = status_delay(job.status, status, world.since_status_write);
+  }
+  plan.status = std::move(status);
   return plan;
 }
 

@@ -18,13 +18,14 @@ using api::ObjectKey;
 constexpr std::chrono::seconds kCallTimeout{10};
 constexpr int kMostRounds = 4;
 constexpr std::chrono::seconds kSendAgain{2};
+constexpr std::chrono::seconds kAnswerCheck{1};  // while a runtime has not answered yet
 
 class Reconciler {
  public:
   Reconciler(const ControllerContext& context, const Options& options, const Clock& clock)
       : config_(options.config),
         clock_(clock),
-        observer_(context, options),
+        observer_(context, options, clock),
         executor_(context, observer_),
         orphans_(context, observer_) {}
 
@@ -49,12 +50,20 @@ class Reconciler {
     RejectedRequests rejected;
     for (int round = 0; round < kMostRounds; ++round) {
       const auto job = observer_.find(key);
-      if (!job) return ReconcileResult{};
-      TRY(const World world, observer_.observe(*job, rejected, call));
+      if (!job) {
+        observer_.forget(key);
+        return ReconcileResult{};
+      }
+      TRY(const auto observed, observer_.observe(*job, rejected, call));
+      if (!observed) return ReconcileResult{.requeue_after = kAnswerCheck};
+      const World& world = *observed;
       const Plan plan = desired(*job, world, config_, clock_.wall());
       TRY(ExecutionResult executed, executor_.execute(plan, *job, world, call));
       if (executed.job_sent) check_for_deletion(*job);
       result = {.requeue_after = plan.requeue_after};
+      if (plan.status && plan.status_delay > std::chrono::nanoseconds(0)) {
+        earliest(result.requeue_after, std::optional(plan.status_delay));
+      }
       if (!executed.rejected.empty()) {
         rejected = std::move(executed.rejected);
         continue;

@@ -59,6 +59,10 @@ class FakeRuntimes {
     for (const auto& job : jobs_[address]) open += !runtime::ended(job.state);
     return open;
   }
+  int polled() EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    return polled_;
+  }
   void stop_working(bool stopped) EXCLUDES(mutex_) {
     Lock lock(mutex_);
     stopped_ = stopped;
@@ -74,7 +78,7 @@ class FakeRuntimes {
    public:
     One(FakeRuntimes& all, std::string address) : all_(all), address_(std::move(address)) {}
     Result<runtime::StatusReport> status(std::stop_token) override {
-      return Error{Code::kUnavailable, "not needed for jobs"};
+      return runtime::StatusReport{};
     }
     Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
       return all_.job(address_, id);
@@ -112,6 +116,9 @@ class FakeRuntimes {
     }
     const auto found = std::ranges::find(all, id, &runtime::JobReport::id);
     if (found == all.end()) return Error{Code::kNotFound, "no such job"};
+    ++polled_;
+    found->progress.bytes_total = 1'000'000'000;
+    found->progress.bytes_done += 1000;
     return *found;
   }
   Result<runtime::JobReport> put(const std::string& address, const std::string& id,
@@ -130,6 +137,7 @@ class FakeRuntimes {
 
   Mutex mutex_;
   bool stopped_ GUARDED_BY(mutex_) = false;
+  int polled_ GUARDED_BY(mutex_) = 0;
   std::map<runtime::JobKind, Error> refusals_ GUARDED_BY(mutex_);
   std::map<std::string, std::string> keys_ GUARDED_BY(mutex_);
   std::map<std::string, std::vector<runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
@@ -139,13 +147,15 @@ class FakeRuntimes {
 struct SampleJobReconcilerTest : ::testing::Test {
   kube::FakeCluster server{};
   FakeRuntimes runtimes{};
+  runtime::RuntimePolls polls{};  // empty: by `runtimes`
   Metrics metrics{};
 
-  void create_set() {
-    const Json object = {{"apiVersion", api::SampleSet::kApiVersion},
-                         {"kind", api::SampleSet::kKind},
-                         {"metadata", {{"namespace", kSet.ns}, {"name", kSet.name}}},
-                         {"spec", {{"partitions", 2}, {"source", {{"uri", "s3://b/images"}}}}}};
+  void create_set(int partitions = 2) {
+    const Json object = {
+        {"apiVersion", api::SampleSet::kApiVersion},
+        {"kind", api::SampleSet::kKind},
+        {"metadata", {{"namespace", kSet.ns}, {"name", kSet.name}}},
+        {"spec", {{"partitions", partitions}, {"source", {{"uri", "s3://b/images"}}}}}};
     auto made = server.create(kinds::kSampleSets, object);
     ASSERT_TRUE(made);
     const auto set = *api::decode_sample_set(*made);
@@ -159,7 +169,7 @@ struct SampleJobReconcilerTest : ::testing::Test {
     secret["metadata"] = api::encode_meta(
         {.key = {kSet.ns, engine::runtime_name(set)}, .owners = {engine::owner_reference(set)}});
     ASSERT_TRUE(server.create(kinds::kSecrets, secret));
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < partitions; ++i) {
       Json pod = {{"apiVersion", "v1"},
                   {"kind", "Pod"},
                   {"metadata",
@@ -185,10 +195,12 @@ struct SampleJobReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const Clock& clock = system_clock()) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    EXPECT_TRUE((*made)->add(
-        {.name = kControllerName, .workers = 4}, [&](const ControllerContext& context) {
-          return make_reconciler(context, {.runtime_at = runtimes.at()}, clock);
-        }));
+    EXPECT_TRUE((*made)->add({.name = kControllerName, .workers = 4},
+                             [&](const ControllerContext& context) {
+                               Options options{.runtime_at = runtimes.at(), .polls = polls};
+                               options.config.progress_poll = 10ms;
+                               return make_reconciler(context, options, clock);
+                             }));
     return *std::move(made);
   }
   api::SampleJob job(const std::string& name) {
@@ -356,6 +368,67 @@ TEST_F(SampleJobReconcilerTest, KeysOfAnotherSourceGoToTheRuntimeAndNowhereElse)
             (std::map<std::string, std::string>{{"access-key", "me"}, {"secret-key", "canary/+"}}));
   const auto stored = server.get(kinds::kSampleJobs, {kSet.ns, "from-elsewhere"});
   EXPECT_EQ(stored->dump().find("canary"), std::string::npos);
+  running.request_stop();
+}
+
+// Of a job on many runtimes, whose progress moves with every poll.
+TEST_F(SampleJobReconcilerTest, ProgressIsWrittenAtMostEveryFiveSeconds) {
+  runtimes.stop_working(true);
+  constexpr int kPartitions = 64;
+  std::atomic<int> writes = 0;
+  const auto count_writes = [&](const kube::Request& request,
+                                size_t) -> std::optional<kube::Fault> {
+    writes += request.verb == kube::Verb::kUpdate && request.resource == kinds::kSampleJobs &&
+              request.sub == "status";
+    return std::nullopt;
+  };
+  kube::FailingCluster counting(server, count_writes);
+  create_set(kPartitions);
+  create_job("long", {{"type", "warmup"}});
+  auto manager = make(counting);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] {
+    const auto now = job("long");
+    return now.status.partitions.size() == kPartitions &&
+           std::ranges::all_of(now.status.partitions,
+                               [](const auto& part) { return part.state == "Running"; });
+  });
+  const int polls_before = runtimes.polled();
+  const int writes_before = writes;
+  const BootTime start = system_clock().boot();
+  until([&] { return runtimes.polled() > polls_before + 20 * kPartitions; });
+  const auto intervals = (system_clock().boot() - start) / 5s;
+  EXPECT_LE(writes - writes_before, intervals + 1);
+  running.request_stop();
+}
+
+// One worker; the runtimes of one set do not answer at all.
+TEST_F(SampleJobReconcilerTest, NoPassWaitsForARuntime) {
+  Mutex mutex;
+  std::vector<runtime::PollDone> unanswered;
+  const auto answered = runtime::polls_by(runtimes.at());
+  polls = [&](const runtime::PollCall& call, const runtime::PollDone& done) {
+    const bool about_dead_job =
+        call.address == "10.0.0.0" && call.jobs != std::vector<std::string>{"*"};
+    if (!about_dead_job) return answered(call, done);
+    Lock lock(mutex);
+    unanswered.push_back(done);
+  };
+  create_set();
+  create_job("waits", {{"type", "warmup"}});
+  create_job("nightly", {{"type", "clear"}, {"schedule", "* * * * *"}, {"suspend", true}});
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] {
+    Lock lock(mutex);
+    return !unanswered.empty();
+  });
+  create_job("elsewhere", {{"type", "warmup"}, {"suspend", true}});
+  until([&] {
+    const auto now = job("elsewhere");
+    return api::find_condition(now.status.conditions, "Ready") != nullptr;
+  });
+  EXPECT_FALSE(is_final(job("waits").status.phase));
   running.request_stop();
 }
 

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct Sibling {
   std::optional<runtime::JobKind> kind{};
   WallTime created{};
   bool sent = false;           // the runtimes have requests of it
+  bool stalled = false;        // sent, and only runtimes that are away have not done their part
   bool blocked_alone = false;  // it waits for something that only it needs: others may overtake it
   bool terminate = false;      // spec.terminate: it cancels older jobs before it starts
   bool operator==(const Sibling&) const = default;
@@ -39,6 +41,8 @@ struct World {
   // Whether the Secret in spec.secretRef exists; absent: the job names none, or needs it no longer.
   std::optional<bool> secret_exists{};
   std::vector<api::SampleJob> runs{};  // the jobs that a schedule has created
+  // Since this process last wrote the status; absent: it has not.
+  std::optional<std::chrono::nanoseconds> since_status_write{};
 };
 
 // Reports, by partition, that stand for requests which have been rejected and would be again.

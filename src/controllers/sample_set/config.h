@@ -19,18 +19,11 @@
 #include <set>
 #include <string>
 
+#include "controllers/runtime_jobs/poll_intervals.h"
 #include "engine/manifests.h"
 #include "engine/time_limits.h"
 
 namespace paddle::controllers::sample_set {
-
-struct Config {
-  engine::ManifestBuilders engines{};
-  engine::RuntimeOptions runtime{};
-  std::map<std::string, std::string> images{};  // by engine, instead of runtime.image
-  // CSI drivers whose volumes nodes mount although the cluster has no CSIDriver object for them.
-  std::set<std::string> built_in_drivers{};
-};
 
 // Timeout of one request to a runtime, and of one to the API server.
 inline constexpr std::chrono::milliseconds kRuntimeCallTimeout = engine::kSampleSetCallTimeout;
@@ -38,7 +31,10 @@ inline constexpr std::chrono::seconds kServerCallTimeout{10};
 
 // How often the runtimes of a set are polled: always, and when one of them did not answer.
 inline constexpr std::chrono::seconds kPollInterval{5};
-inline constexpr std::chrono::seconds kPollSilent{2};
+inline constexpr std::chrono::seconds kPollSilent = kPollRetryInterval;
+// A pass waits this long for the first answer of a runtime, or for its answer about another job;
+// then it goes on without. It is put off until then, and blocks nothing.
+inline constexpr std::chrono::seconds kFirstAnswer{5};
 // The longest pause of the work queue after passes that failed.
 inline constexpr std::chrono::seconds kLongestBackoff = engine::kSampleSetRetryPause;
 
@@ -51,6 +47,10 @@ inline constexpr std::chrono::seconds kLostAfter = engine::kRuntimeGiveUp;
 // A pod that is being deleted on a node that is not Ready is lost this long after its
 // deletionTimestamp.
 inline constexpr std::chrono::seconds kDeletionOverdue{5};
+
+// While pods of the runtimes are missing, the events of their StatefulSet are read this often, and
+// not before it has had this time to create them.
+inline constexpr std::chrono::seconds kCreationCheck{5};
 
 // How often a pass is repeated while something is waited for that no watch reports.
 inline constexpr std::chrono::seconds kBlockedInterval{10};
@@ -69,9 +69,27 @@ inline constexpr std::chrono::milliseconds kInformerStart{200};
 // A kubelet reads the annotations of its pods every second and then writes the files of Secrets.
 inline constexpr std::chrono::seconds kSecretMountDelay{3};
 
+// How often a runtime is polled: in general, during a warm-up, and until the first sync is done.
+// One that did not answer: kPollSilent.
+struct PollIntervals {
+  std::chrono::nanoseconds always = kPollInterval;
+  std::chrono::nanoseconds warming_up = kWarmUpInterval;
+  std::chrono::nanoseconds syncing = kSyncInterval;
+};
+
+struct Config {
+  engine::ManifestBuilders engines{};
+  engine::RuntimeOptions runtime{};
+  std::map<std::string, std::string> images{};  // by engine, instead of runtime.image
+  // CSI drivers whose volumes nodes mount although the cluster has no CSIDriver object for them.
+  std::set<std::string> built_in_drivers{};
+  PollIntervals polls{};
+};
+
 static_assert(kRuntimeCallTimeout < kPollInterval);
 static_assert(kLongestBackoff <= kPollInterval);
 static_assert(kPollSilent < kPollInterval);
+static_assert(kRuntimeCallTimeout < kFirstAnswer && kFirstAnswer < kSilentAfter);
 static_assert(kPollInterval + kRuntimeCallTimeout + kPollSilent + kRuntimeCallTimeout >=
               kSilentAfter);
 static_assert(kPollInterval + kRuntimeCallTimeout + kPollSilent + kRuntimeCallTimeout <=

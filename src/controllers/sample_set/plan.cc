@@ -14,6 +14,7 @@
 #include "controllers/sample_set/decide/reasons.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
 #include "controllers/sample_set/decide/status/status.h"
+#include "controllers/sample_set/decide/status/status_delay.h"
 #include "controllers/sample_set/decide/status/status_events.h"
 #include "controllers/sample_set/decide/volume_preparation.h"
 #include "engine/names.h"
@@ -84,7 +85,12 @@ Plan desired(const api::SampleSet& set, const World& world, const Config& config
     put_first_sync_parts(set, world, may_sync, status, plan);
     put_jobs(set, world, shares_volume, may_sync, status, plan);
   }
-  if (status != set.status) plan.status = status;
+  if (status == set.status) return plan;
+  plan.status = status;
+  // An event about a change must not be emitted again: the change is stored with it.
+  if (!plan.has_events()) {
+    plan.status_delay = status_delay(set.status, status, world.since_status_write);
+  }
   return plan;
 }
 

@@ -5,6 +5,7 @@
 
 #include "controllers/loop/rejection.h"
 #include "controllers/sample_set/decide/deletion.h"
+#include "controllers/sample_set/decide/status/status_delay.h"
 #include "controllers/sample_set/execute/plan_executor.h"
 #include "controllers/sample_set/observe/world_observer.h"
 #include "controllers/sample_set/plan.h"
@@ -14,13 +15,17 @@ namespace {
 
 using kube::ObjectKey;
 
+runtime::RuntimePolls polls_by_options(const Options& options) {
+  return options.polls ? options.polls : runtime::polls_by(options.runtime_clients);
+}
+
 class Reconciler {
  public:
   Reconciler(const ControllerContext& context, const Options& options, const Clock& clock)
       : cluster_(context.cluster),
         config_(options.config),
         clock_(clock),
-        observer_(context, options.ns, options.config, options.runtime_clients, clock),
+        observer_(context, options.ns, options.config, polls_by_options(options), clock),
         executor_({context, observer_, options.runtime_clients, options.identity, clock}, clock) {}
 
   Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
@@ -54,12 +59,19 @@ class Reconciler {
         show_conflict(*outcome.conflict, *world);
         continue;
       }
+      std::optional<api::SampleSetStatus> written = plan.status;
       if (!world->rejections.empty()) {
         const Plan next = desired(set, *world, config_, clock_.wall());
         CHECK_DONE(executor_.report(next, plan, set, *world, call));
+        written = next.status;
       }
       if (outcome.failure) return *std::move(outcome.failure);
-      return result_of(plan, set);
+      ReconcileResult result = result_of(plan, set);
+      // The next plan may use what was stored: an id, a phase.
+      if (written && !differs_in_progress_only(set.status, *written)) {
+        result.requeue_after = std::chrono::nanoseconds{0};
+      }
+      return result;
     }
     return Error{Code::kConflict, "objects with names of the set already exist"};
   }
@@ -91,6 +103,9 @@ class Reconciler {
 
   ReconcileResult result_of(const Plan& plan, const api::SampleSet& set) const {
     ReconcileResult result{.requeue_after = plan.requeue_after};
+    if (plan.status && plan.status_delay > std::chrono::nanoseconds{0}) {
+      earliest(result.requeue_after, std::optional(plan.status_delay));
+    }
     earliest(result.requeue_after, executor_.next_retry(set.meta));
     return result;
   }

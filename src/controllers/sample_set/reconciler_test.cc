@@ -56,6 +56,15 @@ class FakeRuntimes {
     Lock lock(mutex_);
     return tokens_;
   }
+  // From now on jobs do not end, and each poll finds more progress.
+  void work_for_ever() EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    for_ever_ = true;
+  }
+  int polled_jobs() EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    return polled_jobs_;
+  }
 
  private:
   class One final : public runtime::RuntimeClient {
@@ -103,8 +112,11 @@ class FakeRuntimes {
     Lock lock(mutex_);
     const auto found = jobs_[address].find(id);
     if (found == jobs_[address].end()) return Error{Code::kNotFound, "no such job"};
+    ++polled_jobs_;
+    found->second.progress.bytes_total = 1'000'000'000;
+    found->second.progress.bytes_done += 1'000'000;
     const auto polled = found->second;
-    found->second.state = JobState::kSucceeded;
+    if (!for_ever_) found->second.state = JobState::kSucceeded;
     return polled;
   }
   Result<runtime::JobReport> put(const std::string& address, const std::string& id,
@@ -119,6 +131,8 @@ class FakeRuntimes {
   Mutex mutex_;
   std::map<std::string, std::map<std::string, runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
   std::set<std::string> tokens_ GUARDED_BY(mutex_);
+  bool for_ever_ GUARDED_BY(mutex_) = false;
+  int polled_jobs_ GUARDED_BY(mutex_) = 0;
 };
 
 // Does the work of kube-controller-manager and kubelet.
@@ -212,6 +226,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
   kube::FakeCluster server{};
   Metrics metrics{};
   FakeRuntimes runtimes{};
+  runtime::RuntimePolls polls{};  // empty: by `runtimes`
 
   void SetUp() override {
     for (const char* node : {"node-0", "node-1"}) {
@@ -219,12 +234,13 @@ struct SampleSetReconcilerTest : ::testing::Test {
           kinds::kNodes, {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", node}}}}));
     }
   }
-  void create_set(const Json& source = {{"uri", "s3://b/images"}}) {
+  void create_set(const Json& source = {{"uri", "s3://b/images"}}, int partitions = 2,
+                  const std::string& name = kKey.name) {
     ASSERT_TRUE(server.create(kinds::kSampleSets,
                               {{"apiVersion", api::SampleSet::kApiVersion},
                                {"kind", api::SampleSet::kKind},
-                               {"metadata", {{"namespace", kKey.ns}, {"name", kKey.name}}},
-                               {"spec", {{"partitions", 2}, {"source", source}}}}));
+                               {"metadata", {{"namespace", kKey.ns}, {"name", name}}},
+                               {"spec", {{"partitions", partitions}, {"source", source}}}}));
   }
   void remove_volumes() {
     std::vector<std::string> names;
@@ -239,7 +255,9 @@ struct SampleSetReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const std::string& ns = {}) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    Options options{.ns = ns, .config = model_config(), .runtime_clients = runtimes.clients()};
+    Options options{
+        .ns = ns, .config = model_config(), .runtime_clients = runtimes.clients(), .polls = polls};
+    options.config.polls = {.always = 10ms, .warming_up = 10ms, .syncing = 10ms};
     const ControllerSpec spec{.name = kControllerName, .limits = {.longest_pause = 100ms}};
     EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& context) {
       return make_reconciler(context, options, system_clock());
@@ -406,6 +424,109 @@ TEST_F(SampleSetReconcilerTest, ARejectedCreationPreventsNoOtherCreation) {
     EXPECT_EQ(count(resource), 0u) << resource.kind;
   }
   strict.set_policy(kube::faults::none());
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
+}
+
+// Pod security, a quota or a LimitRange: only events say so.
+TEST_F(SampleSetReconcilerTest, ReportsWhyTheRuntimesPodsCannotBeCreated) {
+  const std::string why =
+      "pods \"imagenet-runtime-0\" is forbidden: violates PodSecurity \"baseline:latest\"";
+  create_set();
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return bool(server.get(kinds::kStatefulSets, kRuntimes)); });
+  const Json set = *server.get(kinds::kStatefulSets, kRuntimes);
+  const auto event = [&](const std::string& name, const Json& uid, const std::string& message) {
+    ASSERT_TRUE(
+        server.create(kinds::kEvents, {{"apiVersion", "v1"},
+                                       {"kind", "Event"},
+                                       {"metadata", {{"namespace", kKey.ns}, {"name", name}}},
+                                       {"involvedObject",
+                                        {{"kind", "StatefulSet"},
+                                         {"namespace", kKey.ns},
+                                         {"name", kRuntimes.name},
+                                         {"uid", uid}}},
+                                       {"reason", "FailedCreate"},
+                                       {"lastTimestamp", "2030-01-01T00:00:00Z"},
+                                       {"message", message}}));
+  };
+  event("old", "of another", "create Pod x failed error: of a StatefulSet that is gone");
+  event("new", set["metadata"]["uid"],
+        "create Pod imagenet-runtime-0 in StatefulSet imagenet-runtime failed error: " + why);
+  until([&] { return condition("RuntimeReady").value("reason", "") == "FailedCreate"; });
+  EXPECT_EQ(condition("RuntimeReady")["message"],
+            "0 of 2 runtimes are ready; the cluster refuses their pods: " + why);
+  RestOfTheCluster rest(server);  // the namespace allows it now
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
+}
+
+// Of sets with many runtimes, whose progress moves with every poll.
+TEST_F(SampleSetReconcilerTest, ProgressIsWrittenAtMostEveryFiveSeconds) {
+  runtimes.work_for_ever();
+  for (const int partitions : {8, 64}) {
+    std::atomic<int> writes = 0;
+    const auto count_writes = [&](const kube::Request& request,
+                                  size_t) -> std::optional<kube::Fault> {
+      writes += request.verb == kube::Verb::kUpdate && request.resource == kinds::kSampleSets &&
+                request.sub == "status";
+      return std::nullopt;
+    };
+    kube::FailingCluster counting(server, count_writes);
+    create_set({{"uri", "s3://b/images"}}, partitions);
+    auto manager = make(counting);
+    auto rest = std::make_unique<RestOfTheCluster>(server);
+    std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+    until([&] { return phase() == "Syncing"; });
+    const std::string last = "10.0.0." + std::to_string(partitions);
+    until([&] { return !runtimes.jobs_of(last).empty(); });
+    rest.reset();
+    const int polls_before = runtimes.polled_jobs();
+    const int writes_before = writes;
+    const BootTime start = system_clock().boot();
+    until([&] { return runtimes.polled_jobs() > polls_before + 20 * partitions; });
+    const auto intervals = (system_clock().boot() - start) / 5s;
+    EXPECT_LE(writes - writes_before, intervals + 2) << partitions << " runtimes";
+    running.request_stop();
+    running.join();
+    manager.reset();
+    ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+    rest = std::make_unique<RestOfTheCluster>(server);
+    until([&] { return count(kinds::kPods) == 0; });
+  }
+}
+
+// One worker; one runtime does not answer at all.
+TEST_F(SampleSetReconcilerTest, NoPassWaitsForARuntime) {
+  Mutex mutex;
+  std::vector<std::function<void()>> unanswered;
+  std::atomic<bool> dead = true;
+  const auto answered = runtime::polls_by(runtimes.clients());
+  polls = [&](const runtime::PollCall& call, const runtime::PollDone& done) {
+    if (!dead || call.address != "10.0.0.3") return answered(call, done);
+    Lock lock(mutex);
+    unanswered.push_back([&answered, call, done] { answered(call, done); });
+  };
+  create_set({{"uri", "s3://b/images"}}, 3);
+  auto manager = make(server);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] {
+    Lock lock(mutex);
+    return !unanswered.empty();
+  });
+  create_set({{"uri", "s3://b/others"}}, 2, "another");
+  until([&] {
+    const auto set = server.get(kinds::kSampleSets, {kKey.ns, "another"});
+    return set->value("/status/phase"_json_pointer, "") == std::string("Ready");
+  });
+  EXPECT_NE(phase(), "Ready");
+  dead = false;
+  {
+    Lock lock(mutex);
+    for (const auto& answer : unanswered) answer();
+  }
   until([&] { return phase() == "Ready"; });
   running.request_stop();
 }

@@ -119,6 +119,9 @@ struct World {
   std::optional<VolumeSummary> claim{};
   std::optional<api::Meta> service{};
   std::optional<StatefulSetSummary> runtimes{};
+  // Why the StatefulSet controller could not create a pod, in the server's words; empty: no pod is
+  // missing, or it has not tried yet.
+  std::string runtime_creation_error{};
   std::optional<api::Pod> preparation{};
   std::vector<api::Pod> pods{};                  // with the set's label, in its namespace
   std::vector<RuntimeReport> runtime_reports{};  // of the pods that run
@@ -138,6 +141,8 @@ struct World {
   bool deletion_forced = false;  // do not wait for `users`
   bool replaced = false;         // the set was deleted, and another one has its name
   Rejections rejections{};
+  // Since this process last wrote the status; absent: it has not.
+  std::optional<std::chrono::nanoseconds> since_status_write{};
 };
 
 // Calls `use` with the slot of this kind, a std::optional of the kind's type.

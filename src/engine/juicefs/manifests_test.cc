@@ -78,14 +78,28 @@ TEST(JuicefsManifests, TheVolumeRefersOnlyToTheCopyOfTheSecret) {
             (Json{{"name", "imagenet-volume"}, {"namespace", "train"}}));
   const Json& attributes = spec["csi"]["volumeAttributes"];
   EXPECT_EQ(attributes["mountOptions"],
-            "cache-dir=/dev/shm/train-imagenet-01234567,cache-size=1073741824");
-  EXPECT_EQ(attributes["juicefs/mount-memory-limit"], "1Pi");
+            "cache-dir=/dev/shm/train-imagenet-01234567,cache-size=1024");
+  EXPECT_EQ(attributes["juicefs/mount-memory-limit"], "3072Mi");
   EXPECT_EQ(attributes["juicefs/mount-delete-delay"], "5m");
   EXPECT_EQ(attributes["juicefs/clean-cache"], "true");
   EXPECT_EQ(spec["storageClassName"], "paddle-operator");
   EXPECT_EQ(spec["capacity"]["storage"], "10Pi");
   EXPECT_EQ(spec["claimRef"]["name"], "imagenet");
   EXPECT_EQ(spec["persistentVolumeReclaimPolicy"], "Retain");
+}
+
+// The mount pod uses it, but the scheduler never sees that pod.
+TEST(JuicefsManifests, ARuntimeRequestsTheMemoryOfItsTiers) {
+  auto set = set_named();
+  const auto resources = [&] { return pod_of(made(set))["containers"][0]["resources"]; };
+  EXPECT_EQ(resources()["requests"]["memory"], "1152Mi") << "the default is 1 GiB in /dev/shm";
+  set.spec.cache = api::Cache{.levels = {{.medium = "MEM", .path = "/dev/shm/a", .size_mib = 8192},
+                                         {.medium = "SSD", .path = "/ssd", .size_mib = 8192}}};
+  EXPECT_EQ(resources()["requests"]["memory"], "8320Mi");
+  EXPECT_EQ(resources()["limits"]["memory"], "12416Mi");
+  set.spec.cache->levels.erase(set.spec.cache->levels.begin());
+  EXPECT_EQ(resources()["requests"]["memory"], "128Mi");
+  EXPECT_FALSE(resources().contains("limits"));
 }
 
 // JuiceFS's driver labels its mount pods with it: a longer one would never be mounted.

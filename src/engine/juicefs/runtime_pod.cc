@@ -17,6 +17,8 @@ constexpr const char* kSourcePath = "/etc/paddle-cache/source";
 constexpr const char* kTokenPath = "/etc/paddle-cache/token";
 constexpr const char* kStatePath = "/var/lib/paddle-cache";
 constexpr int kOwnerOnly = 0400;
+constexpr std::int64_t kRuntimeMib = 128;
+constexpr std::int64_t kSyncMib = 4096;  // `juicefs sync` of a runtime needs less
 
 std::string data_path(const api::SampleSet& set) { return "/mnt/" + set.meta.key.name; }
 
@@ -102,6 +104,8 @@ Json probe(const std::string& path, int period, int failures) {
           {"failureThreshold", failures}};
 }
 
+std::string memory(std::int64_t mib) { return std::to_string(mib) + "Mi"; }
+
 Json security() {
   return {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", Json::array({"ALL"})}}}};
 }
@@ -111,7 +115,7 @@ Json container(const std::string& name, const RuntimeOptions& options, Json comm
           {"image", options.image},
           {"imagePullPolicy", "IfNotPresent"},
           {"command", std::move(command)},
-          {"resources", {{"requests", {{"cpu", "50m"}, {"memory", "128Mi"}}}}},
+          {"resources", {{"requests", {{"cpu", "50m"}, {"memory", memory(kRuntimeMib)}}}}},
           {"securityContext", security()},
           {"terminationMessagePolicy", "FallbackToLogsOnError"},
           {"volumeMounts", std::move(mounts)}};
@@ -136,6 +140,11 @@ Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
                       const RuntimeOptions& options) {
   Mounts mounts = runtime_mounts(set, tiers);
   Json runtime = container("runtime", options, serve_command(set, tiers, options), *mounts.mounts);
+  if (tiers.memory_mib > 0) {  // tiers.h: what the mount pod will use
+    const std::int64_t reserved = kRuntimeMib + tiers.memory_mib;
+    runtime["resources"]["requests"]["memory"] = memory(reserved);
+    runtime["resources"]["limits"]["memory"] = memory(reserved + kSyncMib);
+  }
   runtime["env"] = runtime_environment(options);
   runtime["ports"] = Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}});
   runtime["readinessProbe"] = probe("/readyz", 2, 3);

@@ -10,7 +10,6 @@ namespace paddle::engine::juicefs {
 namespace {
 
 constexpr std::int64_t kClientMib = 2048;     // memory of the client beside its cache
-constexpr const char* kNoLimit = "1Pi";       // "0" would make the driver refuse buffer-size
 constexpr std::int64_t kUsualMib = 5 * 1024;  // the driver's default limit
 
 struct Found {
@@ -52,16 +51,17 @@ Found found_in(const api::SampleSet& set, const std::vector<std::string>& roots)
   return found;
 }
 
-std::string limit_of(const Found& found, std::int64_t mib, std::int64_t buffer_mib) {
+// The share of the directories that are memory.
+std::int64_t memory_share(const Found& found, std::int64_t mib) {
   const auto in_memory = std::count(found.in_memory.begin(), found.in_memory.end(), true);
-  if (in_memory == 0) {
-    if (buffer_mib + kClientMib <= kUsualMib) return {};
-    return std::to_string(buffer_mib + kClientMib) + "Mi";
-  }
-  if (mib >= kAnySize) return kNoLimit;
   const auto all = static_cast<std::int64_t>(found.directories.size());
-  const std::int64_t share = (mib * in_memory + all - 1) / all;
-  return std::to_string(share + kClientMib + buffer_mib) + "Mi";
+  return (mib * in_memory + all - 1) / all;
+}
+
+std::string limit_of(std::int64_t memory_mib, bool in_memory, std::int64_t buffer_mib) {
+  const std::int64_t client = kClientMib + buffer_mib;
+  if (!in_memory && client <= kUsualMib) return {};
+  return std::to_string(memory_mib + client) + "Mi";
 }
 
 }  // namespace
@@ -75,6 +75,8 @@ Result<Tiers> tiers_of(const api::SampleSet& set, const std::vector<std::string>
   } else if (options && options->cache_size) {
     tiers.mib = *options->cache_size;
   }
+  const bool in_memory =
+      std::find(found.in_memory.begin(), found.in_memory.end(), true) != found.in_memory.end();
   for (const auto& path : tiers.directories) {
     if (path != kOwnMemory) {
       CHECK_DONE(check_directory(path, roots));
@@ -83,8 +85,12 @@ Result<Tiers> tiers_of(const api::SampleSet& set, const std::vector<std::string>
                    "cache-dir 'memory' needs a cache-size: nothing else would bound it"};
     }
   }
+  if (in_memory && tiers.mib >= kAnySize) {
+    tiers.mib = kDefaultMemoryMib * static_cast<std::int64_t>(tiers.directories.size());
+  }
   const std::int64_t buffer = options ? options->buffer_size.value_or(0) : 0;
-  tiers.memory_limit = limit_of(found, tiers.mib, std::max<std::int64_t>(buffer, 0));
+  tiers.memory_mib = memory_share(found, in_memory ? tiers.mib : 0);
+  tiers.memory_limit = limit_of(tiers.memory_mib, in_memory, std::max<std::int64_t>(buffer, 0));
   return tiers;
 }
 

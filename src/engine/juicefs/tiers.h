@@ -7,6 +7,10 @@
 // JuiceFS has one size for all directories and gives each an equal share, whatever the levels say;
 // the memory limit follows that. Pages of /dev/shm count as memory of the mount pod, and with the
 // driver's default limit (5 GiB) it would be killed.
+//
+// The mount pod is bound to its node by the driver, so the scheduler cannot keep memory for it: the
+// runtime's pod, which is scheduled, requests it instead. Without a size, each directory in memory
+// has kDefaultMemoryMib.
 
 #pragma once
 
@@ -20,11 +24,13 @@
 namespace paddle::engine::juicefs {
 
 inline constexpr std::int64_t kAnySize = 1073741824;  // MiB: bounded by free-space-ratio alone
-inline constexpr const char* kOwnMemory = "memory";   // JuiceFS's word for its own heap
+inline constexpr std::int64_t kDefaultMemoryMib = 1024;
+inline constexpr const char* kOwnMemory = "memory";  // JuiceFS's word for its own heap
 
 struct Tiers {
   std::vector<std::string> directories{};  // of nodes, or kOwnMemory
   std::int64_t mib = kAnySize;             // in all
+  std::int64_t memory_mib = 0;             // of `mib`, in directories that are memory
   std::string memory_limit{};              // of the mount pod; empty: the driver's own
   bool operator==(const Tiers&) const = default;
 };

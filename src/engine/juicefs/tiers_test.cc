@@ -29,8 +29,10 @@ Tiers made(const api::SampleSet& set, const Paths& roots = {}) {
 }
 
 TEST(JuicefsTiers, TheDefaultIsADirectoryOfTheSetInMemory) {
-  EXPECT_EQ(made(set_with({})),
-            (Tiers{.directories = {"/dev/shm/train-imagenet-01234567"}, .memory_limit = "1Pi"}));
+  EXPECT_EQ(made(set_with({})), (Tiers{.directories = {"/dev/shm/train-imagenet-01234567"},
+                                       .mib = 1024,
+                                       .memory_mib = 1024,
+                                       .memory_limit = "3072Mi"}));
   EXPECT_EQ(made(set_with({}), {"/ssd/", "/hdd"}),
             (Tiers{.directories = {"/ssd/train-imagenet-01234567"}}));
 }
@@ -63,6 +65,18 @@ TEST(JuicefsTiers, ACacheInMemoryRaisesTheMountPodsLimit) {
   EXPECT_EQ(made(set).memory_limit, "4096Mi");
 }
 
+TEST(JuicefsTiers, ACacheInMemoryWithoutASizeIsBounded) {
+  const auto one = made(set_with({{.medium = "MEM", .path = "/ram"}}));
+  EXPECT_EQ(one.mib, kDefaultMemoryMib);
+  EXPECT_EQ(one.memory_mib, kDefaultMemoryMib);
+  // JuiceFS gives each directory an equal share.
+  const auto two =
+      made(set_with({{.medium = "MEM", .path = "/dev/shm/a"}, {.medium = "SSD", .path = "/ssd"}}));
+  EXPECT_EQ(two.mib, 2 * kDefaultMemoryMib);
+  EXPECT_EQ(two.memory_mib, kDefaultMemoryMib);
+  EXPECT_EQ(made(set_with({{.medium = "SSD", .path = "/ssd"}})).memory_mib, 0);
+}
+
 TEST(JuicefsTiers, ALargeBufferRaisesTheMountPodsLimit) {
   auto set = set_with_options({.buffer_size = 1024, .cache_dir = "/ssd"});
   EXPECT_EQ(made(set).memory_limit, "");
@@ -72,8 +86,10 @@ TEST(JuicefsTiers, ALargeBufferRaisesTheMountPodsLimit) {
 
 TEST(JuicefsTiers, TheClientsOwnMemoryNeedsASize) {
   EXPECT_TRUE(tiers_of(set_with_options({.cache_dir = "memory"}), {}).is(Code::kInvalid));
-  EXPECT_EQ(made(set_with_options({.cache_dir = "memory", .cache_size = 1000})),
-            (Tiers{.directories = {"memory"}, .mib = 1000, .memory_limit = "3048Mi"}));
+  EXPECT_EQ(
+      made(set_with_options({.cache_dir = "memory", .cache_size = 1000})),
+      (Tiers{
+          .directories = {"memory"}, .mib = 1000, .memory_mib = 1000, .memory_limit = "3048Mi"}));
 }
 
 TEST(CacheDirectories, SystemDirectoriesAreRefused) {

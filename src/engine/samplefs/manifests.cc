@@ -24,9 +24,18 @@ api::SamplefsClient client_of(const std::string& uri) {
 
 // The only tier of this version: the first directory of the first level.
 struct Tier {
-  std::string path{};  // empty: the node's default directory
-  std::int64_t mib = 0;
+  std::string path{};    // empty: the node's default directory
+  std::int64_t mib = 0;  // 0: what the disk has
+  bool in_memory = false;
 };
+
+// A tier in memory without a size has this one.
+constexpr std::int64_t kDefaultMemoryMib = 1024;
+constexpr std::int64_t kRuntimeMib = 128;
+
+bool is_memory(const api::CacheLevel& level) {
+  return level.medium == "MEM" || level.path == "/dev/shm" || level.path.starts_with("/dev/shm/");
+}
 
 Result<Tier> tier_of(const api::SampleSet& set) {
   if (!set.spec.cache || set.spec.cache->levels.empty()) return Tier{};
@@ -36,7 +45,11 @@ Result<Tier> tier_of(const api::SampleSet& set) {
                  "the samplefs engine of this version has one cache directory; give "
                  "spec.cache.levels one level with one path"};
   }
-  return Tier{.path = levels[0].path, .mib = levels[0].size_mib.value_or(0)};
+  Tier tier{.path = levels[0].path,
+            .mib = levels[0].size_mib.value_or(0),
+            .in_memory = is_memory(levels[0])};
+  if (tier.in_memory && tier.mib <= 0) tier.mib = kDefaultMemoryMib;
+  return tier;
 }
 
 const api::SecretReference* source_secret(const api::SampleSet& set) {
@@ -131,6 +144,11 @@ Json affinity(const api::SampleSet& set) {
   return all;
 }
 
+// What is in a tmpfs counts as memory of the pod that writes it.
+std::string memory_request(const Tier& tier) {
+  return std::to_string(kRuntimeMib + (tier.in_memory ? tier.mib : 0)) + "Mi";
+}
+
 Json runtime_container(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options,
                        Json mounts) {
   return {
@@ -142,7 +160,7 @@ Json runtime_container(const api::SampleSet& set, const Tier& tier, const Runtim
       {"ports", Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}})},
       {"readinessProbe",
        {{"httpGet", {{"path", "/readyz"}, {"port", 7716}}}, {"periodSeconds", 5}}},
-      {"resources", {{"requests", {{"cpu", "100m"}, {"memory", "128Mi"}}}}},
+      {"resources", {{"requests", {{"cpu", "100m"}, {"memory", memory_request(tier)}}}}},
       {"securityContext",
        {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", Json::array({"ALL"})}}}}},
       {"volumeMounts", std::move(mounts)}};

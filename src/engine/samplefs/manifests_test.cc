@@ -108,6 +108,19 @@ TEST(SamplefsManifests, TheCacheIsTheFirstLevelOfTheSpec) {
   EXPECT_EQ(pod_of(made(set))["volumes"][0]["csi"]["volumeAttributes"]["path"], "/ssd/cache");
 }
 
+TEST(SamplefsManifests, ACacheInMemoryIsBoundedAndRequested) {
+  auto set = set_of("s3://bucket/prefix");
+  const auto request = [&] {
+    return pod_of(made(set))["containers"][0]["resources"]["requests"]["memory"];
+  };
+  EXPECT_EQ(request(), "128Mi");
+  set.spec.cache = api::Cache{.levels = {{.medium = "MEM", .path = "/ram"}}};
+  EXPECT_TRUE(has_argument(pod_of(made(set)), "--cache-mib=1024"));
+  EXPECT_EQ(request(), "1152Mi");
+  set.spec.cache = api::Cache{.levels = {{.path = "/dev/shm/a", .size_mib = 512}}};
+  EXPECT_EQ(request(), "640Mi");
+}
+
 TEST(SamplefsManifests, UnsupportedSpecsAreRefused) {
   const SamplefsManifestBuilder face;
   EXPECT_TRUE(face.manifests(set_of("hdfs://name/path"), {}, {}).is(Code::kInvalid));

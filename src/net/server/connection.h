@@ -32,6 +32,7 @@ class Connection final : public httplib::Stream {
   void get_remote_ip_and_port(std::string& ip, int& port) const override;
   void get_local_ip_and_port(std::string& ip, int& port) const override;
   socket_t socket() const override { return socket_; }
+  bool has_unread() const { return used_ < filled_ || stream_.has_buffered(); }
 
  private:
   bool wait(short events) const;

@@ -19,6 +19,8 @@ namespace {
 
 // Set for a connection beyond the limit: it is closed without reading it.
 thread_local bool turned_away = false;
+// Set for a request without a body: nothing of it is left in the connection.
+thread_local bool read_completely = false;
 
 // A thread per connection, up to a limit; none while idle. Only the accepting thread calls it.
 class Places final : public httplib::TaskQueue {
@@ -95,6 +97,9 @@ class Server final : public httplib::Server {
   }
 
   void respond(const httplib::Request& request, httplib::Response& answer) const {
+    const bool gets = request.method == "GET" || request.method == "HEAD";
+    read_completely =
+        gets && !request.has_header("Content-Length") && !request.has_header("Transfer-Encoding");
     ServerReply reply;
     if (request.method != "GET" && request.method != "HEAD" && !may_have_body(request)) {
       const bool more = limits_.body_bytes > 0;
@@ -127,23 +132,39 @@ class Server final : public httplib::Server {
     const UniqueFd owned(socket);
     if (turned_away) return false;
     const auto stream = tls_ ? tls_stream(socket, tls_->current()) : plain_stream(socket);
-    Connection connection(socket, *stream, stop_fd_, system_clock().boot() + limits_.whole_request,
-                          limits_.request_bytes + limits_.body_bytes);
-    bool closed = false;
+    const bool keep = kept_.fetch_add(1) < limits_.kept;
+    bool served = true;
     try {
-      const bool served = process_request(connection, true, closed, nullptr);
+      while (served && serve_one(socket, *stream, keep, served)) {
+      }
       stream->send_close_notify();
       ::shutdown(socket, SHUT_WR);
-      return served;
     } catch (...) {  // httplib throws on some malformed requests
-      return false;
+      served = false;
     }
+    --kept_;
+    return served;
+  }
+
+  // One request and its answer; then waits for the next one. False: the connection ends.
+  bool serve_one(socket_t socket, SocketStream& stream, bool keep, bool& served) {
+    Connection connection(socket, stream, stop_fd_, system_clock().boot() + limits_.whole_request,
+                          limits_.request_bytes + limits_.body_bytes);
+    bool closed = false;
+    read_completely = false;
+    served = process_request(connection, !keep, closed, nullptr);
+    if (!served || !keep || closed || !read_completely || connection.has_unread()) return false;
+    const Connection idle(socket, stream, stop_fd_, system_clock().boot() + limits_.idle, 0);
+    if (!idle.is_readable()) return false;
+    char next = 0;  // the client may have closed it
+    return ::recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
   }
 
   const HttpServer::Handler handler_;
   const ServerLimits limits_;
   const int stop_fd_;
   const std::unique_ptr<TlsContext> tls_;
+  std::atomic<int> kept_{0};  // connections, of which the first `limits_.kept` may stay open
 };
 
 int bound_port(Server& server, const Address& address) {

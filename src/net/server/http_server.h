@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers short GET and HEAD requests; one request per connection, request bodies are not read.
+// Answers short GET and HEAD requests; one request per connection unless `kept` allows more,
+// request bodies are not read.
 // With `body_bytes` set it also answers PUT, POST and DELETE: the handler gets the whole body, and
 // a longer one is a 413. A compressed body is refused (415), because its size is not known in
 // advance.
@@ -29,6 +30,11 @@ struct ServerLimits {
   size_t request_bytes = 16 * 1024;                 // request line and headers
   std::chrono::milliseconds whole_request{10'000};  // reading, handling and writing together
   size_t body_bytes = 0;                            // 0: only GET and HEAD
+  // Connections that stay open for further requests of their client, after one without a body; 0:
+  // none, each answer ends its connection. One that is idle for `idle` is closed. They count as
+  // connections.
+  int kept = 0;
+  std::chrono::milliseconds idle{20'000};
 };
 
 struct ServerRequest {

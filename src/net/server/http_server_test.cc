@@ -142,6 +142,40 @@ TEST(HttpServer, TheConnectionBeyondTheLimitIsClosedAndTheOthersAreServed) {
   EXPECT_NE(read_all(b).find("GET /b"), std::string::npos);
 }
 
+// Reads one answer with a Content-Length, and leaves the connection open.
+std::string read_one(const UniqueFd& fd, const std::string& end) {
+  std::string all;
+  char part[1];
+  while (!all.ends_with(end) && ::recv(fd.get(), part, 1, 0) > 0) all.push_back(part[0]);
+  return all;
+}
+
+TEST(HttpServer, KeepsAFewConnectionsForFurtherRequests) {
+  const auto server = started({.connections = 3, .kept = 1});
+  const auto kept = dial(*server);
+  for (const std::string path : {"/a", "/b", "/c"}) {
+    send_text(kept, "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_TRUE(read_one(kept, "GET " + path + "?").ends_with("GET " + path + "?"));
+    // One more than may stay open: its answer ends it.
+    EXPECT_NE(fetch(*server, "GET /other HTTP/1.1\r\nHost: x\r\n\r\n").find("GET /other"),
+              std::string::npos);
+  }
+  send_text(kept, "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(read_all(kept).find("GET /last"), std::string::npos);
+}
+
+TEST(HttpServer, AKeptConnectionEndsWhenItIsIdleOrARequestHadABody) {
+  const auto server = started({.body_bytes = 1000, .kept = 4, .idle = milliseconds{50}});
+  const auto idle = dial(*server);
+  send_text(idle, "GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_NE(read_all(idle).find("GET /a"), std::string::npos);  // hangs if it is never closed
+  const auto slow = started({.body_bytes = 1000, .kept = 4, .idle = std::chrono::hours{1}});
+  const std::string refused =
+      "PUT /a HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\n"
+      "Content-Length: 38\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+  EXPECT_EQ(fetch(*slow, refused).find("smuggled"), std::string::npos);
+}
+
 TEST(HttpServer, ASecondServerOnTheSamePortIsAnError) {
   const auto first = started();
   EXPECT_TRUE(HttpServer::start(first->address(), echo).is(Code::kUnavailable));

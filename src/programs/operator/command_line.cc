@@ -31,6 +31,7 @@ Result<std::vector<std::string>> controllers_of(const std::string& text) {
   return names;
 }
 
+constexpr int kMostWorkers = 64;
 constexpr int kPortsPerJob = 20;  // of controllers/paddle_job
 
 Result<controllers::paddle_job::PortRange> port_range_of(const std::string& text) {
@@ -105,6 +106,9 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   app.add_flag("--leader-elect", flags.leader_elect,
                "one leader per controller among several replicas");
   app.add_option("--namespace", options.ns, "only objects in this namespace; default: all");
+  app.add_option("--workers", options.workers,
+                 "objects that each controller works on at the same time, 1 to 64")
+      ->capture_default_str();
   app.add_option("--scheduling", options.paddle_job.scheduling, "'volcano' for gang scheduling");
   app.add_option("--initImage", options.paddle_job.init_image,
                  "image of the init container, with a shell; default: the job's own image");
@@ -128,6 +132,9 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
 
   TRY(command.text, run_parser(app, "paddle-operator", args));
   if (!command.text.empty()) return command;
+  if (options.workers < 1 || options.workers > kMostWorkers) {
+    return bad_flag("workers", std::to_string(options.workers), "a number from 1 to 64");
+  }
   TRY(options.controllers, controllers_of(controllers));
   TRY(options.paddle_job.host_ports, port_range_of(range));
   TRY(options.runtime_secret_lifetime, identity_lifetime_of(lifetime));

@@ -54,6 +54,14 @@ TEST(OperatorCommandLine, AcceptsEveryFlagOfTheGoOperator) {
   EXPECT_EQ(flags({"--zap-log-level=3"}).log_level, "debug");
 }
 
+TEST(OperatorCommandLine, WorkersAreANumberOfThreadsPerController) {
+  EXPECT_EQ(flags({}).options.workers, 4);
+  EXPECT_EQ(flags({"--workers=16"}).options.workers, 16);
+  for (const char* wrong : {"0", "-1", "65", "many"}) {
+    EXPECT_FALSE(parse_operator({std::string("--workers=") + wrong})) << wrong;
+  }
+}
+
 TEST(OperatorCommandLine, APortRangeIsTwoPortsWithRoomForAJob) {
   EXPECT_EQ(flags({"--port-range=1000,1019"}).options.paddle_job.host_ports,
             (controllers::paddle_job::PortRange{1000, 1019}));

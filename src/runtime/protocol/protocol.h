@@ -96,13 +96,31 @@ struct StatusReport {
   bool operator==(const StatusReport&) const = default;
 };
 
+// The answer to a poll, in one message: the status, and the jobs that the caller has asked for. A
+// job that has ended is in effect in the status.
+struct PollReport {
+  StatusReport status{};
+  // Without those that the server does not know. Absent: an older server, which has to be asked for
+  // each job.
+  std::optional<std::vector<JobReport>> jobs{};
+  bool operator==(const PollReport&) const = default;
+};
+inline constexpr const char* kAllJobs = "*";
+// The path of a poll for these jobs: "/v1/status?jobs=a,b". kAllJobs among them, or very many of
+// them: all jobs are reported.
+std::string poll_path(const std::vector<std::string>& jobs);
+// The ids in the query of such a path, which is "jobs=a,b". Absent: it has none.
+std::optional<std::vector<std::string>> jobs_of_query(const std::string& query);
+
 // decode(encode(x)) == x. kInvalid names the field that is wrong.
 api::Json encode(const JobRequest& request);
 api::Json encode(const JobReport& report);
 api::Json encode(const StatusReport& report);
+api::Json encode(const PollReport& report);
 Result<JobRequest> decode_job_request(const api::Json& from);
 Result<JobReport> decode_job_report(const api::Json& from);
 Result<StatusReport> decode_status_report(const api::Json& from);
+Result<PollReport> decode_poll_report(const api::Json& from);
 
 // Whether it may be a job's id: 1 to 64 letters, digits, '-' and '.', not beginning with '.'.
 bool is_job_id(const std::string& text);

@@ -183,6 +183,28 @@ TEST(RuntimeProtocol, PathsStayBeneathTheRoot) {
   }
 }
 
+TEST(RuntimeProtocol, APollAsksForJobsAndReportsThemWithTheStatus) {
+  EXPECT_EQ(poll_path({"a", "b.1"}), "/v1/status?jobs=a,b.1");
+  EXPECT_EQ(poll_path({}), "/v1/status?jobs=");
+  EXPECT_EQ(poll_path({"a", kAllJobs}), "/v1/status?jobs=*");
+  EXPECT_EQ(poll_path(std::vector<std::string>(1000, "a")), "/v1/status?jobs=*");
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(jobs_of_query("jobs=a,b.1"), (Ids{"a", "b.1"}));
+  EXPECT_EQ(jobs_of_query("jobs=*"), Ids{"*"});
+  EXPECT_EQ(jobs_of_query("jobs="), Ids{});
+  EXPECT_EQ(jobs_of_query("a=1&jobs=b&verbose="), Ids{"b"});
+  EXPECT_EQ(jobs_of_query("jobs=../x,,b"), Ids{"b"});
+  EXPECT_EQ(jobs_of_query(""), std::nullopt);
+  EXPECT_EQ(jobs_of_query("verbose=&x=jobs"), std::nullopt);
+
+  PollReport report{.status = {.engine = "samplefs"}, .jobs = std::vector<JobReport>{}};
+  EXPECT_EQ(*decode_poll_report(encode(report)), report);
+  report.jobs->push_back({.id = "a", .state = JobState::kRunning});
+  EXPECT_EQ(*decode_poll_report(encode(report)), report);
+  EXPECT_FALSE(decode_poll_report(encode(report.status))->jobs) << "of an older server";
+  EXPECT_TRUE(decode_poll_report(Json{{"jobs", 1}}).is(Code::kInvalid));
+}
+
 TEST(RuntimeProtocol, AnIdIsAPlainName) {
   for (const std::string& good : {std::string("a"), std::string("A-1.b"), std::string(64, 'x')}) {
     EXPECT_TRUE(is_job_id(good)) << good;

@@ -23,5 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto value = decode_status_report(*json); value) {
     if (*decode_status_report(encode(*value)) != *value) std::abort();
   }
+  if (const auto value = decode_poll_report(*json); value) {
+    if (*decode_poll_report(encode(*value)) != *value) std::abort();
+  }
   return 0;
 }

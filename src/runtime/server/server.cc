@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/server/server.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +15,8 @@ namespace {
 using api::Json;
 
 constexpr std::size_t kLongestBody = std::size_t{1} << 20;
+// For the managers of SampleSets and SampleJobs, two replicas each.
+constexpr int kKeptConnections = 8;
 constexpr std::string_view kJobs = "/v1/jobs/";
 constexpr std::string_view kLists = "/v1/lists/";
 
@@ -108,14 +111,27 @@ net::ServerReply Server::handle(const net::ServerRequest& request) {
   if (request.path == "/v1/status") {
     // First: when it has ended, its effect is in the status below.
     const auto last_warm_up = jobs_.last_warm_up();
-    StatusReport report = report_of(engine_.name(), engine_.status());
-    report.synced_by = jobs_.latest_success(JobKind::kSync);
-    report.last_warm_up = last_warm_up;
+    PollReport report{.jobs = polled_jobs(request)};
+    report.status = report_of(engine_.name(), engine_.status());
+    report.status.synced_by = jobs_.latest_success(JobKind::kSync);
+    report.status.last_warm_up = last_warm_up;
     return reply(encode(report));
   }
   Json list = Json::array();
   for (const JobReport& report : jobs_.all()) list.push_back(encode(report));
   return reply(Json{{"jobs", std::move(list)}});
+}
+
+// Of GET /v1/status?jobs=<id>,<id>; absent: no jobs were asked for.
+std::optional<std::vector<JobReport>> Server::polled_jobs(const net::ServerRequest& request) const {
+  const auto ids = jobs_of_query(request.query);
+  if (!ids) return std::nullopt;
+  if (std::ranges::find(*ids, kAllJobs) != ids->end()) return jobs_.all();
+  std::vector<JobReport> found;
+  for (const std::string& id : *ids) {
+    if (auto job = jobs_.find(id)) found.push_back(*std::move(job));
+  }
+  return found;
 }
 
 // <job>/<partition>
@@ -171,6 +187,7 @@ Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token
   net::ServerLimits limits;
   limits.body_bytes = kLongestBody;
   limits.whole_request = engine::kRuntimeRequestTimeout;
+  limits.kept = kKeptConnections;
   TRY(server->http_, net::HttpServer::start(
                          address,
                          [self = server.get()](const net::ServerRequest& request) {

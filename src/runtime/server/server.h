@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,7 @@ class Server {
   net::ServerReply handle(const net::ServerRequest& request);
   net::ServerReply handle_list(const net::ServerRequest& request, const std::string& which);
   net::ServerReply handle_job(const net::ServerRequest& request, const std::string& id);
+  std::optional<std::vector<JobReport>> polled_jobs(const net::ServerRequest& request) const;
   bool is_authorized(const net::ServerRequest& request) const;
 
   const Tokens tokens_;

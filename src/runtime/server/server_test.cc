@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <functional>
+#include <future>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "base/scratch.h"
 #include "net/http_client.h"
 #include "runtime/client.h"
+#include "runtime/runtime_polls.h"
 #include "runtime/runtime_secret.h"
 #include "runtime/server/fake_engine.h"
 
@@ -107,6 +109,59 @@ TEST_F(RuntimeServerTest, AJobIsPutRunAndReported) {
   EXPECT_EQ(asks.put_job("w-1", request)->state, JobState::kSucceeded);
   EXPECT_TRUE(asks.put_job("w-1", {.kind = JobKind::kSync}).is(Code::kConflict));
   EXPECT_EQ(asks.jobs()->size(), 1u);
+}
+
+Result<PollReport> poll_once(const RuntimePolls& polls, const PollCall& call) {
+  std::promise<Result<PollReport>> answer;
+  polls(call, [&](Result<PollReport> report) { answer.set_value(std::move(report)); });
+  return answer.get_future().get();
+}
+
+TEST_F(RuntimeServerTest, OnePollReturnsTheStatusAndTheJobs) {
+  ASSERT_TRUE(client().put_job("w-1", {.kind = JobKind::kWarmup}));
+  wait_until_ended("w-1");
+  const auto polls = http_polls_at(std::chrono::seconds{10});
+  const auto polled = [&](const std::vector<std::string>& ids, const std::string& token = kToken) {
+    return poll_once(polls, {.address = address(), .access = {.token = token}, .jobs = ids});
+  };
+  for (int i = 0; i < 3; ++i) {
+    const auto report = polled({"w-1", "unknown"});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->status, *client().status());
+    ASSERT_EQ(report->jobs->size(), 1u);
+    EXPECT_EQ(report->jobs->front(), *client().job("w-1"));
+  }
+  EXPECT_EQ(polled({kAllJobs})->jobs->size(), 1u);
+  EXPECT_TRUE(polled({})->jobs->empty());
+  EXPECT_TRUE(polled({"w-1"}, "wrong").is(Code::kUnauthorized));
+  const PollCall renewed{.address = address(),
+                         .access = {.token = "not known yet", .token_before = kToken},
+                         .jobs = {"w-1"}};
+  EXPECT_TRUE(poll_once(polls, renewed));
+}
+
+// It knows the status without jobs, and each job.
+TEST_F(RuntimeServerTest, AnOlderRuntimeIsPolledForEachJob) {
+  ASSERT_TRUE(client().put_job("w-1", {.kind = JobKind::kWarmup}));
+  wait_until_ended("w-1");
+  std::vector<std::string> asked;
+  const auto older = net::HttpServer::start(
+      {"127.0.0.1", 0}, [&](const net::ServerRequest& request) -> net::ServerReply {
+        asked.push_back(request.path);
+        const auto reply = ask("GET", request.path);
+        return {.status = reply.status, .body = reply.body};
+      });
+  ASSERT_TRUE(older);
+  const PollCall call{.address = net::to_string((*older)->address()),
+                      .access = {.token = kToken},
+                      .jobs = {"unknown", "w-1"}};
+  const auto report = poll_once(http_polls_at(std::chrono::seconds{10}), call);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->jobs->size(), 1u);
+  EXPECT_EQ(report->jobs->front().id, "w-1");
+  EXPECT_EQ(asked.back(), "/v1/status") << "after the jobs, so that their effect is in it";
+  const PollCall all{.address = call.address, .access = call.access, .jobs = {kAllJobs}};
+  EXPECT_EQ(poll_once(http_polls_at(std::chrono::seconds{10}), all)->jobs->size(), 1u);
 }
 
 TEST_F(RuntimeServerTest, DeleteCancelsAJobAndIgnoresUnknownIds) {

@@ -60,7 +60,8 @@ std::vector<PutJob> update_parts(const PlanContext& context, api::SampleJobStatu
         auto request = request_for(context, part, status);
         if (request) requests.push_back({part.index, part.id, *std::move(request)});
       });
-  status.work = runtime_jobs::sum(status.partitions);
+  status.work = context.type.each_does_all ? runtime_jobs::common_work(status.partitions)
+                                           : runtime_jobs::sum(status.partitions);
   status.progress = runtime_jobs::progress_text(*status.work);
   return requests;
 }

@@ -51,7 +51,7 @@ int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings, in
   for (const Sibling& each : siblings) {
     if (each.kind != kind) continue;
     if (each.sent) {
-      ++sent;
+      sent += each.stalled ? 0 : 1;
     } else if (!each.blocked_alone && is_older(each, job) &&
                !goes_after(competitor(each), competitor(job))) {
       ++waiting;

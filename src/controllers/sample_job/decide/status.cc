@@ -5,6 +5,7 @@
 
 #include "api/phases.h"
 #include "base/units.h"
+#include "controllers/runtime_jobs/fanout.h"
 #include "controllers/runtime_jobs/job_progress.h"
 #include "controllers/sample_job/decide/reasons.h"
 
@@ -70,6 +71,20 @@ std::string running_text(const api::SampleJobStatus& status) {
   return text;
 }
 
+// The partitions that the job waits for because their runtimes are away: "2, 3". Empty: another
+// part is at work, or they have not been away for long.
+std::string partitions_away(const PlanContext& context, const api::SampleJobStatus& status) {
+  std::string away;
+  for (const auto& part : status.partitions) {
+    if (state::is_final(part.state)) continue;
+    const bool stalled =
+        part.stalled_since && context.now - *part.stalled_since >= runtime_jobs::kStallTimeout;
+    if (!stalled || runtime_jobs::is_reachable(context.world.reports, part.index)) return "";
+    away += (away.empty() ? "" : ", ") + std::to_string(part.index);
+  }
+  return away;
+}
+
 }  // namespace
 
 void set_condition(const PlanContext& context, api::SampleJobStatus& status, const char* type,
@@ -121,6 +136,15 @@ void report_progress(const PlanContext& context, api::SampleJobStatus& status, P
   // Together with the progress: an age that changed with each pass would be written with each pass.
   if (status.start_time && status.progress != context.job.status.progress) {
     set_duration(context, status);
+  }
+  if (const std::string away = partitions_away(context, status); !away.empty()) {
+    const std::string set = context.world.set ? context.world.set->meta.key.name : "";
+    return set_condition(context, status, condition_type::kReady, false,
+                         reason::kWaitingForRuntimes,
+                         "waiting for the runtimes of partition " + away +
+                             ", which have been away for more than a minute; all other parts are "
+                             "done. See kubectl describe sampleset " +
+                             set + ", or set spec.activeDeadlineSeconds");
   }
   const std::string text = running_text(status);
   set_condition(context, status, condition_type::kReady, running,

@@ -83,5 +83,36 @@ TEST(SampleJobStatus, EachQuarterOfTheBytesIsAnEvent) {
   EXPECT_EQ(model.message("Complete"), "done on all 2 partitions: 1,200 files, 200 B");
 }
 
+// Its node is gone, and no other has room for the runtime.
+TEST(SampleJobStatus, AJobThatOnlyWaitsForAnAbsentRuntimeSaysSoAndBlocksNoOther) {
+  using namespace std::chrono_literals;
+  JobModel model;
+  model.settle();
+  model.reports(0, JobState::kSucceeded);
+  model.reports(1, JobState::kRunning);
+  model.settle();
+  model.world.reports.pop_back();
+  model.settle();
+  EXPECT_EQ(model.reason(), "Running");
+  model.now += 61s;
+  model.settle();
+  EXPECT_EQ(model.reason(), "WaitingForRuntimes");
+  EXPECT_NE(model.message().find("partition 1"), std::string::npos) << model.message();
+
+  JobModel next;
+  next.job.meta.created = kNow + 1s;
+  for (int i = 0; i < 4; ++i) {
+    next.world.siblings.push_back({.name = "old-" + std::to_string(i),
+                                   .kind = runtime::JobKind::kWarmup,
+                                   .created = kNow,
+                                   .sent = true});
+  }
+  next.settle();
+  EXPECT_EQ(next.reason(), "Queued");
+  next.world.siblings[2].stalled = true;
+  next.settle();
+  EXPECT_EQ(next.reason(), "Starting");
+}
+
 }  // namespace
 }  // namespace paddle::controllers::sample_job

@@ -22,14 +22,12 @@ Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const ku
   TRY(const auto credentials, observer_.credentials(*set, call));
   if (!credentials) return ReconcileResult{};
   std::optional<std::vector<std::string>> wanted;
-  const auto endpoints = observer_.endpoints(*set);
-  bool complete = static_cast<int>(endpoints.size()) >= set->spec.effective_partitions();
-  for (const RuntimeEndpoint& endpoint : endpoints) {
-    const auto runtime = observer_.client(*set, endpoint, *credentials);
-    const auto known = runtime->jobs(call.stop);
-    complete = complete && known;
-    if (!known) continue;
-    for (const runtime::JobReport& job : *known) {
+  const auto runtimes = observer_.all_jobs(*set, *credentials);
+  bool complete = static_cast<int>(runtimes.size()) >= set->spec.effective_partitions();
+  for (const auto& [endpoint, known] : runtimes) {
+    complete = complete && known && *known;
+    if (!known || !*known) continue;
+    for (const runtime::JobReport& job : **known) {
       if (runtime::ended(job.state) || !job.id.starts_with(kJobIdPrefix)) continue;
       if (!wanted) {
         TRY(wanted, id_prefixes(key.ns, call));
@@ -38,7 +36,8 @@ Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const ku
           *wanted, [&](const std::string& prefix) { return job.id.starts_with(prefix); });
       if (has_owner) continue;
       log::info("cancelling an orphaned job", {{"id", job.id}, {"set", to_string(key)}});
-      CHECK_DONE(runtime->cancel(job.id, call.stop));
+      CHECK_DONE(observer_.client(*set, endpoint, *credentials)->cancel(job.id, call.stop));
+      observer_.runtime_changed(*set, endpoint.partition);
       writer_.emit(kinds::kSampleSets, set->meta,
                    {false, event_reason::kCancelJobSuccessfully,
                     "cancelled " + to_string(job.kind) + " " + job.id + " at partition " +

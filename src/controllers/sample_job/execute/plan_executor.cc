@@ -21,7 +21,9 @@ Result<ExecutionResult> PlanExecutor::execute(const Plan& plan, const api::Sampl
   for (const Plan::Wave& wave : plan.waves) {
     for (const Action& action : wave) CHECK_DONE(execute(action, pass));
   }
-  if (plan.status) CHECK_DONE(write_status(*plan.status, pass));
+  if (plan.status && plan.status_delay == std::chrono::nanoseconds{0}) {
+    CHECK_DONE(write_status(*plan.status, pass));
+  }
   return std::move(pass.result);
 }
 
@@ -87,6 +89,7 @@ Result<> PlanExecutor::put_job(const PutJob& action, Pass& pass) {
   auto taken = runtime
                    ? runtime->put_job(action.id, request, pass.call.stop)
                    : Result<runtime::JobReport>(Error{Code::kUnavailable, "it is not reachable"});
+  observer_.runtime_changed(*pass.world.set, action.partition);
   if (taken) return Done{};
   if (taken.is(Code::kInvalid) || taken.is(Code::kConflict)) {  // it would be rejected again
     report.job = runtime::JobReport{.id = action.id,
@@ -108,6 +111,7 @@ Result<> PlanExecutor::cancel_job(const CancelJob& action, Pass& pass) {
   const auto runtime = runtime_of(action.partition, pass);
   if (!runtime) return Done{};
   auto cancelled = runtime->cancel(action.id, pass.call.stop);
+  observer_.runtime_changed(*pass.world.set, action.partition);
   if (!cancelled) {
     return std::move(cancelled).error().in("cancel at partition " +
                                            std::to_string(action.partition));
@@ -165,6 +169,7 @@ Result<> PlanExecutor::write_status(const api::SampleJobStatus& status, Pass& pa
   TRY(const auto stored, writer_.write_status(kinds::kSampleJobs, api::encode(changed), pass.call));
   if (!stored) return Done{};  // it has been deleted
   observer_.acknowledge(*stored);
+  observer_.status_written(pass.job.meta.key);
   pass.result.status_written = true;
   return Done{};
 }

@@ -89,4 +89,9 @@ void RuntimeCredentialsCache::drop(const api::ObjectKey& set,
   if (entry != entries_.end() && entry->second.credentials == credentials) entries_.erase(entry);
 }
 
+void RuntimeCredentialsCache::forget(const api::ObjectKey& set) {
+  Lock lock(mutex_);
+  entries_.erase(set);
+}
+
 }  // namespace paddle::controllers::sample_job

@@ -39,12 +39,13 @@ class RuntimeCredentialsCache {
                                                  const std::string& address,
                                                  const runtime::RuntimeCredentials& credentials);
 
- private:
-  friend class CredentialCheckingClient;
-  // Unless newer ones have taken their place.
+  // A runtime rejects them. No effect when newer ones have taken their place.
   void drop(const api::ObjectKey& set, const runtime::RuntimeCredentials& credentials)
       EXCLUDES(mutex_);
+  // The set is gone.
+  void forget(const api::ObjectKey& set) EXCLUDES(mutex_);
 
+ private:
   struct Entry {
     std::string uid{};  // of the set
     runtime::RuntimeCredentials credentials{};

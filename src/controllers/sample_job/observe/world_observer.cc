@@ -20,8 +20,10 @@ namespace {
 using api::ObjectKey;
 namespace kinds = kube::resources;
 
-constexpr const char* kBySet = "sample-set";  // of jobs: the active ones
+constexpr const char* kBySet = "sample-set";
 constexpr const char* kByOwner = "owner";
+constexpr std::chrono::seconds kFirstAnswer{5};  // then a pass goes on without
+constexpr std::chrono::seconds kOrphanCheckInterval{30};
 constexpr std::string_view kSetKey = "set/";  // no object's name has a slash
 
 ObjectKey orphan_check_key(const ObjectKey& set) {
@@ -48,6 +50,14 @@ bool concerns_siblings(const api::SampleJob* before, const api::SampleJob* after
          before->spec.terminate != after->spec.terminate;
 }
 
+// Whether a change of a set may let its jobs start or go on: its cache statistics do not.
+bool concerns_jobs(const api::SampleSet* before, const api::SampleSet* after) {
+  if (spec_changed(before, after)) return true;
+  const api::SampleSetStatus& a = before->status;
+  const api::SampleSetStatus& b = after->status;
+  return a.phase != b.phase || a.engine != b.engine || a.sync.has_value() != b.sync.has_value();
+}
+
 // The active jobs of a set; of those that wait, only the ones whose turn is near.
 std::vector<ObjectKey> jobs_to_wake(const kube::Store<api::SampleJob>& jobs, const ObjectKey& set,
                                     std::size_t most_waiting) {
@@ -71,7 +81,8 @@ std::vector<ObjectKey> jobs_to_wake(const kube::Store<api::SampleJob>& jobs, con
 
 }  // namespace
 
-WorldObserver::WorldObserver(const ControllerContext& context, const Options& options)
+WorldObserver::WorldObserver(const ControllerContext& context, const Options& options,
+                             const Clock& clock)
     : cluster_(context.cluster),
       queue_(context.queue),
       engines_(options.engines),
@@ -82,8 +93,14 @@ WorldObserver::WorldObserver(const ControllerContext& context, const Options& op
       pods_(context.informers.of<api::Pod>(kinds::kPods,
                                            {.ns = options.ns, .label_selector = engine::kSetLabel},
                                            {"pod", api::decode_pod})),
-      credentials_(context.cluster, options.runtime_at) {
+      clock_(clock),
+      poll_interval_(options.config.progress_poll),
+      credentials_(context.cluster, options.runtime_at),
+      poller_(
+          options.polls ? options.polls : runtime::polls_by(options.runtime_at),
+          [&queue = context.queue](const ObjectKey& key) { queue.add(key); }, clock) {
   using Entries = std::vector<std::string>;
+  // Only active jobs: a set may have had thousands of others.
   jobs_.add_index(kBySet, [](const api::SampleJob& job) {
     return is_active(job) ? Entries{to_string(sample_set_of(job))} : Entries{};
   });
@@ -100,8 +117,7 @@ WorldObserver::WorldObserver(const ControllerContext& context, const Options& op
 }
 
 void WorldObserver::subscribe(WorkQueue& queue, int sent_at_once) {
-  for_kind(jobs_, queue);
-  owns(jobs_, kinds::kSampleJobs, queue);
+  for_spec(jobs_, queue);
   const auto most_waiting = static_cast<std::size_t>(8 * sent_at_once);
   const auto affected = [jobs = jobs_, most_waiting](const ObjectKey& set) {
     return jobs_to_wake(jobs, set, most_waiting);
@@ -109,14 +125,20 @@ void WorldObserver::subscribe(WorkQueue& queue, int sent_at_once) {
   jobs_.on_change([this, &queue, affected](const ObjectKey&, const api::SampleJob* before,
                                            const api::SampleJob* after) {
     if (!concerns_siblings(before, after)) return;
+    for (const api::SampleJob* run : {before, after}) {  // a schedule follows its runs
+      const auto owner = run ? controlling_key(run->meta, kinds::kSampleJobs) : std::nullopt;
+      if (owner) queue.add(*owner);
+    }
     const ObjectKey set = sample_set_of(after ? *after : *before);
     for (const ObjectKey& key : affected(set)) queue.add(key);
     if (!after) request_orphan_check(set);
   });
-  watches(sets_, queue, [affected](const api::SampleSet& set) {
-    auto keys = affected(set.meta.key);
-    keys.push_back(orphan_check_key(set.meta.key));
-    return keys;
+  sets_.on_change([this, &queue, affected](const ObjectKey& set, const api::SampleSet* before,
+                                           const api::SampleSet* after) {
+    if (!concerns_jobs(before, after)) return;
+    if (!after) forget_set(set);
+    for (const ObjectKey& key : affected(set)) queue.add(key);
+    queue.add(orphan_check_key(set));
   });
   watches(pods_, queue, [affected](const api::Pod& pod) {
     const auto set = set_of_runtime(pod);
@@ -126,23 +148,26 @@ void WorldObserver::subscribe(WorkQueue& queue, int sent_at_once) {
 
 // ---- the world of one job ----
 
-Result<World> WorldObserver::observe(const api::SampleJob& job, const RejectedRequests& rejected,
-                                     const kube::Call& call) {
+Result<std::optional<World>> WorldObserver::observe(const api::SampleJob& job,
+                                                    const RejectedRequests& rejected,
+                                                    const kube::Call& call) {
   World world;
+  world.since_status_write = writes_.since(job.meta.key, clock_.boot());
   if (!job.spec.schedule.empty()) {
     for (const auto& run : jobs_.list(kByOwner, job.meta.uid)) world.runs.push_back(*run);
-    return world;
+    return std::optional(std::move(world));
   }
   world.siblings = siblings_of(job);
-  if (is_over(job) && job.status.left.empty()) return world;  // no runtime has anything of it
+  if (is_over(job) && job.status.left.empty()) {  // no runtime has anything of it
+    poller_.forget(job.meta.key);
+    return std::optional(std::move(world));
+  }
   if (const auto set = sets_.find(sample_set_of(job))) {
     world.set = *set;
     if (const auto* engine = engine_of(*set)) world.shares_volume = engine->shares_volume();
-    world.reports = query_runtimes(job, *set, call);
-  }
-  for (PartitionReport& report : world.reports) {
-    const auto found = rejected.find(report.partition);
-    if (found != rejected.end()) report = found->second;
+    auto reports = runtime_reports(job, *set, rejected, call);
+    if (!reports) return std::optional<World>{};
+    world.reports = *std::move(reports);
   }
   if (job.spec.secret && (job.status.job_name.empty() || restarts(job))) {
     const ObjectKey key{job.meta.key.ns, job.spec.secret->name};
@@ -150,7 +175,7 @@ Result<World> WorldObserver::observe(const api::SampleJob& job, const RejectedRe
     if (!secret && !secret.is(Code::kNotFound)) return std::move(secret).error();
     world.secret_exists = secret || may_be_missing(*job.spec.secret);
   }
-  return world;
+  return std::optional(std::move(world));
 }
 
 std::vector<Sibling> WorldObserver::siblings_of(const api::SampleJob& job) const {
@@ -162,18 +187,18 @@ std::vector<Sibling> WorldObserver::siblings_of(const api::SampleJob& job) const
                         .kind = job_type(other->spec.type).kind,
                         .created = other->meta.created.value_or(WallTime{}),
                         .sent = !other->status.job_name.empty(),
+                        .stalled = ready && ready->reason == reason::kWaitingForRuntimes,
                         .blocked_alone = ready && blocks_only_itself(ready->reason),
                         .terminate = other->spec.terminate});
   }
   return siblings;
 }
 
-// A runtime is queried only about a part that it has or had; of the others it counts that they run.
-std::vector<PartitionReport> WorldObserver::query_runtimes(const api::SampleJob& job,
-                                                           const api::SampleSet& set,
-                                                           const kube::Call& call) {
+// A runtime is asked only about a part that it has or had; of the others it counts that they run.
+std::optional<std::vector<PartitionReport>> WorldObserver::runtime_reports(
+    const api::SampleJob& job, const api::SampleSet& set, const RejectedRequests& rejected,
+    const kube::Call& call) {
   const api::SampleJobStatus& status = job.status;
-  std::vector<PartitionReport> reports;
   std::optional<runtime::RuntimeCredentials> access;
   std::string error;
   if (!status.job_name.empty() || !status.left.empty()) {
@@ -182,37 +207,81 @@ std::vector<PartitionReport> WorldObserver::query_runtimes(const api::SampleJob&
     error = !read ? read.error().message
                   : (access ? "" : "the sampleset has no secret for its runtimes yet");
   }
-  for (const RuntimeEndpoint& endpoint : endpoints(set)) {
-    PartitionReport report{.partition = endpoint.partition, .node = endpoint.node};
-    const auto part =
-        std::ranges::find(status.partitions, endpoint.partition, &api::JobPartition::index);
-    const bool open =
-        part != status.partitions.end() && !api::partition_state::is_final(part->state);
-    const auto left = std::ranges::find(status.left, endpoint.partition, &api::JobPartition::index);
-    if ((!status.job_name.empty() && open) || left != status.left.end()) {
+  const auto id_at = [](const std::vector<api::JobPartition>& parts, int partition) {
+    const auto part = std::ranges::find(parts, partition, &api::JobPartition::index);
+    const bool open = part != parts.end() && !api::partition_state::is_final(part->state);
+    return open ? part->id : std::string();
+  };
+  const auto all = endpoints(set);
+  const auto open_part = [&](int partition) {
+    return status.job_name.empty() ? "" : id_at(status.partitions, partition);
+  };
+  const auto polled_id = [&](int partition) {
+    const std::string id = open_part(partition);
+    return id.empty() ? id_at(status.left, partition) : id;
+  };
+  std::vector<PolledRuntime> polls;
+  for (const RuntimeEndpoint& each : all) {
+    const std::string id = polled_id(each.partition);
+    if (!id.empty() && access) polls.push_back({each.uid, {each.address, *access, {id}}});
+  }
+  poller_.watch(job.meta.key, polls, poll_interval_);
+
+  bool waits = false;
+  std::vector<PartitionReport> reports;
+  for (const RuntimeEndpoint& each : all) {
+    PartitionReport report{.partition = each.partition, .node = each.node};
+    if (const auto found = rejected.find(each.partition); found != rejected.end()) {
+      report = found->second;
+    } else if (const std::string id = polled_id(each.partition); !id.empty()) {
       report.error = error;
-      if (access) {
-        auto known = client(set, endpoint, *access)->job(open ? part->id : left->id, call.stop);
-        if (known && open) report.job = *std::move(known);
-        if (!known && !known.is(Code::kNotFound)) report.error = known.error().message;
+      const auto answer = access ? poller_.find(job.meta.key, each.uid) : std::nullopt;
+      if (access && !answer) {
+        waits = true;
+        report.error = "it has not answered yet";
+      } else if (answer && answer->error) {
+        report.error = answer->error->message;
+        if (runtime::refuses_access(*answer->error)) credentials_.drop(set.meta.key, *access);
+      } else if (answer && !open_part(each.partition).empty()) {
+        if (const auto* known = find_job(*answer, id)) report.job = *known;
       }
     }
     reports.push_back(std::move(report));
   }
+  if (waits && !waits_too_long(job.meta.key)) return std::nullopt;
+  if (!waits) {
+    Lock lock(mutex_);
+    waiting_.erase(job.meta.key);
+  }
   return reports;
+}
+
+bool WorldObserver::waits_too_long(const ObjectKey& job) {
+  Lock lock(mutex_);
+  const BootTime now = clock_.boot();
+  return now - waiting_.try_emplace(job, now).first->second >= kFirstAnswer;
+}
+
+void WorldObserver::forget(const ObjectKey& job) {
+  poller_.forget(job);
+  writes_.forget(job);
+  Lock lock(mutex_);
+  waiting_.erase(job);
 }
 
 // ---- runtimes ----
 
 std::vector<RuntimeEndpoint> WorldObserver::endpoints(const api::SampleSet& set) const {
+  std::map<std::string, int> partitions;  // by the name of the pod
+  for (int i = 0; i < set.spec.effective_partitions(); ++i) {
+    partitions.emplace(engine::runtime_pod_name(set, i), i);
+  }
   std::vector<RuntimeEndpoint> found;
   for (const auto& pod : pods_.list(kBySet, to_string(set.meta.key))) {
     if (pod->meta.deleting() || pod->ip.empty() || pod->phase != api::PodPhase::kRunning) continue;
-    for (int i = 0; i < set.spec.effective_partitions(); ++i) {
-      if (pod->meta.key.name == engine::runtime_pod_name(set, i)) {
-        found.push_back({i, pod->node, pod->ip});
-      }
-    }
+    const auto at = partitions.find(pod->meta.key.name);
+    if (at == partitions.end()) continue;
+    found.push_back({at->second, pod->node, pod->ip, pod->meta.uid});
   }
   std::ranges::sort(found, {}, &RuntimeEndpoint::partition);
   return found;
@@ -248,7 +317,45 @@ std::unique_ptr<runtime::RuntimeClient> WorldObserver::client(const api::SampleS
   return nullptr;
 }
 
+void WorldObserver::runtime_changed(const api::SampleSet& set, int partition) {
+  for (const RuntimeEndpoint& endpoint : endpoints(set)) {
+    if (endpoint.partition == partition) poller_.refresh(endpoint.uid);
+  }
+}
+
 // ---- orphaned jobs ----
+
+std::vector<WorldObserver::RuntimeJobs> WorldObserver::all_jobs(
+    const api::SampleSet& set, const runtime::RuntimeCredentials& credentials) {
+  const ObjectKey owner = orphan_check_key(set.meta.key);
+  const auto all = endpoints(set);
+  std::vector<PolledRuntime> polls;
+  for (const RuntimeEndpoint& each : all) {
+    polls.push_back({each.uid, {each.address, credentials, {runtime::kAllJobs}}});
+  }
+  poller_.watch(owner, polls, kOrphanCheckInterval);
+  std::vector<RuntimeJobs> found;
+  for (const RuntimeEndpoint& each : all) {
+    RuntimeJobs of_one{.endpoint = each};
+    if (const auto answer = poller_.find(owner, each.uid)) {
+      if (answer->error) {
+        of_one.jobs = *answer->error;
+        if (runtime::refuses_access(*answer->error)) credentials_.drop(set.meta.key, credentials);
+      } else {
+        of_one.jobs = answer->report.jobs.value_or(std::vector<runtime::JobReport>{});
+      }
+    }
+    found.push_back(std::move(of_one));
+  }
+  return found;
+}
+
+void WorldObserver::forget_set(const ObjectKey& set) {
+  poller_.forget(orphan_check_key(set));
+  credentials_.forget(set);
+  Lock lock(mutex_);
+  checked_for_orphans_.erase(set);
+}
 
 bool WorldObserver::needs_orphan_check(const ObjectKey& set) {
   Lock lock(mutex_);
@@ -256,6 +363,7 @@ bool WorldObserver::needs_orphan_check(const ObjectKey& set) {
 }
 
 void WorldObserver::orphan_check_done(const ObjectKey& set) {
+  poller_.forget(orphan_check_key(set));
   Lock lock(mutex_);
   checked_for_orphans_.insert(set);
 }

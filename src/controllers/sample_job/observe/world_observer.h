@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,6 +19,8 @@
 #include "api/core/pod.h"
 #include "base/sync.h"
 #include "controllers/loop/manager.h"
+#include "controllers/loop/status_writes.h"
+#include "controllers/runtime_poller/runtime_poller.h"
 #include "controllers/sample_job/observe/runtime_credentials_cache.h"
 #include "controllers/sample_job/world.h"
 #include "engine/manifests.h"
@@ -32,12 +36,13 @@ struct RuntimeEndpoint {
   int partition = 0;
   std::string node{};
   std::string address{};
+  std::string uid{};  // of its pod
 };
 
 class WorldObserver {
  public:
   // Connects the informers to the queue. Borrows what the context has.
-  WorldObserver(const ControllerContext& context, const Options& options);
+  WorldObserver(const ControllerContext& context, const Options& options, const Clock& clock);
 
   std::shared_ptr<const api::SampleJob> find(const api::ObjectKey& key) const {
     return jobs_.find(key);
@@ -45,9 +50,10 @@ class WorldObserver {
   std::shared_ptr<const api::SampleSet> find_set(const api::ObjectKey& key) const {
     return sets_.find(key);
   }
-  // `rejected` replaces the reports of these partitions.
-  Result<World> observe(const api::SampleJob& job, const RejectedRequests& rejected,
-                        const kube::Call& call);
+  // `rejected` replaces the reports of these partitions. Absent while a runtime has not answered
+  // yet: the key is woken when it has. Waits for no runtime.
+  Result<std::optional<World>> observe(const api::SampleJob& job, const RejectedRequests& rejected,
+                                       const kube::Call& call);
 
   // The runtimes of the set that run, by partition.
   std::vector<RuntimeEndpoint> endpoints(const api::SampleSet& set) const;
@@ -61,6 +67,17 @@ class WorldObserver {
   std::unique_ptr<runtime::RuntimeClient> client(const api::SampleSet& set, int partition,
                                                  const kube::Call& call);
 
+  // A call of ours has changed something at the runtime of this partition.
+  void runtime_changed(const api::SampleSet& set, int partition);
+
+  // What one runtime has; absent: it has not answered yet, and the key of the check is woken.
+  struct RuntimeJobs {
+    RuntimeEndpoint endpoint{};
+    std::optional<Result<std::vector<runtime::JobReport>>> jobs{};
+  };
+  std::vector<RuntimeJobs> all_jobs(const api::SampleSet& set,
+                                    const runtime::RuntimeCredentials& credentials);
+
   // Whether the runtimes of a set may have orphaned jobs: after the start of this process, and
   // after each deletion of a job.
   bool needs_orphan_check(const api::ObjectKey& set) EXCLUDES(mutex_);
@@ -71,13 +88,20 @@ class WorldObserver {
 
   // A write of ours: find() shows it from now on.
   void acknowledge(const api::Json& stored) const { jobs_.acknowledge(stored); }
+  void status_written(const api::ObjectKey& job) { writes_.written(job, clock_.boot()); }
+  void forget(const api::ObjectKey& job) EXCLUDES(mutex_);
 
  private:
   void subscribe(WorkQueue& queue, int sent_at_once);
+  void forget_set(const api::ObjectKey& set) EXCLUDES(mutex_);
   const engine::ManifestBuilder* engine_of(const api::SampleSet& set) const;
   std::vector<Sibling> siblings_of(const api::SampleJob& job) const;
-  std::vector<PartitionReport> query_runtimes(const api::SampleJob& job, const api::SampleSet& set,
-                                              const kube::Call& call);
+  // Absent while a runtime has not answered yet.
+  std::optional<std::vector<PartitionReport>> runtime_reports(const api::SampleJob& job,
+                                                              const api::SampleSet& set,
+                                                              const RejectedRequests& rejected,
+                                                              const kube::Call& call);
+  bool waits_too_long(const api::ObjectKey& job) EXCLUDES(mutex_);
 
   kube::Cluster& cluster_;
   WorkQueue& queue_;
@@ -86,10 +110,16 @@ class WorldObserver {
   const kube::Store<api::SampleSet> sets_;
   const kube::Store<api::Pod> pods_;
 
+  const Clock& clock_;
+  const std::chrono::nanoseconds poll_interval_;
   RuntimeCredentialsCache credentials_;
+  StatusWrites writes_{};
 
   Mutex mutex_;
   std::set<api::ObjectKey> checked_for_orphans_ GUARDED_BY(mutex_);
+  std::map<api::ObjectKey, BootTime> waiting_ GUARDED_BY(mutex_);  // for an answer, since when
+
+  RuntimePoller poller_;  // last: it wakes keys of the queue
 };
 
 }  // namespace paddle::controllers::sample_job

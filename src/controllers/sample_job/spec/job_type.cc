@@ -207,8 +207,10 @@ const JobType& describe(JobKind kind) {
                                  .waits_for_first_sync = true,
                                  .needs_source_keys = true};
   static constexpr JobType kWarmup{.kind = JobKind::kWarmup, .request = warmup_request};
-  static constexpr JobType kClear{.kind = JobKind::kClear, .request = clear_request};
-  static constexpr JobType kRemove{.kind = JobKind::kRemove, .request = removal_request};
+  static constexpr JobType kClear{
+      .kind = JobKind::kClear, .request = clear_request, .each_does_all = true};
+  static constexpr JobType kRemove{
+      .kind = JobKind::kRemove, .request = removal_request, .each_does_all = true};
   switch (kind) {
     case JobKind::kSync:
       return kSync;

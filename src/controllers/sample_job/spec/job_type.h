@@ -32,6 +32,7 @@ struct JobType {
   bool exclusive = false;             // on a shared volume, one job of this type at a time
   bool waits_for_first_sync = false;  // until the first sync of the set has ended
   bool needs_source_keys = false;     // the Secret in spec.secretRef goes to the runtimes
+  bool each_does_all = false;         // each runtime does the same, on its own cache
 
   // On a shared volume, the first runtime is enough.
   bool changes_volume() const { return kind && api::info_of(*kind).changes_set; }

@@ -279,13 +279,26 @@ void assign_job_ids(const api::SampleSet& set, const World& world, bool shares_v
   if (jobs != api::JobsName{}) status.jobs = jobs;
 }
 
+void cancel_replaced_warm_up(const api::SampleSet& set, const World& world,
+                             const api::SampleSetStatus& next, Plan& plan) {
+  const std::string& current = set.status.jobs->warmup;
+  for (const RuntimeReport& report : world.runtime_reports) {
+    const auto* job = warm_up_report(&report, current);
+    if (job && job->state == JobState::kQueued && next.jobs && next.jobs->warmup != current) {
+      plan.add(CancelJob{report.partition, current});
+    }
+  }
+}
+
 void put_jobs(const api::SampleSet& set, const World& world, bool shares_volume,
               const std::set<int>& may_sync, const api::SampleSetStatus& next, Plan& plan) {
   if (!set.status.jobs) return;
   const auto& jobs = *set.status.jobs;
+  cancel_replaced_warm_up(set, world, next, plan);
+  const bool replaced = next.jobs && next.jobs->warmup != jobs.warmup;
   const auto needs_warm_up = [&](const RuntimeReport& report) {
     const auto at = static_cast<std::size_t>(report.partition);
-    return !report.warmup && at < next.partitions.size() &&
+    return !replaced && !report.warmup && at < next.partitions.size() &&
            !has_completed(next.partitions[at], jobs.warmup);
   };
   // The first runtime serves the lists of a warm-up that it runs itself. After it has ended it does

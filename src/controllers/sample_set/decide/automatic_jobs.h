@@ -65,6 +65,10 @@ void record_warm_ups(const api::SampleSet& set, const World& world, bool shares_
 void assign_job_ids(const api::SampleSet& set, const World& world, bool shares_volume, WallTime now,
                     api::SampleSetStatus& status);
 
+// A warm-up that another one replaces, after another sync, and that a runtime has not begun.
+void cancel_replaced_warm_up(const api::SampleSet& set, const World& world,
+                             const api::SampleSetStatus& next, Plan& plan);
+
 // Each runtime receives the stored jobs that it does not know; the first sync only those in
 // `may_sync` (up_to_date_runtimes() of object_updates.h).
 void put_jobs(const api::SampleSet& set, const World& world, bool shares_volume,

@@ -374,5 +374,27 @@ TEST(SampleSetAutomaticJobs, ProgressIsDescribedInOneLine) {
   EXPECT_EQ(describe({.files_done = 7, .bytes_done = 2048}), "7 files, 2.0 KiB");
 }
 
+// Syncs in quick succession: the runtime is still busy with the first warm-up.
+TEST(SampleSetAutomaticJobs, AWarmUpThatStillWaitsIsReplacedByThatOfANewerSync) {
+  ModelCluster model(model_set(2));
+  model.settle();
+  const std::string first = model.set.status.jobs->warmup;
+  ASSERT_EQ(model.world.runtime_reports.size(), 2u);
+  for (RuntimeReport& report : model.world.runtime_reports) {
+    ASSERT_TRUE(report.status && report.status->index);
+    report.status->index->generation = report.status->index->synced = 7;
+    report.warmup = runtime::JobReport{.id = first, .kind = runtime::JobKind::kWarmup};
+  }
+  model.world.runtime_reports[0].warmup->state = runtime::JobState::kRunning;
+  model.world.runtime_reports[1].warmup->state = runtime::JobState::kQueued;
+  const Plan plan = desired(model.set, model.world, model_config(), model.now);
+  ASSERT_TRUE(plan.status);
+  EXPECT_NE(plan.status->jobs->warmup, first);
+  const auto cancelled = only<CancelJob>(plan);
+  ASSERT_EQ(cancelled.size(), 1u) << "one that runs goes on";
+  EXPECT_EQ(cancelled[0], (CancelJob{1, first}));
+  EXPECT_TRUE(only<PutJob>(plan).empty()) << "the new id is stored first";
+}
+
 }  // namespace
 }  // namespace paddle::controllers::sample_set

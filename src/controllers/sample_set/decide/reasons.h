@@ -40,6 +40,7 @@ inline constexpr const char* kWaitingForVolume = "WaitingForVolume";
 // RuntimeReady
 inline constexpr const char* kRuntimesReady = "RuntimesReady";
 inline constexpr const char* kWaitingForRuntimes = "WaitingForRuntimes";
+inline constexpr const char* kFailedCreate = "FailedCreate";  // as the StatefulSet controller says
 // Synced
 inline constexpr const char* kNotNeeded = "NotNeeded";
 inline constexpr const char* kPublished = "Published";

@@ -2,8 +2,11 @@
 #include "controllers/sample_set/decide/runtime_liveness.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 
+#include "api/phases.h"
 #include "controllers/sample_set/decide/reasons.h"
 #include "engine/names.h"
 
@@ -23,6 +26,13 @@ bool runtime_is_lost(const api::Pod& pod, const World& world, int partition, Wal
   return !report->status && report->unreachable_for >= kLostAfter;
 }
 
+// A namespace has one pod of each name.
+std::map<std::string_view, const api::Pod*> pods_by_name(const std::vector<api::Pod>& pods) {
+  std::map<std::string_view, const api::Pod*> all;
+  for (const api::Pod& pod : pods) all[pod.meta.key.name] = &pod;
+  return all;
+}
+
 }  // namespace
 
 bool is_lost(const api::Pod& pod, const World& world, WallTime now) {
@@ -34,6 +44,9 @@ bool is_lost(const api::Pod& pod, const World& world, WallTime now) {
 }
 
 const RuntimeReport* report_of(const World& world, int partition) {
+  const auto place = static_cast<std::size_t>(partition);  // unless some runtimes do not run
+  const auto& all = world.runtime_reports;
+  if (place < all.size() && all[place].partition == partition) return &all[place];
   const auto found = std::ranges::find(world.runtime_reports, partition, &RuntimeReport::partition);
   return found == world.runtime_reports.end() ? nullptr : &*found;
 }
@@ -43,44 +56,63 @@ bool is_silent(const RuntimeReport* report) {
 }
 
 std::vector<const api::Pod*> runtime_pods(const api::SampleSet& set, const World& world) {
+  const auto by_name = pods_by_name(world.pods);
   std::vector<const api::Pod*> found(static_cast<std::size_t>(set.spec.effective_partitions()));
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::string name = engine::runtime_pod_name(set, static_cast<int>(i));
-    for (const api::Pod& pod : world.pods) {
-      if (pod.meta.key.name == name && !pod.meta.deleting()) found[i] = &pod;
-    }
+    const auto pod = by_name.find(engine::runtime_pod_name(set, static_cast<int>(i)));
+    if (pod != by_name.end() && !pod->second->meta.deleting()) found[i] = pod->second;
   }
   return found;
 }
 
 std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set,
                                              const std::vector<api::Pod>& pods) {
+  const auto by_name = pods_by_name(pods);
   std::vector<RunningRuntime> found;
   for (int partition = 0; partition < set.spec.effective_partitions(); ++partition) {
-    const std::string name = engine::runtime_pod_name(set, partition);
-    const auto pod = std::ranges::find_if(
-        pods, [&](const api::Pod& each) { return each.meta.key.name == name; });
-    if (pod == pods.end() || pod->meta.deleting() || pod->ip.empty()) continue;
-    if (pod->phase == api::PodPhase::kRunning) found.push_back({partition, pod->ip, pod->meta.uid});
+    const auto at = by_name.find(engine::runtime_pod_name(set, partition));
+    if (at == by_name.end()) continue;
+    const api::Pod& pod = *at->second;
+    if (pod.meta.deleting() || pod.ip.empty() || pod.phase != api::PodPhase::kRunning) continue;
+    found.push_back({partition, pod.ip, pod.meta.uid});
   }
   return found;
+}
+
+bool runtimes_missing(const api::SampleSet& set, const World& world, WallTime now) {
+  if (!world.runtimes || world.runtimes->meta.deleting()) return false;
+  const auto& created = world.runtimes->meta.created;
+  if (created && now < *created + kCreationCheck) return false;
+  const auto wanted = static_cast<std::size_t>(set.spec.effective_partitions());
+  const std::size_t others = world.preparation ? 1 : 0;
+  return world.pods.size() < wanted + others;
+}
+
+std::chrono::nanoseconds poll_interval(const api::SampleSetStatus& status,
+                                       const PollIntervals& intervals) {
+  namespace phase = api::sample_set_phase;
+  if (status.phase == phase::kMount || status.phase == phase::kSyncing) return intervals.syncing;
+  const auto* warmed = api::find_condition(status.conditions, condition_type::kWarmed);
+  const bool warming_up = warmed && warmed->reason == reason::kWarmingUp;
+  return warming_up ? intervals.warming_up : intervals.always;
 }
 
 void replace_lost_runtimes(const api::SampleSet& set, const World& world, WallTime now,
                            Plan& plan) {
   if (!world.any_node_ready || !world.runtimes) return;
+  const auto by_name = pods_by_name(world.pods);
   for (int partition = 0; partition < set.spec.effective_partitions(); ++partition) {
-    const std::string name = engine::runtime_pod_name(set, partition);
-    for (const api::Pod& pod : world.pods) {
-      const auto* owner = pod.meta.controller();
-      const bool ours = owner && owner->uid == world.runtimes->meta.uid;
-      if (pod.meta.key.name != name || !ours) continue;
-      if (!runtime_is_lost(pod, world, partition, now)) continue;
-      plan.add(EmitEvent{true, event_reason::kRuntimeLost,
-                         "node " + pod.node + " is lost; deleting pod " + name +
-                             ", which is created again on another node"});
-      plan.add(ReplaceRuntime{pod.meta.key, pod.meta.uid, true});
-    }
+    const auto at = by_name.find(engine::runtime_pod_name(set, partition));
+    if (at == by_name.end()) continue;
+    const api::Pod& pod = *at->second;
+    const auto* owner = pod.meta.controller();
+    const bool ours = owner && owner->uid == world.runtimes->meta.uid;
+    if (!ours || !runtime_is_lost(pod, world, partition, now)) continue;
+    const std::string& name = pod.meta.key.name;
+    plan.add(EmitEvent{true, event_reason::kRuntimeLost,
+                       "node " + pod.node + " is lost; deleting pod " + name +
+                           ", which is created again on another node"});
+    plan.add(ReplaceRuntime{pod.meta.key, pod.meta.uid, true});
   }
 }
 

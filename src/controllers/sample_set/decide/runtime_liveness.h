@@ -43,6 +43,13 @@ struct RunningRuntime {
 std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set,
                                              const std::vector<api::Pod>& pods);
 
+// Whether the StatefulSet has had time to create its pods, and one is missing.
+bool runtimes_missing(const api::SampleSet& set, const World& world, WallTime now);
+
+// How often the runtimes of a set with this status are polled.
+std::chrono::nanoseconds poll_interval(const api::SampleSetStatus& status,
+                                       const PollIntervals& intervals);
+
 // For pods that are not polled: the node is not Ready for kLostAfter, or the pod's deletion is
 // overdue there.
 bool is_lost(const api::Pod& pod, const World& world, WallTime now);

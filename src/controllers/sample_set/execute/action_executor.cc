@@ -102,7 +102,10 @@ Result<> ActionExecutor::write_status(const api::SampleSetStatus& status, const 
   api::SampleSet changed = set;
   changed.status = status;
   TRY(const auto stored, writer_.write_status(kinds::kSampleSets, api::encode(changed), call));
-  if (stored) observer_.acknowledge_set(*stored);
+  if (stored) {
+    observer_.acknowledge_set(*stored);
+    observer_.status_written(set.meta.key);
+  }
   return Done{};
 }
 
@@ -276,22 +279,23 @@ Result<> ActionExecutor::annotate_pod(const AnnotatePodSecrets& action, const ku
   return Done{};
 }
 
-std::unique_ptr<runtime::RuntimeClient> ActionExecutor::client_of(int partition,
+std::optional<ActionExecutor::Runtime> ActionExecutor::runtime_of(int partition,
                                                                   const api::SampleSet& set,
                                                                   const World& world) const {
   const auto credentials = observer_.runtime_credentials(set);
   const auto runtimes = running_runtimes(set, world.pods);
   const auto found = std::ranges::find(runtimes, partition, &RunningRuntime::partition);
-  if (!credentials || found == runtimes.end()) return nullptr;
-  return clients_(found->address, *credentials);
+  if (!credentials || found == runtimes.end()) return std::nullopt;
+  return Runtime{clients_(found->address, *credentials), found->uid};
 }
 
 Result<> ActionExecutor::put_job(const PutJob& action, const api::SampleSet& set,
                                  const World& world, const kube::Call& call) {
-  const auto client = client_of(action.partition, set, world);
-  if (!client) return Done{};  // for the next pass
+  const auto runtime = runtime_of(action.partition, set, world);
+  if (!runtime) return Done{};  // for the next pass
   const bool sync = action.request.kind == runtime::JobKind::kSync;
-  auto report = client->put_job(action.id, action.request, call.stop);
+  auto report = runtime->client->put_job(action.id, action.request, call.stop);
+  observer_.runtime_changed(runtime->uid);
   if (!report) {
     if (sync) emit(set, {true, event_reason::kSyncRequestFailed, report.error().message});
     return std::move(report).error().in("send job " + action.id + " to runtime " +
@@ -306,11 +310,12 @@ Result<> ActionExecutor::put_job(const PutJob& action, const api::SampleSet& set
 
 Result<> ActionExecutor::cancel_job(const CancelJob& action, const api::SampleSet& set,
                                     const World& world, const kube::Call& call) {
-  const auto client = client_of(action.partition, set, world);
-  if (!client)
+  const auto runtime = runtime_of(action.partition, set, world);
+  if (!runtime)
     return Error{Code::kUnavailable,
                  "runtime " + std::to_string(action.partition) + " does not run"};
-  auto cancelled = client->cancel(action.id, call.stop);
+  auto cancelled = runtime->client->cancel(action.id, call.stop);
+  observer_.runtime_changed(runtime->uid);
   if (!cancelled) return std::move(cancelled).error().in("cancel job " + action.id);
   return Done{};
 }

@@ -58,9 +58,13 @@ class ActionExecutor {
                    const kube::Call& call);
   Result<> cancel_job(const CancelJob& action, const api::SampleSet& set, const World& world,
                       const kube::Call& call);
-  // Null when the runtime does not run any more.
-  std::unique_ptr<runtime::RuntimeClient> client_of(int partition, const api::SampleSet& set,
-                                                    const World& world) const;
+  struct Runtime {
+    std::unique_ptr<runtime::RuntimeClient> client{};
+    std::string uid{};  // of its pod
+  };
+  // Absent when the runtime does not run any more.
+  std::optional<Runtime> runtime_of(int partition, const api::SampleSet& set,
+                                    const World& world) const;
   Result<> label_node(const LabelNode& action, const kube::Call& call);
 
   kube::Cluster& cluster_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executes whole plans: the actions one after the other, then the status. A write that the API
+// Executes whole plans: the actions one after the other, then the status unless its write may wait
+// (Plan::status_delay). A write that the API
 // server rejects stops no other action; it is retried after a growing delay (rejected_writes.h).
 // Thread-safe.
 

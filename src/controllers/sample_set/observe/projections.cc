@@ -83,6 +83,19 @@ Result<JobSummary> decode_job_summary(const Json& object) {
       .finished = api::paddle_job_phase::is_final(api::look_text(object, "/status/phase"))};
 }
 
+std::optional<FailedCreation> failed_creation(const Json& event, const std::string& uid) {
+  if (api::look_text(event, "/involvedObject/uid") != uid) return std::nullopt;
+  if (api::look_text(event, "/reason") != "FailedCreate") return std::nullopt;
+  // "create Pod x-0 in StatefulSet x failed error: pods "x-0" is forbidden: ..."
+  constexpr std::string_view kBefore = " failed error: ";
+  FailedCreation failed{.message = api::look_text(event, "/message"),
+                        .last = api::look_text(event, "/lastTimestamp")};
+  if (failed.last.empty()) failed.last = api::look_text(event, "/eventTime");
+  const std::size_t at = failed.message.find(kBefore);
+  if (at != std::string::npos) failed.message.erase(0, at + kBefore.size());
+  return failed;
+}
+
 std::string version_of(const api::Meta& meta) { return meta.uid + "/" + meta.resource_version; }
 
 Result<SecretContents> decode_secret(const Json& object) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -43,6 +44,14 @@ Result<StatefulSetSummary> decode_stateful_set(const api::Json& object);
 Result<NodeSummary> decode_node_summary(const api::Json& object);
 Result<CsiNodeSummary> decode_csi_node(const api::Json& object);
 Result<JobSummary> decode_job_summary(const api::Json& object);
+
+// An event that says why the StatefulSet controller could not create a pod.
+struct FailedCreation {
+  std::string message{};  // the server's words
+  std::string last{};     // when it happened last, RFC 3339
+};
+// Absent: it says something else, or is about another object than the one with this uid.
+std::optional<FailedCreation> failed_creation(const api::Json& event, const std::string& uid);
 
 // A value that is not base64 is left out.
 Result<SecretContents> decode_secret(const api::Json& object);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/observe/reconcile_cache.h"
 
+#include "controllers/sample_set/config.h"
+
 namespace paddle::controllers::sample_set {
 
 std::optional<SecretContents> ReconcileCache::secret(const api::ObjectKey& key,
@@ -31,22 +33,64 @@ void ReconcileCache::forget_secret(const api::ObjectKey& key) {
   secrets_.erase(key);
 }
 
-void ReconcileCache::mark_reachable(const api::ObjectKey& set, const std::string& pod_uid,
-                                    BootTime now) {
+void ReconcileCache::keep_secrets(const api::ObjectKey& set, std::set<api::ObjectKey> used) {
   Lock lock(mutex_);
-  last_reachable_[set][pod_uid] = now;
+  for (const api::ObjectKey& key : used) ++users_[key];
+  const auto before = used_.find(set);
+  if (before != used_.end()) {
+    for (const api::ObjectKey& key : before->second) {
+      if (--users_[key] > 0) continue;
+      users_.erase(key);
+      secrets_.erase(key);
+    }
+  }
+  if (used.empty()) {
+    used_.erase(set);
+  } else {
+    used_[set] = std::move(used);
+  }
 }
 
-std::chrono::seconds ReconcileCache::unreachable_for(const api::ObjectKey& set,
-                                                     const std::string& pod_uid, BootTime now) {
+std::chrono::nanoseconds ReconcileCache::waits(const api::ObjectKey& set, BootTime now) {
   Lock lock(mutex_);
-  const auto since = last_reachable_[set].try_emplace(pod_uid, now).first->second;
-  return std::chrono::floor<std::chrono::seconds>(now - since);
+  return now - waiting_.try_emplace(set, now).first->second;
 }
 
-void ReconcileCache::forget_runtimes(const api::ObjectKey& set) {
+void ReconcileCache::waits_no_longer(const api::ObjectKey& set) {
   Lock lock(mutex_);
-  last_reachable_.erase(set);
+  waiting_.erase(set);
+}
+
+std::optional<std::string> ReconcileCache::creation_error(const api::ObjectKey& set,
+                                                          BootTime now) const {
+  Lock lock(mutex_);
+  const auto found = creation_errors_.find(set);
+  if (found == creation_errors_.end() || now - found->second.read >= kCreationCheck) {
+    return std::nullopt;
+  }
+  return found->second.error;
+}
+
+void ReconcileCache::put_creation_error(const api::ObjectKey& set, std::string error,
+                                        BootTime now) {
+  Lock lock(mutex_);
+  creation_errors_[set] = {std::move(error), now};
+}
+
+void ReconcileCache::forget_creation_error(const api::ObjectKey& set) {
+  Lock lock(mutex_);
+  creation_errors_.erase(set);
+}
+
+void ReconcileCache::forget(const api::ObjectKey& set) {
+  forget_creation_error(set);
+  keep_secrets(set, {});
+  waits_no_longer(set);
+}
+
+std::size_t ReconcileCache::secrets() const {
+  Lock lock(mutex_);
+  return secrets_.size();
 }
 
 }  // namespace paddle::controllers::sample_set

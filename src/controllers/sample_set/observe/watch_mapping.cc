@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/observe/watch_mapping.h"
 
+#include "api/phases.h"
 #include "controllers/sample_set/decide/deletion.h"
 #include "engine/names.h"
 

@@ -10,7 +10,7 @@
 #include "controllers/sample_set/decide/deletion.h"
 #include "controllers/sample_set/decide/engine_selection.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
-#include "controllers/sample_set/observe/runtime_poller.h"
+#include "controllers/sample_set/observe/runtime_reports.h"
 #include "controllers/sample_set/observe/watch_mapping.h"
 #include "engine/names.h"
 #include "runtime/runtime_secret.h"
@@ -21,12 +21,10 @@ using kube::ObjectKey;
 namespace kinds = kube::resources;
 
 WorldObserver::WorldObserver(const ControllerContext& context, const std::string& ns,
-                             const Config& config, runtime::RuntimeClientFactory clients,
-                             const Clock& clock)
+                             const Config& config, runtime::RuntimePolls polls, const Clock& clock)
     : cluster_(context.cluster),
       ns_(ns),
       config_(config),
-      clients_(std::move(clients)),
       clock_(clock),
       sets_(context.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = ns_},
                                                  {"sample-set", api::decode_sample_set})),
@@ -66,7 +64,10 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
                    watches(store, queue, [pods](const CsiNodeSummary& node) {
                      return sets_with_pods_on(pods, node.meta.key.name);
                    });
-                 }) {
+                 }),
+      poller_(
+          std::move(polls), [&queue = context.queue](const ObjectKey& set) { queue.add(set); },
+          clock) {
   add_indices();
   watch(context.queue);
   report_metrics(sets_, SampleSetMetrics(context.metrics));
@@ -96,7 +97,7 @@ void WorldObserver::add_indices() {
 }
 
 void WorldObserver::watch(WorkQueue& queue) {
-  for_kind(sets_, queue);
+  for_spec(sets_, queue);
   owns(secrets_, kinds::kSampleSets, queue);
   owns(claims_, kinds::kSampleSets, queue);
   owns(services_, kinds::kSampleSets, queue);
@@ -125,6 +126,7 @@ void WorldObserver::watch(WorkQueue& queue) {
       }
     }
   });
+<<<<<<< HEAD
   // Jobs change what is cached, and a deleted set waits for the jobs that use it. Nothing else of
   // their many status writes concerns the set.
   jobs_.on_change([&queue](const ObjectKey&, const JobSummary* before, const JobSummary* after) {
@@ -134,18 +136,36 @@ void WorldObserver::watch(WorkQueue& queue) {
       for (const ObjectKey& set : set_of_job(*state)) queue.add(set);
     }
   });
+=======
+  // A deleted set waits for the jobs that use it. What a job does to the cache is polled.
+  jobs_.on_change(
+      [&queue](const ObjectKey&, const api::PaddleJob* before, const api::PaddleJob* after) {
+        const auto used = before ? set_of_job(*before) : std::vector<ObjectKey>{};
+        const auto uses = after ? set_of_job(*after) : std::vector<ObjectKey>{};
+        if (used == uses) return;
+        for (const auto* keys : {&used, &uses}) {
+          for (const ObjectKey& set : *keys) queue.add(set);
+        }
+      });
+>>>>>>> part-p3
 }
 
 Result<std::optional<World>> WorldObserver::observe(const api::SampleSet& set,
                                                     const kube::Call& call) {
   World world;
+  world.since_status_write = writes_.since(set.meta.key, clock_.boot());
   observe_owned(set, world);
   observe_users(set, world);
   observe_nodes(set, world);
   CHECK_DONE(observe_secrets(set, world, call));
+  if (!set.meta.deleting()) CHECK_DONE(observe_missing_runtimes(set, world, call));
   TRY(const bool complete, observe_lazy_kinds(set, world, call));
   if (!complete) return std::optional<World>{};
-  if (world.token && !set.meta.deleting()) observe_runtimes(set, world, call.stop);
+  if (world.token && !set.meta.deleting() && !observe_runtimes(set, world)) {
+    // Later, unless it takes long: the rest of the set must not wait for it.
+    if (cache_.waits(set.meta.key, clock_.boot()) < kFirstAnswer) return std::optional<World>{};
+  }
+  cache_.waits_no_longer(set.meta.key);
   return std::optional(std::move(world));
 }
 
@@ -167,7 +187,11 @@ void WorldObserver::observe_owned(const api::SampleSet& set, World& world) const
 
 void WorldObserver::observe_users(const api::SampleSet& set, World& world) const {
   for (const auto& job : jobs_.list(kBySet, to_string(set.meta.key))) {
+<<<<<<< HEAD
     world.users.push_back({job->key.name, job->uid});
+=======
+    world.users.push_back({job->meta.key.name, job->meta.uid});
+>>>>>>> part-p3
   }
   std::ranges::sort(world.users, {}, &UserJob::uid);
   const auto current = sets_.find(set.meta.key);
@@ -221,6 +245,9 @@ Result<> WorldObserver::observe_secrets(const api::SampleSet& set, World& world,
   const auto& ns = set.meta.key.ns;
   const ObjectKey token{ns, engine::runtime_name(set)};
   const ObjectKey copy{ns, engine::volume_secret_name(set)};
+  std::set<ObjectKey> used{token, copy};
+  if (const auto* ref = credentials_reference(set)) used.insert({ns, ref->name});
+  cache_.keep_secrets(set.meta.key, std::move(used));
   if (const auto found = secrets_.find(token)) {
     world.token = found->meta;
     if (engine::belongs_to(found->meta, set)) {
@@ -253,6 +280,41 @@ Result<> WorldObserver::observe_secrets(const api::SampleSet& set, World& world,
       world.secret_versions += (world.secret_versions.empty() ? "" : ",") + version_of(found->meta);
     }
   }
+  return Done{};
+}
+
+// The StatefulSet controller says only in events why it cannot create a pod. They are not watched:
+// there are many, and they are needed rarely.
+Result<> WorldObserver::observe_missing_runtimes(const api::SampleSet& set, World& world,
+                                                 const kube::Call& call) {
+  const ObjectKey& key = set.meta.key;
+  if (!runtimes_missing(set, world, clock_.wall())) {
+    cache_.forget_creation_error(key);
+    return Done{};
+  }
+  if (auto known = cache_.creation_error(key, clock_.boot())) {
+    world.runtime_creation_error = *std::move(known);
+    return Done{};
+  }
+  const api::Meta& runtimes = world.runtimes->meta;
+  std::vector<FailedCreation> found;
+  const kube::ListOptions options{.ns = key.ns,
+                                  .field_selector = "involvedObject.kind=StatefulSet," +
+                                                    ("involvedObject.name=" + runtimes.key.name) +
+                                                    ",involvedObject.uid=" + runtimes.uid};
+  auto listed = cluster_.list(
+      kinds::kEvents, options,
+      [&](std::string_view text) -> Result<> {
+        TRY(const api::Json event, api::parse_json(std::string(text)));
+        if (auto failed = failed_creation(event, runtimes.uid)) found.push_back(*std::move(failed));
+        return Done{};
+      },
+      call);
+  // An older installation may not allow it: the set waits without saying why.
+  if (!listed && !listed.is(Code::kForbidden)) return std::move(listed).error().in("list events");
+  const auto newest = std::ranges::max_element(found, {}, &FailedCreation::last);
+  if (newest != found.end()) world.runtime_creation_error = newest->message;
+  cache_.put_creation_error(key, world.runtime_creation_error, clock_.boot());
   return Done{};
 }
 
@@ -297,28 +359,22 @@ Result<bool> WorldObserver::observe_lazy_kinds(const api::SampleSet& set, World&
   return true;
 }
 
-void WorldObserver::observe_runtimes(const api::SampleSet& set, World& world,
-                                     std::stop_token stop) {
+bool WorldObserver::observe_runtimes(const api::SampleSet& set, World& world) {
   const auto credentials = runtime_credentials(set);
-  if (!credentials) return;
+  if (!credentials) return true;
   const auto runtimes = running_runtimes(set, world.pods);
-  const PolledJobs jobs{.names = set.status.jobs.value_or(api::JobsName{}),
-                        .parts = set.status.sync.value_or(api::SharedSync{}).parts};
-  PollResult polled = poll_runtimes(clients_, runtimes, *credentials, jobs, stop);
-  world.runtime_reports = std::move(polled.reports);
-  const BootTime now = clock_.boot();
-  for (std::size_t i = 0; i < runtimes.size(); ++i) {
-    RuntimeReport& report = world.runtime_reports[i];
-    if (report.status) {
-      cache_.mark_reachable(set.meta.key, runtimes[i].uid, now);
-    } else {
-      report.unreachable_for = cache_.unreachable_for(set.meta.key, runtimes[i].uid, now);
-    }
+  poller_.watch(set.meta.key, polls_of(set, runtimes, *credentials),
+                poll_interval(set.status, config_.polls));
+  bool all_answered = true, refused = false;
+  for (const RunningRuntime& runtime : runtimes) {
+    const auto answer = poller_.find(set.meta.key, runtime.uid);
+    all_answered &= answer.has_value();
+    refused |= answer && answer->error && runtime::refuses_access(*answer->error);
+    world.runtime_reports.push_back(report_from(set, runtime, answer));
   }
   // The next pass reads the Secret again.
-  if (polled.credentials_refused) {
-    cache_.forget_secret({set.meta.key.ns, engine::runtime_name(set)});
-  }
+  if (refused) cache_.forget_secret({set.meta.key.ns, engine::runtime_name(set)});
+  return all_answered;
 }
 
 std::optional<runtime::RuntimeCredentials> WorldObserver::runtime_credentials(
@@ -350,10 +406,9 @@ std::vector<api::SampleSet> WorldObserver::orphans(const ObjectKey& key,
 }
 
 void WorldObserver::forget(const ObjectKey& set) {
-  const api::SampleSet gone{.meta = {.key = set}};
-  cache_.forget_runtimes(set);
-  cache_.forget_secret({set.ns, engine::runtime_name(gone)});
-  cache_.forget_secret({set.ns, engine::volume_secret_name(gone)});
+  cache_.forget(set);
+  writes_.forget(set);
+  poller_.forget(set);
 }
 
 void WorldObserver::acknowledge(OwnedKind kind, const api::Json& stored) {

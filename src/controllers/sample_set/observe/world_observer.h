@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads the World of a SampleSet: from informers of everything that a set owns or depends on, and
-// from its runtimes. Kinds that only some engines need are watched once a set has such an engine.
-// Of Secrets only the metadata is watched; the contents are read when they have changed.
-// Thread-safe.
+// from what its runtimes answered last. Waits for no runtime. Kinds that only some engines need are
+// watched once a set has such an engine. Of Secrets only the metadata is watched; the contents are
+// read when they have changed. Thread-safe.
 
 #pragma once
 
@@ -15,12 +15,14 @@
 #include "api/sample_set.h"
 #include "controllers/loop/lazy_informer.h"
 #include "controllers/loop/manager.h"
+#include "controllers/loop/status_writes.h"
+#include "controllers/runtime_poller/runtime_poller.h"
 #include "controllers/sample_set/config.h"
 #include "controllers/sample_set/observe/projections.h"
 #include "controllers/sample_set/observe/reconcile_cache.h"
 #include "controllers/sample_set/world.h"
 #include "kube/informer/store.h"
-#include "runtime/runtime_client.h"
+#include "runtime/runtime_polls.h"
 
 namespace paddle::controllers::sample_set {
 
@@ -28,12 +30,13 @@ class WorldObserver {
  public:
   // Connects the informers to the queue. `ns` empty: all namespaces.
   WorldObserver(const ControllerContext& context, const std::string& ns, const Config& config,
-                runtime::RuntimeClientFactory clients, const Clock& clock);
+                runtime::RuntimePolls polls, const Clock& clock);
 
   std::shared_ptr<const api::SampleSet> find(const api::ObjectKey& key) const {
     return sets_.find(key);
   }
-  // `set` may be an orphan (decide/deletion.h). Absent while an informer that it needs starts.
+  // `set` may be an orphan (decide/deletion.h). Absent while an informer that it needs starts, or a
+  // runtime has not answered yet.
   Result<std::optional<World>> observe(const api::SampleSet& set, const kube::Call& call);
   // Deleted sets with this key of which a volume or node labels are left. `living_uid`: that of the
   // set that has the key now; empty: none.
@@ -42,11 +45,14 @@ class WorldObserver {
 
   // For calls to the set's runtimes, as their Secret was read last.
   std::optional<runtime::RuntimeCredentials> runtime_credentials(const api::SampleSet& set) const;
+  // A call of ours has changed something at the runtime of this pod.
+  void runtime_changed(const std::string& pod_uid) { poller_.refresh(pod_uid); }
   void forget(const api::ObjectKey& set);
 
   // Lays the server's answer to one of our writes over what the informers show.
   void acknowledge(OwnedKind kind, const api::Json& stored);
   void acknowledge_set(const api::Json& stored) const { sets_.acknowledge(stored); }
+  void status_written(const api::ObjectKey& set) { writes_.written(set, clock_.boot()); }
   void acknowledge_pod(const api::Json& stored) const { pods_.acknowledge(stored); }
   void acknowledge_node(const api::Json& stored) const { nodes_.acknowledge(stored); }
 
@@ -61,14 +67,17 @@ class WorldObserver {
   Result<std::optional<SecretContents>> read_secret(const api::ObjectKey& key,
                                                     const api::Meta& meta, const kube::Call& call);
   Result<bool> observe_lazy_kinds(const api::SampleSet& set, World& world, const kube::Call& call);
-  void observe_runtimes(const api::SampleSet& set, World& world, std::stop_token stop);
+  Result<> observe_missing_runtimes(const api::SampleSet& set, World& world,
+                                    const kube::Call& call);
+  // False: a runtime has not answered yet to what is asked now.
+  bool observe_runtimes(const api::SampleSet& set, World& world);
 
   kube::Cluster& cluster_;
   const std::string ns_;
   const Config config_;
-  const runtime::RuntimeClientFactory clients_;
   const Clock& clock_;
   ReconcileCache cache_{};
+  StatusWrites writes_{};
   kube::Store<api::SampleSet> sets_;
   kube::Store<MetaSummary> secrets_;
   kube::Store<VolumeSummary> volumes_;
@@ -81,6 +90,7 @@ class WorldObserver {
   LazyInformer<MetaSummary> policies_;
   LazyInformer<MetaSummary> drivers_;
   LazyInformer<CsiNodeSummary> csi_nodes_;
+  RuntimePoller poller_;  // last: it wakes keys of the queue
 };
 
 }  // namespace paddle::controllers::sample_set

@@ -221,6 +221,10 @@ api::Condition runtime_condition(const api::SampleSet& set, const World& world) 
   if (ready == wanted && world.runtimes->replicas == wanted && silent == 0) {
     return make_condition(set, condition_type::kRuntimeReady, "True", reason::kRuntimesReady, text);
   }
+  if (const std::string& error = world.runtime_creation_error; !error.empty()) {
+    return make_condition(set, condition_type::kRuntimeReady, "False", reason::kFailedCreate,
+                          text + "; the cluster refuses their pods: " + error);
+  }
   return make_condition(set, condition_type::kRuntimeReady, "False", reason::kWaitingForRuntimes,
                         text + runtime_problem(set, world));
 }

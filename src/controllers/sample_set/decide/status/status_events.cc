@@ -12,10 +12,10 @@ namespace paddle::controllers::sample_set {
 namespace {
 
 // The reasons of Ready that are worth an event.
-constexpr const char* kBlocking[] = {reason::kSecretNotFound,   reason::kEngineUnknown,
-                                     reason::kSecretElsewhere,  reason::kSpecRefused,
-                                     reason::kEngineUnclear,    reason::kNameTaken,
-                                     reason::kPreparationFailed};
+constexpr const char* kBlocking[] = {reason::kSecretNotFound,    reason::kEngineUnknown,
+                                     reason::kSecretElsewhere,   reason::kSpecRefused,
+                                     reason::kEngineUnclear,     reason::kNameTaken,
+                                     reason::kPreparationFailed, reason::kFailedCreate};
 
 // The next condition when its reason changes; otherwise null.
 const api::Condition* changed(const api::SampleSet& set, const api::SampleSetStatus& next,
