@@ -52,7 +52,7 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
   }
   const Json& status = api::look(object, "status");
   pod.phase = api::look_text(status, "phase");
-  pod.started_before = !api::look_text(status, "podIP").empty();
+  pod.ip = api::look_text(status, "podIP");
   read_containers(api::look(status, "initContainerStatuses"), pod);
   read_containers(api::look(status, "containerStatuses"), pod);
   if (pod.meta.deleting()) {
@@ -66,7 +66,7 @@ PodAction decide_action(const AssignedPod& pod) {
   if (pod.meta.deleting()) return PodAction::kFinish;
   if (pod.phase == "Succeeded" || pod.phase == "Failed") return PodAction::kIgnore;
   if (!pod.spec) return PodAction::kReject;
-  if (!pod.started_before) return PodAction::kRun;
+  if (pod.ip.empty()) return PodAction::kRun;  // it never had an address
   const bool ran = !pod.restarts.empty();
   return ran && pod.spec->restart == RestartPolicy::kNever ? PodAction::kMarkFailed
                                                            : PodAction::kRunAgain;
