@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/match.h"
 #include "base/version.h"
@@ -13,6 +14,7 @@ void add_up(CLI::App& local, Command& chosen);
 void add_down(CLI::App& local, Command& chosen);
 void add_apply(CLI::App& local, Command& chosen);
 void add_get(CLI::App& local, Command& chosen);
+void add_describe(CLI::App& local, Command& chosen);
 void add_logs(CLI::App& local, Command& chosen);
 void add_delete(CLI::App& local, Command& chosen);
 void add_wait(CLI::App& local, Command& chosen);
@@ -25,6 +27,34 @@ std::string one_sentence(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
   return text;
+}
+
+// What to do instead of a verb of kubectl that is not here.
+std::string instead_of(const std::string& verb) {
+  if (verb == "events") {
+    return "; 'paddlectl local describe KIND NAME' shows the events of an object, and "
+           "'paddlectl local get events' all";
+  }
+  if (verb == "exec" || verb == "attach" || verb == "cp" || verb == "port-forward") {
+    return "; containers are processes of this machine with its files, and their output is in "
+           "'paddlectl local logs POD'";
+  }
+  if (verb == "edit" || verb == "patch" || verb == "scale" || verb == "create") {
+    return "; change the file and use 'paddlectl local apply -f FILE'";
+  }
+  return "";
+}
+
+// CLI11 reports a word that it does not know as a missing sub-command.
+std::optional<Error> unknown_verb(const CLI::App& app, const std::vector<std::string>& args,
+                                  std::size_t at) {
+  if (at >= args.size() || args[at].starts_with('-')) return std::nullopt;
+  const auto same = [&](const CLI::App* each) { return each->check_name(args[at]); };
+  if (!app.get_subcommands(same).empty()) return std::nullopt;
+  const std::string name = at == 0 ? "paddlectl" : "paddlectl local";
+  return Error{Code::kInvalid, "unknown verb '" + args[at] + "'" +
+                                   (at == 0 ? std::string() : instead_of(args[at])) + ": see '" +
+                                   name + " --help'"};
 }
 
 Result<Command> parsed(CLI::App& app, Command& chosen, std::vector<std::string> args) {
@@ -62,9 +92,13 @@ Result<Command> parse_command(const std::vector<std::string>& args) {
   sudo paddlectl local wait paddlejob/train --for=phase=Completed
   sudo paddlectl local logs paddlejob/train
   sudo paddlectl local down)");
-  for (const auto add : {add_up, add_apply, add_get, add_logs, add_wait, add_delete, add_status,
-                         add_kubeconfig, add_down}) {
+  for (const auto add : {add_up, add_apply, add_get, add_describe, add_logs, add_wait, add_delete,
+                         add_status, add_kubeconfig, add_down}) {
     add(*local, chosen);
+  }
+  if (auto unknown = unknown_verb(app, args, 0)) return *std::move(unknown);
+  if (!args.empty() && args[0] == "local") {
+    if (auto unknown = unknown_verb(*local, args, 1)) return *std::move(unknown);
   }
   return parsed(app, chosen, args);
 }

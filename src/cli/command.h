@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cli/apply.h"
 #include "cli/delete.h"
+#include "cli/describe.h"
 #include "cli/down.h"
 #include "cli/get.h"
 #include "cli/kubeconfig.h"
@@ -29,7 +30,7 @@ struct ShowText {
 };
 
 using Command =
-    std::variant<ShowText, Up, Down, Apply, Get, Logs, Delete, Wait, Kubeconfig, Status>;
+    std::variant<ShowText, Up, Down, Apply, Get, Describe, Logs, Delete, Wait, Kubeconfig, Status>;
 
 // kInvalid with one sentence for an invalid command line.
 Result<Command> parse_command(const std::vector<std::string>& args);

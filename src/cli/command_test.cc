@@ -43,8 +43,13 @@ TEST(CommandLine, LogsDeleteAndWaitAreAsInKubectl) {
                   .follow = true,
                   .previous = true,
                   .tail = 5}));
+  EXPECT_EQ(parse<Logs>({"logs", "-l", "a=b"}), (Logs{.selector = "a=b"}));
   EXPECT_EQ(parse<Delete>({"delete", "pod", "a", "b", "--wait=false"}),
             (Delete{.words = {"pod", "a", "b"}, .wait = false}));
+  EXPECT_EQ(parse<Delete>({"delete", "pods", "--all"}), (Delete{.words = {"pods"}, .all = true}));
+  EXPECT_EQ(parse<Delete>({"delete", "pods", "-l", "a=b"}),
+            (Delete{.words = {"pods"}, .selector = "a=b"}));
+  EXPECT_EQ(parse<Describe>({"describe", "pdj", "a"}), (Describe{.words = {"pdj", "a"}}));
   EXPECT_EQ(parse<Delete>({"delete", "-f", "x.yaml", "--timeout=2m"}),
             (Delete{.files = {"x.yaml"}, .timeout_seconds = 120}));
   EXPECT_EQ(parse<Wait>({"wait", "pdj/train", "--for=phase=Completed", "--timeout", "90s"}),
@@ -70,10 +75,17 @@ TEST(CommandLine, AnInvalidCommandLineIsOneSentence) {
         {"local", "get", "pods", "-w", "-o", "json"},
         {"local", "get", "pods", "a", "-A"},
         {"local", "get", "pods,cm", "-w"},
+        {"local", "get", "pods", "a", "b", "-w"},
+        {"local", "get", "pod/a", "pod/b", "-w"},
         {"local", "get", "pod/"},
         {"local", "delete"},
         {"local", "delete", "pods"},
         {"local", "delete", "pod", "a", "-f", "x"},
+        {"local", "delete", "pod", "a", "--all"},
+        {"local", "delete", "-f", "x", "-l", "a=b"},
+        {"local", "describe", "pods"},
+        {"local", "logs"},
+        {"local", "logs", "a", "-l", "a=b"},
         {"local", "wait", "pod/a"},
         {"local", "wait", "pod/a", "--for=luck"},
         {"local", "wait", "pod", "--for=delete"},
@@ -85,6 +97,16 @@ TEST(CommandLine, AnInvalidCommandLineIsOneSentence) {
   }
 }
 
+TEST(CommandLine, AnUnknownVerbIsNamedWithTheHelpThatListsTheOthers) {
+  const auto sentence = [](const std::vector<std::string>& args) {
+    return parse_command(args).error().message;
+  };
+  EXPECT_EQ(sentence({"locla", "up"}), "unknown verb 'locla': see 'paddlectl --help'");
+  EXPECT_EQ(sentence({"local", "top"}), "unknown verb 'top': see 'paddlectl local --help'");
+  EXPECT_THAT(sentence({"local", "events"}), HasSubstr("describe KIND NAME"));
+  EXPECT_THAT(sentence({"local", "exec", "x"}), HasSubstr("paddlectl local logs"));
+}
+
 TEST(CommandLine, EveryVerbHasHelpWithExamples) {
   const auto help = [](std::vector<std::string> args) {
     args.emplace_back("--help");
@@ -94,8 +116,8 @@ TEST(CommandLine, EveryVerbHasHelpWithExamples) {
   };
   EXPECT_THAT(help({}), HasSubstr("Examples:"));
   EXPECT_THAT(help({"local"}), HasSubstr("kubeconfig"));
-  for (const char* verb :
-       {"up", "down", "apply", "get", "logs", "delete", "wait", "kubeconfig", "status"}) {
+  for (const char* verb : {"up", "down", "apply", "get", "describe", "logs", "delete", "wait",
+                           "kubeconfig", "status"}) {
     const std::string text = help({"local", verb});
     EXPECT_THAT(text, HasSubstr("Examples:")) << verb;
     EXPECT_THAT(text, HasSubstr(std::string("paddlectl local ") + verb)) << verb;

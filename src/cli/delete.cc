@@ -31,6 +31,20 @@ Result<std::vector<DeleteTarget>> find_all(Session& session, const Delete& verb,
         api::look_text(each.object, "/metadata/name"));
   }
   if (verb.words.empty()) return found;
+  if (verb.all || !verb.selector.empty()) {
+    TRY(const KnownKind kind, session.kind(verb.words[0]));
+    const std::string ns = kind.resource.namespaced ? verb.flags.namespace_or_default() : "";
+    auto listed = session.client().list(
+        kind.resource, {.ns = ns, .label_selector = verb.selector},
+        [&](std::string_view text) -> Result<> {
+          TRY(const Json object, api::parse_json(text));
+          add(kind, ns, api::look_text(object, "/metadata/name"));
+          return Done{};
+        },
+        session.call());
+    if (!listed) return session.explained(std::move(listed).error());
+    return found;
+  }
   TRY(const auto names, parse_object_names(verb.words));
   for (const ObjectName& each : names) {
     TRY(const KnownKind kind, session.kind(each.kind));
@@ -94,24 +108,32 @@ Result<> run(const Delete& verb, const CommandContext& context) {
 }
 
 void add_delete(CLI::App& local, Command& chosen) {
-  const auto subcommand =
-      add_verb<Delete>(local, chosen, "delete", "Deletes objects and waits until they are gone.",
-                       R"(  paddlectl local delete paddlejob train
+  const auto subcommand = add_verb<Delete>(
+      local, chosen, "delete", "Deletes objects and waits until they are gone.",
+      R"(  paddlectl local delete paddlejob train
   paddlectl local delete pod/a pod/b --wait=false
+  paddlectl local delete paddlejobs --all
   paddlectl local delete -f train.yaml --ignore-not-found)",
-                       [](Delete& verb) -> Result<> {
-                         if (verb.words.empty() == verb.files.empty()) {
-                           return Error{Code::kInvalid, "either KIND NAME or -f FILE is required"};
-                         }
-                         if (verb.words.empty()) return Done{};
-                         const auto names = parse_object_names(verb.words);
-                         return names ? Result<>(Done{}) : names.error();
-                       });
+      [](Delete& verb) -> Result<> {
+        if (verb.words.empty() == verb.files.empty()) {
+          return Error{Code::kInvalid, "either KIND NAME or -f FILE is required"};
+        }
+        const bool several = verb.all || !verb.selector.empty();
+        if (several && (verb.words.size() != 1 || verb.words[0].find('/') != std::string::npos)) {
+          return Error{Code::kInvalid, "--all and -l need one KIND and no name"};
+        }
+        if (verb.words.empty() || several) return Done{};
+        const auto names = parse_object_names(verb.words);
+        return names ? Result<>(Done{}) : names.error();
+      });
   Delete& verb = *subcommand.verb;
   subcommand.app->add_option("what", verb.words, "KIND NAME... or KIND/NAME...");
   subcommand.app->add_option("-f,--filename", verb.files,
                              "file, directory, or - for standard input");
   add_namespace(subcommand);
+  subcommand.app->add_flag("--all", verb.all, "all objects of the kind in the namespace");
+  subcommand.app->add_option("-l,--selector", verb.selector,
+                             "those of the kind with these labels, like a=b,c!=d");
   subcommand.app->add_flag("--wait,!--no-wait", verb.wait,
                            "wait until they are gone; default: true");
   subcommand.app->add_flag("--ignore-not-found", verb.ignore_not_found,

@@ -20,6 +20,8 @@ struct Delete {
   CommonFlags flags{};
   std::vector<std::string> words{};  // KIND NAME..., or KIND/NAME...
   std::vector<std::string> files{};
+  std::string selector{};  // with one KIND: those with these labels
+  bool all = false;        // with one KIND: all in the namespace
   bool wait = true;
   bool ignore_not_found = false;
   int timeout_seconds = 0;  // 0: no limit

@@ -79,8 +79,10 @@ void add_down(CLI::App& local, Command& chosen) {
       add_verb<Down>(local, chosen, "down", "Ends the local cluster and its pods; objects stay.",
                      R"(  sudo paddlectl local down
   sudo paddlectl local down --delete)");
-  subcommand.app->add_flag("--delete", subcommand.verb->remove,
-                           "remove its directory too: objects, caches, logs");
+  subcommand.app->add_flag(
+      "--delete", subcommand.verb->remove,
+      "remove its directory too: objects, logs, and the caches in it; caches in "
+      "directories of spec.cache.levels stay");
 }
 
 }  // namespace paddle::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `get KIND [NAME]`: prints objects as the server's table, or as JSON, YAML or names; with -w also
-// later changes.
+// `get KIND [NAME...]`: prints objects as the server's table, one for each kind, as one JSON or
+// YAML document, or as names; with -w also later changes.
 
 #pragma once
 

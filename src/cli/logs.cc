@@ -20,9 +20,9 @@ using api::Json;
 
 constexpr std::chrono::milliseconds kPollInterval{300};
 
-std::string log_path(const Logs& verb, const kube::ObjectKey& pod) {
+std::string log_path(const Logs& verb, const kube::ObjectKey& pod, const std::string& container) {
   std::string path = kube::path_of(kube::resources::kPods, pod, "log");
-  net::add_query(path, "container", verb.container);
+  net::add_query(path, "container", container);
   if (verb.follow) net::add_query(path, "follow", "true");
   if (verb.previous) net::add_query(path, "previous", "true");
   if (verb.tail >= 0) net::add_query(path, "tailLines", std::to_string(verb.tail));
@@ -32,8 +32,14 @@ std::string log_path(const Logs& verb, const kube::ObjectKey& pod) {
 // Streams until the log ends. With --follow it waits for the container to start.
 Result<> stream_log(Session& session, const Logs& verb, const kube::ObjectKey& pod,
                     const net::BodySink& sink) {
+  std::string container = verb.container;
+  if (container.empty()) {
+    TRY(const Json object, session.client().get(kube::resources::kPods, pod, session.call()));
+    container = api::look_text(object, "/spec/containers/0/name");
+  }
   for (;;) {
-    auto done = session.client().stream_raw(log_path(verb, pod), "*/*", sink, session.call());
+    auto done =
+        session.client().stream_raw(log_path(verb, pod, container), "*/*", sink, session.call());
     if (done || !verb.follow || !done.is(Code::kInvalid)) return done;
     TRY(const Json now, session.client().get(kube::resources::kPods, pod, session.call()));
     if (api::look_text(now, "/status/phase") != "Pending") return done;
@@ -123,11 +129,32 @@ Result<> logs_of_owner(Session& session, const Logs& verb, const KnownKind& kind
   return Done{};
 }
 
+Result<> logs_of_selected(Session& session, const Logs& verb, const std::string& ns) {
+  LogMultiplexer multiplexer(session, verb);
+  auto listed = session.client().list(
+      kube::resources::kPods, {.ns = ns, .label_selector = verb.selector},
+      [&](std::string_view text) -> Result<> {
+        TRY(const Json pod, api::parse_json(text));
+        multiplexer.add({.key = {ns, api::look_text(pod, "/metadata/name")},
+                         .uid = api::look_text(pod, "/metadata/uid")});
+        return Done{};
+      },
+      session.call());
+  multiplexer.join();
+  if (!listed) return session.explained(std::move(listed).error());
+  if (multiplexer.empty()) {
+    return Error{Code::kNotFound, "no pod in namespace " + ns + " has the labels " + verb.selector};
+  }
+  if (auto error = multiplexer.first_error()) return session.explained(*std::move(error));
+  return Done{};
+}
+
 }  // namespace
 
 Result<> run(const Logs& verb, const CommandContext& context) {
   TRY(Session session, Session::open(verb.flags.cluster_directory(), context));
   const std::string ns = verb.flags.namespace_or_default();
+  if (!verb.selector.empty()) return logs_of_selected(session, verb, ns);
   const auto slash = verb.target.find('/');
   std::string name = verb.target;
   if (slash != std::string::npos) {
@@ -144,12 +171,22 @@ Result<> run(const Logs& verb, const CommandContext& context) {
 }
 
 void add_logs(CLI::App& local, Command& chosen) {
-  const auto subcommand = add_verb<Logs>(local, chosen, "logs", "Prints the logs of containers.",
-                                         R"(  paddlectl local logs train-worker-0
+  const auto subcommand =
+      add_verb<Logs>(local, chosen, "logs", "Prints the logs of containers.",
+                     R"(  paddlectl local logs train-worker-0
   paddlectl local logs -f paddlejob/train
-  paddlectl local logs train-worker-0 --previous --tail 20)");
+  paddlectl local logs -l batch.paddlepaddle.org/job-name=train
+  paddlectl local logs train-worker-0 --previous --tail 20)",
+                     [](Logs& given) -> Result<> {
+                       if (given.target.empty() != given.selector.empty()) {
+                         return Done{};
+                       }
+                       return Error{Code::kInvalid, "either POD, KIND/NAME or -l is required"};
+                     });
   Logs& verb = *subcommand.verb;
-  subcommand.app->add_option("target", verb.target, "POD or KIND/NAME")->required();
+  subcommand.app->add_option("target", verb.target, "POD or KIND/NAME");
+  subcommand.app->add_option("-l,--selector", verb.selector,
+                             "all pods with these labels, like a=b,c!=d");
   add_namespace(subcommand);
   subcommand.app->add_option("-c,--container", verb.container, "container; default: the first one");
   subcommand.app->add_flag("-f,--follow", verb.follow, "stream until the containers end");

@@ -17,6 +17,7 @@ namespace paddle::cli {
 
 struct Logs {
   CommonFlags flags{};
+  std::string selector{};  // instead of a target: of all pods with these labels
   std::string target{};
   std::string container{};
   bool follow = false;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/describe.h"
 #include "cli/kubeconfig.h"
 #include "cli/progress.h"
 #include "cli/status_report.h"
@@ -68,6 +69,9 @@ TEST(ProgressLine, ShowsTheCacheOfASampleSet) {
   set["status"] = {{"phase", "Ready"},
                    {"cacheStatus", {{"totalBytes", 2048}, {"cachedBytes", 1024}}}};
   EXPECT_EQ(progress_line(set), "Ready " + bar(1, 2) + ", 1.0 KiB of 2.0 KiB cached");
+  set["status"]["phase"] = "SyncFailed";
+  set["status"]["conditions"] = Json::array({{{"type", "Ready"}, {"message", "no such bucket"}}});
+  EXPECT_THAT(progress_line(set), HasSubstr(" cached: no such bucket"));
 }
 
 TEST(ProgressLine, ShowsThePodsOfAPaddleJob) {
@@ -79,6 +83,35 @@ TEST(ProgressLine, ShowsThePodsOfAPaddleJob) {
         {"worker", {{"running", 1}, {"succeeded", 1}}},
         {"conditions", Json::array({{{"type", "Ready"}, {"message", "waits for x"}}})}}}};
   EXPECT_EQ(progress_line(job), "Starting, 1 of 3 pods running, 1 ended: waits for x");
+}
+
+TEST(ProgressLine, OfAJobThatHasEndedCountsNoRunningPods) {
+  Json job{{"kind", "PaddleJob"},
+           {"spec", {{"worker", {{"replicas", 2}}}, {"ps", {{"replicas", 2}}}}},
+           {"status",
+            {{"phase", "Completed"},
+             {"ps", {{"running", 2}}},
+             {"worker", {{"succeeded", 2}}},
+             {"conditions", Json::array({{{"type", "Ready"}, {"message", "it ended"}}})}}}};
+  EXPECT_EQ(progress_line(job), "Completed");
+  job["status"]["phase"] = "Failed";
+  EXPECT_EQ(progress_line(job), "Failed: it ended");
+}
+
+TEST(Description, HasTheObjectAndItsEventsInTheirOrder) {
+  const auto event = [](const char* time, const char* message) {
+    return Json{{"lastTimestamp", time}, {"type", "Normal"}, {"reason", "R"}, {"message", message}};
+  };
+  const Json object{{"kind", "Secret"},
+                    {"metadata", {{"name", "keys"}, {"managedFields", Json::array()}}},
+                    {"data", {{"a", "c2VjcmV0"}}}};
+  const std::string text = description(object, {event("2026-01-01T00:00:02Z", "second\nline"),
+                                                event("2026-01-01T00:00:01Z", "first")});
+  EXPECT_THAT(text, HasSubstr("name: keys"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("managedFields")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("c2VjcmV0")));
+  EXPECT_LT(text.find("first"), text.find("second line"));
+  EXPECT_THAT(description(object, {}), HasSubstr("no events"));
 }
 
 TEST(Terminal, OverwritesProgressOnlyOnATerminal) {

@@ -26,11 +26,20 @@ std::string sample_set_line(const Json& set) {
     const std::string why = explanation(set);
     return phase_of(set) + (why.empty() ? "" : ": " + why);
   }
-  return phase_of(set) + " " + bar(cached, total) + ", " + human_bytes(cached) + " of " +
-         human_bytes(total) + " cached";
+  const std::string line = phase_of(set) + " " + bar(cached, total) + ", " + human_bytes(cached) +
+                           " of " + human_bytes(total) + " cached";
+  const std::string why = phase_of(set) == "SyncFailed" ? explanation(set) : "";
+  return why.empty() ? line : line + ": " + why;
+}
+
+// The counters of a job that has ended are those of its last moment, when some pods still ran.
+std::string ended_job_line(const Json& job) {
+  const std::string why = phase_of(job) == "Failed" ? explanation(job) : "";
+  return phase_of(job) + (why.empty() ? "" : ": " + why);
 }
 
 std::string paddle_job_line(const Json& job) {
+  if (phase_of(job) == "Completed" || phase_of(job) == "Failed") return ended_job_line(job);
   std::int64_t wanted = 0, running = 0, ended = 0;
   const auto count = [&](const Json& status) {
     running += api::look_integer(status, "running");

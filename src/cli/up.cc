@@ -134,7 +134,10 @@ void add_up(CLI::App& local, Command& chosen) {
   Up& verb = *subcommand.verb;
   subcommand.app->add_flag("--foreground", verb.foreground,
                            "run until Ctrl-C, with the log on the terminal");
-  subcommand.app->add_option("--port", verb.port, "port of the API server; default: any free port")
+  subcommand.app
+      ->add_option("--port", verb.port,
+                   "port of the API server; default: that of the last start in this "
+                   "directory, else any free port")
       ->check(CLI::Range(0, 65535));
   subcommand.app->add_option("--report-fd", verb.report_fd)->group("");  // internal
 }

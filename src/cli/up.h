@@ -16,7 +16,7 @@ namespace paddle::cli {
 struct Up {
   CommonFlags flags{};
   bool foreground = false;
-  int port = 0;        // of the API server; 0: the kernel chooses
+  int port = 0;        // of the API server; 0: as at the last start, else any
   int report_fd = -1;  // for the startup reports of the background process (daemon.h)
   bool operator==(const Up&) const = default;
 };

@@ -88,7 +88,6 @@ bool reached(const WaitCondition& condition, const Json& object) {
 bool is_final(const Json& object) {
   static const std::map<std::string, std::set<std::string>> kFinal{
       {"PaddleJob", {"Completed", "Failed"}},
-      {"SampleSet", {"SyncFailed"}},
       {"SampleJob", {"Succeeded", "Failed"}},
       {"Pod", {"Succeeded", "Failed"}}};
   const auto found = kFinal.find(api::look_text(object, "kind"));
@@ -151,7 +150,20 @@ const Json* condition_of(const Json& object, const std::string& type) {
   return nullptr;
 }
 
-std::string explanation(const Json& object) {
+namespace {
+
+// Controllers name commands of kubectl, which is not needed here.
+std::string with_our_commands(std::string text) {
+  for (const std::string verb : {"describe ", "logs "}) {
+    const std::string theirs = "kubectl " + verb, ours = "paddlectl local " + verb;
+    for (auto at = text.find(theirs); at != text.npos; at = text.find(theirs, at + ours.size())) {
+      text.replace(at, theirs.size(), ours);
+    }
+  }
+  return text;
+}
+
+std::string message_of(const Json& object) {
   if (const Json* ready = condition_of(object, "Ready")) {
     if (const auto text = api::look_text(*ready, "message"); !text.empty()) return text;
   }
@@ -162,5 +174,9 @@ std::string explanation(const Json& object) {
   const auto text = api::look_text(object, "/status/message");
   return text.empty() ? api::look_text(object, "/status/cacheStatus/errorMassage") : text;
 }
+
+}  // namespace
+
+std::string explanation(const Json& object) { return with_our_commands(message_of(object)); }
 
 }  // namespace paddle::cli

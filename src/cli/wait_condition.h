@@ -34,14 +34,15 @@ struct WaitState {
 };
 
 // kNever: the controller has observed the current spec and the object has reached a final phase: a
-// PaddleJob Completed or Failed, a SampleSet SyncFailed, a SampleJob or Pod Succeeded or Failed.
+// PaddleJob Completed or Failed, a SampleJob or Pod Succeeded or Failed.
+// A SampleSet never is: a sync that failed is retried.
 WaitState evaluate(const WaitCondition& condition, const api::Json& object);
 
 // The condition of that type in status.conditions, or null.
 const api::Json* condition_of(const api::Json& object, const std::string& type);
 
 // The message that explains an object's state: that of its Ready condition, or of the first
-// condition that is not True; empty when there is none.
+// condition that is not True; empty when there is none. It names our commands instead of kubectl's.
 std::string explanation(const api::Json& object);
 
 }  // namespace paddle::cli

@@ -62,8 +62,6 @@ TEST(WaitCondition, CachedRequiresAllOfASampleSet) {
   EXPECT_EQ(progress_of("cached", set), Progress::kNotYet);
   set["status"]["cacheStatus"]["cachedBytes"] = 10;
   EXPECT_EQ(progress_of("cached", set), Progress::kMet);
-  set["status"]["phase"] = "SyncFailed";
-  EXPECT_EQ(progress_of("cached", set), Progress::kNever);
 }
 
 TEST(WaitCondition, IsNeverMetByAnObjectInAnotherFinalPhase) {
@@ -72,17 +70,30 @@ TEST(WaitCondition, IsNeverMetByAnObjectInAnotherFinalPhase) {
   EXPECT_EQ(state.progress, Progress::kNever);
   EXPECT_THAT(state.reason, testing::HasSubstr("worker 0 exited with 3"));
   EXPECT_EQ(progress_of("phase=Running", object("PaddleJob", "Completed")), Progress::kNever);
-  EXPECT_EQ(progress_of("phase=Ready", object("SampleSet", "SyncFailed")), Progress::kNever);
   EXPECT_EQ(progress_of("phase=Running", object("Pod", "Succeeded")), Progress::kNever);
   EXPECT_EQ(progress_of("phase=Failed", object("PaddleJob", "Failed")), Progress::kMet);
   EXPECT_EQ(progress_of("delete", object("PaddleJob", "Failed")), Progress::kNotYet);
   EXPECT_EQ(progress_of("phase=Other", object("SampleSet", "Ready")), Progress::kNotYet);
 }
 
+TEST(WaitCondition, MayStillBeMetByASyncThatFailedBecauseItIsRetried) {
+  const Json set = object("SampleSet", "SyncFailed");
+  EXPECT_EQ(progress_of("phase=Ready", set), Progress::kNotYet);
+  EXPECT_EQ(progress_of("cached", set), Progress::kNotYet);
+}
+
 TEST(WaitCondition, MayStillBeMetWhileTheStatusIsOfAnOlderSpec) {
   Json job = object("PaddleJob", "Failed");
   job["metadata"]["generation"] = 3;
   EXPECT_EQ(progress_of("phase=Completed", job), Progress::kNotYet);
+}
+
+TEST(Explanation, NamesOurCommandsInsteadOfThoseOfKubectl) {
+  Json job = object("PaddleJob", "Failed");
+  job["status"]["conditions"][0]["message"] =
+      "pod a failed; see kubectl logs a -c main, or kubectl describe pod a";
+  EXPECT_EQ(explanation(job),
+            "pod a failed; see paddlectl local logs a -c main, or paddlectl local describe pod a");
 }
 
 TEST(WaitCondition, SurvivesObjectsOfAnyShape) {

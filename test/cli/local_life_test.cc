@@ -102,6 +102,35 @@ TEST_F(LocalLife, UpAndDownAreIdempotent) {
   EXPECT_FALSE(fs::exists(directory_));
 }
 
+TEST_F(LocalLife, TheApiServerKeepsItsPortUnlessAnotherProgramHasIt) {
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  const std::string first = status(directory_)["url"];
+  must({"down"});
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  EXPECT_EQ(status(directory_)["url"], first);
+  ASSERT_EQ(::kill(status(directory_)["pid"].get<pid_t>(), SIGKILL), 0);
+  ASSERT_TRUE(eventually([&] { return processes_with(directory_).empty(); }));
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  EXPECT_EQ(status(directory_)["url"], first);
+  must({"down"});
+
+  const std::string port = first.substr(first.rfind(':') + 1);
+  const int taken = ::socket(AF_INET, SOCK_STREAM, 0);
+  const int reuse = 1;
+  ASSERT_EQ(::setsockopt(taken, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse), 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
+  ASSERT_EQ(::bind(taken, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(taken, 1), 0);
+  const Ran moved = up(directory_);
+  EXPECT_EQ(moved.exit_code, 0) << moved.out;
+  EXPECT_THAT(moved.out, HasSubstr("its last port, " + port + ", is in use"));
+  EXPECT_NE(status(directory_)["url"], first);
+  ::close(taken);
+}
+
 TEST_F(LocalLife, TwoConcurrentUpsStartOneCluster) {
   std::vector<std::jthread> both;
   std::vector<Ran> ended(2);

@@ -81,6 +81,37 @@ TEST_F(LocalSession, RunsAJobFromItsFileToItsEnd) {
   EXPECT_EQ(ctl({"get", "configmap", "settings"}).exit_code, 1);
 }
 
+TEST_F(LocalSession, WorkersOfAServiceJobFindEachOtherByTheirNames) {
+  std::string peers = job("svc",
+                          "for i in 0 1; do getent hosts svc-worker-$i || exit 1; "
+                          "getent hosts svc-worker-$i.default.svc.cluster.local || exit 1; done");
+  peers.replace(peers.find("replicas: 1"), 11, "replicas: 2");
+  peers.replace(peers.find("cleanPodPolicy"), 0, "intranet: Service, backoffLimit: 0, ");
+  must({"apply", "-f", "-"}, peers);
+  must({"wait", "pdj/svc", "--for=phase=Completed", "--timeout", "60s"});
+  EXPECT_THAT(must({"logs", "svc-worker-0"}), HasSubstr("svc-worker-1"));
+}
+
+TEST_F(LocalSession, SeveralObjectsArePrintedAsOneDocumentAndOneTable) {
+  must({"apply", "-f", "-"},
+       "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n"
+       "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n");
+  const auto list = nlohmann::json::parse(must({"get", "cm", "a", "b", "-o", "json"}));
+  EXPECT_EQ(list["kind"], "List");
+  EXPECT_EQ(list["items"][1]["metadata"]["name"], "b");
+  EXPECT_EQ(list["items"][1]["kind"], "ConfigMap");
+  const auto kinds = nlohmann::json::parse(must({"get", "cm,nodes", "-o", "json"}));
+  EXPECT_EQ(kinds["items"].back()["kind"], "Node");
+  const std::string yaml = must({"get", "cm/a", "node/local", "-o", "yaml"});
+  EXPECT_THAT(yaml, HasSubstr("kind: List\n"));
+  const std::string table = must({"get", "cm", "a", "b"});
+  EXPECT_EQ(table.find("NAME"), table.rfind("NAME")) << table;
+  const Ran partly = ctl({"get", "cm", "a", "none", "b", "-o", "name"});
+  EXPECT_EQ(partly.exit_code, 1);
+  EXPECT_EQ(partly.out, "configmap/a\nconfigmap/b\n");
+  EXPECT_THAT(partly.err, HasSubstr("\"none\" not found"));
+}
+
 TEST_F(LocalSession, WaitReportsWhyAJobCannotComplete) {
   must({"apply", "-f", "-"}, job("bad", "echo oops; exit 3"));
   const Ran waited = ctl({"wait", "pdj/bad", "--for=phase=Completed", "--timeout", "60s"});
@@ -162,6 +193,45 @@ TEST_F(LocalSession, CachesSamplesAndReportsWhereBytesCameFrom) {
   must({"delete", "pdj", "reads"});
   must({"delete", "sampleset", "images", "--timeout=60s"});
   EXPECT_TRUE(eventually([&] { return must({"get", "pv", "-o", "name"}).empty(); }));
+}
+
+TEST_F(LocalSession, ASetWaitsForItsDirectoryAndRefusesThoseOfTheSystem) {
+  const auto set = [](const std::string& name, const std::string& path) {
+    return "{apiVersion: batch.paddlepaddle.org/v1alpha1, kind: SampleSet, metadata: {name: " +
+           name + "}, spec: {partitions: 1, source: {uri: \"file://" + path +
+           "\"}, csi: {driver: samplefs}}}\n";
+  };
+  const auto ready = [&](const std::string& name) {
+    const auto now = nlohmann::json::parse(must({"get", "sampleset", name, "-o", "json"}));
+    for (const auto& condition : now["status"].value("conditions", nlohmann::json::array())) {
+      if (condition["type"] == "Ready") return condition;
+    }
+    return nlohmann::json::object();
+  };
+  const std::string later = scratch_.path() + "/later";
+  must({"apply", "-f", "-"}, set("system", "/etc") + "---\n" + set("later", later));
+  EXPECT_TRUE(eventually([&] { return ready("system").value("reason", "") == "SpecRefused"; }))
+      << ready("system");
+  EXPECT_THAT(ready("system").value("message", ""),
+              HasSubstr("'/etc' is a directory of the system"));
+  EXPECT_TRUE(eventually([&] {
+    return ready("later").value("message", "").find("is not on this machine") != std::string::npos;
+  })) << ready("later");
+  std::filesystem::create_directories(later);
+  ASSERT_TRUE(write_file(later + "/a", "x"));
+  must({"wait", "sampleset/later", "--for=phase=Ready", "--timeout=60s"});
+  must({"delete", "samplesets", "--all", "--timeout=60s"});
+}
+
+TEST_F(LocalSession, DescribeShowsAnObjectWithItsEvents) {
+  must({"apply", "-f", "-"}, job("seen", "true"));
+  must({"wait", "pdj/seen", "--for=phase=Completed", "--timeout=60s"});
+  const std::string text = must({"describe", "pod", "seen-worker-0"});
+  EXPECT_THAT(text, HasSubstr("phase: Succeeded"));
+  EXPECT_TRUE(eventually([&] {
+    return must({"describe", "pod/seen-worker-0"}).find("the node runs the pod") !=
+           std::string::npos;
+  })) << text;
 }
 
 TEST_F(LocalSession, StockKubectlWorksToo) {

@@ -126,6 +126,48 @@ TEST_F(PodNetworkTest, APodReachesOtherNetworksThroughThisMachine) {
   EXPECT_EQ(logs("p"), "hello\n");
 }
 
+TEST_F(PodNetworkTest, TheNameOfAServiceFollowsItsPodToAnotherAddress) {
+  create(kinds::kServices,
+         {{"apiVersion", "v1"},
+          {"kind", "Service"},
+          {"metadata", {{"name", "peer"}, {"namespace", "default"}}},
+          {"spec",
+           {{"selector", {{"app", "peer"}}}, {"ports", Json::array({Json{{"port", 2379}}})}}}});
+  create(kinds::kPods, pod("reader",
+                           "while true; do for n in peer peer.default peer.default.svc "
+                           "peer.default.svc.cluster.local; do getent hosts $n; done; "
+                           "sleep 0.1; done"));
+  expect_phase("reader", "Running");
+  // Keeps the first address taken, so that the second peer gets another.
+  const auto run_peer = [&](const std::string& name) {
+    Json peer = pod(name, "sleep 1000");
+    peer["metadata"]["labels"] = {{"app", "peer"}};
+    peer["spec"]["terminationGracePeriodSeconds"] = 0;
+    create(kinds::kPods, peer);
+    expect_phase(name, "Running");
+    return get(kinds::kPods, name).at(Pointer("/status/podIP")).get<std::string>();
+  };
+  const auto every_name_leads_to = [&](const std::string& address) {
+    for (const char* name : {"peer", "peer.default", "peer.default.svc"}) {
+      const std::string recent = logs("reader", "tailLines=8");
+      if (recent.find(address) == std::string::npos) return false;
+      if (recent.find(name) == std::string::npos) return false;
+    }
+    return true;
+  };
+  const std::string first = run_peer("peer-1");
+  EXPECT_TRUE(test::eventually([&] { return every_name_leads_to(first); })) << logs("reader");
+  create(kinds::kPods, pod("bystander", "sleep 1000"));
+  expect_phase("bystander", "Running");
+  const std::string second = run_peer("peer-2");
+  ASSERT_NE(first, second);
+  ASSERT_TRUE(client().remove(kinds::kPods, {"default", "peer-1"}, {.grace_seconds = 0}));
+  EXPECT_TRUE(test::eventually([&] {
+    const std::string recent = logs("reader", "tailLines=8");
+    return recent.find(second) != std::string::npos && recent.find(first) == std::string::npos;
+  })) << logs("reader", "tailLines=8");
+}
+
 TEST_F(PodNetworkTest, WithoutABridgePodsHaveLoopbackAddresses) {
   end_node();
   Metrics metrics;

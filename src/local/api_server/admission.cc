@@ -8,6 +8,7 @@
 #include "api/crd/validate.h"
 #include "kube/rules/object_rules.h"
 #include "local/api_server/defaults.h"
+#include "local/api_server/object_limits.h"
 
 namespace paddle::local {
 namespace {
@@ -109,8 +110,10 @@ Result<Json> admit(const Kind& kind, Json object, const AdmitOptions& options,
                    ResponseNotes& notes) {
   CHECK_DONE(check_bounds(object, notes));
   CHECK_DONE(check_owners(object));
+  CHECK_DONE(check_labels_and_annotations(object));
   if (!kind.ours) {
     CHECK_DONE(check_parts(object));
+    CHECK_DONE(check_data(kind.resource, object));
     return with_defaults(kind.resource, std::move(object));
   }
   CHECK_DONE(check_ours(*kind.ours, object, {}, options, notes));
@@ -123,13 +126,16 @@ Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, cons
   if (!kind.ours) {
     TRY(Json updated, kube::prepare_update(kind.resource, old, std::move(incoming), part));
     CHECK_DONE(check_owners(updated));
+    CHECK_DONE(check_labels_and_annotations(updated));
     CHECK_DONE(check_parts(updated));
     if (!part.empty()) return updated;
+    CHECK_DONE(check_data(kind.resource, updated));
     return with_defaults(kind.resource, std::move(updated));
   }
   // Validate the object as it came, store it normalized: dropped fields must not count as a change.
   TRY(const Json raw, kube::prepare_update(kind.resource, old, incoming, part));
   CHECK_DONE(check_owners(raw));
+  CHECK_DONE(check_labels_and_annotations(raw));
   CHECK_DONE(
       check_ours(*kind.ours, raw, {.old = &old, .status = part == "status"}, options, notes));
   return kube::prepare_update(kind.resource, old, api::normalized(*kind.ours, std::move(incoming)),

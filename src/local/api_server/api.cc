@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json/look.h"
 #include "kube/rules/object_rules.h"
 #include "local/api_server/discovery.h"
 #include "local/api_server/parameters.h"
@@ -16,9 +17,48 @@ Reply not_served() {
   return failure(404, "NotFound", "the server could not find the requested resource");
 }
 
+// Subresources of pods that a machine without a kubelet's streaming server does not have.
+std::optional<Reply> not_on_one_machine(const std::vector<std::string>& path) {
+  const bool of_pod = path.size() >= 7 && path[0] == "api" && path[4] == "pods";
+  if (!of_pod) return std::nullopt;
+  const std::string& part = path[6];
+  const bool streams =
+      part == "exec" || part == "attach" || part == "portforward" || part == "proxy";
+  if (!streams && part != "ephemeralcontainers") return std::nullopt;
+  const std::string verb = part == "portforward" ? "port-forward" : part;
+  return failure(501, "NotImplemented",
+                 verb +
+                     " (and cp) is not supported on one machine: containers are processes of "
+                     "this machine; use `kubectl logs`, the pod's address (status.podIP), or "
+                     "nsenter");
+}
+
 Reply wrong_method() {
   return failure(405, "MethodNotAllowed",
                  "the server does not allow this method on the requested resource");
+}
+
+// The kinds for which a real server returns the deleted object, which typed clients decode.
+bool returns_deleted(const kube::Resource& resource) {
+  return resource == kube::resources::kPods || resource == kube::resources::kServices ||
+         resource == resources::kClaims || resource == resources::kPersistentVolumes ||
+         resource == resources::kServiceAccounts;
+}
+
+// The container of a request that names none. kInvalid: the client has to choose.
+Result<std::string> default_container(const Json& pod) {
+  static const Json::json_pointer named{
+      "/metadata/annotations/kubectl.kubernetes.io~1default-container"};
+  if (pod.contains(named) && pod.at(named).is_string()) return pod.at(named).get<std::string>();
+  const Json& containers = api::look_list(pod, "/spec/containers");
+  if (containers.size() == 1) return api::look_text(containers[0], "name");
+  std::string names;
+  for (const Json& each : containers) {
+    names += (names.empty() ? "" : " ") + api::look_text(each, "name");
+  }
+  return Error{Code::kInvalid, "a container name must be specified for pod " +
+                                   kube::meta_text(pod, "name") + ", choose one of: [" + names +
+                                   "]"};
 }
 
 bool is_health(const std::vector<std::string>& path) {
@@ -83,7 +123,10 @@ Reply Api::handle(const Request& request) {
     return reads ? *std::move(found) : wrong_method();
   }
   const auto info = parse_request_path(target->path);
-  if (!info) return not_served();
+  if (!info) {
+    if (auto refused = not_on_one_machine(target->path)) return *std::move(refused);
+    return not_served();
+  }
   return serve(*info, *target, request);
 }
 
@@ -186,7 +229,9 @@ Reply Api::remove(const RequestInfo& info, const Target& target, const Request& 
   }
   auto removed = writer_.remove(*info.kind, info.key, options->options, options->dry_run);
   if (!removed) return failure(removed.error(), details);
-  if (!removed->gone) return json_reply(200, removed->last);
+  if (!removed->gone || returns_deleted(info.kind->resource)) {
+    return json_reply(200, removed->last);
+  }
   return json_reply(200, success(details, kube::meta_text(removed->last, "uid")));
 }
 
@@ -208,6 +253,13 @@ Reply Api::logs(const RequestInfo& info, const Target& target) {
   if (!options_.logs) return bad_request("this server has no node with logs");
   auto wanted = read_log_request(info.key, target);
   if (!wanted) return bad_request(wanted.error().message);
+  if (wanted->container.empty()) {
+    const auto object = api::parse_json(**pod);
+    if (!object) return failure(object.error(), details);
+    auto chosen = default_container(*object);
+    if (!chosen) return bad_request(chosen.error().message);
+    wanted->container = *std::move(chosen);
+  }
   auto stream = options_.logs(*wanted);
   if (!stream) return failure(stream.error(), details);
   return {.content_type = "text/plain", .stream = *std::move(stream)};

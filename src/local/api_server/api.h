@@ -32,7 +32,6 @@ struct LogRequest {
   std::string container{};
   bool follow = false;
   bool previous = false;
-  bool timestamps = false;
   std::optional<std::uint64_t> tail_lines{};
   std::optional<std::uint64_t> limit_bytes{};
 };

@@ -130,6 +130,58 @@ TEST_F(ApiTest, FailuresLookLikeTheRealServers) {
             "400 BadRequest");
 }
 
+TEST_F(ApiTest, LimitsOfLabelsAndDataAreThoseOfARealServer) {
+  constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
+  EXPECT_EQ(refused("POST", kMaps, R"({"metadata":{"name":"a","labels":{"bad key!":"x"}}})"),
+            "422 Invalid");
+  EXPECT_EQ(refused("POST", kJobs, R"({"apiVersion":"batch.paddlepaddle.org/v1","kind":"PaddleJob",
+      "metadata":{"name":"a","labels":{"bad key!":"x"}}})"),
+            "422 Invalid");
+  EXPECT_EQ(refused("POST", kSecrets, R"({"metadata":{"name":"a"},"data":{"k":"%%%"}})"),
+            "422 Invalid");
+  EXPECT_EQ(refused("POST", kMaps,
+                    R"({"metadata":{"name":"a"},"data":{"k":")" +
+                        std::string(std::size_t{2} << 20, 'x') + R"("}})"),
+            "422 Invalid");
+  make_map("a");
+  EXPECT_EQ(refused("PUT", std::string(kMaps) + "/a",
+                    R"({"metadata":{"name":"a","annotations":{"k":")" + std::string(300'000, 'x') +
+                        R"("}}})"),
+            "422 Invalid");
+}
+
+TEST_F(ApiTest, ADeletedPodIsReturned) {
+  must("POST", kPods,
+       R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}})");
+  const Json deleted = must("DELETE", std::string(kPods) + "/p");
+  EXPECT_EQ(deleted["kind"], "Pod");
+  EXPECT_EQ(deleted["metadata"]["name"], "p");
+}
+
+TEST_F(ApiTest, WhatOneMachineDoesNotHaveIsSaidInASentence) {
+  for (const char* part : {"exec?command=ls", "attach", "portforward"}) {
+    const Reply reply = ask("POST", std::string("/api/v1/namespaces/default/pods/p/") + part);
+    EXPECT_EQ(reply.status, 501) << part;
+    EXPECT_THAT(json(reply)["message"].get<std::string>(),
+                HasSubstr("not supported on one machine"));
+  }
+}
+
+TEST_F(ApiTest, LogsOfAPodOfSeveralContainersNeedAName) {
+  const LogSource logs = [](const LogRequest& request) -> Result<std::shared_ptr<Stream>> {
+    return Error{Code::kNotFound, "log of " + request.container};
+  };
+  api_.emplace(*storage_, *writer_, clock_, ApiOptions{.logs = logs});
+  must("POST", kPods, R"({"metadata":{"name":"p"},"spec":{"containers":[
+      {"name":"a","image":"i"},{"name":"b","image":"i"}]}})");
+  const Reply reply = ask("GET", std::string(kPods) + "/p/log");
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(json(reply)["message"].get<std::string>(), HasSubstr("choose one of: [a b]"));
+  EXPECT_THAT(ask("GET", std::string(kPods) + "/p/log?container=b").body, HasSubstr("log of b"));
+  EXPECT_EQ(refused("GET", std::string(kPods) + "/p/log?container=b&timestamps=true"),
+            "400 BadRequest");
+}
+
 TEST_F(ApiTest, HostileBodiesAreRejectedAndNotStored) {
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   EXPECT_EQ(refused("POST", kMaps, R"({"metadata":{"name":"a"},"data":)" + deep + "}"),

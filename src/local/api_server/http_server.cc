@@ -67,6 +67,10 @@ Reply safely(const HttpServer::Handler& handler, const Request& request) {
   }
 }
 
+// Of a body that is too large.
+constexpr size_t kMostDroppedBytes = size_t{64} << 20;
+constexpr size_t kDropPiece = size_t{16} << 10;
+
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<Shared> shared)
@@ -122,7 +126,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (error == http::error::header_limit) {
       return refuse(failure(431, "RequestHeaderFieldsTooLarge", "the headers are too large"));
     }
-    if (error == http::error::body_limit) return refuse(too_large());
+    if (error == http::error::body_limit) return refuse_body();
     if (error)
       return error.category() == http::make_error_code(http::error::bad_method).category() &&
                      error != http::error::end_of_stream && error != http::error::partial_message
@@ -164,7 +168,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void on_request(error_code error, size_t) {
-    if (error == http::error::body_limit) return refuse(too_large());
+    if (error == http::error::body_limit) return refuse_body();
     if (error) return close();
     auto& message = parser_->get();
     const Request request{.method = std::string(view(message.method_string())),
@@ -178,6 +182,24 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void refuse(const Reply& reply) { answer(reply, false, false); }
+
+  // Most clients read the answer only after they have sent everything: with a closed connection
+  // they would see a broken pipe instead of it. So the rest is read and dropped, within limits.
+  void refuse_body() {
+    left_to_drop_ = is_authorized() ? kMostDroppedBytes : 0;
+    refuse(too_large());
+  }
+
+  void drop_rest() {
+    dropped_.resize(kDropPiece);
+    stream_.async_read_some(asio::buffer(dropped_), then(&Session::on_dropped));
+  }
+
+  void on_dropped(error_code error, size_t count) {
+    left_to_drop_ -= std::min(left_to_drop_, count);
+    if (error || left_to_drop_ == 0) return close();
+    drop_rest();
+  }
 
   template <typename Message>
   static void fill(Message& message, const Reply& reply) {
@@ -201,6 +223,10 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void on_answered(error_code error, size_t) {
+    if (!error && left_to_drop_ > 0) {
+      wire().expires_after(shared_->options.body);
+      return drop_rest();
+    }
     if (error || response_->need_eof() || !response_->keep_alive()) return close();
     response_.reset();
     read_header();
@@ -281,6 +307,8 @@ class Session : public std::enable_shared_from_this<Session> {
   beast::ssl_stream<beast::tcp_stream> stream_;
   asio::steady_timer timer_;
   beast::flat_buffer buffer_;
+  size_t left_to_drop_ = 0;  // of a body that was refused
+  std::vector<char> dropped_{};
   std::optional<http::request_parser<http::string_body>> parser_{};
   std::optional<http::response<http::empty_body>> continue_response_{};
   std::optional<http::response<http::string_body>> response_{};

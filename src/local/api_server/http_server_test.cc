@@ -143,6 +143,18 @@ TEST_F(HttpServerTest, SurvivesMalformedRequests) {
   EXPECT_THAT(ask(authorized("GET /version")), StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(HttpServerTest, AClientThatSendsTooMuchCanReadTheRefusal) {
+  const std::string body(std::size_t{12} << 20, 'x');
+  const Connection fd = connect();
+  send(fd, authorized("POST /api/v1/namespaces",
+                      "Content-Length: " + std::to_string(body.size()) + "\r\n"));
+  // In pieces, as clients do: the server refuses after the header.
+  for (std::size_t at = 0; at < body.size(); at += std::size_t{1} << 20) {
+    ASSERT_GT(SSL_write(fd.tls.get(), body.data() + at, 1 << 20), 0) << "closed after " << at;
+  }
+  EXPECT_THAT(receive(fd, "too large"), StartsWith("HTTP/1.1 413"));
+}
+
 TEST_F(HttpServerTest, SendsContinueOnlyForABodyThatItAccepts) {
   const Connection fd = connect();
   const std::string body = R"({"metadata":{"name":"later"}})";

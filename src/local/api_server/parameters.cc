@@ -106,8 +106,12 @@ Result<LogRequest> read_log_request(const api::ObjectKey& pod, const Target& tar
   LogRequest made{.pod = pod,
                   .container = target["container"],
                   .follow = target.is_true("follow"),
-                  .previous = target.is_true("previous"),
-                  .timestamps = target.is_true("timestamps")};
+                  .previous = target.is_true("previous")};
+  if (target.is_true("timestamps")) {
+    return Error{Code::kInvalid,
+                 "timestamps is not supported on one machine: programs write their logs directly "
+                 "into a file; leave it out"};
+  }
   for (auto [name, to] :
        {std::pair{"tailLines", &made.tail_lines}, std::pair{"limitBytes", &made.limit_bytes}}) {
     if (!target.query.contains(name)) continue;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -48,6 +49,12 @@ Result<> make_cluster_directory(const ClusterDirectory& directory) {
   if (made) return Done{};
   return Error{made.error().code, directory.path + " cannot be used (" + made.error().message +
                                       "): choose another one with --directory"};
+}
+
+int last_port(const ClusterDirectory& directory) {
+  std::ifstream file(directory.port());
+  int port = 0;
+  return file >> port && port > 0 && port < 65536 ? port : 0;
 }
 
 Result<UniqueFd> lock_cluster_directory(const ClusterDirectory& directory) {

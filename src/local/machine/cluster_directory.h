@@ -20,12 +20,17 @@ struct ClusterDirectory {
   std::string kubeconfig() const { return path + "/kubeconfig"; }
   std::string log() const { return path + "/daemon.log"; }
   std::string lock() const { return path + "/daemon.lock"; }
+  std::string port() const { return path + "/port"; }
   std::string api() const { return path + "/api"; }
   std::string node() const { return path + "/node"; }
 };
 
 // Creates the directory (private, with its parents); the error is one sentence.
 Result<> make_cluster_directory(const ClusterDirectory& directory);
+
+// The port of the API server at its last start, so that copies of the kubeconfig stay valid. 0:
+// none is known.
+int last_port(const ClusterDirectory& directory);
 
 // Takes the lock until the descriptor is closed. kAlreadyExists when another process holds it.
 Result<UniqueFd> lock_cluster_directory(const ClusterDirectory& directory);

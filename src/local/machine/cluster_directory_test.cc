@@ -2,6 +2,8 @@
 #include "local/machine/cluster_directory.h"
 
 #include <filesystem>
+#include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,6 +62,16 @@ TEST_F(ClusterDirectoryTest, HasOneLockHolderUntilThatEnds) {
   EXPECT_FALSE(find_lock_holder(directory_));
   EXPECT_TRUE(lock_cluster_directory(directory_));
   for (const int fd : {ready[0], ready[1], enough[0]}) ::close(fd);
+}
+
+TEST_F(ClusterDirectoryTest, RemembersThePortOfTheApiServer) {
+  ASSERT_TRUE(make_cluster_directory(directory_));
+  EXPECT_EQ(last_port(directory_), 0);
+  for (const auto& [text, port] : std::map<std::string, int>{
+           {"7443\n", 7443}, {"none", 0}, {"70000", 0}, {"-1", 0}, {"", 0}}) {
+    std::ofstream(directory_.port(), std::ios::trunc) << text;
+    EXPECT_EQ(last_port(directory_), port) << text;
+  }
 }
 
 TEST(PodEnvironment, InheritsFourVariablesAndFindsOurPrograms) {

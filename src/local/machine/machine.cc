@@ -52,10 +52,10 @@ class Machine::Parts {
   }
 
   Result<> serve() {
-    ApiServerOptions server_options{.directory = options.directory.api()};
-    server_options.http.port = options.port;
-    server_options.api.logs = pod_logs(options.directory.node());
-    auto started = ApiServer::start(server_options);
+    const int before = options.port == 0 ? last_port(options.directory) : 0;
+    auto started = start_server(before == 0 ? options.port : before);
+    const bool moved = !started && before != 0;
+    if (moved) started = start_server(0);
     if (!started) {
       return std::move(started).error().in(
           options.port == 0 ? "the API server does not start"
@@ -68,8 +68,20 @@ class Machine::Parts {
         replace_private(options.directory.kubeconfig(), kubeconfig_of(server->client_config())));
     client = std::make_unique<kube::Client>(config_of(server->client_config()),
                                             kube::ClientOptions{.metrics = &metrics});
-    report_step("API server at " + url);
+    const std::string port = url.substr(url.rfind(':') + 1);
+    CHECK_DONE(replace_private(options.directory.port(), port + "\n"));
+    report_step("API server at " + url +
+                (moved ? "; its last port, " + std::to_string(before) +
+                             ", is in use: copies of the kubeconfig need the new one"
+                       : ""));
     return Done{};
+  }
+
+  Result<std::unique_ptr<ApiServer>> start_server(int port) const {
+    ApiServerOptions server_options{.directory = options.directory.api()};
+    server_options.http.port = port;
+    server_options.api.logs = pod_logs(options.directory.node());
+    return ApiServer::start(server_options);
   }
 
   Result<> control(const std::stop_token& stop) {

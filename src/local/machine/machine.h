@@ -27,7 +27,7 @@ namespace paddle::local {
 
 struct MachineOptions {
   ClusterDirectory directory{};
-  int port = 0;                                   // of the API server; 0: the kernel chooses
+  int port = 0;  // of the API server; 0: that of the last start if it is free, else any
   std::string program = "/proc/self/exe";         // to start containers with (container_init.h)
   std::map<std::string, std::string> base_env{};  // defaults for the environment of pods
   // Directories that pods see even beneath their own /tmp.

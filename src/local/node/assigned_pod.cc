@@ -52,11 +52,11 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
   }
   const Json& status = api::look(object, "status");
   pod.phase = api::look_text(status, "phase");
-  pod.started_before = !api::look_text(status, "podIP").empty();
   if (const int deadline = number(api::look(object, "spec"), "activeDeadlineSeconds");
       deadline > 0) {
     pod.active_deadline = std::chrono::seconds{deadline};
   }
+  pod.ip = api::look_text(status, "podIP");
   read_containers(api::look(status, "initContainerStatuses"), pod);
   read_containers(api::look(status, "containerStatuses"), pod);
   if (pod.meta.deleting()) {
@@ -70,7 +70,7 @@ PodAction decide_action(const AssignedPod& pod) {
   if (pod.meta.deleting()) return PodAction::kFinish;
   if (pod.phase == "Succeeded" || pod.phase == "Failed") return PodAction::kIgnore;
   if (!pod.spec) return PodAction::kReject;
-  if (!pod.started_before) return PodAction::kRun;
+  if (pod.ip.empty()) return PodAction::kRun;  // it never had an address
   const bool ran = !pod.restarts.empty();
   return ran && pod.spec->restart == RestartPolicy::kNever ? PodAction::kMarkFailed
                                                            : PodAction::kRunAgain;

@@ -23,7 +23,7 @@ struct AssignedPod {
   std::optional<PodSpec> spec{};  // nothing: it cannot run here
   std::string rejection{};        // then the reason, in one sentence
   std::string phase{};
-  bool started_before = false;                            // it had an address before
+  std::string ip{};                                       // its address, as reported; empty: none yet
   std::map<std::string, int> restarts{};                  // of containers that were started
   std::map<std::string, Terminated> terminated{};         // of containers that had ended before
   std::optional<std::chrono::seconds> grace{};            // set when it is being deleted

@@ -79,6 +79,11 @@ class Node::Impl {
     const kube::Projection<ObjectVersion> stamp{"object-stamp", decode_object_version};
     const auto config_maps = informers_.of<ObjectVersion>(kinds::kConfigMaps, {}, stamp);
     const auto secrets = informers_.of<ObjectVersion>(kinds::kSecrets, {}, stamp);
+    const auto services =
+        informers_.of<NamedService>(kinds::kServices, {}, {"named-service", decode_named_service});
+    using Entries = std::vector<std::string>;
+    pods.add_index(kNamespaceIndex, [](const AssignedPod& p) { return Entries{p.meta.key.ns}; });
+    services.add_index(kNamespaceIndex, [](const NamedService& s) { return Entries{s.key.ns}; });
     pod_manager_ = std::make_unique<PodManager>(PodManagerOptions{
         .cluster = cluster_,
         .events = events_,
@@ -88,6 +93,7 @@ class Node::Impl {
         .volumes = volumes,
         .config_maps = config_maps,
         .secrets = secrets,
+        .services = services,
         .samples = samples_,
         .clock = clock_,
         .runner = {.program = options_.program,
@@ -103,6 +109,7 @@ class Node::Impl {
     });
     wake_users(pods, config_maps, false);
     wake_users(pods, secrets, true);
+    wake_neighbours(pods, services);
     informers_.start();
     informers_.wait_until_synced({});
 
@@ -126,6 +133,24 @@ class Node::Impl {
         const bool near = pod->spec && pod->meta.key.ns == key.ns;
         if (near && mounts(*pod->spec, {secret, key.name})) controller_.queue().add(pod->meta.key);
       }
+    });
+  }
+
+  // A change of what names lead to enqueues the pods that may look them up.
+  void wake_neighbours(const kube::Store<AssignedPod>& pods,
+                       const kube::Store<NamedService>& services) {
+    const auto wake = [this, pods](const std::string& ns) {
+      for (const auto& pod : pods.list(kNamespaceIndex, ns)) {
+        controller_.queue().add(pod->meta.key);
+      }
+    };
+    services.on_change([wake](const api::ObjectKey& key, const NamedService*, const NamedService*) {
+      wake(key.ns);
+    });
+    pods.on_change([wake, services](const api::ObjectKey& key, const AssignedPod* before,
+                                    const AssignedPod* after) {
+      if (!changes_names(before, after)) return;
+      if (!services.list(kNamespaceIndex, key.ns).empty()) wake(key.ns);
     });
   }
 

@@ -4,7 +4,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/log.h"
+#include "base/unique_fd.h"
+#include "local/node/os_error.h"
 
 namespace paddle::local {
 namespace {
@@ -86,13 +92,24 @@ Result<> make_pod_files(const std::string& root, const PodSpec& pod) {
 }
 
 Result<std::string> write_hosts(const std::string& root, const std::string& uid,
-                                const std::string& address, const std::string& hostname) {
+                                const std::string& address, const std::string& hostname,
+                                const std::string& service_lines) {
   const std::string path = pod_directory(root, uid) + "/hosts";
   std::ifstream machine("/etc/hosts");
-  std::ofstream hosts(path, std::ios::trunc);
-  for (std::string line; std::getline(machine, line);) hosts << line << "\n";
-  hosts << address << "\t" << hostname << "\n" << std::flush;
-  if (!hosts) return Error{Code::kInternal, "cannot write " + path + "; is the disk full?"};
+  std::string text;
+  for (std::string line; std::getline(machine, line);) text += line + "\n";
+  text += address + "\t" + hostname + "\n" + service_lines;
+
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  struct stat before {};
+  if (!file || fstat(file.get(), &before) != 0) return os_error("open " + path);
+  const auto size = static_cast<off_t>(text.size());
+  // Empty lines cover what is left of a longer version until the file is cut.
+  if (before.st_size > size) text.append(static_cast<std::size_t>(before.st_size - size), '\n');
+  const ssize_t written = pwrite(file.get(), text.data(), text.size(), 0);
+  if (written != static_cast<ssize_t>(text.size()) || ftruncate(file.get(), size) != 0) {
+    return Error{Code::kInternal, "cannot write " + path + "; is the disk full?"};
+  }
   return path;
 }
 

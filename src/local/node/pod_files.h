@@ -20,9 +20,12 @@ std::string log_path(const std::string& root, const std::string& uid, const std:
 
 // Creates the pod's directory for logs, and the link from its name.
 Result<> make_pod_files(const std::string& root, const PodSpec& pod);
-// Writes the pod's /etc/hosts: the machine's entries and the pod's name. Returns its path.
+// Writes the pod's /etc/hosts: the machine's entries, the pod's name and the lines of Services.
+// Returns its path. Containers have the file mounted: it is rewritten in place, and a reader sees
+// no half line of another version behind the last one.
 Result<std::string> write_hosts(const std::string& root, const std::string& uid,
-                                const std::string& address, const std::string& hostname);
+                                const std::string& address, const std::string& hostname,
+                                const std::string& service_lines = "");
 void mark_log_ended(const std::string& root, const std::string& uid, const std::string& container,
                     int nth);
 void forget_logs_before(const std::string& root, const std::string& uid,

@@ -108,7 +108,7 @@ Result<std::shared_ptr<Stream>> open_log(const std::string& directory, const Log
   std::error_code error;
   if (!fs::exists(pod, error)) {
     return Error{Code::kInvalid, "pod " + request.pod.name +
-                                     " has not been started yet; `kubectl describe pod` shows why"};
+                                     " has not been started yet; see its events and status"};
   }
   TRY(const std::string container, container_of(pod, request));
   const auto starts = starts_of(pod / "logs", container);

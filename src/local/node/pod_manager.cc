@@ -117,6 +117,7 @@ void PodManager::run(const AssignedPod& pod, std::map<std::string, int> restarts
   managed->spec = *pod.spec;
   // Before the files are written, so that no change is missed.
   managed->versions = current_versions(*pod.spec);
+  managed->names = current_names(pod.meta.key.ns);
   PodRunnerContext context = options_.runner;
   context.volumes = {.claim = [this, uid = pod.meta.uid](
                                   const ObjectKey& claim) { return place_claim(claim, uid); },
@@ -125,6 +126,7 @@ void PodManager::run(const AssignedPod& pod, std::map<std::string, int> restarts
                           partition = ordinal_of(pod.meta.key.name)](const RuntimeVolume& volume) {
                            return options_.samples.place(volume, uid, partition);
                          }};
+  context.service_lines = [this](const std::string& ns) { return current_names(ns); };
   // The runner is destroyed before the ManagedPod that owns it, and both before the queue.
   context.report = [this, owner = managed.get()](const PodSpec& spec, const PodState& state) {
     {
@@ -154,6 +156,10 @@ Result<> PodManager::sync(const AssignedPod& pod, ManagedPod& managed, const kub
     if (ObjectVersions versions = current_versions(managed.spec); versions != managed.versions) {
       managed.versions = std::move(versions);
       managed.runner->refresh();
+    }
+    if (std::string names = current_names(pod.meta.key.ns); names != managed.names) {
+      managed.names = std::move(names);
+      managed.runner->refresh_names();
     }
   }
   // Read before the state: an end between the two is handled by the pass that it causes.
@@ -255,6 +261,12 @@ ObjectVersions PodManager::current_versions(const PodSpec& pod) const {
     const auto found = store.find({pod.meta.key.ns, object.name});
     return found ? found->version : std::string();
   });
+}
+
+std::string PodManager::current_names(const std::string& ns) const {
+  const auto services = options_.services.list(kNamespaceIndex, ns);
+  if (services.empty()) return {};
+  return service_lines(services, options_.pods.list(kNamespaceIndex, ns));
 }
 
 }  // namespace paddle::local

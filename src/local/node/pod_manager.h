@@ -25,8 +25,12 @@
 #include "local/node/mounted_objects.h"
 #include "local/node/pod_runner.h"
 #include "local/node/sample_volumes.h"
+#include "local/node/service_names.h"
 
 namespace paddle::local {
+
+// The index of pods and Services by namespace.
+inline constexpr const char* kNamespaceIndex = "namespace";
 
 // Not the key of a pod: requests the removal of unused volumes.
 inline const api::ObjectKey kVolumesKey{"", "volumes"};
@@ -40,6 +44,7 @@ struct PodManagerOptions {
   kube::Store<BoundVolume> volumes;
   kube::Store<ObjectVersion> config_maps;
   kube::Store<ObjectVersion> secrets;
+  kube::Store<NamedService> services;
   SampleVolumes& samples;
   const Clock& clock;
   PodRunnerContext runner{};  // common to all pods
@@ -60,6 +65,7 @@ class PodManager {
     api::Json written{};        // the status as last written
     ObjectVersions versions{};  // of the objects from which its files were last written
     bool deadline_passed = false;
+    std::string names{};        // of Services, as its /etc/hosts has them
 
     Mutex mutex{};
     std::optional<PodState> state GUARDED_BY(mutex){};
@@ -82,6 +88,7 @@ class PodManager {
   Result<std::string> place_claim(const api::ObjectKey& claim, const std::string& uid);
   void collect_volumes();
   ObjectVersions current_versions(const PodSpec& pod) const;
+  std::string current_names(const std::string& ns) const;
   std::shared_ptr<ManagedPod> find(const api::ObjectKey& key) EXCLUDES(mutex_);
 
   const PodManagerOptions options_;

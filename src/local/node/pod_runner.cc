@@ -33,6 +33,10 @@ std::string back_off(milliseconds pause, const std::string& container) {
          "s restarting failed container=" + container;
 }
 
+const std::string& hostname_of(const PodSpec& pod) {
+  return pod.hostname.empty() ? pod.meta.key.name : pod.hostname;
+}
+
 }  // namespace
 
 struct PodRunner::ContainerSlot {
@@ -70,6 +74,14 @@ void PodRunner::refresh() {
   {
     Lock lock(mutex_);
     objects_changed_ = true;
+  }
+  wake();
+}
+
+void PodRunner::refresh_names() {
+  {
+    Lock lock(mutex_);
+    names_changed_ = true;
   }
   wake();
 }
@@ -148,7 +160,7 @@ Result<> PodRunner::start(ContainerSlot& slot) {
   const Container& c = *slot.container;
   TRY(Data env, environment(c, facts, context_.objects(pod.meta.key.ns)));
   for (const auto& [name, value] : context_.base_env) env.try_emplace(name, value);
-  const std::string hostname = pod.hostname.empty() ? pod.meta.key.name : pod.hostname;
+  const std::string hostname = hostname_of(pod);
   env.try_emplace("HOSTNAME", hostname);
 
   ContainerPlan plan{.working_dir = c.working_dir,
@@ -162,8 +174,7 @@ Result<> PodRunner::start(ContainerSlot& slot) {
   for (const std::string& path : context_.visible_directories) {
     plan.mounts.push_back({.source = path, .target = path, .read_only = true});
   }
-  // Programs resolve their own host name.
-  TRY(const std::string hosts, write_hosts(context_.directory, pod.meta.uid, state_.ip, hostname));
+  TRY(const std::string hosts, write_hosts_file(pod));
   plan.mounts.push_back({.source = hosts, .target = "/etc/hosts"});
   for (const Mount& mount : c.mounts) {
     const auto& source = pod.volumes.at(mount.volume);
@@ -308,9 +319,31 @@ void PodRunner::refresh_volume_files() {
   refresh_at_ = now + kRetryRefresh;
 }
 
-// Waits until there is work for a container; refreshes the files of its volumes first.
+// Programs resolve their own host name, and those of Services.
+Result<std::string> PodRunner::write_hosts_file(const PodSpec& pod) const {
+  return write_hosts(context_.directory, pod.meta.uid, state_.ip, hostname_of(pod),
+                     context_.service_lines ? context_.service_lines(pod.meta.key.ns) : "");
+}
+
+void PodRunner::refresh_hosts() {
+  {
+    Lock lock(mutex_);
+    if (!std::exchange(names_changed_, false)) return;
+  }
+  const PodSpec pod = spec();
+  std::error_code error;
+  // Before the first start there is no file; each start writes the current names.
+  if (!std::filesystem::exists(directory_ + "/hosts", error)) return;
+  if (auto done = write_hosts_file(pod); !done) {
+    log::warn("cannot write the names of Services for a pod",
+              {{"pod", api::to_string(pod.meta.key)}, {"error", done.error().message}});
+  }
+}
+
+// Waits until there is work for a container; refreshes the pod's files first.
 void PodRunner::wait(std::vector<ContainerSlot>& slots) {
   refresh_volume_files();
+  refresh_hosts();
   std::optional<BootTime> until = refresh_at_;
   bool all_over = true;
   for (const ContainerSlot& slot : slots) {

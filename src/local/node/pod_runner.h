@@ -38,6 +38,8 @@ struct PodRunnerContext {
   const Clock* clock = nullptr;
   std::function<ObjectData(const std::string& ns)> objects{};
   VolumeLocator volumes{};
+  // The names of Services for pods of a namespace (service_names.h); empty: none.
+  std::function<std::string(const std::string& ns)> service_lines{};
   std::map<std::string, std::string> base_env{};   // defaults for the environment
   std::vector<std::string> visible_directories{};  // NodeOptions::visible_directories
   // Called by the pod's thread; ended() is true at the last call.
@@ -54,6 +56,8 @@ class PodRunner {
   void update(const PodSpec& pod) EXCLUDES(mutex_);
   // Call it when a ConfigMap or Secret of its volumes has changed.
   void refresh() EXCLUDES(mutex_);
+  // Call it when the names of Services have changed.
+  void refresh_names() EXCLUDES(mutex_);
   // Requests the end of the pod and returns at once; ended() is true later.
   void stop(std::chrono::seconds grace) EXCLUDES(mutex_);
   bool ended() const { return ended_; }
@@ -71,8 +75,10 @@ class PodRunner {
   bool is_finished(const ContainerSlot& slot) const;  // ended, and will not be restarted
   void wait(std::vector<ContainerSlot>& slots);
   void refresh_volume_files() EXCLUDES(mutex_);
+  void refresh_hosts() EXCLUDES(mutex_);
+  Result<std::string> write_hosts_file(const PodSpec& pod) const;  // returns its path
   void end_all(std::vector<ContainerSlot>& slots);
-  // Waits until a container ends, update(), refresh() or stop() is called, or `until`.
+  // Waits until a container ends, update(), refresh...() or stop() is called, or `until`.
   void wait_until(const std::vector<ContainerSlot>& slots, std::optional<BootTime> until);
   void wake();
   void report();
@@ -89,6 +95,7 @@ class PodRunner {
   PodSpec pod_ GUARDED_BY(mutex_);
   std::optional<std::chrono::seconds> grace_ GUARDED_BY(mutex_);
   bool objects_changed_ GUARDED_BY(mutex_) = false;
+  bool names_changed_ GUARDED_BY(mutex_) = false;
 
   // Used by the thread only.
   PodState state_{};

@@ -218,6 +218,7 @@ Result<PodSpec> decode_pod_spec(const Json& pod) {
                                          : RestartPolicy::kAlways;
   out.node_name = api::look_text(spec, "nodeName");
   out.hostname = api::look_text(spec, "hostname");
+  out.subdomain = api::look_text(spec, "subdomain");
   out.host_network = api::look_flag(spec, "hostNetwork");
   out.grace_seconds = number(spec, "terminationGracePeriodSeconds", 30);
   CHECK_DONE(check_mounts(out));

@@ -108,6 +108,7 @@ struct PodSpec {
   RestartPolicy restart = RestartPolicy::kAlways;
   std::string node_name{};
   std::string hostname{};
+  std::string subdomain{};  // of the pod's name in DNS
   bool host_network = false;
   int grace_seconds = 30;
   bool operator==(const PodSpec&) const = default;

@@ -2,6 +2,7 @@
 #include "local/node/pod_volumes.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/match.h"
@@ -52,7 +53,18 @@ Result<> set_up_host_path(const HostPathVolume& volume) {
     UniqueFd fd(open(volume.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     if (!fd) return os_error("create " + volume.path);
   }
-  if (access(volume.path.c_str(), F_OK) != 0) return os_error("hostPath " + volume.path);
+  struct stat found {};
+  // It may still be created: the container waits, as with the kubelet.
+  if (stat(volume.path.c_str(), &found) != 0) {
+    if (errno == ENOENT) return Error{Code::kNotFound, volume.path + " is not on this machine"};
+    return os_error("hostPath " + volume.path);
+  }
+  if (volume.type.starts_with("Directory") && !S_ISDIR(found.st_mode)) {
+    return Error{Code::kNotFound, volume.path + " is not a directory"};
+  }
+  if (volume.type.starts_with("File") && !S_ISREG(found.st_mode)) {
+    return Error{Code::kNotFound, volume.path + " is not a file"};
+  }
   return Done{};
 }
 

@@ -126,7 +126,6 @@ void WorldObserver::watch(WorkQueue& queue) {
       }
     }
   });
-<<<<<<< HEAD
   // Jobs change what is cached, and a deleted set waits for the jobs that use it. Nothing else of
   // their many status writes concerns the set.
   jobs_.on_change([&queue](const ObjectKey&, const JobSummary* before, const JobSummary* after) {
@@ -136,18 +135,6 @@ void WorldObserver::watch(WorkQueue& queue) {
       for (const ObjectKey& set : set_of_job(*state)) queue.add(set);
     }
   });
-=======
-  // A deleted set waits for the jobs that use it. What a job does to the cache is polled.
-  jobs_.on_change(
-      [&queue](const ObjectKey&, const api::PaddleJob* before, const api::PaddleJob* after) {
-        const auto used = before ? set_of_job(*before) : std::vector<ObjectKey>{};
-        const auto uses = after ? set_of_job(*after) : std::vector<ObjectKey>{};
-        if (used == uses) return;
-        for (const auto* keys : {&used, &uses}) {
-          for (const ObjectKey& set : *keys) queue.add(set);
-        }
-      });
->>>>>>> part-p3
 }
 
 Result<std::optional<World>> WorldObserver::observe(const api::SampleSet& set,
@@ -187,11 +174,7 @@ void WorldObserver::observe_owned(const api::SampleSet& set, World& world) const
 
 void WorldObserver::observe_users(const api::SampleSet& set, World& world) const {
   for (const auto& job : jobs_.list(kBySet, to_string(set.meta.key))) {
-<<<<<<< HEAD
     world.users.push_back({job->key.name, job->uid});
-=======
-    world.users.push_back({job->meta.key.name, job->meta.uid});
->>>>>>> part-p3
   }
   std::ranges::sort(world.users, {}, &UserJob::uid);
   const auto current = sets_.find(set.meta.key);

@@ -58,7 +58,8 @@ Error all_younger(std::int64_t files) {
 Result<std::unique_ptr<JuicefsNodeEngine>> JuicefsNodeEngine::open(const NodeOptions& options) {
   TRY(ListStore lists, ListStore::open(options.state + "/lists"));
   std::unique_ptr<JuicefsNodeEngine> engine(new JuicefsNodeEngine(options, std::move(lists)));
-  engine->usage_.set_part(from_root(from_text(engine->lists_.part())));
+  engine->usage_.set_part(std::make_shared<const std::vector<std::string>>(
+      from_root(from_text(engine->lists_.part()))));
   return engine;
 }
 
@@ -238,14 +239,15 @@ Result<> JuicefsNodeEngine::warm_up(const Selection& which, const ProgressSink& 
                                     std::stop_token stop) {
   const auto held = lists_.hold(which.job);
   TRY(const std::vector<std::string> files, part_for(which, report, stop));
-  const std::vector<std::string> paths = from_root(files);
+  const auto shared = std::make_shared<const std::vector<std::string>>(from_root(files));
+  const std::vector<std::string>& paths = *shared;
   const std::uint16_t threads = threads_of(which);
 
   // How much is missing: little for a warm-up that is run again.
   TRY(CacheUsage now, check(paths, threads, stop));
   CHECK_DONE(expect_listed(which, files, now, stop));
   CHECK_DONE(lists_.write_part(to_text(files)));
-  usage_.set_part(paths);
+  usage_.set_part(shared);
   usage_.set_part_usage(now);
   Progress progress{.files_total = static_cast<std::int64_t>(paths.size()),
                     .bytes_total = now.bytes,

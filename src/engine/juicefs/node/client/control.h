@@ -4,11 +4,11 @@
 // it caches. Every call opens the client's control file; closing the file ends the client's work,
 // so a stopped call leaves no work behind. Thread-safe.
 //
-// A client that hangs blocks whoever calls the kernel, for ever. With a `standstill`, requests run on
-// a thread of their own, which is left behind when the client has not answered for so long.
+// A client that hangs blocks the caller in the kernel, for ever. With a `standstill`, requests run
+// on a thread of their own, which is left behind when the client has not answered for so long.
 //
-//   kUnavailable   nothing is mounted there (any more), the client was restarted during the call, or
-//                  it hangs
+//   kUnavailable   nothing is mounted there (any more), the client was restarted during the call,
+//                  or it hangs
 //   kNotFound      no such path
 
 #pragma once

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "engine/juicefs/node/client/fake_client.h"
 
 namespace paddle::engine::juicefs {
@@ -78,7 +79,7 @@ TEST_F(ControlTest, ACallThatIsStoppedDoesNotWaitForAClientThatHangs) {
   const Control control(mount_.path(), std::chrono::minutes{5});
   std::stop_source stop;
   std::jthread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    system_clock().sleep(std::chrono::milliseconds{100}, {});
     stop.request_stop();
   });
   EXPECT_TRUE(

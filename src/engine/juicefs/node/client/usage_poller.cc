@@ -54,7 +54,7 @@ void UsagePoller::on_answer() {
   if (answered_) answered_ = system_clock().boot();
 }
 
-void UsagePoller::set_part(std::vector<std::string> paths) {
+void UsagePoller::set_part(Paths paths) {
   Lock lock(mutex_);
   part_ = std::move(paths);
   ++part_number_;
@@ -184,12 +184,12 @@ void UsagePoller::apply_counts(const std::string& stats) {
 Result<> UsagePoller::poll_cache(const std::string& life, std::int64_t held,
                                  const std::stop_token& end) {
   const BootTime began = system_clock().boot();
-  std::vector<std::string> part;
+  Paths part;
   {
     Lock lock(mutex_);
     part = part_;
   }
-  const bool whole_volume = checks_whole(totals_.files, static_cast<std::int64_t>(part.size()));
+  const bool whole_volume = checks_whole(totals_.files, static_cast<std::int64_t>(part->size()));
   CacheUsage all;
   if (whole_volume) {
     TRY(all, control_.cache(CacheAction::kCheck, {"/"}, kThreads, {}, end));
@@ -201,8 +201,8 @@ Result<> UsagePoller::poll_cache(const std::string& life, std::int64_t held,
     status_.cached_bytes = whole ? totals_.bytes : cached;
   }
   CacheUsage own = all;
-  if (!whole_volume || static_cast<std::int64_t>(part.size()) < all.files) {
-    TRY(own, control_.cache(CacheAction::kCheck, part, kThreads, {}, end));
+  if (!whole_volume || static_cast<std::int64_t>(part->size()) < all.files) {
+    TRY(own, control_.cache(CacheAction::kCheck, *part, kThreads, {}, end));
   }
   const BootTime ended = system_clock().boot();
   next_check_ = ended + kPollCost * (ended - began);

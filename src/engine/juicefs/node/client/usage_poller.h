@@ -17,6 +17,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -38,8 +39,9 @@ class UsagePoller {
   Status status() const EXCLUDES(mutex_);
 
   // The files of the part that was warmed up last, as the client names them; used from the next
-  // poll on.
-  void set_part(std::vector<std::string> paths) EXCLUDES(mutex_);
+  // poll on. Shared with the caller: a part may have a million paths.
+  using Paths = std::shared_ptr<const std::vector<std::string>>;
+  void set_part(Paths paths) EXCLUDES(mutex_);
   // A measurement of that part by the caller; reported until the next poll.
   void set_part_usage(const CacheUsage& seen) EXCLUDES(mutex_);
   // Whether that part is being warmed up: growth of the cache then counts as its.
@@ -75,7 +77,7 @@ class UsagePoller {
   mutable Mutex mutex_;
   CondVar wake_;
   Status status_ GUARDED_BY(mutex_){};
-  std::vector<std::string> part_ GUARDED_BY(mutex_){};
+  Paths part_ GUARDED_BY(mutex_) = std::make_shared<const std::vector<std::string>>();
   std::uint64_t part_number_ GUARDED_BY(mutex_) = 0;
   std::string life_ GUARDED_BY(mutex_){};  // of the client that answered last (client_life)
   bool hurry_ GUARDED_BY(mutex_) = true;

@@ -26,8 +26,9 @@ Status followed(Status last, std::int64_t before, std::int64_t now, bool filling
 // every check walks the metadata of its files, and all nodes of a large set would do so at once.
 bool checks_whole(std::int64_t files, std::int64_t part_files);
 
-// Cached bytes of a volume of which only the own part was checked. `held`: the bytes in the client's
-// cache, which may also be of files that no longer exist, so they never count as the whole volume.
+// Cached bytes of a volume of which only the own part was checked. `held`: the bytes in the
+// client's cache, which may also be of files that no longer exist: they never count as the whole
+// volume.
 std::int64_t cached_of_whole(std::int64_t volume_bytes, std::int64_t part_cached,
                              std::int64_t held);
 

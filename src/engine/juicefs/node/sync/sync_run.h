@@ -2,8 +2,7 @@
 //
 // Runs one `juicefs sync` to its end: reads the Secrets, makes the command line, reports progress,
 // and returns a failure as one sentence; a program that stands still is ended (time_limits.h). It
-// runs at low CPU and I/O priority, and only
-// while SyncContext::may_run allows it.
+// runs at low CPU and I/O priority, and only while SyncContext::may_run allows it.
 
 #pragma once
 
@@ -39,8 +38,8 @@ struct SyncList {
 Result<SyncList> list_sync(const SyncContext& context, const SyncTask& task,
                            const ProgressSink& report, std::stop_token stop);
 
-// How many bytes a sync would copy; 0 for a dry run, one that deletes at the source, or a source that
-// is too large to be listed for this alone.
+// How many bytes a sync would copy; 0 for a dry run, one that deletes at the source, or a source
+// that is too large to be listed for this alone.
 Result<std::int64_t> planned_bytes(const SyncContext& context, const SyncTask& task,
                                    const ProgressSink& report, std::stop_token stop);
 
