@@ -114,6 +114,7 @@ struct ActionTest : OnePassTest {
                                         Config{.etcd = {"http://e:2379"}}, etcd, pacing, clock);
     executor = std::make_unique<PlanExecutor>(failing, events, etcd, *observer);
   }
+  void TearDown() override { informers.stop(); }
   Result<> remove_gate(Pass& pass) {
     Plan plan;
     plan.add(Patch{
