@@ -65,7 +65,7 @@ class PodManager {
     api::Json written{};        // the status as last written
     ObjectVersions versions{};  // of the objects from which its files were last written
     bool deadline_passed = false;
-    std::string names{};        // of Services, as its /etc/hosts has them
+    std::string names{};  // of Services, as its /etc/hosts has them
 
     Mutex mutex{};
     std::optional<PodState> state GUARDED_BY(mutex){};

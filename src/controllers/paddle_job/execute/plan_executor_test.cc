@@ -109,9 +109,9 @@ struct ActionTest : OnePassTest {
          {"metadata", {{"namespace", pod.ns}, {"name", pod.name}}},
          {"spec",
           {{"schedulingGates", gates}, {"containers", Json::array({Json{{"name", "c"}}})}}}}));
-    observer =
-        std::make_unique<WorldObserver>(ControllerContext{failing, informers, events, queue, metrics}, "",
-                                        Config{.etcd = {"http://e:2379"}}, etcd, pacing, clock);
+    observer = std::make_unique<WorldObserver>(
+        ControllerContext{failing, informers, events, queue, metrics}, "",
+        Config{.etcd = {"http://e:2379"}}, etcd, pacing, clock);
     executor = std::make_unique<PlanExecutor>(failing, events, etcd, *observer);
   }
   void TearDown() override { informers.stop(); }

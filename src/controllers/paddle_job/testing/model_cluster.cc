@@ -193,83 +193,89 @@ bool ModelCluster::stop(const Patch& a) {
 }
 
 bool ModelCluster::execute(const Action& action, const api::PaddleJob& observed) {
-  const bool done = std::visit(
-      Match{
-          [&](const Create& a) {
-            create(a, observed);
-            return true;
-          },
-          [&](const Delete& a) {
-            if (a.kind == OwnedKind::kService) services_.erase(a.key.name);
-            if (a.kind == OwnedKind::kConfigMap && map_ && map_->meta.uid == a.uid) map_.reset();
-            if (a.kind == OwnedKind::kPodGroup && group_ && group_->meta.uid == a.uid)
-              group_.reset();
-            const auto found = pods_.find(a.key.name);
-            if (a.kind != OwnedKind::kPod || found == pods_.end()) return true;
-            api::Pod& pod = found->second.pod;
-            if (pod.meta.uid != a.uid) return true;
-            if (pod.node.empty() || a.force) {
-              pods_.erase(found);
-            } else if (!pod.meta.deleting()) {
-              pod.meta.deleted = now_ + std::chrono::seconds{30};
-            }
-            return true;
-          },
-          [&](const Replace& a) {
-            const api::Meta meta = *api::decode_meta(*a.manifest);
-            if (!map_ || map_->meta.resource_version != meta.resource_version) return false;
-            map_->meta.annotations = meta.annotations;
-            map_->meta.resource_version = std::to_string(++version_);
-            map_->data.clear();
-            for (const auto& [key, value] : (*a.manifest)["data"].items()) map_->data[key] = value;
-            return true;
-          },
-          [&](const ReleasePod& a) {
-            const auto found = pods_.find(a.key.name);
-            if (found == pods_.end() || found->second.pod.meta.uid != a.uid) return false;
-            promise(!api::paddle_job_phase::is_final(job_.status.phase) || lenient_,
-                    a.key.name + " released after the end");
-            found->second.pod.meta.annotations[kReleaseAnnotation] = a.value;
-            found->second.pod.meta.annotations[kReleasedAtAnnotation] = a.stamp;
-            return true;
-          },
-          [&](const Patch& a) { return a.kind == OwnedKind::kPodGroup ? change_group(a) : stop(a); },
-          [&](const SetHostPortAnnotation& a) {
-            if (a.port > 0) {
-              job_.meta.annotations[kHostPortAnnotation] = std::to_string(a.port);
-            } else {
-              job_.meta.annotations.erase(kHostPortAnnotation);
-            }
-            return true;
-          },
-          [&](const SuspendForQueue&) {
-            job_.meta.annotations[kQueuedAnnotation] = "true";
-            job_.spec.suspend = true;
-            return true;
-          },
-          [&](const RemoveFinalizer&) {
-            job_.meta.finalizers.clear();
-            return true;
-          },
-          [&](const DeleteJob&) {
-            job_.meta.deleted = now_;
-            return true;
-          },
-          [&](const WriteElasticReplicas& a) {
-            if (a.revision != replicas_.revision) return false;
-            replicas_ = {.value = a.value, .revision = ++version_};
-            return true;
-          },
-          [&](const CleanElasticState&) {
-            replicas_ = {.revision = 0};
-            return true;
-          },
-          [&](const ForgetElasticState&) {
-            replicas_ = {.revision = 0};
-            return true;
-          },
-      },
-      action);
+  const bool done =
+      std::visit(Match{
+                     [&](const Create& a) {
+                       create(a, observed);
+                       return true;
+                     },
+                     [&](const Delete& a) {
+                       if (a.kind == OwnedKind::kService) services_.erase(a.key.name);
+                       if (a.kind == OwnedKind::kConfigMap && map_ && map_->meta.uid == a.uid)
+                         map_.reset();
+                       if (a.kind == OwnedKind::kPodGroup && group_ && group_->meta.uid == a.uid)
+                         group_.reset();
+                       const auto found = pods_.find(a.key.name);
+                       if (a.kind != OwnedKind::kPod || found == pods_.end()) return true;
+                       api::Pod& pod = found->second.pod;
+                       if (pod.meta.uid != a.uid) return true;
+                       if (pod.node.empty() || a.force) {
+                         pods_.erase(found);
+                       } else if (!pod.meta.deleting()) {
+                         pod.meta.deleted = now_ + std::chrono::seconds{30};
+                       }
+                       return true;
+                     },
+                     [&](const Replace& a) {
+                       const api::Meta meta = *api::decode_meta(*a.manifest);
+                       if (!map_ || map_->meta.resource_version != meta.resource_version)
+                         return false;
+                       map_->meta.annotations = meta.annotations;
+                       map_->meta.resource_version = std::to_string(++version_);
+                       map_->data.clear();
+                       for (const auto& [key, value] : (*a.manifest)["data"].items())
+                         map_->data[key] = value;
+                       return true;
+                     },
+                     [&](const ReleasePod& a) {
+                       const auto found = pods_.find(a.key.name);
+                       if (found == pods_.end() || found->second.pod.meta.uid != a.uid)
+                         return false;
+                       promise(!api::paddle_job_phase::is_final(job_.status.phase) || lenient_,
+                               a.key.name + " released after the end");
+                       found->second.pod.meta.annotations[kReleaseAnnotation] = a.value;
+                       found->second.pod.meta.annotations[kReleasedAtAnnotation] = a.stamp;
+                       return true;
+                     },
+                     [&](const Patch& a) {
+                       return a.kind == OwnedKind::kPodGroup ? change_group(a) : stop(a);
+                     },
+                     [&](const SetHostPortAnnotation& a) {
+                       if (a.port > 0) {
+                         job_.meta.annotations[kHostPortAnnotation] = std::to_string(a.port);
+                       } else {
+                         job_.meta.annotations.erase(kHostPortAnnotation);
+                       }
+                       return true;
+                     },
+                     [&](const SuspendForQueue&) {
+                       job_.meta.annotations[kQueuedAnnotation] = "true";
+                       job_.spec.suspend = true;
+                       return true;
+                     },
+                     [&](const RemoveFinalizer&) {
+                       job_.meta.finalizers.clear();
+                       return true;
+                     },
+                     [&](const DeleteJob&) {
+                       job_.meta.deleted = now_;
+                       return true;
+                     },
+                     [&](const WriteElasticReplicas& a) {
+                       if (a.revision != replicas_.revision) return false;
+                       replicas_ = {.value = a.value, .revision = ++version_};
+                       return true;
+                     },
+                     [&](const CleanElasticState&) {
+                       replicas_ = {.revision = 0};
+                       return true;
+                     },
+                     [&](const ForgetElasticState&) {
+                       replicas_ = {.revision = 0};
+                       return true;
+                     },
+                 },
+                 action);
   changed(true);
   return done;
 }
