@@ -2,8 +2,8 @@
 //
 // Stands in for the scheduler and the kubelets when there is only an API server: gives each new pod
 // an address, starts pods whose coordinator is released, ends running pods as the test decides or
-// when they have a deadline, and removes pods that are being deleted. Works on any Cluster, the real
-// one included, in a thread of its own for as long as it exists.
+// when they have a deadline, and removes pods that are being deleted. Works on any Cluster, the
+// real one included, in a thread of its own for as long as it exists.
 
 #pragma once
 

@@ -23,10 +23,10 @@ struct AssignedPod {
   std::optional<PodSpec> spec{};  // nothing: it cannot run here
   std::string rejection{};        // then the reason, in one sentence
   std::string phase{};
-  std::string ip{};                                // its address, as reported; empty: none yet
-  std::map<std::string, int> restarts{};           // of containers that were started
-  std::map<std::string, Terminated> terminated{};  // of containers that had ended before
-  std::optional<std::chrono::seconds> grace{};     // set when it is being deleted
+  std::string ip{};                                       // as reported; empty: none yet
+  std::map<std::string, int> restarts{};                  // of containers that were started
+  std::map<std::string, Terminated> terminated{};         // of containers that had ended before
+  std::optional<std::chrono::seconds> grace{};            // set when it is being deleted
   std::optional<std::chrono::seconds> active_deadline{};  // activeDeadlineSeconds of its spec
   bool operator==(const AssignedPod&) const = default;
 };
