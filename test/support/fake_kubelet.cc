@@ -6,7 +6,7 @@
 #include "api/core/pod.h"
 #include "api/json/look.h"
 #include "base/clock.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 
 namespace paddle::test {

@@ -6,7 +6,7 @@
 #include "api/phases.h"
 #include "controllers/paddle_job/decide/cleanup.h"
 #include "controllers/paddle_job/decide/owned_objects.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/decide/preconditions.h"
 #include "controllers/paddle_job/decide/start_barrier.h"
 #include "controllers/paddle_job/decide/status.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "api/core/pod.h"
-#include "controllers/paddle_job/decide/completed_indexes.h"
+#include "controllers/paddle_job/decide/pods/completed_indexes.h"
 #include "controllers/paddle_job/objects/pod_group.h"
 #include "controllers/placement/placement.h"
 #include "controllers/plan/plan.h"

@@ -9,7 +9,7 @@
 
 #include "api/phases.h"
 #include "controllers/paddle_job/decide/owned_objects.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/spec/deadlines.h"
 
 namespace paddle::controllers::paddle_job {

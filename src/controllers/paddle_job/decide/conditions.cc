@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "api/phases.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/objects/pod_group.h"
 #include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/queueing.h"

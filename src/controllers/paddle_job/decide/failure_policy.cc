@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "controllers/paddle_job/decide/failure_rules.h"
-#include "controllers/paddle_job/decide/node_liveness.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/node_liveness.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/decide/start_barrier.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/objects/peer_config_map.h"

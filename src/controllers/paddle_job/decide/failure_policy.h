@@ -32,7 +32,7 @@
 #include "api/paddle_job.h"
 #include "base/clock.h"
 #include "controllers/paddle_job/config.h"
-#include "controllers/paddle_job/decide/replica_slots.h"
+#include "controllers/paddle_job/decide/pods/replica_slots.h"
 #include "controllers/paddle_job/decide/template_change.h"
 #include "controllers/paddle_job/world.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Including the liveness of nodes (decide/node_liveness.h).
+// Including the liveness of nodes (decide/pods/node_liveness.h).
 
 #include "controllers/paddle_job/decide/failure_policy.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/testing/plan_fixture.h"
 
 namespace paddle::controllers::paddle_job {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "api/phases.h"
-#include "controllers/paddle_job/decide/node_liveness.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/node_liveness.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/objects/pod.h"
 

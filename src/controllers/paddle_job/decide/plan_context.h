@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "controllers/paddle_job/decide/failure_policy.h"
-#include "controllers/paddle_job/decide/replica_slots.h"
+#include "controllers/paddle_job/decide/pods/replica_slots.h"
 #include "controllers/paddle_job/decide/template_change.h"
 #include "controllers/paddle_job/world.h"
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/objects/pod.h"
 #include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/elastic.h"

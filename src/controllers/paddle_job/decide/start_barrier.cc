@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/backoff.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 
 namespace paddle::controllers::paddle_job {

@@ -7,7 +7,7 @@
 
 #include "api/phases.h"
 #include "controllers/paddle_job/decide/conditions.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/reasons.h"
 #include "controllers/paddle_job/spec/deadlines.h"

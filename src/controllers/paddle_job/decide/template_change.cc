@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/objects/template_hash.h"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "controllers/paddle_job/config.h"
-#include "controllers/paddle_job/decide/replica_slots.h"
+#include "controllers/paddle_job/decide/pods/replica_slots.h"
 #include "controllers/plan/plan.h"
 
 namespace paddle::controllers::paddle_job {

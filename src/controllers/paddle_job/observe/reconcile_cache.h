@@ -19,7 +19,7 @@
 #include "base/sync.h"
 #include "controllers/loop/workqueue.h"
 #include "controllers/paddle_job/actions.h"
-#include "controllers/paddle_job/decide/completed_indexes.h"
+#include "controllers/paddle_job/decide/pods/completed_indexes.h"
 #include "controllers/paddle_job/world.h"
 #include "controllers/plan/plan.h"
 #include "kube/cluster.h"

@@ -9,7 +9,7 @@
 #include "api/json/look.h"
 #include "api/phases.h"
 #include "base/match.h"
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 #include "controllers/paddle_job/names.h"
 
 namespace paddle::controllers::paddle_job {

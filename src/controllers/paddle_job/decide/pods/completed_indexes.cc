@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/paddle_job/decide/completed_indexes.h"
+#include "controllers/paddle_job/decide/pods/completed_indexes.h"
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,7 @@
 //
 // Pods that have succeeded and are deleted: the job continues as if they were there.
 
-#include "controllers/paddle_job/decide/completed_indexes.h"
+#include "controllers/paddle_job/decide/pods/completed_indexes.h"
 
 #include "api/json/look.h"
 #include "controllers/paddle_job/testing/plan_fixture.h"

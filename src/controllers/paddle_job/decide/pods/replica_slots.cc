@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/paddle_job/decide/replica_slots.h"
+#include "controllers/paddle_job/decide/pods/replica_slots.h"
 
 #include <algorithm>
 #include <map>
 
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "api/core/pod.h"
 #include "base/clock.h"
-#include "controllers/paddle_job/decide/replica_slots.h"
+#include "controllers/paddle_job/decide/pods/replica_slots.h"
 #include "controllers/paddle_job/world.h"
 
 namespace paddle::controllers::paddle_job {

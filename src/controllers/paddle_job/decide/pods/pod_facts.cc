@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 
 #include <algorithm>
 #include <array>

@@ -16,7 +16,7 @@
 
 #include "api/core/pod.h"
 #include "api/paddle_job.h"
-#include "controllers/paddle_job/decide/completed_indexes.h"
+#include "controllers/paddle_job/decide/pods/completed_indexes.h"
 #include "controllers/paddle_job/spec/replica_group.h"
 #include "controllers/paddle_job/world.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controllers/paddle_job/decide/node_liveness.h"
+#include "controllers/paddle_job/decide/pods/node_liveness.h"
 
-#include "controllers/paddle_job/decide/pod_facts.h"
+#include "controllers/paddle_job/decide/pods/pod_facts.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
