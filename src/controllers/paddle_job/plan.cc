@@ -223,7 +223,7 @@ Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
   }
   if (auto plan = plan_host_ports(job, context, now, config)) return *std::move(plan);
 
-  context.template_change = template_change(job, context.slots, config);
+  context.template_change = template_change(job, context.slots);
   context.decision =
       evaluate(job, context.slots, context.world, context.template_change, now, config);
   const Outcome outcome = context.decision.outcome;

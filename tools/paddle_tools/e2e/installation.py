@@ -24,6 +24,15 @@ def install(cluster: Cluster) -> None:
                        for line in shown.splitlines()), f"{manager} is not Running:\n{shown}")
     with cluster.step("applying again changes nothing"):
         for file in ("v1/crd.yaml", "v1/operator.yaml", "extensions/controllers.yaml"):
+            before = budget_versions(cluster)
             output = cluster.apply(TOP / "deploy" / file)
             changed = [line for line in output.splitlines() if not line.endswith("unchanged")]
+            # kubectl sends the selector of a budget with every apply, and calls that configured.
+            if budget_versions(cluster) == before:
+                changed = [line for line in changed if not line.startswith("poddisruptionbudget.")]
             expect(not changed, f"{file} was not applied as it is: {changed}")
+
+
+def budget_versions(cluster: Cluster) -> str:
+    return cluster.kubectl("-n", SYSTEM, "get", "poddisruptionbudgets", "-o",
+                           "jsonpath={range .items[*]}{.metadata.name} {.metadata.generation};{end}")

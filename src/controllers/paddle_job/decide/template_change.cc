@@ -17,13 +17,13 @@ std::string stored_hash(const GroupSlots& group, size_t index) {
   return annotation(pod->meta, kTemplateHashAnnotation);
 }
 
-int outdated_pods(const api::PaddleJob& job, const GroupSlots& group, const Config& config) {
+int outdated_pods(const api::PaddleJob& job, const GroupSlots& group) {
   std::optional<TemplateHash> current;
   int count = 0;
   for (size_t i = 0; i < group.pods.size(); ++i) {
     const std::string stored = stored_hash(group, i);
     if (stored.empty()) continue;
-    if (!current) current.emplace(job, group.spec, config);
+    if (!current) current.emplace(job, group.spec);
     if (stored != current->of_pod(static_cast<int>(i))) ++count;
   }
   return count;
@@ -31,11 +31,10 @@ int outdated_pods(const api::PaddleJob& job, const GroupSlots& group, const Conf
 
 }  // namespace
 
-TemplateChange template_change(const api::PaddleJob& job, const ReplicaSlots& slots,
-                               const Config& config) {
+TemplateChange template_change(const api::PaddleJob& job, const ReplicaSlots& slots) {
   TemplateChange change;
   for (const GroupSlots& group : slots.groups) {
-    const int count = outdated_pods(job, group, config);
+    const int count = outdated_pods(job, group);
     if (count == 0) continue;
     change.pods += count;
     change.groups.push_back(group.spec.name);

@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "controllers/paddle_job/config.h"
 #include "controllers/paddle_job/decide/pods/replica_slots.h"
 #include "controllers/plan/plan.h"
 
@@ -28,8 +27,7 @@ struct TemplateChange {
   std::vector<std::string> groups{};  // names of their replica groups
 };
 // Pods that have succeeded or are being deleted do not count.
-TemplateChange template_change(const api::PaddleJob& job, const ReplicaSlots& slots,
-                               const Config& config);
+TemplateChange template_change(const api::PaddleJob& job, const ReplicaSlots& slots);
 
 // A container of a template has been started in this epoch.
 bool any_program_started(const ReplicaSlots& slots);

@@ -149,8 +149,7 @@ Json build(const api::PaddleJob& job, const ReplicaGroup& group, int index,
   const bool has_template = group.pod_template && group.pod_template->is_object();
   Json pod = has_template ? *group.pod_template : Json::object();
   set_metadata(pod, job, group, index);
-  pod["metadata"]["annotations"][kTemplateHashAnnotation] =
-      TemplateHash(job, group, config).of_pod(index);
+  pod["metadata"]["annotations"][kTemplateHashAnnotation] = TemplateHash(job, group).of_pod(index);
   const std::string name = pod["metadata"]["name"];
 
   Json& spec = api::object_in(pod, "spec");

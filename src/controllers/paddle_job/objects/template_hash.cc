@@ -22,8 +22,7 @@ api::Json samples_of(const api::SampleSetMount& ref, const ReplicaGroup& group) 
 
 }  // namespace
 
-TemplateHash::TemplateHash(const api::PaddleJob& job, const ReplicaGroup& group,
-                           const Config& config)
+TemplateHash::TemplateHash(const api::PaddleJob& job, const ReplicaGroup& group)
     : first_trainer_(group.first.trainer) {
   api::Json parts{{"restartPolicy", group.restart_policy},
                   {"intranet", job.spec.intranet},
@@ -34,7 +33,7 @@ TemplateHash::TemplateHash(const api::PaddleJob& job, const ReplicaGroup& group,
   // Worker 0 of a Service job has the names of all workers in its environment; those of an elastic
   // job come and go.
   const bool has_list = uses_services(job.spec) && group.kind == RoleKind::kWorker &&
-                        group.first.of_kind == 0 && !is_elastic(job.spec, config.etcd);
+                        group.first.of_kind == 0 && !job.spec.elastic;
   if (has_list) first_worker_ = shape_of(job);
 }
 

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "api/paddle_job.h"
-#include "controllers/paddle_job/config.h"
 #include "controllers/paddle_job/spec/replica_group.h"
 
 namespace paddle::controllers::paddle_job {
@@ -19,7 +18,7 @@ namespace paddle::controllers::paddle_job {
 class TemplateHash {
  public:
   // `group` is a group of the job.
-  TemplateHash(const api::PaddleJob& job, const ReplicaGroup& group, const Config& config);
+  TemplateHash(const api::PaddleJob& job, const ReplicaGroup& group);
 
   std::string of_pod(int index) const;
 

@@ -9,8 +9,8 @@
 namespace paddle::controllers::paddle_job {
 namespace {
 
-std::string hash_of(const api::PaddleJob& job, int index = 0, const Config& config = {}) {
-  return TemplateHash(job, replica_groups(job.spec).back(), config).of_pod(index);
+std::string hash_of(const api::PaddleJob& job, int index = 0) {
+  return TemplateHash(job, replica_groups(job.spec).back()).of_pod(index);
 }
 
 TEST(TemplateHash, ItIsTheAnnotationOfACreatedPod) {
@@ -56,8 +56,7 @@ TEST(TemplateHash, OnlyWorkerZeroOfAServiceJobKnowsTheNumberOfWorkers) {
   const auto elastic = [](int count) {
     return workers(count, R"({"intranet": "Service", "elastic": 1})");
   };
-  const Config config{.etcd = {"http://e:2379"}};
-  EXPECT_EQ(hash_of(elastic(2), 0, config), hash_of(elastic(3), 0, config));
+  EXPECT_EQ(hash_of(elastic(2), 0), hash_of(elastic(3), 0));
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ api::Pod with_hash(const api::PaddleJob& job, api::Pod pod) {
   for (const ReplicaGroup& group : replica_groups(job.spec)) {
     for (int i = 0; i < group.replicas; ++i) {
       if (pod.meta.key.name != pod_name(job, group, i)) continue;
-      pod.meta.annotations[kTemplateHashAnnotation] = TemplateHash(job, group, {}).of_pod(i);
+      pod.meta.annotations[kTemplateHashAnnotation] = TemplateHash(job, group).of_pod(i);
     }
   }
   return pod;
