@@ -34,5 +34,6 @@ def install(cluster: Cluster) -> None:
 
 
 def budget_versions(cluster: Cluster) -> str:
+    fields = "{.metadata.name} {.metadata.generation};"
     return cluster.kubectl("-n", SYSTEM, "get", "poddisruptionbudgets", "-o",
-                           "jsonpath={range .items[*]}{.metadata.name} {.metadata.generation};{end}")
+                           "jsonpath={range .items[*]}" + fields + "{end}")
