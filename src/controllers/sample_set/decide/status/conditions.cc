@@ -273,14 +273,6 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
     return make("False", reason::kWarmupFailed, warm_up.error);
   }
   if (warm_up.stage == JobStage::kRunning) {
-    const bool reported =
-        warm_up.work.files_total > 0 || warm_up.work.bytes_total > 0 || warm_up.work.files_done > 0;
-    if (!reported) {  // not yet, or they do not answer: figures of the warm-up would be zeros
-      return make("Unknown", reason::kWarmingUp,
-                  percent(covered) +
-                      " of the samples are cached; waiting for the runtimes to "
-                      "report the progress of the warm-up");
-    }
     return make("Unknown", reason::kWarmingUp,
                 describe(warm_up.work) + "; samples can be read meanwhile");
   }
