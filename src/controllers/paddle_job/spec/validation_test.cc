@@ -45,19 +45,20 @@ TEST(Validation, B5_ANameThatIsTooLongGetsACondition) {
   EXPECT_TRUE(plan_for(job, {}).waves.empty());
 }
 
-TEST(Validation, AListOfPeersThatNoProgramCouldReceiveGetsACondition) {
-  const auto ready_of = [](const std::string& name, const char* spec, const Config& config = {}) {
-    return reason(status_after(job_with(spec, name), {}, config));
+TEST(Validation, AListOfPeersThatNoProgramCouldReceiveIsAnError) {
+  const auto refused = [](const std::string& name, const char* spec, const Config& config = {}) {
+    return peer_list_error(job_with(spec, name), config).has_value();
   };
   const std::string long_name(50, 'a');
   const char* many = R"({"intranet": "Service", "worker": {"replicas": 2500}})";
-  EXPECT_EQ(ready_of(long_name, many), "InvalidSpec");
-  EXPECT_EQ(ready_of("a", many), "WaitingForPods");
+  EXPECT_TRUE(refused(long_name, many));
+  EXPECT_FALSE(refused("a", many));
   const char* most = R"({"worker": {"replicas": 5000}})";
-  EXPECT_EQ(ready_of(long_name, most), "WaitingForPods") << "the CRD allows it";
-  EXPECT_EQ(ready_of("a", most, {.ipv6 = true}), "InvalidSpec");
+  EXPECT_FALSE(refused(long_name, most)) << "the CRD allows it";
+  EXPECT_TRUE(refused("a", most, {.ipv6 = true}));
   const char* elastic = R"({"elastic": 1, "worker": {"replicas": 5000}})";
-  EXPECT_NE(ready_of("a", elastic, {.etcd = {"http://e:2379"}, .ipv6 = true}), "InvalidSpec");
+  EXPECT_FALSE(refused("a", elastic, {.etcd = {"http://e:2379"}, .ipv6 = true}));
+  EXPECT_EQ(reason(status_after(job_with(many, long_name), {})), "InvalidSpec");
 }
 
 TEST(Validation, B20_TheCrdRejectsUnknownChoicesAndMisspelledOnesGetAWarning) {
