@@ -49,7 +49,8 @@ def data_set() -> list[Json]:
         {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": SET},
          "spec": {"capacity": size, "accessModes": ["ReadWriteMany"], "storageClassName": "",
                   "hostPath": {"path": "/usr/share"}}},
-        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": SET},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+         "metadata": {"name": SET, "labels": {"batch.paddlepaddle.org/sampleset": SET}},
          "spec": {"accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": SET,
                   "resources": {"requests": size}}}]
 
