@@ -33,7 +33,7 @@ TEST(Table, ShowsOurKindsWithTheColumnsOfTheirCrds) {
   EXPECT_EQ(cells("batch.paddlepaddle.org", "v1", "paddlejobs",
                   R"({"metadata":{"name":"a","creationTimestamp":"2023-11-14T22:13:00Z"},
                       "status":{"conditions":"odd"}})"),
-            Json::parse(R"(["a","","","","20s","",""])"));
+            Json::parse(R"(["a",null,null,null,"20s",null,null])"));
 }
 
 TEST(Table, ShowsTheStatusOfAPodAsKubectlDoes) {
