@@ -70,6 +70,12 @@ class Server final : public httplib::Server {
       respond(request, answer);
       return HandlerResponse::Handled;
     });
+    // Otherwise the client would send its next request through a connection that is closed.
+    set_post_routing_handler([](const httplib::Request&, httplib::Response& answer) {
+      if (!read_completely && !answer.has_header("Connection")) {
+        answer.set_header("Connection", "close");
+      }
+    });
     if (limits_.body_bytes > 0) {
       const auto with_body = [this](const httplib::Request& request, httplib::Response& answer) {
         respond(request, answer);

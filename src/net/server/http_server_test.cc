@@ -174,6 +174,9 @@ TEST(HttpServer, AKeptConnectionEndsWhenItIsIdleOrARequestHadABody) {
       "PUT /a HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\n"
       "Content-Length: 38\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
   EXPECT_EQ(fetch(*slow, refused).find("smuggled"), std::string::npos);
+  const std::string put = fetch(*slow, "PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab");
+  EXPECT_NE(put.find("Connection: close"), std::string::npos)
+      << "a client would use a connection again that is closed: " << put;
 }
 
 TEST(HttpServer, ASecondServerOnTheSamePortIsAnError) {

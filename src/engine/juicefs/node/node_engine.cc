@@ -228,9 +228,10 @@ Result<> JuicefsNodeEngine::expect_found(const std::vector<std::string>& files,
   if (seen.files >= there.files) return Done{};  // the others do not exist, or are not files
   TRY(seen, check(from_root(files), threads, stop));
   if (seen.files >= there.files) return Done{};
+  TRY(const std::int64_t left, count_opened(options_.data, files, stop));
+  if (seen.files >= left) return Done{};  // the others were removed meanwhile
   return Error{Code::kUnavailable,
-               "JuiceFS finds only " + std::to_string(seen.files) + " of " +
-                   std::to_string(there.files) +
+               "JuiceFS finds only " + std::to_string(seen.files) + " of " + std::to_string(left) +
                    " files that are to be brought into the cache; see the log of the JuiceFS "
                    "mount pod on this node"};
 }

@@ -163,6 +163,19 @@ Result<Presence> count_present(const std::string& mount, const std::vector<std::
   return seen;
 }
 
+Result<std::int64_t> count_opened(const std::string& mount, const std::vector<std::string>& files,
+                                  const std::stop_token& stop) {
+  std::int64_t count = 0;
+  for (const auto& path : files) {
+    if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
+    const UniqueFd file(
+        ::open((mount + "/" + path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat seen {};
+    if (file.get() >= 0 && ::fstat(file.get(), &seen) == 0 && S_ISREG(seen.st_mode)) ++count;
+  }
+  return count;
+}
+
 Result<std::vector<std::string>> list_leftovers(const std::string& mount, WallTime before,
                                                 std::stop_token stop) {
   const std::function<void(std::size_t)> no_report;

@@ -61,6 +61,12 @@ TEST_F(FileListTest, FindsLeftoversOfAKilledSyncByTheirNames) {
   EXPECT_EQ(*list_leftovers(root_, WallTime{}, {}), Paths{});
 }
 
+TEST_F(FileListTest, CountsTheFilesThatCanBeOpened) {
+  put("a/1");
+  fs::create_symlink("a/1", root_ + "/link");
+  EXPECT_EQ(*count_opened(root_, {"a/1", "a/2", "a", "link"}, {}), 1);
+}
+
 TEST_F(FileListTest, StopsOnRequest) {
   put("a");
   std::stop_source stop;
