@@ -32,16 +32,16 @@ bool clean_policy_applies(const api::PaddleJob& job) {
 }
 
 // What happens to a pod that cleanPodPolicy does not delete.
-enum class Fate { kKept, kStopped, kDeleted };
+enum class PodCleanup { kKeep, kStop, kDelete };
 
-Fate fate_of(const api::PaddleJob& job, const api::Pod& pod, WallTime now) {
-  if (epoch_of(pod.meta) < job.status.epoch) return Fate::kDeleted;
-  if (ended(pod)) return Fate::kKept;
+PodCleanup cleanup_of(const api::PaddleJob& job, const api::Pod& pod, WallTime now) {
+  if (epoch_of(pod.meta) < job.status.epoch) return PodCleanup::kDelete;
+  if (ended(pod)) return PodCleanup::kKeep;
   if (job.status.phase == phase::kCompleted || pod.phase == api::PodPhase::kPending) {
-    return Fate::kDeleted;
+    return PodCleanup::kDelete;
   }
   const auto since = job.status.completion_time;
-  return since && now >= *since + kStopTimeout ? Fate::kDeleted : Fate::kStopped;
+  return since && now >= *since + kStopTimeout ? PodCleanup::kDelete : PodCleanup::kStop;
 }
 
 // Any time that has passed already; 1 is the least that the API server accepts.
@@ -62,9 +62,9 @@ Cleanup clean_up(const api::PaddleJob& job, const World& world, WallTime now) {
   Cleanup result;
   for (const PodPtr& pod : world.pods) {
     if (pod->meta.deleting()) continue;
-    const Fate fate = clean ? Fate::kDeleted : fate_of(job, *pod, now);
-    if (fate == Fate::kDeleted) deletions.push_back(delete_pod(*pod));
-    if (fate != Fate::kStopped) continue;
+    const PodCleanup action = clean ? PodCleanup::kDelete : cleanup_of(job, *pod, now);
+    if (action == PodCleanup::kDelete) deletions.push_back(delete_pod(*pod));
+    if (action != PodCleanup::kStop) continue;
     if (job.status.completion_time) result.due = *job.status.completion_time + kStopTimeout;
     if (pod->active_deadline_seconds != kPassedDeadline) stops.push_back(stop_pod(*pod));
   }
