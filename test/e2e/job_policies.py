@@ -89,8 +89,8 @@ def failed_gang(cluster):
     with cluster.step("a worker fails: its peers are stopped, and their logs stay"):
         script = f'[ "$PADDLE_TRAINER_ID" = 0 ] && sleep 3 && exit 7; {FOREVER}'
         cluster.apply([jobs.paddle_job(name, {"worker": (2, jobs.shell_pod(script))})], SYSTEM)
-        # With leases that are renewed every three seconds, as in this bed, it takes 90 s until it is
-        # clear that the peer's node was not down.
+        # With leases that are renewed every three seconds, as in this bed, it takes 90 s until it
+        # is clear that the peer's node was not down.
         cluster.wait_phase("pdj", name, "Failed", SYSTEM, limit=150)
         cluster.wait("the peer has ended", lambda: jobs.pods(cluster, name)[f"{name}-worker-1"][
             "status"]["phase"] in ("Failed", "Succeeded"), 60)
