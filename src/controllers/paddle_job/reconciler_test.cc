@@ -88,7 +88,10 @@ TEST_F(PaddleJobReconcilerTest, StopsTheRunningPeersOfAFailedJobAndKeepsTheirPod
   };
   run_until(
       server,
-      [](const std::string& name, int) { return name == "resnet-worker-0" ? "Failed" : "Running"; },
+      [&](const std::string& name, int) {  // a peer that does not run yet would be deleted
+        const bool fails = name == "resnet-worker-0" && pod_phase("resnet-worker-1") == "Running";
+        return fails ? "Failed" : "Running";
+      },
       [&] {
         return phase() == "Failed" && pod_phase("resnet-worker-1") == "FailedDeadlineExceeded";
       });
