@@ -116,7 +116,10 @@ TEST_F(PaddleJobReconcilerTest, RunsAnEditedTemplateWhenARestartIsRequested) {
   ASSERT_TRUE(server.patch(
       kinds::kPaddleJobs, key,
       {.body = {{"metadata", {{"annotations", {{"batch.paddlepaddle.org/restart", "now"}}}}}}}));
-  until([&] { return phase() == "Running" && job()["status"]["epoch"] == 1; });
+  until([&] {
+    const Json status = job()["status"];  // read once: the phase of epoch 0 is Running, too
+    return status["phase"] == "Running" && status["epoch"] == 1;
+  });
   for (const char* name : {"resnet-worker-0", "resnet-worker-1"}) {
     const auto pod = server.get(kinds::kPods, {"train", name});
     ASSERT_TRUE(pod);
