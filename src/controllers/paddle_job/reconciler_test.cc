@@ -117,7 +117,7 @@ TEST_F(PaddleJobReconcilerTest, RunsAnEditedTemplateWhenARestartIsRequested) {
       kinds::kPaddleJobs, key,
       {.body = {{"metadata", {{"annotations", {{"batch.paddlepaddle.org/restart", "now"}}}}}}}));
   until([&] {
-    const Json status = job()["status"];  // read once: the phase of epoch 0 is Running, too
+    Json status = job()["status"];  // read once: the phase of epoch 0 is Running, too
     return status["phase"] == "Running" && status["epoch"] == 1;
   });
   for (const char* name : {"resnet-worker-0", "resnet-worker-1"}) {
