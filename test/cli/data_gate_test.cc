@@ -83,6 +83,9 @@ TEST_F(LocalDataGate, NoTimeoutStartsAJobBeforeTheFirstSync) {
   EXPECT_TRUE(gated("hurries")) << get("pod", "hurries-worker-0");
   EXPECT_EQ(condition("hurries", "DataWarm"), "");
 
+  // While an attempt runs, the source cannot be changed.
+  ASSERT_TRUE(eventually(
+      [&] { return get("sampleset", kSet).value(Pointer("/status/phase"), "") == "SyncFailed"; }));
   apply(set(source::FakeS3::kBucket));
   expect_read("hurries", 3 * kMib);
 }
