@@ -96,7 +96,8 @@ def tutorial(cluster, wanted):
             expect(" Ready " in shown, f"after {after} the set is not Ready: {shown}")
         expect(" 0 B " in rows["clear"], f"something is cached after clear: {rows['clear']}")
         shown = cluster.kubectl("-n", SYSTEM, "get", "samplejob", "warmup").splitlines()
-        expect(shown[0].split() == ["NAME", "PHASE", "TYPE", "PROGRESS", "AGE"], shown[0])
+        expect(shown[0].split() == ["NAME", "PHASE", "TYPE", "PROGRESS", "DURATION",
+                                      "AGE"], shown[0])
         cluster.note(shown[1])
 
 
