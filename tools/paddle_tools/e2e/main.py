@@ -122,7 +122,8 @@ def run_one(report: TestReport, scenario: Scenario, cluster: ScenarioRun) -> boo
         return False
 
 
-def on_one_cluster(report: TestReport, scenarios: list[Scenario]) -> None:
+def on_one_cluster(report: TestReport, scenarios: list[Scenario]) -> list[Scenario]:
+    """Runs scenarios in order until one fails; returns those after it, which did not run."""
     parts = sorted({part for each in scenarios for part in each.parts})
     bed: list[str | Path] = [TOOLS / "testbed", "--name", NAME]
     try:
@@ -136,15 +137,27 @@ def on_one_cluster(report: TestReport, scenarios: list[Scenario]) -> None:
                 continue
             cluster.describe(LOGS / scenario.name)
             report.log(f"   what was found on the cluster is in {LOGS / scenario.name}")
-            for later in scenarios[at + 1:]:
-                report.add_skipped(later.name,
-                                   f"{scenario.name} failed before it on the same cluster",
-                                   missing=True)
-            return
+            return scenarios[at + 1:]
+        return []
     finally:
         if not os.environ.get("PADDLE_E2E_KEEP"):
             with report.step("the cluster's end"):
                 run_shown([*bed, "down"], limit=DOWN_LIMIT)
+
+
+def on_shared_clusters(report: TestReport, scenarios: list[Scenario]) -> None:
+    """Runs scenarios on one cluster. After a failure the rest runs on a new one, where the first
+    scenario, which installs the operator, is repeated: one run finds all that is broken."""
+    first = scenarios[0]
+    rest = on_one_cluster(report, scenarios)
+    while rest and first.name == CORE[0] and not os.environ.get("PADDLE_E2E_KEEP"):
+        before = len(rest)
+        rest = on_one_cluster(report, [first, *rest])
+        if len(rest) >= before:  # the first one failed
+            break
+    for each in rest:
+        report.add_skipped(each.name, "a scenario before it failed on the same cluster",
+                           missing=True)
 
 
 def plan(argv: list[str]) -> list[list[Scenario]]:
@@ -185,7 +198,7 @@ def run(argv: list[str]) -> int:
             if group[0].makes_clusters:
                 run_one(report, group[0], ScenarioRun(report.log, report.add_passed))
             else:
-                on_one_cluster(report, group)
+                on_shared_clusters(report, group)
     except (ScenarioFailed, subprocess.TimeoutExpired) as failure:
         report.add_failure("e2e", str(failure), reproduce=f"tools/e2e {' '.join(argv)}")
     report.log(f"   end to end: {time.monotonic() - start:.0f} s")
