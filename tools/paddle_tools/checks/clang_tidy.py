@@ -92,12 +92,18 @@ def run_tidy(top: Path, build: str, file: Path, options: Sequence[str] = ()) -> 
 
 def run_all(top: Path, build: str, files: Sequence[Path],
             options: Sequence[str] = ()) -> dict[Path, str]:
-    """{file: output} of clang-tidy, several at once; prints how far it is."""
+    """{file: output} of clang-tidy, several at once; prints how far it is and what is found."""
     outputs: dict[Path, str] = {}
+    shown: set[str] = set()
 
     def run_one(file: Path) -> None:
         _, outputs[file] = run_tidy(top, build, file, options)
         print(f"[{len(outputs)}/{len(files)}] {file.name}", file=sys.stderr, flush=True)
+        for each in unique_diagnostics([outputs[file]], top):
+            first = each.splitlines()[0]
+            if first not in shown:
+                shown.add(first)
+                print(first, file=sys.stderr, flush=True)
 
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         list(pool.map(run_one, files))
