@@ -133,6 +133,8 @@ struct PaddleJobSpec {
   bool suspend = false;
   std::string managed_by{};  // who runs the job; empty: this operator (kManagedByUs)
   Opaque rest{};
+
+  bool managed_by_us() const { return managed_by.empty() || managed_by == kManagedByUs; }
   bool operator==(const PaddleJobSpec&) const = default;
 };
 

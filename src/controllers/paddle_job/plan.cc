@@ -223,7 +223,7 @@ Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
   }
   if (auto plan = plan_host_ports(job, context, now, config)) return *std::move(plan);
 
-  context.template_change = template_change(job, context.slots);
+  if (!context.world.pods.empty()) context.template_change = template_change(job, context.slots);
   context.decision =
       evaluate(job, context.slots, context.world, context.template_change, now, config);
   const Outcome outcome = context.decision.outcome;
@@ -263,9 +263,10 @@ Plan plan_live(const api::PaddleJob& job, PlanContext& context, WallTime now,
 }  // namespace
 
 Plan desired(const api::PaddleJob& job, const World& world, const Config& config, WallTime now) {
-  if (!is_managed_here(job.spec)) return {};
+  if (!job.spec.managed_by_us()) return {};
   if (job.meta.deleting()) return plan_deleted(job, world);
-  if (must_wait_for_queue(job) && world.pods.empty()) {
+  const bool has_queue = job.meta.labels.contains(kQueueLabel);
+  if (has_queue && world.pods.empty() && must_wait_for_queue(job)) {
     Plan plan;
     plan.add(SuspendForQueue{});
     return plan;

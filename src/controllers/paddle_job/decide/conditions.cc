@@ -208,8 +208,9 @@ void set_conditions(const api::PaddleJob& job, const PlanContext& context,
     for (auto& condition : status.conditions) condition.observed_generation = job.meta.generation;
   }
   auto texts = spec_warnings(job, config, context.began_without_etcd);
-  if (auto text = why_no_gang(job.spec, config.scheduling); !text.empty()) {
-    texts.push_back(std::move(text));
+  if (job.spec.scheduling_policy) {
+    auto text = why_no_gang(job.spec, config.scheduling);
+    if (!text.empty()) texts.push_back(std::move(text));
   }
   if (texts.empty()) return conditions.drop(condition_type::kWarning);
   std::string all;

@@ -230,7 +230,7 @@ std::string success_message(const api::PaddleJobSpec& spec) {
 std::optional<JobDecision> evaluate_edit(const api::PaddleJob& job, const ReplicaSlots& slots,
                                          const TemplateChange& change, const Findings& found,
                                          WallTime now, const Config& config) {
-  if (restart_requested(job) && !assigned_pods(slots).empty()) {
+  if (!assigned_pods(slots).empty() && restart_requested(job)) {
     return restart_or_fail(job, config, now, Cause::kSpec,
                            {reasons::kRestartRequested,
                             std::string("the annotation ") + kRestartAnnotation + " has changed"});

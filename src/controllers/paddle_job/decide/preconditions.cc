@@ -79,7 +79,7 @@ Result<Wave> sync_pod_group(const api::PaddleJob& job, const std::optional<PodGr
 
 void require_gang(const api::PaddleJob& job, const PlanContext& context, WallTime now,
                   const Config& config, Preconditions& result) {
-  if (!uses_pod_group(job.spec, config.scheduling)) return;
+  if (config.scheduling.empty() || !uses_pod_group(job.spec, config.scheduling)) return;
   if (!context.world.pod_groups_known) {
     earliest(result.due, std::optional(now + kVolcanoInterval));
     return block(result, volcano_is_missing());

@@ -144,6 +144,15 @@ void set_metadata(Json& pod, const api::PaddleJob& job, const ReplicaGroup& grou
   meta["ownerReferences"] = api::encode_meta({.owners = {owner_reference(job)}})["ownerReferences"];
 }
 
+// schedulingPolicy.priorityClass, for a pod whose template names no class and no priority: it holds
+// with every scheduler.
+void set_priority_class(Json& pod_spec, const api::PaddleJobSpec& spec) {
+  const std::string wanted = spec.scheduling_policy ? spec.scheduling_policy->priority_class : "";
+  if (wanted.empty() || !api::look_text(pod_spec, "priorityClassName").empty()) return;
+  if (pod_spec.contains("priority")) return;  // the API server would refuse a class beside it
+  pod_spec["priorityClassName"] = wanted;
+}
+
 Json build(const api::PaddleJob& job, const ReplicaGroup& group, int index,
            const placement::DataSummary& data, const Config& config, bool gated) {
   const bool has_template = group.pod_template && group.pod_template->is_object();
@@ -176,8 +185,9 @@ Json build(const api::PaddleJob& job, const ReplicaGroup& group, int index,
     }
     if (gated) placement::add_gate(spec);
   }
-  if (uses_pod_group(job.spec, config.scheduling)) join_pod_group(pod, job, group);
-  join_queue_group(pod, job);
+  const bool volcano = !config.scheduling.empty() && uses_pod_group(job.spec, config.scheduling);
+  if (volcano) join_pod_group(pod, job, group);
+  if (!api::look_text(pod["metadata"]["labels"], kQueueLabel).empty()) join_queue_group(pod, job);
   return pod;
 }
 

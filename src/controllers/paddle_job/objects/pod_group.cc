@@ -104,13 +104,6 @@ std::string why_no_gang(const api::PaddleJobSpec& spec, const std::string& sched
   return {};
 }
 
-void set_priority_class(Json& pod_spec, const api::PaddleJobSpec& spec) {
-  const std::string& wanted = policy_of(spec).priority_class;
-  if (wanted.empty() || !api::look_text(pod_spec, "priorityClassName").empty()) return;
-  if (pod_spec.contains("priority")) return;  // the API server would refuse a class beside it
-  pod_spec["priorityClassName"] = wanted;
-}
-
 Result<PodGroupSummary> decode_pod_group(const Json& object) {
   TRY(api::Meta meta, api::decode_meta(object));
   return PodGroupSummary{.meta = std::move(meta),

@@ -35,10 +35,6 @@ bool uses_pod_group(const api::PaddleJobSpec& spec, const std::string& schedulin
 // Which fields of schedulingPolicy have no effect, and why; empty: all that are set have one.
 std::string why_no_gang(const api::PaddleJobSpec& spec, const std::string& scheduling);
 
-// schedulingPolicy.priorityClass, for a pod whose template names no class and no priority: it holds
-// with every scheduler.
-void set_priority_class(api::Json& pod_spec, const api::PaddleJobSpec& spec);
-
 struct PodGroupSummary {
   api::Meta meta{};
   std::string phase{};  // Pending, Inqueue, Running, Unknown, Completed; empty: not processed yet

@@ -361,7 +361,7 @@ Result<bool> WorldObserver::observe_data(const api::PaddleJob& job, World& world
 
 Result<bool> WorldObserver::observe_pod_group(const api::PaddleJob& job, World& world,
                                               const kube::Call& call) {
-  if (!uses_pod_group(job.spec, config_.scheduling)) return true;
+  if (config_.scheduling.empty() || !uses_pod_group(job.spec, config_.scheduling)) return true;
   TRY(const bool started, ensure_started(groups_, world, call));
   if (!started) return false;
   const auto groups = groups_.find();

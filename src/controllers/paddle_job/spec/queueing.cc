@@ -25,10 +25,6 @@ int pods_in_queue(const api::PaddleJobSpec& spec) {
 
 }  // namespace
 
-bool is_managed_here(const api::PaddleJobSpec& spec) {
-  return spec.managed_by.empty() || spec.managed_by == api::kManagedByUs;
-}
-
 std::string queue_of(const api::PaddleJob& job) {
   const auto found = job.meta.labels.find(kQueueLabel);
   return found == job.meta.labels.end() ? std::string() : found->second;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that another controller runs, or a queue (Kueue) starts. Pure.
+// Jobs and pods that a queue (Kueue) starts: those with its label. Pure.
 //
-//   spec.managedBy                     another value than ours: this operator leaves the job alone
 //   label queue-name of the job        the job is suspended once, before its first pods; the queue
 //                                      resumes it, and suspends it again to preempt it, which is
 //                                      not counted as a disruption
@@ -17,8 +16,6 @@
 #include "api/paddle_job.h"
 
 namespace paddle::controllers::paddle_job {
-
-bool is_managed_here(const api::PaddleJobSpec& spec);
 
 // The queue of the job itself; empty: none.
 std::string queue_of(const api::PaddleJob& job);
