@@ -23,9 +23,14 @@ void ObservedState::mutate(const ObjectKey& key, Changes& changes, Mutate mutati
     return state && state->value ? std::optional<State>(*state) : std::nullopt;
   };
   const auto before = readable();
+  const auto awaited_before = awaited_progress(slot);
   mutation(slot);
   const auto after = readable();
   slot.own ? (void)owned_.insert(key) : (void)owned_.erase(key);
+  if (const auto awaited = awaited_progress(slot); awaited != awaited_before) {
+    if (awaited_before) awaiting_progress_.erase({*awaited_before, key});
+    if (awaited) awaiting_progress_.emplace(*awaited, key);
+  }
   if (!slot.base && !slot.own) slots_.erase(at);
 
   if (!before && !after) return;
@@ -44,6 +49,11 @@ void ObservedState::mutate(const ObjectKey& key, Changes& changes, Mutate mutati
   changes.push_back({key, before ? before->value : nullptr, after ? after->value : nullptr});
 }
 
+std::optional<Version> ObservedState::awaited_progress(const Slot& slot) {
+  if (!slot.own || (slot.own->deletion && slot.base)) return std::nullopt;
+  return slot.own->state.version;
+}
+
 Changes ObservedState::observe(ObjectState seen) {
   if (seen.version != kNotComparable && seen.version <= progress_) return {};
   Changes changes;
@@ -51,7 +61,7 @@ Changes ObservedState::observe(ObjectState seen) {
     slot.base = State{std::move(seen.uid), seen.version, seen.deleting, std::move(seen.value)};
   });
   progress_ = std::max(progress_, seen.version);
-  settle_all(changes);
+  settle_after_event(seen.key, changes);
   return changes;
 }
 
@@ -60,7 +70,7 @@ Changes ObservedState::observe_deleted(const ObjectKey& key, Version version) {
   Changes changes;
   mutate(key, changes, [](Slot& slot) { slot.base.reset(); });
   progress_ = std::max(progress_, version);
-  settle_all(changes);
+  settle_after_event(key, changes);
   return changes;
 }
 
@@ -68,7 +78,7 @@ Changes ObservedState::advance(Version version) {
   Changes changes;
   if (version <= progress_) return changes;
   progress_ = version;
-  settle_all(changes);
+  settle_reached(changes);
   return changes;
 }
 
@@ -115,8 +125,19 @@ Changes ObservedState::end_list(Version version, bool most_recent) {
   return changes;
 }
 
+void ObservedState::settle_after_event(const ObjectKey& key, Changes& changes) {
+  if (owned_.contains(key)) mutate(key, changes, [&](Slot& slot) { settle(slot, 0); });
+  settle_reached(changes);
+}
+
+void ObservedState::settle_reached(Changes& changes) {
+  while (!awaiting_progress_.empty() && awaiting_progress_.begin()->first <= progress_) {
+    const ObjectKey key = awaiting_progress_.begin()->second;
+    mutate(key, changes, [&](Slot& slot) { settle(slot, 0); });
+  }
+}
+
 void ObservedState::settle_all(Changes& changes, std::uint64_t finished_list) {
-  if (owned_.empty()) return;
   for (const auto& key : std::set<ObjectKey>(owned_)) {
     mutate(key, changes, [&](Slot& slot) { settle(slot, finished_list); });
   }

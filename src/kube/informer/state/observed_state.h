@@ -24,7 +24,8 @@
 // Versions that are not comparable: events always count, acknowledgements never do. An object that
 // could not be decoded has no value: find() does not return it, and is_unreadable() is true.
 //
-// Pure and not thread-safe. Every mutation returns the changes that it made, in order.
+// Pure and not thread-safe. Every mutation returns the changes that it made, in order. An event costs
+// what it settles, however many own writes are pending; a list looks at all of them.
 
 #pragma once
 
@@ -36,6 +37,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/core/meta.h"
@@ -124,11 +126,17 @@ class ObservedState {
   static const State* visible(const Slot& slot);
   template <typename Mutate>
   void mutate(const ObjectKey& key, Changes& changes, Mutate mutation);
-  void settle_all(Changes& changes, std::uint64_t finished_list = 0);
+  // The progress that settles the own write of a slot; unset: only an event of its object, or a
+  // list, does.
+  static std::optional<Version> awaited_progress(const Slot& slot);
+  void settle_after_event(const ObjectKey& key, Changes& changes);
+  void settle_reached(Changes& changes);
+  void settle_all(Changes& changes, std::uint64_t finished_list);
   void settle(Slot& slot, std::uint64_t finished_list) const;
 
   std::map<ObjectKey, Slot> slots_{};
-  std::set<ObjectKey> owned_{};
+  std::set<ObjectKey> owned_{};                                  // slots with an own write
+  std::set<std::pair<Version, ObjectKey>> awaiting_progress_{};  // of these, by what they await
   std::vector<ObjectState> staged_{};
   Version progress_ = kNotComparable;
   bool listed_once_ = false;
