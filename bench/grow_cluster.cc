@@ -64,6 +64,7 @@ class MeteredCluster final : public kube::Cluster {
   explicit MeteredCluster(kube::Cluster& inner) : inner_(inner) {}
 
   size_t requests() const { return requests_; }
+  bool lists() const { return lists_in_flight_ > 0; }
   double inner_cpu() const { return inner_cpu_; }
 
   Result<Json> get(const kube::Resource& resource, const api::ObjectKey& key,
@@ -74,9 +75,12 @@ class MeteredCluster final : public kube::Cluster {
   Result<std::string> list(const kube::Resource& resource, const kube::ListOptions& options,
                            const kube::ItemSink& sink, const kube::Call& call) override {
     Meter meter(*this);
-    return inner_.list(
+    ++lists_in_flight_;
+    auto listed = inner_.list(
         resource, options,
         [&](std::string_view object) { return meter.outside([&] { return sink(object); }); }, call);
+    --lists_in_flight_;
+    return listed;
   }
   Result<> watch(const kube::Resource& resource, const kube::WatchOptions& options,
                  const kube::EventSink& sink, const kube::Call& call) override {
@@ -135,6 +139,7 @@ class MeteredCluster final : public kube::Cluster {
 
   kube::Cluster& inner_;
   std::atomic<size_t> requests_{0};
+  std::atomic<int> lists_in_flight_{0};
   std::atomic<double> inner_cpu_{0};
 };
 
@@ -295,7 +300,8 @@ bool wait_for_rest(const Operator& subject, const MeteredCluster& cluster, const
   for (int quiet = 0; quiet < 20;) {
     if (system_clock().boot() > end) return false;
     system_clock().sleep(100ms, {});
-    const bool done = subject.running() >= size.jobs && cluster.requests() == before;
+    const bool done =
+        subject.running() >= size.jobs && !cluster.lists() && cluster.requests() == before;
     quiet = done ? quiet + 1 : 0;
     before = cluster.requests();
   }

@@ -2,10 +2,34 @@
 #include "kube/events/aggregation/event_aggregator.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "kube/events/aggregation/event_text.h"
 
 namespace paddle::kube {
+namespace {
+
+// Drops the oldest of what may be dropped, a quarter of `limit` at once: one pass over a full map
+// pays for many additions.
+template <typename Map, typename TimeOf, typename MayDrop>
+void drop_oldest(Map& map, size_t limit, TimeOf time_of, MayDrop may_drop) {
+  std::vector<BootTime> times;
+  for (const auto& [key, value] : map) {
+    if (may_drop(value)) times.push_back(time_of(value));
+  }
+  if (times.empty()) return;
+  const auto last =
+      times.begin() + static_cast<std::ptrdiff_t>(std::min(limit / 4, times.size() - 1));
+  std::ranges::nth_element(times, last);
+  size_t left = static_cast<size_t>(last - times.begin()) + 1;
+  std::erase_if(map, [&, newest = *last](const auto& entry) {
+    if (left == 0 || !may_drop(entry.second) || time_of(entry.second) > newest) return false;
+    --left;
+    return true;
+  });
+}
+
+}  // namespace
 
 EventAggregator::Admission EventAggregator::add(Occurrence occurrence, WallTime wall, BootTime now,
                                                 bool deferred) {
@@ -112,14 +136,10 @@ bool EventAggregator::take_token(const ObjectRef& about, BootTime now) {
   if (bucket.tokens < 1) return false;
   bucket.tokens -= 1;
   if (fresh && buckets_.size() > limits_.remembered) {
-    // A full bucket is like a new one; otherwise the one that was unused for the longest time is
-    // dropped.
-    auto oldest = buckets_.end();
-    for (auto other = buckets_.begin(); other != buckets_.end(); ++other) {
-      if (other == at) continue;
-      if (oldest == buckets_.end() || other->second.filled < oldest->second.filled) oldest = other;
-    }
-    if (oldest != buckets_.end()) buckets_.erase(oldest);
+    // A bucket that was unused for a long time is full again, like a new one.
+    drop_oldest(
+        buckets_, limits_.remembered, [](const TokenBucket& each) { return each.filled; },
+        [&](const TokenBucket& each) { return &each != &bucket; });
   }
   return true;
 }
@@ -129,15 +149,11 @@ void EventAggregator::prune(BootTime now) {
   std::erase_if(events_, [&](const auto& entry) {
     return !entry.second.waits && now - entry.second.seen > limits_.window;
   });
-  while (events_.size() >= limits_.remembered) {
-    auto oldest = events_.end();
-    for (auto at = events_.begin(); at != events_.end(); ++at) {
-      if (at->second.waits) continue;
-      if (oldest == events_.end() || at->second.seen < oldest->second.seen) oldest = at;
-    }
-    if (oldest == events_.end()) return;  // all wait; limits_.waiting bounds those
-    events_.erase(oldest);
-  }
+  if (events_.size() < limits_.remembered) return;
+  // Those that wait stay; limits_.waiting bounds them.
+  drop_oldest(
+      events_, limits_.remembered, [](const Event& each) { return each.seen; },
+      [](const Event& each) { return !each.waits; });
 }
 
 }  // namespace paddle::kube
