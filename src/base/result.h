@@ -87,7 +87,7 @@ class [[nodiscard]] Result {
 #define TRY_AS_(n, declaration, expression)                \
   auto attempt_##n = (expression);                         \
   if (!attempt_##n) return std::move(attempt_##n).error(); \
-  declaration = *std::move(attempt_##n)  /* NOLINT(bugprone-macro-parentheses) */
+  declaration = *std::move(attempt_##n) /* NOLINT(bugprone-macro-parentheses) */
 
 #define CHECK_DONE(expression)                                              \
   do {                                                                      \

@@ -19,7 +19,7 @@ constexpr const char* kLastApplied = "kubectl.kubernetes.io/last-applied-configu
 
 std::string last_seen(const Json& event) {
   for (const char* field : {"lastTimestamp", "eventTime", "firstTimestamp"}) {
-    if (const auto time = api::look_text(event, field); !time.empty()) return time;
+    if (auto time = api::look_text(event, field); !time.empty()) return time;
   }
   return api::look_text(event, "/metadata/creationTimestamp");
 }

@@ -165,10 +165,10 @@ std::string with_our_commands(std::string text) {
 
 std::string message_of(const Json& object) {
   if (const Json* ready = condition_of(object, "Ready")) {
-    if (const auto text = api::look_text(*ready, "message"); !text.empty()) return text;
+    if (auto text = api::look_text(*ready, "message"); !text.empty()) return text;
   }
   for (const Json& each : api::look_list(object, "/status/conditions")) {
-    const auto text = api::look_text(each, "message");
+    auto text = api::look_text(each, "message");
     if (api::look_text(each, "status") != "True" && !text.empty()) return text;
   }
   const auto text = api::look_text(object, "/status/message");

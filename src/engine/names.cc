@@ -17,7 +17,7 @@ std::string handle_of(const api::SampleSet& set) {
 }
 
 std::string short_handle_of(const api::SampleSet& set) {
-  const std::string whole = handle_of(set);
+  std::string whole = handle_of(set);
   if (whole.size() <= kLongestLabel) return whole;
   const std::string tail = "-" + stable_hash_hex(whole) + "-" + uid8(set);
   return whole.substr(0, kLongestLabel - tail.size()) + tail;

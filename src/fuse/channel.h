@@ -25,7 +25,7 @@
 namespace paddle::fuse {
 
 // Smallest buffer receive() takes; room for many forgets at once. The kernel wants at least 8 KiB.
-inline constexpr std::size_t kRequestBuffer = 32 * 1024;
+inline constexpr std::size_t kRequestBuffer = 32UL * 1024;
 
 enum class ChannelStatus {
   kOk,

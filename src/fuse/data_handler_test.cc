@@ -43,7 +43,7 @@ class DataHandlerTest : public testing::Test {
   }
 
   MemoryFileSystem files_;
-  BufferPool buffers_{128 * 1024, 2};
+  BufferPool buffers_{128UL * 1024, 2};
   int skipped_ = 0;
   DataHandler handler_{files_, HandlerOptions{.on_skipped_name = [this] { ++skipped_; }}, buffers_};
 };

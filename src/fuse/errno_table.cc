@@ -11,26 +11,20 @@ int errno_of(Code code) {
       return ENOENT;
     case Code::kAlreadyExists:
       return EEXIST;
-    case Code::kConflict:
-      return ESTALE;  // the source holds other content than the index
+    case Code::kConflict:  // the source holds other content than the index
     case Code::kExpired:
       return ESTALE;
     case Code::kInvalid:
       return EINVAL;
     case Code::kUnauthorized:
-      return EACCES;
     case Code::kForbidden:
       return EACCES;
     case Code::kDeadline:
       return ETIMEDOUT;
     case Code::kThrottled:
-      return EIO;
     case Code::kUnavailable:
-      return EIO;
     case Code::kUntrusted:
-      return EIO;
     case Code::kCancelled:
-      return EIO;
     case Code::kInternal:
       return EIO;
   }

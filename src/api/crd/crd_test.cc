@@ -97,7 +97,7 @@ TEST(PodSchema, KnowsContainersAndLeavesOutWhatTemplatesMayNotHave) {
 
 TEST(PodSchema, DistillsOnlyAWholeDocument) {
   EXPECT_TRUE(distill_pod_template(Json::object()).is(Code::kInvalid));
-  const char* kTemplate = "io.k8s.api.core.v1.PodTemplateSpec";
+  constexpr const char* kTemplate = "io.k8s.api.core.v1.PodTemplateSpec";
   Json circle;
   circle["components"]["schemas"][kTemplate] = {
       {"properties", {{"spec", {{"$ref", "#/components/schemas/" + std::string(kTemplate)}}}}}};

@@ -125,7 +125,7 @@ class Distiller {
 
 Result<Json> distill_pod_template(const Json& openapi) {
   const Json::json_pointer where("/components/schemas");
-  const char* kTemplate = "io.k8s.api.core.v1.PodTemplateSpec";
+  constexpr const char* kTemplate = "io.k8s.api.core.v1.PodTemplateSpec";
   if (!openapi.contains(where) || !openapi[where].contains(kTemplate)) {
     return Error{Code::kInvalid, "the OpenAPI document has no PodTemplateSpec"};
   }

@@ -82,7 +82,7 @@ Expr lit(int number) { return Expr{.literal = Json(number)}; }
 Expr equal(Expr a, Expr b) { return node(Op::kEqual, {std::move(a), std::move(b)}); }
 Expr less(Expr a, Expr b) { return node(Op::kLess, {std::move(a), std::move(b)}); }
 Expr at_most(Expr a, Expr b) { return node(Op::kLessOrEqual, {std::move(a), std::move(b)}); }
-Expr in(Expr a, std::vector<const char*> values) {
+Expr in(Expr a, const std::vector<const char*>& values) {
   return node(Op::kIn, {std::move(a), Expr{.literal = Json(values)}});
 }
 Expr matches(Expr a, const char* pattern) { return node(Op::kMatches, {std::move(a)}, pattern); }
@@ -93,7 +93,7 @@ Expr either(std::vector<Expr> any) { return node(Op::kOr, std::move(any)); }
 Expr negate(Expr a) { return node(Op::kNot, {std::move(a)}); }
 Expr implies(Expr given, Expr then) { return either({negate(std::move(given)), std::move(then)}); }
 
-Expr has(Expr path) {
+Expr has(const Expr& path) {
   std::vector<Expr> steps;
   for (const Expr* at = &path; at->op == Op::kField; at = &at->args[0]) {
     steps.push_back(node(Op::kHas, {*at}));

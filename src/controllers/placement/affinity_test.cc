@@ -10,7 +10,7 @@ namespace {
 using api::Json;
 
 const NodeLabel kLabel{"paddlepaddle.org/cache-1", "set-runtime-0"};
-const char* kOurs =
+constexpr const char* kOurs =
     R"({"key":"paddlepaddle.org/cache-1","operator":"In","values":["set-runtime-0"]})";
 
 Json required(const std::string& terms) {

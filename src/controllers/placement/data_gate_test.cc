@@ -28,7 +28,7 @@ DataSummary warm_to(const std::vector<int>& percents) {
   int index = 0;
   for (const int percent : percents) {
     data.set->status.partitions.push_back(
-        {.index = index++, .total_bytes = 1000, .cached_bytes = percent * 10, .ready = true});
+        {.index = index++, .total_bytes = 1000, .cached_bytes = 10L * percent, .ready = true});
   }
   return data;
 }

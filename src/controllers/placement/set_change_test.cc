@@ -29,7 +29,7 @@ api::SampleSet warming_set() {
 }
 
 template <typename Edit>
-SetChange after(Edit edit, api::SampleSet before = warming_set()) {
+SetChange after(Edit edit, const api::SampleSet& before = warming_set()) {
   api::SampleSet changed = before;
   edit(changed);
   return change_for_jobs(before, changed);

@@ -30,7 +30,7 @@ using runtime::JobState;
 
 const ObjectKey kKey{"train", "imagenet"};
 const ObjectKey kRuntimes{"train", "imagenet-runtime"};
-constexpr auto npos = std::string::npos;
+constexpr auto kNpos = std::string::npos;
 
 template <typename Condition>
 void until(const Condition& condition) {
@@ -381,7 +381,7 @@ TEST_F(SampleSetReconcilerTest, ARejectedPatchIsReportedAndStopsNothingElse) {
     const std::string label = "paddlepaddle.org/samplefs-imagenet";
     ASSERT_TRUE(server.patch(kinds::kNodes, {"", "node-0"},
                              {.body = {{"metadata", {{"labels", {{label, nullptr}}}}}}}));
-    until([&] { return server.get(kinds::kNodes, {"", "node-0"})->dump().find(label) != npos; });
+    until([&] { return server.get(kinds::kNodes, {"", "node-0"})->dump().find(label) != kNpos; });
     EXPECT_EQ(phase(), "Ready");
     // With the previous spec there is nothing to reject, although the rule stays.
     tolerate(nullptr);

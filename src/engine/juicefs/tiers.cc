@@ -9,8 +9,8 @@
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr std::int64_t kClientMib = 2048;     // memory of the client beside its cache
-constexpr std::int64_t kUsualMib = 5 * 1024;  // the driver's default limit
+constexpr std::int64_t kClientMib = 2048;      // memory of the client beside its cache
+constexpr std::int64_t kUsualMib = 5L * 1024;  // the driver's default limit
 
 struct Found {
   std::vector<std::string> directories{};

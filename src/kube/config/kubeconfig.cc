@@ -18,8 +18,8 @@ Error wrong(const std::string& what) { return {Code::kInvalid, what}; }
 class Fields {
  public:
   static Result<Fields> of(const Json* value, std::string where) {
-    static const Json none = Json::object();
-    if (!value || value->is_null()) return Fields(none, std::move(where));
+    static const Json kNone = Json::object();
+    if (!value || value->is_null()) return Fields(kNone, std::move(where));
     if (!value->is_object()) return wrong(where + " is not a mapping");
     return Fields(*value, std::move(where));
   }

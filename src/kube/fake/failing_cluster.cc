@@ -56,11 +56,11 @@ FaultPolicy random(std::uint64_t seed, double probability) {
                                                        size_t) mutable -> std::optional<Fault> {
     const auto draw = [&](unsigned limit) { return static_cast<unsigned>(engine() % limit); };
     if (std::uniform_real_distribution<>(0, 1)(engine) >= probability) return std::nullopt;
-    static constexpr Code codes[] = {Code::kUnavailable, Code::kDeadline, Code::kThrottled,
-                                     Code::kInternal, Code::kExpired};
-    static constexpr Fault::Kind kinds[] = {Fault::Kind::kRefuse, Fault::Kind::kLose,
-                                            Fault::Kind::kRepeat};
-    return Fault{.kind = kinds[draw(3)], .code = codes[draw(5)], .elements = draw(8)};
+    static constexpr Code kCodes[] = {Code::kUnavailable, Code::kDeadline, Code::kThrottled,
+                                      Code::kInternal, Code::kExpired};
+    static constexpr Fault::Kind kKinds[] = {Fault::Kind::kRefuse, Fault::Kind::kLose,
+                                             Fault::Kind::kRepeat};
+    return Fault{.kind = kKinds[draw(3)], .code = kCodes[draw(5)], .elements = draw(8)};
   };
 }
 

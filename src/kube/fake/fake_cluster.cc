@@ -47,7 +47,7 @@ FakeCluster::FakeCluster(const FakeOptions& options)
       storage_(options.history_limit),
       garbage_(storage_, options.collects_garbage) {}
 
-Result<> FakeCluster::begin(Request request, const Call& call) {
+Result<> FakeCluster::begin(const Request& request, const Call& call) {
   if (call.may_send && !call.may_send()) return Error{Code::kCancelled, "not sent"};
   std::function<void(const Request&)> observer;
   {

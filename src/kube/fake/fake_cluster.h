@@ -77,7 +77,7 @@ class FakeCluster final : public Cluster {
 
  private:
   struct Watcher;
-  Result<> begin(Request request, const Call& call) EXCLUDES(mutex_);
+  Result<> begin(const Request& request, const Call& call) EXCLUDES(mutex_);
   Result<Json> create_locked(const Resource& resource, const Json& object, FieldOwners owners)
       REQUIRES(mutex_);
   Result<Json> write_locked(const Resource& resource, const Record& old, Json incoming,

@@ -14,9 +14,9 @@ std::string FakeStorage::collection_of(const Resource& resource) {
 }
 
 const std::map<ObjectKey, Record>& FakeStorage::records(const Resource& resource) const {
-  static const std::map<ObjectKey, Record> none;
+  static const std::map<ObjectKey, Record> kNone;
   const auto found = collections_.find(collection_of(resource));
-  return found == collections_.end() ? none : found->second.records;
+  return found == collections_.end() ? kNone : found->second.records;
 }
 
 const Record* FakeStorage::find(const Resource& resource, const ObjectKey& key) const {

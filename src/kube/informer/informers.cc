@@ -26,7 +26,7 @@ Informers::Informers(Cluster& cluster, Metrics& metrics, const ReflectorPace& pa
 
 Informers::~Informers() { stop(); }
 
-ObjectCache& Informers::cache(Identity identity, Decode decode) {
+ObjectCache& Informers::cache(const Identity& identity, Decode decode) {
   Lock lock(mutex_);
   auto& informer = informers_[identity];
   if (!informer) {

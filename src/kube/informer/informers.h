@@ -42,7 +42,7 @@ class Informers {
  private:
   struct Informer;
   using Identity = std::tuple<Resource, Scope, std::type_index, std::string>;
-  ObjectCache& cache(Identity identity, Decode decode);
+  ObjectCache& cache(const Identity& identity, Decode decode);
   void run(Informer& informer) REQUIRES(mutex_);
 
   Cluster& cluster_;

@@ -27,7 +27,7 @@ namespace paddle::net {
 
 struct ServerLimits {
   int connections = 32;
-  size_t request_bytes = 16 * 1024;                 // request line and headers
+  size_t request_bytes = 16UL * 1024;               // request line and headers
   std::chrono::milliseconds whole_request{10'000};  // reading, handling and writing together
   size_t body_bytes = 0;                            // 0: only GET and HEAD
   // Connections that stay open for further requests of their client, after one without a body; 0:

@@ -103,7 +103,7 @@ void declare_port(Json& container, int port) {
 std::string restart_policy(const api::PaddleJob& job, const ReplicaGroup& group, const Json& spec,
                            const Config& config) {
   if (is_elastic(job.spec, config.etcd)) return kElasticRestartPolicy;
-  if (const auto own = api::look_text(spec, "restartPolicy"); !own.empty()) return own;
+  if (auto own = api::look_text(spec, "restartPolicy"); !own.empty()) return own;
   if (!group.restart_policy.empty()) return group.restart_policy;
   const bool in_place =
       is_task(group) || (group.kind == RoleKind::kWorker && uses_services(job.spec));

@@ -16,8 +16,8 @@ namespace {
 using api::Json;
 
 const api::SchedulingPolicy& policy_of(const api::PaddleJobSpec& spec) {
-  static const api::SchedulingPolicy none{};
-  return spec.scheduling_policy ? *spec.scheduling_policy : none;
+  static const api::SchedulingPolicy kNone{};
+  return spec.scheduling_policy ? *spec.scheduling_policy : kNone;
 }
 
 std::string scheduler_of(const ReplicaGroup& group) {

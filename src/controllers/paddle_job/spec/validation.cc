@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxLabel = 63;  // of a DNS name: the host name of a pod
 // Of Linux (MAX_ARG_STRLEN), for one variable of a program's environment, its name included.
-constexpr size_t kMaxVariable = 128 * 1024;
+constexpr size_t kMaxVariable = 128UL * 1024;
 constexpr size_t kVariableName = 64;  // more than PADDLE_HETER_TRAINER_IP_PORT_LIST= has
 constexpr size_t kPortAndComma = 7;
 constexpr size_t kIpv4 = 15;

@@ -34,7 +34,7 @@ struct ScheduleModel {
   // Like the reconciler, plans again at once when a plan whose status was stored asks for it.
   Plan pass() {
     for (int round = 1;; ++round) {
-      const Plan plan = desired(job, world, {}, now);
+      Plan plan = desired(job, world, {}, now);
       for (const Plan::Wave& wave : plan.waves) {
         for (const Action& action : wave) execute(action);
       }

@@ -113,7 +113,7 @@ void succeed(const PlanContext& context, api::SampleJobStatus& status, Plan& pla
   finish(context, true, reason::kSucceeded, done_text(status), status, plan);
 }
 
-void fail(const PlanContext& context, std::string reason, std::string message,
+void fail(const PlanContext& context, const std::string& reason, const std::string& message,
           api::SampleJobStatus& status, Plan& plan) {
   finish(context, false, reason, message, status, plan);
 }

@@ -19,7 +19,7 @@ std::string event_of(const api::SampleJob& job, const std::string& verb);
 
 // The job ends; `reason` and `message` go to its conditions, the message also to an event.
 void succeed(const PlanContext& context, api::SampleJobStatus& status, Plan& plan);
-void fail(const PlanContext& context, std::string reason, std::string message,
+void fail(const PlanContext& context, const std::string& reason, const std::string& message,
           api::SampleJobStatus& status, Plan& plan);
 void fail_terminated(const PlanContext& context, const std::string& terminator,
                      api::SampleJobStatus& status, Plan& plan);

@@ -118,7 +118,7 @@ WorldObserver::WorldObserver(const ControllerContext& context, const Options& op
 
 void WorldObserver::subscribe(WorkQueue& queue, int sent_at_once) {
   for_spec(jobs_, queue);
-  const auto most_waiting = static_cast<std::size_t>(8 * sent_at_once);
+  const auto most_waiting = 8 * static_cast<std::size_t>(sent_at_once);
   const auto affected = [jobs = jobs_, most_waiting](const ObjectKey& set) {
     return jobs_to_wake(jobs, set, most_waiting);
   };

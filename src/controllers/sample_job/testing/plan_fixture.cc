@@ -47,7 +47,7 @@ std::vector<Action> actions_of(const Plan& plan) {
 }
 
 Plan JobModel::pass() {
-  const Plan plan = desired(job, world, {}, now);
+  Plan plan = desired(job, world, {}, now);
   const Match execute{
       [&](const PutJob& put) {
         EXPECT_EQ(put.id, job.status.job_name) << "requested before it was stored";

@@ -60,8 +60,8 @@ std::chrono::seconds part_retry_delay(const std::string& part) {
 
 std::string warm_up_id(const api::SampleSet& set, std::int64_t generation,
                        const std::string& previous) {
-  const std::string wanted = "warmup-" + uid8(set) + "-" + std::to_string(generation) + "-" +
-                             std::to_string(set.spec.effective_partitions());
+  std::string wanted = "warmup-" + uid8(set) + "-" + std::to_string(generation) + "-" +
+                       std::to_string(set.spec.effective_partitions());
   if (previous.empty()) return wanted;
   const Counted round = counted(warm_up_round(previous), kRound);
   if (round.base == wanted) return previous;

@@ -145,9 +145,9 @@ int ModelCluster::puts_of(const std::string& id) const {
 }
 
 const api::Condition& ModelCluster::condition(const char* type) const {
-  static const api::Condition none{};
+  static const api::Condition kNone{};
   const auto* found = api::find_condition(set.status.conditions, type);
-  return found ? *found : none;
+  return found ? *found : kNone;
 }
 
 const api::Pod* ModelCluster::pod_of(int partition) const {

@@ -13,7 +13,7 @@ namespace {
 
 TEST(SecretFiles, EachFileIsOneKey) {
   const Scratch scratch;
-  const std::string root = scratch.path();
+  const std::string& root = scratch.path();
   const auto put = [&](const std::string& path, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(root + "/" + path).parent_path());
     std::ofstream(root + "/" + path) << text;

@@ -24,11 +24,10 @@ void update_bytes(const RuntimeReport& report, int partitions, api::PartitionSta
     partition.cached_bytes = status.part_cached_bytes;
     return;
   }
-  if (partitions == 1 && status.index) {
-    partition.total_bytes = status.index->bytes;
-  } else if (report.warmup && report.warmup->progress.bytes_total > 0) {
+  const bool warms = report.warmup && report.warmup->progress.bytes_total > 0;
+  if (warms && !(partitions == 1 && status.index)) {
     partition.total_bytes = report.warmup->progress.bytes_total;
-  } else if (partition.warmed.empty() && status.index) {
+  } else if (status.index && (partitions == 1 || partition.warmed.empty())) {
     partition.total_bytes = status.index->bytes;
   }
   partition.cached_bytes = std::min(status.cache.bytes, partition.total_bytes);

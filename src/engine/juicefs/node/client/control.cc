@@ -52,7 +52,7 @@ Result<ControlAnswer> Control::exchange(const std::string& request, const Sink& 
     written += static_cast<std::size_t>(n);
   }
   ControlReader reader;
-  std::array<char, 64 * 1024> room{};
+  std::array<char, 64UL * 1024> room{};
   int empty_reads = 0;
   while (!reader.answer().ended) {
     const ssize_t got = ::read(fd.get(), room.data(), room.size());

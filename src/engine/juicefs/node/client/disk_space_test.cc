@@ -13,7 +13,7 @@ namespace {
 
 TEST(DiskSpace, EachDiskIsCountedOnce) {
   const Scratch scratch;
-  const std::string root = scratch.path();
+  const std::string& root = scratch.path();
   std::filesystem::create_directories(root + "/a");
   const DiskSpace once = space_of({root});
   struct statvfs seen {};

@@ -11,7 +11,7 @@
 namespace paddle::engine::samplefs {
 namespace {
 
-constexpr std::size_t kLongestKey = 16 * 1024;
+constexpr std::size_t kLongestKey = 16UL * 1024;
 
 // The value of a key; empty when there is none.
 Result<std::string> read_key(const std::string& directory, const std::string& name) {
