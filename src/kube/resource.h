@@ -48,6 +48,12 @@ inline const Resource kNetworkPolicies{"networking.k8s.io", "v1", "networkpolici
                                        "NetworkPolicy", true};
 inline const Resource kCsiDrivers{"storage.k8s.io", "v1", "csidrivers", "CSIDriver", false};
 inline const Resource kCsiNodes{"storage.k8s.io", "v1", "csinodes", "CSINode", false};
+inline const Resource kAdmissionPolicies{"admissionregistration.k8s.io", "v1",
+                                         "validatingadmissionpolicies", "ValidatingAdmissionPolicy",
+                                         false};
+inline const Resource kAdmissionPolicyBindings{"admissionregistration.k8s.io", "v1",
+                                               "validatingadmissionpolicybindings",
+                                               "ValidatingAdmissionPolicyBinding", false};
 inline const Resource kPaddleJobs{"batch.paddlepaddle.org", "v1", "paddlejobs", "PaddleJob", true};
 inline const Resource kSampleSets{"batch.paddlepaddle.org", "v1alpha1", "samplesets", "SampleSet",
                                   true};

@@ -3,12 +3,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <thread>
 
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/version.h"
 #include "controllers/loop/signals.h"
 #include "controllers/operator/add_controllers.h"
+#include "controllers/operator/admission_policies.h"
 #include "controllers/paddle_job/spec/elastic.h"
 #include "kube/client/client.h"
 #include "kube/client/load_config.h"
@@ -86,6 +88,11 @@ Result<> run(const programs::OperatorFlags& flags, std::stop_token stop) {
                                   .identity = identity ? identity->text() : ""},
                                  metrics));
   CHECK_DONE(controllers::add_controllers(*manager, options_of(flags, environment)));
+  const controllers::OperatorPod pod{{own_namespace(environment), variable("POD_NAME", "")},
+                                     variable("POD_UID", "")};
+  const std::jthread policies([&](std::stop_token ending) {
+    controllers::report_missing_policies(client, pod, metrics, system_clock(), std::move(ending));
+  });
   return manager->run(stop);
 }
 

@@ -110,10 +110,11 @@ class DeployTest : public ControlPlaneTest {
 TEST_F(DeployTest, TheServerAcceptsEveryFileStrictly) {
   install();  // so that the namespace exists, and the definitions of what is in it
   const std::vector<std::string> dry{"apply", "--dry-run=server", "--validate=strict"};
-  for (const char* file : {"-f/deploy/v1/crd.yaml", "-f/deploy/v1/operator.yaml",
-                           "-f/deploy/v1/warnings.yaml", "-f/deploy/v1beta1/operator.yaml",
-                           "-f/deploy/extensions/controllers.yaml", "-k/config/overlays/volcano",
-                           "-k/config/overlays/elastic", "-k/config/overlays/all-namespaces"}) {
+  for (const char* file :
+       {"-f/deploy/v1/crd.yaml", "-f/deploy/v1/operator.yaml", "-f/deploy/v1/warnings.yaml",
+        "-f/deploy/v1/policies.yaml", "-f/deploy/v1beta1/operator.yaml",
+        "-f/deploy/extensions/controllers.yaml", "-k/config/overlays/volcano",
+        "-k/config/overlays/elastic", "-k/config/overlays/all-namespaces"}) {
     auto args = dry;
     args.insert(args.end(), {std::string(file, 2), kTop + (file + 2)});
     const auto done = plane->kubectl(args);

@@ -19,6 +19,7 @@ from paddle_tools.paths import TOOLS, TOP
 FILES = {
     "v1/operator.yaml": "operator",
     "v1/warnings.yaml": "warnings",
+    "v1/policies.yaml": "policies",
     "v1beta1/operator.yaml": "overlays/v1beta1",
     "extensions/controllers.yaml": "extensions",
 }

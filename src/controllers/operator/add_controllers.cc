@@ -19,6 +19,7 @@ Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const
   paddle_job::Options wanted{.ns = options.ns, .config = options.paddle_job};
   wanted.config.etcd = endpoints;
   wanted.config.one_machine = options.one_machine;
+  if (!options.one_machine) wanted.config.operator_namespace = options.runtime.operator_namespace;
   if (!endpoints.empty()) {
     wanted.etcd =
         std::make_shared<etcd::Client>(etcd::ClientOptions{.endpoints = endpoints}, clock);

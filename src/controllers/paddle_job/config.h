@@ -19,6 +19,8 @@ struct Config {
   EtcdEndpoints etcd{};  // empty: no elastic training
   PortRange host_ports{};
   bool ipv6 = false;  // the primary addresses of pods are IPv6
+  // Where the operator's own service accounts are; empty: nowhere.
+  std::string operator_namespace{};
   // The cluster is a single machine: its owner causes every disruption, by a restart of the machine
   // or by deleting pods. Jobs without a disruptionLimit restart each time, and nothing is counted.
   bool one_machine = false;

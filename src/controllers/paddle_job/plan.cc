@@ -212,7 +212,7 @@ Plan plan_finished(const api::PaddleJob& job, const PlanContext& context, WallTi
 
 Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
                  const Config& config) {
-  auto error = spec_error(job);
+  auto error = spec_error(job, config);
   if (!error) error = peer_list_error(job, config);
   if (!error && context.world.pods.empty()) error = context.world.defaults_error;
   if (error) {

@@ -177,7 +177,7 @@ TEST(Tasks, WithOtherReplicasRestartTheJob) {
 
 TEST(Tasks, ThatAreInvalidGetOneSentence) {
   const auto why = [](const std::string& spec) {
-    const auto error = spec_error(job_with(spec));
+    const auto error = spec_error(job_with(spec), {});
     return error ? error->message : "";
   };
   EXPECT_EQ(why(kTwoDevices), "");

@@ -2,6 +2,7 @@
 #include "controllers/paddle_job/spec/validation.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -122,6 +123,25 @@ std::string choice_error(const api::PaddleJobSpec& spec) {
   return {};
 }
 
+// Also in config/policies/manager_accounts.yaml, which holds for every pod.
+constexpr std::array kManagerAccounts{"paddle-manager-sa", "paddle-sampleset-sa",
+                                      "paddle-samplejob-sa"};
+
+std::string account_error(const api::PaddleJob& job, const std::vector<ReplicaGroup>& groups,
+                          const Config& config) {
+  if (config.operator_namespace.empty() || job.meta.key.ns != config.operator_namespace) return {};
+  for (const ReplicaGroup& group : groups) {
+    if (!group.pod_template) continue;
+    for (const char* field : {"/spec/serviceAccountName", "/spec/serviceAccount"}) {
+      const std::string account = api::look_text(*group.pod_template, field);
+      if (std::ranges::find(kManagerAccounts, account) == kManagerAccounts.end()) continue;
+      return group.name + " names the service account " + account +
+             ", which is the operator's own; name another one";
+    }
+  }
+  return {};
+}
+
 std::set<std::string> containers_of(const ReplicaGroup& group) {
   std::set<std::string> names;
   if (!group.pod_template) return names;
@@ -191,10 +211,11 @@ std::optional<BlockReason> peer_list_error(const api::PaddleJob& job, const Conf
   return std::nullopt;
 }
 
-std::optional<BlockReason> spec_error(const api::PaddleJob& job) {
+std::optional<BlockReason> spec_error(const api::PaddleJob& job, const Config& config) {
   const auto groups = replica_groups(job.spec);
-  for (const std::string& text : {task_error(job.spec), group_error(groups),
-                                  name_error(job, groups), choice_error(job.spec)}) {
+  for (const std::string& text :
+       {task_error(job.spec), group_error(groups), name_error(job, groups), choice_error(job.spec),
+        account_error(job, groups, config)}) {
     if (!text.empty()) return BlockReason{reasons::kInvalidSpec, text};
   }
   if (job.spec.sample_set)

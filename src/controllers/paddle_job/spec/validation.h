@@ -15,8 +15,9 @@
 
 namespace paddle::controllers::paddle_job {
 
-// No object is created for the job until its spec is changed.
-std::optional<BlockReason> spec_error(const api::PaddleJob& job);
+// No object is created for the job until its spec is changed. A job beside the operator whose pods
+// name the service account of a manager is an error: they would have its rights.
+std::optional<BlockReason> spec_error(const api::PaddleJob& job, const Config& config);
 
 // The list of the job's pods would not fit into an environment variable, and no program would
 // start.

@@ -45,6 +45,28 @@ TEST(Validation, B5_ANameThatIsTooLongGetsACondition) {
   EXPECT_TRUE(plan_for(job, {}).waves.empty());
 }
 
+TEST(Validation, AJobBesideTheOperatorCannotHaveTheAccountOfAManager) {
+  const Config config{.operator_namespace = job_with("{}").meta.key.ns};
+  const auto job_of = [](const std::string& field, const std::string& account) {
+    return job_with((R"({"worker": {"replicas": 1, "template": {"spec": {")" + field + "\": \"" +
+                     account + R"(", "containers": [{"name": "main", "image": "a"}]}}}})")
+                        .c_str());
+  };
+  for (const char* account : {"paddle-manager-sa", "paddle-sampleset-sa", "paddle-samplejob-sa"}) {
+    for (const char* field : {"serviceAccountName", "serviceAccount"}) {
+      const auto error = spec_error(job_of(field, account), config);
+      ASSERT_TRUE(error) << account;
+      EXPECT_EQ(error->reason, "InvalidSpec");
+      EXPECT_NE(error->message.find(account), std::string::npos) << error->message;
+    }
+  }
+  EXPECT_FALSE(spec_error(job_of("serviceAccountName", "trainer"), config));
+  // An account of that name in another namespace is the tenant's own.
+  EXPECT_FALSE(spec_error(job_of("serviceAccountName", "paddle-manager-sa"),
+                          {.operator_namespace = "elsewhere"}));
+  EXPECT_FALSE(spec_error(job_of("serviceAccountName", "paddle-manager-sa"), {}));
+}
+
 TEST(Validation, AListOfPeersThatNoProgramCouldReceiveIsAnError) {
   const auto refused = [](const std::string& name, const char* spec, const Config& config = {}) {
     return peer_list_error(job_with(spec, name), config).has_value();
