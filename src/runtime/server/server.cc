@@ -186,6 +186,7 @@ Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token
   std::unique_ptr<Server> server(new Server(std::move(tokens), jobs, engine, metrics));
   net::ServerLimits limits;
   limits.body_bytes = kLongestBody;
+  limits.header = engine::kRuntimeHeaderTimeout;
   limits.whole_request = engine::kRuntimeRequestTimeout;
   limits.kept = kKeptConnections;
   TRY(server->http_, net::HttpServer::start(
