@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One accepted socket as httplib's Stream, with limits that httplib lacks: a deadline for the header and
-// one for the rest of the exchange, a limit of bytes read, and an end when the server stops. Used by one thread.
+// One accepted socket as httplib's Stream, with limits that httplib lacks: a deadline for the
+// header and one for the rest of the exchange, a limit of bytes read, and an end when the server
+// stops. Used by one thread.
 
 #pragma once
 

@@ -65,7 +65,8 @@ Place* ConnectionPlaces::free_place() {
   return nullptr;
 }
 
-// Its thread ends at once, for nothing can be read or written any more, and is joined by the caller.
+// Its thread ends at once, for nothing can be read or written any more, and is joined by the
+// caller.
 Place* ConnectionPlaces::make_room() {
   Place* oldest = nullptr;
   BootTime since{};

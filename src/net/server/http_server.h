@@ -9,10 +9,10 @@
 // Every connection is limited: the bytes of its request, the time until its header is complete, the
 // time from there to the last byte of the response (a slow client is cut off), and the number of
 // connections. One too many takes the place of the one that has waited longest for a header, and is
-// closed immediately when all are busy (connection_places.h). With `tls` all of this is over TLS, and
-// the time of the header includes the handshake. start()
-// returns when the server listens; the destructor returns when every thread has ended. The handler
-// runs on connection threads and must be thread-safe; an exception of it becomes a 500.
+// closed immediately when all are busy (connection_places.h). With `tls` all of this is over TLS,
+// and the time of the header includes the handshake. start() returns when the server listens; the
+// destructor returns when every thread has ended. The handler runs on connection threads and must
+// be thread-safe; an exception of it becomes a 500.
 
 #pragma once
 
