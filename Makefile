@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # What was compiled in one clone serves every other, and the Containerfiles.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-.PHONY: help build check test quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds refresh-pod-schema clean
+.PHONY: help build check test fuzz quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds refresh-pod-schema clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
@@ -18,6 +18,9 @@ check: ## inner loop: static checks and unit tests
 
 test: ## everything: unit and integration tests, sanitizers, fuzzers, real components
 	@tools/bootstrap && tools/run_tests test
+
+fuzz: ## all parsers for an hour; FUZZ="schedule_fuzz --seconds 60" selects and shortens
+	@tools/bootstrap && tools/run_tests fuzz $(FUZZ)
 
 quickstart: ## a trained model on cached samples on this machine
 	@tools/bootstrap --quickstart && tools/quickstart

@@ -29,7 +29,8 @@ std::string volume_secret_name(const api::SampleSet& set);  // <set>-volume
 std::string preparation_name(const api::SampleSet& set);    // <set>-runtime-format
 
 // "paddlepaddle.org/<engine>-<set>": "true" on objects, the runtime pod's name on its node. Sets of
-// the same name in two namespaces share it; node_label() is different.
+// the same name in two namespaces share it, and on nodes it is the older set's; node_label() is
+// different.
 std::string cache_label(const api::SampleSet& set, const std::string& engine);
 std::string node_label(const api::SampleSet& set);  // "paddlepaddle.org/cache-<16 hex digits>"
 

@@ -18,9 +18,13 @@ inline constexpr std::chrono::milliseconds kSampleSetCallTimeout{4'000};
 inline constexpr std::chrono::milliseconds kSampleJobCallTimeout{5'000};
 // In which a runtime answers a request: the list of a large part takes a while.
 inline constexpr std::chrono::seconds kRuntimeRequestTimeout{30};
+// In which a caller sends the header of its request, after the TLS handshake. It may be slow: both
+// ends share their processors with training.
+inline constexpr std::chrono::seconds kRuntimeHeaderTimeout{5};
 
 static_assert(kRuntimeConnectTimeout < kSampleSetCallTimeout);
 static_assert(kRuntimeConnectTimeout < kSampleJobCallTimeout);
+static_assert(kRuntimeConnectTimeout < kRuntimeHeaderTimeout, "the caller gives up first");
 static_assert(kRuntimeCallTimeout <= kRuntimeRequestTimeout, "the server outwaits its callers");
 
 // ---- Silence ----

@@ -28,7 +28,7 @@ net::HttpOptions http_options(const RuntimeCredentials& access) {
   options.proxy = "";
   options.user_agent = "paddle-operator";
   options.connect_timeout = engine::kRuntimeConnectTimeout;
-  options.max_body = std::size_t{4} << 20;
+  options.max_body = kLongestAnswer;
   options.max_idle = 2;
   return options;
 }

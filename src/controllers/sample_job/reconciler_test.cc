@@ -175,7 +175,13 @@ struct SampleJobReconcilerTest : ::testing::Test {
                   {"metadata",
                    {{"namespace", kSet.ns},
                     {"name", engine::runtime_pod_name(set, i)},
-                    {"labels", {{engine::kSetLabel, kSet.name}}}}},
+                    {"labels", {{engine::kSetLabel, kSet.name}}},
+                    {"ownerReferences",
+                     {{{"apiVersion", "apps/v1"},
+                       {"kind", "StatefulSet"},
+                       {"name", engine::runtime_name(set)},
+                       {"uid", "uid-of-runtimes"},
+                       {"controller", true}}}}}},
                   {"spec", {{"nodeName", "node-" + std::to_string(i)}}}};
       auto stored = server.create(kinds::kPods, pod);
       ASSERT_TRUE(stored);

@@ -135,7 +135,9 @@ struct World {
   std::map<std::string, NodeSummary> runtime_nodes{};  // of the pods; a deleted node is missing
   bool any_node_ready = true;                          // of all nodes of the cluster
   std::vector<UserJob> users{};
-  bool has_namesake = false;  // a set of the same name in another namespace
+  // A set of the same name in another namespace, created earlier: the label of nodes that both
+  // would use is that set's.
+  bool has_older_namesake = false;
   // Sets that sync into the same directory of the same volume.
   std::vector<std::string> volume_sharers{};
   bool deletion_forced = false;  // do not wait for `users`

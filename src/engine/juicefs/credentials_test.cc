@@ -87,7 +87,7 @@ TEST(JuicefsCredentials, KeysThatControlThePrivilegedDriverAreRefused) {
       {{{"encrypt_rsa_key", "canary"}}, "'encrypt_rsa_key'"},
       {{{"metaurl", "redis://:canary%0aLD_PRELOAD=x@host/1"}}, "'metaurl'"},
       {{{"metaurl", "sqlite3:///var/lib/kubelet/canary.db"}}, "'metaurl'"},
-      {{{"metaurl", "-canary://x"}}, "'metaurl'"},
+      {{{"metaurl", "-canary://x"}}, "metaurl is not a URL"},
       {{{"metaurl", "mysql://u@(canary:3306)/db?allowAllFiles=true"}}, "allowAllFiles"},
       {{{"metaurl", "mysql://u@(canary:3306)/db?charset=utf8&allowAllFiles=true"}},
        "allowAllFiles"},

@@ -68,7 +68,9 @@ bool takes_a_password(const std::string& scheme) {
 Result<MetadataUrl> read_metadata_url(std::string url, const std::string& password) {
   if (url.find("://") == url.npos) url = "redis://" + url;
   const auto odd = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
-  if (url.starts_with("://") || std::any_of(url.begin(), url.end(), odd)) {
+  // A text that begins with '-' would be an option of juicefs.
+  if (!api::matches_pattern(url.substr(0, url.find("://")), "^[a-z0-9+]+$") ||
+      std::any_of(url.begin(), url.end(), odd)) {
     return Error{Code::kInvalid, "metaurl is not a URL such as redis://:password@host:6379/0"};
   }
   MetadataUrl read{.bare = url, .whole = url};

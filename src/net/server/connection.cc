@@ -4,11 +4,28 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include <poll.h>
 #include <sys/socket.h>
 
 namespace paddle::net {
+
+char RangeMask::next(char c) {
+  constexpr std::string_view kName = "range";
+  if (c == '\n') {
+    matched_ = 0;
+  } else if (matched_ >= 0) {
+    const char expected = kName[static_cast<size_t>(matched_)];
+    const bool same = c == expected || c == expected - 'a' + 'A';
+    matched_ = same ? matched_ + 1 : -1;
+    if (matched_ == static_cast<int>(kName.size())) {
+      matched_ = -1;
+      return '_';
+    }
+  }
+  return c;
+}
 
 bool Connection::wait(short events) const {
   for (;;) {
@@ -53,6 +70,9 @@ ssize_t Connection::read(char* into, size_t size) {
   }
   const size_t taken = std::min(size, filled_ - used_);
   std::memcpy(into, buffer_ + used_, taken);
+  if (in_header_) {
+    for (size_t i = 0; i < taken; ++i) into[i] = mask_.next(into[i]);
+  }
   used_ += taken;
   return static_cast<ssize_t>(taken);
 }

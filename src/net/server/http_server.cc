@@ -13,49 +13,18 @@
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "net/server/connection.h"
+#include "net/server/connection_places.h"
 
 namespace paddle::net {
 namespace {
 
-// Set for a connection beyond the limit: it is closed without reading it.
-thread_local bool turned_away = false;
 // Set for a request without a body: nothing of it is left in the connection.
 thread_local bool read_completely = false;
 
-// A thread per connection, up to a limit; none while idle. Only the accepting thread calls it.
-class Places final : public httplib::TaskQueue {
- public:
-  explicit Places(int limit) : places_(static_cast<size_t>(limit)) {}
-
-  void enqueue(std::function<void()> serve) override {
-    for (Place& place : places_) {
-      if (place.taken) continue;
-      if (place.thread.joinable()) place.thread.join();
-      place.taken = true;
-      place.thread = std::thread([&place, serve = std::move(serve)] {
-        serve();
-        place.taken = false;
-      });
-      return;
-    }
-    turned_away = true;
-    serve();
-    turned_away = false;
-  }
-
-  void shutdown() override {
-    for (Place& place : places_) {
-      if (place.thread.joinable()) place.thread.join();
-    }
-  }
-
- private:
-  struct Place {
-    std::atomic<bool> taken{false};
-    std::thread thread;
-  };
-  std::vector<Place> places_;
-};
+// The request that this thread answers; null: none.
+thread_local Connection* current_connection = nullptr;
+// Whether the handler has answered it.
+thread_local bool answered = false;
 
 class Server final : public httplib::Server {
  public:
@@ -63,33 +32,39 @@ class Server final : public httplib::Server {
   Server(HttpServer::Handler handler, ServerLimits limits, int stop_fd,
          std::unique_ptr<TlsContext> tls)
       : handler_(std::move(handler)), limits_(limits), stop_fd_(stop_fd), tls_(std::move(tls)) {
-    new_task_queue = [this] { return new Places(limits_.connections); };
+    new_task_queue = [this] { return new ConnectionPlaces(limits_.connections); };
     set_payload_max_length(limits_.body_bytes > 0 ? limits_.body_bytes : limits_.request_bytes);
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& answer) {
+      current_connection->begin(system_clock().boot() + limits_.whole_request);
+      if (!Place::current()->begin_request()) return close(answer);
       if (takes_body(request)) return HandlerResponse::Unhandled;  // to be read first
       respond(request, answer);
       return HandlerResponse::Handled;
     });
+    // httplib finds handlers by std::regex, which recurses for each character of a path that anyone
+    // may send. No handler is registered: what has a body is read and then "not found".
+    set_error_handler(
+        HandlerWithResponse([this](const httplib::Request& request, httplib::Response& answer) {
+          if (answered || answer.status != 404) return HandlerResponse::Unhandled;
+          respond(request, answer);
+          return HandlerResponse::Handled;
+        }));
     // Otherwise the client would send its next request through a connection that is closed.
     set_post_routing_handler([](const httplib::Request&, httplib::Response& answer) {
       if (!read_completely && !answer.has_header("Connection")) {
         answer.set_header("Connection", "close");
       }
     });
-    if (limits_.body_bytes > 0) {
-      const auto with_body = [this](const httplib::Request& request, httplib::Response& answer) {
-        respond(request, answer);
-      };
-      Put(".*", with_body);
-      Post(".*", with_body);
-      Delete(".*", with_body);
-    }
     // Not httplib's default, SO_REUSEPORT: a second server on the same port must be an error.
     set_socket_options([](socket_t socket) {
       const int on = 1;
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     });
   }
+
+  // httplib lets five connections wait for the accepting thread; a sixth would try again only after
+  // a second.
+  void lengthen_backlog() { ::listen(svr_sock_, SOMAXCONN); }
 
  private:
   bool may_have_body(const httplib::Request& request) const {
@@ -100,6 +75,13 @@ class Server final : public httplib::Server {
   bool takes_body(const httplib::Request& request) const {
     return may_have_body(request) && !request.has_header("Content-Encoding") &&
            !request.is_multipart_form_data();
+  }
+
+  // The connection has made room for another one: nothing can be written to it.
+  static HandlerResponse close(httplib::Response& answer) {
+    answered = true;
+    answer.status = 503;
+    return HandlerResponse::Handled;
   }
 
   void respond(const httplib::Request& request, httplib::Response& answer) const {
@@ -130,13 +112,15 @@ class Server final : public httplib::Server {
         reply = {.status = 500, .body = "internal error\n"};
       }
     }
+    answered = true;
     answer.status = reply.status;
     answer.set_content(reply.body, reply.content_type);
   }
 
   bool process_and_close_socket(socket_t socket) override {
     const UniqueFd owned(socket);
-    if (turned_away) return false;
+    Place* const place = Place::current();
+    if (!place || !place->wait_for_request(socket)) return false;
     const auto stream = tls_ ? tls_stream(socket, tls_->current()) : plain_stream(socket);
     const bool keep = kept_.fetch_add(1) < limits_.kept;
     bool served = true;
@@ -149,16 +133,21 @@ class Server final : public httplib::Server {
       served = false;
     }
     --kept_;
+    place->leave();
     return served;
   }
 
   // One request and its answer; then waits for the next one. False: the connection ends.
   bool serve_one(socket_t socket, SocketStream& stream, bool keep, bool& served) {
-    Connection connection(socket, stream, stop_fd_, system_clock().boot() + limits_.whole_request,
+    Connection connection(socket, stream, stop_fd_, system_clock().boot() + limits_.header,
                           limits_.request_bytes + limits_.body_bytes);
     bool closed = false;
     read_completely = false;
+    answered = false;
+    current_connection = &connection;
     served = process_request(connection, !keep, closed, nullptr);
+    current_connection = nullptr;
+    if (!Place::current()->wait_for_request(socket)) return false;
     if (!served || !keep || closed || !read_completely || connection.has_unread()) return false;
     const Connection idle(socket, stream, stop_fd_, system_clock().boot() + limits_.idle, 0);
     if (!idle.is_readable()) return false;
@@ -203,6 +192,7 @@ class HttpServer::Impl {
       return Error{Code::kUnavailable, "cannot listen on " + to_string(wanted) +
                                            ": the address is in use or not of this host"};
     }
+    server_.lengthen_backlog();
     address_ = {wanted.host, port};
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     // stop() has no effect before the loop runs, so the destructor must not run earlier.

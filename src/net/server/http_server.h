@@ -6,11 +6,13 @@
 // a longer one is a 413. A compressed body is refused (415), because its size is not known in
 // advance.
 //
-// Every connection is limited: the bytes of its request, the time from accept to the last byte of
-// the response (a slow client is cut off), and the number of connections (one too many is closed
-// immediately). With `tls` all of this is over TLS, and the time includes the handshake. start()
-// returns when the server listens; the destructor returns when every thread has ended. The handler
-// runs on connection threads and must be thread-safe; an exception of it becomes a 500.
+// Every connection is limited: the bytes of its request, the time until its header is complete, the
+// time from there to the last byte of the response (a slow client is cut off), and the number of
+// connections. One too many takes the place of the one that has waited longest for a header, and is
+// closed immediately when all are busy (connection_places.h). With `tls` all of this is over TLS,
+// and the time of the header includes the handshake. start() returns when the server listens; the
+// destructor returns when every thread has ended. The handler runs on connection threads and must
+// be thread-safe; an exception of it becomes a 500.
 
 #pragma once
 
@@ -28,7 +30,8 @@ namespace paddle::net {
 struct ServerLimits {
   int connections = 32;
   size_t request_bytes = 16UL * 1024;               // request line and headers
-  std::chrono::milliseconds whole_request{10'000};  // reading, handling and writing together
+  std::chrono::milliseconds header{2'000};          // from accept to the end of the header
+  std::chrono::milliseconds whole_request{10'000};  // body, handling and writing together
   size_t body_bytes = 0;                            // 0: only GET and HEAD
   // Connections that stay open for further requests of their client, after one without a body; 0:
   // none, each answer ends its connection. One that is idle for `idle` is closed. They count as

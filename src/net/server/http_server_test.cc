@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/server/http_server.h"
 
+#include <atomic>
+#include <latch>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -8,6 +10,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -117,8 +120,8 @@ TEST(HttpServer, EndlessHeadersAreCutOff) {
   EXPECT_EQ(read_all(fd).find("200 OK"), std::string::npos);
 }
 
-TEST(HttpServer, ASlowSenderIsCutOffAtTheLimitOfTheWholeRequest) {
-  const auto server = started({.whole_request = milliseconds{150}});
+TEST(HttpServer, ASlowSenderIsCutOffAtTheLimitOfTheHeader) {
+  const auto server = started({.header = milliseconds{150}});
   const auto fd = dial(*server);
   std::jthread dripping([&](std::stop_token stop) {
     while (!stop.stop_requested()) {
@@ -129,17 +132,68 @@ TEST(HttpServer, ASlowSenderIsCutOffAtTheLimitOfTheWholeRequest) {
   EXPECT_EQ(read_all(fd), "");  // returns because the server hung up; hangs if it never does
 }
 
-TEST(HttpServer, TheConnectionBeyondTheLimitIsClosedAndTheOthersAreServed) {
-  const auto server = started({.connections = 2});
+TEST(HttpServer, ASlowBodyIsCutOffAtTheLimitOfTheWholeRequest) {
+  const auto server = started({.whole_request = milliseconds{150}, .body_bytes = 1000});
+  const auto fd = dial(*server);
+  send_text(fd, "PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\nabc");
+  EXPECT_EQ(read_all(fd).find("200 OK"), std::string::npos);  // hangs if it is never cut off
+}
+
+TEST(HttpServer, AHandlerMayTakeLongerThanAHeader) {
+  const auto server = started({.header = milliseconds{50}}, [](const ServerRequest&) {
+    system_clock().sleep(milliseconds{200}, {});
+    return ServerReply{.body = "late"};
+  });
+  EXPECT_TRUE(fetch(*server, "GET /a HTTP/1.1\r\n\r\n").ends_with("late"));
+}
+
+// Requests for /busy... end when the test says so.
+struct Gate {
+  std::latch open{1};
+  std::atomic<int> inside{0};
+  ServerReply operator()(const ServerRequest& request) {
+    if (!request.path.starts_with("/busy")) return {.body = "GET " + request.path};
+    ++inside;
+    open.wait();
+    return {.body = "GET " + request.path};
+  }
+  void wait_for(int count) const {
+    while (inside < count) system_clock().sleep(milliseconds{1}, {});
+  }
+};
+
+TEST(HttpServer, TheConnectionBeyondTheLimitIsClosedWhenAllOthersAreBusy) {
+  Gate gate;
+  const auto server = started({.connections = 2}, std::ref(gate));
   const auto a = dial(*server), b = dial(*server);
-  send_text(a, "GET /a HTTP/1.1\r\n");
-  send_text(b, "GET /b HTTP/1.1\r\n");
-  std::string third = "not refused yet";
-  while (!third.empty()) third = fetch(*server, "GET /c HTTP/1.1\r\n\r\n");
-  send_text(a, "\r\n");
-  EXPECT_NE(read_all(a).find("GET /a"), std::string::npos);
-  send_text(b, "\r\n");
-  EXPECT_NE(read_all(b).find("GET /b"), std::string::npos);
+  send_text(a, "GET /busy-a HTTP/1.1\r\n\r\n");
+  send_text(b, "GET /busy-b HTTP/1.1\r\n\r\n");
+  gate.wait_for(2);
+  EXPECT_EQ(fetch(*server, "GET /c HTTP/1.1\r\n\r\n"), "");
+  gate.open.count_down();
+  EXPECT_NE(read_all(a).find("GET /busy-a"), std::string::npos);
+  EXPECT_NE(read_all(b).find("GET /busy-b"), std::string::npos);
+}
+
+TEST(HttpServer, SilentConnectionsKeepNoOtherClientOut) {
+  Gate gate;
+  const auto server = started({.connections = 4, .header = std::chrono::hours{1}}, std::ref(gate));
+  const auto busy = dial(*server);
+  send_text(busy, "GET /busy HTTP/1.1\r\n\r\n");
+  gate.wait_for(1);
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 12; ++i) {  // each of the last ones takes the place of the oldest
+    silent.push_back(dial(*server));
+    if (i % 2 == 0) send_text(silent.back(), "GET /slow HTTP/1.1\r\nHalf: a head");
+  }
+  for (int i = 0; i < 3; ++i) {  // as kubelet's probes
+    EXPECT_NE(fetch(*server, "GET /healthz HTTP/1.1\r\n\r\n").find("GET /healthz"),
+              std::string::npos);
+    silent.push_back(dial(*server));
+  }
+  EXPECT_EQ(read_all(silent.front()), "") << "the oldest had to make room";
+  gate.open.count_down();
+  EXPECT_NE(read_all(busy).find("GET /busy"), std::string::npos) << "a request is never cut off";
 }
 
 // Reads one answer with a Content-Length, and leaves the connection open.
@@ -192,7 +246,7 @@ TEST(HttpServer, ListensOnEveryInterfaceWhenNoneIsNamed) {
 }
 
 TEST(HttpServer, StoppingEndsIdleConnections) {
-  auto server = started({.whole_request = std::chrono::hours{1}});
+  auto server = started({.header = std::chrono::hours{1}, .whole_request = std::chrono::hours{1}});
   const auto silent = dial(*server);
   fetch(*server, "GET /a HTTP/1.1\r\n\r\n");  // the silent one has been accepted before this one
   server.reset();
@@ -225,7 +279,7 @@ TEST(HttpServer, PassesBodiesAndTheAuthorizationToTheHandlerOnRequest) {
 }
 
 TEST(HttpServer, ABodyBeyondTheLimitNeverReachesTheHandler) {
-  const auto server = started({.body_bytes = 1000}, describe);
+  const auto server = started({.whole_request = milliseconds{1'000}, .body_bytes = 1000}, describe);
   EXPECT_EQ(fetch(*server, put(std::string(1001, 'x'))).rfind("HTTP/1.1 413", 0), 0u);
   const auto fd = dial(*server);
   send_text(fd, "PUT /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -238,6 +292,39 @@ TEST(HttpServer, ABodyBeyondTheLimitNeverReachesTheHandler) {
   EXPECT_EQ(fetch(*server, put("short", "Content-Length: 900\r\n")).find("PUT /a"),
             std::string::npos);
   EXPECT_NE(fetch(*server, put("still there")).find("still there"), std::string::npos);
+}
+
+// Of threads that are started while it lives.
+class SmallStacks {
+ public:
+  SmallStacks() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t small = before_;
+    ::pthread_attr_setstacksize(&small, std::size_t{256} << 10);
+    ::pthread_setattr_default_np(&small);
+  }
+  ~SmallStacks() { ::pthread_setattr_default_np(&before_); }
+
+ private:
+  pthread_attr_t before_{};
+};
+
+// A std::regex over them recurses for each character: 8 KiB of it need more than this stack.
+TEST(HttpServer, LongPathsAndHeadersOfStrangersNeedNoDeepStack) {
+  const SmallStacks small;
+  const auto server = started({.body_bytes = 1000}, describe);
+  const std::string path = "/" + std::string(7'900, 'a');
+  for (const char* method : {"PUT", "POST", "DELETE"}) {
+    const auto answer = fetch(*server, std::string(method) + " " + path +
+                                           " HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab");
+    EXPECT_EQ(answer.rfind("HTTP/1.1 200", 0), 0u) << method;
+    EXPECT_TRUE(answer.ends_with(": ab")) << method;
+  }
+  std::string ranges = "bytes=0-0";
+  while (ranges.size() < 7'900) ranges += ",1-1";
+  const auto answer = fetch(*server, "GET /a HTTP/1.1\r\nRange: " + ranges + "\r\n\r\n");
+  EXPECT_EQ(answer.rfind("HTTP/1.1 200", 0), 0u) << answer.substr(0, 200);
+  EXPECT_TRUE(answer.ends_with("GET /a by : ")) << "a range is not supported: all is sent";
 }
 
 }  // namespace

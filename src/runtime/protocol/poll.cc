@@ -3,6 +3,8 @@
 // The messages of polls (protocol.h).
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +14,8 @@ namespace paddle::runtime {
 
 using api::Json;
 
+// A status has less than 8 KiB: its texts are a few sentences and kMostExamples paths.
+constexpr std::size_t kLongestJobList = kLongestAnswer - (std::size_t{8} << 10);
 constexpr std::size_t kMostJobsInQuery = 100;  // beyond that all are reported: a URL is limited
 
 std::string poll_path(const std::vector<std::string>& jobs) {
@@ -41,11 +45,28 @@ std::optional<std::vector<std::string>> jobs_of_query(const std::string& query) 
   return ids;
 }
 
+Json encode_jobs(const std::vector<JobReport>& jobs) {
+  std::vector<std::size_t> order(jobs.size());  // the most important first
+  std::iota(order.rbegin(), order.rend(), std::size_t{0});
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t i) { return !ended(jobs[i].state); });
+  std::size_t room = kLongestJobList;
+  std::map<std::size_t, Json> kept;
+  for (const std::size_t i : order) {
+    Json json = encode(jobs[i]);
+    const std::size_t size = api::dump_json(json).size() + 1;
+    if (size > room) break;
+    room -= size;
+    kept.emplace(i, std::move(json));
+  }
+  Json list = Json::array();
+  for (auto& [i, json] : kept) list.push_back(std::move(json));
+  return list;
+}
+
 Json encode(const PollReport& report) {
   Json json = encode(report.status);
-  if (!report.jobs) return json;
-  json["jobs"] = Json::array();
-  for (const JobReport& job : *report.jobs) json["jobs"].push_back(encode(job));
+  if (report.jobs) json["jobs"] = encode_jobs(*report.jobs);
   return json;
 }
 

@@ -19,6 +19,12 @@ namespace paddle::runtime {
 
 inline constexpr int kPort = 7716;
 
+// The longest answer that callers read, lists of paths aside. Runtimes are pods of users, and what
+// they send becomes objects in a manager's memory.
+inline constexpr std::size_t kLongestAnswer = std::size_t{64} << 10;
+// Of the error of a job.
+inline constexpr std::size_t kLongestJobError = 1'000;
+
 using api::JobKind;
 using api::parse_job_kind;
 
@@ -121,6 +127,9 @@ Result<JobRequest> decode_job_request(const api::Json& from);
 Result<JobReport> decode_job_report(const api::Json& from);
 Result<StatusReport> decode_status_report(const api::Json& from);
 Result<PollReport> decode_poll_report(const api::Json& from);
+// A list of jobs that leaves room for a status within kLongestAnswer: where not all fit, the oldest
+// of those that have ended are left out. In the given order, the oldest first.
+api::Json encode_jobs(const std::vector<JobReport>& jobs);
 
 // Whether it may be a job's id: 1 to 64 letters, digits, '-' and '.', not beginning with '.'.
 bool is_job_id(const std::string& text);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/protocol/protocol.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -203,6 +205,29 @@ TEST(RuntimeProtocol, APollAsksForJobsAndReportsThemWithTheStatus) {
   EXPECT_EQ(*decode_poll_report(encode(report)), report);
   EXPECT_FALSE(decode_poll_report(encode(report.status))->jobs) << "of an older server";
   EXPECT_TRUE(decode_poll_report(Json{{"jobs", 1}}).is(Code::kInvalid));
+}
+
+TEST(RuntimeProtocol, AListOfJobsFitsIntoAnAnswerAndLeavesOutWhatEndedFirst) {
+  PollReport report{.status = {.engine = "juicefs", .index = IndexReport{.generation = 1}}};
+  for (int i = 0; i < 5; ++i)
+    report.status.index->left_out.examples.push_back(std::string(500, 'x'));
+  std::vector<JobReport>& jobs = report.jobs.emplace();
+  for (int i = 0; i < 600; ++i) {
+    const bool waits = i % 6 == 0;
+    jobs.push_back({.id = std::string(60, 'i') + std::to_string(1000 + i),
+                    .kind = JobKind::kWarmup,
+                    .state = waits ? JobState::kQueued : JobState::kFailed,
+                    .error = waits ? "" : std::string(kLongestJobError, 'e')});
+  }
+  const Json json = encode(report);
+  EXPECT_LE(api::dump_json(json).size(), kLongestAnswer);
+  const auto read = decode_poll_report(json);
+  ASSERT_TRUE(read);
+  const auto waiting = std::ranges::count(*read->jobs, JobState::kQueued, &JobReport::state);
+  EXPECT_EQ(waiting, 100) << "a caller looks for those to cancel them";
+  EXPECT_GT(read->jobs->size(), 100u);
+  EXPECT_EQ(read->jobs->back(), jobs.back()) << "the latest";
+  EXPECT_TRUE(std::ranges::is_sorted(*read->jobs, {}, &JobReport::id));
 }
 
 TEST(RuntimeProtocol, AnIdIsAPlainName) {

@@ -12,7 +12,15 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace paddle::runtime;
-  const auto json = paddle::api::parse_json({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto ids = jobs_of_query(std::string(text)); ids && ids->size() <= 100) {
+    const std::string path = poll_path(*ids);
+    for (const std::string& id : *ids) {
+      if (id != kAllJobs && !is_job_id(id)) std::abort();
+    }
+    if (!jobs_of_query(path.substr(path.find('?') + 1))) std::abort();
+  }
+  const auto json = paddle::api::parse_json(text);
   if (!json) return 0;
   if (const auto value = decode_job_request(*json); value) {
     if (*decode_job_request(encode(*value)) != *value) std::abort();
@@ -24,7 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (*decode_status_report(encode(*value)) != *value) std::abort();
   }
   if (const auto value = decode_poll_report(*json); value) {
-    if (*decode_poll_report(encode(*value)) != *value) std::abort();
+    const bool fits = !value->jobs || value->jobs->size() <= 100;  // encode_jobs()
+    if (fits && *decode_poll_report(encode(*value)) != *value) std::abort();
   }
   return 0;
 }

@@ -12,6 +12,15 @@ bool same(const JobRequest& one, JobRequest other) {
   return one == other;
 }
 
+// At a character of UTF-8.
+std::string cut_error(std::string text) {
+  if (text.size() <= kLongestJobError) return text;
+  std::size_t end = kLongestJobError;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text;
+}
+
 }  // namespace
 
 void JobTable::restore(std::vector<Job> jobs) {
@@ -124,7 +133,7 @@ std::optional<Job> JobTable::finish(const std::string& id, const Result<>& outco
     report.state = JobState::kSucceeded;
   } else {
     report.state = outcome.is(Code::kCancelled) ? JobState::kCancelled : JobState::kFailed;
-    report.error = outcome.error().message;
+    report.error = cut_error(outcome.error().message);
   }
   Job job = found->second;
   forget_old();

@@ -305,5 +305,16 @@ TEST(JobTable, RunsOneJobOfAKindAndEndsEachOnceInRandomHistories) {
   }
 }
 
+TEST(JobTable, AnErrorIsCutBetweenCharacters) {
+  JobTable table;
+  ASSERT_TRUE(table.put("a", {.kind = JobKind::kSync}));
+  ASSERT_TRUE(table.start(JobKind::kSync));
+  std::string text(kLongestJobError - 1, 'x');
+  for (int i = 0; i < 1000; ++i) text += "\u00e9";
+  const auto job = table.finish("a", Error{Code::kUnavailable, text});
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->report.error, text.substr(0, kLongestJobError - 1));
+}
+
 }  // namespace
 }  // namespace paddle::runtime

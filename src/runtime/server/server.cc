@@ -117,9 +117,7 @@ net::ServerReply Server::handle(const net::ServerRequest& request) {
     report.status.last_warm_up = last_warm_up;
     return reply(encode(report));
   }
-  Json list = Json::array();
-  for (const JobReport& report : jobs_.all()) list.push_back(encode(report));
-  return reply(Json{{"jobs", std::move(list)}});
+  return reply(Json{{"jobs", encode_jobs(jobs_.all())}});
 }
 
 // Of GET /v1/status?jobs=<id>,<id>; absent: no jobs were asked for.
@@ -186,6 +184,7 @@ Result<std::unique_ptr<Server>> Server::start(const net::Address& address, Token
   std::unique_ptr<Server> server(new Server(std::move(tokens), jobs, engine, metrics));
   net::ServerLimits limits;
   limits.body_bytes = kLongestBody;
+  limits.header = engine::kRuntimeHeaderTimeout;
   limits.whole_request = engine::kRuntimeRequestTimeout;
   limits.kept = kKeptConnections;
   TRY(server->http_, net::HttpServer::start(

@@ -41,15 +41,17 @@ class TestCase(NamedTuple):
     reason: str
 
 
-def build(report: TestReport, top: Path, preset: str) -> bool:
-    """Configures and builds a preset. Reports a failure; returns whether everything was built."""
+def build(report: TestReport, top: Path, preset: str, targets: Sequence[str] = ()) -> bool:
+    """Configures and builds a preset, or some of its targets. Reports a failure; returns whether
+    everything was built."""
     logs = top / "build" / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     log = logs / f"build-{preset}.log"
     with report.step(f"build {preset}"):
         # Paths relative to the tree: another checkout finds the same compilations in the cache.
         env = {**os.environ, "CCACHE_BASEDIR": str(top), "CCACHE_NOHASHDIR": "1"}
-        steps = (["cmake", "--preset", preset], ["ninja", "-C", f"build/{preset}", "-k", "0"])
+        steps = (["cmake", "--preset", preset],
+                 ["ninja", "-C", f"build/{preset}", "-k", "0", *targets])
         for argv in steps:
             if process.run_build(argv, log, env, top) != 0:
                 report.add_failure(f"build {preset}", "does not build", first_errors(log),

@@ -4,9 +4,10 @@
     tools/run_tests check    static checks and unit tests (dev preset)
     tools/run_tests test     everything: checks, unit and integration tests, sanitizers, fuzzers
     tools/run_tests static   the static checks alone
+    tools/run_tests fuzz     all fuzz targets for an hour in all; [--seconds N] [TARGET...]
 
 The last line is `N passed, N failed, N skipped`. Logs are in build/logs. Settings:
-    PADDLE_FUZZ_SECONDS   how long each fuzz target runs (10)
+    PADDLE_FUZZ_SECONDS   how long each fuzz target runs in `test` (10)
 """
 import json
 import os
@@ -14,13 +15,13 @@ import shlex
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS, TOP
-from paddle_tools.runner import gtest, process
+from paddle_tools.runner import fuzz, gtest, process
 from paddle_tools.runner.report import TestReport
 
 LOGS = TOP / "build" / "logs"
@@ -166,40 +167,6 @@ def planted_thread_safety(report: TestReport) -> None:
                            process.command_line(argv))
 
 
-def fuzz(report: TestReport) -> None:
-    targets = sorted(each for each in (TOP / "build/asan/fuzz").glob("*_fuzz")
-                     if os.access(each, os.X_OK))
-    if not targets:
-        report.add_failure("fuzz", "the asan preset built no target",
-                           reproduce="ls build/asan/fuzz")
-    with report.step(f"fuzz {len(targets)} targets for {FUZZ_SECONDS} s each"), \
-            ThreadPoolExecutor(max_workers=gtest.CORES) as pool:
-        list(pool.map(lambda target: fuzz_one(report, target), targets))
-
-
-def fuzz_one(report: TestReport, target: Path) -> None:
-    """Inputs that a target finds stay in build/corpus for the next run; seeds are in test/fuzz."""
-    corpus = TOP / "build" / "corpus" / target.name
-    corpus.mkdir(parents=True, exist_ok=True)
-    seeds = [each for each in (TOP / "test" / "fuzz" / target.name,) if each.is_dir()]
-    crashes = LOGS / "crashes"
-    crashes.mkdir(exist_ok=True)
-    log = LOGS / f"{target.name}.log"
-    limit = FUZZ_SECONDS + SMALL_LIMIT
-    code, _ = process.run(
-        [target, f"-max_total_time={FUZZ_SECONDS}", "-timeout=20", "-rss_limit_mb=2048",
-         "-print_final_stats=1", f"-artifact_prefix={crashes}/{target.name}-", corpus, *seeds],
-        log, limit, env=process.test_environment())
-    if code == 0:
-        report.add_passed()
-        return
-    marker = "Test unit written to "
-    artifact = next((line.split(marker)[1] for line in process.tail(log, 1000).splitlines()
-                     if marker in line), None)
-    report.add_failure(target.name, process.describe_exit(code, limit), process.tail(log),
-                       process.command_line([target, artifact or corpus]))
-
-
 def integration_tests(report: TestReport, components: ComponentInstallation) -> None:
     programs = gtest.list_programs(TOP, "release", "integration")
     if not components.wait(report):
@@ -242,7 +209,7 @@ def test(report: TestReport) -> None:
                 unit_tests(report, preset)
                 if preset == "asan":  # built by clang: thread-safety analysis and libFuzzer
                     planted_thread_safety(report)
-                    fuzz(report)
+                    fuzz.run_all(report, FUZZ_SECONDS)
         if released:
             integration_tests(report, components)
     finally:
@@ -257,16 +224,29 @@ def stop(number: int, _frame: FrameType | None) -> NoReturn:
     os._exit(128 + number)
 
 
+def long_fuzz(report: TestReport, argv: list[str]) -> None:
+    options = fuzz.parse(argv)
+    if gtest.build(report, TOP, "asan", ["all_fuzzers"]):
+        fuzz.run_selected(report, options)
+
+
 MODES = {"check": check, "test": test, "static": static_checks}
 
 
 def main(argv: list[str]) -> int:
-    if len(argv) != 1 or argv[0] not in MODES:
+    if not (argv[:1] == ["fuzz"] or (len(argv) == 1 and argv[0] in MODES)):
         print(__doc__, file=sys.stderr)
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     report = TestReport()
-    MODES[argv[0]](report)
+    if argv[0] == "fuzz":
+        try:
+            long_fuzz(report, argv[1:])
+        except ToolError as failure:
+            print(failure, file=sys.stderr)
+            return 2
+    else:
+        MODES[argv[0]](report)
     return report.finish(ci=os.environ.get("CI") == "true")

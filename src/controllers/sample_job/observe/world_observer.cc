@@ -279,6 +279,9 @@ std::vector<RuntimeEndpoint> WorldObserver::endpoints(const api::SampleSet& set)
   std::vector<RuntimeEndpoint> found;
   for (const auto& pod : pods_.list(kBySet, to_string(set.meta.key))) {
     if (pod->meta.deleting() || pod->ip.empty() || pod->phase != api::PodPhase::kRunning) continue;
+    const auto* owner = pod->meta.controller();  // a stranger's pod is not asked for anything
+    if (!owner || owner->kind != "StatefulSet" || owner->name != engine::runtime_name(set))
+      continue;
     const auto at = partitions.find(pod->meta.key.name);
     if (at == partitions.end()) continue;
     found.push_back({at->second, pod->node, pod->ip, pod->meta.uid});

@@ -28,7 +28,7 @@ AnnotatedVersions annotated_versions(const api::Pod& pod) {
 
 std::vector<const api::Pod*> running_pods(const api::SampleSet& set, const World& world) {
   std::vector<const api::Pod*> found;
-  for (const RunningRuntime& runtime : running_runtimes(set, world.pods)) {
+  for (const RunningRuntime& runtime : running_runtimes(set, world)) {
     found.push_back(&*std::ranges::find_if(
         world.pods, [&](const api::Pod& pod) { return pod.meta.uid == runtime.uid; }));
   }

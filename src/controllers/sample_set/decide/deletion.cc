@@ -48,15 +48,12 @@ EmitEvent deletion_held_back(const api::SampleSet& orphan, const World& world) {
 
 void remove_labels(const api::SampleSet& orphan, const World& world, Plan& plan) {
   if (world.replaced) return;  // they are labels of the other set, which maintains them
-  // The hashed label is ours alone. It shows whether the shared one is ours or a namesake's, so it
-  // is removed last.
   const std::string own = engine::node_label(orphan);
   for (const auto& [node, labels] : world.node_labels) {
     for (const auto& [label, value] : labels) {
-      if (label == own || (world.has_namesake && !labels.contains(own))) continue;
+      if (label != own && world.has_older_namesake) continue;
       plan.add(LabelNode{node, label, ""});
     }
-    if (labels.contains(own)) plan.add(LabelNode{node, own, ""});
   }
 }
 

@@ -14,20 +14,26 @@ using api::Json;
 
 constexpr WallTime kNow{std::chrono::seconds(1'800'000'000)};
 
-TEST(SampleSetDeletion, RemovesOnlyItsOwnNodeLabelsBesideANamesake) {
+TEST(SampleSetDeletion, RemovesOnlyItsOwnNodeLabelsBesideAnOlderNamesake) {
   ModelCluster model(model_set());
+  model.world.has_older_namesake = true;
   model.settle();
   const std::string shared = engine::cache_label(model.set, "samplefs");
   model.world.node_labels["theirs"][shared] = "imagenet-runtime-0";
-  model.world.has_namesake = true;
+  model.world.node_labels["node-0"][shared] = "imagenet-runtime-0";  // theirs, too
   model.deleted = true;
   const auto labels = only<LabelNode>(model.pass());
-  ASSERT_EQ(labels.size(), 2u);
-  EXPECT_EQ(labels[0], (LabelNode{"node-0", shared, ""}));  // before our own
-  EXPECT_EQ(labels[1], (LabelNode{"node-0", engine::node_label(model.set), ""}));
+  ASSERT_EQ(labels.size(), 1u);
+  EXPECT_EQ(labels[0], (LabelNode{"node-0", engine::node_label(model.set), ""}));
+}
+
+TEST(SampleSetDeletion, RemovesTheSharedLabelBesideAYoungerNamesake) {
+  ModelCluster model(model_set());
   model.settle();
-  EXPECT_EQ(model.world.node_labels.size(), 1u);
-  EXPECT_TRUE(model.world.node_labels.contains("theirs"));
+  model.deleted = true;
+  EXPECT_EQ(only<LabelNode>(model.pass()).size(), 2u);
+  model.settle();
+  EXPECT_TRUE(model.world.node_labels.empty());
 }
 
 TEST(SampleSetDeletion, DeletesInOrderAndLeavesNothing) {

@@ -33,6 +33,12 @@ std::map<std::string_view, const api::Pod*> pods_by_name(const std::vector<api::
   return all;
 }
 
+// Whether it is a pod of the set's StatefulSet.
+bool is_of_runtimes(const api::Pod& pod, const World& world) {
+  const auto* owner = pod.meta.controller();
+  return owner && world.runtimes && owner->uid == world.runtimes->meta.uid;
+}
+
 }  // namespace
 
 bool is_lost(const api::Pod& pod, const World& world, WallTime now) {
@@ -65,15 +71,15 @@ std::vector<const api::Pod*> runtime_pods(const api::SampleSet& set, const World
   return found;
 }
 
-std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set,
-                                             const std::vector<api::Pod>& pods) {
-  const auto by_name = pods_by_name(pods);
+std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set, const World& world) {
+  const auto by_name = pods_by_name(world.pods);
   std::vector<RunningRuntime> found;
   for (int partition = 0; partition < set.spec.effective_partitions(); ++partition) {
     const auto at = by_name.find(engine::runtime_pod_name(set, partition));
     if (at == by_name.end()) continue;
     const api::Pod& pod = *at->second;
     if (pod.meta.deleting() || pod.ip.empty() || pod.phase != api::PodPhase::kRunning) continue;
+    if (!is_of_runtimes(pod, world)) continue;
     found.push_back({partition, pod.ip, pod.meta.uid});
   }
   return found;
@@ -105,9 +111,7 @@ void replace_lost_runtimes(const api::SampleSet& set, const World& world, WallTi
     const auto at = by_name.find(engine::runtime_pod_name(set, partition));
     if (at == by_name.end()) continue;
     const api::Pod& pod = *at->second;
-    const auto* owner = pod.meta.controller();
-    const bool ours = owner && owner->uid == world.runtimes->meta.uid;
-    if (!ours || !runtime_is_lost(pod, world, partition, now)) continue;
+    if (!is_of_runtimes(pod, world) || !runtime_is_lost(pod, world, partition, now)) continue;
     const std::string& name = pod.meta.key.name;
     plan.add(EmitEvent{true, event_reason::kRuntimeLost,
                        "node " + pod.node + " is lost; deleting pod " + name +
@@ -131,7 +135,7 @@ void label_nodes(const api::SampleSet& set, const World& world, const std::strin
   const std::string own = engine::node_label(set);
   const std::string shared = engine::cache_label(set, engine);
   std::vector<std::string> labels{own};
-  if (!world.has_namesake) labels.push_back(shared);
+  if (!world.has_older_namesake) labels.push_back(shared);
   for (const auto& [node, pod] : wanted) {
     const auto known = world.node_labels.find(node);
     for (const auto& label : labels) {
@@ -143,11 +147,6 @@ void label_nodes(const api::SampleSet& set, const World& world, const std::strin
     }
   }
   for (const auto& [node, found] : world.node_labels) {
-    // It is ours and perhaps the namesake's by now, so it no longer identifies a set.
-    if (world.has_namesake && found.contains(own) && found.contains(shared)) {
-      plan.add(LabelNode{node, shared, ""});
-      continue;  // `own` stays: it shows that the shared label was ours
-    }
     if (kept.contains(node)) continue;
     for (const auto& label : labels) {
       if (found.contains(label)) plan.add(LabelNode{node, label, ""});

@@ -34,14 +34,14 @@ bool is_silent(const RuntimeReport* report);
 // deleted.
 std::vector<const api::Pod*> runtime_pods(const api::SampleSet& set, const World& world);
 
-// A runtime that can be called: its pod runs and has an address.
+// A runtime that can be called: its pod is one of the set's StatefulSet, runs and has an address. A
+// stranger's pod with the name and the label of a runtime is asked for nothing.
 struct RunningRuntime {
   int partition = 0;
   std::string address{};
   std::string uid{};  // of the pod
 };
-std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set,
-                                             const std::vector<api::Pod>& pods);
+std::vector<RunningRuntime> running_runtimes(const api::SampleSet& set, const World& world);
 
 // Whether the StatefulSet has had time to create its pods, and one is missing.
 bool runtimes_missing(const api::SampleSet& set, const World& world, WallTime now);
@@ -56,9 +56,10 @@ bool is_lost(const api::Pod& pod, const World& world, WallTime now);
 
 void replace_lost_runtimes(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
-// The node of each partition has the set's labels, and no other node does. The label that two sets
-// of one name share is removed while there is such a namesake. A runtime that is not silent yet
-// keeps its labels: an operator that has just started does not know when it answered last.
+// The node of each partition has the set's labels, and no other node does. The label that sets of
+// one name in several namespaces share is that of the oldest: a namesake takes nothing from it. A
+// runtime that is not silent yet keeps its labels: an operator that has just started does not know
+// when it answered last.
 void label_nodes(const api::SampleSet& set, const World& world, const std::string& engine,
                  Plan& plan);
 

@@ -283,7 +283,7 @@ std::optional<ActionExecutor::Runtime> ActionExecutor::runtime_of(int partition,
                                                                   const api::SampleSet& set,
                                                                   const World& world) const {
   const auto credentials = observer_.runtime_credentials(set);
-  const auto runtimes = running_runtimes(set, world.pods);
+  const auto runtimes = running_runtimes(set, world);
   const auto found = std::ranges::find(runtimes, partition, &RunningRuntime::partition);
   if (!credentials || found == runtimes.end()) return std::nullopt;
   return Runtime{clients_(found->address, *credentials), found->uid};

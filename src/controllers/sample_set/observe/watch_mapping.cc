@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/observe/watch_mapping.h"
 
+#include <tuple>
+
 #include "api/phases.h"
 #include "controllers/sample_set/decide/deletion.h"
 #include "engine/names.h"
@@ -19,6 +21,11 @@ std::vector<ObjectKey> set_of_pod(const api::Pod& pod) {
   const auto label = pod.meta.labels.find(engine::kSetLabel);
   if (label == pod.meta.labels.end()) return {};
   return {{pod.meta.key.ns, label->second}};
+}
+
+bool is_older(const api::Meta& one, const api::Meta& other) {
+  if (!one.created || !other.created) return one.created.has_value();
+  return std::tie(*one.created, one.uid) < std::tie(*other.created, other.uid);
 }
 
 std::vector<ObjectKey> set_of_job(const JobSummary& job) {

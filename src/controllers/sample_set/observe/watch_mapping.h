@@ -41,5 +41,8 @@ std::vector<api::ObjectKey> sets_with_pods_on(const kube::Store<api::Pod>& pods,
 std::vector<std::string> secrets_of(const api::SampleSet& set);
 // Both sync into the same directory of the same volume; sets with the same Secret share a volume.
 bool share_volume_path(const api::SampleSet& one, const api::SampleSet& other);
+// Whether `one` was created before `other`. A set that no longer exists (its time is not known) is
+// the younger one.
+bool is_older(const api::Meta& one, const api::Meta& other);
 
 }  // namespace paddle::controllers::sample_set

@@ -29,6 +29,19 @@ TEST(SampleSetWatchMapping, SetsShareAVolumePathWithTheSameSecretAndSubDir) {
   EXPECT_FALSE(share_volume_path(one, other)) << "it is another Secret";
 }
 
+TEST(SampleSetWatchMapping, ASetIsOlderByItsTimeAndThenByItsUid) {
+  const WallTime first{std::chrono::seconds(1'000)}, second{std::chrono::seconds(2'000)};
+  const api::Meta one{.uid = "b", .created = first}, other{.uid = "a", .created = second};
+  EXPECT_TRUE(is_older(one, other));
+  EXPECT_FALSE(is_older(other, one));
+  const api::Meta same{.uid = "c", .created = first};
+  EXPECT_TRUE(is_older(one, same));
+  EXPECT_FALSE(is_older(same, one));
+  const api::Meta gone{.uid = "d"};
+  EXPECT_TRUE(is_older(other, gone)) << "the set is deleted: it takes nothing from the living";
+  EXPECT_FALSE(is_older(gone, other));
+}
+
 TEST(UserJob, IsKeptWithoutItsTemplatesAndCountsUntilItHasFinished) {
   api::Json object = api::Json::parse(R"({"metadata": {"namespace": "t", "name": "j", "uid": "u"},
       "spec": {"sampleSetRef": {"name": "imagenet"}, "worker": {"replicas": "not a number"}},

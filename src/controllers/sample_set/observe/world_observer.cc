@@ -98,6 +98,12 @@ void WorldObserver::add_indices() {
 
 void WorldObserver::watch(WorkQueue& queue) {
   for_spec(sets_, queue);
+  // The node label that sets of one name share becomes that of the next one.
+  sets_.on_change([&queue, sets = sets_](const ObjectKey& key, const api::SampleSet*,
+                                         const api::SampleSet* after) {
+    if (after) return;
+    for (const auto& namesake : sets.list(kByName, key.name)) queue.add(namesake->meta.key);
+  });
   owns(secrets_, kinds::kSampleSets, queue);
   owns(claims_, kinds::kSampleSets, queue);
   owns(services_, kinds::kSampleSets, queue);
@@ -181,8 +187,9 @@ void WorldObserver::observe_users(const api::SampleSet& set, World& world) const
   world.replaced = current && current->meta.uid != set.meta.uid;
   world.deletion_forced = is_forced(set.meta) || (world.volume && is_forced(world.volume->meta));
   const auto namesakes = sets_.list(kByName, set.meta.key.name);
-  world.has_namesake = std::ranges::any_of(
-      namesakes, [&](const auto& other) { return other->meta.key.ns != set.meta.key.ns; });
+  world.has_older_namesake = std::ranges::any_of(namesakes, [&](const auto& other) {
+    return other->meta.key.ns != set.meta.key.ns && is_older(other->meta, set.meta);
+  });
   if (!set.spec.secret) return;
   const ObjectKey secret{set.meta.key.ns, set.spec.secret->name};
   for (const auto& other : sets_.list(kBySecret, to_string(secret))) {
@@ -345,7 +352,7 @@ Result<bool> WorldObserver::observe_lazy_kinds(const api::SampleSet& set, World&
 bool WorldObserver::observe_runtimes(const api::SampleSet& set, World& world) {
   const auto credentials = runtime_credentials(set);
   if (!credentials) return true;
-  const auto runtimes = running_runtimes(set, world.pods);
+  const auto runtimes = running_runtimes(set, world);
   poller_.watch(set.meta.key, polls_of(set, runtimes, *credentials),
                 poll_interval(set.status, config_.polls));
   bool all_answered = true, refused = false;
