@@ -27,6 +27,8 @@ struct RuntimeOptions {
   std::string operator_namespace = "paddle-system";
   // More variables of the runtimes' containers.
   std::map<std::string, std::string> environment{};
+  // One machine without images: runtimes read directories of any owner.
+  bool one_machine = false;
   bool operator==(const RuntimeOptions&) const = default;
 };
 

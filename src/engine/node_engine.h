@@ -3,10 +3,10 @@
 // What a cache engine does on a node, for a Cache Runtime Server. What it does for the operator is
 // in manifests.h. An engine does I/O; queues, the journal and HTTP belong to the runtime.
 //
-// Jobs of different kinds may run at the same time, two of one kind do not. run() is idempotent:
-// after a kill it is called again with the same request. It blocks, ends soon after `stop` with
-// kCancelled, and calls `report` with its progress (from any of its threads, one call at a time).
-// An error is one sentence for the user with what to do, and has no secret.
+// Jobs of different kinds may run at the same time, two of one kind or two that change the set do
+// not. run() is idempotent: after a kill it is called again with the same request. It blocks, ends
+// soon after `stop` with kCancelled, and calls `report` with its progress (from any of its threads,
+// one call at a time). An error is one sentence for the user with what to do, and has no secret.
 
 #pragma once
 
@@ -43,7 +43,7 @@ struct Progress {
   std::int64_t bytes_per_second = 0;
   std::optional<std::int64_t> seconds_left{};
   std::string cut{};   // part of a shared sync: the division that it belongs to
-  LeftOut left_out{};  // sync only
+  LeftOut left_out{};  // of a sync; of a removal: newer files
   bool operator==(const Progress&) const = default;
 };
 using ProgressSink = std::function<void(const Progress&)>;
@@ -169,10 +169,6 @@ class NodeEngine {
  public:
   virtual ~NodeEngine() = default;
   virtual std::string name() const = 0;
-  // Jobs that change the set run one after the other, in the order in which they were accepted:
-  // each is quick, and the last one wins.
-  virtual bool changes_in_order() const { return false; }
-
   // Runs one job to its end.
   //   sync     the set is as its source is now, for all readers from the return on
   //   warm-up  what does not fit into the cache is no error; a file that failed is

@@ -165,6 +165,29 @@ TEST_F(LocalKubectlTest, AppliesOnTheServerSide) {
   EXPECT_THAT(other.err, HasSubstr("conflict"));
 }
 
+TEST_F(LocalKubectlTest, DrainsTheNode) {
+  must({"apply", "-f", "-"}, R"(
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: worker}
+spec:
+  nodeName: n1
+  containers: [{name: main, image: "example.org/a:1"}]
+)");
+  const std::string dry = must({"drain", "n1", "--force", "--dry-run=server"});
+  EXPECT_THAT(must({"get", "pods", "-o", "name"}), HasSubstr("pod/worker")) << dry;
+  const auto ran = run({"drain", "n1", "--force", "--grace-period=0", "--timeout=30s"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("evict"));
+  EXPECT_THAT(ran.out, HasSubstr("node/n1 drained"));
+  EXPECT_THAT(must({"get", "pods", "-o", "name"}), Not(HasSubstr("worker")));
+  EXPECT_EQ(must({"get", "node", "n1", "-o", "jsonpath={.spec.unschedulable}"}), "true");
+}
+
 TEST_F(LocalKubectlTest, WatchesAsThingsChange) {
   must({"apply", "-f", "-"}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: seen}}");
   const std::string log = scratch_.path() + "/watch.log";

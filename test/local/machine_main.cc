@@ -7,6 +7,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "engine/samplefs/volumes.h"
@@ -60,6 +62,10 @@ int main(int argc, char** argv) {
   if (command == paddle::local::kContainerInitCommand) return paddle::local::container_init();
   if (command == paddle::local::kPodPauseCommand) return paddle::local::pod_pause();
   if (command == paddle::local::kServeSamplesCommand) return paddle::local::serve_samples();
+  // As paddlectl does: what a test mounts goes with it.
+  if (::geteuid() == 0 && ::unshare(CLONE_NEWNS) == 0) {
+    ::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr);
+  }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

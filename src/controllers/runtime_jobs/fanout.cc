@@ -13,7 +13,11 @@ void update(const PartitionReport& report, const api::JobPartition& first, WallT
   part.node = report.node;
   part.state = partition_state(report.job->state);
   part.message = report.job->error;
-  if (part.state == kSucceeded) part.message = left_out_text(report.job->progress.left_out);
+  if (part.state == kSucceeded) {
+    const engine::LeftOut& left = report.job->progress.left_out;
+    part.message = report.job->kind == api::JobKind::kRemove ? left_by_removal_text(left)
+                                                             : left_out_text(left);
+  }
   part.work = to_work(*report.job);
   part.cut = report.job->progress.cut;
   // The first runtime has ended and will not say any more what this part is.

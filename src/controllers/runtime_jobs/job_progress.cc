@@ -123,6 +123,13 @@ std::string left_out_text(const engine::LeftOut& left) {
   return text;
 }
 
+std::string left_by_removal_text(const engine::LeftOut& left) {
+  if (left.count <= 0) return "";
+  return with_commas(left.count) + (left.count == 1
+                                        ? " file that is newer than the removal is left"
+                                        : " files that are newer than the removal are left");
+}
+
 std::string failures_text(const std::vector<api::JobPartition>& partitions) {
   std::string text;
   int listed = 0, more = 0;

@@ -34,6 +34,8 @@ std::string progress_text(const api::Work& work);
 std::string amount_text(const api::Work& work);
 // "17 objects of the source are left out: 'a//b' (an empty part), ... and 12 more"; "" for none.
 std::string left_out_text(const engine::LeftOut& left);
+// "3 files that are newer than the removal are left"; "" for none.
+std::string left_by_removal_text(const engine::LeftOut& left);
 // The first few as "partition 1 on node b: no such bucket; partition 2: ...".
 std::string failures_text(const std::vector<api::JobPartition>& partitions);
 

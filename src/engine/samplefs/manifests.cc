@@ -149,21 +149,36 @@ std::string memory_request(const Tier& tier) {
   return std::to_string(kRuntimeMib + (tier.in_memory ? tier.mib : 0)) + "Mi";
 }
 
+Json container_security(const RuntimeOptions& options) {
+  Json capabilities = {{"drop", Json::array({"ALL"})}};
+  if (options.one_machine) capabilities["add"] = Json::array({"DAC_READ_SEARCH"});
+  return {{"allowPrivilegeEscalation", false}, {"capabilities", std::move(capabilities)}};
+}
+
+// On one machine the runtime is a program of the machine and reads what root may read: a source may
+// be a directory of any user.
+Json pod_security(const RuntimeOptions& options) {
+  if (options.one_machine) return {{"runAsUser", 0}};
+  return {{"fsGroup", 65532},
+          {"runAsGroup", 65532},
+          {"runAsNonRoot", true},
+          {"runAsUser", 65532},
+          {"seccompProfile", {{"type", "RuntimeDefault"}}}};
+}
+
 Json runtime_container(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options,
                        Json mounts) {
-  return {
-      {"name", "runtime"},
-      {"image", options.image},
-      {"imagePullPolicy", "IfNotPresent"},
-      {"command", command(set, tier, options)},
-      {"env", runtime_environment(options)},
-      {"ports", Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}})},
-      {"readinessProbe",
-       {{"httpGet", {{"path", "/readyz"}, {"port", 7716}}}, {"periodSeconds", 5}}},
-      {"resources", {{"requests", {{"cpu", "100m"}, {"memory", memory_request(tier)}}}}},
-      {"securityContext",
-       {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", Json::array({"ALL"})}}}}},
-      {"volumeMounts", std::move(mounts)}};
+  return {{"name", "runtime"},
+          {"image", options.image},
+          {"imagePullPolicy", "IfNotPresent"},
+          {"command", command(set, tier, options)},
+          {"env", runtime_environment(options)},
+          {"ports", Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}})},
+          {"readinessProbe",
+           {{"httpGet", {{"path", "/readyz"}, {"port", 7716}}}, {"periodSeconds", 5}}},
+          {"resources", {{"requests", {{"cpu", "100m"}, {"memory", memory_request(tier)}}}}},
+          {"securityContext", container_security(options)},
+          {"volumeMounts", std::move(mounts)}};
 }
 
 Json pod_spec(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options) {
@@ -172,12 +187,7 @@ Json pod_spec(const api::SampleSet& set, const Tier& tier, const RuntimeOptions&
                {"automountServiceAccountToken", false},
                {"containers", Json::array({runtime_container(set, tier, options, *mounts.mounts)})},
                {"enableServiceLinks", false},
-               {"securityContext",
-                {{"fsGroup", 65532},
-                 {"runAsGroup", 65532},
-                 {"runAsNonRoot", true},
-                 {"runAsUser", 65532},
-                 {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+               {"securityContext", pod_security(options)},
                {"terminationGracePeriodSeconds", kTerminationGrace.count()},
                {"volumes", *mounts.volumes}};
   if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;

@@ -63,6 +63,15 @@ TEST(SamplefsManifests, RuntimesNeedNoPrivilegeAndNoHostPath) {
   EXPECT_TRUE(pod_of(all)["securityContext"]["runAsNonRoot"]);
 }
 
+TEST(SamplefsManifests, OnOneMachineARuntimeMayOnlyReadWhatRootMay) {
+  const auto all =
+      SamplefsManifestBuilder().manifests(set_of("file:///data"), {}, {.one_machine = true});
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(pod_of(*all)["securityContext"], (Json{{"runAsUser", 0}}));
+  EXPECT_EQ(pod_of(*all)["containers"][0]["securityContext"]["capabilities"],
+            (Json{{"drop", {"ALL"}}, {"add", {"DAC_READ_SEARCH"}}}));
+}
+
 TEST(SamplefsManifests, ASourceOnTheMachineIsMountedReadOnly) {
   const auto all = made(set_of("file:///data/images"));
   const Json& volume = pod_of(all)["volumes"].back();

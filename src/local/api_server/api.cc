@@ -7,6 +7,7 @@
 #include "kube/rules/object_rules.h"
 #include "local/api_server/discovery.h"
 #include "local/api_server/parameters.h"
+#include "local/api_server/protobuf_body.h"
 
 namespace paddle::local {
 namespace {
@@ -63,6 +64,13 @@ Result<std::string> default_container(const Json& pod) {
 
 bool is_health(const std::vector<std::string>& path) {
   return !path.empty() && (path[0] == "healthz" || path[0] == "readyz" || path[0] == "livez");
+}
+
+// As JSON.
+Result<std::string> delete_body(const std::string& body) {
+  if (!is_protobuf(body)) return body;
+  TRY(const Json options, decode_protobuf_body(body));
+  return api::dump_json(options);
 }
 
 Reply outcome(const Kind& kind, const api::ObjectKey& key, Result<Json> done, ResponseNotes notes,
@@ -141,7 +149,9 @@ Reply Api::serve(const RequestInfo& info, const Target& target, const Request& r
 
 Reply Api::read(const RequestInfo& info, const Target& target, const Request& request) {
   if (info.subresource == "log") return logs(info, target);
-  if (info.subresource == "binding" || info.subresource == "finalize") return wrong_method();
+  for (const char* write_only : {"binding", "eviction", "finalize"}) {
+    if (info.subresource == write_only) return wrong_method();
+  }
   const auto representation = parse_accept(request.accept, target["includeObject"]);
   if (!representation) {
     return failure(406, "NotAcceptable",
@@ -161,6 +171,9 @@ Reply Api::write(const RequestInfo& info, const Target& target, const Request& r
   if (info.subresource == "log") return wrong_method();
   if (info.subresource == "binding") {
     return request.method == "POST" ? bind(info, request, *options) : wrong_method();
+  }
+  if (info.subresource == "eviction") {
+    return request.method == "POST" ? evict(info, target, request) : wrong_method();
   }
   if (request.method == "PATCH") return patch(info, target, request, *options);
   if (!is_json(request.content_type)) {
@@ -213,7 +226,9 @@ Reply Api::patch(const RequestInfo& info, const Target& target, const Request& r
 
 Reply Api::remove(const RequestInfo& info, const Target& target, const Request& request) {
   if (!info.subresource.empty()) return wrong_method();
-  auto options = read_delete_options(target, request.body);
+  auto body = delete_body(request.body);
+  if (!body) return bad_request(body.error().message);
+  auto options = read_delete_options(target, *body);
   if (!options) return bad_request(options.error().message);
   const StatusDetails details = status_details(info.kind->resource, info.key.name);
   if (info.key.name.empty()) {
@@ -241,6 +256,20 @@ Reply Api::bind(const RequestInfo& info, const Request& request, const WriteOpti
   auto done = writer_.bind(info.key, *body, options);
   if (!done) return failure(done.error(), status_details(info.kind->resource, info.key.name));
   return json_reply(201, success(status_details(info.kind->resource, info.key.name), ""));
+}
+
+// There are no PodDisruptionBudgets: an eviction is a deletion.
+Reply Api::evict(const RequestInfo& info, const Target& target, const Request& request) {
+  auto body = is_protobuf(request.body) ? decode_protobuf_body(request.body)
+                                        : api::parse_json(request.body);
+  if (!body) return bad_request("the body is not an Eviction: " + body.error().message);
+  const Json& wanted = api::look(*body, "deleteOptions");
+  auto options = read_delete_options(target, wanted.is_object() ? api::dump_json(wanted) : "");
+  if (!options) return bad_request(options.error().message);
+  const StatusDetails details = status_details(info.kind->resource, info.key.name);
+  auto removed = writer_.remove(*info.kind, info.key, options->options, options->dry_run);
+  if (!removed) return failure(removed.error(), details);
+  return json_reply(201, success(details, ""));
 }
 
 Reply Api::logs(const RequestInfo& info, const Target& target) {

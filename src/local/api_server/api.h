@@ -69,6 +69,7 @@ class Api {
   Reply patch(const RequestInfo& info, const Target& target, const Request& request,
               const WriteOptions& options);
   Reply bind(const RequestInfo& info, const Request& request, const WriteOptions& options);
+  Reply evict(const RequestInfo& info, const Target& target, const Request& request);
   Reply logs(const RequestInfo& info, const Target& target);
 
   Storage& storage_;

@@ -93,7 +93,7 @@ TEST_F(ApiTest, DiscoveryNamesEveryKind) {
   for (const Json& group : all["groups"]) {
     groups += group["name"].get<std::string>() + " ";
   }
-  EXPECT_EQ(groups, "apps coordination.k8s.io batch.paddlepaddle.org ");
+  EXPECT_EQ(groups, "apps coordination.k8s.io batch.paddlepaddle.org policy ");
   EXPECT_GE(must("GET", "/api/v1")["resources"].size(), 10U);
   EXPECT_EQ(must("GET", "/apis/batch.paddlepaddle.org")["versions"].size(), 2U);
   const Json ours = must("GET", "/apis/batch.paddlepaddle.org/v1")["resources"];
@@ -412,6 +412,20 @@ TEST_F(ApiTest, PodsAreBoundOnce) {
   EXPECT_EQ(must("GET", std::string(kPods) + "/p")["spec"]["nodeName"], "here");
   EXPECT_EQ(refused("POST", path, R"({"target":{"name":"there"}})"), "409 Conflict");
   EXPECT_EQ(refused("POST", kPods, R"({"metadata":{"name":"q"},"spec":{}})"), "422 Invalid");
+}
+
+TEST_F(ApiTest, AnEvictionDeletesItsPodByTheOptionsThatItHas) {
+  must("POST", kPods, R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}})");
+  const std::string pod = std::string(kPods) + "/p";
+  const std::string path = pod + "/eviction";
+  EXPECT_EQ(refused("POST", path, R"({"deleteOptions":{"preconditions":{"uid":"other"}}})"),
+            "409 Conflict");
+  EXPECT_EQ(ask("POST", path, R"({"deleteOptions":{"dryRun":["All"]}})").status, 201);
+  EXPECT_EQ(must("GET", pod)["metadata"]["name"], "p");
+  EXPECT_EQ(refused("GET", path), "405 MethodNotAllowed");
+  EXPECT_EQ(ask("POST", path, R"({"kind":"Eviction"})").status, 201);
+  EXPECT_EQ(refused("GET", pod), "404 NotFound");
+  EXPECT_EQ(refused("POST", path, "{}"), "404 NotFound");
 }
 
 TEST_F(ApiTest, SecretsTakePlainTextAndKeepItEncoded) {

@@ -14,13 +14,22 @@ using api::Json;
 constexpr const char* kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+// Has no kinds here, only the subresource by which pods are evicted; clients look for the group.
+constexpr const char* kPolicy = "policy";
+
+std::vector<GroupVersion> served_groups() {
+  std::vector<GroupVersion> all = group_versions();
+  all.push_back({kPolicy, "v1"});
+  return all;
+}
+
 Json verbs_of_kind() {
   return Json::array(
       {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
 }
 
 Json verbs_of(const std::string& subresource) {
-  if (subresource == "binding") return Json::array({"create"});
+  if (subresource == "binding" || subresource == "eviction") return Json::array({"create"});
   if (subresource == "log") return Json::array({"get"});
   if (subresource == "finalize") return Json::array({"update"});
   return Json::array({"get", "patch", "update"});
@@ -31,6 +40,8 @@ Json kind_of_subresource(const Kind& kind, const std::string& subresource) {
   if (subresource == "scale") {
     return {{"group", "autoscaling"}, {"version", "v1"}, {"kind", "Scale"}};
   }
+  if (subresource == "eviction")
+    return {{"group", "policy"}, {"version", "v1"}, {"kind", "Eviction"}};
   const std::string name = subresource == "binding" ? "Binding" : kind.resource.kind;
   return {{"group", kind.resource.group}, {"version", kind.resource.version}, {"kind", name}};
 }
@@ -60,14 +71,15 @@ Json resource_list(const std::string& group, const std::string& version) {
                {"namespaced", kind.resource.namespaced},
                {"kind", speaks["kind"]},
                {"verbs", verbs_of(subresource)}};
-      if (subresource == "scale") {
+      if (speaks["group"] != group) {
         sub["group"] = speaks["group"];
         sub["version"] = speaks["version"];
       }
       resources.push_back(std::move(sub));
     }
   }
-  if (resources.empty()) return {};
+  const GroupVersion wanted{group, version};
+  if (resources.empty() && wanted != GroupVersion{kPolicy, "v1"}) return {};
   return {{"kind", "APIResourceList"},
           {"apiVersion", "v1"},
           {"groupVersion", group.empty() ? version : group + "/" + version},
@@ -76,7 +88,7 @@ Json resource_list(const std::string& group, const std::string& version) {
 
 Json group_of(const std::string& name) {
   Json versions = Json::array();
-  for (const auto& [group, version] : group_versions()) {
+  for (const auto& [group, version] : served_groups()) {
     if (group == name) {
       versions.push_back({{"groupVersion", group + "/" + version}, {"version", version}});
     }
@@ -88,7 +100,7 @@ Json group_of(const std::string& name) {
 Json group_list() {
   Json groups = Json::array();
   std::string last;
-  for (const auto& [group, version] : group_versions()) {
+  for (const auto& [group, version] : served_groups()) {
     if (group.empty() || group == last) continue;
     groups.push_back(group_of(group));
     last = group;
@@ -116,7 +128,7 @@ Json aggregated_resource(const Kind& kind) {
 // Aggregated discovery; `core` selects /api or /apis.
 Json aggregated(bool core) {
   Json items = Json::array();
-  for (const auto& [group, version] : group_versions()) {
+  for (const auto& [group, version] : served_groups()) {
     if (group.empty() != core) continue;
     Json resources = Json::array();
     for (const Kind& kind : all_kinds()) {

@@ -42,7 +42,7 @@ std::vector<Kind> make_kinds() {
           core(known::kNodes, {"no"}),
           core(resources::kClaims, {"pvc"}),
           core(resources::kPersistentVolumes, {"pv"}),
-          core(known::kPods, {"po"}, {"binding", "log"}),
+          core(known::kPods, {"po"}, {"binding", "eviction", "log"}),
           core(known::kSecrets, {}),
           core(resources::kServiceAccounts, {"sa"}),
           core(known::kServices, {"svc"}),

@@ -35,7 +35,7 @@ kube::Config config_of(const ClientConfig& client) {
 // Images are not pulled: runtimes are our own `paddle-cache`, found by PATH.
 controllers::OperatorOptions our_controllers() {
   return {.controllers = {"paddlejob", "sampleset", "samplejob"},
-          .runtime = {.image = std::string("paddle-cache:") + kVersion},
+          .runtime = {.image = std::string("paddle-cache:") + kVersion, .one_machine = true},
           .one_machine = true};
 }
 
@@ -108,7 +108,9 @@ class Machine::Parts {
     NodeOptions node_options{.directory = options.directory.node(),
                              .program = options.program,
                              .base_env = options.base_env,
-                             .visible_directories = options.visible_directories};
+                             .visible_directories = options.visible_directories,
+                             .hidden = {options.directory.api(), options.directory.kubeconfig(),
+                                        options.directory.log()}};
     auto started = Node::start(*client, std::move(node_options), metrics);
     if (!started) return std::move(started).error().in("the node does not start");
     node = *std::move(started);

@@ -28,7 +28,23 @@ bool is_plain_name(const std::string& name) {
          name.find('/') == std::string::npos;
 }
 
-Result<> write_file(const std::string& path, const std::string& text, mode_t mode) {
+// For a group that owns a volume: it may read everything, and new files belong to it.
+FileModes with_group(FileModes modes) {
+  if (!modes.group) return modes;
+  return {.directory = modes.directory | S_ISGID | 0050,
+          .file = modes.file | 0040,
+          .group = modes.group};
+}
+
+Result<> give(const std::string& path, std::optional<gid_t> group) {
+  if (group && lchown(path.c_str(), static_cast<uid_t>(-1), *group) != 0) {
+    return os_error("set the group of " + path);
+  }
+  return Done{};
+}
+
+Result<> write_file(const std::string& path, const std::string& text, mode_t mode,
+                    std::optional<gid_t> group) {
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!fd) return os_error("write " + path);
   for (size_t done = 0; done < text.size();) {
@@ -36,7 +52,19 @@ Result<> write_file(const std::string& path, const std::string& text, mode_t mod
     if (wrote < 0) return os_error("write " + path);
     done += static_cast<size_t>(wrote);
   }
+  CHECK_DONE(give(path, group));
   if (fchmod(fd.get(), mode) != 0) return os_error("set the mode of " + path);
+  return Done{};
+}
+
+// Created, owned by the group, with its mode.
+Result<> make_owned(const std::string& path, const FileModes& modes) {
+  CHECK_DONE(make_directory(path, modes.directory));
+  CHECK_DONE(give(path, modes.group));
+  // A change of the group clears the bit by which files inherit it.
+  if (modes.group && chmod(path.c_str(), modes.directory) != 0) {
+    return os_error("set the mode of " + path);
+  }
   return Done{};
 }
 
@@ -100,22 +128,23 @@ Result<> make_directory(const std::string& path, mode_t mode) {
 }
 
 Result<> replace_files(const std::string& directory,
-                       const std::map<std::string, std::string>& files, FileModes modes) {
+                       const std::map<std::string, std::string>& files, FileModes given) {
+  const FileModes modes = with_group(given);
   for (const auto& entry : files) {
     if (!is_plain_name(entry.first)) {
       return Error{Code::kInvalid, "'" + entry.first + "' is not a file name"};
     }
   }
-  CHECK_DONE(make_directory(directory, modes.directory));
+  CHECK_DONE(make_owned(directory, modes));
   std::string version = target_of(directory + "/" + kData);
   if (version.empty() || files_in(directory + "/" + version) != files) {
     version = version_after(version);
     const std::string fresh = directory + "/" + version;
     std::error_code error;
     fs::remove_all(fresh, error);  // left incomplete by a killed process
-    CHECK_DONE(make_directory(fresh, modes.directory));
+    CHECK_DONE(make_owned(fresh, modes));
     for (const auto& [name, text] : files) {
-      CHECK_DONE(write_file(fresh + "/" + name, text, modes.file));
+      CHECK_DONE(write_file(fresh + "/" + name, text, modes.file, modes.group));
     }
     CHECK_DONE(point_link(directory, kData, version));
   }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include <sys/types.h>
@@ -23,6 +24,7 @@ namespace paddle::local {
 struct FileModes {
   mode_t directory = 0755;
   mode_t file = 0644;
+  std::optional<gid_t> group{};  // owns directory and files, and may read them
 };
 
 // Creates the directory and its parents; always sets the mode.

@@ -20,6 +20,7 @@
 
 #include "base/unique_fd.h"
 #include "local/node/container_plan.h"
+#include "local/node/container_privileges.h"
 #include "local/node/os_error.h"
 #include "local/node/private_root.h"
 #include "os/read_file.h"
@@ -51,7 +52,7 @@ int become(const ContainerPlan& plan) {
   if (sethostname(plan.hostname.c_str(), plan.hostname.size()) != 0) {
     return report(os_error("set the host name"), kSetupFailed);
   }
-  if (auto entered = enter_private_root(plan.directory, plan.mounts); !entered) {
+  if (auto entered = enter_private_root(plan); !entered) {
     return report(entered.error(), kSetupFailed);
   }
   if (!plan.working_dir.empty() && chdir(plan.working_dir.c_str()) != 0) {
@@ -73,6 +74,10 @@ int become(const ContainerPlan& plan) {
   if (const auto path = plan.env.find("PATH"); path != plan.env.end()) {
     setenv("PATH", path->second.c_str(), 1);  // execvpe searches our PATH
   }
+  if (auto dropped = drop_privileges(plan.security); !dropped) {
+    return report(dropped.error(), kSetupFailed);
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of the user has cleared it
   execvpe(argv[0], argv.data(), env.data());
   const int code = errno == ENOENT ? kNotFound : kNotExecutable;
   return report(os_error("run " + plan.argv[0]), code);

@@ -22,7 +22,16 @@ Json encode(const ContainerPlan& plan) {
           {"directory", plan.directory},
           {"networkNamespace", plan.network_namespace},
           {"hostname", plan.hostname},
-          {"mounts", std::move(mounts)}};
+          {"mounts", std::move(mounts)},
+          {"hidden", plan.hidden},
+          {"security",
+           {{"user", plan.security.user},
+            {"group", plan.security.group},
+            {"groups", plan.security.groups},
+            {"capabilities", plan.security.capabilities},
+            {"privileged", plan.security.privileged},
+            {"noNewPrivileges", plan.security.no_new_privileges},
+            {"readOnlyRoot", plan.security.read_only_root}}}};
 }
 
 Result<ContainerPlan> decode_container_plan(const Json& from) {
@@ -41,6 +50,15 @@ Result<ContainerPlan> decode_container_plan(const Json& from) {
                              .read_only = m.at("readOnly"),
                              .create_directory = m.at("createDirectory")});
     }
+    from.at("hidden").get_to(plan.hidden);
+    const Json& security = from.at("security");
+    security.at("user").get_to(plan.security.user);
+    security.at("group").get_to(plan.security.group);
+    security.at("groups").get_to(plan.security.groups);
+    security.at("capabilities").get_to(plan.security.capabilities);
+    security.at("privileged").get_to(plan.security.privileged);
+    security.at("noNewPrivileges").get_to(plan.security.no_new_privileges);
+    security.at("readOnlyRoot").get_to(plan.security.read_only_root);
     return plan;
   } catch (const Json::exception& e) {
     return Error{Code::kInvalid, std::string("container plan: ") + e.what()};

@@ -12,6 +12,7 @@
 
 #include "api/json/json.h"
 #include "base/result.h"
+#include "local/node/security_context.h"
 
 namespace paddle::local {
 
@@ -32,6 +33,8 @@ struct ContainerPlan {
   std::string network_namespace{};  // path of the pod's; empty = the machine's
   std::string hostname{};
   std::vector<BindMount> mounts{};
+  std::vector<std::string> hidden{};  // absolute, on the host: the container does not see them
+  SecurityContext security{};
   bool operator==(const ContainerPlan&) const = default;
 };
 

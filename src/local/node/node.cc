@@ -39,6 +39,18 @@ std::unique_ptr<Network> make_network(const NodeOptions& options) {
   return network;
 }
 
+std::vector<std::string> hidden_paths(const NodeOptions& options) {
+  std::vector<std::string> paths = options.hidden;
+  paths.push_back(options.directory);
+  for (std::string& path : paths) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    if (!error) path = real.string();
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  }
+  return paths;
+}
+
 }  // namespace
 
 class Node::Impl {
@@ -102,7 +114,8 @@ class Node::Impl {
                    .clock = &clock_,
                    .objects = [this](const std::string& ns) { return object_data(cluster_, ns); },
                    .base_env = options_.base_env,
-                   .visible_directories = options_.visible_directories}});
+                   .visible_directories = options_.visible_directories,
+                   .hidden = hidden_paths(options_)}});
     controllers::for_kind(pods, controller_.queue());
     volumes.on_change([this](const api::ObjectKey&, const BoundVolume*, const BoundVolume*) {
       controller_.queue().add(kVolumesKey);

@@ -38,6 +38,8 @@ struct NodeOptions {
   std::map<std::string, std::string> base_env{};  // defaults for the environment of pods
   // Directories that containers see read-only at the same path, even beneath their private /tmp.
   std::vector<std::string> visible_directories{};
+  // More files and directories that containers must not see; `directory` is one of them.
+  std::vector<std::string> hidden{};
   std::map<std::string, std::string> labels{};  // added to the usual labels of the Node
   bool bridge = true;  // false: loopback addresses even if a bridge is possible
 };

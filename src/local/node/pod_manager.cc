@@ -238,7 +238,8 @@ Result<std::string> PodManager::place_claim(const ObjectKey& claim, const std::s
   return std::visit(
       Match{
           [&](const SampleMount& m) { return options_.samples.mount(m.handle, m.server, uid); },
-          [](const HostDirectory& d) -> Result<std::string> {
+          [&](const HostDirectory& d) -> Result<std::string> {
+            CHECK_DONE(expect_visible(d.path, options_.runner.hidden));
             std::error_code error;
             if (std::filesystem::exists(d.path, error)) return d.path;
             return Error{Code::kNotFound, d.path + " is not on this machine"};

@@ -148,8 +148,9 @@ Result<> PodRunner::prepare() {
   const PodSpec pod = spec();
   const PodFacts facts{pod, state_.ip, state_.host_ip};
   CHECK_DONE(make_pod_files(context_.directory, pod));
-  TRY(volumes_,
-      set_up_volumes(directory_, facts, context_.objects(pod.meta.key.ns), context_.volumes));
+  VolumeLocator locator = context_.volumes;
+  locator.hidden = context_.hidden;
+  TRY(volumes_, set_up_volumes(directory_, facts, context_.objects(pod.meta.key.ns), locator));
   return Done{};
 }
 
@@ -166,7 +167,9 @@ Result<> PodRunner::start(ContainerSlot& slot) {
   ContainerPlan plan{.working_dir = c.working_dir,
                      .directory = directory_ + "/containers/" + c.name,
                      .network_namespace = network_namespace_,
-                     .hostname = hostname};
+                     .hostname = hostname,
+                     .hidden = context_.hidden,
+                     .security = c.security};
   for (const auto* words : {&c.command, &c.args}) {
     for (const std::string& word : *words) plan.argv.push_back(expand(word, env));
   }
@@ -174,6 +177,8 @@ Result<> PodRunner::start(ContainerSlot& slot) {
   for (const std::string& path : context_.visible_directories) {
     plan.mounts.push_back({.source = path, .target = path, .read_only = true});
   }
+  TRY(const std::string memory, set_up_shared_memory(pod));
+  plan.mounts.push_back({.source = memory, .target = "/dev/shm"});
   TRY(const std::string hosts, write_hosts_file(pod));
   plan.mounts.push_back({.source = hosts, .target = "/etc/hosts"});
   for (const Mount& mount : c.mounts) {

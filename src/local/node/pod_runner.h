@@ -42,6 +42,8 @@ struct PodRunnerContext {
   std::function<std::string(const std::string& ns)> service_lines{};
   std::map<std::string, std::string> base_env{};   // defaults for the environment
   std::vector<std::string> visible_directories{};  // NodeOptions::visible_directories
+  // Canonical paths of this machine that containers must not see, with all beneath them.
+  std::vector<std::string> hidden{};
   // Called by the pod's thread; ended() is true at the last call.
   std::function<void(const PodSpec&, const PodState&)> report{};
 };

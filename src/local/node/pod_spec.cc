@@ -137,7 +137,7 @@ EnvFrom decode_env_from(const Json& from) {
           .optional = api::look_flag(source, "optional")};
 }
 
-Result<Container> decode_container(const Json& from, const std::string& path) {
+Result<Container> decode_container(const Json& spec, const Json& from, const std::string& path) {
   if (!from.is_object()) return wrong(path, "an object");
   Container c{.name = api::look_text(from, "name"),
               .image = api::look_text(from, "image"),
@@ -159,6 +159,9 @@ Result<Container> decode_container(const Json& from, const std::string& path) {
                           .read_only = api::look_flag(mount, "readOnly")});
     }
   }
+  auto security = decode_security_context(spec, from);
+  if (!security) return std::move(security).error().in(path);
+  c.security = *std::move(security);
   return c;
 }
 
@@ -169,7 +172,7 @@ Result<std::vector<Container>> decode_containers(const Json& spec, const char* k
   const std::string path = std::string("spec.") + key;
   if (!list.is_array()) return wrong(path, "a list");
   for (size_t i = 0; i < list.size(); ++i) {
-    TRY(auto container, decode_container(list[i], path + "[" + std::to_string(i) + "]"));
+    TRY(auto container, decode_container(spec, list[i], path + "[" + std::to_string(i) + "]"));
     out.push_back(std::move(container));
   }
   return out;

@@ -17,6 +17,7 @@
 #include "api/core/meta.h"
 #include "api/json/json.h"
 #include "base/result.h"
+#include "local/node/security_context.h"
 
 namespace paddle::local {
 
@@ -95,6 +96,7 @@ struct Container {
   std::vector<EnvEntry> env{};
   std::vector<EnvFrom> env_from{};
   std::vector<Mount> mounts{};
+  SecurityContext security{};
   bool operator==(const Container&) const = default;
 };
 

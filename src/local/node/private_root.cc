@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/node/private_root.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
-#include <string_view>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -17,20 +13,13 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "local/node/mount_calls.h"
 #include "local/node/os_error.h"
+#include "local/node/private_devices.h"
+#include "local/node/private_layers.h"
 
 namespace paddle::local {
 namespace {
-
-Result<> make_directories(const std::string& path) {
-  for (size_t at = 1; at != std::string::npos;) {
-    at = path.find('/', at);
-    const std::string part = path.substr(0, at);
-    if (mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) return os_error("create " + part);
-    if (at != std::string::npos) ++at;
-  }
-  return Done{};
-}
 
 int open_beneath(int root, const std::string& path, std::uint64_t flags) {
   open_how how{};
@@ -39,8 +28,19 @@ int open_beneath(int root, const std::string& path, std::uint64_t flags) {
   return static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
 }
 
+struct Volume {
+  UniqueFd tree{};
+  std::string real{};                // the path on the machine, without links
+  std::vector<std::string> shown{};  // beneath it, and hidden from containers
+};
+
+std::string path_of(int fd) {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error).string();
+}
+
 // A detached copy of the mount at the source, made while the old root is still visible.
-Result<UniqueFd> detach(const BindMount& mount) {
+Result<Volume> detach(const BindMount& mount, bool devices) {
   UniqueFd root(open(mount.source.c_str(), O_PATH | O_CLOEXEC));
   if (!root) return os_error("open volume " + mount.source);
   if (!mount.sub_path.empty()) {
@@ -49,19 +49,14 @@ Result<UniqueFd> detach(const BindMount& mount) {
     if (!beneath) return os_error("open " + mount.sub_path + " in volume " + mount.source);
     root = std::move(beneath);
   }
-  UniqueFd tree(static_cast<int>(
-      syscall(SYS_open_tree, root.get(), "",
-              AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
-  if (!tree) return os_error("clone the mount of volume " + mount.source);
-  if (mount.read_only) {
-    mount_attr attr{};
-    attr.attr_set = MOUNT_ATTR_RDONLY;
-    if (syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
-                sizeof attr) != 0) {
-      return os_error("make volume " + mount.source + " read-only");
-    }
+  const std::string name = "volume " + mount.source;
+  TRY(UniqueFd tree, clone_tree(root.get(), /*recursive=*/true, name));
+  const std::uint64_t attributes =
+      (mount.read_only ? MOUNT_ATTR_RDONLY : 0) | (devices ? 0 : MOUNT_ATTR_NODEV);
+  if (attributes != 0) {
+    CHECK_DONE(set_mount_attributes(tree.get(), attributes, /*recursive=*/true, name));
   }
-  return tree;
+  return Volume{.tree = std::move(tree), .real = path_of(root.get())};
 }
 
 Result<bool> is_directory(int fd) {
@@ -79,61 +74,98 @@ Result<> attach(int tree, const std::string& target) {
     const size_t slash = target.rfind('/');
     if (slash > 0 && slash != std::string::npos)
       CHECK_DONE(make_directories(target.substr(0, slash)));
-    UniqueFd file(open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    UniqueFd file(open(target.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644));
     if (!file) return os_error("create " + target);
   }
-  if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
-    return os_error("mount at " + target);
-  }
-  return Done{};
+  return attach_tree(tree, target);
 }
 
-// overlayfs of the machine's root and a private layer. If the private directory cannot be an upper
-// layer (it is itself on an overlay), a tmpfs is used.
-Result<> overlay(const std::string& directory, const std::string& root) {
-  const auto mount_with = [&](const std::string& layers) {
-    const std::string options =
-        "lowerdir=/,upperdir=" + layers + "/upper,workdir=" + layers + "/work";
-    return mount("overlay", root.c_str(), "overlay", 0, options.c_str()) == 0;
-  };
-  CHECK_DONE(make_directories(directory + "/upper"));
-  CHECK_DONE(make_directories(directory + "/work"));
-  CHECK_DONE(make_directories(root));
-  if (mount_with(directory)) return Done{};
-  const std::string memory = directory + "/memory";
-  CHECK_DONE(make_directories(memory));
-  if (mount("tmpfs", memory.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700") != 0) {
-    return os_error("mount a private layer");
+// The places where the mount at `point` shows the same file or directory as `path`: the mount may
+// be a bind of one of its parents.
+std::vector<std::string> places_of(const std::string& path, const std::string& point) {
+  std::vector<std::string> places;
+  struct stat wanted {};
+  if (stat(path.c_str(), &wanted) != 0) return places;
+  for (std::size_t at = 0; at != path.npos; at = path.find('/', at + 1)) {
+    const std::string place = point + path.substr(at);
+    struct stat found {};
+    const bool same = stat(place.c_str(), &found) == 0 && found.st_dev == wanted.st_dev &&
+                      found.st_ino == wanted.st_ino;
+    if (same) places.push_back(place);
   }
-  CHECK_DONE(make_directories(memory + "/upper"));
-  CHECK_DONE(make_directories(memory + "/work"));
-  if (mount_with(memory)) return Done{};
-  return os_error("mount a private layer over this machine's files");
+  return places;
 }
 
-// Mounts with files of the machine, which an overlay of "/" does not include.
-std::vector<std::string> visible_mounts() {
-  static constexpr std::array<std::string_view, 6> kFiles{"ext4", "xfs",  "btrfs",
-                                                          "ext3", "ext2", "zfs"};
-  std::vector<std::string> out;
-  std::ifstream table("/proc/self/mountinfo");
-  for (std::string line; std::getline(table, line);) {
-    std::istringstream words(line);
-    std::string skip, where, type;
-    words >> skip >> skip >> skip >> skip >> where;
-    while (words >> skip && skip != "-") {
+// What a volume shows of directories that containers must not see: paths on the machine.
+std::vector<std::string> shown_by(const std::string& real, const std::vector<std::string>& hidden,
+                                  const std::vector<std::string>& points) {
+  const std::string prefix = real == "/" ? real : real + "/";
+  std::vector<std::string> shown;
+  for (const std::string& path : hidden) {
+    std::vector<std::string> places{path};
+    for (const std::string& point : points) {
+      for (std::string& place : places_of(path, point)) places.push_back(std::move(place));
     }
-    words >> type;
-    if (where != "/" && std::ranges::find(kFiles, type) != kFiles.end()) out.push_back(where);
+    for (const std::string& place : places) {
+      if (place.starts_with(prefix)) shown.push_back(place.substr(prefix.size()));
+    }
   }
-  return out;
+  return shown;
 }
 
-Result<> bind_recursively(const std::string& from, const std::string& to) {
-  if (mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
-    return os_error("bind " + from);
+Result<> cover_hidden(const std::string& root, const std::vector<std::string>& hidden,
+                      const std::vector<std::string>& layered) {
+  for (const std::string& path : hidden) {
+    CHECK_DONE(cover(root + path));
+    for (const std::string& point : layered) {
+      for (const std::string& place : places_of(path, point)) {
+        if (place != path) CHECK_DONE(cover(root + place));
+      }
+    }
   }
   return Done{};
+}
+
+// Files of the kernel by which root of a container could change the machine or read its memory.
+Result<> protect_kernel_files(const std::string& root) {
+  static constexpr std::array kReadOnly{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
+                                        "/proc/sysrq-trigger"};
+  static constexpr std::array kHidden{"/proc/acpi", "/proc/kcore",      "/proc/keys",
+                                      "/proc/scsi", "/proc/timer_list", "/sys/firmware"};
+  for (const std::string path : kReadOnly) {
+    if (access((root + path).c_str(), F_OK) == 0) {
+      CHECK_DONE(bind_with(MOUNT_ATTR_RDONLY, root + path, root + path));
+    }
+  }
+  for (const std::string path : kHidden) CHECK_DONE(cover(root + path));
+  return Done{};
+}
+
+Result<> mount_kernel_files(const std::string& root, bool privileged) {
+  CHECK_DONE(make_directories(root + "/dev"));
+  CHECK_DONE(privileged ? bind_recursively("/dev", root + "/dev") : mount_devices(root + "/dev"));
+  // A new sysfs shows the pod's own network devices.
+  CHECK_DONE(make_directories(root + "/sys"));
+  if (mount("sysfs", (root + "/sys").c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
+            nullptr) != 0) {
+    CHECK_DONE(bind_recursively("/sys", root + "/sys"));
+    CHECK_DONE(set_mount_attributes(root + "/sys", MOUNT_ATTR_RDONLY, /*recursive=*/true));
+  }
+  CHECK_DONE(make_directories(root + "/proc"));
+  if (mount("proc", (root + "/proc").c_str(), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) !=
+      0) {
+    return os_error("mount /proc");
+  }
+  return privileged ? Result<>(Done{}) : protect_kernel_files(root);
+}
+
+Result<> mount_tmp(const std::string& directory, const std::string& root) {
+  CHECK_DONE(make_directories(root + "/tmp"));
+  const std::string tmp = directory + "/tmp";
+  CHECK_DONE(make_directories(tmp));
+  if (chmod(tmp.c_str(), 01777) != 0) return os_error("set the mode of /tmp");
+  CHECK_DONE(bind_recursively(tmp, root + "/tmp"));
+  return set_mount_attributes(root + "/tmp", MOUNT_ATTR_NODEV, /*recursive=*/false);
 }
 
 Result<> pivot(const std::string& root) {
@@ -146,41 +178,43 @@ Result<> pivot(const std::string& root) {
 
 }  // namespace
 
-Result<> enter_private_root(const std::string& directory, const std::vector<BindMount>& mounts) {
+Result<> enter_private_root(const ContainerPlan& plan) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
     return os_error("detach mounts");
 
-  std::vector<UniqueFd> trees;
-  for (const BindMount& mount : mounts) {
-    TRY(auto tree, detach(mount));
-    trees.push_back(std::move(tree));
+  const bool privileged = plan.security.privileged;
+  std::vector<Volume> volumes;
+  for (const BindMount& mount : plan.mounts) {
+    TRY(auto volume, detach(mount, privileged));
+    volumes.push_back(std::move(volume));
   }
 
-  const std::string root = directory + "/root";
-  CHECK_DONE(overlay(directory, root));
-  for (const std::string& where : visible_mounts()) {
-    // Ignore mounts that have vanished or whose path the overlay hides.
-    if (auto bound = bind_recursively(where, root + where); !bound) continue;
+  const std::string root = plan.directory + "/root";
+  TRY(const std::vector<std::string> layered, mount_private_layers(plan.directory, root));
+  CHECK_DONE(cover_hidden(root, plan.hidden, layered));
+  for (Volume& volume : volumes) volume.shown = shown_by(volume.real, plan.hidden, layered);
+  CHECK_DONE(mount_kernel_files(root, privileged));
+  CHECK_DONE(mount_tmp(plan.directory, root));
+  // Opened now: volumes may be mounted over them later.
+  std::vector<UniqueFd> own{};
+  own.emplace_back(open(root.c_str(), O_PATH | O_CLOEXEC));
+  own.emplace_back(open((root + "/tmp").c_str(), O_PATH | O_CLOEXEC));
+  for (const std::string& point : layered) {
+    own.emplace_back(open((root + point).c_str(), O_PATH | O_CLOEXEC));
   }
-  CHECK_DONE(bind_recursively("/dev", root + "/dev"));
-  // A new sysfs shows the pod's own network devices.
-  if (mount("sysfs", (root + "/sys").c_str(), "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
-            nullptr) != 0) {
-    CHECK_DONE(bind_recursively("/sys", root + "/sys"));
-  }
-  CHECK_DONE(make_directories(root + "/proc"));
-  if (mount("proc", (root + "/proc").c_str(), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) !=
-      0) {
-    return os_error("mount /proc");
-  }
-  CHECK_DONE(make_directories(root + "/tmp"));
-  const std::string tmp = directory + "/tmp";
-  CHECK_DONE(make_directories(tmp));
-  if (chmod(tmp.c_str(), 01777) != 0) return os_error("set the mode of /tmp");
-  CHECK_DONE(bind_recursively(tmp, root + "/tmp"));
 
   CHECK_DONE(pivot(root));
-  for (size_t i = 0; i < mounts.size(); ++i) CHECK_DONE(attach(trees[i].get(), mounts[i].target));
+  for (size_t i = 0; i < plan.mounts.size(); ++i) {
+    CHECK_DONE(attach(volumes[i].tree.get(), plan.mounts[i].target));
+    for (const std::string& path : volumes[i].shown) {
+      CHECK_DONE(cover(plan.mounts[i].target + "/" + path));
+    }
+  }
+  if (!plan.security.read_only_root) return Done{};
+  for (const UniqueFd& each : own) {
+    CHECK_DONE(set_mount_attributes(each.get(), MOUNT_ATTR_RDONLY, /*recursive=*/false,
+                                    "the container's root"));
+  }
   return Done{};
 }
 

@@ -20,7 +20,7 @@ JobRequest request_of(const Job& job) {
 }  // namespace
 
 JobRunner::JobRunner(std::unique_ptr<Journal> journal, engine::NodeEngine& engine)
-    : journal_(std::move(journal)), engine_(engine), table_(engine.changes_in_order()) {}
+    : journal_(std::move(journal)), engine_(engine) {}
 
 Result<std::unique_ptr<JobRunner>> JobRunner::start(std::unique_ptr<Journal> journal,
                                                     engine::NodeEngine& engine) {

@@ -82,11 +82,14 @@ TEST_F(JobRunnerTest, JobsOfOneKindWaitForEachOtherAndNotForOtherKinds) {
   ASSERT_TRUE(jobs_->put("s1", {.kind = JobKind::kSync}));
   ASSERT_TRUE(jobs_->put("s2", {.kind = JobKind::kSync}));
   ASSERT_TRUE(jobs_->put("c", {.kind = JobKind::kClear}));
+  ASSERT_TRUE(jobs_->put("w", {.kind = JobKind::kWarmup}));
   ASSERT_TRUE(jobs_->put("r", {.kind = JobKind::kRemove}));
   wait_for([&] { return engine_.calls().size() == 3; });
   EXPECT_EQ(state("s2"), JobState::kQueued);
+  EXPECT_EQ(state("r"), JobState::kQueued) << "a removal changes the set, too";
   engine_.release();
-  wait_for([&] { return state("s2") == JobState::kSucceeded; });
+  wait_for([&] { return state("r") == JobState::kSucceeded; });
+  EXPECT_EQ(state("s2"), JobState::kSucceeded);
 }
 
 TEST_F(JobRunnerTest, RunningAndQueuedJobsCanBeCancelled) {

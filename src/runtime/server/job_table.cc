@@ -21,6 +21,10 @@ std::string cut_error(std::string text) {
   return text;
 }
 
+bool waits_for(JobKind kind, JobKind other) {
+  return kind == other || (api::info_of(kind).changes_set && api::info_of(other).changes_set);
+}
+
 }  // namespace
 
 void JobTable::restore(std::vector<Job> jobs) {
@@ -97,11 +101,6 @@ std::optional<LastWarmUp> JobTable::last_warm_up() const {
   return LastWarmUp{.ended = ended(last->report.state),
                     .files_no_room = last->report.progress.files_no_room,
                     .cleared_since = cleared_since(*last)};
-}
-
-bool JobTable::waits_for(JobKind kind, JobKind other) const {
-  return kind == other ||
-         (changes_in_order_ && api::info_of(kind).changes_set && api::info_of(other).changes_set);
 }
 
 std::optional<Job> JobTable::start(JobKind kind) {

@@ -4,7 +4,7 @@
 // thread-safe.
 //
 // Kinds do not block each other; jobs of one kind run one at a time, in the order in which they
-// arrived. With `changes_in_order`, all kinds that change the set count as one. The last kKept
+// arrived. All kinds that change the set count as one: the last change wins. The last kKept
 // finished jobs of a kind are remembered, so that a request with the id of one of them does not run
 // it again.
 
@@ -34,8 +34,6 @@ class JobTable {
  public:
   static constexpr std::size_t kKept = 100;     // finished jobs of a kind
   static constexpr std::size_t kWaiting = 100;  // unfinished jobs
-
-  explicit JobTable(bool changes_in_order = false) : changes_in_order_(changes_in_order) {}
 
   // Adds the jobs of an earlier process. A job that was running is queued again, unless it was
   // cancelled.
@@ -74,9 +72,6 @@ class JobTable {
 
  private:
   void forget_old();
-  bool waits_for(JobKind kind, JobKind other) const;
-
-  bool changes_in_order_;
   std::map<std::string, Job> jobs_{};
   std::uint64_t next_ = 1;
   std::vector<std::string> forgotten_{};

@@ -132,9 +132,9 @@ TEST(JobTable, KindsDoNotBlockEachOtherAndOneKindRunsInOrder) {
   EXPECT_EQ(table.find("z")->report.error, "no such host");
 }
 
-TEST(JobTable, ChangesOfTheSetRunInTheOrderOfArrivalOnRequest) {
+TEST(JobTable, ChangesOfTheSetRunInTheOrderOfArrival) {
   const JobRequest remove{.kind = JobKind::kRemove};
-  JobTable table(/*changes_in_order=*/true);
+  JobTable table;
   ASSERT_TRUE(table.put("z", kSync));
   ASSERT_TRUE(table.put("r", remove));
   ASSERT_TRUE(table.put("a", kSync));

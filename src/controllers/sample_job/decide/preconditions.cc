@@ -66,9 +66,10 @@ BlockReason unready_set(const PlanContext& context) {
 }
 
 // In steps: with the exact number, each move of a long queue would be a write for every job in it.
-std::string queued_text(int ahead) {
+std::string queued_text(int ahead, bool changes) {
   const char* many = ahead >= 100 ? "at least 100" : ahead >= 10 ? "at least 10" : "fewer than 10";
-  return std::string(many) + " jobs of this type are ahead";
+  return std::string(many) +
+         (changes ? " jobs that sync or remove are ahead" : " jobs of this type are ahead");
 }
 
 BlockReason other_jobs(const PlanContext& context) {
@@ -84,8 +85,10 @@ BlockReason other_jobs(const PlanContext& context) {
   }
   const bool one_at_a_time =
       context.type.exclusive && context.world.shares_volume && context.partitions() > 1;
-  const int ahead = ahead_of(job, siblings, one_at_a_time ? 1 : context.config.sent_at_once);
-  if (ahead > 0) return {reason::kQueued, queued_text(ahead)};
+  const bool shared = context.world.shares_volume;
+  const int ahead =
+      ahead_of(job, siblings, one_at_a_time ? 1 : context.config.sent_at_once, shared);
+  if (ahead > 0) return {reason::kQueued, queued_text(ahead, waits_for_changes(job, shared))};
   return {};
 }
 

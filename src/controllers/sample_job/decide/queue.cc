@@ -45,19 +45,27 @@ bool goes_after(const Competitor& job, const Competitor& other) {
 
 }  // namespace
 
-int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings, int at_once) {
+bool waits_for_changes(const api::SampleJob& job, bool shares_volume) {
   const auto kind = job_type(job.spec.type).kind;
-  int sent = 0, waiting = 0;
+  return shares_volume && kind && api::info_of(*kind).changes_set;
+}
+
+int ahead_of(const api::SampleJob& job, const std::vector<Sibling>& siblings, int at_once,
+             bool shares_volume) {
+  const auto kind = job_type(job.spec.type).kind;
+  const bool changes = waits_for_changes(job, shares_volume);
+  int sent = 0, sent_of_others = 0, waiting = 0;
   for (const Sibling& each : siblings) {
-    if (each.kind != kind) continue;
+    const bool same = each.kind == kind;
+    if (!same && !(changes && each.kind && api::info_of(*each.kind).changes_set)) continue;
     if (each.sent) {
-      sent += each.stalled ? 0 : 1;
+      (same ? sent : sent_of_others) += each.stalled ? 0 : 1;
     } else if (!each.blocked_alone && is_older(each, job) &&
                !goes_after(competitor(each), competitor(job))) {
       ++waiting;
     }
   }
-  if (waiting > 0) return waiting + sent;
+  if (waiting > 0 || sent_of_others > 0) return waiting + sent + sent_of_others;
   return sent >= at_once ? sent : 0;
 }
 

@@ -14,7 +14,7 @@ using runtime::JobState;
 TEST(SampleJobQueue, JobsOfOneTypeStartInOrderOfCreation) {
   constexpr int kSentAtOnce = 4;
   const auto ahead = [](const std::vector<Sibling>& siblings) {
-    return ahead_of(job_of(), siblings, kSentAtOnce);
+    return ahead_of(job_of(), siblings, kSentAtOnce, /*shares_volume=*/true);
   };
   const auto sibling = [](const char* name, std::chrono::seconds age, bool sent,
                           runtime::JobKind kind = runtime::JobKind::kWarmup) {
@@ -33,6 +33,30 @@ TEST(SampleJobQueue, JobsOfOneTypeStartInOrderOfCreation) {
   EXPECT_EQ(ahead(many), kSentAtOnce);
   many.pop_back();
   EXPECT_EQ(ahead(many), 0);
+}
+
+TEST(SampleJobQueue, SyncsAndRemovalsOfASharedVolumeGoOneAfterTheOther) {
+  const auto sibling = [](runtime::JobKind kind, std::chrono::seconds age, bool sent) {
+    return Sibling{.name = "other", .kind = kind, .created = kNow - age, .sent = sent};
+  };
+  const auto ahead = [](const char* type, const Sibling& other, bool shares_volume = true) {
+    auto job = job_of();
+    job.spec.type = type;
+    return ahead_of(job, {other}, /*at_once=*/4, shares_volume);
+  };
+  using enum runtime::JobKind;
+  EXPECT_EQ(ahead("rmr", sibling(kSync, 1s, true)), 1) << "a sync that runs";
+  EXPECT_EQ(ahead("rmr", sibling(kSync, 1s, false)), 1) << "an older sync that waits";
+  EXPECT_EQ(ahead("rmr", sibling(kSync, -1s, false)), 0) << "a younger sync that waits";
+  EXPECT_EQ(ahead("sync", sibling(kRemove, 1s, true)), 1);
+  EXPECT_EQ(ahead("sync", sibling(kRemove, 1s, false)), 1);
+  EXPECT_EQ(ahead("rmr", sibling(kSync, 1s, true), /*shares_volume=*/false), 0)
+      << "each runtime orders its own";
+  EXPECT_EQ(ahead("rmr", sibling(kWarmup, 1s, true)), 0);
+  EXPECT_EQ(ahead("warmup", sibling(kSync, 1s, true)), 0);
+  Sibling stalled = sibling(kSync, 1s, true);
+  stalled.stalled = true;
+  EXPECT_EQ(ahead("rmr", stalled), 0) << "only runtimes that are away have not done their part";
 }
 
 TEST(SampleJobQueue, AYoungerTerminatingJobCancelsTheOlderAndWaitsForIt) {

@@ -30,6 +30,21 @@ TEST(SampleJobStatus, ASyncReportsWhatItLeftOut) {
       << model.message("Complete");
 }
 
+TEST(SampleJobStatus, ARemovalReportsTheNewerFilesThatItLeft) {
+  JobModel model;
+  model.job = job_of("rmr");
+  model.job.spec.rmr = api::RmrOptions{.paths = {"train"}};
+  model.world.shares_volume = true;
+  model.settle();
+  model.reports(0, JobState::kSucceeded);
+  model.report(0).job->progress.left_out = {.count = 7};
+  model.report(0).job->kind = runtime::JobKind::kRemove;
+  model.settle();
+  EXPECT_NE(model.message("Complete").find("; 7 files that are newer than the removal are left"),
+            std::string::npos)
+      << model.message("Complete");
+}
+
 TEST(SampleJobStatus, AFailureNamesThePartition) {
   JobModel model;
   model.settle();

@@ -26,6 +26,8 @@ namespace paddle::engine::juicefs {
 namespace {
 
 constexpr std::uint16_t kThreads = 50;
+// Between the clocks of the operator and of the nodes that write files.
+constexpr std::chrono::minutes kClockSkew{5};
 
 std::uint16_t threads_of(const Selection& which) {
   return static_cast<std::uint16_t>(which.threads > 0 ? std::min(which.threads, 1000) : kThreads);
@@ -325,7 +327,11 @@ Result<> JuicefsNodeEngine::clear(const Selection& which, const ProgressSink& re
 Result<JuicefsNodeEngine::RemovedFiles> JuicefsNodeEngine::remove_one(
     const std::string& path, const Selection& which, const Control::Sink& report,
     const std::stop_token& stop) const {
-  const WallTime limit = removal_limit(which.accepted);
+  // No sync runs beside or before it that was accepted later, so what is here now is to go, also if
+  // the clock of a writer is somewhat ahead. A removal that is run again cannot know what came
+  // after its first run, and leaves everything newer.
+  const WallTime limit =
+      removal_limit(which.accepted) + (which.again ? std::chrono::minutes{0} : kClockSkew);
   OldPaths old{.paths = {path}};
   // Usually the removal was accepted just now, and no file can be newer.
   if (which.accepted > 0 && system_clock().wall() > limit) {
@@ -385,7 +391,7 @@ Result<> JuicefsNodeEngine::remove(const Selection& which, const ProgressSink& r
   // An interrupted earlier run may have removed some of the paths, or all.
   if (!removed_one && missing && !which.again) return *missing;
   if (younger > 0 && before == 0 && !which.again) return all_younger(younger);
-  report({.files_total = before, .files_done = before});
+  report({.files_total = before, .files_done = before, .left_out = {.count = younger}});
   return Done{};
 }
 

@@ -64,6 +64,29 @@ TEST_F(JuicefsNodeEngineTest, ARemovalThatFindsOnlyNewerFilesSaysSoInsteadOfSucc
   EXPECT_TRUE(engine->remove(which, kNoReport, {}));
 }
 
+TEST_F(JuicefsNodeEngineTest, AWriterWhoseClockIsAheadKeepsNoFileFromARemoval) {
+  write("train/a.jpg");
+  client_.answer({kDone});
+  const auto engine = open();
+  const auto accepted = system_clock().wall() - std::chrono::minutes{2};
+  const Selection which{
+      .paths = {"train"},
+      .accepted = std::chrono::duration_cast<std::chrono::milliseconds>(accepted.time_since_epoch())
+                      .count()};
+  EXPECT_TRUE(engine->remove(which, kNoReport, {}));
+  EXPECT_EQ(client_.requests(), 1) << "the whole path is removed";
+}
+
+TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainReportsTheNewerFilesThatItLeaves) {
+  write("train/a.jpg");
+  write("train/b.jpg");
+  const auto engine = open();
+  Progress last;
+  const Selection which{.paths = {"train"}, .accepted = 1, .again = true};
+  ASSERT_TRUE(engine->remove(which, [&](const Progress& now) { last = now; }, {}));
+  EXPECT_EQ(last.left_out.count, 2);
+}
+
 TEST_F(JuicefsNodeEngineTest, TheCommitOfASharedSyncNeedsNoSource) {
   const auto engine = open();
   EXPECT_TRUE(engine->sync({}, kNoReport, {}).is(Code::kInvalid));

@@ -75,7 +75,6 @@ class SamplefsNodeEngine final : public NodeEngine {
   ~SamplefsNodeEngine() override;  // ends reads in progress; mounts stay mounted
 
   std::string name() const override { return "samplefs"; }
-  bool changes_in_order() const override { return true; }
   Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) override;
   Status status() override;
 
