@@ -119,8 +119,14 @@ TEST_F(DeployTest, TheServerAcceptsEveryFileStrictly) {
     args.insert(args.end(), {std::string(file, 2), kTop + (file + 2)});
     const auto done = plane->kubectl(args);
     EXPECT_EQ(done.exit_code, 0) << file << ": " << done.err;
-    EXPECT_EQ(done.err.find("\nWarning"), done.err.npos) << done.err;
-    EXPECT_FALSE(done.err.starts_with("Warning")) << done.err;
+    std::string err = done.err;
+    if (std::string_view(file).find("v1beta1") != std::string_view::npos) {
+      // Servers that need this file do not know seccompProfile, nor the labels that warn of it.
+      EXPECT_TRUE(err.starts_with("Warning: would violate PodSecurity")) << err;
+      err.erase(0, err.find('\n'));
+    }
+    EXPECT_EQ(err.find("\nWarning"), err.npos) << err;
+    EXPECT_FALSE(err.starts_with("Warning")) << err;
   }
   // The test can fail: a field that does not exist is refused.
   auto args = dry;
@@ -188,18 +194,23 @@ TEST_F(DeployTest, ManagersFitTheRestrictedProfileAndRunWhatTheirNameSays) {
 TEST_F(DeployTest, ManagersAreRefusedNothing) {
   install();
   const auto bound = [&](const std::string& kind, const std::string& ns, const std::string& name,
-                         const std::string& user) {
+                         const std::vector<std::string>& users) {
+    Json subjects = Json::array();
+    for (const std::string& user : users) {
+      subjects.push_back(
+          {{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "User"}, {"name", user}});
+    }
     must({"-n", ns, "patch", kind, name, "--type=merge", "-p",
-          R"({"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":")" + user +
-              "\"}]}"});
+          Json{{"subjects", std::move(subjects)}}.dump()});
   };
-  bound("rolebinding", kSystem, "paddle-manager-rolebinding", "alice");
-  bound("rolebinding", kSystem, "paddle-leader-election-rolebinding", "alice");
-  bound("rolebinding", "kube-node-lease", "paddle-manager-node-lease-rolebinding", "alice");
-  bound("clusterrolebinding", kSystem, "paddle-manager-cluster-rolebinding", "alice");
-  bound("rolebinding", kSystem, "paddle-sampleset-rolebinding", "bob");
-  bound("rolebinding", kSystem, "paddle-sampleset-leader-election-rolebinding", "bob");
-  bound("clusterrolebinding", kSystem, "paddle-sampleset-cluster-rolebinding", "bob");
+  bound("rolebinding", kSystem, "paddle-manager-rolebinding", {"alice"});
+  bound("rolebinding", kSystem, "paddle-leader-election-rolebinding", {"alice"});
+  bound("rolebinding", "kube-node-lease", "paddle-manager-node-lease-rolebinding", {"alice"});
+  bound("clusterrolebinding", kSystem, "paddle-manager-cluster-rolebinding", {"alice"});
+  bound("rolebinding", kSystem, "paddle-sampleset-rolebinding", {"bob"});
+  bound("rolebinding", kSystem, "paddle-sampleset-leader-election-rolebinding", {"bob"});
+  bound("clusterrolebinding", kSystem, "paddle-sampleset-cluster-rolebinding", {"bob"});
+  bound("clusterrolebinding", kSystem, "paddle-policies-rolebinding", {"alice", "bob"});
   run_manager("paddlejob", "alice");
   run_manager("sampleset", "bob");
   must({"apply", "-f", "-"}, kWork);
