@@ -144,8 +144,10 @@ std::optional<BlockReason> interruption(const api::PaddleJob& job, const PlanCon
 // False while workers are away from their data, else absent.
 void set_data_local(const api::PaddleJob& job, const PlanContext& context, Conditions& conditions) {
   const auto& ref = job.spec.sample_set;
-  if (!ref || ref->affinity == "preferred") return conditions.drop(condition_type::kDataLocal);
-  if (!context.world.data.set || context.world.pods.empty()) return;  // unchanged
+  if (!ref || ref->affinity == "preferred" || context.world.pods.empty()) {
+    return conditions.drop(condition_type::kDataLocal);
+  }
+  if (!context.world.data.set) return;  // unchanged
   auto away = away_from_data(job, context);
   if (!away) return conditions.drop(condition_type::kDataLocal);
   conditions.set(condition_type::kDataLocal, false, *std::move(away));
@@ -166,8 +168,10 @@ void set_update_pending(const api::PaddleJob& job, const PlanContext& context,
 void set_data_warm(const api::PaddleJob& job, const PlanContext& context, Conditions& conditions) {
   const auto& ref = job.spec.sample_set;
   if (context.cold) return conditions.set(condition_type::kDataWarm, false, *context.cold);
-  if (!ref || !ref->gate || any_pod(context.slots, waits_at_data_gate))
+  const bool suspended_now = job.spec.suspend && context.world.pods.empty();
+  if (!ref || !ref->gate || suspended_now || any_pod(context.slots, waits_at_data_gate)) {
     conditions.drop(condition_type::kDataWarm);
+  }
 }
 
 }  // namespace

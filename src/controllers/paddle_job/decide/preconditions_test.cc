@@ -154,6 +154,25 @@ TEST(JobSamples, J3_TheConditionDataLocalNamesWorkersAwayFromTheirSamples) {
   EXPECT_EQ(about(false, false, running), "");
 }
 
+TEST(JobSamples, ASuspendedJobHasNoConditionsAboutTheSamplesOfItsPreviousPods) {
+  auto job = workers(2, kGated);
+  job.spec.suspend = true;
+  job.status.phase = "Suspended";
+  job.status.conditions = {{.type = "DataLocal", .status = "False", .reason = "NoNode"},
+                           {.type = "DataWarm", .status = "False", .reason = "NoRoom"}};
+  const auto status = status_after(job, with(samples(2)));
+  EXPECT_EQ(api::find_condition(status.conditions, "DataLocal"), nullptr);
+  EXPECT_EQ(api::find_condition(status.conditions, "DataWarm"), nullptr);
+}
+
+TEST(JobSamples, AJobThatNoLongerReadsASetForgetsItsVersionBeforeItStartsAgain) {
+  auto job = workers(2);
+  job.status.sample_set = api::DataVersion{.name = "imagenet", .generation = 4};
+  EXPECT_FALSE(status_after(job, World{}).sample_set);
+  EXPECT_TRUE(status_after(job, world_of(all_of(job, running))).sample_set)
+      << "the pods that run were started with it";
+}
+
 TEST(JobSamples, J4_OtherContainersAndReadOnlyMountsByField) {
   const auto job = job_with(R"({"sampleSetRef": {"name": "imagenet", "mountPath": "/data",
       "readOnly": true, "containers": ["b"]}, "worker": {"replicas": 1, "template": {"spec":

@@ -151,6 +151,19 @@ seconds longest_delay(const api::PaddleJob& job, const Status& status, const Wor
   return world.busy && may_wait ? kDelayWhenBusy : seconds{0};
 }
 
+// Pods that have gone after their success count, too.
+bool any_released(const ReplicaSlots& slots) {
+  return any_done(slots) ||
+         any_pod(slots, [](const api::Pod& pod) { return !waits_for_release(pod); });
+}
+
+// Until a pod starts: of the set that the spec names now.
+void set_data_version(const api::PaddleJob& job, const PlanContext& context, Status& status) {
+  const auto& set = context.world.data.set;
+  status.sample_set.reset();
+  if (job.spec.sample_set && set) status.sample_set = placement::data_version(*set);
+}
+
 }  // namespace
 
 Status current_status(const api::PaddleJob& job, const PlanContext& context, WallTime now,
@@ -168,11 +181,7 @@ Status current_status(const api::PaddleJob& job, const PlanContext& context, Wal
   if (!was_final) count_pods(context.slots, status);
   if (!was_final) set_times(job, context, status, now);
   if (phase::is_final(status.phase) && !status.completion_time) status.completion_time = now;
-  const auto& set = context.world.data.set;
-  if (job.spec.sample_set && set && !was_final &&
-      !any_pod(context.slots, [](const api::Pod& pod) { return !waits_for_release(pod); })) {
-    status.sample_set = placement::data_version(*set);
-  }
+  if (!was_final && !any_released(context.slots)) set_data_version(job, context, status);
   // A job without pods, or one that restarts now, has nothing left to do for an earlier request.
   if (!was_final && (job.spec.suspend || context.decision.outcome == Outcome::kRestart ||
                      assigned_pods(context.slots).empty())) {
