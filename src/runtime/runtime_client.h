@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One runtime as controllers call it: over HTTP in production, a fake in tests. Each call has a
-// timeout; errors are those of client.h.
+// A fake of one runtime, for tests of controllers: polls_by (runtime_polls.h) and sends_by
+// (runtime_sends.h) call it. Errors are those of client.h.
 
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -33,6 +32,5 @@ class RuntimeClient {
 // `address`: of the pod, without a port. Thread-safe.
 using RuntimeClientFactory = std::function<std::unique_ptr<RuntimeClient>(
     const std::string& address, const RuntimeCredentials& access)>;
-RuntimeClientFactory http_runtime_clients(std::chrono::milliseconds limit);
 
 }  // namespace paddle::runtime

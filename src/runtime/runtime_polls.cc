@@ -102,15 +102,18 @@ class HttpPoll : public std::enable_shared_from_this<HttpPoll> {
 
 }  // namespace
 
-RuntimePolls http_polls_at(milliseconds limit) {
-  return [loop = std::make_shared<net::HttpLoop>(kMostKeptConnections), limit](PollCall call,
-                                                                               PollDone done) {
-    std::make_shared<HttpPoll>(*loop, std::move(call), limit, std::move(done))->start();
+RuntimeConnections make_runtime_connections() {
+  return std::make_shared<net::HttpLoop>(kMostKeptConnections);
+}
+
+RuntimePolls http_polls_at(RuntimeConnections connections, milliseconds limit) {
+  return [connections = std::move(connections), limit](PollCall call, PollDone done) {
+    std::make_shared<HttpPoll>(*connections, std::move(call), limit, std::move(done))->start();
   };
 }
 
-RuntimePolls http_runtime_polls(milliseconds limit) {
-  return [polls = http_polls_at(limit)](PollCall call, PollDone done) {
+RuntimePolls http_runtime_polls(RuntimeConnections connections, milliseconds limit) {
+  return [polls = http_polls_at(std::move(connections), limit)](PollCall call, PollDone done) {
     call.address = address_of(call.address);
     polls(std::move(call), std::move(done));
   };

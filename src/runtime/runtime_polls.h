@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,15 @@
 #include "runtime/client.h"
 #include "runtime/runtime_client.h"
 
+namespace paddle::net {
+class HttpLoop;
+}
+
 namespace paddle::runtime {
+
+// Connections that are kept; shared by polls and by what sends jobs (runtime_sends.h).
+using RuntimeConnections = std::shared_ptr<net::HttpLoop>;
+RuntimeConnections make_runtime_connections();
 
 struct PollCall {
   std::string address{};  // of the pod, without a port
@@ -29,9 +38,9 @@ using PollDone = std::function<void(Result<PollReport>)>;
 using RuntimePolls = std::function<void(PollCall call, PollDone done)>;
 
 // The whole poll takes at most `limit`.
-RuntimePolls http_runtime_polls(std::chrono::milliseconds limit);
+RuntimePolls http_runtime_polls(RuntimeConnections connections, std::chrono::milliseconds limit);
 // The same for host:port instead of the address of a pod: for tests.
-RuntimePolls http_polls_at(std::chrono::milliseconds limit);
+RuntimePolls http_polls_at(RuntimeConnections connections, std::chrono::milliseconds limit);
 
 // Waits for each answer in turn, by RuntimeClient::poll: for tests.
 RuntimePolls polls_by(RuntimeClientFactory clients);

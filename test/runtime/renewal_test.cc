@@ -22,35 +22,10 @@
 namespace paddle::test {
 namespace {
 
+using namespace std::chrono_literals;
 using kube::Json;
 namespace kinds = kube::resources;
 const api::ObjectKey kRenewedSet{"test", "set"};
-
-// A client that calls the runtime of this test whatever the address.
-class RemoteHere final : public runtime::RuntimeClient {
- public:
-  RemoteHere(const std::string& address, const runtime::RuntimeCredentials& access)
-      : client_(address, access) {}
-  Result<runtime::StatusReport> status(std::stop_token stop) override {
-    return client_.status(stop);
-  }
-  Result<runtime::JobReport> job(const std::string& id, std::stop_token stop) override {
-    return client_.job(id, stop);
-  }
-  Result<std::vector<runtime::JobReport>> jobs(std::stop_token stop) override {
-    return client_.jobs(stop);
-  }
-  Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
-                                     std::stop_token stop) override {
-    return client_.put_job(id, request, stop);
-  }
-  Result<> cancel(const std::string& id, std::stop_token stop) override {
-    return client_.cancel(id, stop);
-  }
-
- private:
-  runtime::Client client_;
-};
 
 class RenewalTest : public RuntimeTest {
  protected:
@@ -126,8 +101,16 @@ class RenewalTest : public RuntimeTest {
     manager_ = *std::move(made);
     controllers::sample_job::Options options;
     options.engines = {std::make_shared<engine::juicefs::JuicefsManifestBuilder>()};
-    options.runtime_at = [this](const std::string&, const runtime::RuntimeCredentials& access) {
-      return std::make_unique<RemoteHere>(address_, access);
+    const auto connections = runtime::make_runtime_connections();
+    options.polls = [this, polls = runtime::http_polls_at(connections, 10s)](
+                        runtime::PollCall call, runtime::PollDone done) {
+      call.address = address_;
+      polls(std::move(call), std::move(done));
+    };
+    options.sends = [this, sends = runtime::http_sends_at(connections, 10s)](
+                        runtime::JobCall call, runtime::SendDone done) {
+      call.address = address_;
+      sends(std::move(call), std::move(done));
     };
     EXPECT_TRUE(manager_->add({.name = controllers::sample_job::kControllerName, .workers = 2},
                               [options](const controllers::ControllerContext& around) {

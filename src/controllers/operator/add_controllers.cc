@@ -38,11 +38,12 @@ engine::ManifestBuilders engines() {
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
+  const auto connections = runtime::make_runtime_connections();
   sample_set::Options wanted{
       .ns = options.ns,
       .config = {.engines = engines(), .runtime = options.runtime},
-      .runtime_clients = runtime::http_runtime_clients(sample_set::kRuntimeCallTimeout),
-      .polls = runtime::http_runtime_polls(sample_set::kRuntimeCallTimeout),
+      .polls = runtime::http_runtime_polls(connections, sample_set::kRuntimeCallTimeout),
+      .sends = runtime::http_runtime_sends(connections, sample_set::kRuntimeCallTimeout),
       .identity = {.lifetime = options.runtime_secret_lifetime}};
   if (options.one_machine) wanted.config.built_in_drivers.insert(engine::samplefs::kDriver);
   if (!options.juicefs_image.empty()) wanted.config.images["juicefs"] = options.juicefs_image;
@@ -56,11 +57,12 @@ Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const
 }
 
 Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const Clock& clock) {
+  const auto connections = runtime::make_runtime_connections();
   const sample_job::Options wanted{
       .ns = options.ns,
       .engines = engines(),
-      .runtime_at = runtime::http_runtime_clients(engine::kSampleJobCallTimeout),
-      .polls = runtime::http_runtime_polls(sample_set::kRuntimeCallTimeout)};
+      .polls = runtime::http_runtime_polls(connections, sample_set::kRuntimeCallTimeout),
+      .sends = runtime::http_runtime_sends(connections, engine::kSampleJobCallTimeout)};
   return manager.add({.name = sample_job::kControllerName,
                       .lease = sample_job::kLeaseName,
                       .workers = options.workers},

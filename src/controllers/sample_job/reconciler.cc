@@ -59,7 +59,6 @@ class Reconciler {
       const World& world = *observed;
       const Plan plan = desired(*job, world, config_, clock_.wall());
       TRY(ExecutionResult executed, executor_.execute(plan, *job, world, call));
-      if (executed.job_sent) check_for_deletion(*job);
       result = {.requeue_after = plan.requeue_after};
       if (plan.status && plan.status_delay > std::chrono::nanoseconds(0)) {
         earliest(result.requeue_after, std::optional(plan.status_delay));
@@ -68,19 +67,13 @@ class Reconciler {
         rejected = std::move(executed.rejected);
         continue;
       }
-      if (executed.job_unsent) return ReconcileResult{.requeue_after = kSendAgain};
+      if (executed.job_unsent || executed.waits) {
+        return ReconcileResult{.requeue_after = kSendAgain};
+      }
       const bool at_once = plan.requeue_after == std::chrono::nanoseconds(0);
       if (!executed.status_written || !at_once) return result;
     }
     return result;
-  }
-
-  // A job that was deleted before its request arrived is orphaned after the check that the deletion
-  // caused.
-  void check_for_deletion(const api::SampleJob& job) {
-    const auto current = observer_.find(job.meta.key);
-    if (current && current->meta.uid == job.meta.uid) return;
-    observer_.request_orphan_check(sample_set_of(job));
   }
 
   const Config config_;

@@ -12,8 +12,8 @@
 #include "controllers/loop/manager.h"
 #include "controllers/sample_job/config.h"
 #include "engine/manifests.h"
-#include "runtime/runtime_client.h"
 #include "runtime/runtime_polls.h"
+#include "runtime/runtime_sends.h"
 
 namespace paddle::controllers::sample_job {
 
@@ -23,8 +23,8 @@ inline constexpr const char* kLeaseName = "778668173.batch.paddlepaddle.org";
 struct Options {
   std::string ns{};  // empty: all namespaces
   engine::ManifestBuilders engines{};
-  runtime::RuntimeClientFactory runtime_at{};  // to send and cancel jobs
-  runtime::RuntimePolls polls{};               // empty: polls by `runtime_at`, one by one
+  runtime::RuntimePolls polls{};
+  runtime::RuntimeSends sends{};  // jobs and cancellations
   Config config{};
 };
 

@@ -59,6 +59,10 @@ class FakeRuntimes {
     for (const auto& job : jobs_[address]) open += !runtime::ended(job.state);
     return open;
   }
+  size_t jobs_at(const std::string& address) EXCLUDES(mutex_) {
+    Lock lock(mutex_);
+    return jobs_[address].size();
+  }
   int polled() EXCLUDES(mutex_) {
     Lock lock(mutex_);
     return polled_;
@@ -148,6 +152,8 @@ struct SampleJobReconcilerTest : ::testing::Test {
   kube::FakeCluster server{};
   FakeRuntimes runtimes{};
   runtime::RuntimePolls polls{};  // empty: by `runtimes`
+  runtime::RuntimeSends sends{};  // the same
+  int workers = 4;
   Metrics metrics{};
 
   void create_set(int partitions = 2) {
@@ -201,12 +207,13 @@ struct SampleJobReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const Clock& clock = system_clock()) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    EXPECT_TRUE((*made)->add({.name = kControllerName, .workers = 4},
-                             [&](const ControllerContext& context) {
-                               Options options{.runtime_at = runtimes.at(), .polls = polls};
-                               options.config.progress_poll = 10ms;
-                               return make_reconciler(context, options, clock);
-                             }));
+    EXPECT_TRUE((*made)->add(
+        {.name = kControllerName, .workers = workers}, [&](const ControllerContext& context) {
+          Options options{.polls = polls ? polls : runtime::polls_by(runtimes.at()),
+                          .sends = sends ? sends : runtime::sends_by(runtimes.at())};
+          options.config.progress_poll = 10ms;
+          return make_reconciler(context, options, clock);
+        }));
     return *std::move(made);
   }
   api::SampleJob job(const std::string& name) {
@@ -435,6 +442,141 @@ TEST_F(SampleJobReconcilerTest, NoPassWaitsForARuntime) {
     return api::find_condition(now.status.conditions, "Ready") != nullptr;
   });
   EXPECT_FALSE(is_final(job("waits").status.phase));
+  running.request_stop();
+}
+
+// Runtimes that answer polls but keep requests until the test answers them.
+struct SampleJobRequestsTest : SampleJobReconcilerTest {
+  Mutex mutex{};
+  std::vector<std::pair<runtime::JobCall, runtime::SendDone>> unanswered{};
+  std::atomic<bool> silent = true;
+  const runtime::RuntimeSends answered = runtime::sends_by(runtimes.at());
+
+  void SetUp() override {
+    workers = 1;
+    sends = [this](const runtime::JobCall& call, const runtime::SendDone& done) {
+      if (!silent) return answered(call, done);
+      Lock lock(mutex);
+      unanswered.emplace_back(call, done);
+    };
+  }
+  size_t kept() EXCLUDES(mutex) {
+    Lock lock(mutex);
+    return unanswered.size();
+  }
+  std::vector<std::pair<runtime::JobCall, runtime::SendDone>> take() EXCLUDES(mutex) {
+    Lock lock(mutex);
+    return std::exchange(unanswered, {});
+  }
+  std::string ready_reason(const std::string& name) {
+    const auto now = job(name);
+    const auto* ready = api::find_condition(now.status.conditions, "Ready");
+    return ready ? ready->reason : "";
+  }
+};
+
+TEST_F(SampleJobRequestsTest, SilentRuntimesHoldNoWorker) {
+  create_set(8);
+  for (int i = 0; i < 4; ++i) create_job("job-" + std::to_string(i), {{"type", "warmup"}});
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return kept() == 8; });  // one for each runtime, whatever the number of jobs
+  create_job("elsewhere", {{"type", "warmup"}, {"suspend", true}});
+  until([&] { return !ready_reason("elsewhere").empty(); });
+  silent = false;
+  for (const auto& [call, done] : take()) done(Error{Code::kDeadline, "no answer in time"});
+  until([&] {
+    return std::ranges::all_of(all_jobs(), [](const auto& each) {
+      return each.spec.suspend || each.status.phase == "Succeeded";
+    });
+  });
+  EXPECT_EQ(runtimes.done_at("10.0.0.7").size(), 4u);
+  running.request_stop();
+}
+
+// The runtime has cancelled the job before the status says why.
+TEST_F(SampleJobRequestsTest, AJobIsSuspendedOnceItsCancellationIsAnswered) {
+  runtimes.stop_working(true);
+  silent = false;
+  create_set(2);
+  create_job("long", {{"type", "warmup"}});
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return runtimes.open_at("10.0.0.0") == 1 && runtimes.open_at("10.0.0.1") == 1; });
+  silent = true;
+  ASSERT_TRUE(server.patch(kinds::kSampleJobs, {kSet.ns, "long"},
+                           {.body = {{"spec", {{"suspend", true}}}}}));
+  until([&] { return kept() == 2; });  // both at once
+  EXPECT_NE(ready_reason("long"), "Suspended") << "nothing is cancelled yet";
+  for (const auto& [call, done] : take()) {
+    EXPECT_FALSE(call.request) << "a cancellation";
+    answered(call, done);
+  }
+  until([&] { return ready_reason("long") == "Suspended"; });
+  EXPECT_EQ(job("long").status.failures, 0);
+  EXPECT_EQ(runtimes.open_at("10.0.0.0"), 0u);
+  running.request_stop();
+}
+
+TEST_F(SampleJobRequestsTest, AJobThatIsDeletedBeforeItsRequestArrivesIsCancelled) {
+  runtimes.stop_working(true);
+  create_set(1);
+  create_job("gone", {{"type", "warmup"}});
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return kept() == 1; });
+  ASSERT_TRUE(server.remove(kinds::kSampleJobs, {kSet.ns, "gone"}));
+  silent = false;
+  for (const auto& [call, done] : take()) answered(call, done);
+  until([&] { return runtimes.jobs_at("10.0.0.0") == 1 && runtimes.open_at("10.0.0.0") == 0; });
+  running.request_stop();
+}
+
+// The runtime is polled again before the check learns that its cancellation succeeded.
+TEST_F(SampleJobRequestsTest, AnOrphanedJobIsReportedOnceItsCancellationIsAnswered) {
+  runtimes.stop_working(true);
+  create_set(1);
+  create_job("gone", {{"type", "warmup"}});
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return kept() == 1; });
+  ASSERT_TRUE(server.remove(kinds::kSampleJobs, {kSet.ns, "gone"}));
+  for (const auto& [call, done] : take()) answered(call, done);
+  until([&] { return kept() == 1; });  // of the check for orphaned jobs
+  for (const auto& [call, done] : take()) answered(call, done);
+  const auto reported = [&] {
+    int count = 0;
+    EXPECT_TRUE(server.list(kinds::kEvents, {}, [&](std::string_view text) -> Result<> {
+      const Json event = Json::parse(text);
+      if (event.value("reason", "") == "CancelJobSuccessfully") count += event.value("count", 1);
+      return Done{};
+    }));
+    return count;
+  };
+  until([&] { return reported() == 1; });
+  running.request_stop();
+}
+
+// Two parts at two runtimes, which never answer at the same time.
+TEST_F(SampleJobRequestsTest, ACancellationThatIsDoneIsNotRepeatedWhileAnotherIsNot) {
+  create_set(2);
+  create_job("over", {{"type", "warmup"}});
+  auto stored = server.get(kinds::kSampleJobs, {kSet.ns, "over"});
+  (*stored)["status"] = {
+      {"phase", "Succeeded"},
+      {"left", {{{"index", 0}, {"id", "job-a"}}, {{"index", 1}, {"id", "job-b"}}}}};
+  ASSERT_TRUE(server.update(kinds::kSampleJobs, *stored, "status"));
+  auto manager = make(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return kept() == 2; });
+  auto calls = take();
+  answered(calls[0].first, calls[0].second);
+  // Its pass follows the one that the answer causes.
+  create_job("next", {{"type", "warmup"}, {"suspend", true}});
+  until([&] { return !ready_reason("next").empty(); });
+  answered(calls[1].first, calls[1].second);
+  until([&] { return job("over").status.left.empty(); });
+  EXPECT_EQ(kept(), 0u);
   running.request_stop();
 }
 

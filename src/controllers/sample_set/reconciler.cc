@@ -15,18 +15,14 @@ namespace {
 
 using kube::ObjectKey;
 
-runtime::RuntimePolls polls_by_options(const Options& options) {
-  return options.polls ? options.polls : runtime::polls_by(options.runtime_clients);
-}
-
 class Reconciler {
  public:
   Reconciler(const ControllerContext& context, const Options& options, const Clock& clock)
       : cluster_(context.cluster),
         config_(options.config),
         clock_(clock),
-        observer_(context, options.ns, options.config, polls_by_options(options), clock),
-        executor_({context, observer_, options.runtime_clients, options.identity, clock}, clock) {}
+        observer_(context, options.ns, options.config, options.polls, options.sends, clock),
+        executor_({context, observer_, options.identity, clock}, clock) {}
 
   Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const kube::Call call{.timeout = kServerCallTimeout, .stop = stop};

@@ -10,9 +10,9 @@
 #include "controllers/loop/manager.h"
 #include "controllers/loop/reconcile_result.h"
 #include "controllers/sample_set/config.h"
-#include "runtime/runtime_client.h"
 #include "runtime/runtime_polls.h"
 #include "runtime/runtime_secret.h"
+#include "runtime/runtime_sends.h"
 
 namespace paddle::controllers::sample_set {
 
@@ -22,9 +22,9 @@ inline constexpr const char* kLeaseName = "37987177.paddlepaddle.org";
 struct Options {
   std::string ns{};  // empty: all namespaces
   Config config{};
-  runtime::RuntimeClientFactory runtime_clients{};  // to send and cancel jobs
-  runtime::RuntimePolls polls{};                    // empty: polls by `runtime_clients`, one by one
-  runtime::RuntimeSecretOptions identity{};         // of the runtimes
+  runtime::RuntimePolls polls{};
+  runtime::RuntimeSends sends{};             // jobs and cancellations
+  runtime::RuntimeSecretOptions identity{};  // of the runtimes
 };
 
 // Connects the informers to the queue and returns the reconcile function.

@@ -227,6 +227,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
   Metrics metrics{};
   FakeRuntimes runtimes{};
   runtime::RuntimePolls polls{};  // empty: by `runtimes`
+  runtime::RuntimeSends sends{};  // the same
 
   void SetUp() override {
     for (const char* node : {"node-0", "node-1"}) {
@@ -255,8 +256,10 @@ struct SampleSetReconcilerTest : ::testing::Test {
   std::unique_ptr<Manager> make(kube::Cluster& cluster, const std::string& ns = {}) {
     auto made = Manager::make(cluster, {.metrics_address = "0", .health_address = "0"}, metrics);
     EXPECT_TRUE(made);
-    Options options{
-        .ns = ns, .config = model_config(), .runtime_clients = runtimes.clients(), .polls = polls};
+    Options options{.ns = ns,
+                    .config = model_config(),
+                    .polls = polls ? polls : runtime::polls_by(runtimes.clients()),
+                    .sends = sends ? sends : runtime::sends_by(runtimes.clients())};
     options.config.polls = {.always = 10ms, .warming_up = 10ms, .syncing = 10ms};
     const ControllerSpec spec{.name = kControllerName, .limits = {.longest_pause = 100ms}};
     EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& context) {
@@ -526,6 +529,41 @@ TEST_F(SampleSetReconcilerTest, NoPassWaitsForARuntime) {
   {
     Lock lock(mutex);
     for (const auto& answer : unanswered) answer();
+  }
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
+}
+
+// One worker; one runtime answers polls, but takes no job.
+TEST_F(SampleSetReconcilerTest, NoPassWaitsUntilARuntimeHasTakenItsJob) {
+  Mutex mutex;
+  std::vector<std::pair<runtime::JobCall, runtime::SendDone>> unanswered;
+  std::atomic<bool> dead = true;
+  const auto answered = runtime::sends_by(runtimes.clients());
+  sends = [&](const runtime::JobCall& call, const runtime::SendDone& done) {
+    if (!dead || call.address != "10.0.0.2") return answered(call, done);
+    Lock lock(mutex);
+    unanswered.emplace_back(call, done);
+  };
+  create_set();
+  auto manager = make(server);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] {
+    Lock lock(mutex);
+    return !unanswered.empty();
+  });
+  create_set({{"uri", "s3://b/others"}}, 1, "another");
+  until([&] {
+    const auto set = server.get(kinds::kSampleSets, {kKey.ns, "another"});
+    return set->value("/status/phase"_json_pointer, "") == std::string("Ready");
+  });
+  EXPECT_NE(phase(), "Ready");
+  dead = false;
+  {
+    Lock lock(mutex);
+    EXPECT_EQ(unanswered.size(), 1u) << "sent again while it was in progress";
+    unanswered[0].second(Error{Code::kDeadline, "no answer in time"});
   }
   until([&] { return phase() == "Ready"; });
   running.request_stop();

@@ -15,6 +15,7 @@
 #include "runtime/client.h"
 #include "runtime/runtime_polls.h"
 #include "runtime/runtime_secret.h"
+#include "runtime/runtime_sends.h"
 #include "runtime/server/fake_engine.h"
 
 namespace paddle::runtime {
@@ -120,7 +121,7 @@ Result<PollReport> poll_once(const RuntimePolls& polls, const PollCall& call) {
 TEST_F(RuntimeServerTest, OnePollReturnsTheStatusAndTheJobs) {
   ASSERT_TRUE(client().put_job("w-1", {.kind = JobKind::kWarmup}));
   wait_until_ended("w-1");
-  const auto polls = http_polls_at(std::chrono::seconds{10});
+  const auto polls = http_polls_at(make_runtime_connections(), std::chrono::seconds{10});
   const auto polled = [&](const std::vector<std::string>& ids, const std::string& token = kToken) {
     return poll_once(polls, {.address = address(), .access = {.token = token}, .jobs = ids});
   };
@@ -155,13 +156,38 @@ TEST_F(RuntimeServerTest, AnOlderRuntimeIsPolledForEachJob) {
   const PollCall call{.address = net::to_string((*older)->address()),
                       .access = {.token = kToken},
                       .jobs = {"unknown", "w-1"}};
-  const auto report = poll_once(http_polls_at(std::chrono::seconds{10}), call);
+  const auto report =
+      poll_once(http_polls_at(make_runtime_connections(), std::chrono::seconds{10}), call);
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->jobs->size(), 1u);
   EXPECT_EQ(report->jobs->front().id, "w-1");
   EXPECT_EQ(asked.back(), "/v1/status") << "after the jobs, so that their effect is in it";
   const PollCall all{.address = call.address, .access = call.access, .jobs = {kAllJobs}};
-  EXPECT_EQ(poll_once(http_polls_at(std::chrono::seconds{10}), all)->jobs->size(), 1u);
+  EXPECT_EQ(poll_once(http_polls_at(make_runtime_connections(), std::chrono::seconds{10}), all)
+                ->jobs->size(),
+            1u);
+}
+
+TEST_F(RuntimeServerTest, SendsPutAndCancelJobsWithoutWaiting) {
+  engine_.block();
+  const auto sends = http_sends_at(make_runtime_connections(), std::chrono::seconds{10});
+  const auto sent = [&](const std::string& id, const std::optional<JobRequest>& request,
+                        const RuntimeCredentials& access) {
+    std::promise<Result<>> answer;
+    sends({.address = address(), .access = access, .id = id, .request = request},
+          [&](Result<> result) { answer.set_value(std::move(result)); });
+    return answer.get_future().get();
+  };
+  const RuntimeCredentials access{.token = kToken};
+  const JobRequest sync{.kind = JobKind::kSync};
+  EXPECT_TRUE(sent("s", sync, access));
+  EXPECT_TRUE(sent("s", sync, access)) << "again";
+  EXPECT_TRUE(sent("s", JobRequest{.kind = JobKind::kWarmup}, access).is(Code::kConflict));
+  EXPECT_TRUE(sent("../s", sync, access).is(Code::kInvalid));
+  EXPECT_TRUE(sent("s", std::nullopt, {.token = "wrong"}).is(Code::kUnauthorized));
+  EXPECT_TRUE(sent("s", std::nullopt, {.token = "not known yet", .token_before = kToken}));
+  wait_until_ended("s");
+  EXPECT_EQ(client().job("s")->state, JobState::kCancelled);
 }
 
 TEST_F(RuntimeServerTest, DeleteCancelsAJobAndIgnoresUnknownIds) {

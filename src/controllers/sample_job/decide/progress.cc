@@ -26,6 +26,11 @@ bool all_ended(const api::SampleJobStatus& status) {
                              [](const JobPartition& part) { return state::is_final(part.state); });
 }
 
+bool has_failed(const api::SampleJobStatus& status) {
+  return std::ranges::find(status.partitions, state::kFailed, &JobPartition::state) !=
+         status.partitions.end();
+}
+
 // Whether the runtime of a partition may have had this part before, and have lost it.
 bool was_requested(const api::SampleJobStatus& stored, const JobPartition& part) {
   const auto before = std::ranges::find(stored.partitions, part.index, &JobPartition::index);
@@ -66,11 +71,25 @@ std::vector<PutJob> update_parts(const PlanContext& context, api::SampleJobStatu
   return requests;
 }
 
+// Whether there is still something to interrupt. A part that is cancelled since the stored status
+// may be so because of the interruption: its cancellation is answered before the status is written.
+bool may_be_interrupted(const PlanContext& context, const api::SampleJobStatus& status) {
+  if (!all_ended(status)) return true;
+  if (has_failed(status)) return false;
+  return std::ranges::any_of(status.partitions, [&](const JobPartition& part) {
+    const auto& stored = context.job.status.partitions;
+    const auto before = std::ranges::find(stored, part.index, &JobPartition::index);
+    return part.state == state::kCancelled && before != stored.end() && before->id == part.id &&
+           !state::is_final(before->state);
+  });
+}
+
 // The other parts are useless without the one that failed, and they may wait for it.
 void cancel_after_failure(const PlanContext& context, api::SampleJobStatus& status, Plan& plan) {
-  const auto failed = std::ranges::find_if(status.partitions, [](const JobPartition& part) {
-    return part.state == state::kFailed || part.state == state::kCancelled;
-  });
+  auto failed = std::ranges::find(status.partitions, state::kFailed, &JobPartition::state);
+  if (failed == status.partitions.end()) {
+    failed = std::ranges::find(status.partitions, state::kCancelled, &JobPartition::state);
+  }
   if (failed == status.partitions.end()) return;
   cancel_unfinished_parts(
       context, "cancelled because partition " + std::to_string(failed->index) + " did not complete",
@@ -99,12 +118,12 @@ bool interrupt(const PlanContext& context, api::SampleJobStatus& status, Plan& p
 }
 
 // Divides what is left of a sync again, under another id; what has been copied is not copied again.
+// What it abandons is cancelled once that is stored: a part whose end is ours would look failed.
 void redivide(const PlanContext& context, const std::string& why, api::SampleJobStatus& status,
               Plan& plan) {
   begin_attempt(runtime_jobs::next_division_id(status.job_name), status);
   runtime_jobs::redivide(status.job_name, target_partitions(context), status.partitions,
                          status.left);
-  cancel_abandoned_parts(context, status, plan);
   set_condition(context, status, condition_type::kReady, false, reason::kStarting,
                 "divided again: " + why);
   plan.requeue_after = std::chrono::nanoseconds(0);
@@ -138,7 +157,7 @@ void follow(const PlanContext& context, api::SampleJobStatus& status, Plan& plan
   std::vector<PutJob> requests = update_parts(context, status);
   Plan cancels;  // a request comes before the cancellation of the same part
   if (context.is_divided()) cancel_after_failure(context, status, cancels);
-  if (!all_ended(status) && interrupt(context, status, plan)) return;
+  if (may_be_interrupted(context, status) && interrupt(context, status, plan)) return;
 
   const bool acts = plan.waves.size() > before || !requests.empty() || !cancels.waves.empty();
   const std::string why =

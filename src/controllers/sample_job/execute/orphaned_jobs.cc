@@ -28,25 +28,39 @@ Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const ku
     complete = complete && known && *known;
     if (!known || !*known) continue;
     for (const runtime::JobReport& job : **known) {
-      if (runtime::ended(job.state) || !job.id.starts_with(kJobIdPrefix)) continue;
+      if (!job.id.starts_with(kJobIdPrefix)) continue;
+      if (runtime::ended(job.state)) {
+        // The runtime was polled again before this pass.
+        if (observer_.was_cancelled(*set, endpoint, job.id)) report(*set, endpoint, job);
+        continue;
+      }
       if (!wanted) {
         TRY(wanted, id_prefixes(key.ns, call));
       }
       const bool has_owner = std::ranges::any_of(
           *wanted, [&](const std::string& prefix) { return job.id.starts_with(prefix); });
       if (has_owner) continue;
-      log::info("cancelling an orphaned job", {{"id", job.id}, {"set", to_string(key)}});
-      CHECK_DONE(observer_.client(*set, endpoint, *credentials)->cancel(job.id, call.stop));
-      observer_.runtime_changed(*set, endpoint.partition);
-      writer_.emit(kinds::kSampleSets, set->meta,
-                   {false, event_reason::kCancelJobSuccessfully,
-                    "cancelled " + to_string(job.kind) + " " + job.id + " at partition " +
-                        std::to_string(endpoint.partition) + ": its samplejob was deleted"});
+      auto cancelled = observer_.cancel_orphan(*set, endpoint, *credentials, job.id);
+      if (!cancelled) {  // not yet
+        complete = false;
+        continue;
+      }
+      if (!*cancelled) return std::move(*cancelled).error().in("cancel orphaned job " + job.id);
+      report(*set, endpoint, job);
     }
   }
   if (!complete) return ReconcileResult{.requeue_after = kCheckAgain};
   observer_.orphan_check_done(key);
   return ReconcileResult{};
+}
+
+void OrphanedJobs::report(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
+                          const runtime::JobReport& job) {
+  log::info("cancelled an orphaned job", {{"id", job.id}, {"set", to_string(set.meta.key)}});
+  writer_.emit(kinds::kSampleSets, set.meta,
+               {false, event_reason::kCancelJobSuccessfully,
+                "cancelled " + to_string(job.kind) + " " + job.id + " at partition " +
+                    std::to_string(endpoint.partition) + ": its samplejob was deleted"});
 }
 
 // From the API server: the informer may not have a new job yet.

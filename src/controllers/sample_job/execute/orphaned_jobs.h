@@ -28,6 +28,9 @@ class OrphanedJobs {
   // The prefixes of the ids of all SampleJobs in a namespace.
   Result<std::vector<std::string>> id_prefixes(const std::string& ns, const kube::Call& call);
 
+  void report(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
+              const runtime::JobReport& job);
+
   kube::Cluster& cluster_;
   ObjectWriter writer_;
   WorldObserver& observer_;

@@ -19,8 +19,12 @@ Result<ExecutionResult> PlanExecutor::execute(const Plan& plan, const api::Sampl
                                               const World& world, const kube::Call& call) {
   Pass pass{.job = job, .world = world, .call = call};
   for (const Plan::Wave& wave : plan.waves) {
-    for (const Action& action : wave) CHECK_DONE(execute(action, pass));
+    for (const Action& action : wave) {
+      if (pass.blocked && !std::holds_alternative<CancelJob>(action)) continue;
+      CHECK_DONE(execute(action, pass));
+    }
   }
+  if (pass.blocked) return std::move(pass.result);
   if (plan.status && plan.status_delay == std::chrono::nanoseconds{0}) {
     CHECK_DONE(write_status(*plan.status, pass));
   }
@@ -46,11 +50,6 @@ Result<> PlanExecutor::execute(const Action& action, Pass& pass) {
 }
 
 // ---- runtimes ----
-
-std::unique_ptr<runtime::RuntimeClient> PlanExecutor::runtime_of(int partition, const Pass& pass) {
-  if (!pass.world.set) return nullptr;
-  return observer_.client(*pass.world.set, partition, pass.call);
-}
 
 Result<engine::SourceKeys> PlanExecutor::source_keys(const api::SampleJob& job,
                                                      const api::SampleSet& set,
@@ -84,49 +83,53 @@ Result<> PlanExecutor::put_job(const PutJob& action, Pass& pass) {
   }
   if (!keys) return std::move(keys).error().in("read the source's secret");
   request.sync.keys = *std::move(keys);
-  const auto runtime = runtime_of(action.partition, pass);
-  pass.result.job_sent = true;
-  auto taken = runtime
-                   ? runtime->put_job(action.id, request, pass.call.stop)
-                   : Result<runtime::JobReport>(Error{Code::kUnavailable, "it is not reachable"});
-  observer_.runtime_changed(*pass.world.set, action.partition);
-  if (taken) return Done{};
-  if (taken.is(Code::kInvalid) || taken.is(Code::kConflict)) {  // it would be rejected again
+  const auto taken = observer_.send(pass.job, *pass.world.set, action.partition, action.id,
+                                    std::move(request), pass.call);
+  if (!taken) pass.result.waits = true;
+  if (!taken || *taken) return Done{};
+  const Error& error = taken->error();
+  if (error.code == Code::kInvalid || error.code == Code::kConflict) {  // rejected again and again
     report.job = runtime::JobReport{.id = action.id,
-                                    .kind = request.kind,
+                                    .kind = action.request.kind,
                                     .state = runtime::JobState::kFailed,
-                                    .error = taken.error().message};
+                                    .error = error.message};
     pass.result.rejected[action.partition] = std::move(report);
     return Done{};
   }
   pass.result.job_unsent = true;
   log::info("a runtime did not accept a job", {{"job", to_string(pass.job.meta.key)},
                                                {"partition", action.partition},
-                                               {"reason", taken.error().message}});
+                                               {"reason", error.message}});
   return Done{};
 }
 
 // What a runtime that does not run may still have is found by the check for orphaned jobs.
 Result<> PlanExecutor::cancel_job(const CancelJob& action, Pass& pass) {
-  const auto runtime = runtime_of(action.partition, pass);
-  if (!runtime) return Done{};
-  auto cancelled = runtime->cancel(action.id, pass.call.stop);
-  observer_.runtime_changed(*pass.world.set, action.partition);
+  if (!pass.world.set) return Done{};
+  auto cancelled = observer_.send(pass.job, *pass.world.set, action.partition, action.id,
+                                  std::nullopt, pass.call);
   if (!cancelled) {
-    return std::move(cancelled).error().in("cancel at partition " +
-                                           std::to_string(action.partition));
+    pass.result.waits = pass.blocked = true;
+    return Done{};
   }
-  return Done{};
+  if (*cancelled || cancelled->is(Code::kNotFound)) return Done{};
+  return std::move(*cancelled)
+      .error()
+      .in("cancel at partition " + std::to_string(action.partition));
 }
 
 Result<> PlanExecutor::mark_sync_complete(const MarkSyncComplete& action, Pass& pass) {
-  const auto runtime = runtime_of(0, pass);
-  if (!runtime) return Error{Code::kUnavailable, "the runtime of partition 0 is not reachable"};
+  if (!pass.world.set) return Error{Code::kUnavailable, "mark a sync as complete: no sampleset"};
   runtime::JobRequest request{.kind = runtime::JobKind::kSync};
   request.sync.counts = true;
-  auto taken = runtime->put_job(action.id, request, pass.call.stop);
-  if (!taken) return std::move(taken).error().in("mark a sync as complete");
-  return Done{};
+  auto taken =
+      observer_.send(pass.job, *pass.world.set, 0, action.id, std::move(request), pass.call);
+  if (!taken) {
+    pass.result.waits = pass.blocked = true;
+    return Done{};
+  }
+  if (*taken) return Done{};
+  return Error{Code::kUnavailable, "mark a sync as complete: " + taken->error().message};
 }
 
 // ---- API server ----

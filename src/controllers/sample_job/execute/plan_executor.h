@@ -4,7 +4,9 @@
 // are executed in order; the first failure ends the plan. Decides nothing. Thread-safe.
 //
 // A job that a runtime does not take is not such a failure: the runtimes of the other partitions
-// get theirs, and the result says what has to follow.
+// get theirs, and the result says what has to follow. No call waits for a runtime: what is not
+// answered yet ends the plan where later actions depend on it, and the plan of the pass that the
+// answer wakes takes it up again.
 
 #pragma once
 
@@ -17,8 +19,8 @@ namespace paddle::controllers::sample_job {
 
 struct ExecutionResult {
   bool status_written = false;
-  bool job_sent = false;    // a runtime may have received a job
   bool job_unsent = false;  // a runtime could not be reached with a job: send it again
+  bool waits = false;       // for the answer of a runtime: the key is woken
   RejectedRequests rejected{};
 };
 
@@ -39,6 +41,7 @@ class PlanExecutor {
     const World& world;
     const kube::Call& call;
     ExecutionResult result{};
+    bool blocked = false;  // nothing but other cancellations may follow before an answer
   };
 
   Result<> execute(const Action& action, Pass& pass);
@@ -50,7 +53,6 @@ class PlanExecutor {
   Result<> emit(const EmitEvent& event, const Pass& pass);
   Result<> write_status(const api::SampleJobStatus& status, Pass& pass);
 
-  std::unique_ptr<runtime::RuntimeClient> runtime_of(int partition, const Pass& pass);
   // What the job's own Secret holds, for a source that is not the set's own. kNotFound: no Secret.
   Result<engine::SourceKeys> source_keys(const api::SampleJob& job, const api::SampleSet& set,
                                          const kube::Call& call);

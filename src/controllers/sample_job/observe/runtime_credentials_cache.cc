@@ -10,47 +10,6 @@
 
 namespace paddle::controllers::sample_job {
 
-// Checks the result of every call for rejected credentials.
-class CredentialCheckingClient final : public runtime::RuntimeClient {
- public:
-  CredentialCheckingClient(RuntimeCredentialsCache& cache, api::ObjectKey set,
-                           runtime::RuntimeCredentials credentials,
-                           std::unique_ptr<runtime::RuntimeClient> inner)
-      : cache_(cache),
-        set_(std::move(set)),
-        credentials_(std::move(credentials)),
-        inner_(std::move(inner)) {}
-
-  Result<runtime::StatusReport> status(std::stop_token stop) override {
-    return checked(inner_->status(stop));
-  }
-  Result<runtime::JobReport> job(const std::string& id, std::stop_token stop) override {
-    return checked(inner_->job(id, stop));
-  }
-  Result<std::vector<runtime::JobReport>> jobs(std::stop_token stop) override {
-    return checked(inner_->jobs(stop));
-  }
-  Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
-                                     std::stop_token stop) override {
-    return checked(inner_->put_job(id, request, stop));
-  }
-  Result<> cancel(const std::string& id, std::stop_token stop) override {
-    return checked(inner_->cancel(id, stop));
-  }
-
- private:
-  template <typename T>
-  Result<T> checked(Result<T> result) {
-    if (!result && runtime::refuses_access(result.error())) cache_.drop(set_, credentials_);
-    return result;
-  }
-
-  RuntimeCredentialsCache& cache_;
-  const api::ObjectKey set_;
-  const runtime::RuntimeCredentials credentials_;
-  const std::unique_ptr<runtime::RuntimeClient> inner_;
-};
-
 Result<std::optional<runtime::RuntimeCredentials>> RuntimeCredentialsCache::get(
     const api::SampleSet& set, bool tls, const kube::Call& call) {
   const api::ObjectKey& key = set.meta.key;
@@ -75,15 +34,10 @@ Result<std::optional<runtime::RuntimeCredentials>> RuntimeCredentialsCache::get(
   return std::optional(std::move(credentials));
 }
 
-std::unique_ptr<runtime::RuntimeClient> RuntimeCredentialsCache::client(
-    const api::ObjectKey& set, const std::string& address,
-    const runtime::RuntimeCredentials& credentials) {
-  return std::make_unique<CredentialCheckingClient>(*this, set, credentials,
-                                                    runtime_at_(address, credentials));
-}
-
-void RuntimeCredentialsCache::drop(const api::ObjectKey& set,
-                                   const runtime::RuntimeCredentials& credentials) {
+void RuntimeCredentialsCache::call_failed(const api::ObjectKey& set,
+                                          const runtime::RuntimeCredentials& credentials,
+                                          const Error& error) {
+  if (!runtime::refuses_access(error)) return;
   Lock lock(mutex_);
   const auto entry = entries_.find(set);
   if (entry != entries_.end() && entry->second.credentials == credentials) entries_.erase(entry);

@@ -12,36 +12,29 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "api/sample_set.h"
 #include "base/sync.h"
 #include "kube/cluster.h"
-#include "runtime/runtime_client.h"
+#include "runtime/client.h"
 
 namespace paddle::controllers::sample_job {
 
 class RuntimeCredentialsCache {
  public:
   // Borrows the cluster.
-  RuntimeCredentialsCache(kube::Cluster& cluster, runtime::RuntimeClientFactory runtime_at)
-      : cluster_(cluster), runtime_at_(std::move(runtime_at)) {}
+  explicit RuntimeCredentialsCache(kube::Cluster& cluster) : cluster_(cluster) {}
 
   // `tls`: the engine of the set serves it. Absent: the set has no Secret for its runtimes yet.
   Result<std::optional<runtime::RuntimeCredentials>> get(const api::SampleSet& set, bool tls,
                                                          const kube::Call& call) EXCLUDES(mutex_);
 
-  // A client for one runtime of the set, which drops `credentials` from the cache when the runtime
-  // rejects them. The cache must outlive it.
-  std::unique_ptr<runtime::RuntimeClient> client(const api::ObjectKey& set,
-                                                 const std::string& address,
-                                                 const runtime::RuntimeCredentials& credentials);
-
-  // A runtime rejects them. No effect when newer ones have taken their place.
-  void drop(const api::ObjectKey& set, const runtime::RuntimeCredentials& credentials)
-      EXCLUDES(mutex_);
+  // A call to a runtime with these has failed: drops them if the runtime rejects them. No effect
+  // when newer ones have taken their place.
+  void call_failed(const api::ObjectKey& set, const runtime::RuntimeCredentials& credentials,
+                   const Error& error) EXCLUDES(mutex_);
   // The set is gone.
   void forget(const api::ObjectKey& set) EXCLUDES(mutex_);
 
@@ -51,7 +44,6 @@ class RuntimeCredentialsCache {
     runtime::RuntimeCredentials credentials{};
   };
   kube::Cluster& cluster_;
-  const runtime::RuntimeClientFactory runtime_at_;
   Mutex mutex_;
   std::map<api::ObjectKey, Entry> entries_ GUARDED_BY(mutex_);
 };

@@ -14,32 +14,10 @@ namespace {
 using kube::Json;
 namespace kinds = kube::resources;
 
-// Every call fails with this code.
-class FailingRuntime final : public runtime::RuntimeClient {
- public:
-  explicit FailingRuntime(Code code) : code_(code) {}
-  Result<runtime::StatusReport> status(std::stop_token) override { return error(); }
-  Result<runtime::JobReport> job(const std::string&, std::stop_token) override { return error(); }
-  Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override { return error(); }
-  Result<runtime::JobReport> put_job(const std::string&, const runtime::JobRequest&,
-                                     std::stop_token) override {
-    return error();
-  }
-  Result<> cancel(const std::string&, std::stop_token) override { return error(); }
-
- private:
-  Error error() const { return {code_, "no"}; }
-  const Code code_;
-};
-
 struct RuntimeCredentialsCacheTest : ::testing::Test {
   kube::FakeCluster server{};
   api::SampleSet set{.meta = {.key = {"train", "imagenet"}, .uid = "u-1"}};
-  Code fails_with = Code::kUnavailable;
-  RuntimeCredentialsCache cache{server,
-                                [this](const std::string&, const runtime::RuntimeCredentials&) {
-                                  return std::make_unique<FailingRuntime>(fails_with);
-                                }};
+  RuntimeCredentialsCache cache{server};
 
   void put_secret(const std::string& token) {
     Json secret = {{"apiVersion", "v1"},
@@ -57,27 +35,15 @@ struct RuntimeCredentialsCacheTest : ::testing::Test {
   }
 };
 
-TEST_F(RuntimeCredentialsCacheTest, ReadsTheSecretAgainWhenARuntimeRejectsAnyCall) {
+TEST_F(RuntimeCredentialsCacheTest, ReadsTheSecretAgainWhenARuntimeRejectsThem) {
   int number = 0;
+  put_secret(std::to_string(number));
   for (const Code code : {Code::kUnauthorized, Code::kUntrusted}) {
-    fails_with = code;
-    const std::vector<std::function<void(runtime::RuntimeClient&)>> calls{
-        [](runtime::RuntimeClient& runtime) { (void)runtime.status({}); },
-        [](runtime::RuntimeClient& runtime) { (void)runtime.job("a", {}); },
-        [](runtime::RuntimeClient& runtime) { (void)runtime.jobs({}); },
-        [](runtime::RuntimeClient& runtime) { (void)runtime.put_job("a", {}, {}); },
-        [](runtime::RuntimeClient& runtime) { (void)runtime.cancel("a", {}); },
-    };
-    for (const auto& call : calls) {
-      const std::string token = std::to_string(++number);
-      put_secret(token);
-      if (number > 1) {
-        const auto old = credentials();
-        EXPECT_EQ(old.token, std::to_string(number - 1)) << "cached";
-        call(*cache.client(set.meta.key, "10.0.0.1", old));
-      }
-      EXPECT_EQ(credentials().token, token);
-    }
+    const auto old = credentials();
+    put_secret(std::to_string(++number));
+    EXPECT_EQ(credentials().token, old.token) << "cached";
+    cache.call_failed(set.meta.key, old, {code, "no"});
+    EXPECT_EQ(credentials().token, std::to_string(number));
   }
 }
 
@@ -86,21 +52,19 @@ TEST_F(RuntimeCredentialsCacheTest, KeepsCredentialsWhileARuntimeIsOnlyUnreachab
   const auto first = credentials();
   put_secret("second");
   for (const Code code : {Code::kUnavailable, Code::kDeadline, Code::kNotFound, Code::kInvalid}) {
-    fails_with = code;
-    EXPECT_FALSE(cache.client(set.meta.key, "10.0.0.1", first)->status({}));
+    cache.call_failed(set.meta.key, first, {code, "no"});
     EXPECT_EQ(credentials().token, "first") << name(code);
   }
 }
 
 TEST_F(RuntimeCredentialsCacheTest, ARejectionOfOldCredentialsDoesNotDropNewerOnes) {
-  fails_with = Code::kUntrusted;
   put_secret("first");
-  const auto slow = cache.client(set.meta.key, "10.0.0.1", credentials());
-  EXPECT_FALSE(slow->status({}));
+  const auto first = credentials();
+  cache.call_failed(set.meta.key, first, {Code::kUntrusted, "no"});
   put_secret("second");
   EXPECT_EQ(credentials().token, "second");
   put_secret("third");
-  EXPECT_FALSE(slow->status({}));
+  cache.call_failed(set.meta.key, first, {Code::kUntrusted, "no"});
   EXPECT_EQ(credentials().token, "second");
 }
 

@@ -95,10 +95,12 @@ WorldObserver::WorldObserver(const ControllerContext& context, const Options& op
                                            {"pod", api::decode_pod})),
       clock_(clock),
       poll_interval_(options.config.progress_poll),
-      credentials_(context.cluster, options.runtime_at),
+      credentials_(context.cluster),
       poller_(
-          options.polls ? options.polls : runtime::polls_by(options.runtime_at),
-          [&queue = context.queue](const ObjectKey& key) { queue.add(key); }, clock) {
+          options.polls, [&queue = context.queue](const ObjectKey& key) { queue.add(key); }, clock),
+      requests_(
+          options.sends, [&queue = context.queue](const ObjectKey& key) { queue.add(key); },
+          clock) {
   using Entries = std::vector<std::string>;
   // Only active jobs: a set may have had thousands of others.
   jobs_.add_index(kBySet, [](const api::SampleJob& job) {
@@ -241,7 +243,7 @@ std::optional<std::vector<PartitionReport>> WorldObserver::runtime_reports(
         report.error = "it has not answered yet";
       } else if (answer && answer->error) {
         report.error = answer->error->message;
-        if (runtime::refuses_access(*answer->error)) credentials_.drop(set.meta.key, *access);
+        credentials_.call_failed(set.meta.key, *access, *answer->error);
       } else if (answer && !open_part(each.partition).empty()) {
         if (const auto* known = find_job(*answer, id)) report.job = *known;
       }
@@ -264,6 +266,7 @@ bool WorldObserver::waits_too_long(const ObjectKey& job) {
 
 void WorldObserver::forget(const ObjectKey& job) {
   poller_.forget(job);
+  requests_.forget(job);
   writes_.forget(job);
   Lock lock(mutex_);
   waiting_.erase(job);
@@ -303,27 +306,52 @@ Result<std::optional<runtime::RuntimeCredentials>> WorldObserver::credentials(
   return credentials_.get(set, engine && engine->serves_tls(), call);
 }
 
-std::unique_ptr<runtime::RuntimeClient> WorldObserver::client(
-    const api::SampleSet& set, const RuntimeEndpoint& endpoint,
-    const runtime::RuntimeCredentials& credentials) {
-  return credentials_.client(set.meta.key, endpoint.address, credentials);
+std::optional<Result<>> WorldObserver::send(const ObjectKey& owner, const api::SampleSet& set,
+                                            const RuntimeRequest& request,
+                                            RuntimeRequests::Ended ended) {
+  auto outcome = requests_.send(owner, request, std::move(ended)).outcome;
+  if (outcome && !*outcome) {
+    credentials_.call_failed(set.meta.key, request.call.access, outcome->error());
+  }
+  return outcome;
 }
 
-std::unique_ptr<runtime::RuntimeClient> WorldObserver::client(const api::SampleSet& set,
-                                                              int partition,
-                                                              const kube::Call& call) {
+std::optional<Result<>> WorldObserver::send(const api::SampleJob& job, const api::SampleSet& set,
+                                            int partition, const std::string& id,
+                                            std::optional<runtime::JobRequest> request,
+                                            const kube::Call& call) {
   const auto access = credentials(set, call);
-  if (!access || !*access) return nullptr;
-  for (const RuntimeEndpoint& endpoint : endpoints(set)) {
-    if (endpoint.partition == partition) return client(set, endpoint, **access);
+  const auto all = endpoints(set);
+  const auto found = std::ranges::find(all, partition, &RuntimeEndpoint::partition);
+  if (!access || !*access || found == all.end()) {
+    return Result<>(Error{Code::kNotFound, "the runtime of partition " + std::to_string(partition) +
+                                               " is not reachable"});
   }
-  return nullptr;
+  return send(
+      job.meta.key, set, {found->uid, {found->address, **access, id, std::move(request)}},
+      [this, uid = found->uid, key = job.meta.key, job_uid = job.meta.uid, set_key = set.meta.key] {
+        poller_.refresh(uid);
+        const auto current = jobs_.find(key);
+        if (!current || current->meta.uid != job_uid) request_orphan_check(set_key);
+      });
 }
 
-void WorldObserver::runtime_changed(const api::SampleSet& set, int partition) {
-  for (const RuntimeEndpoint& endpoint : endpoints(set)) {
-    if (endpoint.partition == partition) poller_.refresh(endpoint.uid);
-  }
+std::optional<Result<>> WorldObserver::cancel_orphan(const api::SampleSet& set,
+                                                     const RuntimeEndpoint& endpoint,
+                                                     const runtime::RuntimeCredentials& credentials,
+                                                     const std::string& id) {
+  auto outcome =
+      send(orphan_check_key(set.meta.key), set,
+           {endpoint.uid, {.address = endpoint.address, .access = credentials, .id = id}},
+           [this, uid = endpoint.uid] { poller_.refresh(uid); });
+  if (outcome) (void)was_cancelled(set, endpoint, id);
+  return outcome;
+}
+
+bool WorldObserver::was_cancelled(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
+                                  const std::string& id) {
+  const auto outcome = requests_.take(orphan_check_key(set.meta.key), {endpoint.uid, {.id = id}});
+  return outcome && *outcome;
 }
 
 // ---- orphaned jobs ----
@@ -343,7 +371,7 @@ std::vector<WorldObserver::RuntimeJobs> WorldObserver::all_jobs(
     if (const auto answer = poller_.find(owner, each.uid)) {
       if (answer->error) {
         of_one.jobs = *answer->error;
-        if (runtime::refuses_access(*answer->error)) credentials_.drop(set.meta.key, credentials);
+        credentials_.call_failed(set.meta.key, credentials, *answer->error);
       } else {
         of_one.jobs = answer->report.jobs.value_or(std::vector<runtime::JobReport>{});
       }
@@ -355,6 +383,7 @@ std::vector<WorldObserver::RuntimeJobs> WorldObserver::all_jobs(
 
 void WorldObserver::forget_set(const ObjectKey& set) {
   poller_.forget(orphan_check_key(set));
+  requests_.forget(orphan_check_key(set));
   credentials_.forget(set);
   Lock lock(mutex_);
   checked_for_orphans_.erase(set);

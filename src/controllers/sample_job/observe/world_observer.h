@@ -21,11 +21,11 @@
 #include "controllers/loop/manager.h"
 #include "controllers/loop/status_writes.h"
 #include "controllers/runtime_poller/runtime_poller.h"
+#include "controllers/runtime_poller/runtime_requests.h"
 #include "controllers/sample_job/observe/runtime_credentials_cache.h"
 #include "controllers/sample_job/world.h"
 #include "engine/manifests.h"
 #include "kube/informer/store.h"
-#include "runtime/runtime_client.h"
 
 namespace paddle::controllers::sample_job {
 
@@ -60,15 +60,20 @@ class WorldObserver {
   // Absent: the set has no Secret for its runtimes yet.
   Result<std::optional<runtime::RuntimeCredentials>> credentials(const api::SampleSet& set,
                                                                  const kube::Call& call);
-  std::unique_ptr<runtime::RuntimeClient> client(const api::SampleSet& set,
-                                                 const RuntimeEndpoint& endpoint,
-                                                 const runtime::RuntimeCredentials& credentials);
-  // The same for one partition; null: its runtime does not run, or there are no credentials for it.
-  std::unique_ptr<runtime::RuntimeClient> client(const api::SampleSet& set, int partition,
-                                                 const kube::Call& call);
-
-  // A call of ours has changed something at the runtime of this partition.
-  void runtime_changed(const api::SampleSet& set, int partition);
+  // Sends a job to the runtime of a partition, or cancels it when there is no request. Absent: not
+  // known yet, and the key is woken. kNotFound: the runtime does not run, or there are no
+  // credentials for it. A job that was deleted before its request arrived is found by a check for
+  // orphaned jobs.
+  std::optional<Result<>> send(const api::SampleJob& job, const api::SampleSet& set, int partition,
+                               const std::string& id, std::optional<runtime::JobRequest> request,
+                               const kube::Call& call);
+  // The same for a job without an owner; the key of the check is woken.
+  std::optional<Result<>> cancel_orphan(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
+                                        const runtime::RuntimeCredentials& credentials,
+                                        const std::string& id);
+  // Whether cancel_orphan() has ended this job since the last check; true once.
+  bool was_cancelled(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
+                     const std::string& id);
 
   // What one runtime has; absent: it has not answered yet, and the key of the check is woken.
   struct RuntimeJobs {
@@ -101,6 +106,8 @@ class WorldObserver {
                                                               const api::SampleSet& set,
                                                               const RejectedRequests& rejected,
                                                               const kube::Call& call);
+  std::optional<Result<>> send(const api::ObjectKey& owner, const api::SampleSet& set,
+                               const RuntimeRequest& request, RuntimeRequests::Ended ended);
   bool waits_too_long(const api::ObjectKey& job) EXCLUDES(mutex_);
 
   kube::Cluster& cluster_;
@@ -119,7 +126,9 @@ class WorldObserver {
   std::set<api::ObjectKey> checked_for_orphans_ GUARDED_BY(mutex_);
   std::map<api::ObjectKey, BootTime> waiting_ GUARDED_BY(mutex_);  // for an answer, since when
 
-  RuntimePoller poller_;  // last: it wakes keys of the queue
+  // Last: they wake keys of the queue, and the end of a request asks for another poll.
+  RuntimePoller poller_;
+  RuntimeRequests requests_;
 };
 
 }  // namespace paddle::controllers::sample_job

@@ -53,21 +53,19 @@ bool is_gone(const Result<T>& result) {
 }  // namespace
 
 ActionExecutor::ActionExecutor(const ControllerContext& context, WorldObserver& observer,
-                               runtime::RuntimeClientFactory clients,
                                const runtime::RuntimeSecretOptions& identity, const Clock& clock)
     : cluster_(context.cluster),
       observer_(observer),
       clock_(clock),
-      clients_(std::move(clients)),
       identity_(identity),
       writer_(context.cluster, context.events) {}
 
-Result<std::optional<NameConflict>> ActionExecutor::execute(const Action& action,
-                                                            api::SampleSet& set, const World& world,
-                                                            const kube::Call& call) {
-  const auto done = [](Result<> result) -> Created {
+Result<ActionExecutor::Executed> ActionExecutor::execute(const Action& action, api::SampleSet& set,
+                                                         const World& world,
+                                                         const kube::Call& call) {
+  const auto done = [](Result<> result) -> Result<Executed> {
     if (!result) return std::move(result).error();
-    return std::optional<NameConflict>{};
+    return Executed{};
   };
   return std::visit(
       Match{
@@ -82,8 +80,8 @@ Result<std::optional<NameConflict>> ActionExecutor::execute(const Action& action
           [&](const PatchObject& a) { return done(patch(a, call)); },
           [&](const ReplaceRuntime& a) { return done(replace_runtime(a, call)); },
           [&](const AnnotatePodSecrets& a) { return done(annotate_pod(a, call)); },
-          [&](const PutJob& a) { return done(put_job(a, set, world, call)); },
-          [&](const CancelJob& a) { return done(cancel_job(a, set, world, call)); },
+          [&](const PutJob& a) { return put_job(a, set, world); },
+          [&](const CancelJob& a) { return cancel_job(a, set, world); },
           [&](const LabelNode& a) { return done(label_node(a, call)); },
           [&](const EmitEvent& a) {
             emit(set, a);
@@ -143,9 +141,9 @@ Result<> ActionExecutor::generate_identity(const api::SampleSet& set, Json& secr
   return Done{};
 }
 
-Result<std::optional<NameConflict>> ActionExecutor::create(const CreateObject& action,
-                                                           const api::SampleSet& set,
-                                                           const kube::Call& call) {
+Result<ActionExecutor::Executed> ActionExecutor::create(const CreateObject& action,
+                                                        const api::SampleSet& set,
+                                                        const kube::Call& call) {
   Json object = *action.object;
   if (action.kind == OwnedKind::kToken) CHECK_DONE(generate_identity(set, object));
   if (action.kind == OwnedKind::kVolume) CHECK_DONE(set_volume_owner(object, call));
@@ -161,12 +159,12 @@ Result<std::optional<NameConflict>> ActionExecutor::create(const CreateObject& a
     return std::move(stored).error().in("create " + kind);
   }
   TRY(const api::Meta meta, api::decode_meta(*stored));
-  if (!engine::belongs_to(meta, set)) return std::optional(NameConflict{action.kind, meta});
+  if (!engine::belongs_to(meta, set)) return Executed{.conflict = NameConflict{action.kind, meta}};
   observer_.acknowledge(action.kind, *stored);
   if (created) {
     emit(set, {false, event_reason::created(kind), "created " + kind + " " + meta.key.name});
   }
-  return std::optional<NameConflict>{};
+  return Executed{};
 }
 
 Result<> ActionExecutor::remove(const DeleteObject& action, const api::SampleSet& set,
@@ -279,45 +277,37 @@ Result<> ActionExecutor::annotate_pod(const AnnotatePodSecrets& action, const ku
   return Done{};
 }
 
-std::optional<ActionExecutor::Runtime> ActionExecutor::runtime_of(int partition,
-                                                                  const api::SampleSet& set,
-                                                                  const World& world) const {
-  const auto credentials = observer_.runtime_credentials(set);
-  const auto runtimes = running_runtimes(set, world);
-  const auto found = std::ranges::find(runtimes, partition, &RunningRuntime::partition);
-  if (!credentials || found == runtimes.end()) return std::nullopt;
-  return Runtime{clients_(found->address, *credentials), found->uid};
-}
-
-Result<> ActionExecutor::put_job(const PutJob& action, const api::SampleSet& set,
-                                 const World& world, const kube::Call& call) {
-  const auto runtime = runtime_of(action.partition, set, world);
-  if (!runtime) return Done{};  // for the next pass
+Result<ActionExecutor::Executed> ActionExecutor::put_job(const PutJob& action,
+                                                         const api::SampleSet& set,
+                                                         const World& world) {
+  const auto sent = observer_.send(set, world, action.partition, action.id, action.request);
+  if (!sent) return Executed{};  // for the next pass
   const bool sync = action.request.kind == runtime::JobKind::kSync;
-  auto report = runtime->client->put_job(action.id, action.request, call.stop);
-  observer_.runtime_changed(runtime->uid);
-  if (!report) {
-    if (sync) emit(set, {true, event_reason::kSyncRequestFailed, report.error().message});
-    return std::move(report).error().in("send job " + action.id + " to runtime " +
-                                        std::to_string(action.partition));
+  if (sent->outcome && !*sent->outcome) {
+    Error error = sent->outcome->error();
+    if (sync) emit(set, {true, event_reason::kSyncRequestFailed, error.message});
+    return std::move(error).in("send job " + action.id + " to runtime " +
+                               std::to_string(action.partition));
   }
-  if (sync && action.partition == 0 && !action.request.sync.counts) {
+  if (sent->begun && sync && action.partition == 0 && !action.request.sync.counts) {
     emit(set, {false, event_reason::kSyncRequested,
                "requested sync " + action.id + " from the runtimes"});
   }
-  return Done{};
+  return Executed{.waits = !sent->outcome};
 }
 
-Result<> ActionExecutor::cancel_job(const CancelJob& action, const api::SampleSet& set,
-                                    const World& world, const kube::Call& call) {
-  const auto runtime = runtime_of(action.partition, set, world);
-  if (!runtime)
+Result<ActionExecutor::Executed> ActionExecutor::cancel_job(const CancelJob& action,
+                                                            const api::SampleSet& set,
+                                                            const World& world) {
+  const auto sent = observer_.send(set, world, action.partition, action.id, std::nullopt);
+  if (!sent) {
     return Error{Code::kUnavailable,
                  "runtime " + std::to_string(action.partition) + " does not run"};
-  auto cancelled = runtime->client->cancel(action.id, call.stop);
-  observer_.runtime_changed(runtime->uid);
-  if (!cancelled) return std::move(cancelled).error().in("cancel job " + action.id);
-  return Done{};
+  }
+  if (sent->outcome && !*sent->outcome) {
+    return Error(sent->outcome->error()).in("cancel job " + action.id);
+  }
+  return Executed{.waits = !sent->outcome};
 }
 
 Result<> ActionExecutor::label_node(const LabelNode& action, const kube::Call& call) {

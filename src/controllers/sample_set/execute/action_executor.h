@@ -17,7 +17,6 @@
 #include "controllers/sample_set/observe/world_observer.h"
 #include "controllers/sample_set/world.h"
 #include "kube/cluster.h"
-#include "runtime/runtime_client.h"
 #include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_set {
@@ -25,22 +24,26 @@ namespace paddle::controllers::sample_set {
 class ActionExecutor {
  public:
   ActionExecutor(const ControllerContext& context, WorldObserver& observer,
-                 runtime::RuntimeClientFactory clients,
                  const runtime::RuntimeSecretOptions& identity, const Clock& clock);
 
-  // A NameConflict when the object to create exists already and is foreign. Removing the finalizer
-  // changes `set` to what the server has stored. `world` is the one that the plan was made for.
-  Result<std::optional<NameConflict>> execute(const Action& action, api::SampleSet& set,
-                                              const World& world, const kube::Call& call);
+  struct Executed {
+    // The object to create exists already and is foreign.
+    std::optional<NameConflict> conflict{};
+    // A runtime has not answered yet: the key of the set is woken.
+    bool waits = false;
+  };
+  // Removing the finalizer changes `set` to what the server has stored. `world` is the one that the
+  // plan was made for. Waits for no runtime.
+  Result<Executed> execute(const Action& action, api::SampleSet& set, const World& world,
+                           const kube::Call& call);
   Result<> write_status(const api::SampleSetStatus& status, const api::SampleSet& set,
                         const kube::Call& call);
 
  private:
-  using Created = Result<std::optional<NameConflict>>;
-
   void emit(const api::SampleSet& set, const EmitEvent& event);
   Result<> remove_finalizer(api::SampleSet& set, const kube::Call& call);
-  Created create(const CreateObject& action, const api::SampleSet& set, const kube::Call& call);
+  Result<Executed> create(const CreateObject& action, const api::SampleSet& set,
+                          const kube::Call& call);
   Result<> set_volume_owner(api::Json& volume, const kube::Call& call);
   Result<> generate_identity(const api::SampleSet& set, api::Json& secret);
   Result<> remove(const DeleteObject& action, const api::SampleSet& set, const kube::Call& call);
@@ -54,23 +57,14 @@ class ActionExecutor {
   Result<> renew_token(const RenewToken& action, const api::SampleSet& set, const kube::Call& call);
   Result<> replace_runtime(const ReplaceRuntime& action, const kube::Call& call);
   Result<> annotate_pod(const AnnotatePodSecrets& action, const kube::Call& call);
-  Result<> put_job(const PutJob& action, const api::SampleSet& set, const World& world,
-                   const kube::Call& call);
-  Result<> cancel_job(const CancelJob& action, const api::SampleSet& set, const World& world,
-                      const kube::Call& call);
-  struct Runtime {
-    std::unique_ptr<runtime::RuntimeClient> client{};
-    std::string uid{};  // of its pod
-  };
-  // Absent when the runtime does not run any more.
-  std::optional<Runtime> runtime_of(int partition, const api::SampleSet& set,
-                                    const World& world) const;
+  Result<Executed> put_job(const PutJob& action, const api::SampleSet& set, const World& world);
+  Result<Executed> cancel_job(const CancelJob& action, const api::SampleSet& set,
+                              const World& world);
   Result<> label_node(const LabelNode& action, const kube::Call& call);
 
   kube::Cluster& cluster_;
   WorldObserver& observer_;
   const Clock& clock_;
-  const runtime::RuntimeClientFactory clients_;
   const runtime::RuntimeSecretOptions identity_;
   ObjectWriter writer_;
 };

@@ -83,7 +83,8 @@ class Execution {
     }
     auto executed = actions_.execute(action, set_, world_, call_);
     if (executed) {
-      outcome_.conflict = *std::move(executed);
+      outcome_.conflict = std::move(executed->conflict);
+      if (executed->waits) keep_cancellation(action);
       return Done{};
     }
     if (label && !executed.is(Code::kCancelled)) unlabelled_.insert(label->node);
@@ -104,11 +105,16 @@ class Execution {
     if (error.code == Code::kForbidden || error.code == Code::kInvalid) {
       add_rejection(action, error.message, outcome_.rejections);
     }
+    keep_cancellation(action);
+    if (!outcome_.failure) outcome_.failure = std::move(error);
+    return Done{};
+  }
+
+  // The status goes on to name a job that is not known to be cancelled.
+  void keep_cancellation(const Action& action) {
     if (const auto* cancel = std::get_if<CancelJob>(&action)) {
       outcome_.rejections.cancellations.emplace(cancel->partition, cancel->id);
     }
-    if (!outcome_.failure) outcome_.failure = std::move(error);
-    return Done{};
   }
 
   ActionExecutor& actions_;

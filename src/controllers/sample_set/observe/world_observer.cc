@@ -21,7 +21,8 @@ using kube::ObjectKey;
 namespace kinds = kube::resources;
 
 WorldObserver::WorldObserver(const ControllerContext& context, const std::string& ns,
-                             const Config& config, runtime::RuntimePolls polls, const Clock& clock)
+                             const Config& config, runtime::RuntimePolls polls,
+                             runtime::RuntimeSends sends, const Clock& clock)
     : cluster_(context.cluster),
       ns_(ns),
       config_(config),
@@ -67,6 +68,9 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
                  }),
       poller_(
           std::move(polls), [&queue = context.queue](const ObjectKey& set) { queue.add(set); },
+          clock),
+      requests_(
+          std::move(sends), [&queue = context.queue](const ObjectKey& set) { queue.add(set); },
           clock) {
   add_indices();
   watch(context.queue);
@@ -379,6 +383,18 @@ std::optional<runtime::RuntimeCredentials> WorldObserver::runtime_credentials(
                                    builder && builder->serves_tls());
 }
 
+std::optional<RuntimeRequests::Sent> WorldObserver::send(
+    const api::SampleSet& set, const World& world, int partition, const std::string& id,
+    std::optional<runtime::JobRequest> request) {
+  const auto credentials = runtime_credentials(set);
+  const auto runtimes = running_runtimes(set, world);
+  const auto found = std::ranges::find(runtimes, partition, &RunningRuntime::partition);
+  if (!credentials || found == runtimes.end()) return std::nullopt;
+  return requests_.send(set.meta.key,
+                        {found->uid, {found->address, *credentials, id, std::move(request)}},
+                        [this, uid = found->uid] { poller_.refresh(uid); });
+}
+
 std::vector<api::SampleSet> WorldObserver::orphans(const ObjectKey& key,
                                                    const std::string& living_uid) const {
   std::vector<api::SampleSet> found;
@@ -399,6 +415,7 @@ void WorldObserver::forget(const ObjectKey& set) {
   cache_.forget(set);
   writes_.forget(set);
   poller_.forget(set);
+  requests_.forget(set);
 }
 
 void WorldObserver::acknowledge(OwnedKind kind, const api::Json& stored) {

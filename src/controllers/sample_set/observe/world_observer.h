@@ -17,12 +17,14 @@
 #include "controllers/loop/manager.h"
 #include "controllers/loop/status_writes.h"
 #include "controllers/runtime_poller/runtime_poller.h"
+#include "controllers/runtime_poller/runtime_requests.h"
 #include "controllers/sample_set/config.h"
 #include "controllers/sample_set/observe/projections.h"
 #include "controllers/sample_set/observe/reconcile_cache.h"
 #include "controllers/sample_set/world.h"
 #include "kube/informer/store.h"
 #include "runtime/runtime_polls.h"
+#include "runtime/runtime_sends.h"
 
 namespace paddle::controllers::sample_set {
 
@@ -30,7 +32,7 @@ class WorldObserver {
  public:
   // Connects the informers to the queue. `ns` empty: all namespaces.
   WorldObserver(const ControllerContext& context, const std::string& ns, const Config& config,
-                runtime::RuntimePolls polls, const Clock& clock);
+                runtime::RuntimePolls polls, runtime::RuntimeSends sends, const Clock& clock);
 
   std::shared_ptr<const api::SampleSet> find(const api::ObjectKey& key) const {
     return sets_.find(key);
@@ -43,10 +45,11 @@ class WorldObserver {
   std::vector<api::SampleSet> orphans(const api::ObjectKey& key,
                                       const std::string& living_uid) const;
 
-  // For calls to the set's runtimes, as their Secret was read last.
-  std::optional<runtime::RuntimeCredentials> runtime_credentials(const api::SampleSet& set) const;
-  // A call of ours has changed something at the runtime of this pod.
-  void runtime_changed(const std::string& pod_uid) { poller_.refresh(pod_uid); }
+  // Sends a job to the runtime of a partition, or cancels it when there is no request; the key of
+  // the set is woken when it has answered. Absent: the runtime does not run any more.
+  std::optional<RuntimeRequests::Sent> send(const api::SampleSet& set, const World& world,
+                                            int partition, const std::string& id,
+                                            std::optional<runtime::JobRequest> request);
   void forget(const api::ObjectKey& set);
 
   // Lays the server's answer to one of our writes over what the informers show.
@@ -69,6 +72,8 @@ class WorldObserver {
   Result<bool> observe_lazy_kinds(const api::SampleSet& set, World& world, const kube::Call& call);
   Result<> observe_missing_runtimes(const api::SampleSet& set, World& world,
                                     const kube::Call& call);
+  // For calls to the set's runtimes, as their Secret was read last.
+  std::optional<runtime::RuntimeCredentials> runtime_credentials(const api::SampleSet& set) const;
   // False: a runtime has not answered yet to what is asked now.
   bool observe_runtimes(const api::SampleSet& set, World& world);
 
@@ -90,7 +95,9 @@ class WorldObserver {
   LazyInformer<MetaSummary> policies_;
   LazyInformer<MetaSummary> drivers_;
   LazyInformer<CsiNodeSummary> csi_nodes_;
-  RuntimePoller poller_;  // last: it wakes keys of the queue
+  // Last: they wake keys of the queue, and the end of a request asks for another poll.
+  RuntimePoller poller_;
+  RuntimeRequests requests_;
 };
 
 }  // namespace paddle::controllers::sample_set
