@@ -25,7 +25,7 @@ from paddle_tools.runner.report import TestReport
 
 LOGS = TOP / "build" / "logs"
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "versitygw",
-              "paddlepaddle", "redis", "juicefs")
+              "paddlepaddle", "redis", "juicefs", "helm", "kubeconform")
 # Limits in seconds. They stop programs that hang; they are no expectations of speed.
 UNIT_LIMIT, INTEGRATION_LIMIT, SMALL_LIMIT = 600, 1200, 120
 FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
@@ -33,7 +33,7 @@ FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
 CHECKS = {"check_format": SMALL_LIMIT, "check_layers": SMALL_LIMIT, "check_clocks": SMALL_LIMIT,
           "check_sizes": SMALL_LIMIT, "check_words": SMALL_LIMIT, "check_links": SMALL_LIMIT,
           "check_surface": SMALL_LIMIT, "check_reasons": SMALL_LIMIT, "check_python": UNIT_LIMIT,
-          "check_shell": SMALL_LIMIT}
+          "check_shell": SMALL_LIMIT, "check_chart": SMALL_LIMIT}
 # Minutes for a large change, so only `make check` runs it.
 CHECK_TIDY = ("check_tidy", INTEGRATION_LIMIT)
 
@@ -210,6 +210,9 @@ def integration_tests(report: TestReport, components: ComponentInstallation) -> 
         return
     with report.step("manifests"):
         run_command(report, "manifests", [TOOLS / "manifests", "--check"])
+    with report.step("the chart, with the real Helm"):
+        for path in sorted((TOP / "test" / "chart").glob("*_test.py")):
+            run_command(report, f"chart_{path.stem}", [sys.executable, "-B", path], UNIT_LIMIT)
     with report.step("integration tests"):
         # One more than there are cores: tests of leases and watches mostly wait.
         gtest.run_programs(report, TOP, "release", programs, INTEGRATION_LIMIT,
