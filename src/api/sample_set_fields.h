@@ -231,9 +231,8 @@ void fields(Visit& visit, As<SampleSet> auto& s) {
 inline Rules rules(Tag<SampleSet>) {
   const Expr name = self("metadata.name");
   // Holds while the phase is one of these; an absent phase is the first one, "".
-  const auto while_in = [](std::vector<const char*> phases) {
-    return either(
-        {negate(has(old_self("status.phase"))), in(old_self("status.phase"), std::move(phases))});
+  const auto while_in = [](const std::vector<const char*>& phases) {
+    return either({negate(has(old_self("status.phase"))), in(old_self("status.phase"), phases)});
   };
   Rules all{at_creation(both({at_most(size(name), lit(44)), matches(name, kDns1035)}),
                         "metadata.name must be at most 44 lower-case letters, digits and dashes, "

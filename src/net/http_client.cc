@@ -93,8 +93,8 @@ Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& dea
 class HttpClient::Pool {
  public:
   explicit Pool(size_t max_idle) : max_idle_(max_idle) {
-    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-    (void)ready;
+    static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
+    (void)kReady;
   }
 
   std::unique_ptr<CurlConnection> take() EXCLUDES(mutex_) {

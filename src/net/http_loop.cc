@@ -36,8 +36,8 @@ struct FreeLoopMulti {
 };
 
 CURLM* make_multi(std::size_t max_idle) {
-  static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)ready;
+  static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
+  (void)kReady;
   CURLM* multi = curl_multi_init();
   if (multi) curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_idle));
   return multi;

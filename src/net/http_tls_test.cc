@@ -8,8 +8,8 @@ namespace paddle::net {
 namespace {
 
 const Pair& ca() {
-  static const Pair pair = make_ca("the right CA");
-  return pair;
+  static const Pair kPair = make_ca("the right CA");
+  return kPair;
 }
 
 void answer(const ReceivedRequest&, ScriptedConnection& connection) { connection.reply(200, "ok"); }

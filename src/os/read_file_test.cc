@@ -17,7 +17,7 @@ namespace {
 class ReadFileTest : public testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& text) const {
-    const std::string path = scratch_.path() + "/" + name;
+    std::string path = scratch_.path() + "/" + name;
     std::ofstream(path) << text;
     return path;
   }

@@ -223,7 +223,7 @@ class Output {
   }
 
  private:
-  static constexpr size_t kPiece = 16 * 1024;
+  static constexpr size_t kPiece = 16UL * 1024;
 
   static void shorten(std::string& text, size_t limit) {
     if (text.size() > limit) text.erase(0, text.size() - limit);

@@ -27,7 +27,7 @@ std::vector<Index::Position> all_files(const Index& index) {
   return files;
 }
 
-Filler::Filler(std::shared_ptr<const Index> index, ReadThrough& data, FillOptions options,
+Filler::Filler(const std::shared_ptr<const Index>& index, ReadThrough& data, FillOptions options,
                const Clock& clock)
     : Filler(index, all_files(*index), data, options, clock) {}
 

@@ -53,7 +53,7 @@ struct FillProgress {
 class Filler {
  public:
   // All files of the index, or those of `files` in that order.
-  Filler(std::shared_ptr<const Index> index, ReadThrough& data, FillOptions options = {},
+  Filler(const std::shared_ptr<const Index>& index, ReadThrough& data, FillOptions options = {},
          const Clock& clock = system_clock());
   Filler(std::shared_ptr<const Index> index, std::vector<Index::Position> files, ReadThrough& data,
          FillOptions options = {}, const Clock& clock = system_clock());

@@ -53,6 +53,7 @@ void IndexBuilder::push(const source::Object& object, std::string_view path, con
                         bool kept) {
   char* text = room_for(path.size() + object.etag.size());
   std::memcpy(text, path.data(), path.size());
+  // NOLINTNEXTLINE(bugprone-not-null-terminated-result): lengths are kept beside the text
   std::memcpy(text + path.size(), object.etag.data(), object.etag.size());
   entries_.push_back({.text = text,
                       .size = object.size,

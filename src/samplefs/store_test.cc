@@ -129,7 +129,7 @@ TEST_F(StoreTest, AnyDamageAfterARestartIsAMiss) {
   const auto served = [&](const std::string& damaged) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << damaged;
     auto store = open();
-    const std::string whole = get(*store, "a", bytes);
+    std::string whole = get(*store, "a", bytes);
     EXPECT_EQ(store->stats().damaged, whole == "miss" ? 1u : 0u);
     return whole;
   };
@@ -191,7 +191,7 @@ TEST_F(StoreTest, ASmallerLimitHoldsAfterARestart) {
     auto store = open();
     for (int i = 0; i < 10; ++i) ASSERT_TRUE(put(*store, "f" + std::to_string(i), bytes));
   }
-  auto store = open(5 * 8192);
+  auto store = open(5UL * 8192);
   EXPECT_EQ(store->stats().blocks, 5u);
   EXPECT_EQ(files_on_disk(), 5u);
 }
@@ -266,7 +266,7 @@ TEST_F(StoreTest, RejectsAFileAsItsDirectory) {
 }
 
 TEST_F(StoreTest, ManyThreadsAtOnceGetTheirOwnBytes) {
-  auto store = open(40 * 8192);
+  auto store = open(40UL * 8192);
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {

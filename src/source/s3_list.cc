@@ -75,12 +75,13 @@ Result<S3Object> parse_contents(XmlReader& xml) {
     if (token != Token::kOpen) continue;
     const std::string field(xml.name());
     TRY(std::string text, text_of_element(xml));
-    if (field == "Key") object.key = std::move(text);
-    if (field == "ETag") object.etag = without_quotes(text);
-    if (field == "LastModified") {
+    if (field == "Key") {
+      object.key = std::move(text);
+    } else if (field == "ETag") {
+      object.etag = without_quotes(text);
+    } else if (field == "LastModified") {
       TRY(object.modified, parse_rfc3339(text));
-    }
-    if (field == "Size") {
+    } else if (field == "Size") {
       const auto* end = text.data() + text.size();
       const auto parsed = std::from_chars(text.data(), end, object.size);
       sized = parsed.ec == std::errc{} && parsed.ptr == end && object.size <= INT64_MAX;
@@ -113,9 +114,13 @@ Result<S3Page> parse_s3_page(std::string_view text) {
     }
     const std::string field(xml.name());
     TRY(std::string value, text_of_element(xml));
-    if (field == "IsTruncated") page.truncated = value == "true";
-    if (field == "NextContinuationToken") page.next = std::move(value);
-    if (field == "EncodingType") encoding = std::move(value);
+    if (field == "IsTruncated") {
+      page.truncated = value == "true";
+    } else if (field == "NextContinuationToken") {
+      page.next = std::move(value);
+    } else if (field == "EncodingType") {
+      encoding = std::move(value);
+    }
   }
   if (encoding == "url") {
     for (S3Object& object : page.objects) {

@@ -180,7 +180,7 @@ std::string SampleJobsTest::in_worker(const std::string& script) {
         "image: x, command: [sh, -c, '" +
         script + "']}]}}}}}");
   must({"wait", "pdj/" + name, "--for=phase=Completed", "--timeout=120s"});
-  const std::string said = must({"logs", name + "-worker-0"});
+  std::string said = must({"logs", name + "-worker-0"});
   must({"delete", "pdj", name});
   return said;
 }

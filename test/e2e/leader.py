@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A manager that is killed leads again at once in its pod; no other gets its name or its lease."""
+"""A manager that is killed leads again in its pod; of two replicas one leads, the other follows it.
+"""
+import json
+import time
 from subprocess import TimeoutExpired
 
-from paddle_tools.e2e import installation, sample_jobs
+from paddle_tools.e2e import installation, jobs, sample_jobs
 from paddle_tools.e2e.cluster import SYSTEM, ScenarioFailed, expect
 
 MANAGER, LABEL = installation.MANAGERS[0], "control-plane=controller-manager"
@@ -19,13 +22,18 @@ def run(cluster):
     killed(cluster)
     beside(cluster)
     replaced(cluster)
+    two_replicas(cluster)
 
 
 def the_pod(cluster, label=LABEL):
-    found = [each for each in cluster.list("pods", SYSTEM, label)
-             if "deletionTimestamp" not in each["metadata"]]
+    found = pods_of(cluster, label)
     expect(len(found) == 1, f"there are {len(found)} pods with {label}")
     return found[0]
+
+
+def pods_of(cluster, label):
+    return [each for each in cluster.list("pods", SYSTEM, label)
+            if "deletionTimestamp" not in each["metadata"]]
 
 
 def identity(pod):
@@ -94,3 +102,75 @@ def replaced(cluster):
         after = cluster.wait("the next one leads",
                              lambda: lease_of(cluster, the_pod(cluster)), 90)
         expect(after["spec"]["leaseTransitions"] > before, "it was not another holder")
+
+
+# --- two replicas ---------------------------------------------------------------------------------
+
+LABELS = {name: f"control-plane={name.removeprefix('paddle-')}" for name in installation.MANAGERS}
+
+
+def scaled(cluster, replicas):
+    for manager, label in LABELS.items():
+        cluster.kubectl("-n", SYSTEM, "scale", "deployment", manager, f"--replicas={replicas}")
+        cluster.kubectl("-n", SYSTEM, "rollout", "status", f"deployment/{manager}",
+                        "--timeout=60s", limit=90)
+        cluster.wait(f"{replicas} of {manager}",
+                     lambda each=label: len(pods_of(cluster, each)) == replicas, 60)
+
+
+def two_replicas(cluster):
+    with cluster.step("two replicas of each manager: both are ready, one leads"):
+        scaled(cluster, 2)
+        for label in LABELS.values():
+            leaders = cluster.wait("one leads", lambda each=label: leading(cluster, each), 60)
+            expect(len(leaders) == 1, f"{len(leaders)} of {label} lead")
+    failed_over(cluster)
+    evicted(cluster)
+    with cluster.step("one replica again"):
+        scaled(cluster, 1)
+        for label in LABELS.values():
+            cluster.wait("it leads", lambda each=label: leading(cluster, each), 60)
+
+
+def leading(cluster, label):
+    return [each["metadata"]["name"] for each in pods_of(cluster, label)
+            if lease_of(cluster, each)]
+
+
+def failed_over(cluster):
+    name = "while-none-leads"
+    with cluster.step("the pods that lead are deleted by force: others lead, work goes on"):
+        before = {label: leading(cluster, label)[0] for label in LABELS.values()}
+        waiting = {label: {each["metadata"]["name"] for each in pods_of(cluster, label)} - {leader}
+                   for label, leader in before.items()}
+        start = time.monotonic()
+        cluster.kubectl("-n", SYSTEM, "delete", "pod", *before.values(), "--force",
+                        "--grace-period=0")
+        cluster.apply([jobs.paddle_job(name, {"worker": (2, jobs.shell_pod(
+            "true", restartPolicy="Never"))})], SYSTEM)
+        for label, leader in before.items():
+            (after,) = cluster.wait(f"another of {label} leads", lambda each=label, old=leader: [
+                found for found in leading(cluster, each) if found != old], 60)
+            who = "the one that waited" if after in waiting[label] else "a new one"
+            cluster.note(f"{label}: {who} leads after {time.monotonic() - start:.0f} s")
+        cluster.wait_phase("pdj", name, "Completed", SYSTEM, 60)
+        jobs.delete(cluster, name)
+
+
+def evicted(cluster):
+    with cluster.step("a drain takes one of two at a time: the second eviction is refused"):
+        scaled(cluster, 2)  # whole again
+        first, second = (each["metadata"]["name"] for each in pods_of(cluster, LABEL))
+        cluster.wait("both count", lambda: cluster.get(
+            "poddisruptionbudget", MANAGER, SYSTEM)["status"]["disruptionsAllowed"] == 1, 30)
+        expect(evict(cluster, first)[0] == 0, "the first was refused")
+        code, said = evict(cluster, second)
+        expect(code != 0 and "disruption budget" in said, f"the second was evicted, too: {said}")
+
+
+def evict(cluster, pod):
+    body = json.dumps({"apiVersion": "policy/v1", "kind": "Eviction",
+                       "metadata": {"name": pod, "namespace": SYSTEM}})
+    code, out, err = cluster.run("create", "--raw", f"/api/v1/namespaces/{SYSTEM}/pods/{pod}"
+                                 "/eviction", "-f", "-", stdin=body)
+    return code, out + err

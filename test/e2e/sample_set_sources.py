@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples on HDFS and on Ceph: SampleSets become Ready, and jobs read the sources' very bytes.
+"""Samples on HDFS, Ceph and BOS: SampleSets become Ready, and jobs read the sources' very bytes.
 
 HDFS is Hadoop's own NameNode and DataNode, its files open to one user only, whom the source's
-Secret names; Ceph is a monitor, an object store and the RADOS gateway. Neither is installed.
+Secret names; Ceph is a monitor, an object store and the RADOS gateway. Neither is installed. BOS
+is a small server of ours that speaks what a reader of a bucket needs, over TLS.
 """
 import hashlib
 import random
+import secrets
 
-from paddle_tools.e2e import ceph, hdfs, jobs, juicefs, sample_sets
+from paddle_tools.e2e import bos, ceph, hdfs, jobs, juicefs, sample_sets
 from paddle_tools.e2e.cluster import SYSTEM, expect
 from paddle_tools.e2e.daemons import HOST, Daemons
 from paddle_tools.e2e.secret_leaks import SecretLeakCheck
@@ -29,6 +31,19 @@ def run(cluster):
         uri = f"hdfs://{HOST}:{hdfs.PORT}/samples"
         is_refused(cluster, "from-hdfs", 7, uri, {"access_key": STRANGER})
         is_read(cluster, "from-hdfs", 7, uri, {"access_key": OWNER}, files)
+    with Daemons(cluster, "bos") as daemons:
+        with cluster.step("BOS over TLS, and samples in a bucket"):
+            store = bos.Bos(cluster, daemons, {f"imagenet/{path}": data
+                                               for path, data in files.items()})
+        keys = {"access_key": "bos-key", "secret_key": "bos-canary-" + secrets.token_hex(8)}
+        with SecretLeakCheck(cluster, [keys["secret_key"]]):
+            is_read(cluster, "from-bos", 7, store.uri("imagenet"), {"ca.crt": store.authority},
+                    files)
+            expect(set(store.callers()) == {""}, f"without keys came {store.callers()}")
+            is_read(cluster, "with-keys", 9, store.uri("imagenet"),
+                    {"ca.crt": store.authority, **keys}, files)
+            expect("bce-auth-v1/bos-key" in store.callers(), f"with keys came {store.callers()}")
+        store.remove()
     with Daemons(cluster, "ceph") as daemons:
         with cluster.step("Ceph's gateway, and samples in a bucket"):
             gateway = ceph.Gateway(cluster, daemons)

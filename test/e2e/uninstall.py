@@ -3,20 +3,14 @@
 
 The managers look at every namespace by then, which gives them the most that they can have.
 """
-import json
 import time
 
-from paddle_tools.e2e import installation
-from paddle_tools.e2e.cluster import SYSTEM, TOP, ScenarioFailed, expect
+from paddle_tools.e2e import installation, leftovers
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
 
 WITH = ("s3",)
 ELSEWHERE = "e2e-elsewhere"
 OVERLAY = TOP / "config/overlays/all-namespaces"
-# Kinds whose objects outlive what they speak of, by design of the cluster.
-MEMORIES = {"events", "events.events.k8s.io", "componentstatuses"}
-# Mount pods are the CSI driver's, and called after the volume; it ends them when it comes to it,
-# minutes after their last user.
-DRIVERS = "juicefs-mount"
 
 
 def sleeper(name):
@@ -48,7 +42,7 @@ def run(cluster):
         cluster.wait_phase("pdj", "far", "Running", ELSEWHERE)
         cluster.wait("the data set has objects of its own",
                      lambda: cluster.get("pvc", "samples", SYSTEM), 30)
-        found = ours(cluster)
+        found = leftovers.ours(cluster)
         cluster.note(f"{len(found)} objects carry our name")
         # If they were not found now, finding none afterwards would prove nothing.
         for each in ("ClusterRole paddle-manager-role", f"Pod {ELSEWHERE}/far-worker-0",
@@ -63,30 +57,5 @@ def run(cluster):
         cluster.note(f"took {time.monotonic() - start:.1f} s")
     with cluster.step("nothing is left"):
         cluster.wait("the namespace is gone", lambda: cluster.get("ns", SYSTEM) is None)
-        cluster.wait("nothing of ours is left", lambda: nothing_of_ours(cluster), 60)
+        leftovers.wait_for_none(cluster)
         cluster.kubectl("delete", "namespace", ELSEWHERE, limit=60)
-
-
-def nothing_of_ours(cluster):
-    if found := ours(cluster):
-        raise ScenarioFailed(f"there is still {', '.join(found[:10])}")
-    return True
-
-
-def ours(cluster):
-    """Every object of the cluster, of any kind, whose name, labels or finalizers speak of us."""
-    kinds = cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
-    wanted = ",".join(sorted(set(kinds) - MEMORIES))
-    code, text, error = cluster.run("get", wanted, "-A", "-o", "json")
-    if code != 0:  # a kind that has gone in between
-        raise ScenarioFailed(error.strip())
-    found = []
-    for each in json.loads(text)["items"]:
-        meta = each["metadata"]
-        if meta.get("labels", {}).get("app.kubernetes.io/name") == DRIVERS:
-            continue
-        said = json.dumps([meta["name"], meta.get("labels", {}), meta.get("finalizers", [])])
-        if "paddle" in said:
-            place = f"{meta['namespace']}/" if "namespace" in meta else ""
-            found.append(f"{each['kind']} {place}{meta['name']}")
-    return sorted(found)

@@ -28,35 +28,37 @@ class ApiServer : public testing::Test {
   static void SetUpTestSuite() {
     auto started = ControlPlane::start();
     ASSERT_TRUE(started) << started.error().message;
-    plane_ = std::move(*started);
-    http_ = std::make_unique<net::HttpClient>(
-        net::HttpOptions{.tls = {.ca_file = plane_->ca_path()}, .proxy = ""});
-    applied_ = kubectl({"apply", "-f", kCrdFile});
+    shared_plane = std::move(*started);
+    shared_http = std::make_unique<net::HttpClient>(
+        net::HttpOptions{.tls = {.ca_file = shared_plane->ca_path()}, .proxy = ""});
+    crds_applied = kubectl({"apply", "-f", kCrdFile});
     const std::vector<std::string> established{"wait", "--for=condition=Established", "crd",
                                                "--all"};
-    ASSERT_TRUE(eventually([&] { return kubectl(established).exit_code == 0; })) << applied_.err;
+    ASSERT_TRUE(eventually([&] { return kubectl(established).exit_code == 0; }))
+        << crds_applied.err;
   }
   static void TearDownTestSuite() {
-    http_.reset();
-    plane_.reset();
+    shared_http.reset();
+    shared_plane.reset();
   }
 
   static ControlPlane::Ran kubectl(const std::vector<std::string>& args, const Json& input = {}) {
-    return plane_->kubectl(args, input.is_null() ? "" : dumped(input));
+    return shared_plane->kubectl(args, input.is_null() ? "" : dumped(input));
   }
 
   static std::string url(Kind kind, const std::string& rest = {}) {
     const auto& about = api::describe(kind);
-    return plane_->url() + "/apis/" + about.api_version() + "/namespaces/default/" + about.plural +
-           rest;
+    return shared_plane->url() + "/apis/" + about.api_version() + "/namespaces/default/" +
+           about.plural + rest;
   }
 
   static net::HttpReply send(const std::string& method, const std::string& to, const Json& body) {
-    auto reply = http_->send({.method = method,
-                              .url = to,
-                              .headers = {{"Authorization", "Bearer " + plane_->token()},
-                                          {"Content-Type", "application/json"}},
-                              .body = body.is_null() ? "" : dumped(body)});
+    auto reply =
+        shared_http->send({.method = method,
+                           .url = to,
+                           .headers = {{"Authorization", "Bearer " + shared_plane->token()},
+                                       {"Content-Type", "application/json"}},
+                           .body = body.is_null() ? "" : dumped(body)});
     EXPECT_TRUE(reply) << reply.error().message;
     return reply ? *std::move(reply) : net::HttpReply{};
   }
@@ -89,13 +91,13 @@ class ApiServer : public testing::Test {
   }
 
   static inline const std::string kCrdFile = std::string(PADDLE_SOURCE_DIR) + "/deploy/v1/crd.yaml";
-  static inline std::unique_ptr<ControlPlane> plane_{};
-  static inline std::unique_ptr<net::HttpClient> http_{};
-  static inline ControlPlane::Ran applied_{};
+  static inline std::unique_ptr<ControlPlane> shared_plane{};
+  static inline std::unique_ptr<net::HttpClient> shared_http{};
+  static inline ControlPlane::Ran crds_applied{};
 };
 
 TEST_F(ApiServer, InstallsTheCrdsByClientSideApplyAndASecondTimeChangesNothing) {
-  EXPECT_EQ(applied_.exit_code, 0) << applied_.err;
+  EXPECT_EQ(crds_applied.exit_code, 0) << crds_applied.err;
   const auto again = kubectl({"apply", "-f", kCrdFile});
   EXPECT_EQ(again.exit_code, 0) << again.err;
   for (const Kind kind : api::kAllKinds) {

@@ -13,7 +13,7 @@ class StopAtTheEnd final : public testing::Environment {
  public:
   void TearDown() override { g_plane.reset(); }
 };
-const auto* const g_stop = testing::AddGlobalTestEnvironment(new StopAtTheEnd);
+const auto* const kStop = testing::AddGlobalTestEnvironment(new StopAtTheEnd);
 
 }  // namespace
 

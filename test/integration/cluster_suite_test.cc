@@ -12,7 +12,7 @@ namespace {
 
 // One control plane for all tests; it ends with the program.
 test::ControlPlane* plane() {
-  static const std::unique_ptr<test::ControlPlane> shared = [] {
+  static const std::unique_ptr<test::ControlPlane> kShared = [] {
     // Without a watch cache for ConfigMaps, watches notice a compaction of etcd.
     auto started =
         test::ControlPlane::start({.api_server_flags = {"--watch-cache-sizes=configmaps#0"}});
@@ -30,7 +30,7 @@ test::ControlPlane* plane() {
     }));
     return *std::move(started);
   }();
-  return shared.get();
+  return kShared.get();
 }
 
 Config config() {

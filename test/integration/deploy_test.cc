@@ -300,7 +300,7 @@ struct UninstallTest : DeployTest {
   // Answers as a runtime that has nothing, at an address that no other test has.
   std::string answer_as_runtime() {
     const int pid = getpid();
-    const std::string host =
+    std::string host =
         "127." + std::to_string(1 + pid / 250 % 250) + "." + std::to_string(1 + pid % 250) + ".1";
     auto started = net::HttpServer::start({host, 7716}, [](const net::ServerRequest& ask) {
       if (ask.path != "/v1/status") return net::ServerReply{.status = 404, .body = "{}"};

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kPods = 10'000;
 constexpr int kWriters = 8;
-constexpr long kLimitKib = 60 * 1024;
+constexpr long kLimitKib = 60L * 1024;
 
 Json pod(int number) {
   const std::string job = "resnet-" + std::to_string(number / 16);

@@ -11,10 +11,10 @@ namespace {
 
 // One server for all tests of the suite: each works in its own namespace.
 ApiServer* shared_server() {
-  static const test::ScratchDir scratch;
-  static const auto server = ApiServer::start({.directory = scratch.path() + "/data"});
-  EXPECT_TRUE(server) << (server ? "" : server.error().message);
-  return server ? server->get() : nullptr;
+  static const test::ScratchDir kScratch;
+  static const auto kServer = ApiServer::start({.directory = kScratch.path() + "/data"});
+  EXPECT_TRUE(kServer) << (kServer ? "" : kServer.error().message);
+  return kServer ? kServer->get() : nullptr;
 }
 
 kube::SuiteTarget embedded_server() {

@@ -23,7 +23,7 @@ sockaddr_in loopback(int port) {
 
 // Relays once; returns the number of bytes, 0 at the end.
 ssize_t pass_on(const UniqueFd& from, const UniqueFd& to) {
-  std::array<char, 64 * 1024> room{};
+  std::array<char, 64UL * 1024> room{};
   const ssize_t got = ::recv(from.get(), room.data(), room.size(), 0);
   ssize_t sent = 0;
   while (sent < got) {

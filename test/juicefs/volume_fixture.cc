@@ -18,9 +18,9 @@ namespace {
 
 // In a mount namespace of its own: a mount that is left ends with the test's processes.
 bool have_a_mount_table_of_our_own() {
-  static const bool done = ::unshare(CLONE_NEWNS) == 0 &&
-                           ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
-  return done;
+  static const bool kDone = ::unshare(CLONE_NEWNS) == 0 &&
+                            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  return kDone;
 }
 
 std::string redis_url(int port) {

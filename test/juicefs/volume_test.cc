@@ -117,7 +117,7 @@ TEST_F(VolumeTest, AKilledSyncContinuesAndFetchesAlmostNothingTwice) {
   // The ten files in flight when it is killed are fetched again, and each object has some 1.2 KB of
   // headers: with so many, of this size, both together are far less than one in twenty.
   constexpr std::size_t kBig = 4 * kSize;
-  constexpr std::int64_t kAll = static_cast<std::int64_t>(2 * kFiles * kBig);
+  constexpr std::int64_t kAll = static_cast<std::int64_t>(2UL * kFiles * kBig);
   put_source(2 * kFiles, kBig);
   ASSERT_EQ(format(path("volume")).exit_code, 0);
   Runtime& node = add_runtime();

@@ -26,7 +26,7 @@ using Pointer = Json::json_pointer;
 class Greeter {
  public:
   // In its own network namespace, connected to this machine by a veth pair with these addresses.
-  Greeter(std::string outer, std::string inner) {
+  Greeter(const std::string& outer, const std::string& inner) {
     std::promise<Result<int>> made;
     auto port = made.get_future();
     thread_ = std::thread([this, &made, outer, inner] {

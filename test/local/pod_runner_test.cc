@@ -91,8 +91,7 @@ class PodRunnerTest : public testing::Test {
     return states_[name];
   }
   PodState wait_phase(const PodSpec& spec, const std::string& phase) {
-    const auto state =
-        wait(spec, [&](const PodState&) { return phases_[spec.meta.key.name] == phase; });
+    auto state = wait(spec, [&](const PodState&) { return phases_[spec.meta.key.name] == phase; });
     EXPECT_EQ(phase_of(spec, state), phase)
         << read_file(log_path(directory_, spec.meta.uid, "main", 0));
     return state;

@@ -27,8 +27,8 @@ std::string try_to_mount() {
 }  // namespace
 
 const std::string& why_no_mounts() {
-  static const std::string reason = try_to_mount();
-  return reason;
+  static const std::string kReason = try_to_mount();
+  return kReason;
 }
 
 MountPoint::MountPoint() : path_(scratch_.path() + "/mnt") { ::mkdir(path_.c_str(), 0755); }
@@ -62,7 +62,7 @@ bool FuseControl::abort(const std::string& device) const {
 }
 
 void MountTest::start(fuse::DataMountOptions options) {
-  auto mount = fuse::DataMount::start(point_.path(), files_, metrics_, options);
+  auto mount = fuse::DataMount::start(point_.path(), files_, metrics_, std::move(options));
   ASSERT_TRUE(mount) << mount.error().message;
   mount_ = *std::move(mount);
 }

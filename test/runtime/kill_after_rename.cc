@@ -14,8 +14,8 @@
 extern "C" __attribute__((visibility("default"))) int rename(const char* from,
                                                              const char* to) noexcept {
   using Rename = int (*)(const char*, const char*);
-  static const auto real = reinterpret_cast<Rename>(::dlsym(RTLD_NEXT, "rename"));
-  const int result = real(from, to);
+  static const auto kReal = reinterpret_cast<Rename>(::dlsym(RTLD_NEXT, "rename"));
+  const int result = kReal(from, to);
   const char* last = std::getenv("KILL_AFTER_RENAME_TO");
   if (result == 0 && last != nullptr && std::string_view(to).ends_with(last)) {
     ::kill(::getpid(), SIGKILL);

@@ -8,7 +8,7 @@
 namespace paddle::test {
 namespace {
 
-constexpr size_t kLargestPacket = 128 * 1024;  // below the default send buffer of a unix socket
+constexpr size_t kLargestPacket = 128UL * 1024;  // below the default send buffer of a unix socket
 
 }  // namespace
 

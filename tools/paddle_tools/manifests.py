@@ -28,6 +28,8 @@ FILES = {
 OVERLAYS = ("overlays/volcano", "overlays/elastic", "overlays/all-namespaces",
             "csi/juicefs/by-process")
 HEADER = "# Made by tools/manifests from config/{folder}: change it there.\n"
+OLD = "overlays/v1beta1"
+NOT_RUN = "# No server that is old enough to need this file has run with it.\n"
 
 
 def kubectl() -> str:
@@ -46,7 +48,7 @@ def built(program: str, folder: str, config: Path = TOP / "config") -> str:
                           capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
     if done.returncode != 0:
         raise ToolError(f"config/{folder} cannot be built: {done.stderr.strip()}")
-    return HEADER.format(folder=folder) + done.stdout
+    return HEADER.format(folder=folder) + (NOT_RUN if folder == OLD else "") + done.stdout
 
 
 def folders() -> dict[str, str]:

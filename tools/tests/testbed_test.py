@@ -65,6 +65,14 @@ class Words(unittest.TestCase):
             with self.assertRaises(ToolError, msg=text):
                 layout.parse_parts(text)
 
+    def test_kubelets_may_have_another_directory_that_is_each_nodes_own(self):
+        bed, _ = verbs.parse_up_arguments("t", ["--kubelet-dir", "/var/data/kubelet"])
+        self.assertIn("--root-dir=/var/data/kubelet", configs.kubelet_flags(bed, 1))
+        self.assertNotIn("/var/lib/kubelet", json.dumps(configs.kubelet(bed, 1)))
+        for path in ("/data/kubelet", "/var", "/var/", "/var/../etc", "/var/a:b", "var/kubelet"):
+            with self.assertRaises(ToolError, msg=path):
+                layout.check_kubelet_directory(path)
+
     def test_usage_errors_are_told_apart_from_failures(self):
         for argv in ([], ["nonsense"], ["up", "--nodes", "0"], ["up", "--with"], ["exec", "node1"],
                      ["node-kill"], ["down", "now"], ["--name"]):

@@ -101,7 +101,7 @@ void tidy_metadata(Json& meta) {
 }  // namespace
 
 KindRules rules_of(const Resource& resource) {
-  static const std::set<std::string> with_status{"pods",
+  static const std::set<std::string> kWithStatus{"pods",
                                                  "services",
                                                  "nodes",
                                                  "namespaces",
@@ -113,7 +113,7 @@ KindRules rules_of(const Resource& resource) {
                                                  "samplejobs",
                                                  "customresourcedefinitions"};
   const bool ours = resource.group == resources::kPaddleJobs.group;
-  return {.status = with_status.contains(resource.plural),
+  return {.status = kWithStatus.contains(resource.plural),
           .scale = ours && resource.plural == "paddlejobs",
           .needs_version = ours || resource.plural == "leases",
           .create_on_update = resource.plural == "leases"};
@@ -131,16 +131,16 @@ api::ObjectKey key_of(const Json& object) {
 }
 
 std::vector<std::string> finalizers_of(const Json& object) {
-  static const Pointer path{"/metadata/finalizers"};
-  return object.contains(path) ? object.at(path).get<std::vector<std::string>>()
-                               : std::vector<std::string>{};
+  static const Pointer kPath{"/metadata/finalizers"};
+  return object.contains(kPath) ? object.at(kPath).get<std::vector<std::string>>()
+                                : std::vector<std::string>{};
 }
 
 std::vector<std::string> owner_uids(const Json& object) {
-  static const Pointer path{"/metadata/ownerReferences"};
+  static const Pointer kPath{"/metadata/ownerReferences"};
   std::vector<std::string> uids;
-  if (!object.contains(path)) return uids;
-  for (const Json& owner : object.at(path)) uids.push_back(owner.value("uid", ""));
+  if (!object.contains(kPath)) return uids;
+  for (const Json& owner : object.at(kPath)) uids.push_back(owner.value("uid", ""));
   return uids;
 }
 
@@ -222,16 +222,16 @@ Json scale_of(const Json& object) {
 }
 
 Result<Json> with_scale(Json object, const Json& scale) {
-  static const Pointer wanted{"/spec/replicas"};
-  if (!scale.is_object() || !scale.contains(wanted) || !scale.at(wanted).is_number_integer() ||
-      scale.at(wanted).get<std::int64_t>() < 0) {
+  static const Pointer kWanted{"/spec/replicas"};
+  if (!scale.is_object() || !scale.contains(kWanted) || !scale.at(kWanted).is_number_integer() ||
+      scale.at(kWanted).get<std::int64_t>() < 0) {
     return invalid("spec.replicas: must be a number that is not negative");
   }
   if (!object.contains(Pointer{"/spec/worker"}) || !object["spec"]["worker"].is_object()) {
     return invalid("spec.worker is missing: nothing to scale");
   }
   CHECK_DONE(check_preconditions(object, scale));
-  object["spec"]["worker"]["replicas"] = scale.at(wanted);
+  object["spec"]["worker"]["replicas"] = scale.at(kWanted);
   return object;
 }
 

@@ -160,12 +160,12 @@ bool Selector::matches(const Json& object) const {
         meta == object.end() ? nullptr : text_at(*meta, "labels", wanted.key);
     if (!meets(wanted, value)) return false;
   }
-  static const std::string nothing;  // for a field selector an absent field is empty
+  static const std::string kNothing;  // for a field selector an absent field is empty
   for (const auto& wanted : fields_) {
     const std::string_view path = wanted.key;
     const auto dot = path.find('.');
     const std::string* value = text_at(object, path.substr(0, dot), path.substr(dot + 1));
-    if (!meets(wanted, value ? value : &nothing)) return false;
+    if (!meets(wanted, value ? value : &kNothing)) return false;
   }
   return true;
 }

@@ -13,18 +13,18 @@ const std::string kPlainWriter = "(plain writes)";  // no field manager may cont
 
 // Names and system fields have no owner.
 const std::set<std::string>& unowned() {
-  static const std::set<std::string> paths{"/apiVersion",
-                                           "/kind",
-                                           "/metadata/name",
-                                           "/metadata/namespace",
-                                           "/metadata/generateName",
-                                           "/metadata/uid",
-                                           "/metadata/resourceVersion",
-                                           "/metadata/generation",
-                                           "/metadata/creationTimestamp",
-                                           "/metadata/deletionTimestamp",
-                                           "/metadata/managedFields"};
-  return paths;
+  static const std::set<std::string> kPaths{"/apiVersion",
+                                            "/kind",
+                                            "/metadata/name",
+                                            "/metadata/namespace",
+                                            "/metadata/generateName",
+                                            "/metadata/uid",
+                                            "/metadata/resourceVersion",
+                                            "/metadata/generation",
+                                            "/metadata/creationTimestamp",
+                                            "/metadata/deletionTimestamp",
+                                            "/metadata/managedFields"};
+  return kPaths;
 }
 
 void collect(const Json& value, const Pointer& at, std::map<std::string, const Json*>& leaves) {

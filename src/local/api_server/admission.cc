@@ -34,9 +34,9 @@ Result<> check_bounds(const Json& object, ResponseNotes& notes) {
 
 // An owner without a name or uid can never be found: its dependents would be garbage-collected.
 Result<> check_owners(const Json& object) {
-  static const Json::json_pointer path{"/metadata/ownerReferences"};
-  if (!object.contains(path)) return Done{};
-  for (const Json& owner : object.at(path)) {
+  static const Json::json_pointer kPath{"/metadata/ownerReferences"};
+  if (!object.contains(kPath)) return Done{};
+  for (const Json& owner : object.at(kPath)) {
     for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
       if (owner.value(field, "").empty()) {
         return Error{Code::kInvalid, std::string("metadata.ownerReferences.") + field +

@@ -47,9 +47,9 @@ bool returns_deleted(const kube::Resource& resource) {
 
 // The container of a request that names none. kInvalid: the client has to choose.
 Result<std::string> default_container(const Json& pod) {
-  static const Json::json_pointer named{
+  static const Json::json_pointer kNamed{
       "/metadata/annotations/kubectl.kubernetes.io~1default-container"};
-  if (pod.contains(named) && pod.at(named).is_string()) return pod.at(named).get<std::string>();
+  if (pod.contains(kNamed) && pod.at(kNamed).is_string()) return pod.at(kNamed).get<std::string>();
   const Json& containers = api::look_list(pod, "/spec/containers");
   if (containers.size() == 1) return api::look_text(containers[0], "name");
   std::string names;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kTokenBytes = 32;
 constexpr size_t kLongestToken = 4096;
-constexpr size_t kLargestFile = 64 * 1024;
+constexpr size_t kLargestFile = 64UL * 1024;
 
 Error failed(const std::string& doing) {
   return {Code::kUnavailable, doing + ": " + std::strerror(errno)};

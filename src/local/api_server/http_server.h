@@ -31,7 +31,7 @@ struct HttpOptions {
   ServingCertificate serving_certificate{};  // for TLS on all connections
   int threads = 4;
   int connections = 512;
-  size_t header_bytes = 32 * 1024;
+  size_t header_bytes = 32UL * 1024;
   size_t body_bytes = size_t{3} << 20;
   std::chrono::seconds first_request{
       10};  // from accept to the end of the handshake, then of the first header

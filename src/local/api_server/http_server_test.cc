@@ -32,7 +32,8 @@ class HttpServerTest : public testing::Test {
 
   void start(HttpOptions http) {
     server_.reset();
-    auto started = ApiServer::start({.directory = scratch_.path() + "/data", .http = http});
+    auto started =
+        ApiServer::start({.directory = scratch_.path() + "/data", .http = std::move(http)});
     ASSERT_TRUE(started) << started.error().message;
     server_ = *std::move(started);
   }

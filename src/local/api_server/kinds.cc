@@ -60,8 +60,8 @@ bool Kind::has(std::string_view subresource) const {
 }
 
 const std::vector<Kind>& all_kinds() {
-  static const std::vector<Kind> kinds = make_kinds();
-  return kinds;
+  static const std::vector<Kind> kKinds = make_kinds();
+  return kKinds;
 }
 
 const Kind* find_kind(std::string_view group, std::string_view version, std::string_view plural) {

@@ -71,7 +71,7 @@ Json document(const GroupVersion& gv) {
 }  // namespace
 
 Reply openapi(const std::vector<std::string>& path, std::string_view accept) {
-  const Reply absent = failure(404, "NotFound", "the server could not find the requested resource");
+  Reply absent = failure(404, "NotFound", "the server could not find the requested resource");
   if (path.size() < 2 || path[1] != "v3") return absent;
   const bool json = accept.empty() || accept.find("json") != std::string_view::npos ||
                     accept.find("*/*") != std::string_view::npos;

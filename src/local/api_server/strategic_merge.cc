@@ -19,7 +19,7 @@ constexpr std::string_view kDelete = "$deleteFromPrimitiveList/";
 // The merge key of the elements of a list, by the name of the list's field. `ports` is
 // containerPort in a container and port in a Service: the element decides.
 std::string_view merge_key(std::string_view field, const Json& element) {
-  static const std::map<std::string_view, std::string_view> keys{
+  static const std::map<std::string_view, std::string_view> kKeys{
       {"containers", "name"},
       {"initContainers", "name"},
       {"ephemeralContainers", "name"},
@@ -41,8 +41,8 @@ std::string_view merge_key(std::string_view field, const Json& element) {
   if (field == "ports") {
     return element.is_object() && element.contains("containerPort") ? "containerPort" : "port";
   }
-  const auto found = keys.find(field);
-  return found == keys.end() ? std::string_view{} : found->second;
+  const auto found = kKeys.find(field);
+  return found == kKeys.end() ? std::string_view{} : found->second;
 }
 
 bool is_set(std::string_view field) { return field == "finalizers"; }

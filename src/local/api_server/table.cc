@@ -134,12 +134,12 @@ Columns make_columns(const Kind& kind) {
 }  // namespace
 
 const std::vector<TableColumn>& columns_of(const Kind& kind) {
-  static const std::map<kube::Resource, Columns> all = [] {
+  static const std::map<kube::Resource, Columns> kAll = [] {
     std::map<kube::Resource, Columns> made;
     for (const Kind& each : all_kinds()) made.emplace(each.resource, make_columns(each));
     return made;
   }();
-  return all.at(kind.resource);
+  return kAll.at(kind.resource);
 }
 
 Json partial(const Json& object) {

@@ -28,9 +28,9 @@ size_t size(const Json& object, const Path& path) {
 }
 
 const Json& list(const Json& object, const Path& path) {
-  static const Json none = Json::array();
+  static const Json kNone = Json::array();
   const Json* found = find_at(object, path);
-  return found && found->is_array() ? *found : none;
+  return found && found->is_array() ? *found : kNone;
 }
 
 std::string age_of(const std::string& time, WallTime now) {
@@ -41,11 +41,11 @@ std::string age_of(const std::string& time, WallTime now) {
 
 // Why a container does not run, in one word; empty when it does.
 std::string failure_reason(const Json& container) {
-  if (const auto waiting = text(container, {"state", "waiting", "reason"}); !waiting.empty()) {
+  if (auto waiting = text(container, {"state", "waiting", "reason"}); !waiting.empty()) {
     return waiting;
   }
   if (!find_at(container, {"state", "terminated"})) return {};
-  if (const auto ended = text(container, {"state", "terminated", "reason"}); !ended.empty()) {
+  if (auto ended = text(container, {"state", "terminated", "reason"}); !ended.empty()) {
     return ended;
   }
   if (const auto signal = number(container, {"state", "terminated", "signal"}); signal != 0) {
@@ -192,14 +192,14 @@ Json event_object(const Json& event, WallTime) {
 }
 
 Json access_modes(const Json& volume, WallTime) {
-  static const std::map<std::string, std::string> shorter{{"ReadWriteOnce", "RWO"},
-                                                          {"ReadOnlyMany", "ROX"},
-                                                          {"ReadWriteMany", "RWX"},
-                                                          {"ReadWriteOncePod", "RWOP"}};
+  static const std::map<std::string, std::string> kShorter{{"ReadWriteOnce", "RWO"},
+                                                           {"ReadOnlyMany", "ROX"},
+                                                           {"ReadWriteMany", "RWX"},
+                                                           {"ReadWriteOncePod", "RWOP"}};
   std::string joined;
   for (const Json& mode : list(volume, {"spec", "accessModes"})) {
-    const auto found = mode.is_string() ? shorter.find(mode.get<std::string>()) : shorter.end();
-    if (found != shorter.end()) joined += (joined.empty() ? "" : ",") + found->second;
+    const auto found = mode.is_string() ? kShorter.find(mode.get<std::string>()) : kShorter.end();
+    if (found != kShorter.end()) joined += (joined.empty() ? "" : ",") + found->second;
   }
   return joined;
 }

@@ -252,8 +252,8 @@ Result<std::vector<Json>> Writer::remove_all(const Kind& kind, const std::string
 }
 
 Result<> Writer::bind(const ObjectKey& pod, const Json& binding, const WriteOptions& options) {
-  static const Json::json_pointer target{"/target/name"};
-  if (!binding.is_object() || !binding.contains(target) || !binding.at(target).is_string()) {
+  static const Json::json_pointer kTarget{"/target/name"};
+  if (!binding.is_object() || !binding.contains(kTarget) || !binding.at(kTarget).is_string()) {
     return Error{Code::kInvalid, "target.name: Required value"};
   }
   const Kind& pods = *find_kind("", "v1", "pods");
@@ -264,7 +264,7 @@ Result<> Writer::bind(const ObjectKey& pod, const Json& binding, const WriteOpti
     if (!updated["spec"].is_object() || !updated["spec"].value("nodeName", "").empty()) {
       return Error{Code::kConflict, "pod " + pod.name + " is already assigned to a node"};
     }
-    updated["spec"]["nodeName"] = binding.at(target);
+    updated["spec"]["nodeName"] = binding.at(kTarget);
     ResponseNotes notes;
     TRY(const Json stored,
         write_in(transaction, pods, *record, std::move(updated), "", nullptr, options, notes));

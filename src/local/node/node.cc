@@ -205,7 +205,7 @@ std::string Node::network_note() const {
     return "pods share this machine's network and have addresses in " + network.range() + ": " +
            network.why_not_bridged();
   }
-  const std::string note = "pods have addresses in " + network.range();
+  std::string note = "pods have addresses in " + network.range();
   if (network.why_closed().empty()) return note;
   return note + " but cannot reach other networks: " + network.why_closed();
 }

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPiece = 64 * 1024;
+constexpr std::size_t kPiece = 64UL * 1024;
 constexpr std::chrono::milliseconds kPollInterval{100};
 
 // The starts of a container that have logs, oldest first.

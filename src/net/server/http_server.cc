@@ -131,7 +131,7 @@ class Server final : public httplib::Server {
       }
     }
     answer.status = reply.status;
-    answer.set_content(std::move(reply.body), reply.content_type);
+    answer.set_content(reply.body, reply.content_type);
   }
 
   bool process_and_close_socket(socket_t socket) override {

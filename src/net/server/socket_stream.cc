@@ -58,14 +58,14 @@ int bio_read(BIO* bio, char* into, int size) {
 long bio_control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
 
 BIO_METHOD* socket_method() {
-  static BIO_METHOD* const method = [] {
+  static BIO_METHOD* const kMethod = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
     BIO_meth_set_write(made, bio_write);
     BIO_meth_set_read(made, bio_read);
     BIO_meth_set_ctrl(made, bio_control);
     return made;
   }();
-  return method;
+  return kMethod;
 }
 
 class TlsWire final : public SocketStream {
@@ -77,6 +77,7 @@ class TlsWire final : public SocketStream {
       ssl_.reset();
       return;
     }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): never followed, it carries a descriptor
     BIO_set_data(bio, reinterpret_cast<void*>(std::intptr_t{socket}));
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_.get(), bio, bio);  // owns it

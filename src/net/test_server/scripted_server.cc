@@ -167,7 +167,7 @@ void ScriptedConnection::chunk(std::string_view bytes) {
 
 void ScriptedConnection::end_chunks() { send("0\r\n\r\n"); }
 
-ScriptedServer::ScriptedServer(Script script, std::optional<Tls> tls, On where)
+ScriptedServer::ScriptedServer(Script script, const std::optional<Tls>& tls, On where)
     : script_(std::move(script)),
       context_(context_of(tls)),
       listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -61,7 +61,8 @@ class ScriptedServer {
 
   enum class On { kLoopback, kEveryAddress };
 
-  explicit ScriptedServer(Script script, std::optional<Tls> tls = {}, On where = On::kLoopback);
+  explicit ScriptedServer(Script script, const std::optional<Tls>& tls = {},
+                          On where = On::kLoopback);
   ~ScriptedServer();
 
   int port() const { return port_; }

@@ -102,6 +102,19 @@ class Cluster(ScenarioRun):
         self.testbed("load-image", *(TOP / "build/images" / f"{each}.tar" for each in images),
                      limit=300)
 
+    def tag_image(self, image: str, name: str) -> None:
+        """Gives an image that is loaded another full name, on every node."""
+        def full(text: str) -> str:
+            first, slash, _ = text.partition("/")
+            if not slash:
+                return f"docker.io/library/{text}"
+            return text if "." in first else f"docker.io/{text}"
+
+        program = Path(component("containerd")).parent / "ctr"
+        for node in self.list("nodes", ns=None):
+            self.on(node["metadata"]["name"], program, "-n", "k8s.io", "images", "tag", "--force",
+                    full(image), full(name))
+
     # --- kubectl ----------------------------------------------------------------------------------
 
     def run(self, *args: object, stdin: str | None = None,

@@ -24,16 +24,25 @@ BUCKET = "samples"
 REDIS = "10.88.0.1:6379"
 API = "batch.paddlepaddle.org/v1alpha1"
 MANIFEST = TOP / "deploy/csi/juicefs.yaml"
+KUBELET = "/var/lib/kubelet"
 
 
 # --- before the first set -------------------------------------------------------------------------
 
-def install_driver(cluster: Cluster) -> None:
-    """Installs images and the CSI driver, unless an earlier scenario did."""
+def install_driver(cluster: Cluster, kubelet: str = KUBELET) -> None:
+    """Installs images and the CSI driver, unless an earlier scenario did. `kubelet`: the root
+    directory of kubelets, which the documents' sed changes."""
     cluster.load(*IMAGES)
-    cluster.kubectl("apply", "-f", MANIFEST)
+    if kubelet == KUBELET:
+        cluster.kubectl("apply", "-f", MANIFEST)
+    else:
+        cluster.apply(MANIFEST.read_text().replace(KUBELET, kubelet))
+    wait_for_driver(cluster)
+
+
+def wait_for_driver(cluster: Cluster) -> None:
     cluster.wait("the driver on every node",
-                 lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
+                 lambda: juicefs.registered(cluster) == juicefs.nodes(cluster), 120)
 
 
 def begin(cluster: Cluster, name: str, database: int, prefix: str | None = None, count: int = 60,
@@ -42,6 +51,14 @@ def begin(cluster: Cluster, name: str, database: int, prefix: str | None = None,
     """The beginning of most scenarios: driver, samples, Secrets and, with `wait`, a Ready set on
     S3. Returns {path: sha256} of the samples."""
     install_driver(cluster)
+    return begin_with_driver(cluster, name, database, prefix, count, seed, largest, partitions,
+                             wait, **spec)
+
+
+def begin_with_driver(cluster: Cluster, name: str, database: int, prefix: str | None = None,
+                      count: int = 60, seed: int = 1, largest: int = 200_000, partitions: int = 1,
+                      wait: bool = True, **spec: Any) -> dict[str, str]:
+    """The same, where the driver is installed already."""
     juicefs.empty_databases(cluster, database)
     wanted = put_samples(cluster, prefix or name, count, largest, seed)
     cluster.apply([source_secret(cluster, "samples-source"),

@@ -81,7 +81,7 @@ def scheduler(layout: Layout) -> list[str]:
 
 def kubelet_flags(layout: Layout, number: int) -> list[str]:
     return [f"--kubeconfig={layout.config}/{node_name(number)}.kubeconfig",
-            f"--config={layout.config}/{node_name(number)}.json", "--root-dir=/var/lib/kubelet",
+            f"--config={layout.config}/{node_name(number)}.json", f"--root-dir={layout.kubelet}",
             f"--hostname-override={node_name(number)}",
             f"--node-ip={','.join(layout.node_addresses(number))}"]
 
@@ -107,7 +107,7 @@ def kubelet(layout: Layout, number: int) -> Json:
         "address": "::" if layout.ipv6 else "0.0.0.0", "port": 10250, "readOnlyPort": 0,
         "resolvConf": f"{layout.config}/resolv.conf",
         "clusterDNS": [HOST], "clusterDomain": DOMAIN,
-        "volumePluginDir": "/var/lib/kubelet/volumeplugins",
+        "volumePluginDir": f"{layout.kubelet}/volumeplugins",
         "nodeStatusUpdateFrequency": "4s",
         "nodeLeaseDurationSeconds": 12,  # goes with the controller manager's grace period
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The optional part `juicefs`: the CSI driver, installed as a user does it, from outside: images of
-this repository, and deploy/csi/juicefs.yaml as it is."""
+this repository, and deploy/csi/juicefs.yaml with the directory of the cluster's kubelets."""
 import json
 import subprocess
 import time
@@ -8,7 +8,7 @@ import time
 from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOP
 from paddle_tools.testbed import namespace_exec
-from paddle_tools.testbed.layout import Layout, node_name
+from paddle_tools.testbed.layout import KUBELET, Layout, node_name
 from paddle_tools.testbed.process import run
 
 IMAGES = ("paddle-cache", "juicefs-csi-driver", "juicefs-mount")
@@ -25,7 +25,8 @@ def install(layout: Layout, limit: float = 120) -> None:
     """Until every node has the driver."""
     namespace_exec.load_images(layout, [TOP / "build/images" / f"{each}.tar" for each in IMAGES])
     kubectl = [layout.programs["kubectl"], "--kubeconfig", layout.kubeconfig]
-    run(*kubectl, "apply", "-f", TOP / "deploy/csi/juicefs.yaml")
+    manifest = (TOP / "deploy/csi/juicefs.yaml").read_text().replace(KUBELET, layout.kubelet)
+    run(*kubectl, "apply", "-f", "-", stdin=manifest)
     end = time.monotonic() + limit
     wanted = set(map(node_name, layout.node_numbers()))
     while True:

@@ -25,17 +25,20 @@ PAUSE_IMAGE = "docker.io/library/pause:3.10"
 BUSYBOX_IMAGE = "docker.io/library/busybox:1.35"
 PARTS = ("redis", "s3", "etcd", "juicefs", "volcano", "kwok", "ipv6", "policies")
 KWOK_NODES = 20
+KUBELET = "/var/lib/kubelet"
 
 
 @dataclass(frozen=True)
 class Layout:
     """One cluster. `outside` is the X of its network 10.89.X.0/30, `parts` are its optional parts
-    with their arguments, `programs` the paths of components."""
+    with their arguments, `programs` the paths of components, `kubelet` the root directory of all
+    kubelets."""
     name: str
     nodes: int = 3
     outside: int = 0
     parts: dict[str, str] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
+    kubelet: str = KUBELET
 
     @property
     def state(self) -> Path:
@@ -144,6 +147,14 @@ def check_name(name: str) -> str:
         raise ToolError(f"'{name}' cannot name a cluster: up to 20 small letters, digits and "
                         "dashes, a letter first")
     return name
+
+
+def check_kubelet_directory(path: str) -> str:
+    """Beneath /var, which each node has for itself: elsewhere nodes would share it."""
+    if not re.fullmatch(r"(/[a-z0-9][a-z0-9._-]*){2,}", path) or not path.startswith("/var/"):
+        raise ToolError(f"'{path}' cannot be kubelet's directory: it must be beneath /var, which "
+                        "each node has for itself")
+    return path
 
 
 def node_number(word: str, nodes: int) -> int:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Kubernetes cluster of several nodes on this machine, gone without a trace at its end.
 
-    tools/testbed [--name NAME] up [--nodes 3] [--with PART,...] [--foreground]
+    tools/testbed [--name NAME] up [--nodes 3] [--with PART,...] [--kubelet-dir DIR]
+                                   [--foreground]
     tools/testbed prepare [--with PART,...]        only installs what `up` would
     tools/testbed [--name NAME] down               ends it; nothing is left
     tools/testbed [--name NAME] status             exit code 1 when it is not up
@@ -18,7 +19,8 @@ NAME is `bed` unless given; clusters of different names do not meet. Parts: redi
 elastic jobs), juicefs (its CSI driver), volcano, kwok=N (N false nodes: with them `--nodes 0` will
 do), ipv6 (pods and services have two addresses, that of IPv6 first), policies (NetworkPolicies are
 enforced). `up` installs what is missing, and returns when all nodes are Ready; with --foreground it
-stays, and Ctrl-C ends the cluster. Needs root. Everything is in /tmp/paddle-testbed/NAME.
+stays, and Ctrl-C ends the cluster. DIR is the root directory of all kubelets, beneath /var;
+/var/lib/kubelet unless given. Needs root. Everything is in /tmp/paddle-testbed/NAME.
 """
 import os
 import sys

@@ -62,7 +62,7 @@ class Node:
         self.wait(self.containerd, lambda: socket_answers(SOCKET))
         self.import_images()
         self.wait(self.containerd, lambda: accepts_connections(HOST, API_PORT))
-        for stale in Path("/var/lib/kubelet/plugins_registry").glob("*.sock"):
+        for stale in Path(f"{self.layout.kubelet}/plugins_registry").glob("*.sock"):
             stale.unlink()
         self.kubelet.start()
         self.proxy.start()
@@ -79,7 +79,8 @@ class Node:
         socket.sethostname(self.name)
         mounts.mount_proc()
         var = self.layout.node_state(self.number) / "var"
-        for each in ("log", "lib/kubelet", "lib/cni/conf", "cache", "tmp"):
+        kubelet = self.layout.kubelet.removeprefix("/var/")
+        for each in ("log", kubelet, "lib/cni/conf", "cache", "tmp"):
             (var / each).mkdir(parents=True, exist_ok=True)
         (var / "tmp").chmod(0o1777)
         for link, target in {"run": "/run", "lock": "/run/lock"}.items():

@@ -144,10 +144,11 @@ def check_running(wanted: Layout) -> int:
     """A running cluster is accepted if it has what was asked for."""
     with contextlib.suppress(OSError):
         found = load(wanted.state)
-        if found.nodes != wanted.nodes or not found.parts.items() >= wanted.parts.items():
-            raise ToolError(f"cluster '{wanted.name}' is up with {found.nodes} nodes and the parts "
-                            f"({', '.join(found.parts)}); end it first: tools/testbed --name "
-                            f"{wanted.name} down")
+        if found.nodes != wanted.nodes or not found.parts.items() >= wanted.parts.items() \
+                or found.kubelet != wanted.kubelet:
+            raise ToolError(f"cluster '{wanted.name}' is up with {found.nodes} nodes, the parts "
+                            f"({', '.join(found.parts)}) and kubelets in {found.kubelet}; end it "
+                            f"first: tools/testbed --name {wanted.name} down")
     try:
         control_socket.send_request(wanted, do="status")
     except ToolError:

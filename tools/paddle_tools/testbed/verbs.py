@@ -8,7 +8,16 @@ from pathlib import Path
 
 from paddle_tools.errors import ToolError
 from paddle_tools.testbed import control_socket, namespace_exec, supervisor, up
-from paddle_tools.testbed.layout import BASE, Layout, check_name, load, node_number, parse_parts
+from paddle_tools.testbed.layout import (
+    BASE,
+    KUBELET,
+    Layout,
+    check_kubelet_directory,
+    check_name,
+    load,
+    node_number,
+    parse_parts,
+)
 from paddle_tools.testbed.process import tail
 
 # Takes the name of a cluster and the arguments; returns an exit code, or None for 0.
@@ -60,7 +69,7 @@ def prepare(name: str, args: list[str]) -> None:
 
 def parse_up_arguments(name: str, args: list[str]) -> tuple[Layout, bool]:
     parts: dict[str, str] = {}
-    nodes, foreground = 3, False
+    nodes, foreground, kubelet = 3, False, KUBELET
     while args:
         option, *args = args
         if option == "--foreground":
@@ -69,11 +78,13 @@ def parse_up_arguments(name: str, args: list[str]) -> tuple[Layout, bool]:
             nodes, args = int(args[0]), args[1:]
         elif option == "--with" and args:
             parts, args = {**parts, **parse_parts(args[0])}, args[1:]
+        elif option == "--kubelet-dir" and args:
+            kubelet, args = check_kubelet_directory(args[0]), args[1:]
         else:
             raise UsageError
     if nodes == 0 and "kwok" not in parts:
         raise UsageError
-    return Layout(name, nodes, parts=parts), foreground
+    return Layout(name, nodes, parts=parts, kubelet=kubelet), foreground
 
 
 def down(name: str, args: list[str]) -> None:

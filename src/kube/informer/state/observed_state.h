@@ -24,8 +24,8 @@
 // Versions that are not comparable: events always count, acknowledgements never do. An object that
 // could not be decoded has no value: find() does not return it, and is_unreadable() is true.
 //
-// Pure and not thread-safe. Every mutation returns the changes that it made, in order. An event costs
-// what it settles, however many own writes are pending; a list looks at all of them.
+// Pure and not thread-safe. Every mutation returns the changes that it made, in order. An event
+// costs what it settles, however many own writes are pending; a list looks at all of them.
 
 #pragma once
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kReportInterval{1'000};
 constexpr std::chrono::milliseconds kMetricsLimit{2'000};
-constexpr std::size_t kLongestLine = 64 * 1024;
+constexpr std::size_t kLongestLine = 64UL * 1024;
 constexpr std::size_t kFilesPerReport = 10'000;
 constexpr std::int64_t kMostPlannedFiles = 200'000;
 
