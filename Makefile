@@ -76,10 +76,10 @@ docker-build: ## build the managers' image with Docker; IMG= names it
 docker-push: ## push the managers' image; IMG= names it
 	@$(DOCKER) push $(IMG)
 
-install-cli: build ## put paddlectl and kubectl-paddle on PATH, in PREFIX/bin (/usr/local/bin)
-	@install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin build/bin/paddlectl
+install-cli: build ## put paddlectl, kubectl-paddle and paddle-cache on PATH, in PREFIX/bin (/usr/local/bin)
+	@install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin build/bin/paddlectl build/bin/paddle-cache
 	@ln -sfn paddlectl $(DESTDIR)$(PREFIX)/bin/kubectl-paddle
-	@echo "installed $(DESTDIR)$(PREFIX)/bin/paddlectl and kubectl-paddle"
+	@echo "installed paddlectl, kubectl-paddle and paddle-cache in $(DESTDIR)$(PREFIX)/bin"
 
 refresh-pod-schema: ## renew the pod template's schema from the pinned API server, then the CRDs
 	@tools/bootstrap && tools/components install etcd kube-apiserver && tools/refresh_pod_schema && tools/crds

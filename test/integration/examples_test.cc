@@ -11,9 +11,11 @@
 
 #include "api/crd/validate.h"
 #include "api/paddle_job.h"
+#include "api/phases.h"
 #include "api/sample_set.h"
 #include "cli/documents.h"
 #include "controllers/paddle_job/plan.h"
+#include "controllers/placement/placement.h"
 
 namespace paddle {
 namespace {
@@ -54,9 +56,16 @@ TEST(Examples, AreThePublishedOnes) {
   std::string names;
   for (const auto& [name, job] : jobs()) names += name + " ";
   EXPECT_EQ(names,
-            "collective-resnet deepfm ps-deepfm ps-demo resnet resnet-elastic simple "
-            "wide-ande-deep wide-ande-deep-podip "
+            "collective-resnet dali deepfm ps-deepfm ps-demo ps-samples reads-nfs resnet "
+            "resnet-elastic resnet-on-v100 resnet50 simple wide-ande-deep wide-ande-deep-podip "
             "wide-ande-deep-service wide-ande-deep-volcano ");
+}
+
+// As upstream's: with the default policy the pods, and the output that one wants to read, are gone.
+TEST(Examples, KeepTheirOutput) {
+  for (const char* name : {"simple", "deepfm"}) {
+    EXPECT_EQ(jobs().at(name).spec.clean_pod_policy, "Never") << name;
+  }
 }
 
 TEST(Examples, AreValidAndCauseNoWarnings) {
@@ -64,6 +73,7 @@ TEST(Examples, AreValidAndCauseNoWarnings) {
   for (const auto& one : examples()) {
     const auto kind = kind_of(one) == "PaddleJob"   ? std::optional(api::Kind::kPaddleJob)
                       : kind_of(one) == "SampleSet" ? std::optional(api::Kind::kSampleSet)
+                      : kind_of(one) == "SampleJob" ? std::optional(api::Kind::kSampleJob)
                                                     : std::nullopt;
     if (!kind) continue;
     ++ours;
@@ -71,7 +81,7 @@ TEST(Examples, AreValidAndCauseNoWarnings) {
       ADD_FAILURE() << one.where << ": " << problem.path << ": " << problem.message;
     }
   }
-  EXPECT_EQ(ours, 13);
+  EXPECT_EQ(ours, 24);
   for (const auto& [name, job] : jobs()) {
     for (const auto& warning : api::warnings(job)) ADD_FAILURE() << name << ": " << warning;
   }
@@ -111,6 +121,9 @@ TEST(Examples, AreStartedCompletely) {
     if (job.spec.sample_set) {
       world.data.set = api::SampleSet{};
       world.data.set->meta.key = {"paddle-system", job.spec.sample_set->name};
+      world.data.set->status.phase = api::sample_set_phase::kReady;
+      world.data.claim =
+          controllers::placement::ClaimSummary{.meta = world.data.set->meta, .phase = "Bound"};
     }
     const auto made = made_for(job, world, config);
     EXPECT_EQ(made.contains("Pod") ? made.at("Pod") : 0, pods_of(job)) << name;
