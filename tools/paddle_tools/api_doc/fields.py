@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of custom resource definitions, flat: one per path, with type, bounds and description."""
+"""The fields of custom resource definitions, flat: one per path, with type and description."""
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class Field:
-    """`bounds` has the keys of the schema that limit the value, without those that limit nothing."""
+    """`bounds` has the keys of the schema that limit the value."""
     path: str
     kind: str
     is_list: bool
