@@ -170,7 +170,7 @@ std::vector<Json> objects_in(const std::string& document) {
 TEST(Documents, ShowValidObjectsAndTheSameInBothLanguages) {
   std::map<std::string, int> shown;
   for (const char* page : {"local.md", "paddlejob.md", "sampleset.md", "samplejob.md",
-                           "ext-get-start.md", "api_doc.md"}) {
+                           "ext-get-start.md", "api_doc.md", "migration.md"}) {
     const auto objects = objects_in(std::string("en/") + page);
     EXPECT_EQ(objects, objects_in(std::string("zh_CN/") + page)) << page;
     for (const Json& object : objects) {
