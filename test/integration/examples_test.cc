@@ -2,6 +2,7 @@
 // deploy/examples, deploy/elastic and deploy/heter: our validation accepts them without warnings,
 // and each job is planned to its last pod. api_corpus_test applies them to a real API server. The
 // same for the complete objects in the users' documents, which are equal in both languages.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -193,6 +194,17 @@ TEST(Documents, ShowValidObjectsAndTheSameInBothLanguages) {
   for (const char* each : {"PaddleJob", "SampleSet", "SampleJob", "syncOptions", "warmupOptions",
                            "clearOptions", "rmrOptions"}) {
     EXPECT_GE(shown[each], 1) << each;
+  }
+}
+
+TEST(Documents, TheTutorialShowsTheFilesThatItsCommandsApply) {
+  const auto files = examples();
+  const auto shown = objects_in("en/ext-get-start.md");
+  EXPECT_EQ(shown.size(), 5U);
+  for (const Json& object : shown) {
+    EXPECT_TRUE(std::ranges::any_of(files, [&](const auto& one) { return one.object == object; }))
+        << "no file of deploy/examples has\n"
+        << object.dump(2);
   }
 }
 

@@ -25,7 +25,7 @@ from paddle_tools.runner.report import TestReport
 
 LOGS = TOP / "build" / "logs"
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl", "versitygw",
-              "paddlepaddle", "redis", "juicefs", "helm", "kubeconform")
+              "paddlepaddle", "redis", "juicefs")
 # Limits in seconds. They stop programs that hang; they are no expectations of speed.
 UNIT_LIMIT, INTEGRATION_LIMIT, SMALL_LIMIT = 600, 1200, 120
 FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
@@ -210,9 +210,6 @@ def integration_tests(report: TestReport, components: ComponentInstallation) -> 
         return
     with report.step("manifests"):
         run_command(report, "manifests", [TOOLS / "manifests", "--check"])
-    with report.step("the chart, with the real Helm"):
-        for path in sorted((TOP / "test" / "chart").glob("*_test.py")):
-            run_command(report, f"chart_{path.stem}", [sys.executable, "-B", path], UNIT_LIMIT)
     with report.step("integration tests"):
         # One more than there are cores: tests of leases and watches mostly wait.
         gtest.run_programs(report, TOP, "release", programs, INTEGRATION_LIMIT,
