@@ -5,7 +5,13 @@ SHELL := /bin/bash
 # What was compiled in one clone serves every other, and the Containerfiles.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-.PHONY: help build check test fuzz quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds refresh-pod-schema clean
+# Of the targets that speak to a cluster: the manager's image, and the programs that they run.
+IMG ?= paddle-operator:v0.1.0
+KUBECTL ?= kubectl
+DOCKER ?= docker
+PREFIX ?= /usr/local
+.PHONY: help build check test fuzz quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds helm \
+  refresh-pod-schema install uninstall deploy undeploy docker-build docker-push install-cli clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
@@ -51,6 +57,32 @@ manifests: ## write the manifests of deploy/ from config/
 
 crds: ## write deploy/*/crd.yaml from src/api
 	@tools/bootstrap && tools/crds
+
+helm: ## write charts/paddle-operator and deploy/install.yaml from deploy/
+	@tools/chart
+
+install: ## apply the definitions of the resources to the cluster of kubectl
+	@$(KUBECTL) apply -f deploy/v1/crd.yaml
+
+uninstall: ## delete the definitions, and with them every job and sample set
+	@$(KUBECTL) delete --ignore-not-found -f deploy/v1/crd.yaml
+
+deploy: ## apply the definitions and all managers; IMG= names the managers' image
+	@sed 's@image: paddle-operator:.*@image: $(IMG)@' deploy/install.yaml | $(KUBECTL) apply -f -
+
+undeploy: ## delete all that deploy applied, and with it every job and sample set
+	@$(KUBECTL) delete --ignore-not-found -f deploy/install.yaml
+
+docker-build: ## build the managers' image with Docker; IMG= names it
+	@$(DOCKER) build -f deploy/images/paddle-operator/Containerfile -t $(IMG) .
+
+docker-push: ## push the managers' image; IMG= names it
+	@$(DOCKER) push $(IMG)
+
+install-cli: build ## put paddlectl, kubectl-paddle and paddle-cache on PATH, in PREFIX/bin (/usr/local/bin)
+	@install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin build/bin/paddlectl build/bin/paddle-cache
+	@ln -sfn paddlectl $(DESTDIR)$(PREFIX)/bin/kubectl-paddle
+	@echo "installed paddlectl, kubectl-paddle and paddle-cache in $(DESTDIR)$(PREFIX)/bin"
 
 refresh-pod-schema: ## renew the pod template's schema from the pinned API server, then the CRDs
 	@tools/bootstrap && tools/components install etcd kube-apiserver && tools/refresh_pod_schema && tools/crds

@@ -122,8 +122,9 @@ TEST_F(ApiServer, StoresTheSchemaWeGeneratedAndFindsNoFaultInIt) {
 TEST_F(ApiServer, AcceptsEveryExampleUnderStrictValidation) {
   ASSERT_EQ(kubectl({"create", "namespace", "paddle-system"}).exit_code, 0);
   const std::string deploy = std::string(PADDLE_SOURCE_DIR) + "/deploy/";
-  const auto taken = kubectl({"apply", "--dry-run=server", "--validate=strict", "-f",
-                              deploy + "examples", "-f", deploy + "elastic"});
+  const auto taken =
+      kubectl({"apply", "--dry-run=server", "--validate=strict", "-f", deploy + "examples", "-f",
+               deploy + "elastic", "-f", deploy + "heter"});
   EXPECT_EQ(taken.exit_code, 0) << taken.err;
   EXPECT_EQ(taken.err, "") << "a warning";
   EXPECT_NE(taken.out.find("paddlejob.batch.paddlepaddle.org/resnet-elastic created"),

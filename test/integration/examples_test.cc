@@ -2,6 +2,7 @@
 // deploy/examples, deploy/elastic and deploy/heter: our validation accepts them without warnings,
 // and each job is planned to its last pod. api_corpus_test applies them to a real API server. The
 // same for the complete objects in the users' documents, which are equal in both languages.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,9 +12,11 @@
 
 #include "api/crd/validate.h"
 #include "api/paddle_job.h"
+#include "api/phases.h"
 #include "api/sample_set.h"
 #include "cli/documents.h"
 #include "controllers/paddle_job/plan.h"
+#include "controllers/placement/placement.h"
 
 namespace paddle {
 namespace {
@@ -54,9 +57,16 @@ TEST(Examples, AreThePublishedOnes) {
   std::string names;
   for (const auto& [name, job] : jobs()) names += name + " ";
   EXPECT_EQ(names,
-            "collective-resnet deepfm ps-deepfm ps-demo resnet resnet-elastic simple "
-            "wide-ande-deep wide-ande-deep-podip "
+            "collective-resnet dali deepfm ps-deepfm ps-demo ps-samples reads-nfs resnet "
+            "resnet-elastic resnet-on-v100 resnet50 simple wide-ande-deep wide-ande-deep-podip "
             "wide-ande-deep-service wide-ande-deep-volcano ");
+}
+
+// As upstream's: with the default policy the pods, and the output that one wants to read, are gone.
+TEST(Examples, KeepTheirOutput) {
+  for (const char* name : {"simple", "deepfm"}) {
+    EXPECT_EQ(jobs().at(name).spec.clean_pod_policy, "Never") << name;
+  }
 }
 
 TEST(Examples, AreValidAndCauseNoWarnings) {
@@ -64,6 +74,7 @@ TEST(Examples, AreValidAndCauseNoWarnings) {
   for (const auto& one : examples()) {
     const auto kind = kind_of(one) == "PaddleJob"   ? std::optional(api::Kind::kPaddleJob)
                       : kind_of(one) == "SampleSet" ? std::optional(api::Kind::kSampleSet)
+                      : kind_of(one) == "SampleJob" ? std::optional(api::Kind::kSampleJob)
                                                     : std::nullopt;
     if (!kind) continue;
     ++ours;
@@ -71,7 +82,7 @@ TEST(Examples, AreValidAndCauseNoWarnings) {
       ADD_FAILURE() << one.where << ": " << problem.path << ": " << problem.message;
     }
   }
-  EXPECT_EQ(ours, 13);
+  EXPECT_EQ(ours, 24);
   for (const auto& [name, job] : jobs()) {
     for (const auto& warning : api::warnings(job)) ADD_FAILURE() << name << ": " << warning;
   }
@@ -111,6 +122,9 @@ TEST(Examples, AreStartedCompletely) {
     if (job.spec.sample_set) {
       world.data.set = api::SampleSet{};
       world.data.set->meta.key = {"paddle-system", job.spec.sample_set->name};
+      world.data.set->status.phase = api::sample_set_phase::kReady;
+      world.data.claim =
+          controllers::placement::ClaimSummary{.meta = world.data.set->meta, .phase = "Bound"};
     }
     const auto made = made_for(job, world, config);
     EXPECT_EQ(made.contains("Pod") ? made.at("Pod") : 0, pods_of(job)) << name;
@@ -156,7 +170,8 @@ std::vector<Json> objects_in(const std::string& document) {
 
 TEST(Documents, ShowValidObjectsAndTheSameInBothLanguages) {
   std::map<std::string, int> shown;
-  for (const char* page : {"local.md", "paddlejob.md", "sampleset.md", "samplejob.md"}) {
+  for (const char* page : {"local.md", "paddlejob.md", "sampleset.md", "samplejob.md",
+                           "ext-get-start.md", "api_doc.md", "migration.md"}) {
     const auto objects = objects_in(std::string("en/") + page);
     EXPECT_EQ(objects, objects_in(std::string("zh_CN/") + page)) << page;
     for (const Json& object : objects) {
@@ -179,6 +194,17 @@ TEST(Documents, ShowValidObjectsAndTheSameInBothLanguages) {
   for (const char* each : {"PaddleJob", "SampleSet", "SampleJob", "syncOptions", "warmupOptions",
                            "clearOptions", "rmrOptions"}) {
     EXPECT_GE(shown[each], 1) << each;
+  }
+}
+
+TEST(Documents, TheTutorialShowsTheFilesThatItsCommandsApply) {
+  const auto files = examples();
+  const auto shown = objects_in("en/ext-get-start.md");
+  EXPECT_EQ(shown.size(), 5U);
+  for (const Json& object : shown) {
+    EXPECT_TRUE(std::ranges::any_of(files, [&](const auto& one) { return one.object == object; }))
+        << "no file of deploy/examples has\n"
+        << object.dump(2);
   }
 }
 

@@ -4,7 +4,8 @@
     tools/manifests            writes them
     tools/manifests --check    fails when one differs, or when an overlay cannot be built
 
-The definitions of the resources (deploy/*/crd.yaml) come from src/api: `make crds`.
+The definitions of the resources (deploy/*/crd.yaml) come from src/api: `make crds`. The Helm
+chart and deploy/install.yaml are made of these files: tools/chart, which is the last step here.
 """
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from paddle_tools.chart import main as chart
 from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS, TOP
 
@@ -62,6 +64,7 @@ def write(program: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(built(program, folder))
         print(f"deploy/{name} {path.stat().st_size} bytes")
+    chart.write(TOP)
 
 
 def check(program: str) -> None:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference of the three resources, written from their definitions."""
