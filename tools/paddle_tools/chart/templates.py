@@ -12,6 +12,7 @@ from paddle_tools.chart import manifests
 from paddle_tools.chart.manifests import Manifest
 from paddle_tools.chart.values import Value
 from paddle_tools.errors import ToolError
+from paddle_tools.paths import TOP
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,21 @@ CHOICES = """\
         - --etcd-server={{ . }}
         {{- end }}
 """
+# Of the manager of SampleSets, when all namespaces are watched.
+ROOTS = """\
+        {{- if not .Values.jobnamespace }}
+        - %s
+        {{- end }}
+"""
+
+
+def _cache_roots() -> str:
+    """The argument that config/components/all-namespaces adds."""
+    component = TOP / "config/components/all-namespaces/kustomization.yaml"
+    found = re.search(r"--cache-roots=\S+", component.read_text())
+    if not found:
+        raise ToolError(f"{component.relative_to(TOP)} has no --cache-roots, which the chart needs")
+    return found.group()
 
 
 def missing_files(deploy: Path) -> list[str]:
@@ -205,8 +221,8 @@ def _manager(one: Manifest, text: str) -> str:
                      "imagePullPolicy: {{ .Values.imagePullPolicy }}\n")
     arguments = (f"        {{{{- range .Values.{part}.args }}}}\n"
                  "        - {{ . | quote }}\n        {{- end }}\n")
-    text = _replaced(one, text, "        command:\n",
-                     (CHOICES if part == "paddlejob" else "") + arguments + "        command:\n")
+    choices = {"paddlejob": CHOICES, "sampleset": ROOTS % _cache_roots()}.get(part, "")
+    text = _replaced(one, text, "        command:\n", choices + arguments + "        command:\n")
     text = re.sub(r"^        resources:\n(?: {10}.*\n)+",
                   f"        resources:\n          {{{{- toYaml .Values.{part}.resources"
                   " | nindent 10 }}\n", text, count=1, flags=re.M)
