@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,12 +25,14 @@ def test_environment(**more: str) -> dict[str, str]:
 
 
 _running: set[subprocess.Popen[bytes]] = set()  # processes of run(), in any thread
+_starting = threading.RLock()  # held while one starts; signal handlers may call kill_all()
 
 
 def kill_all() -> None:
     """Kills every process of run() and what it started. For a runner that ends at once."""
-    for child in list(_running):
-        _kill_group(child)
+    with _starting:
+        for child in list(_running):
+            _kill_group(child)
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
@@ -46,10 +49,11 @@ def run(argv: Argv, log: Path, limit: float, env: Mapping[str, str] | None = Non
     code: int | None
     with open(log, "wb") as out:
         # If the runner itself is killed, the kernel kills the program.
-        child = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, argv)], env=env,
-                                 cwd=cwd, stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=subprocess.STDOUT, start_new_session=True)
-        _running.add(child)
+        with _starting:
+            child = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, argv)], env=env,
+                                     cwd=cwd, stdin=subprocess.DEVNULL, stdout=out,
+                                     stderr=subprocess.STDOUT, start_new_session=True)
+            _running.add(child)
         try:
             code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
