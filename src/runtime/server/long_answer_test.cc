@@ -27,7 +27,7 @@ std::unique_ptr<net::HttpServer> answering(std::size_t remark) {
 
 Result<PollReport> poll(const net::HttpServer& server) {
   std::promise<Result<PollReport>> done;
-  const auto polls = http_polls_at(std::chrono::seconds{10});
+  const auto polls = http_polls_at(make_runtime_connections(), std::chrono::seconds{10});
   polls({.address = net::to_string(server.address()), .access = {.token = "t"}},
         [&](Result<PollReport> report) { done.set_value(std::move(report)); });
   return done.get_future().get();
