@@ -29,6 +29,12 @@ def data_set(name):
 
 
 def run(cluster):
+    with cluster.step("the garbage collector knows our kinds; it looks for new ones every 30 s"):
+        cluster.apply([sleeper("collected")], SYSTEM)
+        cluster.wait_phase("pdj", "collected", "Running", SYSTEM)
+        cluster.kubectl("-n", SYSTEM, "delete", "pdj", "collected")
+        cluster.wait("its pods are gone", lambda: cluster.get(
+            "pod", "collected-worker-0", SYSTEM) is None, 120)
     with cluster.step("the managers look at every namespace"):
         cluster.kubectl("apply", "-k", OVERLAY)
         for manager in installation.MANAGERS:
