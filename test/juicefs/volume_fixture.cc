@@ -219,6 +219,21 @@ std::map<std::string, std::string> VolumeTest::files_beneath(const std::string& 
   return all;
 }
 
+std::string VolumeTest::differences(const std::string& root,
+                                    const std::map<std::string, std::string>& expected) {
+  const auto found = files_beneath(root);
+  std::string all;
+  for (const auto& [name, bytes] : found) {
+    const auto other = expected.find(name);
+    if (other == expected.end()) all += name + " should not be there\n";
+    if (other != expected.end() && other->second != bytes) all += name + " has other bytes\n";
+  }
+  for (const auto& [name, bytes] : expected) {
+    if (!found.contains(name)) all += name + " is missing\n";
+  }
+  return all;
+}
+
 std::string VolumeTest::said() const {
   std::string all;
   for (const auto& runtime : runtimes_) all += read_file(runtime->log);

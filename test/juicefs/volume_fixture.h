@@ -77,6 +77,9 @@ class VolumeTest : public testing::Test {
   std::string path(const std::string& name) const { return scratch_.path() + "/" + name; }
   // Without hidden ones: JuiceFS shows files of its own at the root, of which one never ends.
   static std::map<std::string, std::string> files_beneath(const std::string& root);
+  // The names of the files beneath that differ, one line each; empty: the files are these.
+  static std::string differences(const std::string& root,
+                                 const std::map<std::string, std::string>& expected);
   std::string said() const;         // everything that any runtime has logged
   void expect_no_secret_in_argv();  // of any process, now
 

@@ -46,7 +46,7 @@ TEST_F(VolumeTest, IsFormattedSyncedWarmedUpClearedAndEmptied) {
   EXPECT_EQ(synced.progress.files_total, kFiles);
   EXPECT_EQ(synced.progress.files_done, kFiles);
   EXPECT_EQ(synced.progress.bytes_total, kBytes);
-  EXPECT_EQ(files_beneath(second.mount), truth_);  // also fills the second node's cache
+  EXPECT_EQ(differences(second.mount, truth_), "");  // also fills the second node's cache
 
   // What came in without the mount is in no cache of the node that brought it.
   const auto before =
@@ -135,7 +135,7 @@ TEST_F(VolumeTest, AKilledSyncContinuesAndFetchesAlmostNothingTwice) {
   const std::int64_t fetched = proxy_->bytes() - begun;
   EXPECT_GE(fetched, kAll);
   EXPECT_LT(fetched, kAll + kAll / 20) << "fetched twice";
-  EXPECT_EQ(files_beneath(node.mount), truth_);
+  EXPECT_EQ(differences(node.mount, truth_), "");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
            node.mount, std::filesystem::directory_options::skip_permission_denied)) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".jfs.")) << entry.path();
@@ -180,7 +180,7 @@ TEST_F(VolumeTest, SyncsFromBosAnonymouslyAndSigned) {
   const auto anonymous = run_job(node, "sync-1", sync_job());
   ASSERT_EQ(anonymous.state, JobState::kSucceeded) << anonymous.error;
   const std::map<std::string, std::string> samples{{"a/1.jpg", "one"}, {"2.jpg", "second"}};
-  EXPECT_EQ(files_beneath(node.mount), samples);
+  EXPECT_EQ(differences(node.mount, samples), "");
   for (const auto& caller : (*bos)->callers()) EXPECT_EQ(caller, "");
 
   ASSERT_TRUE(write_file(path("source/access-key"), kAccessKey));
@@ -190,7 +190,7 @@ TEST_F(VolumeTest, SyncsFromBosAnonymouslyAndSigned) {
   again.sync.destination = "signed";
   const auto with_keys = run_job(node, "sync-2", again);
   ASSERT_EQ(with_keys.state, JobState::kSucceeded) << with_keys.error;
-  EXPECT_EQ(files_beneath(node.mount + "/signed"), samples);
+  EXPECT_EQ(differences(node.mount + "/signed", samples), "");
   EXPECT_EQ((*bos)->callers().back(), std::string("bce-auth-v1/") + kAccessKey);
 
   runtime::JobRequest absent = sync_job();

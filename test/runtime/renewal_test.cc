@@ -47,13 +47,19 @@ class RenewalTest : public RuntimeTest {
     set_ = *api::decode_sample_set(*made);
     (*made)["status"] = {{"phase", "Ready"}, {"engine", "juicefs"}};
     ASSERT_TRUE(server_side_.update(kinds::kSampleSets, *made, "status"));
+    const Json owner = {{"apiVersion", "apps/v1"},
+                        {"kind", "StatefulSet"},
+                        {"name", engine::runtime_name(set_)},
+                        {"uid", "stateful-set"},
+                        {"controller", true}};
     auto pod =
         server_side_.create(kinds::kPods, {{"apiVersion", "v1"},
                                            {"kind", "Pod"},
                                            {"metadata",
                                             {{"namespace", kRenewedSet.ns},
                                              {"name", engine::runtime_pod_name(set_, 0)},
-                                             {"labels", {{engine::kSetLabel, kRenewedSet.name}}}}},
+                                             {"labels", {{engine::kSetLabel, kRenewedSet.name}}},
+                                             {"ownerReferences", Json::array({owner})}}},
                                            {"spec", {{"nodeName", "node-0"}}}});
     ASSERT_TRUE(pod) << pod.error().message;
     (*pod)["status"] = {{"phase", "Running"}, {"podIP", "127.0.0.1"}};
