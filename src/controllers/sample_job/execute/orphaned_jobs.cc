@@ -18,7 +18,9 @@ constexpr std::chrono::seconds kCheckAgain{30};
 
 Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const kube::Call& call) {
   const auto set = observer_.find_set(key);
-  if (!set || set->meta.deleting() || !observer_.needs_orphan_check(key)) return ReconcileResult{};
+  if (!set || set->meta.deleting()) return ReconcileResult{};
+  const auto request = observer_.pending_orphan_check(key);
+  if (!request) return ReconcileResult{};
   TRY(const auto credentials, observer_.credentials(*set, call));
   if (!credentials) return ReconcileResult{};
   std::optional<std::vector<std::string>> wanted;
@@ -50,7 +52,7 @@ Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const ku
     }
   }
   if (!complete) return ReconcileResult{.requeue_after = kCheckAgain};
-  observer_.orphan_check_done(key);
+  observer_.orphan_check_done(key, *request);
   return ReconcileResult{};
 }
 

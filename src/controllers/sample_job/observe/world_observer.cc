@@ -140,7 +140,11 @@ void WorldObserver::subscribe(WorkQueue& queue, int sent_at_once) {
     if (!concerns_jobs(before, after)) return;
     if (!after) forget_set(set);
     for (const ObjectKey& key : affected(set)) queue.add(key);
-    queue.add(orphan_check_key(set));
+    if (!before) {
+      request_orphan_check(set);
+    } else {
+      queue.add(orphan_check_key(set));
+    }
   });
   watches(pods_, queue, [affected](const api::Pod& pod) {
     const auto set = set_of_runtime(pod);
@@ -386,24 +390,24 @@ void WorldObserver::forget_set(const ObjectKey& set) {
   requests_.forget(orphan_check_key(set));
   credentials_.forget(set);
   Lock lock(mutex_);
-  checked_for_orphans_.erase(set);
+  orphan_checks_.forget(set);
 }
 
-bool WorldObserver::needs_orphan_check(const ObjectKey& set) {
+std::optional<OrphanChecks::Request> WorldObserver::pending_orphan_check(const ObjectKey& set) {
   Lock lock(mutex_);
-  return !checked_for_orphans_.contains(set);
+  return orphan_checks_.pending(set);
 }
 
-void WorldObserver::orphan_check_done(const ObjectKey& set) {
+void WorldObserver::orphan_check_done(const ObjectKey& set, OrphanChecks::Request answered) {
   poller_.forget(orphan_check_key(set));
   Lock lock(mutex_);
-  checked_for_orphans_.insert(set);
+  orphan_checks_.done(set, answered);
 }
 
 void WorldObserver::request_orphan_check(const ObjectKey& set) {
   {
     Lock lock(mutex_);
-    checked_for_orphans_.erase(set);
+    orphan_checks_.request(set);
   }
   queue_.add(orphan_check_key(set));
 }

@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "controllers/loop/status_writes.h"
 #include "controllers/runtime_poller/runtime_poller.h"
 #include "controllers/runtime_poller/runtime_requests.h"
+#include "controllers/sample_job/observe/orphan_checks.h"
 #include "controllers/sample_job/observe/runtime_credentials_cache.h"
 #include "controllers/sample_job/world.h"
 #include "engine/manifests.h"
@@ -83,10 +83,12 @@ class WorldObserver {
   std::vector<RuntimeJobs> all_jobs(const api::SampleSet& set,
                                     const runtime::RuntimeCredentials& credentials);
 
-  // Whether the runtimes of a set may have orphaned jobs: after the start of this process, and
-  // after each deletion of a job.
-  bool needs_orphan_check(const api::ObjectKey& set) EXCLUDES(mutex_);
-  void orphan_check_done(const api::ObjectKey& set) EXCLUDES(mutex_);
+  // Present while the runtimes of a set may have orphaned jobs: after the start of this process,
+  // and after each deletion of a job.
+  std::optional<OrphanChecks::Request> pending_orphan_check(const api::ObjectKey& set)
+      EXCLUDES(mutex_);
+  void orphan_check_done(const api::ObjectKey& set, OrphanChecks::Request answered)
+      EXCLUDES(mutex_);
   void request_orphan_check(const api::ObjectKey& set) EXCLUDES(mutex_);
   // The set that a key of the queue asks to check; absent: it is the key of a job.
   static std::optional<api::ObjectKey> orphan_check_target(const api::ObjectKey& key);
@@ -123,7 +125,7 @@ class WorldObserver {
   StatusWrites writes_{};
 
   Mutex mutex_;
-  std::set<api::ObjectKey> checked_for_orphans_ GUARDED_BY(mutex_);
+  OrphanChecks orphan_checks_ GUARDED_BY(mutex_);
   std::map<api::ObjectKey, BootTime> waiting_ GUARDED_BY(mutex_);  // for an answer, since when
 
   // Last: they wake keys of the queue, and the end of a request asks for another poll.
