@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "test/support/until.h"
+
 namespace paddle::controllers {
 namespace {
 
@@ -13,10 +15,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 
-template <typename Condition>
-void until(const Condition& condition) {
-  while (!condition()) system_clock().sleep(milliseconds{1}, {});
-}
+using test::until;
 
 struct ControllerTest : ::testing::Test {
   Metrics metrics{};

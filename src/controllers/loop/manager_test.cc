@@ -11,6 +11,7 @@
 #include "controllers/loop/sources.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
+#include "test/support/until.h"
 
 namespace paddle::controllers {
 namespace {
@@ -31,10 +32,7 @@ const kube::Projection<Map> kMaps{"meta", [](const Json& object) -> Result<Map> 
                                     return map;
                                   }};
 
-template <typename Condition>
-void until(const Condition& condition) {
-  while (!condition()) system_clock().sleep(milliseconds{1}, {});
-}
+using test::until;
 
 Json config_map(const std::string& name) {
   return {{"apiVersion", "v1"},

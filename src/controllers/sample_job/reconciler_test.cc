@@ -15,6 +15,7 @@
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
+#include "test/support/until.h"
 
 namespace paddle::controllers::sample_job {
 namespace {
@@ -25,13 +26,9 @@ using kube::ObjectKey;
 namespace kinds = kube::resources;
 using api::sample_job_phase::is_final;
 using runtime::JobState;
+using test::until;
 
 const ObjectKey kSet{"train", "imagenet"};
-
-template <typename Condition>
-void until(const Condition& condition) {
-  while (!condition()) system_clock().sleep(2ms, {});
-}
 
 // Each runtime takes jobs in order. A query for any job completes the first one that is open;
 // done_at() lists what was completed.

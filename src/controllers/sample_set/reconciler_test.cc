@@ -18,6 +18,7 @@
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
+#include "test/support/until.h"
 
 namespace paddle::controllers::sample_set {
 namespace {
@@ -27,15 +28,11 @@ using kube::Json;
 using kube::ObjectKey;
 namespace kinds = kube::resources;
 using runtime::JobState;
+using test::until;
 
 const ObjectKey kKey{"train", "imagenet"};
 const ObjectKey kRuntimes{"train", "imagenet-runtime"};
 constexpr auto kNpos = std::string::npos;
-
-template <typename Condition>
-void until(const Condition& condition) {
-  while (!condition()) system_clock().sleep(2ms, {});
-}
 
 // Accepts jobs like a runtime; a job has succeeded when it is polled for the second time.
 class FakeRuntimes {

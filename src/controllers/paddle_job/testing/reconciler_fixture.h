@@ -22,17 +22,14 @@
 #include "kube/fake/failing_cluster.h"
 #include "kube/fake/fake_cluster.h"
 #include "test/support/fake_kubelet.h"
+#include "test/support/until.h"
 
 namespace paddle::controllers::paddle_job {
 
 using kube::Json;
 using kube::ObjectKey;
 namespace kinds = kube::resources;
-
-template <typename Condition>
-void until(const Condition& condition) {
-  while (!condition()) system_clock().sleep(std::chrono::milliseconds{2}, {});
-}
+using test::until;
 
 using Kubelet = test::FakeKubelet;
 
