@@ -52,6 +52,10 @@ class DocsSite(unittest.TestCase):
         found = staged({"docs/en/a.md": text, "docs/METRICS.md": ""})
         self.assertEqual(found["docs/en/a.md"], text.replace("../METRICS.md", "METRICS.md"))
 
+    def test_code_in_a_table_loses_the_escape_that_github_needs(self) -> None:
+        found = staged({"docs/en/a.md": "| `a\\|b` | c\\|d |\n"})
+        self.assertEqual(found["docs/en/a.md"], "| `a|b` | c\\|d |\n")
+
     def test_a_link_that_leads_nowhere_is_refused(self) -> None:
         with self.assertRaisesRegex(ToolError, r"docs/en/a\.md: the link to 'b\.md' leads nowhere"):
             staged({"docs/en/a.md": "[b](b.md)"})

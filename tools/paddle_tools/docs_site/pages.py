@@ -84,6 +84,8 @@ class Pages:
                     whole = LINK.sub(lambda link: self._link(path, link, found), part)
                     parts[index] = END_OF_LINK.sub(
                         lambda link: self._target(path, link, found), whole)
+                elif not code and line.startswith("|"):
+                    parts[index] = part.replace("\\|", "|")  # needs no escape in a table here
             lines.append("".join(parts))
         return "\n".join(lines).replace("](site:", "](") + "\n"
 
