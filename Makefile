@@ -11,7 +11,7 @@ KUBECTL ?= kubectl
 DOCKER ?= docker
 PREFIX ?= /usr/local
 .PHONY: help build check test fuzz quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds helm \
-  refresh-pod-schema install uninstall deploy undeploy docker-build docker-push install-cli clean
+  refresh-pod-schema docs docs-serve install uninstall deploy undeploy docker-build docker-push install-cli clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
@@ -60,6 +60,12 @@ crds: ## write deploy/*/crd.yaml from src/api
 
 helm: ## write charts/paddle-operator and deploy/install.yaml from deploy/
 	@tools/chart
+
+docs: ## the documentation site in both languages, in build/docs/site
+	@tools/docs build
+
+docs-serve: ## build the documentation site and show it; PORT= (8000) is where
+	@tools/docs serve $(PORT)
 
 install: ## apply the definitions of the resources to the cluster of kubectl
 	@$(KUBECTL) apply -f deploy/v1/crd.yaml

@@ -335,6 +335,11 @@ inline constexpr const char* kName = "Elsewhere";
                         "docs/zh_CN/troubleshooting.md", "`NoRoom`", "set/reasons.h")
         self.assert_one(self.of("`Ready` `NoRooms`", "`Ready` `NoRoom`"), "docs/en")
 
+    def test_a_block_of_code_is_not_taken_for_the_words_around_it(self):
+        page = "```shell\nkubectl get pdj\n```\n"
+        self.assertEqual(reasons.missing(page + "| `NoRoom` | no room |", {"NoRoom"}), [])
+        self.assertEqual(reasons.missing(page + "NoRoom", {"NoRoom"}), ["NoRoom"])
+
     def test_a_tree_without_reasons_is_an_error(self):
         self.assert_one(self.of("", "", "struct A {};\n"), "no header declares a reason")
 

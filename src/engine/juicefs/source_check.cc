@@ -23,7 +23,7 @@ Result<> check_source(const std::string& uri) {
   if (scheme == "file") {
     return wrong(
         "names a directory of one node, but any node may bring the samples; use nfs:// or an "
-        "object store, or the samplefs engine");
+        "object store");
   }
   const api::SourceScheme* known = api::find_scheme(scheme);
   if (!known || known->juicefs == api::JuicefsSupport::kNone) {

@@ -26,6 +26,8 @@ TEST(JuicefsSourceCheck, RefusesOtherSchemesAndListsTheKnownOnes) {
   for (const char* uri : {"file:///etc", "s3:///x", "s3://b/a b", "s3://b/\n"}) {
     EXPECT_TRUE(check_source(uri).is(Code::kInvalid)) << uri;
   }
+  // It would not run on a cluster, which is where this engine is.
+  EXPECT_EQ(check_source("file:///etc").error().message.find("samplefs"), std::string::npos);
 }
 
 TEST(JuicefsSourceCheck, RefusesCredentialsInTheUriAndDoesNotRepeatThem) {

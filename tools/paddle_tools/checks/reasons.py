@@ -19,6 +19,7 @@ PARTS_OF_REASONS = {"Do", "ErrorDo", "Job", "Successfully"}
 _NAMESPACE = re.compile(r"^namespace (?:condition_type|reasons?|event_reason) \{(.*?)^\}",
                         re.M | re.S)
 _CONSTANT = re.compile(r'\bconstexpr const char\* k\w+ = "(\w+)";')
+_FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 _SPAN = re.compile(r"`([^`]+)`")
 
 
@@ -28,8 +29,9 @@ def reasons_of(text: str) -> set[str]:
 
 
 def missing(page: str, reasons: set[str]) -> list[str]:
-    """The reasons that a page does not have in code."""
-    words = {word for span in _SPAN.findall(page) for word in re.findall(r"\w+", span)}
+    """The reasons that a page does not have in code in its text; blocks do not count."""
+    spans = _SPAN.findall(_FENCED.sub("", page))
+    words = {word for span in spans for word in re.findall(r"\w+", span)}
     return sorted(reasons - words - PARTS_OF_REASONS)
 
 

@@ -39,8 +39,12 @@ BlockReason secret_blocks(const api::SampleSet& set, const World& world) {
   return {};
 }
 
+// samplefs runs only where the node mounts it itself, on one machine: its CSI driver for clusters
+// does not exist yet, so no message there offers it.
+bool runs_samplefs(const Config& config) { return !config.built_in_drivers.empty(); }
+
 Result<std::string> engine_name(const api::SampleSet& set,
-                                const std::optional<SecretSummary>& secret) {
+                                const std::optional<SecretSummary>& secret, const Config& config) {
   if (!set.status.engine.empty()) return set.status.engine;
   if (set.spec.csi && !set.spec.csi->driver.empty()) return set.spec.csi->driver;
   if (!secret) return std::string("samplefs");
@@ -49,9 +53,11 @@ Result<std::string> engine_name(const api::SampleSet& set,
   }
   if (secret->values.contains("metaurl")) return std::string("juicefs");
   if (secret->values.contains("storage") || secret->values.contains("bucket")) {
-    return Error{Code::kInvalid,
-                 "the secret has storage or bucket but no metaurl; add metaurl to use the engine "
-                 "juicefs, or set spec.csi.driver to samplefs"};
+    return Error{
+        Code::kInvalid,
+        std::string("the secret has storage or bucket but no metaurl; add metaurl to use the "
+                    "engine juicefs") +
+            (runs_samplefs(config) ? ", or set spec.csi.driver to samplefs" : "")};
   }
   return std::string("samplefs");
 }
@@ -79,13 +85,13 @@ EngineSelection select_engine(const api::SampleSet& set, const World& world, con
             .builder = find_builder(config.engines, set.status.engine),
             .blocked = std::move(blocked)};
   }
-  const auto name = engine_name(set, world.secret);
+  const auto name = engine_name(set, world.secret, config);
   if (!name) return {.blocked = {reason::kEngineUnclear, name.error().message}};
   const auto* builder = find_builder(config.engines, *name);
   if (!builder) {
-    return {.blocked = {reason::kEngineUnknown, "engine " + *name +
-                                                    " is not supported; set spec.csi.driver to "
-                                                    "samplefs or juicefs"}};
+    return {.blocked = {reason::kEngineUnknown,
+                        "engine " + *name + " is not supported; set spec.csi.driver to " +
+                            (runs_samplefs(config) ? "samplefs or juicefs" : "juicefs")}};
   }
   engine::RuntimeOptions options = config.runtime;
   if (const auto image = config.images.find(*name); image != config.images.end()) {

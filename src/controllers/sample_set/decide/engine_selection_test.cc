@@ -60,6 +60,23 @@ TEST(SampleSetEngineSelection, WaitsForAnEngineThatTheSpecOrTheSecretShows) {
   EXPECT_EQ(model.set.status.engine, "samplefs");
 }
 
+TEST(SampleSetEngineSelection, OffersSamplefsOnOneMachineAndNotOnClusters) {
+  const auto message = [](const std::string& driver, bool one_machine) {
+    Config config = model_config();
+    if (!one_machine) config.built_in_drivers.clear();
+    api::SampleSet set = model_set();
+    set.spec.secret = api::SecretReference{.name = "keys"};
+    if (!driver.empty()) set.spec.csi = api::Csi{.driver = driver};
+    World world{.secret = SecretSummary{.exists = true, .values = {{"bucket", "b"}}}};
+    return select_engine(set, world, config).blocked.message;
+  };
+  for (const char* driver : {"", "other"}) {
+    EXPECT_NE(message(driver, true).find("samplefs"), std::string::npos) << message(driver, true);
+    EXPECT_EQ(message(driver, false).find("samplefs"), std::string::npos) << message(driver, false);
+    EXPECT_NE(message(driver, false).find("juicefs"), std::string::npos) << message(driver, false);
+  }
+}
+
 TEST(SampleSetEngineSelection, CreatesNoRuntimesWithoutTheCsiDriver) {
   ModelCluster model(model_set(1, true));
   model.world.drivers->installed.clear();
