@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/runtime_poller/request_state.h"
 
+#include <algorithm>
+
 namespace paddle::controllers {
 
 RequestState::Key RequestState::key_of(const api::ObjectKey& owner, const RuntimeRequest& request) {
@@ -22,6 +24,12 @@ std::optional<Result<>> RequestState::take(const api::ObjectKey& owner,
   auto found = outcomes_.extract(key_of(owner, request));
   if (!found) return std::nullopt;
   return std::move(found.mapped().result);
+}
+
+bool RequestState::is_in_progress(const api::ObjectKey& owner,
+                                  const RuntimeRequest& request) const {
+  const Key key = key_of(owner, request);
+  return std::ranges::any_of(current_, [&](const auto& each) { return each.second == key; });
 }
 
 std::optional<std::uint64_t> RequestState::begin(const api::ObjectKey& owner,

@@ -52,6 +52,7 @@ class RequestState {
   // The same, and it is not given again.
   std::optional<Result<>> take(const api::ObjectKey& owner, const RuntimeRequest& request,
                                BootTime now);
+  bool is_in_progress(const api::ObjectKey& owner, const RuntimeRequest& request) const;
   // The number of the request that the caller has to send now; it is ended by finished(), whatever
   // becomes of it. Absent: something else is in progress, and the owner is woken when it has ended.
   std::optional<std::uint64_t> begin(const api::ObjectKey& owner, const RuntimeRequest& request,

@@ -107,6 +107,18 @@ TEST(RequestState, ACancellationStaysDoneUntilTheJobIsSentAgain) {
       << "it is to be cancelled again";
 }
 
+TEST(RequestState, KnowsWhatIsInProgress) {
+  RequestState state;
+  EXPECT_FALSE(state.is_in_progress(kFirst, cancel_at("a", "id")));
+  const auto number = state.begin(kFirst, cancel_at("a", "id"), kStart);
+  ASSERT_TRUE(number);
+  EXPECT_TRUE(state.is_in_progress(kFirst, cancel_at("a", "id")));
+  EXPECT_FALSE(state.is_in_progress(kFirst, put_at("a", "id"))) << "it is not a cancellation";
+  EXPECT_FALSE(state.is_in_progress(kSecond, cancel_at("a", "id")));
+  (void)state.finished(*number, Done{}, kStart);
+  EXPECT_FALSE(state.is_in_progress(kFirst, cancel_at("a", "id")));
+}
+
 TEST(RequestState, ACancellationThatFailedIsRepeated) {
   RequestState state;
   (void)state.finished(*state.begin(kFirst, cancel_at("a", "id"), kStart),

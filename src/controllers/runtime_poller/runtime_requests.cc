@@ -44,6 +44,12 @@ std::optional<Result<>> RuntimeRequests::take(const api::ObjectKey& owner,
   return shared_->state.take(owner, request, clock_.boot());
 }
 
+bool RuntimeRequests::is_in_progress(const api::ObjectKey& owner,
+                                     const RuntimeRequest& request) const {
+  Lock lock(shared_->mutex);
+  return shared_->state.is_in_progress(owner, request);
+}
+
 void RuntimeRequests::forget(const api::ObjectKey& owner) {
   Lock lock(shared_->mutex);
   shared_->state.forget(owner);

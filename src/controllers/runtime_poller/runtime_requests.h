@@ -40,6 +40,8 @@ class RuntimeRequests {
   Sent send(const api::ObjectKey& owner, const RuntimeRequest& request, Ended ended);
   // The outcome of a request that has ended; it is not given again. Begins nothing.
   std::optional<Result<>> take(const api::ObjectKey& owner, const RuntimeRequest& request);
+  // It has no outcome yet, though the runtime may have done it, and its owner will be woken.
+  bool is_in_progress(const api::ObjectKey& owner, const RuntimeRequest& request) const;
   void forget(const api::ObjectKey& owner);
 
  private:

@@ -32,8 +32,12 @@ Result<ReconcileResult> OrphanedJobs::cancel(const api::ObjectKey& key, const ku
     for (const runtime::JobReport& job : **known) {
       if (!job.id.starts_with(kJobIdPrefix)) continue;
       if (runtime::ended(job.state)) {
-        // The runtime was polled again before this pass.
-        if (observer_.was_cancelled(*set, endpoint, job.id)) report(*set, endpoint, job);
+        // The runtime was polled again before this pass, perhaps before the outcome is known.
+        if (observer_.is_cancelling(*set, endpoint, job.id)) {
+          complete = false;
+        } else if (observer_.was_cancelled(*set, endpoint, job.id)) {
+          report(*set, endpoint, job);
+        }
         continue;
       }
       if (!wanted) {

@@ -352,6 +352,11 @@ std::optional<Result<>> WorldObserver::cancel_orphan(const api::SampleSet& set,
   return outcome;
 }
 
+bool WorldObserver::is_cancelling(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
+                                  const std::string& id) const {
+  return requests_.is_in_progress(orphan_check_key(set.meta.key), {endpoint.uid, {.id = id}});
+}
+
 bool WorldObserver::was_cancelled(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
                                   const std::string& id) {
   const auto outcome = requests_.take(orphan_check_key(set.meta.key), {endpoint.uid, {.id = id}});

@@ -71,6 +71,9 @@ class WorldObserver {
   std::optional<Result<>> cancel_orphan(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
                                         const runtime::RuntimeCredentials& credentials,
                                         const std::string& id);
+  // Whether the outcome of cancel_orphan() is still to come; the key of the check is woken by it.
+  bool is_cancelling(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
+                     const std::string& id) const;
   // Whether cancel_orphan() has ended this job since the last check; true once.
   bool was_cancelled(const api::SampleSet& set, const RuntimeEndpoint& endpoint,
                      const std::string& id);
