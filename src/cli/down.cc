@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/daemon.h"
+#include "cli/demo.h"
 #include "cli/verb.h"
 #include "fuse/mountinfo.h"
 #include "local/machine/machine.h"
@@ -70,6 +71,7 @@ Result<> run(const Down& verb, const CommandContext& context) {
   if (!ran && ::geteuid() == 0) local::remove_leftovers(directory);
   if (!verb.remove) return Done{};
   CHECK_DONE(remove_directory(directory));
+  fs::remove_all(demo_directory(directory), error);
   context.terminal.line("Removed " + directory.path + ".");
   return Done{};
 }

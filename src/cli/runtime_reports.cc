@@ -23,7 +23,7 @@ Result<runtime::RuntimeCredentials> credentials_for(Session& session, const Json
       session.client().get(kube::resources::kSecrets, {ns, name + "-runtime"}, session.call());
   if (secret.is(Code::kNotFound)) return runtime::RuntimeCredentials{};
   if (!secret) return session.explained(std::move(secret).error());
-  // Runtimes of samplefs do not use TLS.
+  // Runtimes of samplefs on one machine do not use TLS.
   const bool tls = api::look_text(set, "/status/engine") == "juicefs";
   return runtime::credentials_from(runtime::secret_values(*secret), ns, name, tls);
 }

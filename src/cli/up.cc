@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "cli/daemon.h"
+#include "cli/demo.h"
 #include "cli/kubeconfig.h"
 #include "cli/readiness.h"
 #include "cli/verb.h"
@@ -114,15 +115,21 @@ Result<> run_in_foreground(const Up& verb) {
 Result<> run(const Up& verb, const CommandContext& context) {
   const local::ClusterDirectory directory = verb.flags.cluster_directory();
   CHECK_DONE(check_prerequisites(inspect_machine(directory.path), directory.path));
-  if (local::find_lock_holder(directory)) {
-    CHECK_DONE(await_ready(directory, context, kLongestStart));
+  bool runs = local::find_lock_holder(directory).has_value();
+  if (runs) {
+    const auto ready = await_ready(directory, context, kLongestStart);
+    // A process that has been killed holds its lock for a moment: then this is the next start.
+    runs = local::find_lock_holder(directory).has_value();
+    if (!ready && runs) return ready.error();
+  }
+  if (runs) {
     context.terminal.line("A local cluster is already running in " + directory.path + ".");
   } else {
     context.terminal.line("Starting a local cluster in " + directory.path);
     CHECK_DONE(start_in_background(verb, context));
   }
   print_usage_hint(context.terminal, directory);
-  return Done{};
+  return verb.demo ? run_demo(verb.flags, context) : Done{};
 }
 
 void add_up(CLI::App& local, Command& chosen) {
@@ -130,10 +137,15 @@ void add_up(CLI::App& local, Command& chosen) {
       local, chosen, "up", "Starts a cluster on this machine; needs root and /dev/fuse.",
       R"(  sudo paddlectl local up
   sudo paddlectl local up --directory /data/paddle --port 7443
+  sudo paddlectl local up --demo
   sudo paddlectl local up --foreground)");
   Up& verb = *subcommand.verb;
-  subcommand.app->add_flag("--foreground", verb.foreground,
-                           "run until Ctrl-C, with the log on the terminal");
+  auto* foreground = subcommand.app->add_flag("--foreground", verb.foreground,
+                                              "run until Ctrl-C, with the log on the terminal");
+  subcommand.app
+      ->add_flag("--demo", verb.demo,
+                 "then run the tutorial: a SampleSet, SampleJobs and a PaddleJob, with progress")
+      ->excludes(foreground);
   subcommand.app
       ->add_option("--port", verb.port,
                    "port of the API server; default: that of the last start in this "

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,13 +19,24 @@
 
 namespace paddle::engine {
 
+// Where data disks are usually mounted, and memory. Not /mnt and /data: on many nodes they hold the
+// directories of other programs, kubelet's among them.
+inline std::vector<std::string> default_cache_roots() {
+  return {"/dev/shm", "/dev/ssd", "/ssd", "/nvme", "/cache", "/var/cache", "/var/jfsCache"};
+}
+
 struct RuntimeOptions {
   std::string image{};                   // of the runtime's pods
   std::string program = "paddle-cache";  // in that image
-  // Caches must be beneath these directories of nodes; empty: anywhere but in the system's own.
-  std::vector<std::string> cache_roots{};
+  // Caches must be beneath these directories of nodes; the first one is the default.
+  std::vector<std::string> cache_roots = default_cache_roots();
+  // On clusters file:// sources must be beneath these directories of nodes; empty: there are none.
+  std::vector<std::string> source_roots{};
   // Pods of this namespace may call runtimes, beside the set's own runtimes.
   std::string operator_namespace = "paddle-system";
+  // CSI drivers, which are privileged, read their Secrets here. Only the operator may write
+  // to this namespace.
+  std::string volume_secrets_namespace = "paddle-volumes";
   // More variables of the runtimes' containers.
   std::map<std::string, std::string> environment{};
   // One machine without images: runtimes read directories of any owner.
@@ -44,6 +56,9 @@ struct Manifests {
   api::Opaque runtimes{};  // StatefulSet
   // Secret: the user's credentials in the form that the engine needs. Updated with the user's.
   api::Opaque credentials{};
+  // Secret for the CSI driver, in RuntimeOptions::volume_secrets_namespace. Its owner is the
+  // volume. Updated with the user's.
+  api::Opaque driver_credentials{};
   // Pod that must succeed once, after the credentials and before the runtimes.
   api::Opaque preparation{};
   // The same for a volume that was prepared with other credentials; null: like the first time.
@@ -63,6 +78,9 @@ class ManifestBuilder {
   virtual bool shares_volume() const { return false; }
   // Its runtimes serve TLS, with the certificates of their Secret.
   virtual bool serves_tls() const { return false; }
+  // The largest cache that the set may have on one node, in MiB. kInvalid: as manifests().
+  virtual Result<std::int64_t> cache_mib(const api::SampleSet& set,
+                                         const RuntimeOptions& options) const = 0;
   // kInvalid: one sentence about what in the spec this engine cannot do, and what to do instead.
   virtual Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                                       const RuntimeOptions& options) const = 0;

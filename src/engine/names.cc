@@ -33,6 +33,7 @@ std::string service_name(const api::SampleSet& set) {
 }
 
 std::string volume_secret_name(const api::SampleSet& set) { return set.meta.key.name + "-volume"; }
+std::string driver_secret_name(const api::SampleSet& set) { return handle_of(set); }
 std::string preparation_name(const api::SampleSet& set) { return runtime_name(set) + "-format"; }
 
 std::string cache_label(const api::SampleSet& set, const std::string& engine) {

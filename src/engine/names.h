@@ -26,7 +26,9 @@ std::string runtime_pod_name(const api::SampleSet& set, int partition);
 std::string service_name(const api::SampleSet& set);  // <set>-runtime-service
 // The Secret with the user's credentials for the engine, and the pod that prepares a volume.
 std::string volume_secret_name(const api::SampleSet& set);  // <set>-volume
-std::string preparation_name(const api::SampleSet& set);    // <set>-runtime-format
+// The Secret of the CSI driver, in a namespace of the Secrets of all sets: as handle_of().
+std::string driver_secret_name(const api::SampleSet& set);
+std::string preparation_name(const api::SampleSet& set);  // <set>-runtime-format
 
 // "paddlepaddle.org/<engine>-<set>": "true" on objects, the runtime pod's name on its node. Sets of
 // the same name in two namespaces share it, and on nodes it is the older set's; node_label() is

@@ -11,12 +11,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/job_kinds.h"
@@ -78,6 +80,10 @@ struct SourceKeys {
   std::map<std::string, std::string> values{};
   bool operator==(const SourceKeys&) const { return true; }
 };
+
+// The keys of a Secret that a source can use; nothing else of it is sent to a runtime.
+inline constexpr std::array<std::string_view, 5> kSourceKeyNames{
+    "access-key", "secret-key", "session-token", "endpoint", "region"};
 
 // What a sync copies, from where to where. All empty: the set's own source, to the root of the set.
 struct SyncTask {

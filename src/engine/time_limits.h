@@ -44,6 +44,15 @@ static_assert(kSampleSetCallTimeout + kSampleSetRetryPause <= kRuntimeSilence,
 static_assert(kRuntimeSilence + kSampleSetRetryPause <= kSilenceNoticed);
 static_assert(kRuntimeGiveUp > kSilenceNoticed, "its silence is known before it is given up");
 
+// After a poll that failed. It is also the silence from which on a poll counts as unanswered.
+inline constexpr std::chrono::seconds kPollRetryInterval{2};
+// Who has not asked for the answers of a runtime for this long no longer has it polled.
+inline constexpr std::chrono::seconds kPollOwnerExpiry{60};
+
+static_assert(kPollRetryInterval + kSampleSetCallTimeout <= kRuntimeSilence,
+              "an answer that was lost once is no silence");
+static_assert(kSampleSetRetryPause < kPollOwnerExpiry, "a SampleSet that is looked at is polled");
+
 // How often a runtime looks at the JuiceFS client of its node, and when a client that does not
 // answer counts as hanging.
 inline constexpr std::chrono::seconds kClientPollInterval{10};
@@ -81,12 +90,15 @@ static_assert(kRuntimeRequestTimeout < kListGiveUp, "a long list has time to arr
 // A renewed Secret reaches the files of pods within this time; until then only the previous one is
 // accepted beside it.
 inline constexpr std::chrono::minutes kSecretPropagation{2};
+// After this time the previous token and authority are taken out of it: they open nothing any more.
+inline constexpr std::chrono::minutes kPreviousSecretLifetime{10};
 // It is renewed in the middle of its life. The limits are those of --runtime-identity-lifetime.
 inline constexpr std::chrono::seconds kRuntimeSecretLifetime = std::chrono::days{90};
 inline constexpr std::chrono::seconds kShortestSecretLifetime = std::chrono::minutes{10};
 inline constexpr std::chrono::seconds kLongestSecretLifetime = std::chrono::days{3650};
 
 static_assert(kShortestSecretLifetime / 2 > kSecretPropagation);
+static_assert(kPreviousSecretLifetime >= 2 * kSecretPropagation);
 static_assert(kShortestSecretLifetime <= kRuntimeSecretLifetime &&
               kRuntimeSecretLifetime <= kLongestSecretLifetime);
 

@@ -12,7 +12,7 @@
 namespace paddle::fuse {
 namespace {
 
-// READDIR offsets: 0 and 1 are "." and "..", entry i of the file system is at i + kDots.
+// READDIR offsets: 0 and 1 are "." and "..", cookies of the file system follow, each kDots higher.
 constexpr std::uint64_t kDots = 2;
 
 Answer fail(int error) {
@@ -176,13 +176,13 @@ Answer DataHandler::read_directory(samplefs::NodeId node, const ReadDirectory& w
   if (want.offset == 0) full = !page.add_dot(".", node, 1);
   if (!full && want.offset <= 1) full = !page.add_dot("..", node, 2);
 
-  std::uint64_t at = std::max(want.offset, kDots) - kDots;
+  const std::uint64_t start = std::max(want.offset, kDots) - kDots;
   auto done = full ? Result<>(Done{})
-                   : files_.read_directory(node, at,
-                                           [&](std::string_view name, const samplefs::Attr& attr) {
-                                             ++at;
+                   : files_.read_directory(node, start,
+                                           [&](std::string_view name, const samplefs::Attr& attr,
+                                               std::uint64_t cookie) {
                                              if (usable_name(name) && usable(attr)) {
-                                               if (!page.add(name, attr, at + kDots)) {
+                                               if (!page.add(name, attr, cookie + kDots)) {
                                                  full = true;
                                                  return false;
                                                }

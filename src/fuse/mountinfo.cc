@@ -56,6 +56,11 @@ std::optional<MountEntry> parse_line(std::string_view line) {
   entry.point = unescape(fields[4]);
   entry.type = unescape(fields[dash + 1]);
   entry.source = unescape(fields[dash + 2]);
+  for (std::size_t i = 6; i < dash; ++i) {
+    if (!fields[i].starts_with("shared:")) continue;
+    const std::string_view group = fields[i].substr(7);
+    std::from_chars(group.data(), group.data() + group.size(), entry.peer_group);
+  }
   return entry;
 }
 

@@ -20,6 +20,7 @@ struct MountEntry {
   std::string point{};   // unescaped
   std::string type{};    // "fuse.samplefs"
   std::string source{};
+  int peer_group = 0;  // of mounts that pass on what is mounted on one of them; 0: none
   bool is_fuse() const { return type == "fuse" || type.starts_with("fuse."); }
   bool operator==(const MountEntry&) const = default;
 };

@@ -20,6 +20,8 @@ TEST(Mountinfo, ReadsLinesWithAndWithoutOptionalFields) {
   const auto mounts = parse_mountinfo(kText);
   ASSERT_EQ(mounts.size(), 3u);
   EXPECT_EQ(mounts[1], (MountEntry{36, "0:52", "/mnt/a b\\", "fuse.samplefs", "my-set"}));
+  EXPECT_EQ(mounts[0].peer_group, 7);
+  EXPECT_EQ(mounts[2].peer_group, 1);
   EXPECT_TRUE(mounts[1].is_fuse());
   EXPECT_FALSE(mounts[0].is_fuse());
   EXPECT_FALSE((MountEntry{.type = "fusectl"}.is_fuse()));

@@ -26,10 +26,11 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-bool same_name(std::string_view name, std::string_view lower) {
-  return std::equal(name.begin(), name.end(), lower.begin(), lower.end(), [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-  });
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_name(std::string_view name, std::string_view expected) {
+  return std::equal(name.begin(), name.end(), expected.begin(), expected.end(),
+                    [](char a, char b) { return lower(a) == b; });
 }
 
 // libcurl's sockets would be inherited by credential plugins.
@@ -48,6 +49,20 @@ int tune_socket(void*, curl_socket_t fd, curlsocktype) {
   option(IPPROTO_TCP, TCP_KEEPCNT, 4);
   option(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
   return CURL_SOCKOPT_OK;
+}
+
+// Whether the caller accepts the header that has just ended.
+bool is_accepted(Transfer& transfer) noexcept {
+  try {
+    if (!transfer.on_header || !*transfer.on_header) return true;
+    auto done = (*transfer.on_header)(transfer.reply);
+    if (done) return true;
+    transfer.failed = std::move(done).error();
+    transfer.sink_failed = true;
+  } catch (...) {
+    transfer.failed = Error{Code::kInternal, "out of memory, or on_header has thrown"};
+  }
+  return false;
 }
 
 size_t on_header(char* data, size_t, size_t size, void* given) {
@@ -69,12 +84,14 @@ size_t on_header(char* data, size_t, size_t size, void* given) {
   }
   if (trimmed(line).empty()) {
     transfer.answering = reply.status >= 200;
-    return size;
+    return !transfer.answering || is_accepted(transfer) ? size : 0;
   }
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos) return size;
   const auto name = line.substr(0, colon);
   const auto value = trimmed(line.substr(colon + 1));
+  std::string& known = reply.headers.emplace_back(name, value).first;
+  std::ranges::transform(known, known.begin(), lower);
   if (same_name(name, "retry-after")) transfer.retry_after = value;
   if (same_name(name, "content-type")) reply.content_type = value;
   if (same_name(name, "location")) reply.location = value;
@@ -86,6 +103,7 @@ size_t on_header(char* data, size_t, size_t size, void* given) {
 // Runs under C frames: nothing may be thrown past it.
 size_t on_body(char* data, size_t, size_t size, void* given) noexcept {
   auto& transfer = *static_cast<Transfer*>(given);
+  transfer.body_bytes += size;
   try {
     if (transfer.sink && ok_status(transfer.reply.status)) {
       if (transfer.stop.stop_requested()) return CURL_WRITEFUNC_ERROR;

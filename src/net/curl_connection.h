@@ -22,11 +22,13 @@ struct Transfer {
   const BodySink* sink = nullptr;  // null: gather the body
   size_t max_body = 0;
   std::stop_token stop{};
-  const std::function<bool()>* may_send = nullptr;  // null or empty: always
+  const std::function<bool()>* may_send = nullptr;                       // null or empty: always
+  const std::function<Result<>(const HttpReply&)>* on_header = nullptr;  // null or empty: none
 
   HttpReply reply{};
   std::string retry_after{};
   size_t header_bytes = 0;
+  size_t body_bytes = 0;   // of the response, arrived so far
   bool answering = false;  // the final header has ended
   bool enough = false;     // an error's body was cut on purpose
   size_t sent = 0;

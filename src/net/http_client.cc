@@ -53,6 +53,30 @@ class Deadline {
   const HttpCall& call_;
 };
 
+// Whether the body arrives fast enough: at least `stall_bytes` in each `stall_timeout`.
+class Stall {
+ public:
+  Stall(const Clock& clock, const HttpCall& call) : clock_(clock), call_(call) {}
+
+  // Nullopt when there is no limit, zero when the body has stalled.
+  std::optional<milliseconds> left(const Transfer& transfer) {
+    if (call_.stall_timeout.count() <= 0 || !transfer.answering) return std::nullopt;
+    const BootTime now = clock_.boot();
+    if (!since_ || transfer.body_bytes - counted_ >= call_.stall_bytes) {
+      since_ = now;
+      counted_ = transfer.body_bytes;
+    }
+    return std::max(std::chrono::ceil<milliseconds>(call_.stall_timeout - (now - *since_)),
+                    milliseconds{0});
+  }
+
+ private:
+  const Clock& clock_;
+  const HttpCall& call_;
+  std::optional<BootTime> since_{};
+  size_t counted_ = 0;  // bytes that had arrived then
+};
+
 std::optional<CURLcode> finished(CURLM* multi) {
   int left = 0;
   while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
@@ -62,7 +86,7 @@ std::optional<CURLcode> finished(CURLM* multi) {
 }
 
 // Runs the prepared transfer to its end on this thread.
-Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& deadline,
+Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& deadline, Stall stall,
              const std::stop_token& stop) {
   for (;;) {
     int running = 0;
@@ -76,7 +100,9 @@ Result<> run(CurlConnection& connection, Transfer& transfer, const Deadline& dea
     if (code) return error_of(*code, connection.detail());
 
     constexpr milliseconds kLongest{600'000};
-    const auto left = deadline.left(transfer.answering).value_or(kLongest);
+    const auto moving = stall.left(transfer).value_or(kLongest);
+    if (moving.count() == 0) return Error{Code::kDeadline, "the response has stalled"};
+    const auto left = std::min(deadline.left(transfer.answering).value_or(kLongest), moving);
     if (left.count() == 0) {
       return Error{Code::kDeadline,
                    transfer.answering ? "no complete response in time" : "no response in time"};
@@ -144,7 +170,8 @@ Result<HttpReply> HttpClient::exchange(const HttpRequest& request, const BodySin
                     .sink = sink,
                     .max_body = options_.max_body,
                     .stop = call.stop,
-                    .may_send = &call.may_send};
+                    .may_send = &call.may_send,
+                    .on_header = &call.on_header};
   auto connection = pool_->take();
   if (!connection->ok()) return Error{Code::kInternal, "libcurl cannot start"};
 
@@ -157,7 +184,7 @@ Result<HttpReply> HttpClient::exchange(const HttpRequest& request, const BodySin
     }
     // Waking is safe from any thread; a wake that comes late only makes the next poll return once.
     const std::stop_callback wake(call.stop, [&] { curl_multi_wakeup(connection->multi()); });
-    auto done = run(*connection, transfer, deadline, call.stop);
+    auto done = run(*connection, transfer, deadline, Stall(clock_, call), call.stop);
     curl_multi_remove_handle(connection->multi(), connection->easy());
     return done;
   };

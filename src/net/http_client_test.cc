@@ -116,6 +116,70 @@ TEST(HttpClient, ADeadlineEndsACallToASilentServer) {
   ASSERT_TRUE(reply.is(Code::kDeadline));
 }
 
+TEST(HttpClient, ABodyThatStallsEndsTheCallAndOneThatMovesDoesNot) {
+  ScriptedServer server([](const ReceivedRequest& seen, ScriptedConnection& connection) {
+    connection.begin_chunks();
+    connection.chunk("a");
+    if (seen.target == "/stalls") return connection.wait_for_peer();
+    connection.chunk("b");
+    connection.end_chunks();
+  });
+  HttpClient client(direct());
+  const HttpCall patient{.timeout = 0ms, .stall_timeout = 50ms};
+  const auto stalled = client.send({.url = server.url() + "/stalls"}, patient);
+  ASSERT_TRUE(stalled.is(Code::kDeadline));
+  EXPECT_NE(stalled.error().message.find("stalled"), std::string::npos);
+  const auto whole = client.send({.url = server.url() + "/moves"}, {.stall_timeout = 60s});
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(whole->body, "ab");
+}
+
+TEST(HttpClient, ABodyOfTooFewBytesInTheTimeHasStalled) {
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.begin_chunks();
+    for (int i = 0; i < 100; ++i) connection.chunk("a");
+    connection.wait_for_peer();
+  });
+  HttpClient client(direct());
+  const auto dripped = client.send({.url = server.url()},
+                                   {.timeout = 0ms, .stall_timeout = 50ms, .stall_bytes = 4096});
+  EXPECT_TRUE(dripped.is(Code::kDeadline));
+}
+
+TEST(HttpClient, AHeaderThatIsRefusedEndsTheCallBeforeItsBody) {
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(200, "body", {{"ETag", "\"other\""}});
+  });
+  HttpClient client(direct());
+  std::string taken;
+  const HttpCall call{.on_header = [](const HttpReply& header) -> Result<> {
+    if (header.etag == "\"mine\"") return Done{};
+    return Error{Code::kConflict, "another version"};
+  }};
+  const auto reply = client.stream(
+      {.url = server.url()},
+      [&](std::string_view piece) -> Result<> {
+        taken += piece;
+        return Done{};
+      },
+      call);
+  ASSERT_TRUE(reply.is(Code::kConflict));
+  EXPECT_EQ(reply.error().message, "another version");
+  EXPECT_EQ(taken, "");
+}
+
+TEST(HttpClient, ReturnsEveryHeaderUnderItsNameInLowerCase) {
+  ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
+    connection.reply(200, "ok", {{"X-Amz-Checksum-CRC32C", "AAAA=="}, {"x-other", "b"}});
+  });
+  HttpClient client(direct());
+  const auto reply = client.send({.url = server.url()});
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->header("x-amz-checksum-crc32c"), "AAAA==");
+  EXPECT_EQ(reply->header("x-other"), "b");
+  EXPECT_EQ(reply->header("x-none"), "");
+}
+
 TEST(HttpClient, TheHeaderTimeoutDoesNotBoundTheBody) {
   ScriptedServer server([](const ReceivedRequest&, ScriptedConnection& connection) {
     connection.begin_chunks();

@@ -52,6 +52,12 @@ Result<SecretData> make_runtime_secret(const std::string& ns, const std::string&
   return made;
 }
 
+SecretData without_previous(SecretData data) {
+  data[kTokenBefore].clear();
+  data[kAuthority] = tls::first_certificate(at(data, kAuthority));
+  return data;
+}
+
 SecretData secret_values(const api::Json& secret) {
   SecretData values;
   const api::Json& data = api::look(secret, "data");

@@ -5,7 +5,8 @@
 // with it, and the authority's key is discarded.
 //
 // A renewed Secret also has the previous token and authority: it reaches the runtimes' files only
-// after a minute or so, and calls must succeed meanwhile. Thread-safe.
+// after a minute or so, and calls must succeed meanwhile. After kPreviousSecretLifetime they are
+// taken out. Thread-safe.
 
 #pragma once
 
@@ -47,6 +48,8 @@ std::string server_name(const std::string& ns, const std::string& set);
 Result<SecretData> make_runtime_secret(const std::string& ns, const std::string& set,
                                        const SecretData& before, WallTime now,
                                        const RuntimeSecretOptions& options = {});
+// The same Secret without the previous token and authority.
+SecretData without_previous(SecretData data);
 
 // The credentials for calls to the runtimes of a set with this Secret. `tls`: its engine serves TLS
 // (engine/manifests.h).

@@ -55,6 +55,19 @@ TEST(RuntimeSecret, KeepsThePreviousTokenAndAuthorityAndNoneOlder) {
   EXPECT_EQ(third.at(kAuthority).find(first.at(kAuthority)), std::string::npos);
 }
 
+TEST(RuntimeSecret, OncePreviousIsForgottenOnlyTheCurrentTokenAndAuthorityAreLeft) {
+  const auto first = *make_runtime_secret("train", "imagenet", {}, kNow);
+  const auto second = *make_runtime_secret("train", "imagenet", first, kNow);
+  const auto left = without_previous(second);
+  EXPECT_EQ(left.at(kTokenBefore), "");
+  EXPECT_EQ(left.at(kAuthority).find(first.at(kAuthority)), std::string::npos);
+  EXPECT_EQ(second.at(kAuthority), left.at(kAuthority) + first.at(kAuthority));
+  for (const char* key : {engine::kTokenKey, kCertificate, kKey}) {
+    EXPECT_EQ(left.at(key), second.at(key)) << key;
+  }
+  EXPECT_EQ(renewal_of(left), renewal_of(second));
+}
+
 TEST(RuntimeSecret, WithoutItsAuthorityNoRuntimeIsCalledWithoutTls) {
   const auto whole = *make_runtime_secret("train", "imagenet", {}, kNow);
   EXPECT_TRUE(credentials_from(whole, "train", "imagenet", true).tls);

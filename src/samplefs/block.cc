@@ -44,7 +44,8 @@ Block block_at(const FileVersion& file, std::uint64_t at) {
           .file_size = file.size,
           .offset = offset,
           .length = std::min(kBlockSize, file.size - offset),
-          .key = {.high = hash.high64, .low = hash.low64}};
+          .key = {.high = hash.high64, .low = hash.low64},
+          .version_id = file.version_id};
 }
 
 Block block_at(std::string_view path, std::string_view etag, std::uint64_t file_size,

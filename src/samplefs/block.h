@@ -41,6 +41,8 @@ struct FileVersion {
   std::string_view etag{};
   std::uint64_t size = 0;
   OriginId origin = 0;
+  std::string_view
+      version_id{};  // at the source; the same bytes under another id are the same block
 };
 
 // One block of one version of a file. The caller owns the texts.
@@ -53,6 +55,7 @@ struct Block {
   std::uint64_t offset = 0;  // of the block in the file; a multiple of kBlockSize
   std::uint64_t length = 0;
   BlockKey key{};
+  std::string_view version_id{};
 };
 
 // REQUIRES: at < size of the file.

@@ -46,8 +46,11 @@ class FileSystem {
   virtual Result<Attr> lookup(NodeId parent, std::string_view name) = 0;
   virtual Result<Attr> stat(NodeId node) = 0;
 
-  // Entries of a directory in a stable order, from the `start`-th on, until `sink` returns false.
-  using EntrySink = std::function<bool(std::string_view name, const Attr& attr)>;
+  // Entries of a directory in a stable order, until `sink` returns false. `start` is 0 for the
+  // first, or the cookie that came with an entry, for those behind it: less than 2^62. A listing
+  // that is continued by cookies has each name once, also when the directory changes meanwhile.
+  using EntrySink =
+      std::function<bool(std::string_view name, const Attr& attr, std::uint64_t cookie)>;
   virtual Result<> read_directory(NodeId node, std::uint64_t start, const EntrySink& sink) = 0;
 
   // Fills `into` from `offset`. Returns min(into.size(), size - offset) bytes or an Error, never

@@ -102,7 +102,7 @@ TEST_F(FillerTest, CountsFailuresAndContinues) {
 }
 
 TEST_F(FillerTest, ASetThatDoesNotFitFillsTheCacheAndNoMore) {
-  cache_of(30UL * 4096);
+  cache_of(30UL * 4096 + table_size(kMinSlots));
   ReadThrough data(store_.get(), memory_);
   Filler filler(index_, data);
   ASSERT_TRUE(filler.run({}));

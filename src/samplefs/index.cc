@@ -5,26 +5,57 @@
 #include <cstdio>
 #include <cstring>
 
+#include "source/path_rules.h"
+
 namespace paddle::samplefs {
+
+bool Index::is_sound(std::uint64_t begin, std::uint64_t size) const {
+  if (!chunks_ || size == 0) return true;
+  const std::uint64_t last = (begin - layout_.nodes + size - 1) / kIndexChunkSize;
+  for (std::uint64_t at = (begin - layout_.nodes) / kIndexChunkSize; at <= last; ++at) {
+    Chunk state = chunks_[at].load(std::memory_order_relaxed);
+    if (state == Chunk::kUnknown) {
+      state = chunk_is_sealed(file_.data(), layout_, at) ? Chunk::kSound : Chunk::kDamaged;
+      chunks_[at].store(state, std::memory_order_relaxed);
+    }
+    if (state == Chunk::kDamaged) {
+      note_damage();
+      return false;
+    }
+  }
+  return true;
+}
 
 IndexNode Index::node(Position position) const {
   IndexNode found;
   if (position >= header_.node_count) return found;
-  std::memcpy(&found, file_.data() + layout_.nodes + std::uint64_t{position} * layout_.node_size,
-              layout_.node_size);
+  const std::uint64_t begin = layout_.nodes + std::uint64_t{position} * layout_.node_size;
+  if (is_sound(begin, layout_.node_size)) {
+    std::memcpy(&found, file_.data() + begin, layout_.node_size);
+  }
   return found;
 }
 
 IdSlot Index::slot(Position position) const {
-  IdSlot found;
-  std::memcpy(&found, file_.data() + layout_.ids + std::uint64_t{position} * sizeof found,
-              sizeof found);
+  IdSlot found{.id = 0, .node = UINT32_MAX};
+  const std::uint64_t begin = layout_.ids + std::uint64_t{position} * sizeof found;
+  if (is_sound(begin, sizeof found)) std::memcpy(&found, file_.data() + begin, sizeof found);
   return found;
 }
 
 std::string_view Index::text(std::uint64_t offset, std::size_t size) const {
   if (offset > header_.text_size || size > header_.text_size - offset) return {};
+  if (!is_sound(layout_.texts + offset, size)) return {};
   return {reinterpret_cast<const char*>(file_.data() + layout_.texts + offset), size};
+}
+
+// What verify() checks of one node, for those that are read before it.
+bool Index::is_valid(const IndexNode& at, bool root) const {
+  if (root) return at.kind == NodeKind::kDirectory && at.id == kRootId;
+  if (at.id <= kRootId || !source::is_name(name(at))) return false;
+  if (at.kind == NodeKind::kDirectory) return true;
+  return at.kind == NodeKind::kFile && at.size <= INT64_MAX && at.origin < origins_.size() &&
+         source::is_etag(etag(at));
 }
 
 std::optional<Index::Position> Index::find(NodeId id) const {
@@ -33,7 +64,12 @@ std::optional<Index::Position> Index::find(NodeId id) const {
   while (low < high) {
     const Position middle = low + (high - low) / 2;
     const IdSlot at = slot(middle);
-    if (at.id == id) return at.node < size() ? std::optional(at.node) : std::nullopt;
+    if (at.id == 0) return {};  // damaged: ids are greater
+    if (at.id == id) {
+      if (at.node < size() && node(at.node).id == id) return at.node;
+      note_damage();
+      return {};
+    }
     (at.id < id ? low : high) = at.id < id ? middle + 1 : middle;
   }
   return {};
@@ -66,23 +102,33 @@ std::optional<Index::Position> Index::resolve(std::string_view path) const {
 
 Index::Entry Index::at(Position position) const {
   const IndexNode found = node(position);
+  if (!verified_.load(std::memory_order_relaxed) && !is_valid(found, position == kRoot)) {
+    note_damage();
+    return {.position = position};
+  }
   return {.position = position,
           .id = found.id,
           .directory = found.kind == NodeKind::kDirectory,
           .size = found.size,
           .modified = WallTime{std::chrono::microseconds{found.modified_us}},
           .name = name(found),
-          .etag = text(found.text + found.name_size, found.etag_size),
+          .etag = etag(found),
+          .version_id = text(found.text + found.name_size + found.etag_size, found.version_size),
           .origin = found.origin};
 }
 
 std::string Index::path_of(Position position) const {
   std::string path;
   // A parent precedes its children, so this terminates.
-  for (IndexNode at = node(position); position != kRoot && at.parent < position;
-       position = at.parent, at = node(position)) {
+  while (position != kRoot) {
+    const IndexNode at = node(position);
     const auto part = name(at);
+    if (part.empty() || at.parent >= position) {
+      note_damage();
+      return {};
+    }
     path.insert(0, path.empty() ? std::string(part) : std::string(part) + "/");
+    position = at.parent;
   }
   return path;
 }
@@ -110,7 +156,8 @@ Block Index::block(const Entry& entry, std::string_view path, std::uint64_t at) 
                    .object = object_of(path, origin(entry.origin).destination),
                    .etag = entry.etag,
                    .size = entry.size,
-                   .origin = origin_id(entry.origin)},
+                   .origin = origin_id(entry.origin),
+                   .version_id = entry.version_id},
                   at);
 }
 

@@ -4,14 +4,19 @@
 // Lookup, stat and listing never leave the node and allocate nothing; the kernel may evict the
 // mapped pages.
 //
-// open() refuses a file that is truncated, altered or not consistent in itself, and checks every
-// number in it before use. No other program may write the file: it is replaced by rename, never in
-// place (a truncation while it is mapped would raise SIGBUS).
+// open() refuses a file that is truncated or whose header is altered; it does not read the rest, so
+// that it takes no longer for a million files than for one. Each part is checked against its hash
+// when it is first used, and every number in it before it is used. What is damaged is not there:
+// names are not found, entries have the id 0, and damaged() is true from then on, so that a caller
+// can tell "none" from "not readable". verify() checks everything, as one who derives from an index
+// must. No other program may write the file: it is replaced by rename, never in place (a truncation
+// while it is mapped would raise SIGBUS).
 //
 // Thread-safe. Views live as long as the Index.
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,13 +46,14 @@ class Index {
     WallTime modified{};
     std::string_view name{};
     std::string_view etag{};
+    std::string_view version_id{};
     std::uint32_t origin = 0;  // its number, valid in this generation only
     Attr attr() const {
       return {.id = id, .directory = directory, .size = size, .modified = modified};
     }
   };
 
-  // kNotFound, or kInvalid for anything that is not a complete, unaltered index.
+  // kNotFound, or kInvalid for what is no index, is truncated, or has an altered header.
   static Result<std::shared_ptr<const Index>> open(const std::string& path);
   // The same over bytes that outlive the index.
   static Result<std::shared_ptr<const Index>> over(std::span<const std::byte> file);
@@ -56,11 +62,16 @@ class Index {
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
 
+  // Reads all of it. kInvalid, with what is wrong, unless it is unaltered and consistent in itself.
+  Result<> verify() const;
+  // True once something that is damaged was to be read.
+  bool damaged() const { return damaged_.load(std::memory_order_relaxed); }
+
   std::optional<Position> find(NodeId id) const;
   std::optional<Position> child(Position directory, std::string_view name) const;
   std::optional<Position> resolve(std::string_view path) const;  // "" is the root
   Entry at(Position position) const;                             // REQUIRES: position < size()
-  std::string path_of(Position position) const;                  // "" for the root
+  std::string path_of(Position position) const;  // "" for the root, and where it is damaged
 
   struct Children {
     Position first = 0;
@@ -99,21 +110,36 @@ class Index {
     OriginId id = 0;
   };
 
-  Result<> check();
+  Result<> check_header();
   Result<> read_ends();
+  Result<> verify_tree() const;
   Result<> check_node(Position position, std::uint64_t& files, std::uint64_t& bytes,
                       Position& next_child) const;
   Result<> check_ids() const;
 
+  // Whether these bytes of the body are as they were written.
+  bool is_sound(std::uint64_t begin, std::uint64_t size) const;
+  bool is_valid(const IndexNode& node, bool root) const;
+  void note_damage() const { damaged_.store(true, std::memory_order_relaxed); }
+
+  // What is not sound is a default value or empty.
   IndexNode node(Position position) const;
   IdSlot slot(Position position) const;
   std::string_view text(std::uint64_t offset, std::size_t size) const;
   std::string_view name(const IndexNode& node) const { return text(node.text, node.name_size); }
+  std::string_view etag(const IndexNode& node) const {
+    return text(node.text + node.name_size, node.etag_size);
+  }
 
   const std::span<const std::byte> file_;
   const bool mapped_;
   IndexHeader header_{};
   IndexLayout layout_{};
+  enum class Chunk : std::uint8_t { kUnknown, kSound, kDamaged };
+  // Null: all of it was verified when it was opened.
+  std::unique_ptr<std::atomic<Chunk>[]> chunks_ {};
+  mutable std::atomic<bool> damaged_{false};
+  mutable std::atomic<bool> verified_{false};
   std::vector<KnownOrigin> origins_{1};
   std::vector<std::string> ledger_{};
   LeftOutNotes notes_{};

@@ -18,8 +18,6 @@
 namespace paddle::samplefs {
 namespace {
 
-constexpr std::size_t kChunkSize = std::size_t{1} << 20;
-
 // Length of the common directories of two paths, slash included.
 std::size_t shared_directories(std::string_view a, std::string_view b) {
   const auto [end, ignored] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
@@ -28,16 +26,6 @@ std::size_t shared_directories(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
-
-char* IndexBuilder::room_for(std::size_t size) {
-  if (chunks_.empty() || kChunkSize - used_ < size) {
-    chunks_.push_back(std::make_unique_for_overwrite<char[]>(kChunkSize));
-    used_ = 0;
-  }
-  char* room = chunks_.back().get() + used_;
-  used_ += size;
-  return room;
-}
 
 std::uint32_t IndexBuilder::number_of(const Origin& origin) {
   // There are few origins, and consecutive calls usually name the same one.
@@ -49,35 +37,43 @@ std::uint32_t IndexBuilder::number_of(const Origin& origin) {
   return static_cast<std::uint32_t>(origins_.size() - 1);
 }
 
-void IndexBuilder::push(const source::Object& object, std::string_view path, const Origin& origin,
-                        bool kept) {
-  char* text = room_for(path.size() + object.etag.size());
-  std::memcpy(text, path.data(), path.size());
-  // NOLINTNEXTLINE(bugprone-not-null-terminated-result): lengths are kept beside the text
-  std::memcpy(text + path.size(), object.etag.data(), object.etag.size());
-  entries_.push_back({.text = text,
-                      .size = object.size,
-                      .modified_us = object.modified.time_since_epoch().count(),
-                      .path_size = static_cast<std::uint16_t>(path.size()),
-                      .etag_size = static_cast<std::uint8_t>(object.etag.size()),
-                      .kept = kept,
-                      .origin = number_of(origin)});
+Result<> IndexBuilder::push(const source::Object& object, std::string_view path,
+                            const Origin& origin, bool kept) {
+  TRY(std::byte* const room,
+      texts_.take(path.size() + object.etag.size() + object.version_id.size()));
+  TRY(std::byte* const slot, entries_->take(sizeof(Entry)));
+  char* const text = reinterpret_cast<char*>(room);
+  std::size_t size = path.copy(text, path.size());
+  size += object.etag.copy(text + size, object.etag.size());
+  object.version_id.copy(text + size, object.version_id.size());
+  new (slot) Entry{.text = text,
+                   .size = object.size,
+                   .modified_us = object.modified.time_since_epoch().count(),
+                   .path_size = static_cast<std::uint16_t>(path.size()),
+                   .etag_size = static_cast<std::uint8_t>(object.etag.size()),
+                   .version_size = static_cast<std::uint8_t>(object.version_id.size()),
+                   .kept = kept,
+                   .origin = number_of(origin)};
+  ++count_;
+  return Done{};
 }
 
 Result<> IndexBuilder::add(const source::Object& object, const Origin& origin) {
-  if (!source::is_path(object.path) || !source::is_etag(object.etag) || object.size > INT64_MAX) {
+  if (!source::is_path(object.path) || !source::is_etag(object.etag) || object.size > INT64_MAX ||
+      (!object.version_id.empty() && !source::is_version_id(object.version_id))) {
     return Error{Code::kInvalid, "the listing contains an object that cannot be a sample"};
   }
   const std::string path = path_of_object(object.path, origin.destination);
   if (!source::is_path(path)) {
-    return Error{Code::kInvalid, "a path beneath the destination would be too long"};
+    left_out_[origin].add(object.path, "a path of more than 4095 bytes beneath the destination");
+    return Done{};
   }
   if (object.size > kMaxFileSize) {
     left_out_[origin].add(object.path, "larger than 50 TiB");
     return Done{};
   }
+  CHECK_DONE(push(object, path, origin, false));
   ++listed_;
-  push(object, path, origin, false);
   return Done{};
 }
 
@@ -86,8 +82,12 @@ void IndexBuilder::leave_out(const source::LeftOut& left, const Origin& origin) 
 }
 
 void IndexBuilder::keep(const Index& from, const Index::Entry& entry, std::string_view path) {
-  push({.size = entry.size, .etag = std::string(entry.etag), .modified = entry.modified}, path,
-       from.origin(entry.origin), true);
+  auto done = push({.size = entry.size,
+                    .etag = std::string(entry.etag),
+                    .modified = entry.modified,
+                    .version_id = std::string(entry.version_id)},
+                   path, from.origin(entry.origin), true);
+  if (!done && !failed_) failed_ = std::move(done).error();
 }
 
 // Depth first: '/' comes before every other byte, so that the entries of a directory are adjacent
@@ -116,37 +116,56 @@ IndexBuilder::Entry IndexBuilder::winner_of(std::span<const Entry> same_path) co
   return stays ? *old : first;
 }
 
-void IndexBuilder::settle() {
-  if (!std::is_sorted(entries_.begin(), entries_.end(), before)) {
-    std::sort(entries_.begin(), entries_.end(), before);
+Result<> IndexBuilder::sort() {
+  const std::span<Entry> all = entries();
+  const std::span<Entry> kept = all.subspan(static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [](const Entry& e) { return e.kept; }) - all.begin()));
+  const std::span<Entry> listed = all.first(all.size() - kept.size());
+  for (const std::span<Entry> part : {listed, kept}) {
+    if (!std::is_sorted(part.begin(), part.end(), before)) {
+      std::sort(part.begin(), part.end(), before);
+    }
   }
+  if (listed.empty() || kept.empty()) return Done{};
+  auto merged = std::make_unique<GrowingMap>(scratch_);
+  TRY(std::byte* const room, merged->take(all.size_bytes()));
+  std::merge(listed.begin(), listed.end(), kept.begin(), kept.end(), reinterpret_cast<Entry*>(room),
+             before);
+  entries_ = std::move(merged);
+  return Done{};
+}
+
+Result<> IndexBuilder::settle() {
+  CHECK_DONE(sort());
+  std::span<Entry> all = entries();
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < entries_.size();) {
+  for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i;
-    while (end < entries_.size() && entries_[end].path() == entries_[i].path()) ++end;
-    entries_[kept++] = winner_of(std::span(entries_).subspan(i, end - i));
+    while (end < all.size() && all[end].path() == all[i].path()) ++end;
+    all[kept++] = winner_of(all.subspan(i, end - i));
     i = end;
   }
-  entries_.resize(kept);
+  all = all.first(kept);
   kept = 0;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const auto path = entries_[i].path();
-    const auto next = i + 1 < entries_.size() ? entries_[i + 1].path() : std::string_view();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto path = all[i].path();
+    const auto next = i + 1 < all.size() ? all[i + 1].path() : std::string_view();
     const bool hidden =
         next.size() > path.size() && next.starts_with(path) && next[path.size()] == '/';
     if (hidden) {
-      left_out_[origins_[entries_[i].origin]].add(path, "a directory has the same name");
+      left_out_[origins_[all[i].origin]].add(path, "a directory has the same name");
     } else {
-      entries_[kept++] = entries_[i];
+      all[kept++] = all[i];
     }
   }
-  entries_.resize(kept);
+  count_ = kept;
+  return Done{};
 }
 
 IndexBuilder::Table IndexBuilder::table() const {
   Table table;
   std::vector<bool> used(origins_.size());
-  for (const Entry& entry : entries_) used[entry.origin] = true;
+  for (const Entry& entry : entries()) used[entry.origin] = true;
   for (std::size_t i = 1; i < origins_.size(); ++i) {
     if (used[i]) table.origins.push_back(origins_[i]);
   }
@@ -166,7 +185,7 @@ Result<IndexBuilder::Shape> IndexBuilder::shape() const {
   std::uint64_t text_size = 0;
   std::uint64_t bytes = 0;
   std::string_view previous;
-  for (const Entry& entry : entries_) {
+  for (const Entry& entry : entries()) {
     bytes += entry.size;
     if (bytes > kMaxSetSize) {
       return Error{Code::kInvalid,
@@ -177,7 +196,7 @@ Result<IndexBuilder::Shape> IndexBuilder::shape() const {
     const auto fresh = path.substr(shared_directories(previous, path));
     const auto slashes = static_cast<std::uint64_t>(std::count(fresh.begin(), fresh.end(), '/'));
     nodes += slashes + 1;
-    text_size += fresh.size() - slashes + entry.etag_size;
+    text_size += fresh.size() - slashes + entry.etag_size + entry.version_size;
     previous = path;
   }
   if (nodes >= UINT32_MAX) return Error{Code::kInvalid, "too many files for one index"};
@@ -275,7 +294,9 @@ class IndexBuilder::Writer {
     node.size = entry.size;
     node.modified_us = entry.modified_us;
     node.etag_size = entry.etag_size;
+    node.version_size = entry.version_size;
     append(entry.etag());
+    append(entry.version_id());
   }
 
   IndexNode& add_node(std::uint32_t parent, std::string_view name) {
@@ -308,7 +329,8 @@ class IndexBuilder::Writer {
 };
 
 Result<> IndexBuilder::write(const std::string& file, const GenerationInfo& info) {
-  settle();
+  if (failed_) return *std::move(failed_);
+  CHECK_DONE(settle());
   TRY(const Shape measured, shape());
   const Table used = table();
   const std::string origins = encode_origins(used.origins);
@@ -316,7 +338,7 @@ Result<> IndexBuilder::write(const std::string& file, const GenerationInfo& info
   const std::string notes = encode_notes(left_out_);
   IndexHeader header;
   std::memcpy(header.magic, kIndexMagic, sizeof kIndexMagic);
-  header.version = notes.empty() ? kIndexVersionWithoutNotes : kIndexVersion;
+  header.version = kIndexVersion;
   header.node_count = measured.nodes;
   header.generation = info.generation;
   header.synced = info.synced;
@@ -327,7 +349,7 @@ Result<> IndexBuilder::write(const std::string& file, const GenerationInfo& info
   header.notes_size = notes.size();
   header.file_size = IndexLayout(header).end;
   TRY(NewFile fresh, NewFile::create(file, header.file_size));
-  Writer(entries_, used, header, fresh.bytes()).lay_out(origins, ledger, notes);
+  Writer(entries(), used, header, fresh.bytes()).lay_out(origins, ledger, notes);
   return fresh.publish();
 }
 

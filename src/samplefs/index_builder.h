@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Builds the index file of one generation from listings and from entries of an earlier generation,
-// added in any order. Paths and etags are kept in one arena meanwhile (about 32 bytes a file
-// besides its own text); the file itself is written through a mapping, so that a million files stay
-// far below the memory budget.
+// added in any order. Meanwhile they are in a temporary file (growing_map.h): 40 bytes and the
+// texts of each; the index itself is written through a mapping. So the anonymous memory that it
+// takes does not grow with the number of files, and the kernel writes the rest to the disk when
+// memory is short.
 //
 // A listed object replaces a kept one at the same path. If one object is named "a" and another
 // "a/b", the directory wins, because a file system cannot have both; the file is left out. An
@@ -17,12 +18,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "samplefs/growing_map.h"
 #include "samplefs/index.h"
 #include "source/source.h"
 
@@ -42,13 +45,19 @@ inline constexpr std::uint64_t kMaxSetSize = std::uint64_t{4} << 50;
 
 class IndexBuilder {
  public:
+  // `scratch`: a directory for the temporary file; empty: in memory.
+  explicit IndexBuilder(const std::string& scratch = {})
+      : scratch_(scratch), entries_(std::make_unique<GrowingMap>(scratch)), texts_(scratch) {}
+
   // Adds an object of a listing. kInvalid for a path or etag that is not valid
-  // (source/path_rules.h) or that becomes too long beneath the destination.
+  // (source/path_rules.h). One whose path becomes too long beneath the destination is left out.
   Result<> add(const source::Object& object, const Origin& origin = {});
   // Adds objects that the listing of the origin left out, or that an earlier generation recorded.
   void leave_out(const source::LeftOut& left, const Origin& origin = {});
 
-  // Keeps a file of an earlier generation. REQUIRES: `entry` is an entry of `from`, at `path`.
+  // Keeps a file of an earlier generation. REQUIRES: `entry` is an entry of `from`, at `path`. A
+  // failure is returned by write(). What was added before the first one that is kept and what
+  // follows are sorted if they need it, and merged as streams.
   void keep(const Index& from, const Index::Entry& entry, std::string_view path);
   // Listed objects replace only older ones, unless both have the same origin.
   void prefer_newer() { newer_wins_ = true; }
@@ -64,15 +73,17 @@ class IndexBuilder {
 
  private:
   struct Entry {
-    const char* text = nullptr;  // path, then etag
+    const char* text = nullptr;  // path, then etag, then version id
     std::uint64_t size = 0;
     std::int64_t modified_us = 0;
     std::uint16_t path_size = 0;
     std::uint8_t etag_size = 0;
+    std::uint8_t version_size = 0;
     bool kept = false;
     std::uint32_t origin = 0;
     std::string_view path() const { return {text, path_size}; }
     std::string_view etag() const { return {text + path_size, etag_size}; }
+    std::string_view version_id() const { return {text + path_size + etag_size, version_size}; }
   };
   struct Shape {
     std::uint32_t nodes = 1;
@@ -86,21 +97,25 @@ class IndexBuilder {
   };
   class Writer;
 
-  char* room_for(std::size_t size);
-  void push(const source::Object& object, std::string_view path, const Origin& origin, bool kept);
+  std::span<Entry> entries() const { return {reinterpret_cast<Entry*>(entries_->begin()), count_}; }
+  Result<> push(const source::Object& object, std::string_view path, const Origin& origin,
+                bool kept);
   std::uint32_t number_of(const Origin& origin);
   static bool before(const Entry& a, const Entry& b);
   Entry winner_of(std::span<const Entry> same_path) const;
-  void settle();  // sorts; leaves each path once, as file or directory
+  Result<> sort();
+  Result<> settle();  // sorts; leaves each path once, as file or directory
   Result<Shape> shape() const;
   Table table() const;
 
-  std::vector<Entry> entries_{};
+  const std::string scratch_;
+  std::unique_ptr<GrowingMap> entries_;
+  std::size_t count_ = 0;  // of entries
+  GrowingMap texts_;
+  std::optional<Error> failed_{};
   std::vector<Origin> origins_{{}};
   std::uint64_t listed_ = 0;
   bool newer_wins_ = false;
-  std::vector<std::unique_ptr<char[]>> chunks_{};
-  std::size_t used_ = 0;  // of the last chunk
   LeftOutNotes left_out_{};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samplefs/index_format.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -41,6 +42,11 @@ std::uint64_t header_hash(const std::byte* file, const IndexLayout& layout) {
 
 XXH128_hash_t body_hash(const std::byte* file, const IndexLayout& layout) {
   return XXH3_128bits(file + sizeof(IndexHeader), layout.ledger - sizeof(IndexHeader));
+}
+
+std::uint64_t chunk_hash(const std::byte* file, const IndexLayout& layout, std::uint64_t chunk) {
+  const std::uint64_t begin = layout.nodes + chunk * kIndexChunkSize;
+  return XXH3_64bits(file + begin, std::min(kIndexChunkSize, layout.ledger - begin));
 }
 
 void put_size(std::string& text, std::size_t size, int bytes) {
@@ -181,6 +187,10 @@ void seal_index(std::byte* file, std::size_t size) {
   std::memcpy(&header, file, sizeof header);
   if (!fits(header, size)) return;
   const IndexLayout layout(header);
+  for (std::uint64_t chunk = 0; chunk < layout.chunk_count; ++chunk) {
+    const std::uint64_t hash = chunk_hash(file, layout, chunk);
+    std::memcpy(file + layout.chunks + chunk * sizeof hash, &hash, sizeof hash);
+  }
   const XXH128_hash_t body = body_hash(file, layout);
   header.body_hash[0] = body.low64;
   header.body_hash[1] = body.high64;
@@ -189,14 +199,27 @@ void seal_index(std::byte* file, std::size_t size) {
   std::memcpy(file, &header, sizeof header);
 }
 
-bool index_is_sealed(const std::byte* file, std::size_t size) {
+bool header_is_sealed(const std::byte* file, const IndexLayout& layout) {
   IndexHeader header;
   std::memcpy(&header, file, sizeof header);
-  if (!fits(header, size)) return false;
-  const IndexLayout layout(header);
-  if (header.header_hash != header_hash(file, layout)) return false;
+  return header.header_hash == header_hash(file, layout);
+}
+
+bool chunk_is_sealed(const std::byte* file, const IndexLayout& layout, std::uint64_t chunk) {
+  std::uint64_t hash = 0;
+  std::memcpy(&hash, file + layout.chunks + chunk * sizeof hash, sizeof hash);
+  return hash == chunk_hash(file, layout, chunk);
+}
+
+bool body_is_sealed(const std::byte* file, const IndexLayout& layout) {
+  IndexHeader header;
+  std::memcpy(&header, file, sizeof header);
   const XXH128_hash_t body = body_hash(file, layout);
-  return header.body_hash[0] == body.low64 && header.body_hash[1] == body.high64;
+  if (header.body_hash[0] != body.low64 || header.body_hash[1] != body.high64) return false;
+  for (std::uint64_t chunk = 0; chunk < layout.chunk_count; ++chunk) {
+    if (!chunk_is_sealed(file, layout, chunk)) return false;
+  }
+  return true;
 }
 
 }  // namespace paddle::samplefs

@@ -3,15 +3,16 @@
 // The index file: one immutable generation of a sample set. All numbers little-endian.
 //
 //   0        128
-//   header   nodes          ids              texts            origins    ledger     left out
-//   +--------+--------------+----------------+----------------+----------+----------+----------+
-//   | Header | Node x count | IdSlot x count | name etag ...  | Origin.. | id id .. | notes .. |
-//   +--------+--------------+----------------+----------------+----------+----------+----------+
+//   header   nodes          ids              texts         origins    ledger   left out   chunks
+//   +--------+--------------+----------------+-------------+----------+--------+----------+------+
+//   | Header | Node x count | IdSlot x count | name etag . | Origin.. | id id  | notes .. | hash |
+//   +--------+--------------+----------------+-------------+----------+--------+----------+------+
 //
 //   nodes    breadth first: node 0 is the root, the children of a directory stand together, sorted
 //            by name (bytes), behind their parent. A directory has no etag.
 //   ids      sorted by id, each pointing at its node.
-//   texts    the bytes of each name, then of its etag; a node says where.
+//   texts    the bytes of each name, then of its etag, then of its version id at the source, if it
+//            has one; a node says where.
 //   origins  where files came from, besides the set's own source at the root, which has the number
 //            0: three sizes of 16 bits, then uri, server and destination. Sorted, each once, from
 //            number 1 on.
@@ -20,16 +21,17 @@
 //   left out what the latest sync of an origin could not take: an origin as above, a count of 64
 //            bits, a number of examples of 8 bits, and each of those with a size of 16 bits. Sorted
 //            by origin, each once.
+//   chunks   XXH3-64 of each 64 KiB of the body, which is nodes, ids, texts and origins: so that a
+//            part of it can be checked when it is first read.
 //
-// body_hash is XXH3-128 over everything behind the header and before the ledger, and is the digest
-// of the generation: what there is, not who made it. header_hash is XXH3-64 over the header before
-// it and what stands behind the origins. An id is XXH3-64 of path, etag and origin, seeded with
-// `salt` (0 unless two ids met). The file is hostile input: see index_reader.cc for what is
-// checked.
+// body_hash is XXH3-128 over the body, and is the digest of the generation: what there is, not who
+// made it. header_hash is XXH3-64 over the header before it and what stands behind the body. An id
+// is XXH3-64 of path, etag and origin, seeded with `salt` (0 unless two ids met). The file is
+// hostile input: see index_reader.cc for what is checked.
 //
-// Version 1 had nodes without an origin, of 48 bytes, and neither origins nor ledger; such a file
-// is still read, as one whose files are all of the set's own source. Version 2 had no notes of what
-// was left out, only the sum; it is still what is written when there are none.
+// Earlier versions are read and no longer written. Version 1 had nodes without an origin, of 48
+// bytes, and neither origins nor ledger: all files are of the set's own source. Version 2 had no
+// notes of what was left out, only the sum. Version 3 had neither version ids nor chunks.
 
 #pragma once
 
@@ -51,9 +53,13 @@ namespace paddle::samplefs {
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr char kIndexMagic[8] = {'P', 'D', 'L', 'I', 'N', 'D', 'E', 'X'};
-inline constexpr std::uint32_t kIndexVersion = 3;
+inline constexpr std::uint32_t kIndexVersion = 4;
+inline constexpr std::uint32_t kIndexVersionWithoutChunks = 3;
 inline constexpr std::uint32_t kIndexVersionWithoutNotes = 2;
 inline constexpr std::uint32_t kFirstIndexVersion = 1;
+
+// Of the body; the last chunk may be shorter.
+inline constexpr std::uint64_t kIndexChunkSize = std::uint64_t{64} << 10;
 
 struct IndexHeader {
   char magic[8] = {};
@@ -89,7 +95,8 @@ struct IndexNode {
   std::uint8_t etag_size = 0;
   NodeKind kind = NodeKind::kFile;
   std::uint32_t origin = 0;
-  std::uint32_t reserved = 0;
+  std::uint8_t version_size = 0;  // of the version id
+  std::uint8_t reserved[3] = {};
 };
 static_assert(sizeof(IndexNode) == 56);
 inline constexpr std::uint64_t kFirstNodeSize = 48;  // of version 1: without what is behind
@@ -112,6 +119,8 @@ struct IndexLayout {
   std::uint64_t origins = 0;
   std::uint64_t ledger = 0;
   std::uint64_t notes = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t chunk_count = 0;
   std::uint64_t end = 0;
   IndexLayout() = default;
   explicit IndexLayout(const IndexHeader& header)
@@ -121,7 +130,11 @@ struct IndexLayout {
         origins(texts + header.text_size),
         ledger(origins + header.origins_size),
         notes(ledger + header.ledger_size),
-        end(notes + (header.version > kIndexVersionWithoutNotes ? header.notes_size : 0)) {}
+        chunks(notes + (header.version > kIndexVersionWithoutNotes ? header.notes_size : 0)),
+        chunk_count(header.version > kIndexVersionWithoutChunks
+                        ? (ledger - nodes + kIndexChunkSize - 1) / kIndexChunkSize
+                        : 0),
+        end(chunks + chunk_count * sizeof(std::uint64_t)) {}
 };
 
 // Whether a file of that size has the shape that its header tells.
@@ -142,8 +155,12 @@ std::optional<std::vector<Origin>> decode_origins(std::string_view text);
 std::optional<std::vector<std::string>> decode_ledger(std::string_view text);
 std::optional<LeftOutNotes> decode_notes(std::string_view text);
 
-// Fills in the two hashes of a whole index file in memory; not of one that does not fit.
+// Fills in all hashes of a whole index file in memory; not of one that does not fit.
 void seal_index(std::byte* file, std::size_t size);
-bool index_is_sealed(const std::byte* file, std::size_t size);
+// Whether a file that fits has the right hashes: of the header and what stands behind the body; of
+// one chunk; of the whole body and each of its chunks.
+bool header_is_sealed(const std::byte* file, const IndexLayout& layout);
+bool chunk_is_sealed(const std::byte* file, const IndexLayout& layout, std::uint64_t chunk);
+bool body_is_sealed(const std::byte* file, const IndexLayout& layout);
 
 }  // namespace paddle::samplefs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arbitrary bytes as an index file, with correct hashes so that later checks are reached: open()
-// refuses it, or every query works.
+// refuses it, or queries stay within it; and if verify() accepts it, every query works.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -24,9 +24,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool first = header.version == paddle::samplefs::kFirstIndexVersion;
     header.origins_size = first ? 0 : header.origins_size % 64;
     header.ledger_size = first ? 0 : header.ledger_size % 32;
+    header.notes_size = first ? 0 : header.notes_size % 32;
     header.text_size = 0;
     const std::uint64_t rest = paddle::samplefs::IndexLayout(header).end;
-    if (size < rest) return 0;
+    // One chunk: inputs are small.
+    if (size < rest || size > paddle::samplefs::kIndexChunkSize) return 0;
     header.text_size = size - rest;
     header.file_size = size;
     std::memcpy(file.data(), &header, sizeof header);
@@ -35,6 +37,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto index = Index::over(file);
   if (!index) return 0;
   const Index& tree = **index;
+  for (Index::Position i = 0; i < tree.size(); ++i) {
+    const auto entry = tree.at(i);
+    (void)tree.find(entry.id);
+    const std::string path = tree.path_of(i);
+    (void)tree.resolve(path);
+    if (entry.size > 0 && !entry.directory) (void)tree.block(entry, path, 0);
+    const auto [first, count] = tree.children(i);
+    if (first > tree.size() || count > tree.size() - first) std::abort();
+  }
+  if (!tree.verify()) return 0;
   for (Index::Position i = 0; i < tree.size(); ++i) {
     const auto entry = tree.at(i);
     if (tree.find(entry.id) != i) std::abort();

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checked when opened, node by node: sizes and hashes; that parts are where they must be; that the
-// children of directories, taken in order, are exactly the nodes 1..n, each naming its parent, in
-// strictly rising order of names; that names and etags are within the texts and are valid; that ids
-// rise strictly and point at the node that has them; that files are beneath the destination of
-// their origin; that the totals add up. Later reads check bounds again, so that even a file that
-// was changed meanwhile cannot cause reads outside of it.
+// Checked when opened: sizes; that parts are where they must be; the hash of the header and of what
+// stands behind the body; the root. A file of an earlier version is verified as a whole.
+//
+// Checked by verify(): the hashes of the body; that the children of directories, taken in order,
+// are exactly the nodes 1..n, each naming its parent, in strictly rising order of names; that
+// names, etags and version ids are within the texts and are valid; that ids rise strictly and point
+// at the node that has them; that files are beneath the destination of their origin; that the
+// totals add up.
+//
+// Reads check bounds, the hash of a chunk once, and each entry, so that neither a file that was not
+// verified nor one that was changed meanwhile can cause reads outside of it.
 #include <cerrno>
 #include <cstring>
 
@@ -42,13 +47,13 @@ Result<std::shared_ptr<const Index>> Index::open(const std::string& path) {
   }
   const std::shared_ptr<Index> index(
       new Index(std::span(static_cast<const std::byte*>(mapped), size), true));
-  CHECK_DONE(index->check());
+  CHECK_DONE(index->check_header());
   return std::shared_ptr<const Index>(index);
 }
 
 Result<std::shared_ptr<const Index>> Index::over(std::span<const std::byte> file) {
   const std::shared_ptr<Index> index(new Index(file, false));
-  CHECK_DONE(index->check());
+  CHECK_DONE(index->check_header());
   return std::shared_ptr<const Index>(index);
 }
 
@@ -57,7 +62,7 @@ Index::~Index() {
   if (mapped_) ::munmap(const_cast<std::byte*>(file_.data()), file_.size());
 }
 
-Result<> Index::check() {
+Result<> Index::check_header() {
   if (file_.size() < sizeof(IndexHeader)) return invalid("is truncated");
   IndexHeader header;
   std::memcpy(&header, file_.data(), sizeof header);
@@ -68,12 +73,32 @@ Result<> Index::check() {
   if (header.file_size != file_.size() || !fits(header, file_.size())) {
     return invalid("is truncated");
   }
-  if (!index_is_sealed(file_.data(), file_.size())) return invalid("has been altered");
   header_ = header;
   layout_ = IndexLayout(header);
+  if (!header_is_sealed(file_.data(), layout_)) return invalid("has an altered header");
   if (header.version == kFirstIndexVersion) header_.synced = header.generation;
   CHECK_DONE(read_ends());
+  if (layout_.chunk_count == 0) return verify();
+  chunks_ = std::make_unique<std::atomic<Chunk>[]>(layout_.chunk_count);
+  if (at(kRoot).id != kRootId) return invalid("has an altered root");
+  return Done{};
+}
 
+Result<> Index::verify() const {
+  auto done = verify_tree();
+  if (done) {
+    verified_.store(true, std::memory_order_relaxed);
+  } else {
+    note_damage();
+  }
+  return done;
+}
+
+Result<> Index::verify_tree() const {
+  if (!body_is_sealed(file_.data(), layout_)) return invalid("has been altered");
+  for (std::uint64_t i = 0; chunks_ && i < layout_.chunk_count; ++i) {
+    chunks_[i].store(Chunk::kSound, std::memory_order_relaxed);
+  }
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   Position next_child = 1;
@@ -92,7 +117,7 @@ Result<> Index::read_ends() {
   };
   auto origins = decode_origins(part(layout_.origins, layout_.ledger));
   auto ledger = decode_ledger(part(layout_.ledger, layout_.notes));
-  auto notes = decode_notes(part(layout_.notes, layout_.end));
+  auto notes = decode_notes(part(layout_.notes, layout_.chunks));
   if (!origins || !ledger || !notes) return invalid("has an invalid end");
   origins_ = {{}};
   for (Origin& origin : *origins) origins_.push_back({.origin = origin, .id = id_of(origin)});
@@ -105,7 +130,7 @@ Result<> Index::read_ends() {
 Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_t& bytes,
                            Position& next_child) const {
   const IndexNode at = node(position);
-  const std::uint64_t text_size = std::uint64_t{at.name_size} + at.etag_size;
+  const std::uint64_t text_size = std::uint64_t{at.name_size} + at.etag_size + at.version_size;
   if (at.text > header_.text_size || text_size > header_.text_size - at.text) {
     return invalid("has a name outside of the texts");
   }
@@ -116,8 +141,12 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
   }
   if (at.kind == NodeKind::kFile) {
     if (at.first_child != 0 || at.child_count != 0 || at.size > INT64_MAX ||
-        !source::is_etag(text(at.text + at.name_size, at.etag_size))) {
+        !source::is_etag(etag(at))) {
       return invalid("has an invalid file");
+    }
+    const auto version = text(at.text + at.name_size + at.etag_size, at.version_size);
+    if (!version.empty() && !source::is_version_id(version)) {
+      return invalid("has a file with an invalid version id");
     }
     if (at.origin >= origins_.size()) return invalid("has a file without an origin");
     if (at.origin != 0 && !is_beneath(path_of(position), origin(at.origin).destination)) {
@@ -127,7 +156,8 @@ Result<> Index::check_node(Position position, std::uint64_t& files, std::uint64_
     bytes += at.size;
     return Done{};
   }
-  if (at.kind != NodeKind::kDirectory || at.size != 0 || at.etag_size != 0 || at.origin != 0) {
+  if (at.kind != NodeKind::kDirectory || at.size != 0 || at.etag_size != 0 ||
+      at.version_size != 0 || at.origin != 0) {
     return invalid("has an invalid directory");
   }
   if (at.first_child != next_child || at.child_count > size() - next_child ||

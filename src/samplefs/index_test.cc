@@ -145,14 +145,6 @@ TEST_F(IndexTest, ObjectsLeftOutAreRecordedByOriginWithReasons) {
   EXPECT_EQ(index->digest(), build({object("a/b")})->digest()) << "of what there is, alone";
 }
 
-TEST_F(IndexTest, WithoutObjectsLeftOutAnOlderProgramCanReadIt) {
-  build({object("a")});
-  EXPECT_EQ(build({object("a")})->left_out_notes().size(), 0u);
-  IndexHeader header;
-  std::memcpy(&header, bytes().data(), sizeof header);
-  EXPECT_EQ(header.version, kIndexVersionWithoutNotes);
-}
-
 TEST_F(IndexTest, DamagedNotesAreRejected) {
   source::LeftOut left;
   left.add("a//b", "why");
@@ -233,11 +225,25 @@ TEST_F(IndexTest, AgreesWithAMapOnRandomTrees) {
   }
 }
 
+// All names of an index with what it says of them.
+std::map<std::string, std::string> shown(const Index& index) {
+  std::map<std::string, std::string> all;
+  for (Index::Position i = 1; i < index.size(); ++i) {
+    const Index::Entry entry = index.at(i);
+    const std::string path = index.path_of(i);
+    if (entry.id == 0 || path.empty()) continue;  // damaged
+    all[path] = std::to_string(entry.id) + " " + std::to_string(entry.size) + " " +
+                std::string(entry.etag) + " " + std::string(entry.version_id);
+  }
+  return all;
+}
+
 TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRejected) {
   build_rich();
   const std::string good = bytes();
   const auto refused = [](const std::string& file) {
-    return Index::over(std::as_bytes(std::span(file))).is(Code::kInvalid);
+    const auto index = Index::over(std::as_bytes(std::span(file)));
+    return index.is(Code::kInvalid) || (*index)->verify().is(Code::kInvalid);
   };
   EXPECT_FALSE(refused(good));
   for (std::size_t size = 0; size < good.size(); ++size) {
@@ -255,6 +261,83 @@ TEST_F(IndexTest, EveryTruncationAndEveryFlippedBitIsRejected) {
   EXPECT_TRUE(Index::open(scratch_.path() + "/none").is(Code::kNotFound));
 }
 
+// Several chunks, opened without being read: whatever is damaged, the rest is right, and what is
+// missing is known to be so.
+TEST_F(IndexTest, DamageInAnIndexThatWasNotVerifiedHidesNamesAndNeverChangesThem) {
+  std::vector<Object> objects;
+  for (int i = 0; i < 3000; ++i) {
+    Object each = object("d" + std::to_string(i % 10) + "/f" + std::to_string(i), 10, "etag");
+    each.version_id = "v" + std::to_string(i);
+    objects.push_back(std::move(each));
+  }
+  const auto good = shown(*build(objects));
+  ASSERT_EQ(good.size(), 3010u);
+  const std::string whole = bytes();
+  ASSERT_GT(whole.size(), 3 * kIndexChunkSize);
+  std::mt19937 random(5);
+  int hidden = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::string bad = whole;
+    const std::size_t at = sizeof(IndexHeader) + random() % (whole.size() - sizeof(IndexHeader));
+    bad[at] = static_cast<char>(bad[at] ^ (1 << (round % 8)));
+    const auto index = Index::over(std::as_bytes(std::span(bad)));
+    if (!index) continue;
+    const auto seen = shown(**index);
+    for (const auto& [path, what] : seen) ASSERT_EQ(what, good.at(path)) << path;
+    for (const auto& [path, what] : good) {
+      const auto found = (*index)->resolve(path);
+      if (found) {
+        ASSERT_EQ((*index)->at(*found).id == 0 || (*index)->path_of(*found) == path ||
+                      (*index)->path_of(*found).empty(),
+                  true);
+      }
+    }
+    if (seen.size() < good.size()) {
+      ++hidden;
+      EXPECT_TRUE((*index)->damaged()) << at;
+    }
+    EXPECT_TRUE((*index)->verify().is(Code::kInvalid));
+  }
+  EXPECT_GT(hidden, 10);
+}
+
+TEST_F(IndexTest, KeepsVersionIdsThroughGenerationsAndReadsNoDifferenceInAnIdWithoutOne) {
+  Object versioned = object("a");
+  versioned.version_id = "3sL4kqtJlcpXroDTDmJ";
+  const auto index = build({versioned, object("b")});
+  EXPECT_EQ(index->at(*index->resolve("a")).version_id, versioned.version_id);
+  EXPECT_EQ(index->at(*index->resolve("b")).version_id, "");
+  EXPECT_EQ(index->at(*index->resolve("a")).id, build({object("a")})->at(1).id)
+      << "the same content is the same file";
+  IndexBuilder next;
+  for (Index::Position i = 1; i < index->size(); ++i) {
+    next.keep(*index, index->at(i), index->path_of(i));
+  }
+  const std::string later = scratch_.path() + "/later";
+  ASSERT_TRUE(next.write(later, 8));
+  const auto kept = *Index::open(later);
+  EXPECT_TRUE(kept->verify());
+  EXPECT_EQ(kept->at(*kept->resolve("a")).version_id, versioned.version_id);
+  const auto entry = kept->at(*kept->resolve("a"));
+  EXPECT_EQ(kept->block(entry, "a", 0).version_id, versioned.version_id);
+}
+
+TEST_F(IndexTest, APathThatIsTooLongBeneathItsDestinationIsLeftOutAndNamed) {
+  IndexBuilder builder;
+  const std::string long_name = std::string(200, 'x');
+  std::string deep = long_name;
+  while (deep.size() + long_name.size() + 1 <= 4095) deep += "/" + long_name;
+  const Origin origin{.uri = "s3://x", .destination = "a/destination/" + long_name};
+  ASSERT_TRUE(builder.add(object(deep), origin));
+  ASSERT_TRUE(builder.add(object("short"), origin));
+  ASSERT_TRUE(builder.write(file(), 1));
+  const auto index = *Index::open(file());
+  EXPECT_EQ(index->totals().files, 1u);
+  EXPECT_EQ(index->left_out(), 1u);
+  EXPECT_NE(index->left_out_notes().at(origin).examples.front().find("beneath the destination"),
+            std::string::npos);
+}
+
 // A damaged file with correct hashes still cannot cause reads outside of it.
 TEST_F(IndexTest, ADamagedIndexWithCorrectHashesIsRejectedOrHarmless) {
   build_rich();
@@ -268,6 +351,14 @@ TEST_F(IndexTest, ADamagedIndexWithCorrectHashesIsRejectedOrHarmless) {
       seal_index(bad.data(), bad.size());
       const auto index = Index::over(bad);
       if (!index) {
+        ++refused;
+        continue;
+      }
+      for (Index::Position i = 0; i < (*index)->size(); ++i) {
+        (void)(*index)->find((*index)->at(i).id);
+        (void)(*index)->resolve((*index)->path_of(i));
+      }
+      if (!(*index)->verify()) {
         ++refused;
         continue;
       }

@@ -9,11 +9,38 @@
 namespace paddle::samplefs {
 namespace {
 
+// Depth first, the names of a directory in their order: that is the order in which a builder
+// merges.
 void for_each_file(const Index& index,
                    const std::function<void(const Index::Entry&, const std::string&)>& visit) {
-  for (Index::Position at = 0; at < index.size(); ++at) {
-    const Index::Entry entry = index.at(at);
-    if (!entry.directory) visit(entry, index.path_of(at));
+  struct Open {
+    Index::Position next = 0;
+    Index::Position end = 0;
+    std::size_t depth = 0;  // bytes of its path, with the slash behind it
+  };
+  std::string path;
+  std::vector<Open> open;
+  const auto enter = [&](Index::Position directory) {
+    const auto [first, count] = index.children(directory);
+    open.push_back({.next = first, .end = first + count, .depth = path.size()});
+  };
+  enter(Index::kRoot);
+  while (!open.empty()) {
+    Open& here = open.back();
+    path.resize(here.depth);
+    if (here.next == here.end) {
+      open.pop_back();
+      continue;
+    }
+    const Index::Entry entry = index.at(here.next++);
+    path += entry.name;
+    if (!entry.directory) {
+      visit(entry, path);
+      continue;
+    }
+    path += '/';
+    // Behind its parent: an index that was not verified must not lead in circles.
+    if (index.children(entry.position).first > entry.position) enter(entry.position);
   }
 }
 

@@ -32,6 +32,7 @@ ReadThrough::ReadThrough(Store* store, source::Source& source, std::size_t recen
       store_(store),
       sources_(*only_),
       clock_(clock),
+      budget_(kBytesInFlight, clock),
       recent_(recent_bytes),
       recent_failures_(clock) {}
 
@@ -130,6 +131,12 @@ Result<ReadThrough::Filled> ReadThrough::fill(const Block& block, const std::sto
 
 Result<Bytes> ReadThrough::fetch(const Block& block, Requester requester,
                                  const source::CallContext& context) {
+  // The background waits for its bytes before it leads a download that readers may join.
+  std::optional<ByteBudget::Hold> hold{std::in_place};
+  if (requester != Requester::kReader) {
+    hold = budget_.take(block.length, ByteBudget::Priority::kBackground, context);
+    if (!hold) return gave_up(block, context);
+  }
   for (;;) {
     std::shared_ptr<Flight> flight;
     bool leader = false;
@@ -143,11 +150,12 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Requester requester,
       flight = entry;
     }
     if (leader) {
-      auto outcome = lead(block, *flight, requester, context);
+      auto outcome = lead(block, *flight, requester, *std::move(hold), context);
       Lock lock(mutex_);
       flights_.erase(block.key);
       return outcome;
     }
+    hold->release();
     auto outcome = flight->outcome(context, clock_);
     if (!outcome) return gave_up(block, context);
     // Another caller's stop does not apply here, and readers have other deadlines than the
@@ -161,33 +169,40 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Requester requester,
 }
 
 Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Requester requester,
-                                const source::CallContext& context) {
+                                ByteBudget::Hold hold, const source::CallContext& context) {
   // The block may have arrived since the store was checked.
   if (Bytes known = recent_.find(block.key)) {
     flight.finish(known);
     return known;
   }
   if (store_ && store_->holds(block)) {
-    auto bytes = std::make_shared<BlockBytes>(block.length);
+    auto bytes = std::make_shared<BlockBytes>(block.length);  // brief: read and copied
     if (store_->read(block, 0, {bytes->data.get(), bytes->size})) {
       Bytes found = std::move(bytes);
       flight.finish(found);
       return found;
     }
   }
-  auto outcome = download(block, context);
+  auto outcome = download(block, std::move(hold), context);
   flight.finish(outcome);  // readers continue while the block is stored
   if (!outcome) return outcome;
   const std::span data((*outcome)->data.get(), (*outcome)->size);
-  const auto read_back =
-      requester == Requester::kReader ? ReadBack::kUnlikely : ReadBack::kExpected;
-  const bool stored = store_ && store_->put(block, data, read_back);
-  if (!stored && requester != Requester::kFiller) recent_.add(block.key, *outcome);
+  const bool stored = store_ && store_->put(block, data);
+  if (!stored && requester != Requester::kFiller) {
+    recent_.add(block.key, *outcome);
+    (*outcome)->hold.release();  // bounded by recent_ from now on
+  }
   return outcome;
 }
 
-Result<Bytes> ReadThrough::download(const Block& block, const source::CallContext& context) {
-  auto bytes = std::make_shared<BlockBytes>(block.length);
+Result<Bytes> ReadThrough::download(const Block& block, ByteBudget::Hold hold,
+                                    const source::CallContext& context) {
+  if (!hold) {
+    auto granted = budget_.take(block.length, ByteBudget::Priority::kReader, context);
+    if (!granted) return gave_up(block, context);
+    hold = *std::move(granted);
+  }
+  auto bytes = std::make_shared<BlockBytes>(block.length, std::move(hold));
   const std::span into(bytes->data.get(), bytes->size);
   auto done = sources_.read(block, into, context);
   if (!done) {

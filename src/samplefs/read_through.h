@@ -10,6 +10,8 @@
 // when a download fails, a waiter of the other kind starts its own. A reader's failure is
 // remembered for a short time (recent_failures.h).
 //
+// The bytes of downloads in progress are bounded (byte_budget.h): readers come first.
+//
 // Thread-safe. The store and the source or sources must outlive it.
 
 #pragma once
@@ -26,9 +28,10 @@
 #include "base/result.h"
 #include "base/sync.h"
 #include "samplefs/block.h"
+#include "samplefs/byte_budget.h"
 #include "samplefs/recent_blocks.h"
 #include "samplefs/recent_failures.h"
-#include "samplefs/store.h"
+#include "samplefs/store/store.h"
 #include "source/source.h"
 
 namespace paddle::samplefs {
@@ -55,6 +58,8 @@ class Sources {
 class ReadThrough {
  public:
   static constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
+  // Sixteen downloads of whole blocks, or hundreds of small samples.
+  static constexpr std::uint64_t kBytesInFlight = std::uint64_t{64} << 20;
 
   // Without a store everything comes from the source.
   ReadThrough(Store* store, Sources& sources, std::size_t recent_bytes = kRecentBytes,
@@ -62,6 +67,7 @@ class ReadThrough {
       : store_(store),
         sources_(sources),
         clock_(clock),
+        budget_(kBytesInFlight, clock),
         recent_(recent_bytes),
         recent_failures_(clock) {}
   // For a set with one source.
@@ -87,6 +93,7 @@ class ReadThrough {
   void wait_for_readers(const std::stop_token& stop) EXCLUDES(mutex_);
 
   ReadCounters counters() const;
+  const ByteBudget& budget() const { return budget_; }
 
  private:
   struct Flight;
@@ -94,15 +101,17 @@ class ReadThrough {
 
   Result<Bytes> fetch(const Block& block, Requester requester, const source::CallContext& context)
       EXCLUDES(mutex_);
-  Result<Bytes> lead(const Block& block, Flight& flight, Requester requester,
+  Result<Bytes> lead(const Block& block, Flight& flight, Requester requester, ByteBudget::Hold hold,
                      const source::CallContext& context) EXCLUDES(mutex_);
-  Result<Bytes> download(const Block& block, const source::CallContext& context);
+  Result<Bytes> download(const Block& block, ByteBudget::Hold hold,
+                         const source::CallContext& context);
 
   const std::unique_ptr<Sources> only_;  // set by the constructor for one source
   Store* const store_;
   Sources& sources_;
   const Clock& clock_;
 
+  ByteBudget budget_;               // self-synchronised; before what holds bytes of it
   RecentBlocks recent_;             // self-synchronised
   RecentFailures recent_failures_;  // self-synchronised; of readers
   std::atomic<std::uint64_t> from_cache_ = 0;

@@ -282,6 +282,42 @@ TEST_F(ReadThroughTest, FillDownloadsNothingThatWouldNotBeKept) {
   EXPECT_EQ(memory_.reads(), 0u);
 }
 
+TEST_F(ReadThroughTest, DownloadsInProgressStayWithinTheByteBudget) {
+  constexpr int kAtOnce = ReadThrough::kBytesInFlight / kBlockSize;
+  class Crowd final : public Sources {
+   public:
+    Result<> read(const Block&, std::span<std::byte> into, const source::CallContext&) override {
+      const std::uint64_t now = inside_.fetch_add(into.size()) + into.size();
+      EXPECT_LE(now, ReadThrough::kBytesInFlight);
+      if (calls_.fetch_add(1) < kAtOnce) all_there_.arrive_and_wait();
+      inside_.fetch_sub(into.size());
+      return Error{Code::kNotFound, "no such object"};
+    }
+
+   private:
+    std::latch all_there_{kAtOnce};
+    std::atomic<int> calls_ = 0;
+    std::atomic<std::uint64_t> inside_ = 0;
+  };
+  Crowd crowd;
+  cache_of(1 << 30);
+  ReadThrough data(store_.get(), crowd);
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 2 * kAtOnce; ++i) {
+      threads.emplace_back([&data, i] {
+        const std::string path = std::to_string(i);
+        const Block whole = block_at(path, "v", kBlockSize, 0);
+        std::byte into{};
+        EXPECT_TRUE(i % 2 == 0 ? data.fill(whole, {}).is(Code::kNotFound)
+                               : data.read(whole, 0, {&into, 1}, {}).is(Code::kNotFound));
+      });
+    }
+  }
+  EXPECT_EQ(data.budget().peak(), ReadThrough::kBytesInFlight);
+  EXPECT_EQ(data.budget().held(), 0u);
+}
+
 TEST_F(ReadThroughTest, FillSkipsCachedBlocks) {
   cache_of(1 << 20);
   ReadThrough data(store_.get(), memory_);

@@ -13,15 +13,20 @@
 
 #include "base/sync.h"
 #include "samplefs/block.h"
+#include "samplefs/byte_budget.h"
+#include "samplefs/store/aligned_bytes.h"
 
 namespace paddle::samplefs {
 
-// Shared by all readers; not zeroed before it is filled.
+// Shared by all readers; not zeroed before it is filled. Aligned, so that a store writes it without
+// a copy.
 struct BlockBytes {
-  explicit BlockBytes(std::size_t length)
-      : data(std::make_unique_for_overwrite<std::byte[]>(length)), size(length) {}
-  std::unique_ptr<std::byte[]> data;
-  std::size_t size;
+  explicit BlockBytes(std::size_t length, ByteBudget::Hold of = {})
+      : data(aligned_bytes(length)), size(length), hold(std::move(of)) {}
+  const AlignedBytes data;
+  const std::size_t size;
+  // Of the bytes in flight. Given back as soon as a RecentBlocks counts them.
+  mutable ByteBudget::Hold hold;
 };
 using Bytes = std::shared_ptr<const BlockBytes>;
 

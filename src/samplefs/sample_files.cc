@@ -14,7 +14,7 @@ constexpr std::size_t kAheadQueue = 16;  // a longer queue would read too early
 }  // namespace
 
 SampleFiles::SampleFiles(std::shared_ptr<const Index> index, ReadThrough& data) : data_(data) {
-  generations_.push_back(std::move(index));
+  generations_ = std::make_shared<const Generations>(Generations{std::move(index)});
   for (int i = 0; i < kAheadThreads; ++i) {
     threads_.emplace_back([this] { read_ahead(stop_.get_token()); });
   }
@@ -26,61 +26,96 @@ SampleFiles::~SampleFiles() {
 }
 
 void SampleFiles::switch_to(std::shared_ptr<const Index> index) {
+  const std::string digest = index->digest();
   Lock lock(mutex_);
-  if (index->digest() == generations_.back()->digest()) generations_.pop_back();
-  generations_.push_back(std::move(index));
-  if (generations_.size() > kGenerations) generations_.erase(generations_.begin());
+  Generations next = *generations_;
+  if (digest == next.back()->digest()) next.pop_back();
+  next.push_back(std::move(index));
+  if (next.size() > kGenerations) next.erase(next.begin());
+  generations_ = std::make_shared<const Generations>(std::move(next));
 }
 
-std::shared_ptr<const Index> SampleFiles::current() const {
-  Lock lock(mutex_);
-  return generations_.back();
-}
-
-std::vector<std::shared_ptr<const Index>> SampleFiles::generations() const {
+std::shared_ptr<const SampleFiles::Generations> SampleFiles::known() const {
   Lock lock(mutex_);
   return generations_;
 }
 
+std::shared_ptr<const Index> SampleFiles::current() const { return known()->back(); }
+
+std::vector<std::shared_ptr<const Index>> SampleFiles::generations() const { return *known(); }
+
+Error SampleFiles::missing(const Index& index, const char* what) {
+  if (!index.damaged()) return {Code::kNotFound, what};
+  return {Code::kInternal, "the index of the set is damaged; sync it again"};
+}
+
 Result<SampleFiles::Place> SampleFiles::find(NodeId node) const {
-  Lock lock(mutex_);
-  for (auto index = generations_.rbegin(); index != generations_.rend(); ++index) {
+  const auto all = known();
+  for (auto index = all->rbegin(); index != all->rend(); ++index) {
     if (const auto position = (*index)->find(node)) return Place{*index, *position};
   }
-  return Error{Code::kNotFound, "no such node"};
+  return missing(*all->back(), "no such node");
 }
 
 Result<Attr> SampleFiles::lookup(NodeId parent, std::string_view name) {
   TRY(const Place place, find(parent));
   const auto position = place.index->child(place.position, name);
-  if (!position) return Error{Code::kNotFound, "no such file"};
-  return place.index->at(*position).attr();
+  if (!position) return missing(*place.index, "no such file");
+  const Attr found = place.index->at(*position).attr();
+  if (found.id == 0) return missing(*place.index, "no such file");
+  return found;
 }
 
 Result<Attr> SampleFiles::stat(NodeId node) {
   TRY(const Place place, find(node));
-  return place.index->at(place.position).attr();
+  const Attr found = place.index->at(place.position).attr();
+  if (found.id == 0) return missing(*place.index, "no such node");
+  return found;
 }
 
+std::shared_ptr<const Index> SampleFiles::listed_in(std::uint64_t generation) const {
+  const auto all = known();
+  for (auto index = all->rbegin(); index != all->rend(); ++index) {
+    if (((*index)->generation() & kCookieGenerations) == generation) return *index;
+  }
+  return nullptr;
+}
+
+// A cookie is the place behind an entry, in the listing of one generation: the generation in the
+// high bits, the number of entries before it in the low ones. So a listing that was begun is the
+// listing of one generation, whatever is published meanwhile. When that generation is gone (32
+// later, or after a restart), the number counts in the current one.
 Result<> SampleFiles::read_directory(NodeId node, std::uint64_t start, const EntrySink& sink) {
-  TRY(const Place place, find(node));
-  if (!place.index->at(place.position).directory) {
+  TRY(Place place, find(node));
+  const std::uint64_t position = start & kCookiePositions;
+  if (start > 0) {
+    const auto begun = listed_in(start >> kCookieShift);
+    const auto known = begun ? begun->find(node) : std::nullopt;
+    if (known) place = {begun, *known};
+  }
+  const auto listed = place.index->at(place.position);
+  if (!listed.directory) {
+    if (listed.id == 0) return missing(*place.index, "no such node");
     return Error{Code::kInvalid, "not a directory"};
   }
+  const std::uint64_t generation = (place.index->generation() & kCookieGenerations) << kCookieShift;
   const auto [first, count] = place.index->children(place.position);
-  for (std::uint64_t i = start; i < count; ++i) {
+  for (std::uint64_t i = position; i < count; ++i) {
     const auto entry = place.index->at(first + static_cast<Index::Position>(i));
-    if (!sink(entry.name, entry.attr())) break;
+    if (entry.id == 0) return missing(*place.index, "no such node");
+    if (!sink(entry.name, entry.attr(), generation | (i + 1))) break;
   }
   return Done{};
 }
 
 Result<SampleFiles::Range> SampleFiles::range_of(NodeId node, std::uint64_t offset,
                                                  std::size_t wanted) const {
-  Range range{.place = {}, .entry = {}, .offset = offset, .size = 0};
+  Range range{.offset = offset};
   TRY(range.place, find(node));
   range.entry = range.place.index->at(range.place.position);
   if (range.entry.directory) return Error{Code::kInvalid, "a directory cannot be read"};
+  range.path = range.place.index->path_of(range.place.position);
+  if (range.entry.id == 0 || range.path.empty()) return missing(*range.place.index, "no such node");
   if (offset < range.entry.size) {
     range.size =
         static_cast<std::size_t>(std::min<std::uint64_t>(wanted, range.entry.size - offset));
@@ -92,9 +127,8 @@ template <typename ReadPart>
 Result<bool> SampleFiles::for_each_part(const Range& range, std::span<std::byte> into,
                                         const ReadPart& read_part) {
   const Index& index = *range.place.index;
-  const std::string path = index.path_of(range.place.position);
   for (std::size_t done = 0; done < range.size;) {
-    const Block block = index.block(range.entry, path, range.offset + done);
+    const Block block = index.block(range.entry, range.path, range.offset + done);
     const std::uint64_t within = range.offset + done - block.offset;
     const auto part =
         static_cast<std::size_t>(std::min<std::uint64_t>(range.size - done, block.length - within));

@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -57,6 +58,7 @@ class SampleFiles final : public FileSystem {
   struct Range {
     Place place{};
     Index::Entry entry{};
+    std::string path{};
     std::uint64_t offset = 0;
     std::size_t size = 0;
   };
@@ -65,7 +67,16 @@ class SampleFiles final : public FileSystem {
     std::uint64_t offset = 0;
   };
 
+  // Positive as the signed offsets of readdir(3), with room for the caller's own.
+  static constexpr unsigned kCookieShift = 33;
+  static constexpr std::uint64_t kCookiePositions = (std::uint64_t{1} << kCookieShift) - 1;
+  static constexpr std::uint64_t kCookieGenerations = (std::uint64_t{1} << 29) - 1;
+
   Result<Place> find(NodeId node) const EXCLUDES(mutex_);
+  // The generation of a cookie; null if it is gone.
+  std::shared_ptr<const Index> listed_in(std::uint64_t generation) const EXCLUDES(mutex_);
+  // kInternal when the index is damaged where the answer would be, otherwise kNotFound.
+  static Error missing(const Index& index, const char* what);
   Result<Range> range_of(NodeId node, std::uint64_t offset, std::size_t wanted) const;
   // Calls `read_part` for each block of the range, until it returns false.
   template <typename ReadPart>
@@ -77,8 +88,11 @@ class SampleFiles final : public FileSystem {
   ReadThrough& data_;
   std::stop_source stop_{};
 
-  mutable Mutex mutex_;
-  std::vector<std::shared_ptr<const Index>> generations_ GUARDED_BY(mutex_);  // the latest last
+  using Generations = std::vector<std::shared_ptr<const Index>>;  // the latest last
+  std::shared_ptr<const Generations> known() const EXCLUDES(mutex_);
+
+  mutable Mutex mutex_;  // never held while an index is read: its pages may have to come from disk
+  std::shared_ptr<const Generations> generations_ GUARDED_BY(mutex_);
 
   Mutex ahead_mutex_;
   CondVar ahead_wake_;

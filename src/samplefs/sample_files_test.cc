@@ -75,23 +75,75 @@ TEST_F(SampleFilesTest, ShowsATreeInAStableOrder) {
   EXPECT_TRUE(files.lookup(kRootId, "nothing").is(Code::kNotFound));
   EXPECT_TRUE(files.lookup(id(files, "b"), "x").is(Code::kNotFound));
 
+  std::vector<std::uint64_t> cookies;
   const auto names = [&](NodeId node, std::uint64_t start) {
     std::string all;
-    EXPECT_TRUE(files.read_directory(node, start, [&](std::string_view name, const Attr& attr) {
-      all += std::string(name) + (attr.directory ? "/ " : " ");
-      return true;
-    }));
+    cookies.clear();
+    EXPECT_TRUE(files.read_directory(
+        node, start, [&](std::string_view name, const Attr& attr, std::uint64_t cookie) {
+          all += std::string(name) + (attr.directory ? "/ " : " ");
+          cookies.push_back(cookie);
+          return true;
+        }));
     return all;
   };
-  EXPECT_EQ(names(kRootId, 0), "a/ b c/ ");
-  EXPECT_EQ(names(kRootId, 2), "c/ ");
-  EXPECT_EQ(names(kRootId, 99), "");
   EXPECT_EQ(names(id(files, "a"), 0), "x y ");
-  EXPECT_TRUE(
-      files.read_directory(id(files, "b"), 0, [](auto, auto&) { return true; }).is(Code::kInvalid));
+  EXPECT_EQ(names(kRootId, 0), "a/ b c/ ");
+  const auto after = cookies;
+  EXPECT_EQ(names(kRootId, after[1]), "c/ ");
+  EXPECT_EQ(names(kRootId, after[2]), "");
+  EXPECT_LT(after[2], std::uint64_t{1} << 62);
+  EXPECT_TRUE(files.read_directory(id(files, "b"), 0, [](auto, auto&, auto) { return true; })
+                  .is(Code::kInvalid));
   int seen = 0;
-  EXPECT_TRUE(files.read_directory(kRootId, 0, [&](auto, auto&) { return ++seen < 2; }));
+  EXPECT_TRUE(files.read_directory(kRootId, 0, [&](auto, auto&, auto) { return ++seen < 2; }));
   EXPECT_EQ(seen, 2);
+}
+
+// os.walk() reads a directory in several calls; a sync may end between them.
+TEST_F(SampleFilesTest, AListingThatWasBegunNeitherSkipsNorRepeatsNamesWhateverIsPublished) {
+  for (int i = 10; i < 30; ++i) memory_.put("d/" + std::to_string(i), "x");
+  sync();
+  ReadThrough data(nullptr, memory_);
+  SampleFiles files(index_, data);
+  const NodeId directory = id(files, "d");
+  const auto next_names = [&](std::uint64_t& cookie, std::size_t most) {
+    std::vector<std::string> all;
+    EXPECT_TRUE(files.read_directory(directory, cookie,
+                                     [&](std::string_view name, const Attr&, std::uint64_t behind) {
+                                       if (all.size() == most) return false;
+                                       all.emplace_back(name);
+                                       cookie = behind;
+                                       return true;
+                                     }));
+    return all;
+  };
+  std::uint64_t cookie = 0;
+  std::vector<std::string> names = next_names(cookie, 5);
+  for (int i = 0; i < 12; ++i) memory_.remove("d/" + std::to_string(10 + i));
+  memory_.put("d/00", "x");
+  sync();
+  files.switch_to(index_);
+  for (;;) {
+    const auto more = next_names(cookie, 3);
+    if (more.empty()) break;
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  std::vector<std::string> begun;
+  for (int i = 10; i < 30; ++i) begun.push_back(std::to_string(i));
+  EXPECT_EQ(names, begun);
+  cookie = 0;
+  EXPECT_EQ(next_names(cookie, 99).front(), "00") << "one that begins now is of the new generation";
+
+  // A cookie of a generation that is gone counts in the current one, and ends.
+  for (std::size_t i = 0; i <= SampleFiles::kGenerations; ++i) {
+    memory_.put("d/31", std::to_string(i));
+    sync();
+    files.switch_to(index_);
+  }
+  EXPECT_LE(next_names(cookie, 99).size(), 9u);
+  cookie = UINT64_MAX >> 2;
+  EXPECT_TRUE(next_names(cookie, 99).empty());
 }
 
 TEST_F(SampleFilesTest, ReadsAreCompleteUpToTheEnd) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Benchmarks of the engine without a mount: `samplefs_bench index 100000`, `samplefs_bench store
-// 4000`. Prints one line per result. "Cold": the files were dropped from the page cache.
+// 4000`, `samplefs_bench slots 1000000`. Prints one line per result. "Cold": the files were dropped
+// from the page cache.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,12 +15,12 @@
 #include <sys/stat.h>
 
 #include "base/scratch.h"
-#include "samplefs/block_format.h"
-#include "samplefs/file_io.h"
+#include "base/unique_fd.h"
 #include "samplefs/filler.h"
 #include "samplefs/index_builder.h"
+#include "samplefs/merge.h"
 #include "samplefs/sample_files.h"
-#include "samplefs/store_files.h"
+#include "samplefs/store/store.h"
 #include "source/memory_source.h"
 
 namespace paddle::samplefs {
@@ -45,6 +46,26 @@ void require(bool good, const char* what) {
   std::exit(1);
 }
 
+// The listing of everything again, beside the generation before.
+void bench_sync_again(const Index& base, const std::vector<std::string>& paths,
+                      const std::string& directory) {
+  const long before = rss_anon_kib();
+  IndexBuilder builder(directory);
+  const double again = seconds([&] {
+    for (const std::string& path : paths) {
+      require(bool(builder.add({.path = path,
+                                .size = 110'000,
+                                .etag = "d41d8cd98f00b204e9800998ecf8427e",
+                                .modified = {}})),
+              "add");
+    }
+    keep_beside(base, {}, builder);
+    require(bool(builder.write(directory + "/again", 2)), "write");
+  });
+  std::printf("index of the same files again, beside the previous ones: %.3fs, RssAnon %+ld KiB\n",
+              again, rss_anon_kib() - before);
+}
+
 int bench_index(std::size_t count) {
   const Scratch scratch;
   const std::string file = scratch.path() + "/index";
@@ -59,7 +80,7 @@ int bench_index(std::size_t count) {
   double add = 0;
   double write = 0;
   {
-    IndexBuilder builder;
+    IndexBuilder builder(scratch.path());
     add = seconds([&] {
       for (const std::string& path : paths) {
         require(bool(builder.add({.path = path,
@@ -74,11 +95,18 @@ int bench_index(std::size_t count) {
   }
   std::shared_ptr<const Index> index;
   const double open = seconds([&] { index = *Index::open(file); });
-  std::printf("index files=%zu add=%.3fs write=%.3fs open+verify=%.3fs file=%ld KiB\n", count, add,
-              write, open, static_cast<long>(std::filesystem::file_size(file) >> 10));
+  const double verify = seconds([&] { require(bool(index->verify()), "verify"); });
+  const auto size = static_cast<double>(std::filesystem::file_size(file));
+  std::uint64_t names = 0;
+  for (Index::Position i = 0; i < index->size(); ++i) names += index->at(i).name.size();
+  std::printf("index files=%zu add=%.3fs write=%.3fs open=%.1fms verify=%.3fs file=%.0f KiB\n",
+              count, add, write, open * 1e3, verify, size / 1024);
+  std::printf("index bytes per file, without names: %.1f\n",
+              (size - static_cast<double>(names)) / static_cast<double>(count));
   std::printf("index RssAnon: building %+ld KiB, afterwards %+ld KiB\n", peak - before,
               rss_anon_kib() - before);
 
+  bench_sync_again(*index, paths, scratch.path());
   source::MemorySource none;
   ReadThrough data(nullptr, none);
   SampleFiles files(index, data);
@@ -103,7 +131,8 @@ int bench_index(std::size_t count) {
     for (Index::Position i = 0; i < index->size(); ++i) {
       if (!index->at(i).directory) continue;
       require(bool(files.read_directory(
-                  index->at(i).id, 0, [&](std::string_view, const Attr&) { return ++listed > 0; })),
+                  index->at(i).id, 0,
+                  [&](std::string_view, const Attr&, std::uint64_t) { return ++listed > 0; })),
               "list");
     }
   });
@@ -128,52 +157,102 @@ int bench_store(std::size_t count) {
   for (char& c : bytes) c = static_cast<char>(random());
   std::vector<std::string> names;
   std::vector<std::string> files;
-  for (std::size_t i = 0; i < count; ++i) names.push_back("d/" + std::to_string(i));
-  const auto open = [&] {
-    return *Store::open({.directory = scratch.path(), .limit = std::uint64_t{1} << 40});
-  };
-  auto store = open();
+  for (std::size_t i = 0; i < count; ++i) {
+    names.push_back("d/" + std::to_string(i));
+    files.push_back(scratch.path() + "/plain." + std::to_string(i));
+    std::ofstream(files.back(), std::ios::binary) << bytes;
+  }
+  auto store = *Store::open({.directory = scratch.path() + "/cache", .limit = 1ull << 40});
   const auto block = [&](std::size_t i) { return block_at(names[i], "etag", size, 0); };
   const double put = seconds([&] {
     for (std::size_t i = 0; i < count; ++i) {
-      require(store->put(block(i), std::as_bytes(std::span(bytes)), ReadBack::kUnlikely), "put");
+      require(store->put(block(i), std::as_bytes(std::span(bytes))), "put");
     }
+    require(bool(store->flush()), "flush");
   });
-  std::printf("store put (no fsync): %.0f files/s, %.0f MB/s\n", static_cast<double>(count) / put,
-              static_cast<double>(count * size) / put / 1e6);
-  for (std::size_t i = 0; i < count; ++i) {
-    files.push_back(scratch.path() + "/" + block_file(block(i).key));
-  }
+  const auto report = [&](const char* what, double time) {
+    std::printf("store %-28s %7.0f files/s %7.0f MB/s\n", what, static_cast<double>(count) / time,
+                static_cast<double>(count * size) / time / 1e6);
+  };
+  report("put, synced:", put);
   std::vector<std::size_t> order(count);
   for (std::size_t i = 0; i < count; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), random);
-  std::string into(size, '\0');
+  const AlignedBytes into = aligned_bytes(size);
   const auto through_store = [&] {
     for (const std::size_t i : order) {
-      require(store->read(block(i), 0, std::as_writable_bytes(std::span(into))), "hit");
+      require(store->read(block(i), 0, {into.get(), size}), "hit");
     }
   };
   const auto plain = [&] {
     for (const std::size_t i : order) {
       const UniqueFd fd(::open(files[i].c_str(), O_RDONLY | O_CLOEXEC));
-      require(::pread(fd.get(), into.data(), size, 0) == static_cast<ssize_t>(size), "pread");
+      require(::pread(fd.get(), into.get(), size, 0) == static_cast<ssize_t>(size), "pread");
     }
   };
-  const auto report = [&](const char* what, double time) {
-    std::printf("store %-28s %7.0f files/s %7.0f MB/s\n", what, static_cast<double>(count) / time,
-                static_cast<double>(count * size) / time / 1e6);
-  };
   for (int round = 0; round < 3; ++round) {
-    store.reset();
+    report("read, verified:", seconds(through_store));
     drop(files);
-    store = open();
-    report("read cold, first serve:", seconds(through_store));
-    drop(files);
-    report("read cold, verified:", seconds(through_store));
-    drop(files);
-    report("plain pread, cold:", seconds(plain));
-    report("plain pread, page cache:", seconds(plain));
-    report("read verified, page cache:", seconds(through_store));
+    report("plain open and pread, cold:", seconds(plain));
+  }
+  const double look = seconds([&] {
+    for (const std::size_t i : order) require(store->holds(block(i)), "held");
+  });
+  std::printf("store %-28s %7.2f us\n", "lookup:", look / static_cast<double>(count) * 1e6);
+  return 0;
+}
+
+// How long it takes to open a store of that many blocks. The blocks have no data.
+int bench_slots(std::size_t count) {
+  const Scratch scratch;
+  const std::string path = scratch.path() + "/cache";
+  { require(bool(Store::open({.directory = path, .limit = 1ull << 40})), "create"); }
+  std::filesystem::remove(path + "/slots");
+  std::uint64_t slots = kMinSlots;
+  while (slots < count * 2) slots *= 2;
+  const double fill = seconds([&] {
+    std::unique_ptr<StoreDirectory> directory;
+    std::unique_ptr<SlotTable> table;
+    require(disk_files().open_directory(path, false, directory) == 0, "directory");
+    require(SlotTable::create(*directory, "slots", slots, 1, disk_files().boot(), table) == 0,
+            "table");
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string name = std::to_string(i);
+      const Block block = block_at(name, "etag", 110'000, 0);
+      std::optional<std::uint64_t> index;
+      require(table->insert({.key_high = block.key.high,
+                             .key_low = block.key.low,
+                             .file_size = block.file_size,
+                             .segment = 1,
+                             .length = 110'000,
+                             .state = SlotState::kSynced},
+                            index) == 0,
+              "insert");
+    }
+    require(table->sync() == 0, "sync");
+  });
+  std::printf("slots %-24s %zu in %.2f s, %llu MiB\n", "filled:", count, fill,
+              static_cast<unsigned long long>(table_size(slots) >> 20));
+  for (const bool cold : {false, true}) {
+    if (cold) drop({path + "/slots"});
+    const long before = rss_anon_kib();
+    std::unique_ptr<Store> store;
+    const double open = seconds([&] {
+      auto opened = Store::open({.directory = path, .limit = 1ull << 40});
+      require(bool(opened), "open");
+      store = *std::move(opened);
+    });
+    const double stats = seconds([&] { (void)store->stats(); });
+    const double counted = seconds([&] {
+      while (!store->stats().counted) system_clock().sleep(std::chrono::milliseconds(1), {});
+    });
+    // The scrub has dropped some already: they have no data.
+    require(store->stats().blocks + 100 > count, "all blocks");
+    std::printf(
+        "slots %-24s %.2f ms, stats %.3f ms, counted in the background after %.0f ms, "
+        "RssAnon %+ld KiB\n",
+        cold ? "open, not in page cache:" : "open:", open * 1e3, stats * 1e3, counted * 1e3,
+        rss_anon_kib() - before);
   }
   return 0;
 }
@@ -186,6 +265,7 @@ int main(int argc, char** argv) {
   const auto count = static_cast<std::size_t>(argc > 2 ? std::atol(argv[2]) : 0);
   if (what == "index") return paddle::samplefs::bench_index(count ? count : 100'000);
   if (what == "store") return paddle::samplefs::bench_store(count ? count : 4'000);
-  std::fprintf(stderr, "usage: samplefs_bench index|store [files]\n");
+  if (what == "slots") return paddle::samplefs::bench_slots(count ? count : 1'000'000);
+  std::fprintf(stderr, "usage: samplefs_bench index|store|slots [files]\n");
   return 2;
 }

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancellation and deadline of one call. The deadline is absolute, so that attempts, pauses and
-// fallbacks share it. A value.
+// Cancellation and deadline of one call, and what the caller knows of the object besides its
+// version. The deadline is absolute, so that attempts, pauses and fallbacks share it. A value.
 
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
 
 namespace paddle::source {
+
+// As the listing returned it. A read needs none of it: the size lets a source check the body of a
+// whole object, and the version id find a version that was overwritten.
+struct ObjectFacts {
+  std::uint64_t size = 0;         // 0: not known
+  std::string_view version_id{};  // the caller's; empty: none
+};
 
 struct CallContext {
   // A stop token alone means no deadline.
@@ -20,6 +29,7 @@ struct CallContext {
 
   std::stop_token stop;
   BootTime until;
+  ObjectFacts object{};
 
   bool limited() const { return until != BootTime::max(); }
   // Remaining time: zero after the deadline, the maximum duration without one.

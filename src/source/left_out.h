@@ -21,7 +21,7 @@ std::string shown_name(std::string_view name);
 bool is_printable(std::string_view text);
 
 struct LeftOut {
-  static constexpr std::size_t kMostExamples = 5;
+  static constexpr std::size_t kMostExamples = 20;
   static constexpr std::size_t kLongestExample = 300;  // bytes
 
   std::uint64_t count = 0;

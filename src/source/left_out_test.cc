@@ -8,16 +8,17 @@
 namespace paddle::source {
 namespace {
 
-TEST(LeftOut, CountsAllAndNamesTheFirstFew) {
+TEST(LeftOut, CountsAllAndNamesTheFirstTwenty) {
   LeftOut left;
-  for (int i = 0; i < 7; ++i) left.add(std::to_string(i) + "//x", "why");
-  EXPECT_EQ(left.count, 7u);
+  for (int i = 0; i < 25; ++i) left.add(std::to_string(i) + "//x", "why");
+  EXPECT_EQ(left.count, 25u);
+  EXPECT_EQ(LeftOut::kMostExamples, 20u);
   ASSERT_EQ(left.examples.size(), LeftOut::kMostExamples);
   EXPECT_EQ(left.examples.front(), "'0//x' (why)");
   LeftOut sum;
   sum.add("a", "b");
   sum.add(left);
-  EXPECT_EQ(sum.count, 8u);
+  EXPECT_EQ(sum.count, 26u);
   ASSERT_EQ(sum.examples.size(), LeftOut::kMostExamples);
   EXPECT_EQ(sum.examples[1], "'0//x' (why)");
 }

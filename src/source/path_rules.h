@@ -20,5 +20,7 @@ bool is_path(std::string_view path);
 std::string_view why_no_path(std::string_view path);
 // Printable ASCII without quotes and spaces, so that it is a valid header value.
 bool is_etag(std::string_view etag);
+// The same rules; longer ids are not kept.
+inline bool is_version_id(std::string_view id) { return is_etag(id); }
 
 }  // namespace paddle::source

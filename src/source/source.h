@@ -11,9 +11,9 @@
 // persistent, or the caller's deadline has passed. No error contains credentials.
 //
 // Paths are relative to the root of the source, with '/' between components (path_rules.h). Objects
-// without a valid path (a component named "..") and entries that are not files (a pipe, a link out
-// of the source) are left out and counted; the first few are named (left_out.h). An empty object
-// whose key ends with a slash only marks a directory and is not counted.
+// without a valid path (a component named "..") or etag and entries that are not files (a pipe, a
+// link out of the source) are left out and counted; the first few are named (left_out.h). An empty
+// object whose key ends with a slash only marks a directory and is not counted.
 //
 // Thread-safe; calls block, and end early with kCancelled when `stop` is requested. A read ends at
 // its deadline (call_context.h) with kDeadline or the error of the last attempt. Only a directory's
@@ -41,6 +41,7 @@ struct Object {
   std::uint64_t size = 0;
   std::string etag{};
   WallTime modified{};
+  std::string version_id{};  // of a source that keeps versions; otherwise empty
   bool operator==(const Object&) const = default;
 };
 
@@ -51,7 +52,7 @@ struct Listed {
   bool operator==(const Listed&) const = default;
 };
 
-// An error of the sink ends the listing with that error.
+// An error of the sink ends the listing with that error. One call at a time, from any thread.
 using ObjectSink = std::function<Result<>(Object&& object)>;
 
 class Source {
@@ -66,12 +67,12 @@ class Source {
                         std::span<std::byte> into, const CallContext& context) = 0;
 };
 
-// Limits the rate of one source: called before each transfer, it blocks until `bytes` may be
-// transferred. kCancelled when stopped.
+// Limits the rate of one source: called for each transfer, it blocks until `bytes` may be
+// transferred. kCancelled when stopped, kDeadline at once when the deadline would pass.
 class RateLimiter {
  public:
   virtual ~RateLimiter() = default;
-  virtual Result<> take(std::uint64_t bytes, std::stop_token stop) = 0;
+  virtual Result<> take(std::uint64_t bytes, const CallContext& context) = 0;
 };
 
 }  // namespace paddle::source

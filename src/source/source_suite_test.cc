@@ -15,7 +15,7 @@
 #include "source/failing_source.h"
 #include "source/fake/fake_s3.h"
 #include "source/memory_source.h"
-#include "source/s3_source.h"
+#include "source/s3/s3_source.h"
 
 namespace paddle::source {
 namespace {

@@ -17,12 +17,15 @@ std::string_view without_trailing_slashes(std::string_view text) {
   return text;
 }
 
+constexpr std::size_t kLongestBucket = 63;
+
+// The name of a bucket, or one with an endpoint.
 bool is_bucket(std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_';
   };
-  return name.size() >= 3 && name.size() <= 63 && name.front() != '.' && name.front() != '-' &&
+  return name.size() >= 3 && name.size() <= 255 && name.front() != '.' && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), allowed);
 }
 
@@ -36,14 +39,34 @@ Result<SourceUri> parse_directory(std::string_view rest) {
   return SourceUri{DirectoryUri{.path = "/" + std::string(path)}};
 }
 
-Result<SourceUri> parse_s3(std::string_view rest) {
+bool is_port(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_ipv4(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == ':'; });
+}
+
+Result<SourceUri> parse_bucket(std::string_view rest, Store store) {
+  const std::string scheme = store == Store::kBos ? "bos" : "s3";
   const std::size_t slash = rest.find('/');
-  const auto bucket = rest.substr(0, slash);
-  if (bucket.find('@') != std::string_view::npos || bucket.find(':') != std::string_view::npos) {
-    return invalid("credentials and ports do not belong in a source URI: use a Secret");
+  const auto authority = rest.substr(0, slash);
+  const std::size_t colon = authority.find(':');
+  const auto host = authority.substr(0, colon);
+  const bool port = colon != authority.npos && host.find('.') != host.npos &&
+                    is_port(authority.substr(colon + 1));
+  if (authority.find('@') != authority.npos || (colon != authority.npos && !port)) {
+    return invalid(
+        "credentials do not belong in a source URI, and a port only after an endpoint (" + scheme +
+        "://bucket.host:9000/prefix): use a Secret");
   }
-  if (!is_bucket(bucket)) return invalid("an s3:// source needs a bucket name: s3://bucket/prefix");
-  S3Uri uri{.bucket = std::string(bucket), .prefix = {}};
+  if (!is_bucket(host)) {
+    return invalid("a source at " + scheme + ":// needs a bucket name: " + scheme +
+                   "://bucket/prefix or " + scheme + "://bucket.endpoint/prefix");
+  }
+  S3Uri uri{.bucket = std::string(authority), .prefix = {}, .store = store};
   if (slash == std::string_view::npos) return SourceUri{std::move(uri)};
   const auto prefix = without_trailing_slashes(rest.substr(slash + 1));
   if (prefix.empty()) return SourceUri{std::move(uri)};
@@ -64,7 +87,9 @@ Result<SourceUri> parse_source_uri(std::string_view text) {
       case api::SamplefsClient::kDirectory:
         return parse_directory(rest);
       case api::SamplefsClient::kS3:
-        return parse_s3(rest);
+        return parse_bucket(rest, Store::kS3);
+      case api::SamplefsClient::kBos:
+        return parse_bucket(rest, Store::kBos);
       case api::SamplefsClient::kNone:
         break;
     }
@@ -75,9 +100,44 @@ Result<SourceUri> parse_source_uri(std::string_view text) {
 std::string to_string(const SourceUri& uri) {
   return std::visit(Match{
                         [](const DirectoryUri& directory) { return "file://" + directory.path; },
-                        [](const S3Uri& s3) { return "s3://" + s3.bucket + "/" + s3.prefix; },
+                        [](const S3Uri& it) {
+                          return (it.store == Store::kBos ? "bos://" : "s3://") + it.bucket + "/" +
+                                 it.prefix;
+                        },
                     },
                     uri);
+}
+
+Result<BucketAddress> resolve(const S3Uri& uri, const std::string& secret_endpoint) {
+  BucketAddress address{.uri = uri, .endpoint = secret_endpoint};
+  const std::size_t dot = uri.bucket.find('.');
+  const bool in_uri =
+      dot != uri.bucket.npos && (secret_endpoint.empty() || uri.store == Store::kBos);
+  if (in_uri) {
+    address.uri.bucket = uri.bucket.substr(0, dot);
+    address.endpoint = uri.bucket.substr(dot + 1);
+  }
+  if (!is_bucket(address.uri.bucket) || address.uri.bucket.size() > kLongestBucket) {
+    return invalid("the source names no bucket before its endpoint");
+  }
+  if (address.endpoint.empty()) {
+    if (uri.store == Store::kS3) return address;
+    return invalid(
+        "a bos:// source needs the endpoint of its region: bos://bucket.bj.bcebos.com/prefix, or "
+        "'endpoint' in the source's Secret");
+  }
+  if (address.endpoint.find("://") == std::string::npos) {
+    address.endpoint = (is_ipv4(address.endpoint) ? "http://" : "https://") + address.endpoint;
+  }
+  constexpr std::string_view kAws = ".amazonaws.com";
+  constexpr std::string_view kStart = "https://s3.";
+  if (address.endpoint == "https://s3.amazonaws.com") {
+    address.endpoint.clear();
+  } else if (address.endpoint.starts_with(kStart) && address.endpoint.ends_with(kAws)) {
+    address.region = address.endpoint.substr(kStart.size(),
+                                             address.endpoint.size() - kStart.size() - kAws.size());
+  }
+  return address;
 }
 
 }  // namespace paddle::source

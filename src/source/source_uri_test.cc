@@ -25,15 +25,72 @@ TEST(SourceUri, ParsesABucketWithThePrefixAsADirectory) {
 }
 
 TEST(SourceUri, RejectsInvalidUrisWithoutRepeatingSecrets) {
-  for (const char* text :
-       {"", "/data", "http://host/data", "file://host/data", "file://data", "file:///",
-        "file:///a/../etc", "file:///a//b", "s3://", "s3:///key", "s3://b", "s3://-bucket/x",
-        "s3://bucket/a/../b", "s3://bucket//a", "s3://bu cket/a", "S3://bucket/a", "s3://bucket/\n",
-        "s3://AKIA:hunter2@bucket/a", "hdfs://hunter2/x"}) {
+  for (const char* text : {"",
+                           "/data",
+                           "http://host/data",
+                           "file://host/data",
+                           "file://data",
+                           "file:///",
+                           "file:///a/../etc",
+                           "file:///a//b",
+                           "s3://",
+                           "s3:///key",
+                           "s3://b",
+                           "s3://-bucket/x",
+                           "s3://bucket/a/../b",
+                           "s3://bucket//a",
+                           "s3://bu cket/a",
+                           "S3://bucket/a",
+                           "s3://bucket/\n",
+                           "s3://AKIA:hunter2@bucket/a",
+                           "s3://bucket:9000/a",
+                           "s3://bucket.host:hunter2/a",
+                           "bos://AKIA@bucket.bj.bcebos.com/a",
+                           "bos://",
+                           "hdfs://hunter2/x"}) {
     const auto uri = parse_source_uri(text);
     ASSERT_TRUE(uri.is(Code::kInvalid)) << text;
     EXPECT_EQ(uri.error().message.find("hunter2"), std::string::npos);
   }
+}
+
+BucketAddress resolved(const std::string& text, const std::string& secret_endpoint = "") {
+  const auto uri = parse_source_uri(text);
+  EXPECT_TRUE(uri) << text;
+  EXPECT_EQ(to_string(*uri).substr(0, text.size()), text);
+  auto address = resolve(std::get<S3Uri>(*uri), secret_endpoint);
+  EXPECT_TRUE(address) << text;
+  return address ? *address : BucketAddress{};
+}
+
+TEST(SourceUri, AnEndpointInTheUriIsReadAsOnAClusterUnlessTheSecretHasOne) {
+  const BucketAddress bos = resolved("bos://paddleflow-public.hkg.bcebos.com/imagenet/demo");
+  EXPECT_EQ(
+      bos.uri,
+      (S3Uri{.bucket = "paddleflow-public", .prefix = "imagenet/demo/", .store = Store::kBos}));
+  EXPECT_EQ(bos.endpoint, "https://hkg.bcebos.com");
+  EXPECT_EQ(resolved("bos://images/a", "https://bj.bcebos.com").endpoint, "https://bj.bcebos.com");
+
+  EXPECT_EQ(resolved("s3://images.store.example/a").uri.bucket, "images");
+  EXPECT_EQ(resolved("s3://images.store.example/a").endpoint, "https://store.example");
+  EXPECT_EQ(resolved("s3://images.10.0.0.1:9000/a").endpoint, "http://10.0.0.1:9000");
+  EXPECT_EQ(resolved("s3://my.images/a", "http://store:9000").uri.bucket, "my.images");
+  EXPECT_EQ(resolved("s3://images").endpoint, "");
+}
+
+TEST(SourceUri, AnEndpointOfAwsSaysTheRegion) {
+  const BucketAddress west = resolved("s3://images.s3.us-west-2.amazonaws.com/a");
+  EXPECT_EQ(west.uri.bucket, "images");
+  EXPECT_EQ(west.endpoint, "https://s3.us-west-2.amazonaws.com");
+  EXPECT_EQ(west.region, "us-west-2");
+  EXPECT_EQ(resolved("s3://images.s3.amazonaws.com/a").endpoint, "");
+  EXPECT_EQ(resolved("s3://images.store.example/a").region, "");
+}
+
+TEST(SourceUri, ABosBucketWithoutAnEndpointSaysHowToWriteOne) {
+  const auto address = resolve(std::get<S3Uri>(*parse_source_uri("bos://images/a")), "");
+  ASSERT_TRUE(address.is(Code::kInvalid));
+  EXPECT_NE(address.error().message.find("bos://bucket.bj.bcebos.com/prefix"), std::string::npos);
 }
 
 TEST(PathRules, AcceptPathsThatEveryFileSystemSupports) {

@@ -37,6 +37,15 @@ FakeKubelet::FakeKubelet(kube::Cluster& server, std::string ns, Ends ends,
         while (system_clock().sleep(pause, stop)) look();
       }) {}
 
+FakeKubelet::FakeKubelet(kube::Cluster& server, std::string ns, Ends ends, Threadless)
+    : server_(server), ns_(std::move(ns)), ends_(std::move(ends)) {}
+
+std::unique_ptr<FakeKubelet> FakeKubelet::without_thread(kube::Cluster& server, std::string ns,
+                                                         Ends ends) {
+  return std::unique_ptr<FakeKubelet>(
+      new FakeKubelet(server, std::move(ns), std::move(ends), Threadless{}));
+}
+
 void FakeKubelet::look() {
   std::vector<Json> pods;
   (void)server_.list(kinds::kPods, {.ns = ns_}, [&](std::string_view text) -> Result<> {
@@ -59,6 +68,7 @@ void FakeKubelet::tend(const Json& object) {
   }
   const api::Pod& pod = *decoded;
   const std::string& name = pod.meta.key.name;
+  if (!api::look_list(object, "/spec/schedulingGates").empty()) return;  // the scheduler waits
   if (pod.ip.empty()) {
     const auto next = std::to_string(addresses_.size() + 1);
     const auto& ip = addresses_.try_emplace(pod.meta.uid, "10.0.0." + next).first->second;

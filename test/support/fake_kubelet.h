@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -23,13 +24,18 @@ class FakeKubelet {
   using Ends = std::function<std::string(const std::string& name, int epoch)>;
   FakeKubelet(kube::Cluster& server, std::string ns, Ends ends,
               std::chrono::milliseconds pause = std::chrono::milliseconds{2});
+  // Without a thread: pods change in look() only.
+  static std::unique_ptr<FakeKubelet> without_thread(kube::Cluster& server, std::string ns,
+                                                     Ends ends);
 
+  void look();
   // The first violation that a pod has met; empty: none. Call it after the kubelet is destroyed or
   // idle.
   const std::string& complaint() const { return complaint_; }
 
  private:
-  void look();
+  struct Threadless {};
+  FakeKubelet(kube::Cluster& server, std::string ns, Ends ends, Threadless);
   void tend(const kube::Json& pod);
   void set(const api::Meta& pod, const kube::Json& status);
 

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "net/http_client.h"
-#include "source/sigv4.h"
+#include "source/s3/sigv4.h"
 #include "test/support/ports.h"
 #include "test/support/scratch_dir.h"
 

@@ -22,34 +22,64 @@ api::SamplefsClient client_of(const std::string& uri) {
   return scheme ? scheme->samplefs : api::SamplefsClient::kNone;
 }
 
-// The only tier of this version: the first directory of the first level.
+// A directory of the cache.
 struct Tier {
   std::string path{};    // empty: the node's default directory
   std::int64_t mib = 0;  // 0: what the disk has
   bool in_memory = false;
 };
+using Tiers = std::vector<Tier>;
 
-// A tier in memory without a size has this one.
+// A level in memory without a size has this one.
 constexpr std::int64_t kDefaultMemoryMib = 1024;
 constexpr std::int64_t kRuntimeMib = 128;
 
-bool is_memory(const api::CacheLevel& level) {
-  return level.medium == "MEM" || level.path == "/dev/shm" || level.path.starts_with("/dev/shm/");
+bool is_memory(const std::string& medium, const std::string& path) {
+  return medium == "MEM" || path == "/dev/shm" || path.starts_with("/dev/shm/");
 }
 
-Result<Tier> tier_of(const api::SampleSet& set) {
-  if (!set.spec.cache || set.spec.cache->levels.empty()) return Tier{};
-  const auto& levels = set.spec.cache->levels;
-  if (levels.size() > 1 || levels[0].path.find(':') != std::string::npos) {
-    return Error{Code::kInvalid,
-                 "the samplefs engine of this version has one cache directory; give "
-                 "spec.cache.levels one level with one path"};
+std::vector<std::string> paths_of(const api::CacheLevel& level) {
+  std::vector<std::string> paths;
+  std::size_t from = 0;
+  while (from <= level.path.size()) {
+    const std::size_t end = std::min(level.path.find(':', from), level.path.size());
+    paths.push_back(level.path.substr(from, end - from));
+    from = end + 1;
   }
-  Tier tier{.path = levels[0].path,
-            .mib = levels[0].size_mib.value_or(0),
-            .in_memory = is_memory(levels[0])};
-  if (tier.in_memory && tier.mib <= 0) tier.mib = kDefaultMemoryMib;
-  return tier;
+  return paths;
+}
+
+// In the order of the levels, and of the paths of each. The size of a level is that of all its
+// paths together.
+Result<Tiers> tiers_of(const api::SampleSet& set) {
+  if (!set.spec.cache || set.spec.cache->levels.empty()) return Tiers{Tier{}};
+  Tiers tiers;
+  for (const api::CacheLevel& level : set.spec.cache->levels) {
+    const auto paths = paths_of(level);
+    const auto share = static_cast<std::int64_t>(paths.size());
+    for (const std::string& path : paths) {
+      Tier tier{.path = path,
+                .mib = level.size_mib.value_or(0) / share,
+                .in_memory = is_memory(level.medium, path)};
+      if (tier.in_memory && tier.mib <= 0)
+        tier.mib = std::max<std::int64_t>(kDefaultMemoryMib / share, 1);
+      if (!tier.in_memory && tier.mib == 0 && level.size_mib.value_or(0) > 0) tier.mib = 1;
+      const bool known =
+          std::ranges::any_of(tiers, [&](const Tier& other) { return other.path == tier.path; });
+      if (known) {
+        return Error{Code::kInvalid, "spec.cache.levels: '" + path.substr(0, 100) +
+                                         "' is there twice; give each directory once"};
+      }
+      tiers.push_back(std::move(tier));
+    }
+  }
+  const bool unnamed =
+      std::ranges::any_of(tiers, [](const Tier& tier) { return tier.path.empty(); });
+  if (unnamed && tiers.size() > 1) {
+    return Error{Code::kInvalid,
+                 "spec.cache.levels: a path is empty; give each of several directories its path"};
+  }
+  return tiers;
 }
 
 const api::SecretReference* source_secret(const api::SampleSet& set) {
@@ -88,24 +118,50 @@ Result<std::string> source_directory(const std::string& uri) {
   return path;
 }
 
+bool is_beneath(const std::string& path, std::string root) {
+  while (root.ends_with('/')) root.pop_back();
+  return path == root || path.starts_with(root + "/");
+}
+
+Result<> check_directory(const std::string& uri, const RuntimeOptions& options) {
+  TRY(const std::string path, source_directory(uri));
+  if (options.one_machine) return Done{};
+  if (std::ranges::any_of(options.source_roots,
+                          [&](const auto& root) { return is_beneath(path, root); })) {
+    return Done{};
+  }
+  return Error{Code::kInvalid,
+               "spec.source.uri: '" + path.substr(0, 100) +
+                   "' is a directory of nodes that is not open to sample sets; an administrator "
+                   "opens directories with --source-roots of the operator"};
+}
+
 Json inline_volume(const std::string& name, const Json& attributes) {
   return {{"name", name}, {"csi", {{"driver", kDriver}, {"volumeAttributes", attributes}}}};
 }
 
-Mounts mounts_of(const api::SampleSet& set, const Tier& tier) {
+std::string cache_directory(std::size_t tier) {
+  return std::string(kCachePath) + "/" + std::to_string(tier);
+}
+
+Mounts mounts_of(const api::SampleSet& set, const Tiers& tiers) {
   const std::string handle = handle_of(set);
   Mounts all;
-  all.add(inline_volume("cache-0", {{kVolumeAttribute, kCacheVolume},
-                                    {kHandleAttribute, handle},
-                                    {kPathAttribute, tier.path}}),
-          std::string(kCachePath) + "/0");
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    all.add(inline_volume("cache-" + std::to_string(i), {{kVolumeAttribute, kCacheVolume},
+                                                         {kHandleAttribute, handle},
+                                                         {kPathAttribute, tiers[i].path}}),
+            cache_directory(i));
+  }
   all.add(
       inline_volume("session", {{kVolumeAttribute, kSessionVolume}, {kHandleAttribute, handle}}),
       kSessionPath);
-  all.add_read_only({{"name", "token"}, {"secret", {{"secretName", runtime_name(set)}}}},
-                    kTokenPath);
+  // The runtime's group reads it (fsGroup), others do not.
+  all.add_read_only(
+      {{"name", "token"}, {"secret", {{"secretName", runtime_name(set)}, {"defaultMode", 0440}}}},
+      kTokenPath);
   if (const auto* secret = source_secret(set)) {
-    Json source = {{"secretName", secret->name}};
+    Json source = {{"secretName", secret->name}, {"defaultMode", 0440}};
     if (may_be_missing(*secret)) source["optional"] = true;
     all.add_read_only({{"name", "source-secret"}, {"secret", std::move(source)}},
                       kSourceSecretPath);
@@ -120,14 +176,23 @@ Mounts mounts_of(const api::SampleSet& set, const Tier& tier) {
   return all;
 }
 
-Json command(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options) {
+Json command(const api::SampleSet& set, const Tiers& tiers, const RuntimeOptions& options) {
   Json argv = Json::array({options.program, "serve", "--engine=samplefs"});
   argv.push_back("--set=" + to_string(set.meta.key));
   argv.push_back("--source=" + set.spec.source->uri);
   if (source_secret(set)) argv.push_back(std::string("--source-secret=") + kSourceSecretPath);
   argv.push_back(std::string("--token-file=") + kTokenPath + "/" + engine::kTokenKey);
-  argv.push_back(std::string("--cache=") + kCachePath + "/0");
-  argv.push_back("--cache-mib=" + std::to_string(tier.mib));
+  if (!options.one_machine) argv.push_back(std::string("--tls=") + kTokenPath);
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    argv.push_back("--cache=" + cache_directory(i));
+    argv.push_back("--cache-mib=" + std::to_string(tiers[i].mib));
+  }
+  // The index outlives a restart of the machine, if any tier does.
+  const auto durable = std::ranges::find(tiers, false, &Tier::in_memory);
+  if (durable != tiers.begin() && durable != tiers.end()) {
+    const auto number = static_cast<std::size_t>(durable - tiers.begin());
+    argv.push_back("--state=" + cache_directory(number));
+  }
   argv.push_back(std::string("--session=") + kSessionPath);
   argv.push_back("--listen=$(POD_IP):7716");
   return argv;
@@ -145,8 +210,10 @@ Json affinity(const api::SampleSet& set) {
 }
 
 // What is in a tmpfs counts as memory of the pod that writes it.
-std::string memory_request(const Tier& tier) {
-  return std::to_string(kRuntimeMib + (tier.in_memory ? tier.mib : 0)) + "Mi";
+std::string memory_request(const Tiers& tiers) {
+  std::int64_t mib = kRuntimeMib;
+  for (const Tier& tier : tiers) mib += tier.in_memory ? tier.mib : 0;
+  return std::to_string(mib) + "Mi";
 }
 
 Json container_security(const RuntimeOptions& options) {
@@ -166,30 +233,36 @@ Json pod_security(const RuntimeOptions& options) {
           {"seccompProfile", {{"type", "RuntimeDefault"}}}};
 }
 
-Json runtime_container(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options,
+Json probe(const RuntimeOptions& options) {
+  Json get = {{"path", "/readyz"}, {"port", 7716}};
+  if (!options.one_machine) get["scheme"] = "HTTPS";
+  return {{"httpGet", std::move(get)}, {"periodSeconds", 5}};
+}
+
+Json runtime_container(const api::SampleSet& set, const Tiers& tiers, const RuntimeOptions& options,
                        Json mounts) {
   return {{"name", "runtime"},
           {"image", options.image},
           {"imagePullPolicy", "IfNotPresent"},
-          {"command", command(set, tier, options)},
+          {"command", command(set, tiers, options)},
           {"env", runtime_environment(options)},
           {"ports", Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}})},
-          {"readinessProbe",
-           {{"httpGet", {{"path", "/readyz"}, {"port", 7716}}}, {"periodSeconds", 5}}},
-          {"resources", {{"requests", {{"cpu", "100m"}, {"memory", memory_request(tier)}}}}},
+          {"readinessProbe", probe(options)},
+          {"resources", {{"requests", {{"cpu", "100m"}, {"memory", memory_request(tiers)}}}}},
           {"securityContext", container_security(options)},
           {"volumeMounts", std::move(mounts)}};
 }
 
-Json pod_spec(const api::SampleSet& set, const Tier& tier, const RuntimeOptions& options) {
-  const Mounts mounts = mounts_of(set, tier);
-  Json spec = {{"affinity", affinity(set)},
-               {"automountServiceAccountToken", false},
-               {"containers", Json::array({runtime_container(set, tier, options, *mounts.mounts)})},
-               {"enableServiceLinks", false},
-               {"securityContext", pod_security(options)},
-               {"terminationGracePeriodSeconds", kTerminationGrace.count()},
-               {"volumes", *mounts.volumes}};
+Json pod_spec(const api::SampleSet& set, const Tiers& tiers, const RuntimeOptions& options) {
+  const Mounts mounts = mounts_of(set, tiers);
+  Json spec = {
+      {"affinity", affinity(set)},
+      {"automountServiceAccountToken", false},
+      {"containers", Json::array({runtime_container(set, tiers, options, *mounts.mounts)})},
+      {"enableServiceLinks", false},
+      {"securityContext", pod_security(options)},
+      {"terminationGracePeriodSeconds", kTerminationGrace.count()},
+      {"volumes", *mounts.volumes}};
   if (set.spec.tolerations) spec["tolerations"] = *set.spec.tolerations;
   return spec;
 }
@@ -204,6 +277,17 @@ Json driver_of(const api::SampleSet& set) {
 
 }  // namespace
 
+Result<std::int64_t> SamplefsManifestBuilder::cache_mib(const api::SampleSet& set,
+                                                        const RuntimeOptions&) const {
+  TRY(const Tiers tiers, tiers_of(set));
+  std::int64_t mib = 0;
+  for (const Tier& tier : tiers) {
+    if (tier.mib == 0) return 0;
+    mib += tier.mib;
+  }
+  return mib;
+}
+
 Result<Manifests> SamplefsManifestBuilder::manifests(const api::SampleSet& set, const Credentials&,
                                                      const RuntimeOptions& options) const {
   if (!set.spec.source || set.spec.source->uri.empty()) {
@@ -217,13 +301,16 @@ Result<Manifests> SamplefsManifestBuilder::manifests(const api::SampleSet& set, 
                                      api::samplefs_schemes() + " sources"};
   }
   if (client_of(uri) == api::SamplefsClient::kDirectory) {
-    CHECK_DONE(source_directory(uri));
+    CHECK_DONE(check_directory(uri, options));
   }
-  TRY(const Tier tier, tier_of(set));
+  TRY(const Tiers tiers, tiers_of(set));
   return Manifests{.volume = volume_by(set, kEngine, driver_of(set)),
                    .claim = claim_of(set, kEngine),
                    .service = runtime_service(set, kEngine),
-                   .runtimes = runtimes_like(set, kEngine, pod_spec(set, tier, options)),
+                   .runtimes = runtimes_like(set, kEngine, pod_spec(set, tiers, options)),
+                   .policy = options.one_machine
+                                 ? api::Opaque{}
+                                 : api::Opaque(runtime_policy(set, kEngine, options)),
                    .csi_driver = kDriver,
                    .without_driver =
                        "samplefs works on one machine so far (paddlectl local); delete the set and "

@@ -72,8 +72,38 @@ TEST(SamplefsManifests, OnOneMachineARuntimeMayOnlyReadWhatRootMay) {
             (Json{{"drop", {"ALL"}}, {"add", {"DAC_READ_SEARCH"}}}));
 }
 
+TEST(SamplefsManifests, OnAClusterADirectoryOfNodesIsASourceOnlyBeneathTheRootsOfTheOperator) {
+  const SamplefsManifestBuilder builder;
+  const RuntimeOptions options{.source_roots = {"/data/public/", "/ssd"}};
+  for (const char* uri : {"file:///data", "file:///data/publicity", "file:///home/me"}) {
+    const auto refused = builder.manifests(set_of(uri), {}, options);
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << uri;
+    EXPECT_NE(refused.error().message.find("--source-roots"), std::string::npos) << uri;
+  }
+  for (const char* uri : {"file:///data/public", "file:///ssd/a/b", "file:///ssd/"}) {
+    EXPECT_TRUE(builder.manifests(set_of(uri), {}, options)) << uri;
+    EXPECT_TRUE(builder.manifests(set_of(uri), {}, {}).is(Code::kInvalid)) << uri;
+  }
+}
+
+TEST(SamplefsManifests, OnAClusterRuntimesServeTlsBehindAPolicy) {
+  const auto set = set_of("s3://bucket/prefix");
+  const auto all = made(set);
+  EXPECT_TRUE(SamplefsManifestBuilder().serves_tls());
+  EXPECT_TRUE(has_argument(pod_of(all), "--tls=/etc/paddle-cache/token"));
+  EXPECT_EQ(pod_of(all)["containers"][0]["readinessProbe"]["httpGet"]["scheme"], "HTTPS");
+  EXPECT_EQ((*all.policy)["spec"]["ingress"][0]["ports"][0]["port"], 7716);
+  const SamplefsManifestBuilder local(true);
+  EXPECT_FALSE(local.serves_tls());
+  const auto here = local.manifests(set, {}, {.one_machine = true});
+  ASSERT_TRUE(here);
+  EXPECT_FALSE(has_argument(pod_of(*here), "--tls=/etc/paddle-cache/token"));
+  EXPECT_FALSE(here->policy);
+}
+
 TEST(SamplefsManifests, ASourceOnTheMachineIsMountedReadOnly) {
-  const auto all = made(set_of("file:///data/images"));
+  const auto all = *SamplefsManifestBuilder(true).manifests(set_of("file:///data/images"), {},
+                                                            {.one_machine = true});
   const Json& volume = pod_of(all)["volumes"].back();
   EXPECT_EQ(volume["hostPath"]["path"], "/data/images");
   const Json& mount = pod_of(all)["containers"][0]["volumeMounts"].back();
@@ -82,17 +112,17 @@ TEST(SamplefsManifests, ASourceOnTheMachineIsMountedReadOnly) {
 }
 
 TEST(SamplefsManifests, ADirectoryOfTheSystemIsNoSource) {
-  const SamplefsManifestBuilder builder;
+  const SamplefsManifestBuilder builder(true);
   for (const char* uri : {"file:///etc", "file:///etc/", "file:///proc", "file:///proc/self",
                           "file:///etc/paddle-cache/token", "file:///usr", "file:///",
                           "file:///data/../etc", "file://host/data", "file:///data//a"}) {
-    const auto refused = builder.manifests(set_of(uri), {}, {});
+    const auto refused = builder.manifests(set_of(uri), {}, {.one_machine = true});
     ASSERT_TRUE(refused.is(Code::kInvalid)) << uri;
     EXPECT_NE(refused.error().message.find("spec.source.uri"), std::string::npos) << uri;
   }
   for (const char* uri :
        {"file:///d", "file:///var/data/images", "file:///etcetera", "file:///data/"}) {
-    EXPECT_TRUE(builder.manifests(set_of(uri), {}, {})) << uri;
+    EXPECT_TRUE(builder.manifests(set_of(uri), {}, {.one_machine = true})) << uri;
   }
 }
 
@@ -117,6 +147,30 @@ TEST(SamplefsManifests, TheCacheIsTheFirstLevelOfTheSpec) {
   EXPECT_EQ(pod_of(made(set))["volumes"][0]["csi"]["volumeAttributes"]["path"], "/ssd/cache");
 }
 
+TEST(SamplefsManifests, LevelsAndTheirPathsAreTiersInTheirOrder) {
+  auto set = set_of("s3://bucket/prefix");
+  set.spec.cache =
+      api::Cache{.levels = {{.medium = "MEM", .path = "/dev/shm/a", .size_mib = 64},
+                            {.medium = "SSD", .path = "/ssd1:/ssd2", .size_mib = 501}}};
+  const Json pod = pod_of(made(set));
+  const Json& argv = pod["containers"][0]["command"];
+  std::string caches;
+  for (const Json& each : argv) {
+    const auto text = each.get<std::string>();
+    if (text.starts_with("--cache") || text.starts_with("--state")) caches += text + " ";
+  }
+  EXPECT_EQ(caches,
+            "--cache=/cache/0 --cache-mib=64 --cache=/cache/1 --cache-mib=250 --cache=/cache/2 "
+            "--cache-mib=250 --state=/cache/1 ");
+  std::string paths;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(pod["volumes"][i]["name"], "cache-" + std::to_string(i));
+    paths += pod["volumes"][i]["csi"]["volumeAttributes"]["path"].get<std::string>() + " ";
+  }
+  EXPECT_EQ(paths, "/dev/shm/a /ssd1 /ssd2 ");
+  EXPECT_EQ(pod["containers"][0]["resources"]["requests"]["memory"], "192Mi");
+}
+
 TEST(SamplefsManifests, ACacheInMemoryIsBoundedAndRequested) {
   auto set = set_of("s3://bucket/prefix");
   const auto request = [&] {
@@ -135,7 +189,11 @@ TEST(SamplefsManifests, UnsupportedSpecsAreRefused) {
   EXPECT_TRUE(face.manifests(set_of("hdfs://name/path"), {}, {}).is(Code::kInvalid));
   EXPECT_TRUE(face.manifests(api::SampleSet{}, {}, {}).is(Code::kInvalid));
   auto set = set_of("s3://bucket/prefix");
-  set.spec.cache = api::Cache{.levels = {{.path = "/a:/b"}}};
+  for (const char* wrong : {"/a:/a", "/a:", ":/a"}) {
+    set.spec.cache = api::Cache{.levels = {{.path = wrong}}};
+    EXPECT_TRUE(face.manifests(set, {}, {}).is(Code::kInvalid)) << wrong;
+  }
+  set.spec.cache = api::Cache{.levels = {{.path = "/a"}, {.path = "/a"}}};
   EXPECT_TRUE(face.manifests(set, {}, {}).is(Code::kInvalid));
 }
 

@@ -138,7 +138,7 @@ Result<> MemoryFileSystem::read_directory(NodeId node, std::uint64_t start, cons
   if (found == nullptr) return Error{Code::kNotFound, "no such node"};
   for (std::uint64_t i = start; i < found->entries.size(); ++i) {
     const auto& [name, attr] = found->entries[i];
-    if (!sink(name, attr)) break;
+    if (!sink(name, attr, i + 1)) break;
   }
   return Done{};
 }

@@ -42,8 +42,9 @@ static_assert(kApplication == 1346653267 && kSchema == 1);
 constexpr const char* kRevision = "SELECT value FROM counters WHERE name = 'revision'";
 constexpr const char* kCompacted = "SELECT value FROM counters WHERE name = 'compacted'";
 
-Result<> prepare(Database& database, const std::string& path) {
-  CHECK_DONE(database.script("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
+Result<> prepare(Database& database, const std::string& path, bool durable) {
+  CHECK_DONE(database.script(durable ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                                     : "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"));
   TRY(const std::int64_t version, database.number("PRAGMA user_version"));
   TRY(const std::int64_t owner, database.number("PRAGMA application_id"));
   TRY(const std::int64_t tables, database.number("SELECT count(*) FROM sqlite_master"));
@@ -118,7 +119,7 @@ Result<std::unique_ptr<Storage>> Storage::open(const StorageOptions& options) {
   const std::string path = options.directory + "/state.db";
   CHECK_DONE(make_private_file(path));
   TRY(Database writer, Database::open(path));
-  CHECK_DONE(prepare(writer, path));
+  CHECK_DONE(prepare(writer, path, options.durable));
   TRY(Database reader, Database::open(path));
   return std::unique_ptr<Storage>(
       new Storage(options, std::move(lock), std::move(writer), std::move(reader)));

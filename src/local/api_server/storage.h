@@ -40,6 +40,7 @@ struct StorageOptions {
   std::string directory{};  // made when it is not there
   std::int64_t keep_changes = 4096;
   std::int64_t keep_bytes = std::int64_t{64} << 20;
+  bool durable = true;  // false: a power failure may lose writes; for tests that write a lot
 };
 
 struct Change {

@@ -23,4 +23,11 @@ Code code_of(int status) {
   }
 }
 
+std::string_view HttpReply::header(std::string_view name) const {
+  for (const auto& [known, value] : headers) {
+    if (known == name) return value;
+  }
+  return {};
+}
+
 }  // namespace paddle::net

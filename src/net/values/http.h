@@ -62,12 +62,24 @@ struct HttpReply {
   std::string etag{};      // as sent, quotes included
   std::string content_range{};
   std::optional<std::chrono::milliseconds> retry_after{};
+  // Every header as sent, names in lower case.
+  std::vector<std::pair<std::string, std::string>> headers{};
+
+  // The first header of that name, which is in lower case; empty when there is none.
+  std::string_view header(std::string_view name) const;
 };
 
 struct HttpCall {
   std::chrono::milliseconds timeout{30'000};    // for the whole call; 0 = none
   std::chrono::milliseconds header_timeout{0};  // until the response begins; 0 = only `timeout`
+  // HttpClient only: kDeadline when fewer than `stall_bytes` of the body arrive within it, at any
+  // time once the response has begun; 0 = only `timeout`.
+  std::chrono::milliseconds stall_timeout{0};
+  std::size_t stall_bytes = 1;
   std::stop_token stop{};
+  // HttpClient only: called when the header of the response is complete, before any of its body; an
+  // error ends the call with that error.
+  std::function<Result<>(const HttpReply& header)> on_header{};
   // Called immediately before the request, and before its body, is written to the socket, each time
   // it is sent; false: it is not sent (kCancelled).
   std::function<bool()> may_send{};

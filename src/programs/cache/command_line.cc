@@ -17,7 +17,7 @@ constexpr const char* kServeExamples = R"(Examples:
       --cache=$HOME/.cache/flowers --listen=127.0.0.1:7716
       a directory of this machine, as much cache as the disk has
   paddle-cache serve --engine=juicefs --set=train/imagenet --source=bos://bucket.endpoint/prefix \
-      --data=/mnt/imagenet --volume-secret=/etc/paddle-cache/volume --disk=/cache/0 \
+      --data=/mnt/imagenet --volume-secret=/etc/paddle-cache/volume --cache-mib=102400 \
       --source-secret=/etc/paddle-cache/source --token-file=/etc/paddle-cache/token/token \
       --tls=/etc/paddle-cache/token --cache=/var/lib/paddle-cache --listen=10.0.0.7:7716
       beside a JuiceFS volume that is mounted at /mnt/imagenet)";
@@ -39,7 +39,7 @@ void add_juicefs(CLI::App* verb, std::string& volume_secret, std::string& progra
   verb->add_option("--juicefs", program, "the program")->capture_default_str();
 }
 
-CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
+CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::vector<std::int64_t>& cache_mib) {
   CLI::App* serve = app.add_subcommand("serve", "the Cache Runtime Server: jobs, status, mounts");
   serve->footer(kServeExamples);
   serve->add_option("--engine", flags.engine, "samplefs or juicefs")->capture_default_str();
@@ -53,11 +53,19 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
   serve->add_option("--tls", flags.tls,
                     "directory with tls.crt, tls.key and ca.crt; default: no TLS");
   serve
-      ->add_option("--cache", flags.cache,
-                   "directory of the cache (juicefs: of jobs and lists), used by this process only")
-      ->required();
-  serve->add_option("--cache-mib", cache_mib, "its limit; 0: what the disk has")
-      ->capture_default_str();
+      ->add_option(
+          "--cache", flags.caches,
+          "directory of the cache (juicefs: of jobs and lists), used by this process only; "
+          "repeated for more tiers, which are filled in their order")
+      ->required()
+      ->take_all();
+  serve
+      ->add_option(
+          "--cache-mib", cache_mib,
+          "its limit (juicefs: as the mount has it); 0: what the disk has; repeated like --cache")
+      ->take_all();
+  serve->add_option("--state", flags.state,
+                    "samplefs: directory of index and jobs; default: the first --cache");
   serve
       ->add_option("--read-timeout", flags.read_timeout,
                    "samplefs: seconds after which a read that needs the source fails")
@@ -66,8 +74,6 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::int64_t& cache_mib) {
                     "directory where the node attaches mounts; empty: none");
   serve->add_option("--data", flags.data, "juicefs: where the volume is mounted");
   serve->add_option("--sub-dir", flags.sub_dir, "juicefs: the directory of the volume to serve");
-  serve->add_option("--disk", flags.disks, "juicefs: a directory of its cache; repeated for more")
-      ->take_all();
   add_juicefs(serve, flags.volume_secret, flags.juicefs);
   serve->add_option("--listen", flags.listen, "host:port of the runtime API")->required();
   serve->add_option("--log-format", flags.log_format, "text or json")->capture_default_str();
@@ -87,10 +93,14 @@ CLI::App* add_format(CLI::App& app, FormatFlags& flags) {
 Result<> check_serve(const ServeFlags& flags) {
   if (flags.engine == "samplefs") {
     if (flags.source.empty()) return Error{Code::kInvalid, "--source is required"};
+    if (flags.cache_mib.size() > flags.caches.size()) {
+      return Error{Code::kInvalid, "there are more --cache-mib than --cache"};
+    }
     if (flags.read_timeout >= 1 && flags.read_timeout <= kLongestReadTimeout) return Done{};
     return bad_flag("read-timeout", std::to_string(flags.read_timeout), "1 to 3600 seconds");
   }
   if (flags.engine != "juicefs") return bad_flag("engine", flags.engine, "samplefs or juicefs");
+  if (flags.caches.size() > 1) return Error{Code::kInvalid, "--engine=juicefs takes one --cache"};
   if (!flags.data.empty() && !flags.volume_secret.empty()) return Done{};
   return Error{Code::kInvalid, "--engine=juicefs needs --data and --volume-secret"};
 }
@@ -113,7 +123,7 @@ CLI::App* add_register(CLI::App& app, RegisterFlags& flags) {
 
 Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   CacheCommand command;
-  std::int64_t cache_mib = 0;  // CLI11 would read -1 as a large unsigned number
+  std::vector<std::int64_t> cache_mib;  // CLI11 would read -1 as a large unsigned number
   CLI::App app("What runs on a node: caches and serves samples, registers CSI drivers.",
                "paddle-cache");
   app.footer(kServeExamples);
@@ -126,9 +136,13 @@ Result<CacheCommand> parse_cache(const std::vector<std::string>& args) {
   if (!command.text.empty()) return command;
   if (registering->parsed()) command.verb = CacheVerb::kRegister;
   if (formatting->parsed()) command.verb = CacheVerb::kFormat;
-  if (cache_mib < 0)
-    return bad_flag("cache-mib", std::to_string(cache_mib), "a size of at least 0");
-  command.serve.cache_mib = static_cast<std::uint64_t>(cache_mib);
+  for (const std::int64_t each : cache_mib) {
+    if (each < 0) return bad_flag("cache-mib", std::to_string(each), "a size of at least 0");
+    command.serve.cache_mib.push_back(static_cast<std::uint64_t>(each));
+  }
+  if (command.serve.state.empty() && !command.serve.caches.empty()) {
+    command.serve.state = command.serve.caches.front();
+  }
   if (serving->parsed()) CHECK_DONE(check_serve(command.serve));
   if (formatting->parsed() && command.format.volume_secret.empty()) {
     return Error{Code::kInvalid, "--volume-secret is required"};

@@ -19,18 +19,18 @@ struct ServeFlags {
   std::string source{};             // uri; juicefs: may be empty
   std::string source_secret{};      // directory with the source's credentials; empty: none
   std::string token_file{};
-  std::string cache{};             // directory; juicefs: of its state
-  std::uint64_t cache_mib = 0;     // 0: what the disk has
-  std::int64_t read_timeout = 30;  // samplefs: seconds, of a read that needs the source
-  std::string session{};           // directory where the node attaches mounts; empty: none
-  std::string listen{};            // host:port
-  std::string tls{};               // directory with tls.crt, tls.key and ca.crt; empty: no TLS
+  std::vector<std::string> caches{};       // directories, one per tier; juicefs: one, of its state
+  std::vector<std::uint64_t> cache_mib{};  // of each, 0: what the disk has; may be shorter
+  std::string state{};                     // directory of index and jobs; the first of `caches`
+  std::int64_t read_timeout = 30;          // samplefs: seconds, of a read that needs the source
+  std::string session{};                   // directory where the node attaches mounts; empty: none
+  std::string listen{};                    // host:port
+  std::string tls{};  // directory with tls.crt, tls.key and ca.crt; empty: no TLS
   std::string log_format = "text";
   // The juicefs engine only.
-  std::string data{};                // where the volume is mounted
-  std::string volume_secret{};       // directory
-  std::vector<std::string> disks{};  // directories of the cache, to measure their file systems
-  std::string sub_dir{};             // of the volume
+  std::string data{};           // where the volume is mounted
+  std::string volume_secret{};  // directory
+  std::string sub_dir{};        // of the volume
   std::string juicefs = "/usr/local/bin/juicefs";
   bool operator==(const ServeFlags&) const = default;
 };

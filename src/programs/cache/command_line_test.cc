@@ -18,11 +18,33 @@ TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
                                         .source = "s3://b/p",
                                         .source_secret = "/s",
                                         .token_file = "/t",
-                                        .cache = "/cache/0",
-                                        .cache_mib = 5,
+                                        .caches = {"/cache/0"},
+                                        .cache_mib = {5},
+                                        .state = "/cache/0",
                                         .read_timeout = 7,
                                         .session = "/run",
                                         .listen = "1.2.3.4:5"}));
+}
+
+TEST(CacheCommandLine, TakesSeveralTiersInTheirOrder) {
+  const std::vector<std::string> base{"serve", "--source=file:///a", "--token-file=/t",
+                                      "--listen=:1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return parse_cache(more);
+  };
+  const auto two =
+      with({"--cache=/ram", "--cache-mib=5", "--cache=/ssd", "--cache-mib=0", "--state=/ssd"});
+  ASSERT_TRUE(two) << two.error().message;
+  EXPECT_EQ(two->serve.caches, (std::vector<std::string>{"/ram", "/ssd"}));
+  EXPECT_EQ(two->serve.cache_mib, (std::vector<std::uint64_t>{5, 0}));
+  EXPECT_EQ(two->serve.state, "/ssd");
+  EXPECT_EQ(with({"--cache=/a"})->serve.state, "/a");
+  EXPECT_TRUE(with({}).is(Code::kInvalid));
+  EXPECT_TRUE(with({"--cache=/a", "--cache-mib=1", "--cache-mib=2"}).is(Code::kInvalid));
+  EXPECT_TRUE(
+      with({"--engine=juicefs", "--data=/d", "--volume-secret=/s", "--cache=/a", "--cache=/b"})
+          .is(Code::kInvalid));
 }
 
 TEST(CacheCommandLine, AnErrorIsOneSentenceAndHelpHasExamples) {
@@ -51,18 +73,19 @@ TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForJuicefs) {
   const auto command =
       parse_cache({"serve", "--engine=juicefs", "--set=ns/set", "--data=/mnt/set",
                    "--volume-secret=/v", "--source-secret=/s", "--token-file=/t/token", "--tls=/t",
-                   "--disk=/cache/0", "--disk=/cache/1", "--cache=/state", "--listen=1.2.3.4:5"});
+                   "--cache-mib=7", "--cache=/state", "--listen=1.2.3.4:5"});
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_EQ(command->serve, (ServeFlags{.engine = "juicefs",
                                         .set = "ns/set",
                                         .source_secret = "/s",
                                         .token_file = "/t/token",
-                                        .cache = "/state",
+                                        .caches = {"/state"},
+                                        .cache_mib = {7},
+                                        .state = "/state",
                                         .listen = "1.2.3.4:5",
                                         .tls = "/t",
                                         .data = "/mnt/set",
-                                        .volume_secret = "/v",
-                                        .disks = {"/cache/0", "/cache/1"}}));
+                                        .volume_secret = "/v"}));
   EXPECT_TRUE(parse_cache({"serve", "--engine=juicefs", "--token-file=/t", "--cache=/s",
                            "--listen=:1", "--data=/mnt/set"})
                   .is(Code::kInvalid));

@@ -14,8 +14,8 @@ namespace paddle::runtime {
 
 using api::Json;
 
-// A status has less than 8 KiB: its texts are a few sentences and kMostExamples paths.
-constexpr std::size_t kLongestJobList = kLongestAnswer - (std::size_t{8} << 10);
+// A status has less than 16 KiB: its texts are a few sentences and kMostExamples paths.
+constexpr std::size_t kLongestJobList = kLongestAnswer - (std::size_t{16} << 10);
 constexpr std::size_t kMostJobsInQuery = 100;  // beyond that all are reported: a URL is limited
 
 std::string poll_path(const std::vector<std::string>& jobs) {

@@ -22,7 +22,7 @@ constexpr std::array kOrders{std::pair{sampler::Order::kSequence, "sequence"},
 constexpr std::size_t kMostPaths = 10'000;
 constexpr std::int32_t kMostThreads = 1'000;
 constexpr std::size_t kMostKeys = 64;
-constexpr std::size_t kMostExamples = 5;
+constexpr std::size_t kMostExamples = 20;
 constexpr std::size_t kLongestExample = 500;
 constexpr std::int32_t kMostPartitions = 10'000;
 

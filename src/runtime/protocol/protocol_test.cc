@@ -143,8 +143,10 @@ TEST(RuntimeProtocol, ExamplesOfLeftOutObjectsAreFewAndShort) {
       Json{{"index", {{"leftOut", {{"count", 51}, {"examples", examples}, {"later", 1}}}}}});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->index->left_out.count, 51);
-  EXPECT_EQ(report->index->left_out.examples,
-            (std::vector<std::string>{"'0'", "'1'", "'2'", "'3'"}));
+  const auto& kept = report->index->left_out.examples;  // the first twenty but for the long one
+  ASSERT_EQ(kept.size(), 19u);
+  EXPECT_EQ(kept.front(), "'0'");
+  EXPECT_EQ(kept.back(), "'18'");
   EXPECT_TRUE(decode_status_report(Json{{"index", {{"leftOut", 3}}}}).is(Code::kInvalid));
 }
 

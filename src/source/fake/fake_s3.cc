@@ -54,20 +54,24 @@ FakeS3::FakeS3(S3Credentials credentials, Script script, net::ScriptedServer::On
           },
           {}, where) {}
 
-void FakeS3::put(const std::string& key, std::string bytes) {
+void FakeS3::put(const std::string& key, std::string bytes, std::string etag, HeaderList headers) {
   Lock lock(mutex_);
-  objects_[key] = {.bytes = std::move(bytes), .etag = "etag" + std::to_string(++versions_)};
+  const std::string number = std::to_string(++versions_);
+  objects_[key].push_back({.bytes = std::move(bytes),
+                           .etag = etag.empty() ? "etag" + number : std::move(etag),
+                           .id = "id" + number,
+                           .headers = std::move(headers)});
 }
 
 void FakeS3::put_as_if(const std::string& key, std::uint64_t listed_size) {
   put(key, "x");
   Lock lock(mutex_);
-  objects_[key].listed_size = listed_size;
+  objects_[key].back().listed_size = listed_size;
 }
 
 void FakeS3::remove(const std::string& key) {
   Lock lock(mutex_);
-  objects_.erase(key);
+  objects_[key].push_back({.id = "id" + std::to_string(++versions_), .deleted = true});
 }
 
 void FakeS3::answer(const net::ReceivedRequest& request, net::ScriptedConnection& wire) {
@@ -79,7 +83,7 @@ void FakeS3::answer(const net::ReceivedRequest& request, net::ScriptedConnection
   const std::string root = std::string("/") + kBucket;
   if (path == root) return list(query, wire);
   if (path.starts_with(root + "/")) {
-    return get(decoded(path.substr(root.size() + 1)), request, wire);
+    return get(decoded(path.substr(root.size() + 1)), query, request, wire);
   }
   refuse(wire, 404, "NoSuchBucket");
 }
@@ -112,46 +116,102 @@ bool FakeS3::authentic(const net::ReceivedRequest& request, const std::string& p
                        {.region = "us-east-1", .service = "s3", .now = *parse_rfc3339(time)});
 }
 
+std::vector<FakeS3::Entry> FakeS3::entries(bool versions) {
+  std::vector<Entry> all;
+  Lock lock(mutex_);
+  for (const auto& [key, history] : objects_) {
+    if (!versions) {
+      if (!history.back().deleted) all.push_back({.key = key, .version = history.back()});
+      continue;
+    }
+    for (auto version = history.rbegin(); version != history.rend(); ++version) {
+      all.push_back({.key = key, .version = *version, .latest = version == history.rbegin()});
+    }
+  }
+  return all;
+}
+
 void FakeS3::list(const Query& query, net::ScriptedConnection& wire) {
+  const bool versions =
+      std::ranges::any_of(query, [](const auto& q) { return q.first == "versions"; });
   const std::string prefix = value(query, "prefix");
   const auto limit = static_cast<std::size_t>(std::stoul(value(query, "max-keys")));
-  const std::string after = decoded(value(query, "continuation-token"));
+  const std::string after = versions ? value(query, "key-marker") : value(query, "start-after");
+  const std::string id_after = value(query, "version-id-marker");
+  const std::string token = value(query, "continuation-token");
+  std::size_t from = token.empty() ? 0 : std::stoul(token);
+  const std::vector<Entry> all = entries(versions);
+  bool behind = id_after.empty();
   std::string body;
   std::size_t count = 0;
-  std::string next;
-  Lock lock(mutex_);
-  for (const auto& [key, version] : objects_) {
-    if (!key.starts_with(prefix) || (!after.empty() && key <= after)) continue;
+  std::size_t next = 0;
+  Entry last;
+  for (std::size_t i = from; i < all.size(); ++i) {
+    const auto& [key, version, latest] = all[i];
+    if (!key.starts_with(prefix) || (token.empty() && key < after)) continue;
+    if (token.empty() && !after.empty() && key == after) {
+      const bool skip = !behind || id_after.empty();
+      behind = behind || version.id == id_after;
+      if (skip) continue;
+    }
     if (count++ == limit) break;
-    next = key;
+    next = i + 1;
+    last = all[i];
     std::string encoded = uri_encode(key, true);
     for (std::size_t at; (at = encoded.find("%20")) != std::string::npos;) {
       encoded.replace(at, 3, "+");
     }
-    body += "<Contents><Key>" + encoded +
-            "</Key><LastModified>2024-01-02T03:04:05.000Z</LastModified><ETag>&quot;" +
-            version.etag + "&quot;</ETag><Size>" +
-            std::to_string(version.listed_size.value_or(version.bytes.size())) +
-            "</Size></Contents>";
+    const std::string element =
+        !versions ? "Contents" : (version.deleted ? "DeleteMarker" : "Version");
+    body += "<" + element + "><Key>" + encoded + "</Key>";
+    if (versions) {
+      body += "<VersionId>" + version.id + "</VersionId><IsLatest>" + (latest ? "true" : "false") +
+              "</IsLatest>";
+    }
+    body += "<LastModified>2024-01-02T03:04:05.000Z</LastModified>";
+    if (!version.deleted) {
+      body += "<ETag>&quot;" + version.etag + "&quot;</ETag><Size>" +
+              std::to_string(version.listed_size.value_or(version.bytes.size())) + "</Size>";
+    }
+    body += "</" + element + ">";
   }
   const bool more = count > limit;
   body += std::string("<IsTruncated>") + (more ? "true" : "false") + "</IsTruncated>";
-  if (more) body += "<NextContinuationToken>" + uri_encode(next, true) + "</NextContinuationToken>";
-  wire.reply(200, "<?xml version=\"1.0\"?><ListBucketResult><EncodingType>url</EncodingType>" +
-                      body + "</ListBucketResult>");
+  if (more && versions) {
+    body += "<NextKeyMarker>" + uri_encode(last.key, true) +
+            "</NextKeyMarker><NextVersionIdMarker>" + last.version.id + "</NextVersionIdMarker>";
+  } else if (more) {
+    body += "<NextContinuationToken>" + std::to_string(next) + "</NextContinuationToken>";
+  }
+  const std::string root = versions ? "ListVersionsResult" : "ListBucketResult";
+  wire.reply(200, "<?xml version=\"1.0\"?><" + root + "><EncodingType>url</EncodingType>" + body +
+                      "</" + root + ">");
 }
 
-void FakeS3::get(const std::string& key, const net::ReceivedRequest& request,
-                 net::ScriptedConnection& wire) {
-  Version version;
-  {
-    Lock lock(mutex_);
-    const auto found = objects_.find(key);
-    if (found == objects_.end()) return refuse(wire, 404, "NoSuchKey");
-    version = found->second;
+std::optional<FakeS3::Version> FakeS3::find(const std::string& key, const std::string& id) {
+  Lock lock(mutex_);
+  const auto found = objects_.find(key);
+  if (found == objects_.end()) return {};
+  if (id.empty()) return found->second.back();
+  for (const Version& version : found->second) {
+    if (version.id == id) return version;
   }
+  return {};
+}
+
+void FakeS3::get(const std::string& key, const Query& query, const net::ReceivedRequest& request,
+                 net::ScriptedConnection& wire) {
+  const std::optional<Version> found = find(key, value(query, "versionId"));
+  if (!found || found->deleted) return refuse(wire, 404, "NoSuchKey");
+  const Version& version = *found;
   if (request.headers.at("if-match") != "\"" + version.etag + "\"") {
     return refuse(wire, 412, "PreconditionFailed");
+  }
+  const std::string etag = "\"" + version.etag + "\"";
+  if (!request.headers.contains("range")) {
+    HeaderList headers = version.headers;
+    headers.emplace_back("ETag", etag);
+    return wire.reply(200, version.bytes, headers);
   }
   unsigned long long first = 0;
   unsigned long long last = 0;
@@ -161,7 +221,7 @@ void FakeS3::get(const std::string& key, const net::ReceivedRequest& request,
   }
   last = std::min<unsigned long long>(last, version.bytes.size() - 1);
   wire.reply(206, version.bytes.substr(first, last - first + 1),
-             {{"ETag", "\"" + version.etag + "\""},
+             {{"ETag", etag},
               {"Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) +
                                     "/" + std::to_string(version.bytes.size())}});
 }

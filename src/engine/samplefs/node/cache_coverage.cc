@@ -2,36 +2,41 @@
 #include "engine/samplefs/node/cache_coverage.h"
 
 #include "samplefs/block.h"
-#include "samplefs/filler.h"
 
 namespace paddle::engine::samplefs {
 
 using ::paddle::samplefs::Index;
 using ::paddle::samplefs::kBlockSize;
 
-namespace {
+CacheCoverage::Amount CacheCoverage::last() const {
+  Lock lock(mutex_);
+  return amount_;
+}
 
-constexpr std::chrono::milliseconds kShort{5};
-
-}  // namespace
-
-CacheCoverage::Amount CacheCoverage::of(const std::shared_ptr<const Index>& index,
-                                        const ::paddle::samplefs::Store& store,
-                                        const Clock& clock) {
+bool CacheCoverage::is_stale(const std::shared_ptr<const Index>& index,
+                             const ::paddle::samplefs::Store& store) const {
   const auto stats = store.stats();
   Lock lock(mutex_);
-  const BootTime begin = clock.boot();
-  const bool same = index_ == index && blocks_ == stats.blocks && stored_ == stats.bytes_stored;
-  if (same || (index_ == index && begin < next_)) return amount_;
+  return index_ != index || blocks_ != stats.blocks || stored_ != stats.bytes_stored;
+}
+
+void CacheCoverage::measure(const std::shared_ptr<const Index>& index,
+                            const ::paddle::samplefs::Store& store) {
+  const auto stats = store.stats();
+  std::uint64_t walk = 0;
+  {
+    Lock lock(mutex_);
+    walk = ++walks_;
+  }
   Amount amount;
   std::uint64_t found = 0;
   for (Index::Position position = 0; position < index->size(); ++position) {
     const Index::Entry entry = index->at(position);
-    if (entry.directory) continue;
+    if (entry.directory || entry.id == 0) continue;  // 0: the index is damaged there
     const std::string path = index->path_of(position);
     bool whole = true;
     for (std::uint64_t at = 0; at < entry.size; at += kBlockSize) {
-      if (found == stats.blocks) {  // all stored blocks were found
+      if (stats.counted && found >= stats.blocks) {  // all stored blocks were found
         whole = false;
         break;
       }
@@ -45,18 +50,13 @@ CacheCoverage::Amount CacheCoverage::of(const std::shared_ptr<const Index>& inde
     }
     if (whole) ++amount.files;
   }
+  Lock lock(mutex_);
+  if (walk < latest_) return;  // a walk that began later has ended before
+  latest_ = walk;
   index_ = index;
   blocks_ = stats.blocks;
   stored_ = stats.bytes_stored;
-  const auto took = clock.boot() - begin;
-  next_ = took > kShort ? begin + 20 * took : begin;  // at most a twentieth of one core
   amount_ = amount;
-  return amount;
-}
-
-void CacheCoverage::invalidate() {
-  Lock lock(mutex_);
-  next_ = {};
 }
 
 }  // namespace paddle::engine::samplefs

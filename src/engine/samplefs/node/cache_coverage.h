@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of an index is in the store. Measuring walks over all blocks of the index, so the last
-// result is returned while nothing has changed and, when a walk takes long, for some time.
-// Thread-safe.
+// How much of an index is in the store. Measuring walks over all blocks of the index, so it is done
+// by jobs and in the background; last() returns at once. Thread-safe.
 
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
-#include "base/clock.h"
 #include "base/sync.h"
 #include "samplefs/index.h"
-#include "samplefs/store.h"
+#include "samplefs/store/store.h"
 
 namespace paddle::engine::samplefs {
 
@@ -21,18 +20,21 @@ class CacheCoverage {
     std::int64_t files = 0;  // wholly cached
     std::int64_t bytes = 0;
   };
-  Amount of(const std::shared_ptr<const ::paddle::samplefs::Index>& index,
-            const ::paddle::samplefs::Store& store, const Clock& clock = system_clock())
-      EXCLUDES(mutex_);
-  // After a job: the next call measures again.
-  void invalidate() EXCLUDES(mutex_);
+  // Nothing was measured of that index yet: the latest amount of another, or 0.
+  Amount last() const EXCLUDES(mutex_);
+  void measure(const std::shared_ptr<const ::paddle::samplefs::Index>& index,
+               const ::paddle::samplefs::Store& store) EXCLUDES(mutex_);
+  // Whether the index or the contents of the store have changed since.
+  bool is_stale(const std::shared_ptr<const ::paddle::samplefs::Index>& index,
+                const ::paddle::samplefs::Store& store) const EXCLUDES(mutex_);
 
  private:
-  Mutex mutex_;
+  mutable Mutex mutex_;  // not held during a walk
   std::shared_ptr<const ::paddle::samplefs::Index> index_ GUARDED_BY(mutex_);
   std::uint64_t blocks_ GUARDED_BY(mutex_) = 0;
   std::uint64_t stored_ GUARDED_BY(mutex_) = 0;
-  BootTime next_ GUARDED_BY(mutex_){};
+  std::uint64_t walks_ GUARDED_BY(mutex_) = 0;   // begun
+  std::uint64_t latest_ GUARDED_BY(mutex_) = 0;  // the walk that amount_ is of
   Amount amount_ GUARDED_BY(mutex_){};
 };
 

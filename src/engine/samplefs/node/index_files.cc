@@ -37,32 +37,39 @@ std::vector<std::uint64_t> IndexFiles::generations() const {
   return found;
 }
 
-Result<std::vector<IndexPtr>> IndexFiles::open() const {
-  std::vector<IndexPtr> indices;
+Result<IndexFiles::Opened> IndexFiles::open() const {
+  Opened opened;
   for (const std::uint64_t generation : generations()) {
+    opened.latest = generation;
+    opened.damage.clear();
     auto index = Index::open(file(generation));
     if (index && (*index)->generation() == generation) {
-      indices.push_back(*std::move(index));
+      opened.indexes.push_back(*std::move(index));
       continue;
     }
-    log::error("skipped an index that cannot be used",
-               {{"file", file(generation)},
-                {"reason", index ? "another generation" : index.error().message}});
+    const std::string reason =
+        index ? "the index file is of another generation" : index.error().message;
+    log::error("an index cannot be used", {{"file", file(generation)}, {"reason", reason}});
+    opened.damage = "the index of generation " + std::to_string(generation) + " cannot be used (" +
+                    reason + ")";
   }
-  if (indices.empty()) {
+  if (opened.indexes.empty()) {
     ::paddle::samplefs::IndexBuilder nothing;
     CHECK_DONE(nothing.write(file(0), 0));
     TRY(IndexPtr index, Index::open(file(0)));
-    indices.push_back(std::move(index));
+    opened.indexes.push_back(std::move(index));
   }
-  return indices;
+  if (!opened.damage.empty()) {
+    opened.damage += "; generation " + std::to_string(opened.indexes.back()->generation()) +
+                     " is shown until the next sync: run a SampleJob of type sync";
+  }
+  return opened;
 }
 
-void IndexFiles::prune(std::uint64_t latest) const {
-  std::vector<std::uint64_t> old = generations();
-  std::erase_if(old, [&](std::uint64_t generation) { return generation >= latest; });
-  if (!old.empty()) old.pop_back();
-  for (const std::uint64_t generation : old) ::unlink(file(generation).c_str());
+void IndexFiles::prune(std::uint64_t latest, std::uint64_t before) const {
+  for (const std::uint64_t generation : generations()) {
+    if (generation < latest && generation != before) ::unlink(file(generation).c_str());
+  }
 }
 
 }  // namespace paddle::engine::samplefs

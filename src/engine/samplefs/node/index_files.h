@@ -23,11 +23,18 @@ class IndexFiles {
   explicit IndexFiles(std::string directory) : directory_(std::move(directory)) {}
 
   std::string file(std::uint64_t generation) const;
-  // The readable generations, oldest first. A damaged one is skipped and logged. If there is none,
-  // generation 0 is created, which has no files.
-  Result<std::vector<IndexPtr>> open() const;
-  // Removes all but the two latest up to `latest`.
-  void prune(std::uint64_t latest) const;
+  struct Opened {
+    std::vector<IndexPtr> indexes{};  // that can be used, oldest first; not empty
+    // The latest generation that was published, also if its index cannot be used: its number is not
+    // given to another.
+    std::uint64_t latest = 0;
+    std::string damage{};  // one sentence when the latest one cannot be used
+  };
+  // If there is no index, generation 0 is created, which has no files. What cannot be used is
+  // logged.
+  Result<Opened> open() const;
+  // Removes all but these two.
+  void prune(std::uint64_t latest, std::uint64_t before) const;
 
  private:
   std::vector<std::uint64_t> generations() const;  // ascending

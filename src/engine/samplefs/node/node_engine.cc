@@ -4,20 +4,22 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <thread>
 
-#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 
 #include "base/log.h"
 #include "base/units.h"
 #include "engine/samplefs/node/file_selection.h"
 #include "engine/samplefs/node/sync_rules.h"
-#include "samplefs/block_format.h"
 #include "samplefs/filler.h"
 #include "samplefs/merge.h"
-#include "samplefs/store_files.h"
+#include "samplefs/store/format.h"
 #include "samplefs/unreferenced_blocks.h"
 
 namespace paddle::engine::samplefs {
@@ -28,6 +30,11 @@ namespace data = ::paddle::samplefs;
 constexpr std::uint64_t kObjectsPerReport = 1000;  // objects of a listing
 constexpr std::chrono::milliseconds kReportInterval{250};
 constexpr std::uint64_t kLongestList = std::uint64_t{256} << 20;
+constexpr std::chrono::milliseconds kMeasuringInterval{500};
+constexpr data::Index::Position kMeasuredAtOnce = 4096;  // files: a few milliseconds
+constexpr std::int32_t kMostThreads = 64;                // of one warm-up
+// Of each disk, unless it is memory: what others write there must not fail because of a cache.
+constexpr double kKeptFree = 0.02;
 
 std::int64_t number(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX));
@@ -42,15 +49,44 @@ Result<Disk> disk_of(const std::string& directory) {
   return Disk{.size = seen.f_blocks * seen.f_frsize, .avail = seen.f_bavail * seen.f_frsize};
 }
 
+// What the segments of a store have on its disk.
 std::uint64_t taken(const std::string& store) {
-  const UniqueFd root(::open(store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return 0;
   std::uint64_t bytes = 0;
-  const auto walked = data::for_each_block(root.get(), [&](const auto&, std::uint64_t size) {
-    bytes += (size + 4095) / 4096 * 4096;
-    return true;
-  });
-  return walked ? bytes : 0;
+  std::error_code none;
+  for (const auto& each : std::filesystem::directory_iterator(store, none)) {
+    struct stat file {};
+    if (::lstat(each.path().c_str(), &file) == 0 && S_ISREG(file.st_mode)) {
+      bytes += static_cast<std::uint64_t>(file.st_blocks) * 512;
+    }
+  }
+  return bytes;
+}
+
+// The most urgent sentence about the store.
+std::string remark_of(const data::StoreStats& stats) {
+  if (!stats.degraded.empty()) return stats.degraded;
+  if (stats.unreadable > 0) {
+    return "blocks of the cache that its disk could not read: " +
+           with_commas(number(stats.unreadable)) + " (" + std::strerror(stats.unreadable_errno) +
+           "); they are fetched from the source again; check the disk";
+  }
+  if (stats.damaged > 0) {
+    return "damaged blocks of the cache: " + with_commas(number(stats.damaged)) +
+           "; they were not served and are fetched from the source again; check the disk";
+  }
+  return stats.notice;
+}
+
+Result<data::TierOptions> tier_of(const CacheDirectory& cache) {
+  TRY(Disk disk, disk_of(cache.path));
+  const std::string directory = cache.path + "/store";
+  disk.cached = taken(directory);
+  const CacheLimit limit = cache_limit(cache.mib, disk);
+  if (!limit.notice.empty()) log::warn(limit.notice, {{"directory", cache.path}});
+  struct statfs seen {};
+  const bool memory = ::statfs(cache.path.c_str(), &seen) == 0 && seen.f_type == TMPFS_MAGIC;
+  return data::TierOptions{
+      .directory = directory, .limit = limit.bytes, .keep_free = memory ? 0 : kKeptFree};
 }
 
 LeftOut counted(const source::LeftOut& left) {
@@ -117,31 +153,84 @@ CacheLimit cache_limit(std::uint64_t wanted_mib, const Disk& disk) {
 
 Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeOptions& options,
                                                                      Metrics& metrics) {
-  std::unique_ptr<SamplefsNodeEngine> engine(new SamplefsNodeEngine(options));
-  TRY(Disk disk, disk_of(options.cache));
-  const std::string store = options.cache + "/store";
-  // It walks over all blocks, so only when it matters.
-  if (options.cache_mib == 0 || (options.cache_mib << 20) > disk.avail) disk.cached = taken(store);
-  const CacheLimit limit = cache_limit(options.cache_mib, disk);
-  if (!limit.notice.empty()) log::warn(limit.notice);
-  auto opened = data::Store::open({.directory = store, .limit = limit.bytes});
+  NodeOptions given = options;
+  if (given.state.empty()) given.state = given.cache;
+  std::unique_ptr<SamplefsNodeEngine> engine(new SamplefsNodeEngine(given));
+  std::vector<data::TierOptions> tiers;
+  TRY(tiers.emplace_back(), tier_of({.path = options.cache, .mib = options.cache_mib}));
+  for (const CacheDirectory& each : options.next_tiers) {
+    TRY(tiers.emplace_back(), tier_of(each));
+  }
+  auto opened = data::Store::open(std::move(tiers));
   if (!opened) return std::move(opened).error().in("cache '" + options.cache + "'");
   engine->store_ = *std::move(opened);
-  TRY(const std::vector<IndexPtr> indices, engine->files_on_disk_.open());
+  TRY(const IndexFiles::Opened found, engine->files_on_disk_.open());
+  const std::vector<IndexPtr>& indices = found.indexes;
   for (const IndexPtr& index : indices) engine->sources_.learn(*index);
+  {
+    Lock lock(engine->changing_);
+    engine->latest_ = found.latest;
+  }
+  {
+    Lock lock(engine->damage_mutex_);
+    engine->damage_ = found.damage;
+  }
   engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->sources_);
   engine->files_ = std::make_unique<data::SampleFiles>(indices.front(), *engine->data_);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
   engine->sessions_ =
-      std::make_unique<Sessions>(*engine->files_, metrics, options.cache, options.read_limit);
+      std::make_unique<Sessions>(*engine->files_, metrics, given.state, options.read_limit);
   log::info("cache opened", {{"directory", options.cache},
-                             {"limit_mib", limit.bytes >> 20},
-                             {"blocks", engine->store_->stats().blocks},
+                             {"tiers", options.next_tiers.size() + 1},
+                             {"limit_mib", engine->store_->stats().limit >> 20},
                              {"generation", engine->files_->current()->generation()}});
+  if (engine->files_->current()->size() <= kMeasuredAtOnce) engine->measure();
+  SamplefsNodeEngine* self = engine.get();
+  engine->measurer_ =
+      std::jthread([self](const std::stop_token& stop) { self->keep_measuring(stop); });
+  engine->verifier_ = std::jthread([self] { self->verify_current(); });
   return engine;
 }
 
+void SamplefsNodeEngine::measure() {
+  Lock lock(measuring_);
+  cached_.measure(files_->current(), *store_);
+}
+
+void SamplefsNodeEngine::keep_measuring(const std::stop_token& stop) {
+  std::chrono::nanoseconds pause = kMeasuringInterval;
+  while (system_clock().sleep(pause, stop)) {
+    const BootTime begin = system_clock().boot();
+    if (cached_.is_stale(files_->current(), *store_)) measure();
+    // At most a twentieth of one core.
+    pause = std::max<std::chrono::nanoseconds>(kMeasuringInterval,
+                                               20 * (system_clock().boot() - begin));
+  }
+}
+
+void SamplefsNodeEngine::verify_current() {
+  const IndexPtr index = files_->current();
+  const auto whole = index->verify();
+  if (whole) return;
+  log::error("the index is damaged",
+             {{"generation", index->generation()}, {"reason", whole.error().message}});
+  Lock lock(damage_mutex_);
+  if (files_->current() != index) return;  // a sync has replaced it meanwhile
+  damage_ = "the index of generation " + std::to_string(index->generation()) + " is damaged (" +
+            whole.error().message +
+            "), and some names cannot be read until the next sync: run a SampleJob of type sync";
+}
+
+IndexPtr SamplefsNodeEngine::sound_base() const {
+  const std::vector<IndexPtr> all = files_->generations();
+  for (auto index = all.rbegin(); index != all.rend(); ++index) {
+    if ((*index)->verify()) return *index;
+  }
+  return nullptr;
+}
+
 SamplefsNodeEngine::~SamplefsNodeEngine() {
+  verifier_ = {};  // joins
   if (files_) files_->stop();
   sessions_.reset();
 }
@@ -164,18 +253,27 @@ Result<> SamplefsNodeEngine::run(const JobRequest& job, const ProgressSink& repo
 Result<> SamplefsNodeEngine::publish(const std::string& job, bool is_sync,
                                      data::IndexBuilder& next) {
   const IndexPtr before = files_->current();
-  const data::GenerationInfo info = data::next_after(*before, job, is_sync);
+  data::GenerationInfo info = data::next_after(*before, job, is_sync);
+  if (info.generation <= latest_) {
+    info.generation = latest_ + 1;
+    if (is_sync) info.synced = info.generation;
+  }
   const std::string file = files_on_disk_.file(info.generation);
   CHECK_DONE(next.write(file, info));
   TRY(const IndexPtr index, data::Index::open(file));
   sources_.learn(*index);
-  files_->switch_to(index);
+  latest_ = info.generation;
+  {
+    Lock lock(damage_mutex_);
+    files_->switch_to(index);
+    damage_.clear();
+  }
   sessions_->announce();
   before_ = is_sync ? before : nullptr;
   drop_unreferenced_blocks();
-  files_on_disk_.prune(info.generation);
+  files_on_disk_.prune(info.generation, before->generation());
   sources_.forget_keys(*index, *before);
-  cached_.invalidate();
+  measure();
   const auto totals = index->totals();
   log::info("new generation", {{"generation", info.generation},
                                {"job", job},
@@ -199,8 +297,8 @@ Result<> SamplefsNodeEngine::sync(const SyncTask& task, const ProgressSink& repo
     report({.left_out = left_out_of(*index, &rules.origin)});
     return Done{};
   }
-  const auto source = sources_.open(rules.origin, task.keys.values);
-  data::IndexBuilder next;
+  const auto source = sources_.open(rules.origin, task.keys.values, task.megabits);
+  data::IndexBuilder next(options_.state);
   Count count(report);
   TRY(const source::Listed listed, source->list(
                                        [&](source::Object&& object) -> Result<> {
@@ -221,7 +319,7 @@ Result<> SamplefsNodeEngine::sync(const SyncTask& task, const ProgressSink& repo
   if (files_->current()->was_made_by(task.job)) return Done{};
   // Before a file of it can be read.
   CHECK_DONE(sources_.keep_keys(rules.origin, task.keys.values));
-  data::keep_beside(*files_->current(), rules, next);
+  if (const IndexPtr base = sound_base()) data::keep_beside(*base, rules, next);
   CHECK_DONE(publish(task.job, true, next));
   count.finish(left_out_of(*files_->current(), &rules.origin));
   return Done{};
@@ -258,7 +356,7 @@ void SamplefsNodeEngine::make_room_for(const data::Index& index,
     const std::string path = index.path_of(position);
     for (std::uint64_t at = 0; at < entry.size && missing <= room; at += data::kBlockSize) {
       const data::Block block = index.block(entry, path, at);
-      if (!store_->holds(block)) missing += data::stored_size(block) + 4096;
+      if (!store_->holds(block)) missing += data::stored_size(block) + 2 * sizeof(data::Slot);
     }
   }
   if (missing == 0 || missing <= room) return;
@@ -276,7 +374,7 @@ Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink&
   TRY(std::vector<data::Index::Position> files, select(*index, which));
   make_room_for(*index, files);
   data::FillOptions options;
-  if (which.threads > 0) options.workers = which.threads;
+  if (which.threads > 0) options.workers = std::min(which.threads, kMostThreads);
   data::Filler filler(index, std::move(files), *data_, options);
   Result<> done = Done{};
   {
@@ -289,7 +387,7 @@ Result<> SamplefsNodeEngine::warm_up(const Selection& which, const ProgressSink&
   }
   const data::FillProgress fill = filler.progress();
   report(progress_of(fill));
-  cached_.invalidate();
+  measure();
   // It may have stored blocks that were dropped meanwhile.
   if (files_->current() != index) {
     Lock lock(changing_);
@@ -315,7 +413,7 @@ Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& r
   blocks.needs(*index, [&](data::Index::Position position) { return !gone[position]; });
   before_.reset();
   store_->drop_all(blocks.rest());
-  cached_.invalidate();
+  measure();
   report({.files_total = number(files.size()), .files_done = number(files.size())});
   return Done{};
 }
@@ -333,12 +431,16 @@ Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& 
   if (stop.stop_requested()) return Error{Code::kCancelled, "the removal was stopped"};
   const IndexPtr before = files_->current();
   if (before->was_made_by(which.job)) return Done{};
+  if (!before->verify()) {
+    return Error{Code::kConflict,
+                 "the index of the set is damaged; sync the set, then remove again"};
+  }
   const auto there = [&](const std::string& path) { return before->resolve(path).has_value(); };
   if (std::none_of(paths.begin(), paths.end(), there)) {
     if (which.again) return Done{};
     return Error{Code::kNotFound, "the set has no '" + paths.front() + "'; correct the path"};
   }
-  data::IndexBuilder next;
+  data::IndexBuilder next(options_.state);
   const data::Removed removed = data::keep_all_but(*before, paths, next);
   CHECK_DONE(publish(which.job, false, next));
   report({.files_total = number(removed.files),
@@ -359,17 +461,15 @@ Status SamplefsNodeEngine::status() {
                                  .synced = number(index->synced()),
                                  .left_out = left_out_of(*index)};
   }
-  const auto cached = cached_.of(index, *store_);
+  const auto cached = cached_.last();
   status.cached_files = cached.files;
   status.cached_bytes = cached.bytes;
   const data::StoreStats stats = store_->stats();
   status.limit = number(stats.limit);
-  if (stats.unreadable > 0) {
-    status.remark =
-        "blocks of the cache that could not be opened: " + with_commas(number(stats.unreadable)) +
-        " (" + std::strerror(stats.unreadable_errno) +
-        "); they are fetched from the source again; check who owns the files in the "
-        "cache directory, and its disk";
+  status.remark = remark_of(stats);
+  {
+    Lock lock(damage_mutex_);
+    if (!damage_.empty()) status.remark += (status.remark.empty() ? "" : "; ") + damage_;
   }
   if (const auto disk = disk_of(options_.cache)) {
     status.disk_size = number(disk->size);

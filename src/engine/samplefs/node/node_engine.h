@@ -2,7 +2,7 @@
 //
 // The node engine of samplefs: sources, index, store and mounts. In the cache directory:
 //
-//   store/               blocks (samplefs/store.h)
+//   store/               blocks: the first tier (samplefs/store)
 //   index.<generation>   indexes (index_files.h)
 //   keys/                keys of sources that jobs added (source_keys.h)
 //   agreed               parameters negotiated with the kernel (sessions.h)
@@ -16,6 +16,10 @@
 // (samplefs/merge.h), and stores its job id in it: the same job again finds its id and changes
 // nothing. A generation is published by a rename, so a kill leaves the previous or the new one.
 //
+// When the latest index is damaged, the one before is shown, or of the damaged one what can still
+// be read; status() says so until a sync publishes a sound one. Nothing is derived from a damaged
+// index.
+//
 // A removal drops the blocks that the new generation does not need. A sync also keeps those of the
 // previous generation, for open files that have another version at the source now, until the room
 // is needed.
@@ -25,6 +29,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/metrics.h"
@@ -39,14 +44,23 @@
 #include "samplefs/index_builder.h"
 #include "samplefs/read_through.h"
 #include "samplefs/sample_files.h"
-#include "samplefs/store.h"
+#include "samplefs/store/store.h"
 
 namespace paddle::engine::samplefs {
+
+// A directory for blocks.
+struct CacheDirectory {
+  std::string path{};     // must exist
+  std::uint64_t mib = 0;  // 0: what the disk has
+  bool operator==(const CacheDirectory&) const = default;
+};
 
 struct NodeOptions {
   SourceOptions source{};
   std::string cache{};                                      // directory; must exist
   std::uint64_t cache_mib = 0;                              // 0: what the disk has
+  std::vector<CacheDirectory> next_tiers{};                 // after it, in their order
+  std::string state{};                                      // everything but blocks; empty: cache
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // timeout of a read from a source
 };
 
@@ -91,12 +105,19 @@ class SamplefsNodeEngine final : public NodeEngine {
  private:
   explicit SamplefsNodeEngine(const NodeOptions& options)
       : options_(options),
-        files_on_disk_(options.cache),
-        sources_(options.source, options.cache + "/keys") {}
+        files_on_disk_(options.state),
+        sources_(options.source, options.state + "/keys") {}
+
+  void measure() EXCLUDES(measuring_);
+  void keep_measuring(const std::stop_token& stop) EXCLUDES(measuring_);
 
   // Publishes the next generation; all readers see it when this returns.
   Result<> publish(const std::string& job, bool is_sync, ::paddle::samplefs::IndexBuilder& next)
       REQUIRES(changing_);
+  // The latest generation whose index is whole, to derive from; null when there is none.
+  IndexPtr sound_base() const;
+  // Reads the current index in the background.
+  void verify_current();
   void drop_unreferenced_blocks() REQUIRES(changing_);
   // Drops blocks that only the previous generation needs, if the files do not fit otherwise.
   void make_room_for(const ::paddle::samplefs::Index& index,
@@ -113,10 +134,19 @@ class SamplefsNodeEngine final : public NodeEngine {
   std::unique_ptr<::paddle::samplefs::SampleFiles> files_;
   std::unique_ptr<Sessions> sessions_;
   CacheCoverage cached_;  // self-synchronised
+  Mutex measuring_;       // one walk at a time
 
   // Held while a generation is derived from the current one, and while blocks are dropped.
   Mutex changing_;
-  IndexPtr before_ GUARDED_BY(changing_);  // its blocks are kept, too
+  IndexPtr before_ GUARDED_BY(changing_);           // its blocks are kept, too
+  std::uint64_t latest_ GUARDED_BY(changing_) = 0;  // number of the latest generation
+
+  mutable Mutex damage_mutex_;
+  std::string damage_ GUARDED_BY(damage_mutex_);  // one sentence; empty: none
+
+  // Last: they use the rest.
+  std::jthread measurer_;
+  std::jthread verifier_;
 };
 
 }  // namespace paddle::engine::samplefs

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/scratch.h"
 #include "engine/samplefs/node/node_engine.h"
+#include "samplefs/store/store_reader.h"
 #include "source/fake/fake_s3.h"
 
 namespace paddle::engine::samplefs {
@@ -71,13 +72,8 @@ class GenerationsTest : public testing::Test {
     }
     return found;
   }
-  std::size_t blocks() const {
-    std::size_t count = 0;
-    for (const auto& each :
-         fs::recursive_directory_iterator(directory_ + "/cache/store/blocks.1")) {
-      count += each.is_regular_file() ? 1 : 0;
-    }
-    return count;
+  std::uint64_t blocks() const {
+    return ::paddle::samplefs::StoreReader({directory_ + "/cache/store"}).count();
   }
 
   const Scratch scratch_{};

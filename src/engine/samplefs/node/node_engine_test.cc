@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/scratch.h"
@@ -143,16 +143,52 @@ TEST_F(SamplefsNodeEngineTest, OneCacheHasOneOwner) {
   EXPECT_TRUE(SamplefsNodeEngine::open(options_, metrics_).is(Code::kUnavailable));
 }
 
-TEST_F(SamplefsNodeEngineTest, ADamagedIndexIsSkippedAndThePreviousOneServes) {
+TEST_F(SamplefsNodeEngineTest, ADamagedIndexIsReportedAndThePreviousOneServesUntilTheNextSync) {
   open();
   sync();
   sync();
+  EXPECT_EQ(engine_->status().remark, "");
   engine_.reset();
   std::filesystem::resize_file(directory_ + "/cache/index.2", 100);
+  for (int restart = 0; restart < 2; ++restart) {
+    open();
+    EXPECT_EQ(engine_->status().index->generation, 1);
+    const std::string remark = engine_->status().remark;
+    EXPECT_NE(remark.find("generation 2 cannot be used"), std::string::npos) << remark;
+    EXPECT_NE(remark.find("generation 1 is shown"), std::string::npos) << remark;
+  }
+  sync();
+  EXPECT_EQ(engine_->status().index->generation, 3) << "a number names one content";
+  EXPECT_EQ(engine_->status().index->synced, 3);
+  EXPECT_EQ(engine_->status().remark, "");
   open();
-  EXPECT_EQ(engine_->status().index->generation, 1);
+  EXPECT_EQ(engine_->status().index->generation, 3);
+  EXPECT_EQ(engine_->status().remark, "");
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/cache/index.2"));
+}
+
+// Opening reads only the header, so this is found later.
+TEST_F(SamplefsNodeEngineTest, DamageWithinAnIndexIsReportedAndNothingIsDerivedFromIt) {
+  for (int i = 0; i < 2000; ++i) put("class/many-" + std::to_string(i), "x");
+  open();
+  sync();
+  engine_.reset();
+  const std::string file = directory_ + "/cache/index.1";
+  const auto size = std::filesystem::file_size(file);
+  ASSERT_GT(size, 2 * ::paddle::samplefs::kIndexChunkSize);
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary)
+      .seekp(static_cast<std::streamoff>(size) - 20'000)
+      .write("damage", 6);
+  open();
+  while (engine_->status().remark.empty()) std::this_thread::yield();
+  EXPECT_NE(engine_->status().remark.find("generation 1 is damaged"), std::string::npos);
+  const auto removed = engine_->remove({.paths = {"class"}, .job = "rmr"}, ignore, {});
+  ASSERT_FALSE(removed) << "it would lose names";
+  EXPECT_TRUE(removed.is(Code::kConflict)) << removed.error().message;
   sync();
   EXPECT_EQ(engine_->status().index->generation, 2);
+  EXPECT_EQ(engine_->status().index->files, 2010);
+  EXPECT_EQ(engine_->status().remark, "");
 }
 
 TEST_F(SamplefsNodeEngineTest, AStoppedJobEndsAsCancelled) {
@@ -164,25 +200,59 @@ TEST_F(SamplefsNodeEngineTest, AStoppedJobEndsAsCancelled) {
   EXPECT_TRUE(engine_->sync({}, ignore, stop.get_token()).is(Code::kCancelled));
 }
 
-TEST_F(SamplefsNodeEngineTest, UnreadableBlocksDoNotCountAsCachedAndAreReported) {
+TEST_F(SamplefsNodeEngineTest, DamagedBlocksAreFetchedAgainAndReported) {
   open();
   sync();
   ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
   EXPECT_EQ(engine_->status().cached_files, 10);
   EXPECT_EQ(engine_->status().remark, "");
-  for (const auto& each :
-       std::filesystem::recursive_directory_iterator(directory_ + "/cache/store/blocks.1")) {
-    if (!each.is_regular_file()) continue;
-    std::filesystem::remove(each.path());
-    ASSERT_EQ(::mknod(each.path().c_str(), S_IFSOCK | 0600, 0), 0);  // open(2) refuses it: ENXIO
-  }
+  const std::string segment = directory_ + "/cache/store/segment.1";
+  std::filesystem::resize_file(segment, 0);
   // Reads that file of the set, which holds no path of it.
   (void)engine_->warm_up({.file = "class/3"}, ignore, {});
-  EXPECT_EQ(engine_->status().cached_files, 10) << "it was fetched again";
-  EXPECT_NE(
-      engine_->status().remark.find("that could not be opened: 1 (No such device or address)"),
-      std::string::npos)
+  EXPECT_NE(engine_->status().remark.find("damaged blocks of the cache: "), std::string::npos)
       << engine_->status().remark;
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+}
+
+TEST_F(SamplefsNodeEngineTest, TiersAreFilledInTheirOrderAndStateIsWhereItIsTold) {
+  for (const char* name : {"/second", "/state"}) {
+    std::filesystem::create_directory(directory_ + name);
+  }
+  for (int i = 0; i < 5; ++i) put("big" + std::to_string(i), std::string(400'000, 'b'));
+  options_.cache_mib = 1;
+  options_.next_tiers = {{.path = directory_ + "/second", .mib = 9}};
+  options_.state = directory_ + "/state";
+  open();
+  sync();
+  Progress last;
+  ASSERT_TRUE(engine_->warm_up({}, [&](const Progress& progress) { last = progress; }, {}));
+  EXPECT_EQ(last.files_no_room, 0);
+  EXPECT_EQ(engine_->status().cached_files, 15);
+  EXPECT_EQ(engine_->status().limit, 10 << 20);
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/cache/store/segment.1"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/second/store/segment.1"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/state/index.1"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/cache/index.1"));
+  std::filesystem::remove_all(directory_ + "/source");
+  open();
+  EXPECT_EQ(engine_->status().cached_files, 15);
+}
+
+TEST_F(SamplefsNodeEngineTest, ACacheOfAnEarlierVersionIsDroppedAndReported) {
+  std::filesystem::create_directories(directory_ + "/cache/store/blocks.1/ab");
+  open();
+  EXPECT_NE(engine_->status().remark.find("earlier version"), std::string::npos);
+  sync();
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  EXPECT_EQ(engine_->status().cached_files, 10);
+}
+
+TEST_F(SamplefsNodeEngineTest, AnyNumberOfThreadsIsCutToWhatAMachineStarts) {
+  open();
+  sync();
+  ASSERT_TRUE(engine_->warm_up({.threads = 2'000'000'000}, ignore, {}));
+  EXPECT_EQ(engine_->status().cached_files, 10);
 }
 
 constexpr std::uint64_t kMiB = 1 << 20;

@@ -150,7 +150,13 @@ void Sessions::retire(const std::string& name) {
   });
   const auto found = served_.find(name);
   if (found == served_.end()) return;
-  retiring_.emplace_back([old = std::move(found->second)]() mutable { old.reset(); });
+  std::erase_if(retiring_, [](const Retiring& each) { return each.ended->load(); });
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
+  retiring_.push_back(
+      {.ended = ended, .thread = std::jthread([ended, old = std::move(found->second)]() mutable {
+                         old.reset();
+                         ended->store(true);
+                       })});
   served_.erase(found);
 }
 

@@ -17,6 +17,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -80,7 +81,12 @@ class Sessions {
   AnnouncedGenerations announced_;  // self-synchronised
   mutable Mutex mutex_;
   std::map<std::string, ServedPtr> served_ GUARDED_BY(mutex_);
-  std::vector<std::jthread> retiring_ GUARDED_BY(mutex_);  // replaced sessions that are ending
+  // Replaced sessions that are ending. The thread is joined when the next one is replaced.
+  struct Retiring {
+    std::shared_ptr<std::atomic<bool>> ended{};
+    std::jthread thread{};
+  };
+  std::vector<Retiring> retiring_ GUARDED_BY(mutex_);
 };
 
 }  // namespace paddle::engine::samplefs

@@ -4,48 +4,12 @@
 #include <string_view>
 
 #include "base/match.h"
-#include "os/read_file.h"
 #include "source/directory_source.h"
+#include "source/s3/s3_source.h"
 #include "source/source_uri.h"
 
 namespace paddle::engine::samplefs {
 namespace {
-
-constexpr std::size_t kLongestKey = 16UL * 1024;
-
-// The value of a key; empty when there is none.
-Result<std::string> read_key(const std::string& directory, const std::string& name) {
-  if (directory.empty()) return std::string{};
-  auto read = os::read_file(directory + "/" + name, kLongestKey);
-  if (read.is(Code::kNotFound)) return std::string{};
-  if (!read) {
-    return Error{read.error().code,
-                 "cannot use '" + name + "' of the source's Secret: " + read.error().message};
-  }
-  std::string text = *std::move(read);
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  return text;
-}
-
-constexpr const char* kAccessKey = "access-key";
-constexpr const char* kSecretKey = "secret-key";
-constexpr const char* kSessionToken = "session-token";
-constexpr const char* kEndpoint = "endpoint";
-constexpr const char* kRegion = "region";
-
-Result<SourceSecret> secret_of(KeyValues keys) {
-  SourceSecret secret{.credentials = {.access_key = std::move(keys[kAccessKey]),
-                                      .secret_key = std::move(keys[kSecretKey]),
-                                      .session_token = std::move(keys[kSessionToken])},
-                      .endpoint = std::move(keys[kEndpoint]),
-                      .region = std::move(keys[kRegion])};
-  if (secret.credentials.access_key.empty() != secret.credentials.secret_key.empty()) {
-    return Error{Code::kInvalid,
-                 "the source's Secret has only one of access-key and secret-key; put in both, or "
-                 "neither for an anonymous source"};
-  }
-  return secret;
-}
 
 // Whether it is a loopback or wildcard address: localhost, 127.0.0.0/8, ::1, 0.0.0.0.
 bool is_loopback(const std::string& endpoint) {
@@ -57,34 +21,33 @@ bool is_loopback(const std::string& endpoint) {
   return host == "localhost" || host.starts_with("127.") || host == "0.0.0.0";
 }
 
+// The budget of the source, which everybody who opens it shares, and that of this user alone.
+std::shared_ptr<source::RateLimiter> limiter_for(const SourceOptions& options,
+                                                 const SourceSecret& secret) {
+  std::shared_ptr<source::RateLimiter> shared;
+  if (options.paces) {
+    shared = options.paces->of(options.uri + " " + secret.endpoint, secret.bytes_per_second);
+  } else {
+    shared = std::make_shared<source::Pace>(secret.bytes_per_second);
+  }
+  if (options.megabits <= 0) return shared;
+  return std::make_shared<source::Pace>(static_cast<std::uint64_t>(options.megabits) * 125'000,
+                                        system_clock(), shared);
+}
+
 bool refused(const Result<>& outcome) {
   return outcome.is(Code::kUnauthorized) || outcome.is(Code::kForbidden);
 }
 
 }  // namespace
 
-bool SourceSecret::operator==(const SourceSecret& other) const {
-  return credentials.access_key == other.credentials.access_key &&
-         credentials.secret_key == other.credentials.secret_key &&
-         credentials.session_token == other.credentials.session_token &&
-         endpoint == other.endpoint && region == other.region;
-}
-
-Result<SourceSecret> read_source_secret(const std::string& directory) {
-  KeyValues keys;
-  for (const char* name : {kAccessKey, kSecretKey, kSessionToken, kEndpoint, kRegion}) {
-    TRY(keys[name], read_key(directory, name));
-  }
-  return secret_of(std::move(keys));
-}
-
 Result<SourceSecret> read_source_secret(const SourceOptions& options) {
-  if (!options.keys.empty()) return secret_of(options.keys);
+  if (!options.keys.empty()) return source_secret_of(options.keys);
   if (options.key_file.empty()) return read_source_secret(options.secret_directory);
   auto kept = read_key_file(options.key_file);
   if (kept.is(Code::kNotFound)) return read_source_secret(options.secret_directory);
   if (!kept) return std::move(kept).error();
-  return secret_of(*std::move(kept));
+  return source_secret_of(*std::move(kept));
 }
 
 Error explain(const std::string& uri, const std::string& endpoint, Error error) {
@@ -128,6 +91,7 @@ Result<ReopeningSource::OpenedPtr> ReopeningSource::open() const {
   TRY(const source::SourceUri uri, source::parse_source_uri(options_.uri));
   auto opened = std::make_shared<Opened>();
   TRY(opened->secret, read_source_secret(options_));
+  opened->limiter = limiter_for(options_, opened->secret);
   auto made = std::visit(
       Match{
           [](const source::DirectoryUri& directory) -> Result<std::unique_ptr<source::Source>> {
@@ -135,11 +99,19 @@ Result<ReopeningSource::OpenedPtr> ReopeningSource::open() const {
             return std::unique_ptr<source::Source>(std::move(source));
           },
           [&](const source::S3Uri& s3) -> Result<std::unique_ptr<source::Source>> {
+            TRY(const source::BucketAddress address, source::resolve(s3, opened->secret.endpoint));
             source::S3Options options;
-            options.uri = s3;
-            options.endpoint = opened->secret.endpoint;
+            options.uri = address.uri;
+            options.endpoint = address.endpoint;
+            if (!address.region.empty()) options.region = address.region;
             if (!opened->secret.region.empty()) options.region = opened->secret.region;
             options.credentials = opened->secret.credentials;
+            options.path_style = opened->secret.path_style;
+            options.md5_etags = opened->secret.etag_is_md5;
+            options.versions = opened->secret.version_ids;
+            if (opened->secret.list_threads) options.list_threads = *opened->secret.list_threads;
+            options.http.tls.ca_pem = opened->secret.ca_pem;
+            options.rate_limiter = opened->limiter;
             TRY(auto source, source::S3Source::create(std::move(options)));
             return std::unique_ptr<source::Source>(std::move(source));
           },
@@ -185,14 +157,24 @@ Result<source::Listed> ReopeningSource::list(const source::ObjectSink& sink, std
   return explain(options_.uri, opened->secret.endpoint, listed.error());
 }
 
+Result<> ReopeningSource::read_from(const Opened& opened, std::string_view path,
+                                    std::string_view etag, std::uint64_t offset,
+                                    std::span<std::byte> into,
+                                    const source::CallContext& context) const {
+  // The client of S3 keeps to the limit itself, also with listings.
+  const bool limited = options_.uri.starts_with("file:");
+  if (limited) CHECK_DONE(opened.limiter->take(into.size(), context));
+  return opened.source->read(path, etag, offset, into, context);
+}
+
 Result<> ReopeningSource::read(std::string_view path, std::string_view etag, std::uint64_t offset,
                                std::span<std::byte> into, const source::CallContext& context) {
   TRY(const OpenedPtr opened, current());
-  auto done = opened->source->read(path, etag, offset, into, context);
+  auto done = read_from(*opened, path, etag, offset, into, context);
   if (!refused(done)) return done;
   const OpenedPtr next = successor_of(opened);
   if (!next) return done;
-  return next->source->read(path, etag, offset, into, context);
+  return read_from(*next, path, etag, offset, into, context);
 }
 
 }  // namespace paddle::engine::samplefs

@@ -2,10 +2,10 @@
 //
 // A source of a set, opened on first use and again when its credentials have changed.
 //
-// Credentials are files of a directory (a mounted Secret): access-key, secret-key, session-token,
-// endpoint, region; each may be missing. They are read at each refresh(), and when the source has
-// refused them: a refused call is repeated once if they have changed. Keys of the source itself,
-// given directly or in a key file (source_keys.h), replace all of them.
+// Credentials and options are files of a directory (a mounted Secret, source_secret.h). They are
+// read at each refresh(), and when the source has refused them: a refused call is repeated once if
+// they have changed. Keys of the source itself, given directly or in a key file (source_keys.h),
+// replace all of them.
 //
 // An error is one sentence with what to do, and has no secret. Thread-safe.
 
@@ -16,7 +16,8 @@
 
 #include "base/sync.h"
 #include "engine/samplefs/node/sources/source_keys.h"
-#include "source/s3_source.h"
+#include "engine/samplefs/node/sources/source_paces.h"
+#include "engine/samplefs/node/sources/source_secret.h"
 #include "source/source.h"
 
 namespace paddle::engine::samplefs {
@@ -26,16 +27,10 @@ struct SourceOptions {
   std::string secret_directory{};  // empty: none
   std::string key_file{};          // used if the file exists
   KeyValues keys{};                // used if not empty
+  std::int64_t megabits = 0;       // per second, besides the budget of the source; 0: no limit
+  std::shared_ptr<SourcePaces> paces{};  // null: a budget of its own
 };
 
-// The contents of the files. kInvalid: an access key without a secret key, or the reverse.
-struct SourceSecret {
-  source::S3Credentials credentials{};
-  std::string endpoint{};
-  std::string region{};
-  bool operator==(const SourceSecret& other) const;
-};
-Result<SourceSecret> read_source_secret(const std::string& directory);
 Result<SourceSecret> read_source_secret(const SourceOptions& options);
 
 // Turns an error of a source into a sentence for the user: what is wrong and what to do. Pure.
@@ -58,10 +53,14 @@ class ReopeningSource final : public source::Source {
   struct Opened {
     std::unique_ptr<source::Source> source{};
     SourceSecret secret{};
+    std::shared_ptr<source::RateLimiter> limiter{};
   };
   using OpenedPtr = std::shared_ptr<const Opened>;
 
   Result<OpenedPtr> open() const;
+  Result<> read_from(const Opened& opened, std::string_view path, std::string_view etag,
+                     std::uint64_t offset, std::span<std::byte> into,
+                     const source::CallContext& context) const;
   Result<OpenedPtr> current() EXCLUDES(mutex_);
   // The source opened with the current credentials, or null if they are those of `refused`.
   OpenedPtr successor_of(const OpenedPtr& refused) EXCLUDES(mutex_);

@@ -94,6 +94,17 @@ TEST_F(ReopeningSourceTest, AnExpiredTokenIsReplacedByTheSecretsCurrentOne) {
   EXPECT_EQ(into, "bytes");
 }
 
+TEST_F(ReopeningSourceTest, ABucketWithItsEndpointInTheUriIsFoundWithoutASecret) {
+  source::FakeS3 server{source::S3Credentials{}};
+  server.put("n/a", "x");
+  const std::string authority = server.url().substr(std::string("http://").size());
+  ReopeningSource source(
+      {.uri = "s3://" + std::string(source::FakeS3::kBucket) + "." + authority + "/n"});
+  const auto listed = list(source);
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(listed->objects, 1u);
+}
+
 TEST_F(ReopeningSourceTest, AnErrorAboutAnInvalidUriDoesNotRepeatIt) {
   ReopeningSource source({.uri = "s3://key:canary@bucket/x"});
   const auto refused = list(source);

@@ -19,10 +19,11 @@ OwnSource SourceSet::own() const {
   return {.uri = options_.uri, .endpoint = secret ? secret->endpoint : ""};
 }
 
-std::shared_ptr<ReopeningSource> SourceSet::open(const Origin& origin,
-                                                 const KeyValues& keys) const {
-  if (origin.uri.empty() && keys.empty()) return own_;
+std::shared_ptr<ReopeningSource> SourceSet::open(const Origin& origin, const KeyValues& keys,
+                                                 std::int64_t megabits) const {
+  if (origin.uri.empty() && keys.empty() && megabits <= 0) return own_;
   SourceOptions options = options_;
+  options.megabits = megabits;
   if (!origin.uri.empty()) options.uri = origin.uri;
   options.keys = keys;
   return std::make_shared<ReopeningSource>(std::move(options));
@@ -66,7 +67,9 @@ Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::
     if (known == others_.end()) return Error{Code::kInternal, "an unknown source"};
     source = known->second;
   }
-  return source->read(block.object, block.etag, block.offset, into, context);
+  source::CallContext informed = context;
+  informed.object = {.size = block.file_size, .version_id = block.version_id};
+  return source->read(block.object, block.etag, block.offset, into, informed);
 }
 
 }  // namespace paddle::engine::samplefs

@@ -24,7 +24,7 @@ class SourceSet final : public ::paddle::samplefs::Sources {
  public:
   // `keys`: directory of the keys of jobs.
   SourceSet(SourceOptions own, std::string keys)
-      : options_(std::move(own)),
+      : options_(with_paces(std::move(own))),
         keys_(std::move(keys)),
         own_(std::make_shared<ReopeningSource>(options_)) {}
 
@@ -33,9 +33,10 @@ class SourceSet final : public ::paddle::samplefs::Sources {
 
   // The set's own source, without a call to it.
   OwnSource own() const;
-  // Opens an origin for listing. `keys`, if any, replace the stored ones and stay in memory.
+  // Opens an origin for listing, at most at that rate. `keys`, if any, replace the stored ones and
+  // stay in memory. 0: only the source's own budget limits it.
   std::shared_ptr<ReopeningSource> open(const ::paddle::samplefs::Origin& origin,
-                                        const KeyValues& keys) const;
+                                        const KeyValues& keys, std::int64_t megabits = 0) const;
   // Stores the keys for later reads; none: reads use the set's own.
   Result<> keep_keys(const ::paddle::samplefs::Origin& origin, const KeyValues& keys)
       EXCLUDES(mutex_);
@@ -47,6 +48,10 @@ class SourceSet final : public ::paddle::samplefs::Sources {
                 const source::CallContext& context) override EXCLUDES(mutex_);
 
  private:
+  static SourceOptions with_paces(SourceOptions options) {
+    options.paces = std::make_shared<SourcePaces>();
+    return options;
+  }
   std::shared_ptr<ReopeningSource> reader_of(const ::paddle::samplefs::Origin& origin) const;
 
   const SourceOptions options_;

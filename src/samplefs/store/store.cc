@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samplefs/store/store.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+
+namespace paddle::samplefs {
+namespace {
+
+constexpr std::chrono::seconds kUpkeepInterval{1};
+// Slots of the table per interval: at most 32 MiB/s of large files, 0.5 MiB/s of small ones.
+constexpr std::uint64_t kScrubbedSlots = 8;
+// A seal of another process ends unseen.
+constexpr std::uint64_t kRoundsPerRetry = 60;
+
+}  // namespace
+
+Store::Store(Tiers tiers, const Clock& clock, FileLayer& files)
+    : clock_(clock), files_(files), tiers_(std::move(tiers)) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { keep_up(stop); });
+}
+
+Store::~Store() {
+  thread_ = {};
+  (void)flush();
+}
+
+Result<std::unique_ptr<Store>> Store::open(TierOptions tier, const Clock& clock, FileLayer& files) {
+  return open(std::vector<TierOptions>{std::move(tier)}, clock, files);
+}
+
+Result<std::unique_ptr<Store>> Store::open(std::vector<TierOptions> tiers, const Clock& clock,
+                                           FileLayer& files) {
+  if (tiers.empty()) return Error{Code::kInvalid, "the cache has no directory"};
+  Tiers opened;
+  for (TierOptions& each : tiers) {
+    TRY(opened.emplace_back(), Tier::open(std::move(each), files, clock));
+  }
+  return std::unique_ptr<Store>(new Store(std::move(opened), clock, files));
+}
+
+Store::Tiers Store::tiers() const {
+  Lock lock(mutex_);
+  return tiers_;
+}
+
+std::shared_ptr<Tier> Store::tier(std::uint32_t number) const {
+  Lock lock(mutex_);
+  return number < tiers_.size() ? tiers_[number] : nullptr;
+}
+
+bool Store::read(const Block& block, std::uint64_t offset, std::span<std::byte> into) {
+  for (const auto& tier : tiers()) {
+    if (tier->read(block, offset, into)) return true;
+  }
+  return false;
+}
+
+bool Store::holds(const Block& block) const {
+  const Tiers all = tiers();
+  return std::any_of(all.begin(), all.end(), [&](const auto& tier) { return tier->holds(block); });
+}
+
+bool Store::has_room(const Block& block) const {
+  const Tiers all = tiers();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& tier) { return tier->has_room(block); });
+}
+
+bool Store::put(const Block& block, std::span<const std::byte> data) {
+  if (data.size() != block.length || holds(block)) return data.size() == block.length;
+  for (const auto& tier : tiers()) {
+    const Tier::Put done = tier->put(block, data);
+    if (done == Tier::Put::kRefused) continue;
+    if (tier->batch_is_full()) {
+      Lock lock(mutex_);
+      urgent_ = true;
+      wake_.notify_one();
+    }
+    return true;
+  }
+  return false;
+}
+
+std::vector<BlockKey> Store::keys() const {
+  std::vector<BlockKey> all;
+  for (const auto& tier : tiers()) tier->append_keys(all);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+void Store::drop_all(const std::vector<BlockKey>& keys) {
+  for (const auto& tier : tiers()) tier->drop_all(keys);
+}
+
+Result<> Store::flush() {
+  Lock upkeep(upkeep_mutex_);
+  Result<> done = Done{};
+  for (const auto& tier : tiers()) {
+    const int number = tier->flush_table();
+    if (number != 0) {
+      done = Error{Code::kUnavailable, std::string("sync the cache: ") + std::strerror(number)};
+    }
+  }
+  return done;
+}
+
+std::optional<Extent> Store::locate(const Block& block) const {
+  const Tiers all = tiers();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto extent = all[i]->locate(block);
+    if (!extent) continue;
+    extent->segment.tier = static_cast<std::uint32_t>(i);
+    return extent;
+  }
+  return std::nullopt;
+}
+
+std::string Store::path_of(SegmentId segment) const {
+  const auto of = tier(segment.tier);
+  return of ? of->options().directory + "/" + segment_file(segment.number) : "";
+}
+
+void Store::seal(std::span<const SegmentId> segments) {
+  for (const SegmentId& each : segments) {
+    if (const auto of = tier(each.tier)) of->seal(each.number);
+  }
+}
+
+void Store::unseal(std::span<const SegmentId> segments) {
+  for (const SegmentId& each : segments) {
+    if (const auto of = tier(each.tier)) of->unseal(each.number);
+  }
+}
+
+StoreStats Store::stats() const {
+  StoreStats sum;
+  {
+    Lock lock(mutex_);
+    sum.notice = notice_;
+  }
+  for (const auto& tier : tiers()) tier->add_stats(sum);
+  return sum;
+}
+
+void Store::keep_up(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    upkeep();
+    Lock lock(mutex_);
+    if (!urgent_) wake_.wait_for(mutex_, stop, kUpkeepInterval);
+    urgent_ = false;
+  }
+}
+
+void Store::upkeep() {
+  Lock upkeep(upkeep_mutex_);
+  const bool retry = rounds_++ % kRoundsPerRetry == 0;
+  const Tiers all = tiers();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (retry) all[i]->retry_held();
+    if (!all[i]->maintain()) begin_again(i);
+  }
+  scrub_some();
+}
+
+void Store::begin_again(std::size_t number) {
+  const auto lost = tier(static_cast<std::uint32_t>(number));
+  lost->abandon();
+  auto next = Tier::open(lost->options(), files_, clock_);
+  if (!next) return;  // tried again; what is open is served further
+  const std::string said = "the cache directory '" + lost->options().directory +
+                           "' was removed or emptied; it is filled again";
+  log::warn(said);
+  Lock lock(mutex_);
+  tiers_[number] = *std::move(next);
+  notice_ = said;
+}
+
+void Store::scrub_some() {
+  const Tiers all = tiers();
+  if (scrubbed_.tier >= all.size()) scrubbed_ = {};
+  scrubbed_.slot = all[scrubbed_.tier]->scrub(scrubbed_.slot, kScrubbedSlots);
+  if (scrubbed_.slot == 0) scrubbed_.tier = (scrubbed_.tier + 1) % all.size();
+}
+
+}  // namespace paddle::samplefs
