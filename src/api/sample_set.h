@@ -106,7 +106,8 @@ struct CacheStatus {
   std::string disk_used{};
   std::string disk_avail{};
   std::string disk_usage_rate{};
-  std::string error_message{};  // JSON key "errorMassage": misspelled, but clients depend on it
+  std::string namespace_cache{};  // "300 GiB of 1.0 TiB"
+  std::string error_message{};    // JSON key "errorMassage": misspelled, but clients depend on it
   std::int64_t total_bytes = 0;
   std::int64_t cached_bytes = 0;
   Opaque rest{};

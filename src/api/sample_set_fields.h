@@ -147,6 +147,9 @@ void fields(Visit& visit, As<CacheStatus> auto& s) {
   visit("diskUsed", s.disk_used, {});
   visit("diskAvail", s.disk_avail, {});
   visit("diskUsageRate", s.disk_usage_rate, {});
+  visit("namespaceCache", s.namespace_cache,
+        {.doc = "What the caches of all sets of the namespace may have on all nodes, of what the "
+                "operator allows; absent: it has no limit."});
   visit("errorMassage", s.error_message, {.doc = "Why statistics are missing."});
   visit("totalBytes", s.total_bytes, {});
   visit("cachedBytes", s.cached_bytes, {});

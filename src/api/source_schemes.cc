@@ -8,7 +8,7 @@ namespace paddle::api {
 std::string juicefs_schemes() {
   std::string all;
   for (const SourceScheme& each : kSourceSchemes) {
-    if (each.juicefs == JuicefsSupport::kNone) continue;
+    if (!is_built(each)) continue;
     all += (all.empty() ? "" : ", ") + std::string(each.name);
   }
   return all;

@@ -2,8 +2,9 @@
 //
 // The schemes of spec.source.uri: which engine reads each, and which credentials it takes. Pure.
 //
-// The only list of schemes. The validation of both engines, the credentials of `juicefs sync` and
-// the URIs that samplefs reads follow from it, and tests hold docs/*/sampleset.md to it.
+// The only list of schemes. Who builds JuiceFS with more of them (docs/en/sampleset.md) changes
+// their words here, too. The validation of both engines, the credentials of `juicefs sync` and the
+// URIs that samplefs reads follow from it, and tests hold docs/*/sampleset.md to it.
 
 #pragma once
 
@@ -14,12 +15,12 @@
 namespace paddle::api {
 
 // With which client samplefs reads a scheme.
-enum class SamplefsClient { kNone, kDirectory, kS3 };
+enum class SamplefsClient { kNone, kDirectory, kS3, kBos };
 
 // What the JuiceFS of our images can do with a scheme (tools/components.toml has its build tags).
 enum class JuicefsSupport {
   kNone,      // JuiceFS has it for one machine only, so it is refused
-  kNotBuilt,  // accepted, but needs an image with another build of JuiceFS
+  kNotBuilt,  // refused, with what to do: an image with another build of JuiceFS
   kUntested,
   kTested,
 };
@@ -39,6 +40,10 @@ struct SourceScheme {
   // JuiceFS's URI is NAME://BUCKET.ENDPOINT/PREFIX: the endpoint of a Secret is appended to a bare
   // bucket.
   bool bucket_and_endpoint = false;
+  // JuiceFS's URI is NAME://HOST:/DIRECTORY; without the colon it fails, or panics (sftp).
+  bool host_and_directory = false;
+  // JuiceFS keeps a volume's data there, but cannot read samples from it.
+  bool storage_only = false;
   // None: JuiceFS takes keys on its command line only, so a Secret with keys is refused.
   CredentialVariables variables{};
 };
@@ -49,6 +54,7 @@ inline constexpr auto kSourceSchemes = std::to_array<SourceScheme>({
     {.name = "b2", .juicefs = JuicefsSupport::kUntested},
     {.name = "bos",
      .juicefs = JuicefsSupport::kTested,
+     .samplefs = SamplefsClient::kBos,
      .bucket_and_endpoint = true,
      .variables = {.access_key = "BDCLOUD_ACCESS_KEY",
                    .secret_key = "BDCLOUD_SECRET_KEY",
@@ -82,7 +88,7 @@ inline constexpr auto kSourceSchemes = std::to_array<SourceScheme>({
                    .session_token = "AWS_SESSION_TOKEN",
                    .region = "MINIO_REGION"}},
     {.name = "mysql", .juicefs = JuicefsSupport::kNotBuilt},
-    {.name = "nfs", .juicefs = JuicefsSupport::kUntested},
+    {.name = "nfs", .juicefs = JuicefsSupport::kUntested, .host_and_directory = true},
     {.name = "obs",
      .juicefs = JuicefsSupport::kUntested,
      .bucket_and_endpoint = true,
@@ -100,7 +106,7 @@ inline constexpr auto kSourceSchemes = std::to_array<SourceScheme>({
     {.name = "postgres", .juicefs = JuicefsSupport::kNotBuilt},
     {.name = "qingstor", .juicefs = JuicefsSupport::kUntested},
     {.name = "qiniu", .juicefs = JuicefsSupport::kNotBuilt},
-    {.name = "redis", .juicefs = JuicefsSupport::kUntested},
+    {.name = "redis", .juicefs = JuicefsSupport::kUntested, .storage_only = true},
     {.name = "s3",
      .juicefs = JuicefsSupport::kTested,
      .samplefs = SamplefsClient::kS3,
@@ -113,7 +119,7 @@ inline constexpr auto kSourceSchemes = std::to_array<SourceScheme>({
      .juicefs = JuicefsSupport::kUntested,
      .bucket_and_endpoint = true,
      .variables = {.access_key = "SCW_ACCESS_KEY", .secret_key = "SCW_SECRET_KEY"}},
-    {.name = "sftp", .juicefs = JuicefsSupport::kUntested},
+    {.name = "sftp", .juicefs = JuicefsSupport::kUntested, .host_and_directory = true},
     {.name = "smb", .juicefs = JuicefsSupport::kNotBuilt},
     {.name = "space", .juicefs = JuicefsSupport::kUntested, .bucket_and_endpoint = true},
     {.name = "storj", .juicefs = JuicefsSupport::kNotBuilt},
@@ -139,8 +145,27 @@ constexpr const SourceScheme* scheme_of(std::string_view uri) {
   return mark == uri.npos ? nullptr : find_scheme(uri.substr(0, mark));
 }
 
+// Servers of JuiceFS's metadata, by the scheme of `metaurl`. All others are files of one node.
+struct MetadataServer {
+  std::string_view scheme{};
+  bool built = false;
+};
+inline constexpr auto kMetadataServers = std::to_array<MetadataServer>({
+    {.scheme = "redis", .built = true},
+    {.scheme = "rediss", .built = true},
+    {.scheme = "mysql"},
+    {.scheme = "postgres"},
+    {.scheme = "tikv"},
+    {.scheme = "etcd"},
+});
+
+// Whether the JuiceFS of our images has this scheme, as a source or as `storage` of a volume.
+constexpr bool is_built(const SourceScheme& scheme) {
+  return scheme.juicefs == JuicefsSupport::kUntested || scheme.juicefs == JuicefsSupport::kTested;
+}
+
 // Those that an engine reads, for messages.
-std::string juicefs_schemes();   // "b2, bos, ceph, ..."
-std::string samplefs_schemes();  // "file:// and s3://"
+std::string juicefs_schemes();   // "b2, bos, cos, ..."
+std::string samplefs_schemes();  // "bos://, file:// and s3://"
 
 }  // namespace paddle::api

@@ -76,7 +76,7 @@ Result<> serve_with(engine::NodeEngine& engine, const programs::ServeFlags& flag
                     const std::function<Result<fuse::Negotiated>(fuse::Attachment)>& attacher,
                     std::chrono::milliseconds end_limit, const sigset_t& ends) {
   TRY(const net::Address address, net::parse_address(flags.listen));
-  TRY(auto journal, runtime::Journal::open(flags.cache + "/jobs"));
+  TRY(auto journal, runtime::Journal::open(flags.state + "/jobs"));
   TRY(auto jobs, runtime::JobRunner::start(std::move(journal), engine));
   std::unique_ptr<fuse::AttachServer> attach;
   if (!flags.session.empty() && attacher) {
@@ -111,6 +111,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
                            std::int32_t partition, std::stop_token stop) {
       return fetch_list(flags, address, job, partition, std::move(stop));
     };
+    const std::uint64_t mib = flags.cache_mib.empty() ? 0 : flags.cache_mib.front();
     TRY(const auto engine,
         engine::juicefs::JuicefsNodeEngine::open({.program = flags.juicefs,
                                                   .source = flags.source,
@@ -118,16 +119,25 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
                                                   .volume_secret = flags.volume_secret,
                                                   .data = flags.data,
                                                   .sub_dir = flags.sub_dir,
-                                                  .disks = flags.disks,
-                                                  .state = flags.cache,
+                                                  .cache_mib = static_cast<std::int64_t>(mib),
+                                                  .state = flags.state,
                                                   .fetch = fetch}));
     return serve_with(*engine, flags, metrics, {}, engine::kJuicefsShutdownTimeout, ends);
+  }
+  const auto mib_of = [&](std::size_t i) {
+    return i < flags.cache_mib.size() ? flags.cache_mib[i] : 0;
+  };
+  std::vector<engine::samplefs::CacheDirectory> next_tiers;
+  for (std::size_t i = 1; i < flags.caches.size(); ++i) {
+    next_tiers.push_back({.path = flags.caches[i], .mib = mib_of(i)});
   }
   TRY(const auto engine,
       engine::samplefs::SamplefsNodeEngine::open(
           {.source = {.uri = flags.source, .secret_directory = flags.source_secret},
-           .cache = flags.cache,
-           .cache_mib = flags.cache_mib,
+           .cache = flags.caches.front(),
+           .cache_mib = mib_of(0),
+           .next_tiers = std::move(next_tiers),
+           .state = flags.state,
            .read_limit = std::chrono::seconds(flags.read_timeout)},
           metrics));
   const auto attach = [&](fuse::Attachment attachment) {

@@ -102,6 +102,19 @@ TEST_F(LocalLife, UpAndDownAreIdempotent) {
   EXPECT_FALSE(fs::exists(directory_));
 }
 
+TEST_F(LocalLife, TheDemoShowsTheTutorialAndGoesWithTheCluster) {
+  ASSERT_EQ(up(directory_).exit_code, 0);
+  const std::string said = must({"up", "--demo"});
+  for (const char* each : {"[1/6] SampleSet", "[2/6] SampleJob rmr", "[3/6] SampleJob sync",
+                           "[4/6] SampleJob clear", "[5/6] SampleJob warmup", "[6/6] PaddleJob",
+                           "7.5 MiB", "[demo-worker-0] 120\n", "[demo-worker-1] 7864320\n"}) {
+    EXPECT_THAT(said, HasSubstr(each));
+  }
+  EXPECT_THAT(must({"up", "--demo"}), HasSubstr("The demo has run"));
+  must({"down", "--delete"});
+  EXPECT_FALSE(fs::exists(directory_ + "-demo"));
+}
+
 TEST_F(LocalLife, TheApiServerKeepsItsPortUnlessAnotherProgramHasIt) {
   ASSERT_EQ(up(directory_).exit_code, 0);
   const std::string first = status(directory_)["url"];

@@ -211,7 +211,8 @@ TEST_F(LocalSession, ASetWaitsForItsDirectoryAndRefusesThoseOfTheSystem) {
   };
   const auto ready = [&](const std::string& name) {
     const auto now = nlohmann::json::parse(must({"get", "sampleset", name, "-o", "json"}));
-    for (const auto& condition : now["status"].value("conditions", nlohmann::json::array())) {
+    const auto status = now.value("status", nlohmann::json::object());  // none at first
+    for (const auto& condition : status.value("conditions", nlohmann::json::array())) {
       if (condition["type"] == "Ready") return condition;
     }
     return nlohmann::json::object();

@@ -54,7 +54,7 @@ class SampleJobsTest : public CliTest {
   // What `script` prints in a worker that mounts the set at /data.
   std::string in_worker(const std::string& script);
 
-  // How often an object was fetched completely, as the sum of ranges in the server's log.
+  // How often an object was fetched completely, by the requests in the server's log.
   double fetched(source::FakeS3& server, const std::string& key, std::size_t size) const;
 
   // While it is closed the server answers no request for an object.

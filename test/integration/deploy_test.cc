@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "net/server/http_server.h"
 #include "test/integration/control_plane_fixture.h"
 #include "test/support/components.h"
@@ -208,6 +209,7 @@ TEST_F(DeployTest, ManagersAreRefusedNothing) {
   bound("rolebinding", "kube-node-lease", "paddle-manager-node-lease-rolebinding", {"alice"});
   bound("clusterrolebinding", kSystem, "paddle-manager-cluster-rolebinding", {"alice"});
   bound("rolebinding", kSystem, "paddle-sampleset-rolebinding", {"bob"});
+  bound("rolebinding", "paddle-volumes", "paddle-sampleset-volumes-rolebinding", {"bob"});
   bound("rolebinding", kSystem, "paddle-sampleset-leader-election-rolebinding", {"bob"});
   bound("clusterrolebinding", kSystem, "paddle-sampleset-cluster-rolebinding", {"bob"});
   bound("clusterrolebinding", kSystem, "paddle-policies-rolebinding", {"alice", "bob"});
@@ -314,11 +316,21 @@ struct UninstallTest : DeployTest {
     const int pid = getpid();
     std::string host =
         "127." + std::to_string(1 + pid / 250 % 250) + "." + std::to_string(1 + pid % 250) + ".1";
-    auto started = net::HttpServer::start({host, 7716}, [](const net::ServerRequest& ask) {
+    const auto answer = [](const net::ServerRequest& ask) {
       if (ask.path != "/v1/status") return net::ServerReply{.status = 404, .body = "{}"};
       return net::ServerReply{.body = R"({"engine":"samplefs"})",
                               .content_type = "application/json"};
-    });
+    };
+    const auto file = [&](const std::string& key) {
+      const auto text =
+          base64_decode(get(kinds::kSecrets, "imagenet-runtime")["data"].value(key, std::string()));
+      const std::string path = plane->directory() + "/runtime-" + key;
+      EXPECT_TRUE(text && write_file(path, *text)) << key;
+      return path;
+    };
+    auto started =
+        net::HttpServer::start({host, 7716}, answer, {},
+                               {.certificate_file = file("tls.crt"), .key_file = file("tls.key")});
     EXPECT_TRUE(started) << started.error().message;
     if (started) runtime = *std::move(started);
     return host;
@@ -364,6 +376,7 @@ struct UninstallTest : DeployTest {
         {"delete", "-f", kTop + "/deploy/v1/crd.yaml", "-f", kTop + "/deploy/v1/operator.yaml"});
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     EXPECT_FALSE(there(kinds::kNamespaces, kSystem));
+    EXPECT_FALSE(there(kinds::kNamespaces, "paddle-volumes"));
     EXPECT_EQ(must({"get", "crd", "-o", "name"}), "");
     EXPECT_TRUE(eventually([&] { return must({"get", "pv", "-o", "name"}).empty(); }));
     for (const char* kind : {"clusterroles", "clusterrolebindings"}) {

@@ -282,7 +282,10 @@ TEST_F(OperatorTest, CreatesWhatASampleSetNeedsAndRemovesIt) {
   const Json claim = get(kinds::kClaims, "imagenet");
   ASSERT_FALSE(claim.is_null());
   const std::string volume = claim["spec"]["volumeName"];
-  EXPECT_FALSE(get(kinds::kPersistentVolumes, volume).is_null());
+  // After the claim, whose uid it names: no other claim of that name gets it.
+  ASSERT_TRUE(eventually([&] { return !get(kinds::kPersistentVolumes, volume).is_null(); }));
+  EXPECT_EQ(get(kinds::kPersistentVolumes, volume)["spec"]["claimRef"]["uid"],
+            claim["metadata"]["uid"]);
   EXPECT_FALSE(get(kinds::kServices, "imagenet-runtime-service").is_null());
   EXPECT_FALSE(get(kinds::kSecrets, "imagenet-runtime").is_null());
 

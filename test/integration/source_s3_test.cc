@@ -8,7 +8,7 @@
 #include "samplefs/filler.h"
 #include "samplefs/listed_index.h"
 #include "samplefs/sample_files.h"
-#include "source/s3_source.h"
+#include "source/s3/s3_source.h"
 #include "test/support/s3_gateway.h"
 #include "test/support/scratch_dir.h"
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "runtime/runtime_secret.h"
-#include "source/sigv4.h"
+#include "source/s3/sigv4.h"
 #include "test/support/components.h"
 #include "test/support/eventually.h"
 
@@ -144,9 +144,8 @@ void VolumeTest::serve(Runtime& runtime, const std::vector<std::string>& more) {
                            "--source=" + source_, "--source-secret=" + path("source"),
                            "--volume-secret=" + path("volume"), "--data=" + runtime.mount,
                            "--token-file=" + path("identity/token"), "--tls=" + path("identity"),
-                           "--disk=" + runtime.directory, "--disk=" + runtime.directory + "/state",
-                           "--cache=" + runtime.directory + "/state", "--juicefs=" + juicefs_,
-                           "--listen=" + runtime.address},
+                           "--cache-mib=1024", "--cache=" + runtime.directory + "/state",
+                           "--juicefs=" + juicefs_, "--listen=" + runtime.address},
                   .env = clean_environment(scratch_.path()),
                   .log = runtime.log};
   // What a machine's settings would do to a client of S3; none of it may reach one.

@@ -32,19 +32,23 @@ Result<> add_paddle_jobs(Manager& manager, const OperatorOptions& options, const
                      });
 }
 
-engine::ManifestBuilders engines() {
-  return {std::make_shared<engine::samplefs::SamplefsManifestBuilder>(),
-          std::make_shared<engine::juicefs::JuicefsManifestBuilder>()};
+// JuiceFS needs its CSI driver, which one machine does not have.
+engine::ManifestBuilders engines(bool one_machine) {
+  engine::ManifestBuilders all{
+      std::make_shared<engine::samplefs::SamplefsManifestBuilder>(one_machine)};
+  if (!one_machine) all.push_back(std::make_shared<engine::juicefs::JuicefsManifestBuilder>());
+  return all;
 }
 
 Result<> add_sample_sets(Manager& manager, const OperatorOptions& options, const Clock& clock) {
   const auto connections = runtime::make_runtime_connections();
   sample_set::Options wanted{
       .ns = options.ns,
-      .config = {.engines = engines(), .runtime = options.runtime},
+      .config = {.engines = engines(options.one_machine), .runtime = options.runtime},
       .polls = runtime::http_runtime_polls(connections, sample_set::kRuntimeCallTimeout),
       .sends = runtime::http_runtime_sends(connections, sample_set::kRuntimeCallTimeout),
       .identity = {.lifetime = options.runtime_secret_lifetime}};
+  wanted.config.namespace_cache_mib = options.namespace_cache_mib;
   if (options.one_machine) wanted.config.built_in_drivers.insert(engine::samplefs::kDriver);
   if (!options.juicefs_image.empty()) wanted.config.images["juicefs"] = options.juicefs_image;
   return manager.add({.name = sample_set::kControllerName,
@@ -60,7 +64,7 @@ Result<> add_sample_jobs(Manager& manager, const OperatorOptions& options, const
   const auto connections = runtime::make_runtime_connections();
   const sample_job::Options wanted{
       .ns = options.ns,
-      .engines = engines(),
+      .engines = engines(options.one_machine),
       .polls = runtime::http_runtime_polls(connections, sample_set::kRuntimeCallTimeout),
       .sends = runtime::http_runtime_sends(connections, engine::kSampleJobCallTimeout)};
   return manager.add({.name = sample_job::kControllerName,

@@ -24,7 +24,7 @@ struct AdmissionPolicy {
   const char* without_it;
 };
 
-constexpr std::array<AdmissionPolicy, 7> kPolicies{{
+constexpr std::array<AdmissionPolicy, 9> kPolicies{{
     {"manager-accounts.paddlepaddle.org",
      "pods beside the operator can run with the service account of a manager"},
     {"sampleset-claims.paddlepaddle.org",
@@ -32,6 +32,10 @@ constexpr std::array<AdmissionPolicy, 7> kPolicies{{
     {"sampleset-objects.paddlepaddle.org",
      "users of a namespace can change the Secrets, claims and runtimes of its sets"},
     {"sampleset-volumes.paddlepaddle.org", "the operator may write any PersistentVolume"},
+    {"sampleset-deletions.paddlepaddle.org",
+     "the operator may delete Secrets, StatefulSets and NetworkPolicies of others"},
+    {"samplejob-requesters.paddlepaddle.org",
+     "a SampleJob that deletes samples may name another user than its own"},
     {"node-labels.paddlepaddle.org", "the operator may change every label and taint of nodes"},
     {"system-namespaces.paddlepaddle.org",
      "managers of all namespaces may make pods in kube-system"},
@@ -52,11 +56,11 @@ void report(const std::vector<std::string>& missing, kube::Cluster& cluster, con
     log::warn("not protected", {{"policy", text}, {"advice", kAdvice}});
   }
   if (missing.empty() || pod.key.name.empty()) return;
-  std::string message;
-  for (const std::string& text : missing) message += (message.empty() ? "" : "; ") + text;
+  std::string message = std::string(kAdvice) + " protects; now ";  // first: a long text is cut
+  for (const std::string& text : missing) message += (text == missing.front() ? "" : "; ") + text;
   kube::EventRecorder events(cluster, kComponent, clock, metrics);
   events.event({.api_version = "v1", .kind = "Pod", .key = pod.key, .uid = pod.uid},
-               kube::EventKind::kWarning, kReason, message + ". " + kAdvice);
+               kube::EventKind::kWarning, kReason, message);
   (void)events.flush(kFlushLimit);
 }
 

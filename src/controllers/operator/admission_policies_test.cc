@@ -23,7 +23,7 @@ TEST(AdmissionPolicies, EachThatIsMissingIsNamedWithWhatIsNotProtected) {
   kube::FakeCluster cluster;
   const auto all = missing_policies(cluster);
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->size(), 7u);
+  EXPECT_EQ(all->size(), 9u);
   EXPECT_NE(all->front().find("manager-accounts.paddlepaddle.org is missing: "), std::string::npos);
 }
 
@@ -32,10 +32,10 @@ TEST(AdmissionPolicies, APolicyCountsOnlyWithItsBinding) {
   apply(cluster, kinds::kAdmissionPolicies, "node-labels.paddlepaddle.org");
   const auto before = missing_policies(cluster);
   ASSERT_TRUE(before);
-  EXPECT_EQ(before->size(), 7u);
-  EXPECT_NE(before->at(4).find("node-labels.paddlepaddle.org has no binding"), std::string::npos);
+  EXPECT_EQ(before->size(), 9u);
+  EXPECT_NE(before->at(6).find("node-labels.paddlepaddle.org has no binding"), std::string::npos);
   apply(cluster, kinds::kAdmissionPolicyBindings, "node-labels.paddlepaddle.org");
-  EXPECT_EQ(missing_policies(cluster)->size(), 6u);
+  EXPECT_EQ(missing_policies(cluster)->size(), 8u);
 }
 
 TEST(AdmissionPolicies, AnEventAboutTheOperatorsPodNamesThem) {

@@ -173,7 +173,10 @@ Plan plan_running(const api::PaddleJob& job, PlanContext& context, WallTime now,
     context.blocked = elastic_id_taken(job, id_owner);
     plan.requeue_within(kNameInterval);
   }
-  if (checked.may_create && !context.in_backoff && owns_id) {
+  // Nothing holds the programs of an elastic job back: the new ones would train with the previous
+  // ones, from another template perhaps. The deletion of the last of these is an event.
+  const bool joins_previous = elastic && !context.slots.old.empty();
+  if (checked.may_create && !context.in_backoff && owns_id && !joins_previous) {
     Wave missing = create_missing(job, context, config);
     const bool confirm = !missing.empty() && needs_confirmation(job, context);
     if (confirm && plan.queries.empty()) plan.queries.emplace_back(ConfirmPods{});

@@ -130,6 +130,21 @@ TEST(PaddleJobPlan, B11_AJobThatBeganWithoutAnEtcdIsElasticOnlyAfterARestart) {
   EXPECT_FALSE(manifest_of(restarted, "demo-worker-0")["spec"].contains("initContainers"));
 }
 
+TEST(PaddleJobPlan, NoElasticPodJoinsPodsOfThePreviousEpoch) {
+  const Config config{.etcd = {"http://e:2379"}};
+  auto job = workers(2, R"({"elastic": 1})");
+  auto left = running(job, kWorker, 1);
+  left.init_containers.clear();
+  left.meta.deleted = kNow;
+  job.status.epoch = 1;
+  job.status.phase = "Restarting";
+  auto world = world_of({left});
+  world.confirmed = true;
+  EXPECT_TRUE(created(plan_for(job, world, config)).empty());
+  world.pods.clear();
+  EXPECT_EQ(created(plan_for(job, world, config)), (Names{"demo-worker-0", "demo-worker-1"}));
+}
+
 TEST(PaddleJobPlan, B11_NoElasticPodIsCreatedBeforeEtcdIsClean) {
   const Config config{.etcd = {"http://e:2379"}};
   auto job = workers(2, R"({"elastic": 1})");

@@ -112,7 +112,7 @@ void PollState::drop_owner(const api::ObjectKey& owner, const std::set<std::stri
 void PollState::expire_owners(BootTime now) {
   std::vector<api::ObjectKey> expired;
   for (const auto& [owner, last] : owners_) {
-    if (now - last >= kPollOwnerExpiry) expired.push_back(owner);
+    if (now - last >= engine::kPollOwnerExpiry) expired.push_back(owner);
   }
   for (const api::ObjectKey& owner : expired) forget(owner);
 }
@@ -193,7 +193,7 @@ std::vector<api::ObjectKey> PollState::finished(const Poll& poll,
                          answer_changed(wanted.jobs, before.report, runtime.report);
     if (answers && (flipped || waited || changed)) wake.push_back(owner);
   }
-  if (runtime.error) interval = std::min<nanoseconds>(interval, kPollRetryInterval);
+  if (runtime.error) interval = std::min<nanoseconds>(interval, engine::kPollRetryInterval);
   const bool at_once = !runtime.error && needs_poll(runtime);
   schedule(poll.uid, runtime, at_once ? now : now + interval);
   return wake;

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -29,10 +30,12 @@
 
 #include "api/core/meta.h"
 #include "base/clock.h"
-#include "controllers/runtime_jobs/poll_intervals.h"
+#include "engine/time_limits.h"
 #include "runtime/runtime_polls.h"
 
 namespace paddle::controllers {
+
+inline constexpr std::size_t kMostPollsAtOnce = 256;
 
 // A runtime that an owner wants to know about.
 struct PolledRuntime {

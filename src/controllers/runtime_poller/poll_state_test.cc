@@ -122,7 +122,7 @@ TEST_F(PollStateTest, ASilentRuntimeIsAskedMoreOftenAndCountsFromItsLastAnswer) 
   const auto polls = state.take_due(now);
   now += 3s;
   EXPECT_EQ(state.finished(polls.at(0), kSilence, now), Keys{kOne});
-  EXPECT_EQ(state.next_due(), now + kPollRetryInterval);
+  EXPECT_EQ(state.next_due(), now + engine::kPollRetryInterval);
   EXPECT_EQ(state.find(kOne, "a", now)->unreachable_for, 8s);
   EXPECT_EQ(state.find(kOne, "a", now + 2s)->unreachable_for, 10s);
   state.watch(kOne, {polled("a", {"job-1"})}, 5s, now);
@@ -157,7 +157,7 @@ TEST_F(PollStateTest, KeepsNothingOfOwnersAndRuntimesThatAreGone) {
   // One whose controller no longer runs.
   state.watch(kOne, {polled("a")}, 5s, now);
   EXPECT_EQ(state.take_due(now).size(), 1u);
-  EXPECT_TRUE(state.take_due(now + kPollOwnerExpiry).empty());
+  EXPECT_TRUE(state.take_due(now + engine::kPollOwnerExpiry).empty());
   EXPECT_EQ(state.runtimes(), 0u);
   EXPECT_FALSE(state.next_due());
 }

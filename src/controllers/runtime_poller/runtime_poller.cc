@@ -9,9 +9,6 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kLongestPollerSleep = std::chrono::minutes{1};
 
-RuntimePoller::RuntimePoller(runtime::RuntimePolls polls, Wake wake, const Clock& clock)
-    : RuntimePoller(std::move(polls), std::move(wake), clock, true) {}
-
 RuntimePoller::RuntimePoller(runtime::RuntimePolls polls, Wake wake, const Clock& clock,
                              bool threaded)
     : polls_(std::move(polls)),
@@ -23,12 +20,6 @@ RuntimePoller::RuntimePoller(runtime::RuntimePolls polls, Wake wake, const Clock
     shared_->wake = std::move(wake);
   }
   if (threaded_) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-}
-
-std::unique_ptr<RuntimePoller> RuntimePoller::without_thread(runtime::RuntimePolls polls, Wake wake,
-                                                             const Clock& clock) {
-  return std::unique_ptr<RuntimePoller>(
-      new RuntimePoller(std::move(polls), std::move(wake), clock, false));
 }
 
 RuntimePoller::~RuntimePoller() {

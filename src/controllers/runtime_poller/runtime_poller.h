@@ -26,10 +26,8 @@ class RuntimePoller {
   using Wake = std::function<void(const api::ObjectKey& owner)>;
 
   // Borrows the clock. `polls` may outlive it.
-  RuntimePoller(runtime::RuntimePolls polls, Wake wake, const Clock& clock);
-  // Without a thread: watch() polls what is due and returns when all have answered. For tests.
-  static std::unique_ptr<RuntimePoller> without_thread(runtime::RuntimePolls polls, Wake wake,
-                                                       const Clock& clock);
+  // Not `threaded`: watch() polls what is due and returns when all have answered. For tests.
+  RuntimePoller(runtime::RuntimePolls polls, Wake wake, const Clock& clock, bool threaded = true);
   ~RuntimePoller();
   RuntimePoller(const RuntimePoller&) = delete;
   RuntimePoller& operator=(const RuntimePoller&) = delete;
@@ -50,7 +48,6 @@ class RuntimePoller {
     Wake wake GUARDED_BY(mutex);       // empty: the poller is gone
     int waking GUARDED_BY(mutex) = 0;  // calls of `wake` in progress
   };
-  RuntimePoller(runtime::RuntimePolls polls, Wake wake, const Clock& clock, bool threaded);
   void run(const std::stop_token& stop);
   void poll_due();
   static void finish(Shared& shared, const PollState::Poll& poll,

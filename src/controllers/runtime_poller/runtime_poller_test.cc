@@ -86,15 +86,15 @@ TEST(RuntimePoller, WithoutAThreadACallPollsWhatIsDue) {
     ++polled;
     done(runtime::PollReport{});
   };
-  const auto poller = RuntimePoller::without_thread(
-      polls, [](const ObjectKey&) {}, clock);
-  poller->watch(kOwner, at({"a", "b"}), 5s);
+  RuntimePoller poller(
+      polls, [](const ObjectKey&) {}, clock, false);
+  poller.watch(kOwner, at({"a", "b"}), 5s);
   EXPECT_EQ(polled, 2);
-  EXPECT_TRUE(poller->find(kOwner, "uid-b"));
-  poller->watch(kOwner, at({"a", "b"}), 5s);
+  EXPECT_TRUE(poller.find(kOwner, "uid-b"));
+  poller.watch(kOwner, at({"a", "b"}), 5s);
   EXPECT_EQ(polled, 2);
-  poller->refresh("uid-a");
-  poller->watch(kOwner, at({"a", "b"}), 5s);
+  poller.refresh("uid-a");
+  poller.watch(kOwner, at({"a", "b"}), 5s);
   EXPECT_EQ(polled, 3);
 }
 

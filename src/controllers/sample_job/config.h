@@ -24,6 +24,8 @@ struct Config {
   // A schedule is planned again after this time, although its next run is later: the clock may have
   // been changed.
   std::chrono::seconds longest_sleep{3600};
+  bool polls_in_passes =
+      false;  // no thread polls runtimes: for tests that decide when things happen
 };
 
 }  // namespace paddle::controllers::sample_job

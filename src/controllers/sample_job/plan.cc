@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/phases.h"
 #include "controllers/sample_job/decide/cancellation.h"
 #include "controllers/sample_job/decide/plan_context.h"
 #include "controllers/sample_job/decide/progress.h"
@@ -38,6 +39,18 @@ void reset(const api::SampleJob& job, api::SampleJobStatus& status) {
                 [](const api::Condition& c) { return c.type == condition_type::kFailed; });
 }
 
+// The spec may get a schedule or lose it before the job has begun: what the status says of the
+// other form goes.
+void forget_other_form(const api::SampleJob& job, api::SampleJobStatus& status) {
+  const bool scheduled = !job.spec.schedule.empty();
+  if (!scheduled) status.cron.reset();
+  if (scheduled && !status.job_name.empty()) return;
+  if (scheduled && status.phase == api::sample_job_phase::kPending) status.phase.clear();
+  if (scheduled && !status.phase.empty()) return;
+  const char* other = scheduled ? condition_type::kReady : condition_type::kScheduled;
+  std::erase_if(status.conditions, [&](const api::Condition& c) { return c.type == other; });
+}
+
 }  // namespace
 
 Plan desired(const api::SampleJob& job, const World& world, const Config& config, WallTime now) {
@@ -50,6 +63,7 @@ Plan desired(const api::SampleJob& job, const World& world, const Config& config
 
   const PlanContext context{job, job_type(job.spec.type), world, config, now};
   api::SampleJobStatus status = job.status;
+  forget_other_form(job, status);
   if (!job.spec.schedule.empty()) {
     follow_schedule(context, status, plan);
   } else if (is_over(job)) {

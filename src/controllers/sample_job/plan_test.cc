@@ -102,6 +102,24 @@ TEST(SampleJobPlan, AnExpiredJobIsDeletedOnlyAfterItsStatusHasBeenStored) {
   EXPECT_TRUE(model.deleted);
 }
 
+TEST(SampleJobPlan, AJobThatGetsAScheduleOrLosesItSaysNothingOfBefore) {
+  JobModel model;
+  model.job.spec.suspend = true;
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Pending");
+  EXPECT_EQ(model.reason("Ready"), "Suspended");
+  model.job.spec.schedule = "@hourly";
+  model.pass();
+  EXPECT_EQ(model.job.status.phase, "");
+  EXPECT_EQ(model.reason("Ready"), "(none)");
+  EXPECT_EQ(model.reason("Scheduled"), "Suspended");
+  model.job.spec.schedule.clear();
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Pending");
+  EXPECT_EQ(model.reason("Scheduled"), "(none)");
+  EXPECT_FALSE(model.job.status.cron);
+}
+
 TEST(SampleJobPlan, OfADeletedJobOnlyTheFinalizerOfOlderOperatorsIsRemoved) {
   JobModel model;
   model.job.meta.deleted = kNow;

@@ -362,12 +362,13 @@ TEST_F(SampleJobReconcilerTest, ADeletedJobIsCancelledByThisOperatorOrTheNext) {
 TEST_F(SampleJobReconcilerTest, KeysOfAnotherSourceGoToTheRuntimeAndNowhereElse) {
   create_set();
   ASSERT_TRUE(server.create(
-      kinds::kSecrets,
-      {{"apiVersion", "v1"},
-       {"kind", "Secret"},
-       {"metadata", {{"namespace", kSet.ns}, {"name", "other"}}},
-       {"data",
-        {{"access-key", base64_encode("me\n")}, {"secret-key", base64_encode("canary/+\n")}}}}));
+      kinds::kSecrets, {{"apiVersion", "v1"},
+                        {"kind", "Secret"},
+                        {"metadata", {{"namespace", kSet.ns}, {"name", "other"}}},
+                        {"data",
+                         {{"access-key", base64_encode("me\n")},
+                          {"secret-key", base64_encode("canary/+\n")},
+                          {"password-of-something-else", base64_encode("canary-of-another")}}}}));
   create_job("from-elsewhere", {{"type", "sync"},
                                 {"secretRef", {{"name", "other"}}},
                                 {"syncOptions", {{"source", "s3://elsewhere/x"}}}});

@@ -46,8 +46,9 @@ struct SetOwners {
   std::vector<api::OwnerReference> owners{};
   bool operator==(const SetOwners&) const = default;
 };
-// Replaces all data of the copy of the user's credentials, and adds the annotations.
+// Replaces all data of a copy of the user's credentials, and adds the annotations.
 struct UpdateCredentials {
+  OwnedKind kind{};
   api::ObjectKey key{};
   std::string uid{};
   api::Opaque data{};
@@ -62,13 +63,14 @@ struct Annotate {
   std::map<std::string, std::string> annotations{};
   bool operator==(const Annotate&) const = default;
 };
-// Makes a volume available to the claim that its claimRef names: the claim that it was bound to is
-// gone. Only in this resourceVersion, for it may have been bound since.
-struct ClearClaimUid {
+// Gives a volume to the set's claim with this uid: the claim that it was bound to is gone. Only in
+// this resourceVersion, for it may have been bound since.
+struct SetClaimUid {
   api::ObjectKey key{};
   std::string uid{};
   std::string resource_version{};
-  bool operator==(const ClearClaimUid&) const = default;
+  std::string claim_uid{};
+  bool operator==(const SetClaimUid&) const = default;
 };
 // Generates a new token and new certificates for the runtimes; the previous ones stay valid for a
 // while.
@@ -76,6 +78,12 @@ struct RenewToken {
   api::ObjectKey key{};
   std::string uid{};
   bool operator==(const RenewToken&) const = default;
+};
+// Takes the previous token and authority out of that Secret: all runtimes have the new ones.
+struct ForgetPreviousToken {
+  api::ObjectKey key{};
+  std::string uid{};
+  bool operator==(const ForgetPreviousToken&) const = default;
 };
 // Changes the replicas or the template of the runtimes, or the spec of the NetworkPolicy; fields of
 // others stay. A JSON patch (RFC 6902), because a merge patch would keep what the new template no
@@ -113,8 +121,8 @@ struct LabelNode {
 
 using Action =
     std::variant<RemoveFinalizer, CreateObject, DeleteObject, SetOwners, UpdateCredentials,
-                 Annotate, ClearClaimUid, RenewToken, PatchObject, ReplaceRuntime,
-                 AnnotatePodSecrets, PutJob, CancelJob, LabelNode, EmitEvent>;
+                 Annotate, SetClaimUid, RenewToken, ForgetPreviousToken, PatchObject,
+                 ReplaceRuntime, AnnotatePodSecrets, PutJob, CancelJob, LabelNode, EmitEvent>;
 using Plan = PlanOf<Action, api::SampleSetStatus>;
 
 }  // namespace paddle::controllers::sample_set

@@ -15,11 +15,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 
-#include "controllers/runtime_jobs/poll_intervals.h"
 #include "engine/manifests.h"
 #include "engine/time_limits.h"
 
@@ -31,7 +31,7 @@ inline constexpr std::chrono::seconds kServerCallTimeout{10};
 
 // How often the runtimes of a set are polled: always, and when one of them did not answer.
 inline constexpr std::chrono::seconds kPollInterval{5};
-inline constexpr std::chrono::seconds kPollSilent = kPollRetryInterval;
+inline constexpr std::chrono::seconds kPollSilent = engine::kPollRetryInterval;
 // A pass waits this long for the first answer of a runtime, or for its answer about another job;
 // then it goes on without. It is put off until then, and blocks nothing.
 inline constexpr std::chrono::seconds kFirstAnswer{5};
@@ -54,6 +54,13 @@ inline constexpr std::chrono::seconds kCreationCheck{5};
 
 // How often a pass is repeated while something is waited for that no watch reports.
 inline constexpr std::chrono::seconds kBlockedInterval{10};
+// Secrets are read by name and not watched: the right to watch them is the right to read them all.
+// A missing one is noticed within 10 s, a changed one within a minute, and within 15 s while the
+// set is not well: age of what is known plus the time until the next pass.
+inline constexpr std::chrono::seconds kMissingSecretPass{5};
+inline constexpr std::chrono::seconds kMissingSecretAge{4};
+inline constexpr std::chrono::seconds kSecretAge{45};
+inline constexpr std::chrono::seconds kSecretAgeInTrouble{4};
 inline constexpr std::chrono::seconds kSyncInterval{1};
 inline constexpr std::chrono::seconds kWarmUpInterval{2};
 inline constexpr std::chrono::seconds kFailedPartInterval{5};
@@ -77,6 +84,13 @@ struct PollIntervals {
   std::chrono::nanoseconds syncing = kSyncInterval;
 };
 
+// How old what is known of a Secret may be.
+struct SecretAges {
+  std::chrono::nanoseconds missing = kMissingSecretAge;
+  std::chrono::nanoseconds in_trouble = kSecretAgeInTrouble;
+  std::chrono::nanoseconds usual = kSecretAge;
+};
+
 struct Config {
   engine::ManifestBuilders engines{};
   engine::RuntimeOptions runtime{};
@@ -84,6 +98,11 @@ struct Config {
   // CSI drivers whose volumes nodes mount although the cluster has no CSIDriver object for them.
   std::set<std::string> built_in_drivers{};
   PollIntervals polls{};
+  SecretAges secrets{};
+  // What the caches of all sets of one namespace may have on all nodes together; 0: no limit.
+  std::int64_t namespace_cache_mib = 0;
+  // No thread polls runtimes: for tests that decide when things happen.
+  bool polls_in_passes = false;
 };
 
 static_assert(kRuntimeCallTimeout < kPollInterval);
@@ -96,5 +115,8 @@ static_assert(kPollInterval + kRuntimeCallTimeout + kPollSilent + kRuntimeCallTi
               kSilenceNoticed);
 static_assert(kSilenceNoticed < kLostAfter);
 static_assert(kDeletionOverdue < kLostAfter);
+static_assert(kMissingSecretAge + kMissingSecretPass < std::chrono::seconds{10});
+static_assert(kSecretAgeInTrouble + kBlockedInterval < std::chrono::seconds{15});
+static_assert(kSecretAge + kBlockedInterval < std::chrono::seconds{60});
 
 }  // namespace paddle::controllers::sample_set

@@ -28,6 +28,7 @@ namespace phase = api::sample_set_phase;
 // When to look again at what no watch reports.
 seconds retry_interval(const api::SampleSetStatus& status, const World& world,
                        const EngineSelection& selection, WallTime now) {
+  if (selection.blocked.reason == reason::kSecretNotFound) return kMissingSecretPass;
   if (selection.blocked.blocks()) return kBlockedInterval;
   if (const auto retry = preparation_retry(world, now)) return *retry;
   if (status.phase == phase::kMount || status.phase == phase::kSyncing) return kSyncInterval;
@@ -44,7 +45,8 @@ seconds retry_interval(const api::SampleSetStatus& status, const World& world,
 seconds requeue_interval(const api::SampleSetStatus& status, const World& world,
                          const EngineSelection& selection, WallTime now) {
   const seconds retry = retry_interval(status, world, selection, now);
-  if (!world.runtimes) return retry;
+  // A pause after a failure must not hide that the Secret was corrected.
+  if (!world.runtimes) return std::min(retry, kBlockedInterval);
   const bool silent = std::ranges::any_of(world.runtime_reports, [](const RuntimeReport& report) {
     return !report.status.has_value();
   });
@@ -64,6 +66,7 @@ Plan desired(const api::SampleSet& set, const World& world, const Config& config
   const api::SampleSetStatus status = next_status(set, world, selection, now);
   plan.requeue_after = requeue_interval(status, world, selection, now);
   emit_status_events(set, world, status, selection, plan);
+  clean_claim(set, world, plan);
   if (!selection.blocked.blocks()) {
     update_credentials(world, selection, plan);
     create_missing(set, world, selection, plan);

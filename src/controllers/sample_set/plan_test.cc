@@ -8,14 +8,18 @@
 namespace paddle::controllers::sample_set {
 namespace {
 
-TEST(SampleSetPlan, CreatesEverythingThatIsMissingInOnePass) {
+TEST(SampleSetPlan, CreatesWhatIsMissingInOnePassAndTheVolumeOnceItsClaimHasAUid) {
   ModelCluster model(model_set());
-  const auto plan = model.pass();
-  std::vector<OwnedKind> kinds;
-  for (const auto& a : only<CreateObject>(plan)) kinds.push_back(a.kind);
-  EXPECT_EQ(kinds, (std::vector{OwnedKind::kToken, OwnedKind::kVolume, OwnedKind::kClaim,
-                                OwnedKind::kService, OwnedKind::kRuntimes}));
+  const auto created = [&] {
+    std::vector<OwnedKind> kinds;
+    for (const auto& a : only<CreateObject>(model.pass())) kinds.push_back(a.kind);
+    return kinds;
+  };
+  EXPECT_EQ(created(), (std::vector{OwnedKind::kToken, OwnedKind::kClaim, OwnedKind::kService,
+                                    OwnedKind::kPolicy, OwnedKind::kRuntimes}));
   EXPECT_EQ(model.set.status.engine, "samplefs");
+  EXPECT_EQ(created(), std::vector{OwnedKind::kVolume});
+  EXPECT_EQ(model.world.volume->claim_uid, model.world.claim->meta.uid);
 }
 
 TEST(SampleSetPlan, GoesThroughThePhasesOfTheContract) {

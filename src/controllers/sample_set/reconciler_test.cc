@@ -14,6 +14,7 @@
 
 #include "base/base64.h"
 #include "base/sync.h"
+#include "controllers/sample_set/testing/fake_runtimes.h"
 #include "controllers/sample_set/testing/model_engine.h"
 #include "engine/names.h"
 #include "kube/fake/failing_cluster.h"
@@ -27,110 +28,11 @@ using namespace std::chrono_literals;
 using kube::Json;
 using kube::ObjectKey;
 namespace kinds = kube::resources;
-using runtime::JobState;
 using test::until;
 
 const ObjectKey kKey{"train", "imagenet"};
 const ObjectKey kRuntimes{"train", "imagenet-runtime"};
 constexpr auto kNpos = std::string::npos;
-
-// Accepts jobs like a runtime; a job has succeeded when it is polled for the second time.
-class FakeRuntimes {
- public:
-  runtime::RuntimeClientFactory clients() {
-    return [this](const std::string& address, const runtime::RuntimeCredentials& access)
-               -> std::unique_ptr<runtime::RuntimeClient> {
-      return std::make_unique<One>(*this, address, access.token);
-    };
-  }
-  std::set<std::string> jobs_of(const std::string& address) EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    std::set<std::string> ids;
-    for (const auto& [id, report] : jobs_[address]) ids.insert(id);
-    return ids;
-  }
-  std::set<std::string> tokens() EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    return tokens_;
-  }
-  // From now on jobs do not end, and each poll finds more progress.
-  void work_for_ever() EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    for_ever_ = true;
-  }
-  int polled_jobs() EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    return polled_jobs_;
-  }
-
- private:
-  class One final : public runtime::RuntimeClient {
-   public:
-    One(FakeRuntimes& all, std::string address, std::string token)
-        : all_(all), address_(std::move(address)), token_(std::move(token)) {}
-    Result<runtime::StatusReport> status(std::stop_token) override {
-      return all_.status(address_, token_);
-    }
-    Result<runtime::JobReport> job(const std::string& id, std::stop_token) override {
-      return all_.job(address_, id);
-    }
-    Result<std::vector<runtime::JobReport>> jobs(std::stop_token) override {
-      return Error{Code::kUnavailable, "not used by SampleSets"};
-    }
-    Result<runtime::JobReport> put_job(const std::string& id, const runtime::JobRequest& request,
-                                       std::stop_token) override {
-      return all_.put(address_, id, request);
-    }
-    Result<> cancel(const std::string&, std::stop_token) override { return Done{}; }
-
-   private:
-    FakeRuntimes& all_;
-    const std::string address_;
-    const std::string token_;
-  };
-
-  Result<runtime::StatusReport> status(const std::string& address, const std::string& token)
-      EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    tokens_.insert(token);
-    runtime::StatusReport report{.engine = "samplefs"};
-    for (const auto& [id, job] : jobs_[address]) {
-      if (job.kind == runtime::JobKind::kSync && job.state == JobState::kSucceeded) {
-        report.index = runtime::IndexReport{.generation = 1, .files = 10, .bytes = 4096};
-      }
-      if (job.kind == runtime::JobKind::kWarmup && job.state == JobState::kSucceeded) {
-        report.cache.bytes = 4096;
-      }
-    }
-    return report;
-  }
-  Result<runtime::JobReport> job(const std::string& address, const std::string& id)
-      EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    const auto found = jobs_[address].find(id);
-    if (found == jobs_[address].end()) return Error{Code::kNotFound, "no such job"};
-    ++polled_jobs_;
-    found->second.progress.bytes_total = 1'000'000'000;
-    found->second.progress.bytes_done += 1'000'000;
-    const auto polled = found->second;
-    if (!for_ever_) found->second.state = JobState::kSucceeded;
-    return polled;
-  }
-  Result<runtime::JobReport> put(const std::string& address, const std::string& id,
-                                 const runtime::JobRequest& request) EXCLUDES(mutex_) {
-    Lock lock(mutex_);
-    auto& slot = jobs_[address];
-    slot.try_emplace(
-        id, runtime::JobReport{.id = id, .kind = request.kind, .state = JobState::kRunning});
-    return slot[id];
-  }
-
-  Mutex mutex_;
-  std::map<std::string, std::map<std::string, runtime::JobReport>> jobs_ GUARDED_BY(mutex_);
-  std::set<std::string> tokens_ GUARDED_BY(mutex_);
-  bool for_ever_ GUARDED_BY(mutex_) = false;
-  int polled_jobs_ GUARDED_BY(mutex_) = 0;
-};
 
 // Does the work of kube-controller-manager and kubelet.
 class RestOfTheCluster {
@@ -225,6 +127,7 @@ struct SampleSetReconcilerTest : ::testing::Test {
   FakeRuntimes runtimes{};
   runtime::RuntimePolls polls{};  // empty: by `runtimes`
   runtime::RuntimeSends sends{};  // the same
+  std::int64_t namespace_cache_mib = 0;
 
   void SetUp() override {
     for (const char* node : {"node-0", "node-1"}) {
@@ -239,6 +142,31 @@ struct SampleSetReconcilerTest : ::testing::Test {
                                {"kind", api::SampleSet::kKind},
                                {"metadata", {{"namespace", kKey.ns}, {"name", name}}},
                                {"spec", {{"partitions", partitions}, {"source", source}}}}));
+  }
+  // With the engine that needs everything, its driver and its Secret.
+  void create_set_with_secret(const std::string& name) {
+    (void)server.create(kinds::kSecrets, {{"apiVersion", "v1"},
+                                          {"kind", "Secret"},
+                                          {"metadata", {{"namespace", kKey.ns}, {"name", "keys"}}},
+                                          {"data", {{"metaurl", base64_encode("redis://one")}}}});
+    (void)server.create(kinds::kCsiDrivers,
+                        {{"apiVersion", kinds::kCsiDrivers.api_version()},
+                         {"kind", kinds::kCsiDrivers.kind},
+                         {"metadata", {{"name", SharedVolumeEngine::kDriver}}}});
+    ASSERT_TRUE(server.create(
+        kinds::kSampleSets,
+        {{"apiVersion", api::SampleSet::kApiVersion},
+         {"kind", api::SampleSet::kKind},
+         {"metadata", {{"namespace", kKey.ns}, {"name", name}}},
+         {"spec", {{"partitions", 2}, {"noSync", true}, {"secretRef", {{"name", "keys"}}}}}}));
+  }
+  std::string volume_name() {
+    std::string name;
+    EXPECT_TRUE(server.list(kinds::kPersistentVolumes, {}, [&](std::string_view text) -> Result<> {
+      name = Json::parse(text)["metadata"]["name"];
+      return Done{};
+    }));
+    return name;
   }
   void remove_volumes() {
     std::vector<std::string> names;
@@ -257,6 +185,8 @@ struct SampleSetReconcilerTest : ::testing::Test {
                     .config = model_config(),
                     .polls = polls ? polls : runtime::polls_by(runtimes.clients()),
                     .sends = sends ? sends : runtime::sends_by(runtimes.clients())};
+    options.config.secrets = {.missing = 10ms, .in_trouble = 10ms, .usual = 10ms};
+    options.config.namespace_cache_mib = namespace_cache_mib;
     options.config.polls = {.always = 10ms, .warming_up = 10ms, .syncing = 10ms};
     const ControllerSpec spec{.name = kControllerName, .limits = {.longest_pause = 100ms}};
     EXPECT_TRUE((*made)->add(spec, [&](const ControllerContext& context) {
@@ -329,6 +259,30 @@ TEST_F(SampleSetReconcilerTest, BringsASetToReadyAndDeletesItWhenAnswersAreLost)
   kube::FailingCluster failing(server, kube::faults::random(7, 0.2));
   live(failing);
   EXPECT_GT(failing.injected(), 5u);
+}
+
+// Without its volume a deleted set is forgotten, and its labels would stay for ever.
+TEST_F(SampleSetReconcilerTest, KeepsTheVolumeUntilTheLabelsOfItsNodesAreRemoved) {
+  kube::FailingCluster failing(server, kube::faults::none());
+  create_set();
+  auto manager = make(failing);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return phase() == "Ready"; });
+  failing.set_policy([](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+    const bool labels = request.verb == kube::Verb::kPatch && request.resource == kinds::kNodes;
+    return labels ? std::optional(kube::Fault{.code = Code::kUnavailable}) : std::nullopt;
+  });
+  ASSERT_TRUE(server.remove(kinds::kSampleSets, kKey));
+  until([&] { return count(kinds::kClaims) == 0; });
+  const size_t before = failing.injected();
+  until([&] { return failing.injected() > before + 4; });
+  EXPECT_EQ(count(kinds::kPersistentVolumes), 1u);
+  failing.set_policy(kube::faults::none());
+  until([&] { return count(kinds::kPersistentVolumes) == 0; });
+  EXPECT_FALSE(server.get(kinds::kNodes, {"", "node-1"})
+                   ->contains("/metadata/labels/paddlepaddle.org~1samplefs-imagenet"_json_pointer));
+  running.request_stop();
 }
 
 // The rest goes on, and the status shows what was rejected.
@@ -687,6 +641,57 @@ TEST_F(SampleSetReconcilerTest, AVolumeIsOwnedByTheCrdOfSampleSets) {
   }));
 }
 
+// The right to watch Secrets is the right to read all of them.
+TEST_F(SampleSetReconcilerTest, ReadsSecretsByNameOnly) {
+  const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+    const bool lists = request.verb == kube::Verb::kList || request.verb == kube::Verb::kWatch;
+    return lists && request.resource == kinds::kSecrets
+               ? std::optional(kube::Fault{.code = Code::kForbidden})
+               : std::nullopt;
+  };
+  kube::FailingCluster strict(server, refuse);
+  live(strict);
+  EXPECT_EQ(strict.injected(), 0u);
+}
+
+// Manifests of an older installation: its roles know nothing of that namespace.
+TEST_F(SampleSetReconcilerTest, ReportsThatItMayNotWriteTheSecretOfTheDriver) {
+  const auto refuse = [](const kube::Request& request, size_t) -> std::optional<kube::Fault> {
+    return request.resource == kinds::kSecrets && request.key.ns == "paddle-volumes"
+               ? std::optional(kube::Fault{.code = Code::kForbidden})
+               : std::nullopt;
+  };
+  kube::FailingCluster strict(server, refuse);
+  create_set_with_secret(kKey.name);
+  auto manager = make(strict);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  until([&] { return condition("Ready").value("reason", "") == "ErrorCreateSecret"; });
+  EXPECT_EQ(count(kinds::kStatefulSets), 0u);
+  strict.set_policy(kube::faults::none());
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
+}
+
+TEST_F(SampleSetReconcilerTest, AnOlderSetUsesUpTheCacheOfItsNamespace) {
+  namespace_cache_mib = 3 * 1024;
+  create_set_with_secret("first");
+  auto manager = make(server);
+  RestOfTheCluster rest(server);
+  std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
+  const auto status_of = [&](const std::string& name, const char* path) {
+    const auto set = server.get(kinds::kSampleSets, {kKey.ns, name});
+    return set ? set->value(Json::json_pointer(path), std::string()) : "";
+  };
+  until([&] { return status_of("first", "/status/phase") == "Ready"; });
+  EXPECT_EQ(status_of("first", "/status/cacheStatus/namespaceCache"), "2.0 GiB of 3.0 GiB");
+  create_set_with_secret(kKey.name);
+  until([&] { return condition("Ready").value("reason", "") == "CacheLimitExceeded"; });
+  ASSERT_TRUE(server.remove(kinds::kSampleSets, {kKey.ns, "first"}));
+  until([&] { return phase() == "Ready"; });
+  running.request_stop();
+}
+
 TEST_F(SampleSetReconcilerTest, ASourceWithTheSecretNameNoneNeedsNoSecret) {
   create_set({{"uri", "s3://b/images"}, {"secretRef", {{"name", "none"}}}});
   auto manager = make(server);
@@ -754,6 +759,20 @@ TEST_F(SampleSetReconcilerTest, GoesOnWhenWhatIsMissingAppears) {
     return server.get(kinds::kSecrets, copy)->value(Json::json_pointer(path), std::string());
   };
   EXPECT_EQ(copied("/data/metaurl"), base64_encode("redis://one"));
+
+  // What others write into a copy, or onto the claim, does not stay.
+  const Json volume = *server.get(kinds::kPersistentVolumes, {"", volume_name()});
+  const ObjectKey for_driver{"paddle-volumes", volume["metadata"]["name"]};
+  for (const ObjectKey& each : {copy, for_driver}) {
+    const Json before = *server.get(kinds::kSecrets, each);
+    ASSERT_TRUE(server.patch(kinds::kSecrets, each,
+                             {.body = {{"data", {{"metaurl", "eA=="}, {"configs", "eA=="}}}}}));
+    until([&] { return (*server.get(kinds::kSecrets, each))["data"] == before["data"]; });
+  }
+  ASSERT_TRUE(
+      server.patch(kinds::kClaims, kKey,
+                   {.body = {{"metadata", {{"annotations", {{"juicefs/mount-image", "evil"}}}}}}}));
+  until([&] { return server.get(kinds::kClaims, kKey)->dump().find("evil") == kNpos; });
   ASSERT_TRUE(server.update(kinds::kSecrets, secret("redis://two")));
   until([&] { return copied("/data/metaurl") == base64_encode("redis://two"); });
   until([&] {

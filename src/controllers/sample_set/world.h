@@ -25,8 +25,9 @@ namespace paddle::controllers::sample_set {
 // The objects that the operator creates for a set; a World has one slot for each.
 enum class OwnedKind {
   kToken,        // Secret <set>-runtime: token and certificates of the runtimes
-  kCredentials,  // Secret <set>-volume: a copy of the user's Secret
+  kCredentials,  // Secret <set>-volume: a copy of the user's Secret, for our pods
   kVolume,
+  kDriverCredentials,  // Secret for the CSI driver, in a namespace without tenants
   kClaim,
   kService,
   kPolicy,
@@ -34,8 +35,9 @@ enum class OwnedKind {
   kRuntimes      // StatefulSet
 };
 inline constexpr OwnedKind kOwnedKinds[] = {
-    OwnedKind::kToken,   OwnedKind::kCredentials, OwnedKind::kVolume,      OwnedKind::kClaim,
-    OwnedKind::kService, OwnedKind::kPolicy,      OwnedKind::kPreparation, OwnedKind::kRuntimes};
+    OwnedKind::kToken,   OwnedKind::kCredentials, OwnedKind::kVolume, OwnedKind::kDriverCredentials,
+    OwnedKind::kClaim,   OwnedKind::kService,     OwnedKind::kPolicy, OwnedKind::kPreparation,
+    OwnedKind::kRuntimes};
 
 // A PersistentVolume or a PersistentVolumeClaim.
 struct VolumeSummary {
@@ -44,6 +46,13 @@ struct VolumeSummary {
   api::ObjectKey claim{};   // of a volume: the claim in its claimRef
   std::string claim_uid{};  // of a volume: set once a claim has been bound to it
   bool operator==(const VolumeSummary&) const = default;
+};
+
+// A copy of credentials. `values` absent: not known.
+struct CopySummary {
+  api::Meta meta{};
+  std::optional<engine::Credentials> values{};
+  bool operator==(const CopySummary&) const = default;
 };
 
 struct StatefulSetSummary {
@@ -113,7 +122,8 @@ struct Rejections {
 
 struct World {
   std::optional<api::Meta> token{};
-  std::optional<api::Meta> credentials{};
+  std::optional<CopySummary> credentials{};
+  std::optional<CopySummary> driver_credentials{};
   std::optional<api::Meta> policy{};
   std::optional<VolumeSummary> volume{};
   std::optional<VolumeSummary> claim{};
@@ -138,6 +148,8 @@ struct World {
   // A set of the same name in another namespace, created earlier: the label of nodes that both
   // would use is that set's.
   bool has_older_namesake = false;
+  // What the caches of older sets of the namespace may have on all nodes.
+  std::int64_t cache_mib_of_others = 0;
   // Sets that sync into the same directory of the same volume.
   std::vector<std::string> volume_sharers{};
   bool deletion_forced = false;  // do not wait for `users`
@@ -157,6 +169,8 @@ auto with_slot(AnyWorld& world, OwnedKind kind, const Use& use) {
       return use(world.credentials);
     case OwnedKind::kVolume:
       return use(world.volume);
+    case OwnedKind::kDriverCredentials:
+      return use(world.driver_credentials);
     case OwnedKind::kClaim:
       return use(world.claim);
     case OwnedKind::kService:

@@ -95,11 +95,12 @@ Result<> check_directory(const std::string& path, const std::vector<std::string>
     const auto plain = split_directories(root);
     return plain.size() == 1 && is_at_or_beneath(path, plain.front());
   };
-  if (!roots.empty() && std::none_of(roots.begin(), roots.end(), allows)) {
+  if (std::none_of(roots.begin(), roots.end(), allows)) {
     std::string list;
     for (const auto& root : roots) list += (list.empty() ? "" : ", ") + root;
-    return Error{Code::kInvalid,
-                 named + "is not beneath " + list + ", where this cluster allows caches"};
+    return Error{Code::kInvalid, named + "is not beneath " + (list.empty() ? "anything" : list) +
+                                     ", where this cluster allows caches; choose another path, or "
+                                     "ask the administrator for --cache-roots of the operator"};
   }
   if (is_in_memory(path)) return Done{};
   // A file system mounted beneath /dev may hold a cache (published examples use /dev/ssd/cache); an

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which directories of nodes may hold a cache. Pods mount a cache directory from their node and
-// write to it, so it must not be one of the system's own. Pure: links on the nodes are not seen, so
-// administrators can restrict caches to `roots`.
+// Which directories of nodes may hold a cache. JuiceFS's mount pods, which are privileged, write to
+// them, so they must be beneath `roots`, which the administrator chooses, and none of the system's
+// own. Each set has a directory of its own there. Pure: links on the nodes are not seen.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace paddle::engine::juicefs {
 
-// `roots`: if not empty, the path must be beneath one of them. kInvalid: one sentence.
+// The path must be beneath one of `roots`. kInvalid: one sentence.
 Result<> check_directory(const std::string& path, const std::vector<std::string>& roots);
 
 bool is_in_memory(const std::string& path);  // beneath /dev/shm

@@ -7,9 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/source_schemes.h"
 #include "engine/juicefs/client_variables.h"
 #include "engine/juicefs/metadata_url.h"
 #include "engine/juicefs/secret_text.h"
+#include "engine/juicefs/source_check.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -78,6 +80,18 @@ Result<> check(const Credentials& all) {
   return Done{};
 }
 
+// The kind of the store for the volume's data: one that the JuiceFS of our images has, and that all
+// nodes reach.
+Result<> check_storage(const Credentials& all) {
+  const auto storage = all.find("storage");
+  if (storage == all.end()) return Done{};
+  const api::SourceScheme* known = api::find_scheme(storage->second);
+  if (known && api::is_built(*known)) return Done{};
+  const std::string start = "has a 'storage' that ";
+  if (known && known->juicefs == api::JuicefsSupport::kNotBuilt) return wrong(start + kNotBuilt);
+  return wrong(start + "is none of " + api::juicefs_schemes());
+}
+
 // The bucket is on command lines, keys are not.
 Result<> take_password_out_of_bucket(Credentials& all) {
   const auto bucket = all.find("bucket");
@@ -125,6 +139,7 @@ Result<std::map<std::string, std::string>> volume_secret(const Credentials& give
   std::erase_if(*variables, [](const auto& one) { return one.second.empty(); });
 
   CHECK_DONE(take_password_out_of_bucket(all));
+  CHECK_DONE(check_storage(all));
   std::map<std::string, std::string> made{{"name", all.at("name")}, {"metaurl", url->bare}};
   if (!variables->empty()) made["envs"] = api::dump_json(Json(*variables));
   for (const auto key : kDrivers) {
@@ -138,6 +153,11 @@ Result<std::map<std::string, std::string>> volume_secret(const Credentials& give
   }
   made[kSealed] = api::dump_json(sealed);
   return made;
+}
+
+std::map<std::string, std::string> keys_of_driver(std::map<std::string, std::string> copy) {
+  copy.erase(kSealed);
+  return copy;
 }
 
 std::vector<SecretFile> files_of_volume() {

@@ -24,6 +24,9 @@ namespace paddle::engine::juicefs {
 // values.
 Result<std::map<std::string, std::string>> volume_secret(const Credentials& given);
 
+// Of the copy, what the driver reads: without the sealed keys.
+std::map<std::string, std::string> keys_of_driver(std::map<std::string, std::string> copy);
+
 // A key of the copy, and the name of its file in a pod.
 struct SecretFile {
   std::string key{};

@@ -114,13 +114,28 @@ TEST(JuicefsCredentials, KeysThatUsersNeedAreAccepted) {
   EXPECT_EQ(data.at("passphrase"), "a b$c");
   EXPECT_EQ(data.at("encrypt_rsa_key"), "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END");
   EXPECT_FALSE(data.contains("configs"));
-  for (const char* url :
-       {"rediss://u:p@host:1/2?insecure-skip-verify=true&read-timeout=3s",
-        "redis://:p@a,b,c:26379/1?route-read=replica", "mysql://u:p@(h:3306)/db?tls=skip-verify",
-        "postgres://u:p@h:5432/db?sslmode=disable&search_path=x", "tikv://a:1,b:2/x?gc-interval=3h",
-        "etcd://h:2379/x", "host/0"}) {
+  for (const char* url : {"rediss://u:p@host:1/2?insecure-skip-verify=true&read-timeout=3s",
+                          "redis://:p@a,b,c:26379/1?route-read=replica", "host/0"}) {
     EXPECT_TRUE(volume_secret(with({{"metaurl", url}}))) << url;
   }
+}
+
+TEST(JuicefsCredentials, WhatOurBuildOfJuicefsLacksIsRefusedWithWhatToDo) {
+  for (const char* url : {"mysql://u:p@(h:3306)/db?tls=skip-verify",
+                          "postgres://u:p@h:5432/db?sslmode=disable&search_path=x",
+                          "tikv://a:1,b:2/x?gc-interval=3h", "etcd://h:2379/x"}) {
+    const auto refused = volume_secret(with({{"metaurl", url}}));
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << url;
+    EXPECT_NE(refused.error().message.find("built without; use redis"), std::string::npos);
+  }
+  const auto storage = [](const char* kind) {
+    const auto data = volume_secret(with({{"storage", kind}, {"bucket", "b.host"}}));
+    return data ? "fine" : data.error().message;
+  };
+  EXPECT_NE(storage("gs").find("built without"), std::string::npos);
+  EXPECT_NE(storage("file").find("is none of b2, bos"), std::string::npos);
+  EXPECT_NE(storage("gopher").find("is none of b2, bos"), std::string::npos);
+  for (const char* kind : {"bos", "s3", "oss", "minio", "redis"}) EXPECT_EQ(storage(kind), "fine");
 }
 
 TEST(JuicefsCredentials, APasswordInABucketBecomesItsKey) {
@@ -142,7 +157,7 @@ TEST(JuicefsCredentials, APasswordInABucketIsRefusedAndNotShown) {
     EXPECT_NE(refused.error().message.find("secret-key"), std::string::npos);
   }
   for (const char* bucket : {"(h:3306)/db", "https://b.host:9000/a@b", "user@host:/path"}) {
-    const auto data = made(with({{"storage", "other"}, {"bucket", bucket}}));
+    const auto data = made(with({{"storage", "nfs"}, {"bucket", bucket}}));
     EXPECT_EQ(unsealed(data.at("password")).at("bucket"), bucket);
   }
 }

@@ -38,20 +38,34 @@ Json attributes(const Tiers& tiers, const std::string& mount_options) {
 }
 
 // The driver writes the handle into a label of its mount pods.
-Json driver_of(const api::SampleSet& set, const Json& volume_attributes) {
+Json driver_of(const api::SampleSet& set, const Json& volume_attributes,
+               const RuntimeOptions& options) {
   return {{"driver", kDriver},
           {"fsType", kEngine},
           {"volumeHandle", short_handle_of(set)},
           {"volumeAttributes", volume_attributes},
           {"nodePublishSecretRef",
-           {{"name", volume_secret_name(set)}, {"namespace", set.meta.key.ns}}}};
+           {{"name", driver_secret_name(set)}, {"namespace", options.volume_secrets_namespace}}}};
 }
 
+Json with_data(Json secret, const std::map<std::string, std::string>& data) {
+  secret["type"] = "Opaque";
+  for (const auto& [key, value] : data) secret["data"][key] = base64_encode(value);
+  return secret;
+}
+
+// What our pods mount, in the namespace of the set. Volumes of older operators refer to it.
 Json credentials_copy(const api::SampleSet& set, const std::map<std::string, std::string>& data) {
-  Json made = object("v1", "Secret", named(set, volume_secret_name(set)));
-  made["type"] = "Opaque";
-  for (const auto& [key, value] : data) made["data"][key] = base64_encode(value);
-  return made;
+  return with_data(object("v1", "Secret", named(set, volume_secret_name(set))), data);
+}
+
+// What the driver gets, where users of the set's namespace cannot change it. A set of another
+// namespace cannot own it.
+Json driver_credentials(const api::SampleSet& set, const std::map<std::string, std::string>& data,
+                        const RuntimeOptions& options) {
+  Json about = metadata(set, kEngine, {}, driver_secret_name(set));
+  about["namespace"] = options.volume_secrets_namespace;
+  return with_data(object("v1", "Secret", std::move(about)), keys_of_driver(data));
 }
 
 Json preparation(const api::SampleSet& set, const RuntimeOptions& options, bool again) {
@@ -61,6 +75,12 @@ Json preparation(const api::SampleSet& set, const RuntimeOptions& options, bool 
 }
 
 }  // namespace
+
+Result<std::int64_t> JuicefsManifestBuilder::cache_mib(const api::SampleSet& set,
+                                                       const RuntimeOptions& options) const {
+  TRY(const Tiers tiers, tiers_of(set, options.cache_roots));
+  return tiers.mib;
+}
 
 Result<Manifests> JuicefsManifestBuilder::manifests(const api::SampleSet& set,
                                                     const Credentials& credentials,
@@ -75,11 +95,13 @@ Result<Manifests> JuicefsManifestBuilder::manifests(const api::SampleSet& set,
   TRY(const Tiers tiers, tiers_of(set, options.cache_roots));
   TRY(const std::string mount_text, mount_options(set, tiers));
   TRY(const auto secret, volume_secret(credentials));
-  return Manifests{.volume = volume_by(set, kEngine, driver_of(set, attributes(tiers, mount_text))),
+  const Json driver = driver_of(set, attributes(tiers, mount_text), options);
+  return Manifests{.volume = volume_by(set, kEngine, driver),
                    .claim = claim_of(set, kEngine),
                    .service = runtime_service(set, kEngine),
                    .runtimes = runtimes_like(set, kEngine, runtime_pod_spec(set, tiers, options)),
                    .credentials = credentials_copy(set, secret),
+                   .driver_credentials = driver_credentials(set, secret, options),
                    .preparation = preparation(set, options, false),
                    .preparation_again = preparation(set, options, true),
                    .policy = runtime_policy(set, kEngine, options),

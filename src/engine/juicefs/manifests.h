@@ -16,6 +16,8 @@ class JuicefsManifestBuilder final : public ManifestBuilder {
   std::string name() const override { return "juicefs"; }
   bool shares_volume() const override { return true; }
   bool serves_tls() const override { return true; }
+  Result<std::int64_t> cache_mib(const api::SampleSet& set,
+                                 const RuntimeOptions& options) const override;
   Result<Manifests> manifests(const api::SampleSet& set, const Credentials& credentials,
                               const RuntimeOptions& options) const override;
 };

@@ -75,7 +75,7 @@ TEST(JuicefsManifests, TheVolumeRefersOnlyToTheCopyOfTheSecret) {
   EXPECT_EQ(spec["csi"]["fsType"], "juicefs");
   EXPECT_EQ(spec["csi"]["volumeHandle"], "train-imagenet-01234567");
   EXPECT_EQ(spec["csi"]["nodePublishSecretRef"],
-            (Json{{"name", "imagenet-volume"}, {"namespace", "train"}}));
+            (Json{{"name", "train-imagenet-01234567"}, {"namespace", "paddle-volumes"}}));
   const Json& attributes = spec["csi"]["volumeAttributes"];
   EXPECT_EQ(attributes["mountOptions"],
             "cache-dir=/dev/shm/train-imagenet-01234567,cache-size=1024");
@@ -86,6 +86,22 @@ TEST(JuicefsManifests, TheVolumeRefersOnlyToTheCopyOfTheSecret) {
   EXPECT_EQ(spec["capacity"]["storage"], "10Pi");
   EXPECT_EQ(spec["claimRef"]["name"], "imagenet");
   EXPECT_EQ(spec["persistentVolumeReclaimPolicy"], "Retain");
+}
+
+TEST(JuicefsManifests, TheDriverReadsItsSecretWhereTenantsCannotWrite) {
+  const auto all = made(set_named(), {.image = "paddle:1", .volume_secrets_namespace = "safe"});
+  const Json& secret = *all.driver_credentials;
+  const Json reference = (*all.volume)["spec"]["csi"]["nodePublishSecretRef"];
+  EXPECT_EQ(reference["name"], secret["metadata"]["name"]);
+  EXPECT_EQ(reference["namespace"], "safe");
+  EXPECT_EQ(secret["metadata"]["namespace"], "safe");
+  // An owner in another namespace would be taken for deleted.
+  EXPECT_FALSE(secret["metadata"].contains("ownerReferences"));
+  EXPECT_EQ(secret["metadata"]["annotations"]["batch.paddlepaddle.org/sampleset-uid"],
+            "0123456789ab");
+  std::set<std::string> keys;
+  for (const auto& [key, value] : secret["data"].items()) keys.insert(key);
+  EXPECT_EQ(keys, (std::set<std::string>{"name", "metaurl", "envs"}));
 }
 
 // The mount pod uses it, but the scheduler never sees that pod.
@@ -99,7 +115,9 @@ TEST(JuicefsManifests, ARuntimeRequestsTheMemoryOfItsTiers) {
   EXPECT_EQ(resources()["limits"]["memory"], "12416Mi");
   set.spec.cache->levels.erase(set.spec.cache->levels.begin());
   EXPECT_EQ(resources()["requests"]["memory"], "128Mi");
-  EXPECT_FALSE(resources().contains("limits"));
+  EXPECT_EQ(resources()["limits"]["memory"], "4224Mi");
+  EXPECT_EQ((*made(set).preparation)["spec"]["containers"][0]["resources"]["limits"]["memory"],
+            "1152Mi");
 }
 
 // JuiceFS's driver labels its mount pods with it: a longer one would never be mounted.
@@ -162,23 +180,24 @@ TEST(JuicefsManifests, ARuntimeMountsTheClaimLikeATrainer) {
   EXPECT_TRUE(has_argument(pod, "--source=bos://bucket.bj.bcebos.com/demo"));
 }
 
-TEST(JuicefsManifests, CacheDirectoriesAreNumberedAndReadOnly) {
+// A pod of the tenant's namespace: the profile `baseline` of Pod Security allows it.
+TEST(JuicefsManifests, NoPodOfASetMountsADirectoryOfItsNode) {
   auto set = set_named();
-  set.spec.cache = api::Cache{.levels = {{.medium = "SSD", .path = "/a/B_b.c/:/a-b/c"},
-                                         {.medium = "HDD", .path = "/imagenet"}}};
-  const Json pod = pod_of(made(set));
-  const char* paths[] = {"/a/B_b.c", "/a-b/c", "/imagenet"};
-  std::set<std::string> names;
-  for (const Json& volume : pod["volumes"]) names.insert(volume["name"].get<std::string>());
-  EXPECT_EQ(names.size(), pod["volumes"].size());
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(volume_of(pod, "cache-" + std::to_string(i))["hostPath"]["path"], paths[i]);
-    EXPECT_TRUE(has_argument(pod, "--disk=/cache/" + std::to_string(i)));
+  set.spec.cache =
+      api::Cache{.levels = {{.medium = "SSD", .path = "/ssd/B_b.c/:/nvme/a-b/c", .size_mib = 700},
+                            {.medium = "HDD", .path = "/cache", .size_mib = 300}}};
+  const auto all = made(set);
+  EXPECT_EQ((*all.volume)["spec"]["csi"]["volumeAttributes"]["mountOptions"],
+            "cache-dir=/ssd/B_b.c/train-imagenet-01234567:/nvme/a-b/c/train-imagenet-01234567:"
+            "/cache/train-imagenet-01234567,cache-size=1000");
+  for (const Json& pod : {pod_of(all), (*all.preparation)["spec"]}) {
+    EXPECT_EQ(pod.dump().find("hostPath"), std::string::npos);
+    std::set<std::string> names;
+    for (const Json& volume : pod["volumes"]) names.insert(volume["name"].get<std::string>());
+    EXPECT_EQ(names.size(), pod["volumes"].size());
   }
-  for (const Json& mount : pod["containers"][0]["volumeMounts"]) {
-    const bool cache = mount["mountPath"].get<std::string>().starts_with("/cache/");
-    EXPECT_TRUE(!cache || mount.value("readOnly", false)) << mount;
-  }
+  EXPECT_TRUE(has_argument(pod_of(all), "--cache-mib=1000"));
+  EXPECT_EQ(*JuicefsManifestBuilder().cache_mib(set, {}), 1000);
 }
 
 TEST(JuicefsManifests, TheSourceUsesItsOwnSecretOrThatOfTheVolume) {

@@ -6,13 +6,12 @@
 #include <string_view>
 
 #include "api/schema/pattern.h"
+#include "api/source_schemes.h"
 #include "engine/juicefs/secret_text.h"
 
 namespace paddle::engine::juicefs {
 namespace {
 
-constexpr auto kServers =
-    std::to_array<std::string_view>({"redis", "rediss", "mysql", "postgres", "tikv", "etcd"});
 // Parameters that users need. None names a file or lets the server read one (MySQL's
 // allowAllFiles).
 constexpr auto kParameters = std::to_array<std::string_view>({"insecure-skip-verify",
@@ -106,10 +105,12 @@ Result<MetadataUrl> read_metadata_url(std::string url, const std::string& passwo
 Result<> check_metadata_url(const std::string& bare) {
   const std::size_t mark = bare.find("://");
   const std::string scheme = bare.substr(0, mark);
-  if (mark == bare.npos || std::find(kServers.begin(), kServers.end(), scheme) == kServers.end()) {
+  const auto server =
+      std::ranges::find(api::kMetadataServers, scheme, &api::MetadataServer::scheme);
+  if (mark == bare.npos || server == api::kMetadataServers.end()) {
     return Error{Code::kInvalid,
-                 "has a 'metaurl' of another kind than redis, rediss, mysql, postgres, tikv and "
-                 "etcd: others are files of one node"};
+                 "has a 'metaurl' of another kind than redis and rediss: others are files of one "
+                 "node"};
   }
   const std::size_t query = bare.find('?');
   for (std::size_t at = query == bare.npos ? bare.size() : query + 1; at < bare.size();) {
@@ -122,7 +123,11 @@ Result<> check_metadata_url(const std::string& bare) {
                                      (plain ? name : std::string("of that name")) +
                                      ", which is not passed on to JuiceFS; remove it"};
   }
-  return Done{};
+  if (server->built) return Done{};
+  return Error{Code::kInvalid, "has a 'metaurl' with " + scheme +
+                                   "://, which the JuiceFS of our images is built without; use "
+                                   "redis, or build images with it (docs/en/sampleset.md, 'What "
+                                   "our JuiceFS can reach')"};
 }
 
 }  // namespace paddle::engine::juicefs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/juicefs/mount_options.h"
 
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -8,6 +9,8 @@
 
 namespace paddle::engine::juicefs {
 namespace {
+
+constexpr double kLeastFree = 0.05;
 
 // Collects options, and the first error.
 class Gatherer {
@@ -76,6 +79,11 @@ Result<std::string> mount_options(const api::SampleSet& set, const Tiers& tiers)
     }
     gather.text("free-space-ratio", given.free_space_ratio, api::kMountRatio,
                 "is not a number of at least 0 and less than 1");
+    if (given.free_space_ratio &&
+        std::strtod(given.free_space_ratio->c_str(), nullptr) < kLeastFree) {
+      gather.fail("free-space-ratio",
+                  "is less than 0.05: a cache must leave its node's disk some room");
+    }
   }
   gather.text("cache-dir", directories, api::kMountCacheDir,
               "has other characters than letters, digits and . _ / @ % + -");

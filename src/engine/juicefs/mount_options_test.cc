@@ -19,7 +19,7 @@ Result<std::string> made(const Options& options,
 
 TEST(JuicefsMountOptions, AreThoseOfThePublicOperatorByDefault) {
   EXPECT_EQ(*mount_options({}, {.directories = {"/dev/shm/imagenet"}}),
-            "cache-dir=/dev/shm/imagenet,cache-size=1073741824");
+            "cache-dir=/dev/shm/imagenet,cache-size=102400");
   EXPECT_EQ(*made({}, {.directories = {"/a", "/b"}, .mib = 0}), "cache-dir=/a:/b,cache-size=0");
 }
 
@@ -44,7 +44,7 @@ TEST(JuicefsMountOptions, EveryOptionIsPassedOnIncludingZeros) {
       {{.writeback = true}, tail + ",writeback"},
       {{.cache_dir = "/ignored:/the/tiers/have/it"}, tail},
       {{.cache_size = 99}, tail},
-      {{.free_space_ratio = "0"}, tail + ",free-space-ratio=0"},
+      {{.free_space_ratio = "0.05"}, tail + ",free-space-ratio=0.05"},
       {{.free_space_ratio = "0.25"}, tail + ",free-space-ratio=0.25"},
       {{.cache_partial_only = true}, "cache-dir=/c,cache-partial-only,cache-size=7"},
       {{.open_cache = 0}, tail + ",open-cache=0"},
@@ -73,6 +73,8 @@ TEST(JuicefsMountOptions, AnInvalidOptionIsRefusedByName) {
       {{.free_space_ratio = "1"}, "free-space-ratio"},
       {{.free_space_ratio = "-0.1"}, "free-space-ratio"},
       {{.free_space_ratio = "0.1x"}, "free-space-ratio"},
+      {{.free_space_ratio = "0"}, "free-space-ratio"},
+      {{.free_space_ratio = "0.049"}, "free-space-ratio"},
       {{.sub_dir = "a=b"}, "sub-dir"},
       {{.sub_dir = "a b"}, "sub-dir"},
       {{.sub_dir = "x'|touch${IFS}/tmp/p|true;#"}, "sub-dir"},

@@ -18,7 +18,8 @@ constexpr const char* kTokenPath = "/etc/paddle-cache/token";
 constexpr const char* kStatePath = "/var/lib/paddle-cache";
 constexpr int kOwnerOnly = 0400;
 constexpr std::int64_t kRuntimeMib = 128;
-constexpr std::int64_t kSyncMib = 4096;  // `juicefs sync` of a runtime needs less
+constexpr std::int64_t kSyncMib = 4096;    // `juicefs sync` of a runtime needs less
+constexpr std::int64_t kFormatMib = 1024;  // so does `juicefs format`
 
 std::string data_path(const api::SampleSet& set) { return "/mnt/" + set.meta.key.name; }
 
@@ -48,25 +49,10 @@ void add_source_secret(const api::SampleSet& set, Mounts& all) {
   all.add_read_only({{"name", "source-secret"}, {"secret", std::move(source)}}, kSourcePath);
 }
 
-std::vector<std::string> node_directories(const Tiers& tiers) {
-  std::vector<std::string> all;
-  for (const auto& each : tiers.directories) {
-    if (each != kOwnMemory) all.push_back(each);
-  }
-  return all;
-}
-
-Mounts runtime_mounts(const api::SampleSet& set, const Tiers& tiers) {
+Mounts runtime_mounts(const api::SampleSet& set) {
   Mounts all;
   all.add({{"name", "data"}, {"persistentVolumeClaim", {{"claimName", claim_name(set)}}}},
           data_path(set), {{"mountPropagation", "HostToContainer"}});
-  int index = 0;
-  for (const auto& path : node_directories(tiers)) {
-    const std::string number = std::to_string(index++);
-    all.add_read_only({{"name", "cache-" + number},
-                       {"hostPath", {{"path", path}, {"type", "DirectoryOrCreate"}}}},
-                      "/cache/" + number);
-  }
   all.add({{"name", "state"}, {"emptyDir", Json::object()}}, kStatePath);
   all.add_read_only({{"name", "token"},
                      {"secret", {{"secretName", runtime_name(set)}, {"defaultMode", kOwnerOnly}}}},
@@ -89,10 +75,8 @@ Json serve_command(const api::SampleSet& set, const Tiers& tiers, const RuntimeO
   argv.push_back(std::string("--source-secret=") + kSourcePath);
   argv.push_back(std::string("--token-file=") + kTokenPath + "/" + kTokenKey);
   argv.push_back(std::string("--tls=") + kTokenPath);
-  for (std::size_t i = 0; i < node_directories(tiers).size(); ++i) {
-    argv.push_back("--disk=/cache/" + std::to_string(i));
-  }
   argv.push_back(std::string("--cache=") + kStatePath);
+  argv.push_back("--cache-mib=" + std::to_string(tiers.mib));
   argv.push_back("--listen=$(POD_IP):7716");
   return argv;
 }
@@ -110,12 +94,15 @@ Json security() {
   return {{"allowPrivilegeEscalation", false}, {"capabilities", {{"drop", Json::array({"ALL"})}}}};
 }
 
-Json container(const std::string& name, const RuntimeOptions& options, Json command, Json mounts) {
+Json container(const std::string& name, const RuntimeOptions& options, Json command, Json mounts,
+               std::int64_t reserved_mib, std::int64_t more_mib) {
   return {{"name", name},
           {"image", options.image},
           {"imagePullPolicy", "IfNotPresent"},
           {"command", std::move(command)},
-          {"resources", {{"requests", {{"cpu", "50m"}, {"memory", memory(kRuntimeMib)}}}}},
+          {"resources",
+           {{"requests", {{"cpu", "50m"}, {"memory", memory(reserved_mib)}}},
+            {"limits", {{"memory", memory(reserved_mib + more_mib)}}}}},
           {"securityContext", security()},
           {"terminationMessagePolicy", "FallbackToLogsOnError"},
           {"volumeMounts", std::move(mounts)}};
@@ -138,13 +125,10 @@ Json pod_spec(const api::SampleSet& set, Json the_container, Json volumes) {
 
 Json runtime_pod_spec(const api::SampleSet& set, const Tiers& tiers,
                       const RuntimeOptions& options) {
-  Mounts mounts = runtime_mounts(set, tiers);
-  Json runtime = container("runtime", options, serve_command(set, tiers, options), *mounts.mounts);
-  if (tiers.memory_mib > 0) {  // tiers.h: what the mount pod will use
-    const std::int64_t reserved = kRuntimeMib + tiers.memory_mib;
-    runtime["resources"]["requests"]["memory"] = memory(reserved);
-    runtime["resources"]["limits"]["memory"] = memory(reserved + kSyncMib);
-  }
+  Mounts mounts = runtime_mounts(set);
+  // tiers.h: memory that the mount pod will use.
+  Json runtime = container("runtime", options, serve_command(set, tiers, options), *mounts.mounts,
+                           kRuntimeMib + tiers.memory_mib, kSyncMib);
   runtime["env"] = runtime_environment(options);
   runtime["ports"] = Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}});
   runtime["readinessProbe"] = probe("/readyz", 2, 3);
@@ -163,8 +147,10 @@ Json preparation_pod_spec(const api::SampleSet& set, const RuntimeOptions& optio
   Json command =
       Json::array({options.program, "format", std::string("--volume-secret=") + kVolumePath});
   if (again) command.push_back("--update-keys");
-  Json spec = pod_spec(set, container("format", options, std::move(command), *mounts.mounts),
-                       *mounts.volumes);
+  Json spec = pod_spec(
+      set,
+      container("format", options, std::move(command), *mounts.mounts, kRuntimeMib, kFormatMib),
+      *mounts.volumes);
   spec["restartPolicy"] = "Never";
   return spec;
 }

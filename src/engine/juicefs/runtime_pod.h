@@ -2,9 +2,11 @@
 //
 // The pods of a set with JuiceFS: the template of its runtimes, and the pod that formats. Pure.
 //
-// A runtime runs as root, because it removes files of any owner, but without capabilities and
-// unprivileged. It mounts the set's claim like a trainer, so that one client of the node serves
-// both. Cache directories are mounted read-only: the runtime only measures their file systems.
+// A runtime runs as root, but without capabilities, privileges and directories of the node: the
+// Pod Security profile `baseline` allows it. Root, because JuiceFS's client compares the caller of
+// a removal with the owner of the files, and only root may remove those of others; its file .config
+// is root's as well. The pod mounts the set's claim like a trainer, so that one client of the node
+// serves both.
 
 #pragma once
 

@@ -29,6 +29,11 @@ Result<> check_source(const std::string& uri) {
   if (!known || known->juicefs == api::JuicefsSupport::kNone) {
     return wrong("begins with none of " + api::juicefs_schemes());
   }
+  if (!api::is_built(*known)) return wrong("begins with " + scheme + "://, which " + kNotBuilt);
+  if (known->storage_only) {
+    return wrong("begins with " + scheme +
+                 "://, where JuiceFS can keep a volume but not read samples from");
+  }
   const std::string rest = uri.substr(mark + 3);
   const std::string authority = rest.substr(0, rest.find('/'));
   if (authority.empty()) return wrong("names no bucket or host after '" + scheme + "://'");
@@ -36,6 +41,9 @@ Result<> check_source(const std::string& uri) {
       authority.find('@') != authority.npos && authority.find(':') < authority.find('@');
   if (userinfo || holds_password(rest)) {
     return wrong("holds credentials; put them into the Secret as access-key and secret-key");
+  }
+  if (known->host_and_directory && authority.find(':') == authority.npos) {
+    return wrong("is not " + scheme + "://HOST:/DIRECTORY, with a colon after the host");
   }
   const auto odd = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
   if (std::any_of(uri.begin(), uri.end(), odd)) return wrong("has a blank or control character");

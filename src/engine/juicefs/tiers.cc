@@ -2,6 +2,7 @@
 #include "engine/juicefs/tiers.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/juicefs/cache_directories.h"
 #include "engine/names.h"
@@ -43,9 +44,9 @@ Found found_in(const api::SampleSet& set, const std::vector<std::string>& roots)
       found.in_memory.push_back(path == kOwnMemory || is_in_memory(path));
     }
   }
-  if (found.directories.empty()) {
-    std::string root = roots.empty() ? "/dev/shm" : split_directories(roots.front() + ":/").front();
-    found.directories = {root + "/" + handle_of(set)};
+  if (found.directories.empty() && !roots.empty()) {
+    const std::string root = split_directories(roots.front() + ":/").front();
+    found.directories = {root};
     found.in_memory = {is_in_memory(root)};
   }
   return found;
@@ -69,25 +70,31 @@ std::string limit_of(std::int64_t memory_mib, bool in_memory, std::int64_t buffe
 Result<Tiers> tiers_of(const api::SampleSet& set, const std::vector<std::string>& roots) {
   const Found found = found_in(set, roots);
   const auto* options = set.spec.csi && set.spec.csi->juicefs ? &*set.spec.csi->juicefs : nullptr;
-  Tiers tiers{.directories = found.directories};
+  if (found.directories.empty()) {
+    return Error{Code::kInvalid,
+                 "the operator allows no cache on nodes; its administrator sets --cache-roots"};
+  }
+  std::optional<std::int64_t> given;
   if (found.mib > 0) {
-    tiers.mib = found.mib;
-  } else if (options && options->cache_size) {
-    tiers.mib = *options->cache_size;
+    given = found.mib;
+  } else if (options) {
+    given = options->cache_size;
   }
   const bool in_memory =
       std::find(found.in_memory.begin(), found.in_memory.end(), true) != found.in_memory.end();
-  for (const auto& path : tiers.directories) {
-    if (path != kOwnMemory) {
-      CHECK_DONE(check_directory(path, roots));
-    } else if (tiers.mib >= kAnySize) {
+  Tiers tiers;
+  for (const auto& path : found.directories) {
+    if (path == kOwnMemory) {
+      tiers.directories.push_back(path);
+      if (given) continue;
       return Error{Code::kInvalid,
                    "cache-dir 'memory' needs a cache-size: nothing else would bound it"};
     }
+    CHECK_DONE(check_directory(path, roots));
+    tiers.directories.push_back((path == "/" ? "" : path) + "/" + handle_of(set));
   }
-  if (in_memory && tiers.mib >= kAnySize) {
-    tiers.mib = kDefaultMemoryMib * static_cast<std::int64_t>(tiers.directories.size());
-  }
+  const auto count = static_cast<std::int64_t>(tiers.directories.size());
+  tiers.mib = given.value_or(in_memory ? kDefaultMemoryMib * count : kDefaultDiskMib);
   const std::int64_t buffer = options ? options->buffer_size.value_or(0) : 0;
   tiers.memory_mib = memory_share(found, in_memory ? tiers.mib : 0);
   tiers.memory_limit = limit_of(tiers.memory_mib, in_memory, std::max<std::int64_t>(buffer, 0));

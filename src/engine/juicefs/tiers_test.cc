@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/juicefs/cache_directories.h"
+#include "engine/manifests.h"
 
 namespace paddle::engine::juicefs {
 namespace {
@@ -22,33 +23,57 @@ api::SampleSet set_with_options(api::JuiceFSMountOptions options) {
   return set;
 }
 
-Tiers made(const api::SampleSet& set, const Paths& roots = {}) {
+const Paths kAnywhere = {"/"};
+const std::string kHandle = "/train-imagenet-01234567";
+
+Tiers made(const api::SampleSet& set, const Paths& roots = kAnywhere) {
   auto tiers = tiers_of(set, roots);
   EXPECT_TRUE(tiers) << (tiers ? "" : tiers.error().message);
   return tiers ? *tiers : Tiers{};
 }
 
 TEST(JuicefsTiers, TheDefaultIsADirectoryOfTheSetInMemory) {
-  EXPECT_EQ(made(set_with({})), (Tiers{.directories = {"/dev/shm/train-imagenet-01234567"},
-                                       .mib = 1024,
-                                       .memory_mib = 1024,
-                                       .memory_limit = "3072Mi"}));
+  EXPECT_EQ(made(set_with({}), default_cache_roots()),
+            (Tiers{.directories = {"/dev/shm/train-imagenet-01234567"},
+                   .mib = 1024,
+                   .memory_mib = 1024,
+                   .memory_limit = "3072Mi"}));
   EXPECT_EQ(made(set_with({}), {"/ssd/", "/hdd"}),
             (Tiers{.directories = {"/ssd/train-imagenet-01234567"}}));
+}
+
+TEST(JuicefsTiers, TwoSetsWithOnePathShareNoDirectory) {
+  auto one = set_with({{.medium = "SSD", .path = "/ssd/cache:/ssd/cache/"}});
+  auto other = one;
+  other.meta.key.ns = "rival";
+  other.meta.uid = "ba9876543210";
+  EXPECT_EQ(made(one).directories, Paths{"/ssd/cache" + kHandle});
+  EXPECT_EQ(made(other).directories, Paths{"/ssd/cache/rival-imagenet-ba987654"});
+  const api::JuiceFSMountOptions options{.cache_dir = "/ssd/cache"};
+  EXPECT_EQ(made(set_with_options(options)).directories, Paths{"/ssd/cache" + kHandle});
+}
+
+TEST(JuicefsTiers, WithoutRootsThereIsNoCache) {
+  const auto refused = tiers_of(set_with({}), {});
+  ASSERT_TRUE(refused.is(Code::kInvalid));
+  EXPECT_NE(refused.error().message.find("--cache-roots"), std::string::npos);
+  EXPECT_TRUE(tiers_of(set_with({{.path = "/ssd"}}), {}).is(Code::kInvalid));
 }
 
 TEST(JuicefsTiers, LevelsAreMergedAndTheirSizesAdded) {
   const auto tiers = made(set_with({{.medium = "SSD", .path = "/ssd/a/:/ssd/b", .size_mib = 100},
                                     {.medium = "HDD", .path = "/hdd/c:/ssd/a", .size_mib = 50}}));
-  EXPECT_EQ(tiers, (Tiers{.directories = {"/ssd/a", "/ssd/b", "/hdd/c"}, .mib = 150}));
+  EXPECT_EQ(tiers,
+            (Tiers{.directories = {"/ssd/a" + kHandle, "/ssd/b" + kHandle, "/hdd/c" + kHandle},
+                   .mib = 150}));
 }
 
-TEST(JuicefsTiers, WithoutASizeTheDiskOrTheUsersOptionLimitsIt) {
-  EXPECT_EQ(made(set_with({{.medium = "SSD", .path = "/ssd"}})).mib, kAnySize);
+TEST(JuicefsTiers, WithoutASizeADefaultOrTheUsersOptionLimitsIt) {
+  EXPECT_EQ(made(set_with({{.medium = "SSD", .path = "/ssd"}})).mib, 102400);
   auto set = set_with_options({.cache_dir = "/data/cache", .cache_size = 0});
-  EXPECT_EQ(made(set), (Tiers{.directories = {"/data/cache"}, .mib = 0}));
+  EXPECT_EQ(made(set), (Tiers{.directories = {"/data/cache" + kHandle}, .mib = 0}));
   set.spec.cache = api::Cache{.levels = {{.medium = "SSD", .path = "/ssd"}}};
-  EXPECT_EQ(made(set), (Tiers{.directories = {"/ssd"}, .mib = 0}));
+  EXPECT_EQ(made(set), (Tiers{.directories = {"/ssd" + kHandle}, .mib = 0}));
 }
 
 TEST(JuicefsTiers, ACacheInMemoryRaisesTheMountPodsLimit) {
@@ -85,7 +110,7 @@ TEST(JuicefsTiers, ALargeBufferRaisesTheMountPodsLimit) {
 }
 
 TEST(JuicefsTiers, TheClientsOwnMemoryNeedsASize) {
-  EXPECT_TRUE(tiers_of(set_with_options({.cache_dir = "memory"}), {}).is(Code::kInvalid));
+  EXPECT_TRUE(tiers_of(set_with_options({.cache_dir = "memory"}), kAnywhere).is(Code::kInvalid));
   EXPECT_EQ(
       made(set_with_options({.cache_dir = "memory", .cache_size = 1000})),
       (Tiers{
@@ -96,7 +121,7 @@ TEST(CacheDirectories, SystemDirectoriesAreRefused) {
   for (const char* good :
        {"/dev/shm", "/dev/shm/a", "/dev/ssd/cache2", "/ssd", "/data/cache", "/mnt/disk0/x",
         "/var/cache/x", "/var/lib/paddle", "/libx", "/home/user/x"}) {
-    EXPECT_TRUE(check_directory(good, {})) << good;
+    EXPECT_TRUE(check_directory(good, kAnywhere)) << good;
   }
   for (const char* bad : {"/",
                           "/bin",
@@ -137,7 +162,7 @@ TEST(CacheDirectories, SystemDirectoriesAreRefused) {
                           "/a!b",
                           "/a[b]",
                           "/.."}) {
-    EXPECT_TRUE(check_directory(bad, {}).is(Code::kInvalid)) << bad;
+    EXPECT_TRUE(check_directory(bad, kAnywhere).is(Code::kInvalid)) << bad;
   }
 }
 

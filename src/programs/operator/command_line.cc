@@ -68,6 +68,34 @@ Result<std::chrono::seconds> identity_lifetime_of(const std::string& text) {
   return life;
 }
 
+// In MiB; empty: no limit.
+Result<std::int64_t> cache_limit_of(const std::string& text) {
+  if (text.empty()) return 0;
+  const auto error = bad_flag("namespace-cache-limit", text,
+                              "a size: a number of at least 1 and one of Mi, Gi, Ti, Pi");
+  constexpr std::int64_t kLargestMib = std::int64_t{1} << 40;
+  std::int64_t number = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), last, number);
+  if (failed != std::errc{} || number < 1) return error;
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  int shift = 0;
+  for (const char* known : {"Mi", "Gi", "Ti", "Pi"}) {
+    if (unit == known) {
+      if (number > kLargestMib >> shift) return error;
+      return number << shift;
+    }
+    shift += 10;
+  }
+  return error;
+}
+
+std::string join_list(const std::vector<std::string>& all) {
+  std::string joined;
+  for (const auto& each : all) joined += (joined.empty() ? "" : ",") + each;
+  return joined;
+}
+
 // zap's levels: names, or a number, where a higher one means more logs.
 Result<std::string> level_of(const std::string& text) {
   for (const char* name : {"debug", "info", "warn", "error"}) {
@@ -91,7 +119,8 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   controllers::OperatorOptions& options = flags.options;
   std::string controllers = "paddlejob,sampleset,samplejob";
   std::string lifetime = "90d";
-  std::string etcd, roots, range = "35000,65000", level = "info", ignored;
+  std::string etcd, roots, source_roots, cache_limit, range = "35000,65000", level = "info",
+                                                      ignored;
   bool zap_devel = false;
 
   CLI::App app("Runs the controllers of PaddleJob, SampleSet and SampleJob.", "paddle-operator");
@@ -114,8 +143,19 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
                  "image of the init container, with a shell; default: the job's own image");
   app.add_option("--etcd-server", etcd, "comma-separated etcd endpoints for elastic training");
   app.add_option("--cache-roots", roots,
-                 "comma-separated directories of nodes beneath which caches may be; default: "
-                 "anywhere but the system's own");
+                 "comma-separated directories of nodes beneath which caches may be; the first "
+                 "one is the default of sets")
+      ->default_str(join_list(options.runtime.cache_roots));
+  app.add_option("--source-roots", source_roots,
+                 "comma-separated directories of nodes beneath which file:// sources may be; "
+                 "default: there are none");
+  app.add_option("--namespace-cache-limit", cache_limit,
+                 "what the caches of all SampleSets of a namespace may have on all nodes "
+                 "together, such as 500Gi or 2Ti; default: no limit");
+  app.add_option("--volume-secrets-namespace", options.runtime.volume_secrets_namespace,
+                 "where CSI drivers read the Secrets of SampleSets; tenants must have no rights "
+                 "there")
+      ->capture_default_str();
   app.add_option(
          "--runtime-identity-lifetime", lifetime,
          "how long token and certificate of cache runtimes are valid, such as 90d, 12h, 10m; "
@@ -142,10 +182,19 @@ Result<OperatorCommand> parse_operator(const std::vector<std::string>& args) {
   for (const auto& one : split_list(etcd)) {
     options.etcd_server += (options.etcd_server.empty() ? "" : ",") + one;
   }
-  options.runtime.cache_roots = split_list(roots);
+  if (!roots.empty()) options.runtime.cache_roots = split_list(roots);
+  TRY(options.namespace_cache_mib, cache_limit_of(cache_limit));
+  if (options.runtime.volume_secrets_namespace.empty()) {
+    return bad_flag("volume-secrets-namespace", "", "the name of a namespace");
+  }
   for (const auto& root : options.runtime.cache_roots) {
     if (!root.starts_with('/'))
       return bad_flag("cache-roots", roots, "a list of absolute directories");
+  }
+  options.runtime.source_roots = split_list(source_roots);
+  for (const auto& root : options.runtime.source_roots) {
+    if (!root.starts_with('/') || root.find_first_not_of('/') == root.npos)
+      return bad_flag("source-roots", source_roots, "a list of absolute directories");
   }
   flags.development = flags.development || zap_devel;
   if (flags.development) flags.log_level = "debug";

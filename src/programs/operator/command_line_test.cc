@@ -34,11 +34,11 @@ TEST(OperatorCommandLine, AcceptsOneDashOrTwoAndEqualsOrSpace) {
 }
 
 TEST(OperatorCommandLine, AcceptsEveryFlagOfTheGoOperator) {
-  const auto all =
-      flags({"--controllers=samplejob,paddlejob", "--metrics-bind-address=0",
-             "--scheduling=volcano", "--initImage=busybox:1", "--etcd-server=http://a,http://b",
-             "--port-range=30000,31000", "--cache-roots=/data,/ssd", "--kubeconfig=/k",
-             "--zap-encoder=json", "--zap-log-level=error", "--zap-stacktrace-level=panic"});
+  const auto all = flags(
+      {"--controllers=samplejob,paddlejob", "--metrics-bind-address=0", "--scheduling=volcano",
+       "--initImage=busybox:1", "--etcd-server=http://a,http://b", "--port-range=30000,31000",
+       "--cache-roots=/data,/ssd", "--source-roots=/public", "--kubeconfig=/k",
+       "--zap-encoder=json", "--zap-log-level=error", "--zap-stacktrace-level=panic"});
   EXPECT_EQ(all.options.controllers, (std::vector<std::string>{"samplejob", "paddlejob"}));
   EXPECT_EQ(all.metrics_bind_address, "0");
   EXPECT_EQ(all.options.paddle_job.scheduling, "volcano");
@@ -46,12 +46,37 @@ TEST(OperatorCommandLine, AcceptsEveryFlagOfTheGoOperator) {
   EXPECT_EQ(all.options.etcd_server, "http://a,http://b");
   EXPECT_EQ(all.options.paddle_job.host_ports, (controllers::paddle_job::PortRange{30000, 31000}));
   EXPECT_EQ(all.options.runtime.cache_roots, (std::vector<std::string>{"/data", "/ssd"}));
+  EXPECT_EQ(all.options.runtime.source_roots, (std::vector<std::string>{"/public"}));
+  EXPECT_TRUE(flags({}).options.runtime.source_roots.empty()) << "no directory of nodes is open";
   EXPECT_EQ(all.kubeconfig, "/k");
   EXPECT_EQ(all.log_encoder, "json");
   EXPECT_EQ(all.log_level, "error");
   EXPECT_EQ(flags({"--zap-devel"}).log_level, "debug");
   EXPECT_EQ(flags({"--development"}).log_level, "debug");
   EXPECT_EQ(flags({"--zap-log-level=3"}).log_level, "debug");
+}
+
+TEST(OperatorCommandLine, CachesAreBeneathAListOfDirectoriesByDefault) {
+  const auto roots = flags({}).options.runtime.cache_roots;
+  EXPECT_EQ(roots, engine::default_cache_roots());
+  EXPECT_EQ(roots.front(), "/dev/shm");
+  EXPECT_EQ(flags({"--cache-roots="}).options.runtime.cache_roots, roots);
+}
+
+TEST(OperatorCommandLine, TheCacheLimitOfANamespaceIsASize) {
+  EXPECT_EQ(flags({}).options.namespace_cache_mib, 0);
+  EXPECT_EQ(flags({"--namespace-cache-limit=512Mi"}).options.namespace_cache_mib, 512);
+  EXPECT_EQ(flags({"--namespace-cache-limit=2Ti"}).options.namespace_cache_mib, 2 << 20);
+  for (const char* wrong : {"1", "Gi", "0Gi", "-1Gi", "1.5Gi", "1GB", "1 Gi", "9999999999Pi"}) {
+    const auto refused = parse_operator({std::string("--namespace-cache-limit=") + wrong});
+    ASSERT_TRUE(refused.is(Code::kInvalid)) << wrong;
+  }
+}
+
+TEST(OperatorCommandLine, SecretsOfDriversHaveANamespaceOfTheirOwn) {
+  EXPECT_EQ(flags({}).options.runtime.volume_secrets_namespace, "paddle-volumes");
+  EXPECT_EQ(flags({"--volume-secrets-namespace=x"}).options.runtime.volume_secrets_namespace, "x");
+  EXPECT_TRUE(parse_operator({"--volume-secrets-namespace="}).is(Code::kInvalid));
 }
 
 TEST(OperatorCommandLine, WorkersAreANumberOfThreadsPerController) {
@@ -98,6 +123,8 @@ TEST(OperatorCommandLine, AnErrorIsOneSentence) {
                                                {"--controllers=paddlejobs"},
                                                {"--controllers="},
                                                {"--cache-roots=data"},
+                                               {"--source-roots=data"},
+                                               {"--source-roots=/"},
                                                {"--port-range=1"},
                                                {"--port-range=9,8"},
                                                {"--port-range=0,70000"},

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct OperatorOptions {
   int workers = 4;   // per controller
 
   // SampleSets.
-  engine::RuntimeOptions runtime{};  // its image is needed
-  std::string juicefs_image{};       // of runtimes with JuiceFS; empty: runtime.image
+  engine::RuntimeOptions runtime{};      // its image is needed
+  std::string juicefs_image{};           // of runtimes with JuiceFS; empty: runtime.image
+  std::int64_t namespace_cache_mib = 0;  // sample_set::Config
   std::chrono::seconds runtime_secret_lifetime = engine::kRuntimeSecretLifetime;
 
   // PaddleJobs.

@@ -5,6 +5,7 @@
 
 #include "base/stable_hash.h"
 #include "controllers/paddle_job/objects/peer_config_map.h"
+#include "controllers/paddle_job/spec/elastic.h"
 
 namespace paddle::controllers::paddle_job {
 namespace {
@@ -28,6 +29,15 @@ TemplateHash::TemplateHash(const api::PaddleJob& job, const ReplicaGroup& group)
                   {"intranet", job.spec.intranet},
                   {"role", training_role(job.spec, group)}};
   if (group.pod_template) parts["template"] = *group.pod_template;
+  // Trainers are told how many there may be. Without a range it is the replicas, which change
+  // often.
+  if (const std::string np = elastic_np(job.spec);
+      job.spec.elastic && np.find(':') != std::string::npos) {
+    parts["elastic"] = np;
+  }
+  if (job.spec.scheduling_policy && !job.spec.scheduling_policy->priority_class.empty()) {
+    parts["priorityClass"] = job.spec.scheduling_policy->priority_class;
+  }
   if (job.spec.sample_set) parts["samples"] = samples_of(*job.spec.sample_set, group);
   group_ = stable_hash_hex(parts.dump(-1, ' ', false, api::Json::error_handler_t::replace));
   // Worker 0 of a Service job has the names of all workers in its environment; those of an elastic

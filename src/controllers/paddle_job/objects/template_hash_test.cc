@@ -42,10 +42,16 @@ TEST(TemplateHash, EveryEditThatChangesAPodChangesIt) {
   EXPECT_TRUE(edited([](api::PaddleJobSpec& spec) { spec.sample_set->mount_path = "/o"; }));
   EXPECT_TRUE(edited([](api::PaddleJobSpec& spec) { spec.sample_set->gate.emplace(); }));
   EXPECT_TRUE(edited([](api::PaddleJobSpec& spec) { spec.sample_set.reset(); }));
+  EXPECT_TRUE(edited([](api::PaddleJobSpec& spec) {
+    spec.scheduling_policy = api::SchedulingPolicy{.priority_class = "high"};
+  }));
 
   EXPECT_FALSE(edited([](api::PaddleJobSpec& spec) { spec.worker->replicas = 5; }));
   EXPECT_FALSE(edited([](api::PaddleJobSpec& spec) { spec.backoff_limit = 5; }));
   EXPECT_FALSE(edited([](api::PaddleJobSpec& spec) { spec.suspend = true; }));
+  EXPECT_FALSE(edited([](api::PaddleJobSpec& spec) {
+    spec.scheduling_policy = api::SchedulingPolicy{.queue = "research"};
+  }));
 }
 
 TEST(TemplateHash, OnlyWorkerZeroOfAServiceJobKnowsTheNumberOfWorkers) {
@@ -57,6 +63,12 @@ TEST(TemplateHash, OnlyWorkerZeroOfAServiceJobKnowsTheNumberOfWorkers) {
     return workers(count, R"({"intranet": "Service", "elastic": 1})");
   };
   EXPECT_EQ(hash_of(elastic(2), 0), hash_of(elastic(3), 0));
+  auto bounded = elastic(2);
+  bounded.spec.worker->limits = 4;
+  EXPECT_NE(hash_of(bounded), hash_of(elastic(2))) << "trainers are told the limit";
+  const std::string before = hash_of(bounded);
+  bounded.spec.worker->replicas = 3;
+  EXPECT_EQ(hash_of(bounded), before);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/paddle_job/testing/model_cluster.h"
+#include "controllers/paddle_job/testing/model_shapes.h"
 #include "controllers/paddle_job/testing/plan_fixture.h"
 
 namespace paddle::controllers::paddle_job {
@@ -19,44 +20,6 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::uint64_t kSeeds = 12;
-
-struct Shape {
-  const char* name;
-  const char* spec;
-  const char* scheduling = "";
-  friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
-};
-const Shape kShapes[] = {
-    {"single", R"({"worker": {"replicas": 1}})"},
-    {"collective", R"({"worker": {"replicas": 3}})"},
-    {"ps", R"({"withGloo": 1, "ps": {"replicas": 2}, "worker": {"replicas": 2}})"},
-    {"service", R"({"intranet": "Service", "ps": {"replicas": 1}, "worker": {"replicas": 2}})"},
-    {"host", R"({"intranet": "Host", "worker": {"replicas": 2}})"},
-    {"patient", R"({"backoffLimit": 4, "disruptionLimit": 9, "worker": {"replicas": 2}})"},
-    {"crashing", R"({"intranet": "Service", "backoffLimit": 6, "worker": {"replicas": 3}})"},
-    {"elastic", R"({"elastic": 1, "worker": {"replicas": 3, "requests": 1, "limits": 4}})"},
-    {"cleaning", R"({"cleanPodPolicy": "Always", "worker": {"replicas": 2}})"},
-    {"heter", R"({"ps": {"replicas": 1}, "worker": {"replicas": 2}, "heter": {"replicas": 2}})"},
-    {"tasks", R"({"mode": "PS", "withGloo": 1, "tasks": [{"name": "trainer", "replicas": 2},
-        {"name": "ps-1", "replicas": 1}, {"name": "ps", "replicas": 1}]})"},
-    {"devices", R"({"mode": "Collective", "tasks": [{"name": "gpu-1", "replicas": 1},
-        {"name": "xpu-22", "replicas": 2}]})"},
-    {"in_order", R"({"mode": "PS", "startInOrder": 1, "tasks": [{"name": "ps", "replicas": 1},
-        {"name": "heter", "replicas": 1}, {"name": "trainer", "replicas": 2}]})"},
-    {"alone", R"({"mode": "Custom", "tasks": [{"name": "a", "replicas": 1},
-        {"name": "b", "replicas": 2}]})"},
-    {"keeping", R"({"cleanPodPolicy": "Never", "ps": {"replicas": 1}, "worker": {"replicas": 2}})"},
-    {"fleeting", R"({"ttlSecondsAfterFinished": 5, "worker": {"replicas": 2}})"},
-    {"gang", R"({"disruptionLimit": 9, "backoffLimit": 3, "ps": {"replicas": 1},
-        "worker": {"replicas": 2}})",
-     "volcano"},
-};
-
-Config config_of(const Shape& shape) {
-  return {.scheduling = shape.scheduling, .etcd = {"http://e:2379"}};
-}
-
-api::PaddleJob job_of(const Shape& shape) { return job_with(shape.spec); }
 
 // What an operator sees: everything, everything a little late, or also not what another operator
 // did.

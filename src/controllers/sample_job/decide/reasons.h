@@ -46,6 +46,7 @@ inline constexpr const char* kProgress = "Progress";
 inline constexpr const char* kCreateRunSuccessfully = "CreateRunSuccessfully";
 inline constexpr const char* kTerminateSuccessfully = "CreateTerminateSuccessfully";
 inline constexpr const char* kNameTaken = "NameTaken";
+inline constexpr const char* kDeletionRequested = "DeletionRequested";
 inline constexpr const char* kCancelJobSuccessfully = "CancelJobSuccessfully";
 // Those of a job have its type in the middle: "CreateWarmupJobSuccessfully", "ErrorDoSyncJob".
 inline constexpr const char* kCreate = "Create";

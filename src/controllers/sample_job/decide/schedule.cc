@@ -6,6 +6,7 @@
 #include "api/phases.h"
 #include "controllers/sample_job/decide/reasons.h"
 #include "controllers/sample_job/decide/status.h"
+#include "controllers/sample_job/spec/deletion_text.h"
 #include "controllers/sample_job/spec/names.h"
 #include "cron/schedule.h"
 
@@ -25,6 +26,9 @@ api::SampleJob make_run(const api::SampleJob& job, WallTime due) {
   run.meta.labels = job.meta.labels;
   run.meta.labels[kScheduleLabel] = job.meta.key.name;
   run.meta.annotations = {{kDueAnnotation, rfc3339(due)}};
+  if (const auto user = api::annotation(job.meta, kRequestedBy); !user.empty()) {
+    run.meta.annotations[kRequestedBy] = user;
+  }
   run.meta.owners = {{.api_version = api::SampleJob::kApiVersion,
                       .kind = api::SampleJob::kKind,
                       .name = job.meta.key.name,

@@ -72,6 +72,16 @@ struct ScheduleModel {
 
 using Times = std::vector<std::string>;
 
+TEST(SampleJobSchedule, ARunNamesTheUserOfItsSchedule) {
+  ScheduleModel model;
+  model.job.meta.annotations = {{"batch.paddlepaddle.org/requested-by", "alice"}, {"other", "x"}};
+  model.pass();
+  model.at_time("07:00");
+  const auto& annotations = model.world.runs.at(0).meta.annotations;
+  EXPECT_EQ(annotations.at("batch.paddlepaddle.org/requested-by"), "alice");
+  EXPECT_FALSE(annotations.contains("other"));
+}
+
 TEST(SampleJobSchedule, CreatesARunWhenItIsDueAndNotBefore) {
   ScheduleModel model;
   const Plan first = model.pass();

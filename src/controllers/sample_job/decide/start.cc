@@ -8,6 +8,7 @@
 #include "controllers/sample_job/decide/queue.h"
 #include "controllers/sample_job/decide/reasons.h"
 #include "controllers/sample_job/decide/status.h"
+#include "controllers/sample_job/spec/deletion_text.h"
 #include "controllers/sample_job/spec/lifecycle.h"
 #include "controllers/sample_job/spec/names.h"
 
@@ -60,6 +61,9 @@ void start(const PlanContext& context, api::SampleJobStatus& status, Plan& plan)
                 "sending requests to the runtimes");
   if (const auto warning = context.type.warning(context.job.spec); !warning.empty()) {
     set_condition(context, status, condition_type::kWarning, true, reason::kCheckSpec, warning);
+  }
+  if (const auto text = deletion_text(context.job); !text.empty() && status.failures == 0) {
+    plan.add(EmitEvent{false, event_reason::kDeletionRequested, text});
   }
   if (context.job.spec.terminate && status.failures == 0) {
     plan.add(EmitEvent{false, event_reason::kTerminateSuccessfully,

@@ -74,6 +74,24 @@ TEST(SampleJobStart, AnInvalidOptionFailsAtOnceAndNamesTheAlternative) {
   EXPECT_TRUE(model.requested.empty());
 }
 
+TEST(SampleJobStart, AnEventNamesTheUserWhoAskedForADeletionOnce) {
+  JobModel model{.job = job_of("rmr")};
+  model.job.meta.annotations["batch.paddlepaddle.org/requested-by"] = "alice";
+  model.job.spec.backoff_limit = 1;
+  const Plan plan = model.pass();
+  const auto events = actions_of(plan);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<EmitEvent>(events[0]),
+            (EmitEvent{false, "DeletionRequested", "rmr removes '/train'; requested by 'alice'"}));
+  model.settle();
+  model.reports(0, JobState::kFailed, "cut");
+  model.reports(1, JobState::kSucceeded);
+  model.settle();
+  model.now += 5s;
+  model.settle();
+  EXPECT_EQ(std::ranges::count(model.events, "DeletionRequested"), 1) << "not for each attempt";
+}
+
 TEST(SampleJobStart, AnUnknownTypeFailsAtOnceWithTheTypesThatThereAre) {
   JobModel model{.job = job_of("defrag")};
   model.settle();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_job/execute/plan_executor.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include <nlohmann/json.hpp>
@@ -63,6 +64,7 @@ Result<engine::SourceKeys> PlanExecutor::source_keys(const api::SampleJob& job,
   if (secret.is(Code::kNotFound) && may_be_missing(*job.spec.secret)) return keys;
   if (!secret) return std::move(secret).error();
   for (auto& [name, text] : runtime::secret_values(*secret)) {
+    if (std::ranges::find(engine::kSourceKeyNames, name) == engine::kSourceKeyNames.end()) continue;
     // `echo value | base64` leaves a newline.
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     if (!text.empty()) keys.values[name] = std::move(text);

@@ -97,7 +97,8 @@ WorldObserver::WorldObserver(const ControllerContext& context, const Options& op
       poll_interval_(options.config.progress_poll),
       credentials_(context.cluster),
       poller_(
-          options.polls, [&queue = context.queue](const ObjectKey& key) { queue.add(key); }, clock),
+          options.polls, [&queue = context.queue](const ObjectKey& key) { queue.add(key); }, clock,
+          !options.config.polls_in_passes),
       requests_(
           options.sends, [&queue = context.queue](const ObjectKey& key) { queue.add(key); },
           clock) {

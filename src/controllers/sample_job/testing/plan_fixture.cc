@@ -46,7 +46,7 @@ std::vector<Action> actions_of(const Plan& plan) {
   return all;
 }
 
-Plan JobModel::pass() {
+Plan JobModel::pass(std::size_t writes) {
   Plan plan = desired(job, world, {}, now);
   const Match execute{
       [&](const PutJob& put) {
@@ -63,8 +63,12 @@ Plan JobModel::pass() {
       [&](const EmitEvent& event) { events.push_back(event.reason); },
       [&](const auto&) {},
   };
-  for (const Action& action : actions_of(plan)) std::visit(execute, action);
-  if (plan.status) job.status = *plan.status;
+  for (const Action& action : actions_of(plan)) {
+    if (writes == 0) return plan;
+    --writes;
+    std::visit(execute, action);
+  }
+  if (plan.status && writes > 0) job.status = *plan.status;
   return plan;
 }
 

@@ -32,8 +32,9 @@ struct JobModel {
   std::vector<std::string> completed{};  // ids of syncs
   bool deleted = false;
 
-  // Plans once and executes the plan.
-  Plan pass();
+  // Plans once and executes the plan; an operator that is killed, only its first writes, of which
+  // the status is the last.
+  Plan pass(std::size_t writes = static_cast<std::size_t>(-1));
   // Passes until the plan is empty.
   void settle();
 

@@ -104,7 +104,7 @@ TEST(SampleSetDeletion, KeepsTheVolumeWhileAJobUsesIt) {
   model.world.users = {{"resnet", "job-uid"}};
   // The job becomes an owner, so that the garbage collector keeps them when the set is deleted.
   const auto kept = only<SetOwners>(model.pass());
-  ASSERT_EQ(kept.size(), 4u);
+  ASSERT_EQ(kept.size(), 5u);
   for (const auto& each : kept) {
     ASSERT_EQ(each.owners.size(), 2u);
     EXPECT_EQ(each.owners[0].uid, model.set.meta.uid);
@@ -122,7 +122,7 @@ TEST(SampleSetDeletion, KeepsTheVolumeWhileAJobUsesIt) {
   EXPECT_FALSE(waiting.status);
   // The garbage collector removes the deleted owner where another one is left.
   for (auto* meta : {&*model.world.token, &model.world.claim->meta, &*model.world.service,
-                     &model.world.runtimes->meta}) {
+                     &*model.world.policy, &model.world.runtimes->meta}) {
     std::erase_if(meta->owners, [](const auto& owner) { return owner.controller; });
   }
   EXPECT_EQ(actions_of(model.pass()).size(), 1u);
@@ -140,9 +140,29 @@ TEST(SampleSetDeletion, AJobThatHasEndedOwnsNothing) {
   model.world.claim->meta.owners.push_back({.kind = "Backup", .name = "x", .uid = "uid-of-backup"});
   for (const auto& each : only<SetOwners>(model.pass())) {
     const bool theirs = each.kind == OwnedKind::kClaim;
-    EXPECT_EQ(each.owners.size(), theirs ? 3u : 2u);
-    EXPECT_EQ(each.owners.back().uid, "uid-b");
+    ASSERT_EQ(each.owners.size(), theirs ? 3u : 2u);
+    EXPECT_EQ(each.owners[1].uid, "uid-b");
+    EXPECT_EQ(each.owners.back().uid, theirs ? "uid-of-backup" : "uid-b");
   }
+}
+
+TEST(SampleSetDeletion, OfManyJobsAFewOwnTheObjectsAndMostBeginAndEndWithoutAWrite) {
+  ModelCluster model(model_set());
+  model.settle();
+  for (int i = 0; i < 500; ++i) {
+    model.world.users.push_back({"job-" + std::to_string(i), "uid-" + std::to_string(1000 + i)});
+  }
+  for (const auto& each : only<SetOwners>(model.pass())) EXPECT_EQ(each.owners.size(), 1u + 8);
+  model.world.users.pop_back();
+  EXPECT_TRUE(only<SetOwners>(model.pass()).empty());
+  model.world.users.push_back({"new", "uid-0"});
+  EXPECT_TRUE(only<SetOwners>(model.pass()).empty());
+  // Another takes the place of an owner that has ended.
+  model.world.users.erase(model.world.users.begin());
+  const auto changed = only<SetOwners>(model.pass());
+  ASSERT_FALSE(changed.empty());
+  EXPECT_EQ(changed.front().owners.size(), 1u + 8);
+  EXPECT_EQ(changed.front().owners.back().uid, "uid-1008");
 }
 
 TEST(SampleSetDeletion, AForcedDeletionDoesNotWaitForUsers) {

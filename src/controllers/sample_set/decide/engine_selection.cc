@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "controllers/sample_set/decide/automatic_jobs.h"
+#include "controllers/sample_set/decide/cache_limit.h"
 #include "controllers/sample_set/decide/reasons.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
 #include "controllers/sample_set/objects/owned_objects.h"
@@ -16,6 +17,10 @@ const api::SecretReference* source_reference(const api::SampleSet& set) {
 }
 
 BlockReason secret_not_found(const std::string& secret, const api::SampleSet& set) {
+  if (secret.empty()) {
+    return {reason::kSecretNotFound,
+            "a secretRef has no name; add the name of a secret in namespace " + set.meta.key.ns};
+  }
   return {reason::kSecretNotFound,
           "secret " + secret + " not found; create it in namespace " + set.meta.key.ns};
 }
@@ -43,6 +48,20 @@ BlockReason secret_blocks(const api::SampleSet& set, const World& world) {
 // does not exist yet, so no message there offers it.
 bool runs_samplefs(const Config& config) { return !config.built_in_drivers.empty(); }
 
+bool runs_juicefs(const Config& config) { return find_builder(config.engines, "juicefs"); }
+
+// A sentence about what of the Secret has no effect where JuiceFS is not there to use it: the same
+// manifests work on one machine. Empty when all of it has.
+std::string unused_of(const std::optional<SecretSummary>& secret, const std::string& engine,
+                      const Config& config) {
+  if (!secret || runs_juicefs(config) || engine != "samplefs") return "";
+  const bool for_juicefs = secret->values.contains("metaurl") ||
+                           secret->values.contains("storage") || secret->values.contains("bucket");
+  return for_juicefs ? "on one machine there is no JuiceFS: metaurl, storage and bucket of the "
+                       "secret are not used, and samples are cached from spec.source.uri directly"
+                     : "";
+}
+
 Result<std::string> engine_name(const api::SampleSet& set,
                                 const std::optional<SecretSummary>& secret, const Config& config) {
   if (!set.status.engine.empty()) return set.status.engine;
@@ -51,6 +70,7 @@ Result<std::string> engine_name(const api::SampleSet& set,
   if (!secret->exists) {
     return Error{Code::kUnavailable, "the engine depends on a secret that does not exist"};
   }
+  if (!runs_juicefs(config)) return std::string("samplefs");
   if (secret->values.contains("metaurl")) return std::string("juicefs");
   if (secret->values.contains("storage") || secret->values.contains("bucket")) {
     return Error{
@@ -89,9 +109,11 @@ EngineSelection select_engine(const api::SampleSet& set, const World& world, con
   if (!name) return {.blocked = {reason::kEngineUnclear, name.error().message}};
   const auto* builder = find_builder(config.engines, *name);
   if (!builder) {
-    return {.blocked = {reason::kEngineUnknown,
-                        "engine " + *name + " is not supported; set spec.csi.driver to " +
-                            (runs_samplefs(config) ? "samplefs or juicefs" : "juicefs")}};
+    return {.blocked = {reason::kEngineUnknown, "engine " + *name +
+                                                    " is not supported; set spec.csi.driver to " +
+                                                    (!runs_samplefs(config) ? "juicefs"
+                                                     : runs_juicefs(config) ? "samplefs or juicefs"
+                                                                            : "samplefs")}};
   }
   engine::RuntimeOptions options = config.runtime;
   if (const auto image = config.images.find(*name); image != config.images.end()) {
@@ -104,8 +126,13 @@ EngineSelection select_engine(const api::SampleSet& set, const World& world, con
             .builder = builder,
             .blocked = {reason::kSpecRefused, manifests.error().message}};
   }
-  EngineSelection selection{
-      .engine = *name, .builder = builder, .manifests = *std::move(manifests)};
+  const auto cache = builder->cache_mib(set, options);
+  const std::int64_t mib = cache ? *cache : 0;
+  EngineSelection selection{.engine = *name,
+                            .builder = builder,
+                            .manifests = *std::move(manifests),
+                            .namespace_cache = namespace_cache(set, world, config, mib),
+                            .unused = unused_of(world.secret, *name, config)};
   if (config.built_in_drivers.contains(selection.manifests.csi_driver)) {
     selection.manifests.csi_driver.clear();
   }
@@ -122,6 +149,8 @@ EngineSelection select_engine(const api::SampleSet& set, const World& world, con
                    "it or rename the SampleSet")};
   } else if (world.rejections.creation) {
     selection.blocked = *world.rejections.creation;
+  } else {
+    selection.blocked = cache_limit_blocks(set, world, config, mib);
   }
   return selection;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The engine of a SampleSet and the objects that the set needs with it, or what blocks the set.
-// The engine is spec.csi.driver; without it juicefs when the Secret has a metaurl, else samplefs.
-// It is selected once: the status keeps it. Pure.
+// The engine is spec.csi.driver; without it juicefs when the Secret has a metaurl and this program
+// has that engine, else samplefs. It is selected once: the status keeps it. Pure.
 
 #pragma once
 
@@ -22,8 +22,10 @@ struct EngineSelection {
   std::string engine{};
   const engine::ManifestBuilder* builder = nullptr;  // borrowed from the Config
   engine::Manifests manifests{};
+  std::string namespace_cache{};  // cache_limit.h; empty: there is no limit
   BlockReason blocked{};
-  std::string event{};  // reason of the event about `blocked`; empty: blocked.reason
+  std::string event{};   // reason of the event about `blocked`; empty: blocked.reason
+  std::string unused{};  // a sentence when the engine does not use what the Secret has for another
 };
 
 EngineSelection select_engine(const api::SampleSet& set, const World& world, const Config& config);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controllers/sample_set/decide/engine_selection.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "controllers/sample_set/decide/status/status_events.h"
 #include "controllers/sample_set/objects/owned_objects.h"
 #include "controllers/sample_set/testing/model_cluster.h"
 
@@ -29,6 +32,31 @@ TEST(SampleSetEngineSelection, WaitsForTheSecretOfTheSet) {
   }
 }
 
+TEST(SampleSetEngineSelection, TheCachesOfANamespaceHaveALimitThatBlocksWhatIsNotRunning) {
+  Config config = model_config();
+  config.namespace_cache_mib = 4096;
+  const auto selected = [&](const ModelCluster& model) {
+    return select_engine(model.set, model.world, config);
+  };
+  ModelCluster model(model_set(3, true));  // 1 GiB for each partition
+  model.world.cache_mib_of_others = 1024;
+  EXPECT_FALSE(selected(model).blocked.blocks());
+  EXPECT_EQ(selected(model).namespace_cache, "4.0 GiB of 4.0 GiB");
+  model.world.cache_mib_of_others = 1025;
+  const auto refused = selected(model).blocked;
+  EXPECT_EQ(refused.reason, "CacheLimitExceeded");
+  for (const char* part : {"3.0 GiB", "3 x 1.0 GiB", "4.0 GiB", "--namespace-cache-limit"}) {
+    EXPECT_NE(refused.message.find(part), std::string::npos) << part << ": " << refused.message;
+  }
+  model.settle();  // without a limit
+  EXPECT_FALSE(selected(model).blocked.blocks()) << "it runs";
+  model.set.spec.partitions = 4;
+  EXPECT_EQ(selected(model).blocked.reason, "CacheLimitExceeded") << "it grows";
+  config.namespace_cache_mib = 0;
+  EXPECT_FALSE(selected(model).blocked.blocks());
+  EXPECT_EQ(selected(model).namespace_cache, "");
+}
+
 TEST(SampleSetEngineSelection, WaitsForTheSecretOfTheSource) {
   ModelCluster model(model_set(1, true));
   model.set.spec.source->secret = api::SecretReference{.name = "source-keys"};
@@ -39,6 +67,14 @@ TEST(SampleSetEngineSelection, WaitsForTheSecretOfTheSource) {
   model.world.source_secret_missing = false;
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetEngineSelection, SaysThatAReferenceHasNoName) {
+  ModelCluster model(model_set(1, true));
+  model.set.spec.source->secret = api::SecretReference{.ns = model.set.meta.key.ns};
+  model.world.source_secret_missing = true;
+  EXPECT_EQ(ready_reason(model.pass()), "ErrorSecretNotExist");
+  EXPECT_NE(model.condition("Ready").message.find("has no name"), std::string::npos);
 }
 
 TEST(SampleSetEngineSelection, RefusesASecretOfAnotherNamespace) {
@@ -75,6 +111,29 @@ TEST(SampleSetEngineSelection, OffersSamplefsOnOneMachineAndNotOnClusters) {
     EXPECT_EQ(message(driver, false).find("samplefs"), std::string::npos) << message(driver, false);
     EXPECT_NE(message(driver, false).find("juicefs"), std::string::npos) << message(driver, false);
   }
+}
+
+TEST(SampleSetEngineSelection, WithoutJuicefsASecretForItMeansSamplefsAndOneEventSaysSo) {
+  Config config = model_config();
+  std::erase_if(config.engines, [](const auto& each) { return each->name() == "juicefs"; });
+  for (const char* key : {"metaurl", "bucket"}) {
+    api::SampleSet set = model_set();
+    set.spec.secret = api::SecretReference{.name = "keys"};
+    const World world{.secret = SecretSummary{.exists = true, .values = {{key, "redis://x"}}}};
+    const EngineSelection selection = select_engine(set, world, config);
+    EXPECT_EQ(selection.engine, "samplefs");
+    EXPECT_FALSE(selection.blocked.blocks()) << selection.blocked.message;
+    const api::SampleSetStatus next{.engine = "samplefs"};
+    const auto events = [&] {
+      Plan plan;
+      emit_status_events(set, world, next, selection, plan);
+      return std::ranges::count(only<EmitEvent>(plan), "JuiceFSNotUsed", &EmitEvent::reason);
+    };
+    EXPECT_EQ(events(), 1);
+    set.status.engine = "samplefs";
+    EXPECT_EQ(events(), 0);
+  }
+  EXPECT_EQ(select_engine(model_set(), {}, config).unused, "");
 }
 
 TEST(SampleSetEngineSelection, CreatesNoRuntimesWithoutTheCsiDriver) {
@@ -142,7 +201,7 @@ TEST(SampleSetEngineSelection, ASecretThatTheEngineRefusesLeavesTheRuntimesMaint
   EXPECT_EQ(model.condition("Ready").status, "True");
   EXPECT_EQ(model.condition("Degraded").reason, "SpecRefused");
   EXPECT_NE(model.condition("Degraded").message.find("no metaurl"), std::string::npos);
-  EXPECT_EQ(annotation(*model.world.credentials, kCopiedFrom), "s/1");
+  EXPECT_EQ(annotation(model.world.credentials->meta, kCopiedFrom), "s/1");
 
   model.environment_runs = false;
   const std::string silent = model.node_of(0);

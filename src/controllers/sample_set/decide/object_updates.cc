@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controllers/sample_set/decide/automatic_jobs.h"
+#include "controllers/sample_set/decide/reasons.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
 #include "controllers/sample_set/decide/volume_preparation.h"
 #include "controllers/sample_set/objects/owned_objects.h"
@@ -20,7 +21,19 @@ PatchObject patch_of(OwnedKind kind, const api::Meta& meta, const Json& operatio
   return {kind, meta.key, meta.uid, meta.resource_version, api::Opaque(operations)};
 }
 
+constexpr const char* kDriverPrefix = "juicefs";  // of annotations that the driver reads
+
 std::string secret_version(const World& world) { return world.secret ? world.secret->version : ""; }
+
+void update_copy(OwnedKind kind, const std::optional<CopySummary>& copy, const api::Opaque& wanted,
+                 const std::string& version, Plan& plan) {
+  if (!wanted || !copy || copy->meta.deleting()) return;
+  const Json data = secret_data(*wanted);
+  const bool current = annotation(copy->meta, kCopiedFrom) == version;
+  if (current && (!copy->values || has_data(*copy->values, data))) return;
+  plan.add(UpdateCredentials{
+      kind, copy->meta.key, copy->meta.uid, api::Opaque(data), {{kCopiedFrom, version}}});
+}
 
 // At most one pod of a previous template: first those that do not serve.
 void replace_next(const api::SampleSet& set, const World& world, const std::string& hash,
@@ -62,15 +75,23 @@ void create_missing(const api::SampleSet& set, const World& world, const EngineS
   if (wanted.credentials) {
     create(OwnedKind::kCredentials, credentials_copy(*wanted.credentials, secret_version(world)));
   }
-  create(OwnedKind::kVolume, volume_for_claim(wanted.volume, world));
   create(OwnedKind::kClaim, wanted.claim);
+  if (world.claim && !world.claim->meta.deleting()) {
+    create(OwnedKind::kVolume, volume_for_claim(wanted.volume, world.claim->meta));
+  }
+  if (wanted.driver_credentials && world.volume && !world.volume->meta.deleting()) {
+    create(OwnedKind::kDriverCredentials,
+           api::Opaque(driver_credentials(*wanted.driver_credentials, secret_version(world),
+                                          world.volume->meta)));
+  }
   create(OwnedKind::kService, wanted.service);
   if (world.supports_policies && wanted.policy) {
     create(OwnedKind::kPolicy, policy_with_hash(*wanted.policy));
   }
   const auto missing = missing_driver(set, world, wanted.csi_driver);
   const bool mountable = wanted.csi_driver.empty() || (world.drivers && missing != "");
-  if (!world.runtimes && mountable && is_prepared(world, wanted)) {
+  const bool has_secret = !wanted.driver_credentials || world.driver_credentials;
+  if (!world.runtimes && mountable && has_secret && is_prepared(world, wanted)) {
     create(OwnedKind::kRuntimes, runtimes_with_hash(*wanted.runtimes));
   }
 }
@@ -83,25 +104,64 @@ void rebind_volume(const api::SampleSet& set, const World& world, Plan& plan) {
     if (!engine::belongs_to(*meta, set) || meta->deleting()) return;
   }
   // A bound claim has its volume: what we know of the volume is out of date.
-  if (volume.claim_uid.empty() || volume.claim_uid == claim.uid || world.claim->bound) return;
-  plan.add(ClearClaimUid{volume.meta.key, volume.meta.uid, volume.meta.resource_version});
+  if (volume.claim_uid.empty() || world.claim->bound) return;
+  if (volume.claim_uid == claim.uid) {
+    // Kubernetes binds a claim that is older than its volume when the claim changes, or after 15 s.
+    if (annotation(claim, kVolumeUid) == volume.meta.uid) return;
+    plan.add(Annotate{OwnedKind::kClaim, claim.key, claim.uid, {{kVolumeUid, volume.meta.uid}}});
+    return;
+  }
+  plan.add(SetClaimUid{volume.meta.key, volume.meta.uid, volume.meta.resource_version, claim.uid});
+}
+
+void clean_claim(const api::SampleSet& set, const World& world, Plan& plan) {
+  if (!world.claim) return;
+  const api::Meta& claim = world.claim->meta;
+  if (!engine::belongs_to(claim, set) || claim.deleting()) return;
+  std::map<std::string, std::string> removed;
+  std::string names;
+  for (const auto& [name, value] : claim.annotations) {
+    if (!name.starts_with(kDriverPrefix)) continue;
+    removed[name] = "";
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (removed.empty()) return;
+  plan.add(Annotate{OwnedKind::kClaim, claim.key, claim.uid, std::move(removed)});
+  plan.add(EmitEvent{true, event_reason::kClaimCleaned,
+                     "removed from PVC " + claim.key.name + ": " + names +
+                         ", which would control JuiceFS's privileged driver; set "
+                         "spec.csi.juiceFSMountOptions, and apply deploy/v1/policies.yaml"});
 }
 
 void update_credentials(const World& world, const EngineSelection& selection, Plan& plan) {
-  if (!selection.manifests.credentials || !world.credentials || !world.secret) return;
-  if (!world.secret->exists || world.credentials->deleting()) return;
-  if (annotation(*world.credentials, kCopiedFrom) == world.secret->version) return;
-  plan.add(UpdateCredentials{world.credentials->key,
-                             world.credentials->uid,
-                             secret_data(*selection.manifests.credentials),
-                             {{kCopiedFrom, world.secret->version}}});
+  if (!world.secret || !world.secret->exists) return;
+  const std::string& version = world.secret->version;
+  update_copy(OwnedKind::kCredentials, world.credentials, selection.manifests.credentials, version,
+              plan);
+  update_copy(OwnedKind::kDriverCredentials, world.driver_credentials,
+              selection.manifests.driver_credentials, version, plan);
+  // Its volume was created again: the garbage collector would delete it with the previous one.
+  if (!world.driver_credentials || !world.volume || world.volume->meta.deleting()) return;
+  const api::Meta& copy = world.driver_credentials->meta;
+  const std::vector owners{volume_owner(world.volume->meta)};
+  if (copy.deleting() || copy.owners == owners) return;
+  plan.add(SetOwners{OwnedKind::kDriverCredentials, copy.key, copy.uid, owners});
 }
 
 void renew_token(const api::SampleSet& set, const World& world, WallTime now, Plan& plan) {
   if (!world.token || !engine::belongs_to(*world.token, set) || world.token->deleting()) return;
   const auto when = parse_rfc3339(annotation(*world.token, kRenewAfter));
-  if (when && now < *when) return;
-  plan.add(RenewToken{world.token->key, world.token->uid});
+  if (!when || now >= *when) {
+    plan.add(RenewToken{world.token->key, world.token->uid});
+    return;
+  }
+  const auto forget = parse_rfc3339(annotation(*world.token, kForgetAfter));
+  if (!forget) return;
+  if (now >= *forget) {
+    plan.add(ForgetPreviousToken{world.token->key, world.token->uid});
+  } else {
+    plan.requeue_within(*forget - now);
+  }
 }
 
 void update_policy(const api::SampleSet& set, const World& world,

@@ -15,18 +15,25 @@
 
 namespace paddle::controllers::sample_set {
 
-// All missing objects at once, the volume before the claim. The runtimes are created when their
-// volume is prepared (volume_preparation.h) and the cluster has the driver that mounts it.
+// All missing objects at once, but for the volume, which needs the uid of its claim, and the Secret
+// of the CSI driver, which the volume owns. The runtimes are created when their volume is prepared
+// (volume_preparation.h) and the cluster has the driver that mounts it.
 void create_missing(const api::SampleSet& set, const World& world, const EngineSelection& selection,
                     Plan& plan);
 
-// A claim that was created again gets the volume of its predecessor.
+// A new claim gets its volume, one that was created again that of its predecessor.
 void rebind_volume(const api::SampleSet& set, const World& world, Plan& plan);
 
-// The copy of the user's credentials follows the user's Secret.
+// Annotations `juicefs*` of the set's claim would control JuiceFS's privileged driver at its next
+// mount: they are removed at once.
+void clean_claim(const api::SampleSet& set, const World& world, Plan& plan);
+
+// The copies of the user's credentials follow the user's Secret; what others changed in them
+// is restored.
 void update_credentials(const World& world, const EngineSelection& selection, Plan& plan);
 
-// Token and certificates are renewed in the second half of their lifetime.
+// Token and certificates are renewed in the second half of their lifetime; the previous ones
+// are forgotten some minutes later.
 void renew_token(const api::SampleSet& set, const World& world, WallTime now, Plan& plan);
 
 void update_policy(const api::SampleSet& set, const World& world,

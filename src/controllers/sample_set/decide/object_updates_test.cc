@@ -120,9 +120,9 @@ TEST(SampleSetObjectUpdates, AClaimThatIsCreatedAgainIsBoundAgain) {
   model.settle();
   model.world.volume->meta.resource_version = "7";
   model.world.claim.reset();
-  EXPECT_TRUE(only<ClearClaimUid>(model.pass()).empty());  // the claim is created in this pass
+  EXPECT_TRUE(only<SetClaimUid>(model.pass()).empty());  // the claim is created in this pass
   EXPECT_FALSE(model.world.volume->bound);
-  const auto freed = only<ClearClaimUid>(model.pass());
+  const auto freed = only<SetClaimUid>(model.pass());
   ASSERT_EQ(freed.size(), 1u);
   EXPECT_EQ(freed[0].uid, model.world.volume->meta.uid);
   EXPECT_EQ(freed[0].resource_version, "7");
@@ -130,6 +130,19 @@ TEST(SampleSetObjectUpdates, AClaimThatIsCreatedAgainIsBoundAgain) {
   EXPECT_EQ(model.condition("Bound").status, "True");
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.violation, "");
+}
+
+TEST(SampleSetObjectUpdates, AClaimIsChangedOnceWhenItsVolumeExistsSoThatItIsBoundAtOnce) {
+  ModelCluster model(model_set());
+  model.environment_runs = false;
+  model.pass();
+  ASSERT_TRUE(model.world.claim);
+  EXPECT_TRUE(only<Annotate>(model.pass()).empty());  // the volume is created in this pass
+  const auto changed = only<Annotate>(model.pass());
+  ASSERT_EQ(changed.size(), 1u);
+  EXPECT_EQ(changed[0].kind, OwnedKind::kClaim);
+  EXPECT_EQ(annotation(model.world.claim->meta, kVolumeUid), model.world.volume->meta.uid);
+  EXPECT_TRUE(only<Annotate>(model.pass()).empty());
 }
 
 TEST(SampleSetObjectUpdates, AForeignClaimDoesNotGetTheVolume) {
@@ -140,7 +153,73 @@ TEST(SampleSetObjectUpdates, AForeignClaimDoesNotGetTheVolume) {
   model.world.claim->meta.uid = "theirs";
   model.world.claim->meta.owners.clear();
   model.world.claim->meta.annotations.clear();
-  EXPECT_TRUE(only<ClearClaimUid>(model.pass()).empty());
+  EXPECT_TRUE(only<SetClaimUid>(model.pass()).empty());
+}
+
+// The driver is privileged: its Secret and these annotations control it.
+TEST(SampleSetObjectUpdates, TheSecretOfTheDriverIsOwnedByTheVolumeAndFollowsTheUsers) {
+  ModelCluster model(model_set(1, true));
+  model.settle();
+  ASSERT_TRUE(model.world.driver_credentials);
+  const api::Meta& copy = model.world.driver_credentials->meta;
+  EXPECT_EQ(copy.key.ns, "paddle-volumes");
+  ASSERT_EQ(copy.owners.size(), 1u);
+  EXPECT_EQ(copy.owners[0].kind, "PersistentVolume");
+  EXPECT_EQ(copy.owners[0].uid, model.world.volume->meta.uid);
+  // The garbage collector would delete it with the volume that was its owner.
+  model.world.driver_credentials->meta.owners[0].uid = "of a previous volume";
+  const auto owned = only<SetOwners>(model.pass());
+  ASSERT_EQ(owned.size(), 1u);
+  EXPECT_EQ(owned[0].owners[0].uid, model.world.volume->meta.uid);
+  EXPECT_TRUE(is_empty(model.settle()));
+}
+
+TEST(SampleSetObjectUpdates, NoRuntimeIsCreatedBeforeTheSecretOfTheDriver) {
+  ModelCluster model(model_set(1, true));
+  for (int i = 0; i < 20 && !model.world.driver_credentials; ++i) {
+    EXPECT_EQ(count_created(model.pass(), OwnedKind::kRuntimes), 0u);
+  }
+  EXPECT_TRUE(model.world.driver_credentials);
+  model.settle();
+  EXPECT_EQ(model.set.status.phase, "Ready");
+}
+
+TEST(SampleSetObjectUpdates, AnEditedCopyIsRestoredAlthoughItsVersionIsCurrent) {
+  ModelCluster model(model_set(1, true));
+  model.settle();
+  const auto good = model.world.credentials->values;
+  ASSERT_TRUE(good);
+  for (auto* copy : {&model.world.credentials, &model.world.driver_credentials}) {
+    for (const char* key : {"metaurl", "added"}) {
+      (*copy)->values->insert_or_assign(key, "x; id");
+      const auto restored = only<UpdateCredentials>(model.pass());
+      ASSERT_EQ(restored.size(), 1u) << key;
+      EXPECT_EQ(restored[0].uid, (*copy)->meta.uid);
+      EXPECT_EQ((*copy)->values, good);
+    }
+    (*copy)->values->clear();
+    EXPECT_EQ(only<UpdateCredentials>(model.pass()).size(), 1u);
+    EXPECT_TRUE(is_empty(model.settle()));
+  }
+}
+
+TEST(SampleSetObjectUpdates, AnnotationsThatControlTheDriverAreRemovedFromTheClaim) {
+  ModelCluster model(model_set(1, true));
+  model.settle();
+  auto& annotations = model.world.claim->meta.annotations;
+  annotations["juicefs/mount-image"] = "evil";
+  annotations["juicefs-host-path"] = "/";
+  annotations["pv.kubernetes.io/bind-completed"] = "yes";
+  const auto plan = model.pass();
+  ASSERT_EQ(only<Annotate>(plan).size(), 1u);
+  ASSERT_EQ(only<EmitEvent>(plan).size(), 1u);
+  EXPECT_EQ(only<EmitEvent>(plan)[0].reason, "ClaimAnnotationsRemoved");
+  EXPECT_NE(only<EmitEvent>(plan)[0].message.find("juicefs/mount-image"), std::string::npos);
+  EXPECT_EQ(only<EmitEvent>(plan)[0].message.find("evil"), std::string::npos);
+  EXPECT_FALSE(annotations.contains("juicefs/mount-image"));
+  EXPECT_FALSE(annotations.contains("juicefs-host-path"));
+  EXPECT_TRUE(annotations.contains("pv.kubernetes.io/bind-completed"));
+  EXPECT_TRUE(is_empty(model.settle()));
 }
 
 TEST(SampleSetObjectUpdates, AVolumeThatIsCreatedAgainNamesItsClaim) {
@@ -181,6 +260,20 @@ TEST(SampleSetObjectUpdates, TheTokenIsRenewedInTheSecondHalfOfItsLifetime) {
   model.now += std::chrono::hours(25);
   ASSERT_EQ(only<RenewToken>(model.pass()).size(), 1u);
   EXPECT_TRUE(only<RenewToken>(model.settle()).empty());
+}
+
+TEST(SampleSetObjectUpdates, ThePreviousTokenIsForgottenTenMinutesAfterARenewal) {
+  ModelCluster model(model_set());
+  model.settle();
+  EXPECT_FALSE(model.world.token->annotations.contains(kForgetAfter)) << "the first has none";
+  model.now += std::chrono::hours(25);
+  model.settle();
+  model.now += std::chrono::minutes(9);
+  EXPECT_TRUE(only<ForgetPreviousToken>(model.settle()).empty())
+      << "a file may still be the old one";
+  model.now += std::chrono::minutes(1);
+  EXPECT_EQ(only<ForgetPreviousToken>(model.pass()).size(), 1u);
+  EXPECT_TRUE(only<ForgetPreviousToken>(model.settle()).empty()) << "once";
 }
 
 TEST(SampleSetObjectUpdates, WhatTheDeletedSetOfTheSameNameLeftIsWaitedFor) {

@@ -30,6 +30,7 @@ inline constexpr const char* kEngineUnclear = "EngineUnclear";
 inline constexpr const char* kEngineUnknown = "ErrorDriverNotExist";
 inline constexpr const char* kSpecRefused = "SpecRefused";  // also of Degraded
 inline constexpr const char* kNameTaken = "NameTaken";
+inline constexpr const char* kCacheLimit = "CacheLimitExceeded";
 inline constexpr const char* kPreparing = "Preparing";
 inline constexpr const char* kPreparationFailed = "PreparationFailed";
 inline constexpr const char* kCsiDriverMissing = "CSIDriverMissing";
@@ -76,7 +77,9 @@ inline constexpr const char* kFilesMix = "FilesMix";
 namespace event_reason {
 inline constexpr const char* kRuntimeLost = "RuntimeLost";
 inline constexpr const char* kCacheLost = "CacheLost";
+inline constexpr const char* kJuicefsNotUsed = "JuiceFSNotUsed";  // on one machine
 inline constexpr const char* kDeletionHeldBack = "DeletionHeldBack";
+inline constexpr const char* kClaimCleaned = "ClaimAnnotationsRemoved";
 inline constexpr const char* kSyncRequested = "CreateSyncJobSuccessfully";
 inline constexpr const char* kSyncRequestFailed = "ErrorCreateSyncJob";
 inline constexpr const char* kSyncSucceeded = "DoSyncJobSuccessfully";

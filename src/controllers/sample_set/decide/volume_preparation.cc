@@ -16,7 +16,7 @@ namespace {
 using std::chrono::seconds;
 
 int attempts_of(const World& world) {
-  const std::string text = world.credentials ? annotation(*world.credentials, kAttempts) : "";
+  const std::string text = world.credentials ? annotation(world.credentials->meta, kAttempts) : "";
   int number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -49,14 +49,14 @@ bool is_lost_pod(const api::Pod& pod, const World& world, WallTime now) {
 bool is_prepared(const World& world, const engine::Manifests& manifests) {
   if (!manifests.preparation) return true;
   if (!world.credentials) return false;
-  const std::string from = annotation(*world.credentials, kCopiedFrom);
-  return !from.empty() && annotation(*world.credentials, kPreparedWith) == from;
+  const std::string from = annotation(world.credentials->meta, kCopiedFrom);
+  return !from.empty() && annotation(world.credentials->meta, kPreparedWith) == from;
 }
 
 void prepare_volume(const World& world, const engine::Manifests& manifests, WallTime now,
                     Plan& plan) {
-  if (!manifests.preparation || !world.credentials || world.credentials->deleting()) return;
-  const api::Meta& copy = *world.credentials;
+  if (!manifests.preparation || !world.credentials || world.credentials->meta.deleting()) return;
+  const api::Meta& copy = world.credentials->meta;
   const std::string from = annotation(copy, kCopiedFrom);
   if (world.preparation && is_lost_pod(*world.preparation, world, now)) {
     const api::Meta& pod = world.preparation->meta;

@@ -20,11 +20,11 @@ TEST(SampleSetVolumePreparation, ComesAfterTheCredentialsAndBeforeTheRuntimes) {
   const auto second = model.pass();
   EXPECT_EQ(count_created(second, OwnedKind::kPreparation), 1u);
   EXPECT_EQ(count_created(second, OwnedKind::kRuntimes), 0u);
-  EXPECT_EQ(annotation(*model.world.credentials, kCopiedFrom), "s/1");
+  EXPECT_EQ(annotation(model.world.credentials->meta, kCopiedFrom), "s/1");
   model.settle();
   EXPECT_TRUE(model.world.runtimes);
   EXPECT_FALSE(model.world.preparation);  // no longer needed
-  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/1");
+  EXPECT_EQ(annotation(model.world.credentials->meta, kPreparedWith), "s/1");
 }
 
 TEST(SampleSetVolumePreparation, AFailureReportsItsErrorAndIsRetriedAfterGrowingDelays) {
@@ -58,7 +58,7 @@ TEST(SampleSetVolumePreparation, ANewSecretIsTriedAtOnce) {
   model.put_secret("s/2", {{"metaurl", "redis://x"}, {"secret-key", "right"}});
   model.settle();
   EXPECT_EQ(model.set.status.phase, "Ready");
-  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/2");
+  EXPECT_EQ(annotation(model.world.credentials->meta, kPreparedWith), "s/2");
 }
 
 TEST(SampleSetVolumePreparation, ChangedCredentialsAreCopiedWhileTheRuntimesGoOn) {
@@ -67,12 +67,15 @@ TEST(SampleSetVolumePreparation, ChangedCredentialsAreCopiedWhileTheRuntimesGoOn
   const auto runtimes = model.world.runtimes->meta.uid;
   model.put_secret("s/2", {{"metaurl", "redis://x"}, {"secret-key", "rotated"}});
   const auto plan = model.pass();
-  ASSERT_EQ(only<UpdateCredentials>(plan).size(), 1u);
-  EXPECT_NE((*only<UpdateCredentials>(plan)[0].data)["secret-key"], nullptr);
+  const auto copies = only<UpdateCredentials>(plan);
+  ASSERT_EQ(copies.size(), 2u);
+  EXPECT_EQ(copies[0].kind, OwnedKind::kCredentials);
+  EXPECT_EQ(copies[1].kind, OwnedKind::kDriverCredentials);
+  for (const auto& copy : copies) EXPECT_NE((*copy.data)["secret-key"], nullptr);
   EXPECT_TRUE(is_empty(model.settle()));
   EXPECT_EQ(model.set.status.phase, "Ready");
   EXPECT_EQ(model.world.runtimes->meta.uid, runtimes);
-  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/2");
+  EXPECT_EQ(annotation(model.world.credentials->meta, kPreparedWith), "s/2");
 }
 
 TEST(SampleSetVolumePreparation, ChangedCredentialsPrepareTheVolumeAgainOrTheSetIsDegraded) {
@@ -89,12 +92,12 @@ TEST(SampleSetVolumePreparation, ChangedCredentialsPrepareTheVolumeAgainOrTheSet
   EXPECT_EQ(model.condition("Degraded").reason, "CredentialsRefused");
   EXPECT_NE(model.condition("Degraded").message.find("access denied"), std::string::npos);
   EXPECT_EQ(model.set.status.phase, "Ready");  // with the previous credentials
-  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/1");
+  EXPECT_EQ(annotation(model.world.credentials->meta, kPreparedWith), "s/1");
   model.format_error.clear();
   model.put_secret("s/3", {{"metaurl", "redis://x"}, {"secret-key", "right"}});
   EXPECT_TRUE(is_empty(model.settle()));
   EXPECT_EQ(model.condition("Degraded").status, "False");
-  EXPECT_EQ(annotation(*model.world.credentials, kPreparedWith), "s/3");
+  EXPECT_EQ(annotation(model.world.credentials->meta, kPreparedWith), "s/3");
 }
 
 TEST(SampleSetVolumePreparation, ADeletedSecretLeavesTheCopyAndTheSetServes) {

@@ -27,6 +27,7 @@ const kube::Resource& resource_of(OwnedKind kind) {
   switch (kind) {
     case OwnedKind::kToken:
     case OwnedKind::kCredentials:
+    case OwnedKind::kDriverCredentials:
       return kinds::kSecrets;
     case OwnedKind::kVolume:
       return kinds::kPersistentVolumes;
@@ -48,6 +49,12 @@ const kube::Resource& resource_of(OwnedKind kind) {
 template <typename T>
 bool is_gone(const Result<T>& result) {
   return result.is(Code::kNotFound) || result.is(Code::kConflict);
+}
+
+Json encoded(const runtime::SecretData& data) {
+  Json all = Json::object();
+  for (const auto& [key, value] : data) all[key] = base64_encode(value);
+  return all;
 }
 
 }  // namespace
@@ -75,8 +82,9 @@ Result<ActionExecutor::Executed> ActionExecutor::execute(const Action& action, a
           [&](const SetOwners& a) { return done(set_owners(a, call)); },
           [&](const UpdateCredentials& a) { return done(update_credentials(a, call)); },
           [&](const Annotate& a) { return done(annotate(a, call)); },
-          [&](const ClearClaimUid& a) { return done(clear_claim_uid(a, call)); },
+          [&](const SetClaimUid& a) { return done(set_claim_uid(a, call)); },
           [&](const RenewToken& a) { return done(renew_token(a, set, call)); },
+          [&](const ForgetPreviousToken& a) { return done(forget_previous_token(a, call)); },
           [&](const PatchObject& a) { return done(patch(a, call)); },
           [&](const ReplaceRuntime& a) { return done(replace_runtime(a, call)); },
           [&](const AnnotatePodSecrets& a) { return done(annotate_pod(a, call)); },
@@ -132,12 +140,16 @@ Result<> ActionExecutor::set_volume_owner(Json& volume, const kube::Call& call) 
 // The previous token and certificates of the Secret stay valid until all runtimes have the new
 // ones.
 Result<> ActionExecutor::generate_identity(const api::SampleSet& set, Json& secret) {
+  const WallTime now = clock_.wall();
   TRY(const auto made,
       runtime::make_runtime_secret(set.meta.key.ns, set.meta.key.name,
-                                   runtime::secret_values(secret), clock_.wall(), identity_));
-  secret["data"] = Json::object();
-  for (const auto& [key, value] : made) secret["data"][key] = base64_encode(value);
-  secret["metadata"]["annotations"][kRenewAfter] = rfc3339(runtime::renewal_of(made));
+                                   runtime::secret_values(secret), now, identity_));
+  secret["data"] = encoded(made);
+  Json& annotations = secret["metadata"]["annotations"];
+  annotations[kRenewAfter] = rfc3339(runtime::renewal_of(made));
+  if (!made.at(runtime::kTokenBefore).empty()) {
+    annotations[kForgetAfter] = rfc3339(now + engine::kPreviousSecretLifetime);
+  }
   return Done{};
 }
 
@@ -150,6 +162,8 @@ Result<ActionExecutor::Executed> ActionExecutor::create(const CreateObject& acti
   const std::string kind = kind_name(action.kind);
   auto stored = cluster_.create(resource_of(action.kind), object, call);
   const bool created = static_cast<bool>(stored);
+  // The namespace does not exist. That is for an administrator, like a missing permission.
+  if (stored.is(Code::kNotFound)) stored = Error{Code::kForbidden, stored.error().message};
   if (stored.is(Code::kAlreadyExists)) {
     TRY(const api::Meta meta, api::decode_meta(object));
     stored = cluster_.get(resource_of(action.kind), meta.key, call);
@@ -172,7 +186,10 @@ Result<> ActionExecutor::remove(const DeleteObject& action, const api::SampleSet
   kube::DeleteOptions options{.uid = action.uid};
   if (action.force) options.grace_seconds = 0;
   const auto removed = cluster_.remove(resource_of(action.kind), action.key, options, call);
-  if (removed || is_gone(removed)) return Done{};
+  if (removed || is_gone(removed)) {
+    observer_.removed(action.kind, action.key);
+    return Done{};
+  }
   const std::string kind = kind_name(action.kind);
   emit(set, {true, event_reason::delete_failed(kind), removed.error().message});
   return Error(removed.error()).in("delete " + kind + " " + action.key.name);
@@ -213,46 +230,60 @@ Result<> ActionExecutor::annotate(const Annotate& action, const kube::Call& call
                "annotate " + kind_name(action.kind) + " " + action.key.name, call);
 }
 
-Result<> ActionExecutor::clear_claim_uid(const ClearClaimUid& action, const kube::Call& call) {
+Result<> ActionExecutor::set_claim_uid(const SetClaimUid& action, const kube::Call& call) {
   return patch(
       OwnedKind::kVolume, action.key,
       {.body = {{"metadata", {{"uid", action.uid}, {"resourceVersion", action.resource_version}}},
-                {"spec", {{"claimRef", {{"uid", nullptr}, {"resourceVersion", nullptr}}}}}}},
-      "clear the claim of PV " + action.key.name, call);
+                {"spec",
+                 {{"claimRef", {{"uid", action.claim_uid}, {"resourceVersion", nullptr}}}}}}},
+      "set the claim of PV " + action.key.name, call);
 }
 
-// Reads and writes the whole Secret, because keys that the user has removed go as well.
-Result<> ActionExecutor::update_credentials(const UpdateCredentials& action,
-                                            const kube::Call& call) {
+// Reads and writes the whole Secret, because keys that have been removed go as well. Does nothing
+// when it is gone, or another one has its name.
+Result<> ActionExecutor::change_secret(const SecretChange& action, const kube::Call& call,
+                                       const std::function<Result<>(Json&)>& change) {
   auto found = cluster_.get(kinds::kSecrets, action.key, call);
   if (found.is(Code::kNotFound)) return Done{};
-  if (!found) return std::move(found).error().in("read the copy of the credentials");
+  if (!found) return std::move(found).error().in("read " + action.name);
   if ((*found)["metadata"].value("uid", "") != action.uid) return Done{};
   Json changed = *std::move(found);
-  changed["data"] = *action.data;
-  for (const auto& [name, value] : action.annotations) {
-    changed["metadata"]["annotations"][name] = value;
-  }
+  CHECK_DONE(change(changed));
   auto stored = cluster_.update(kinds::kSecrets, changed, {}, call);
   if (is_gone(stored)) return Done{};
-  if (!stored) return std::move(stored).error().in("update the copy of the credentials");
-  observer_.acknowledge(OwnedKind::kCredentials, *stored);
+  if (!stored) return std::move(stored).error().in(action.what);
+  observer_.acknowledge(action.kind, *stored);
   return Done{};
+}
+
+Result<> ActionExecutor::update_credentials(const UpdateCredentials& action,
+                                            const kube::Call& call) {
+  return change_secret({action.kind, action.key, action.uid, "the copy of the credentials",
+                        "update the copy of the credentials"},
+                       call, [&](Json& secret) -> Result<> {
+                         secret["data"] = *action.data;
+                         for (const auto& [name, value] : action.annotations) {
+                           secret["metadata"]["annotations"][name] = value;
+                         }
+                         return Done{};
+                       });
 }
 
 Result<> ActionExecutor::renew_token(const RenewToken& action, const api::SampleSet& set,
                                      const kube::Call& call) {
-  auto found = cluster_.get(kinds::kSecrets, action.key, call);
-  if (found.is(Code::kNotFound)) return Done{};
-  if (!found) return std::move(found).error().in("read the token");
-  if ((*found)["metadata"].value("uid", "") != action.uid) return Done{};
-  Json changed = *std::move(found);
-  CHECK_DONE(generate_identity(set, changed));
-  auto stored = cluster_.update(kinds::kSecrets, changed, {}, call);
-  if (is_gone(stored)) return Done{};
-  if (!stored) return std::move(stored).error().in("renew the token");
-  observer_.acknowledge(OwnedKind::kToken, *stored);
-  return Done{};
+  return change_secret({OwnedKind::kToken, action.key, action.uid, "the token", "renew the token"},
+                       call, [&](Json& secret) { return generate_identity(set, secret); });
+}
+
+Result<> ActionExecutor::forget_previous_token(const ForgetPreviousToken& action,
+                                               const kube::Call& call) {
+  return change_secret(
+      {OwnedKind::kToken, action.key, action.uid, "the token", "forget the previous token"}, call,
+      [](Json& secret) -> Result<> {
+        secret["data"] = encoded(runtime::without_previous(runtime::secret_values(secret)));
+        secret["metadata"]["annotations"].erase(kForgetAfter);
+        return Done{};
+      });
 }
 
 Result<> ActionExecutor::replace_runtime(const ReplaceRuntime& action, const kube::Call& call) {

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -52,9 +53,19 @@ class ActionExecutor {
   Result<> patch(const PatchObject& action, const kube::Call& call);
   Result<> set_owners(const SetOwners& action, const kube::Call& call);
   Result<> annotate(const Annotate& action, const kube::Call& call);
-  Result<> clear_claim_uid(const ClearClaimUid& action, const kube::Call& call);
+  Result<> set_claim_uid(const SetClaimUid& action, const kube::Call& call);
+  struct SecretChange {
+    OwnedKind kind{};
+    api::ObjectKey key{};
+    std::string uid{};
+    std::string name{};  // for errors: what is read
+    std::string what{};  // for errors: what is done
+  };
+  Result<> change_secret(const SecretChange& action, const kube::Call& call,
+                         const std::function<Result<>(api::Json&)>& change);
   Result<> update_credentials(const UpdateCredentials& action, const kube::Call& call);
   Result<> renew_token(const RenewToken& action, const api::SampleSet& set, const kube::Call& call);
+  Result<> forget_previous_token(const ForgetPreviousToken& action, const kube::Call& call);
   Result<> replace_runtime(const ReplaceRuntime& action, const kube::Call& call);
   Result<> annotate_pod(const AnnotatePodSecrets& action, const kube::Call& call);
   Result<Executed> put_job(const PutJob& action, const api::SampleSet& set, const World& world);

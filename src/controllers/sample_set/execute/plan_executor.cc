@@ -72,6 +72,9 @@ class Execution {
 
  private:
   Result<> run(const Action& action) {
+    // A volume is the record of what is left of a deleted set: it stays until the rest succeeded.
+    const auto* removal = std::get_if<DeleteObject>(&action);
+    if (removal && removal->kind == OwnedKind::kVolume && outcome_.failure) return Done{};
     // The labels of one node are ordered: one of them shows whose the other is.
     const auto* label = std::get_if<LabelNode>(&action);
     if (label && unlabelled_.contains(label->node)) return Done{};

@@ -13,7 +13,7 @@ namespace {
 
 Action without_version(Action action) {
   if (auto* patch = std::get_if<PatchObject>(&action)) patch->resource_version.clear();
-  if (auto* clear = std::get_if<ClearClaimUid>(&action)) clear->resource_version.clear();
+  if (auto* clear = std::get_if<SetClaimUid>(&action)) clear->resource_version.clear();
   return action;
 }
 

@@ -15,6 +15,7 @@ std::string kind_name(OwnedKind kind) {
   switch (kind) {
     case OwnedKind::kToken:
     case OwnedKind::kCredentials:
+    case OwnedKind::kDriverCredentials:
       return "Secret";
     case OwnedKind::kVolume:
       return "PV";
@@ -47,6 +48,26 @@ Json credentials_copy(const Json& manifest, const std::string& version) {
   return object;
 }
 
+api::OwnerReference volume_owner(const api::Meta& volume) {
+  return {
+      .api_version = "v1", .kind = "PersistentVolume", .name = volume.key.name, .uid = volume.uid};
+}
+
+Json driver_credentials(const Json& manifest, const std::string& version, const api::Meta& volume) {
+  Json object = credentials_copy(manifest, version);
+  object["metadata"]["ownerReferences"] =
+      api::encode_meta({.owners = {volume_owner(volume)}})["ownerReferences"];
+  return object;
+}
+
+bool has_data(const engine::Credentials& values, const Json& data) {
+  if (values.size() != data.size()) return false;
+  for (const auto& [key, value] : values) {
+    if (data.value(key, "") != base64_encode(value)) return false;
+  }
+  return true;
+}
+
 Json secret_data(const Json& secret) {
   Json data = secret.contains("data") ? secret["data"] : Json::object();
   if (!secret.contains("stringData")) return data;
@@ -56,10 +77,10 @@ Json secret_data(const Json& secret) {
   return data;
 }
 
-api::Opaque volume_for_claim(const api::Opaque& manifest, const World& world) {
-  if (!manifest || !world.claim || world.claim->meta.deleting()) return manifest;
+api::Opaque volume_for_claim(const api::Opaque& manifest, const api::Meta& claim) {
+  if (!manifest) return manifest;
   Json volume = *manifest;
-  volume["spec"]["claimRef"]["uid"] = world.claim->meta.uid;
+  volume["spec"]["claimRef"]["uid"] = claim.uid;
   return api::Opaque(std::move(volume));
 }
 

@@ -22,8 +22,12 @@ inline constexpr const char* kTemplateHash = "batch.paddlepaddle.org/template";
 inline constexpr const char* kSpecHash = "batch.paddlepaddle.org/made-from";
 // On the copy of the credentials: "<uid>/<resourceVersion>" of the Secret that it is a copy of.
 inline constexpr const char* kCopiedFrom = "batch.paddlepaddle.org/copied-from";
+// On the claim: uid of the volume that was created for it.
+inline constexpr const char* kVolumeUid = "batch.paddlepaddle.org/volume-uid";
 // On the Secret with token and certificates: when to renew them.
 inline constexpr const char* kRenewAfter = "batch.paddlepaddle.org/renew-after";
+// On the same Secret after a renewal: when to take the previous token and authority out of it.
+inline constexpr const char* kForgetAfter = "batch.paddlepaddle.org/forget-previous-after";
 
 // PV, PVC, Service, StatefulSet, Secret ...: as reasons of events contain it.
 std::string kind_name(OwnedKind kind);
@@ -32,10 +36,17 @@ std::string kind_name(OwnedKind kind);
 api::Json token_secret(const api::SampleSet& set, const std::string& engine);
 // `version`: of the user's Secret.
 api::Json credentials_copy(const api::Json& manifest, const std::string& version);
+// The copy for the CSI driver: the volume owns it, as it has no namespace either.
+api::Json driver_credentials(const api::Json& manifest, const std::string& version,
+                             const api::Meta& volume);
+api::OwnerReference volume_owner(const api::Meta& volume);
+// Whether a copy has exactly this `data`.
+bool has_data(const engine::Credentials& values, const api::Json& data);
 // `data` and `stringData` of a Secret, as `data`.
 api::Json secret_data(const api::Json& secret);
-// A claim that lost its volume accepts only a volume whose claimRef has its uid.
-api::Opaque volume_for_claim(const api::Opaque& manifest, const World& world);
+// With the uid of the claim: no other claim of its name gets the volume, and with it a way to give
+// the CSI driver annotations that control it.
+api::Opaque volume_for_claim(const api::Opaque& manifest, const api::Meta& claim);
 api::Json policy_with_hash(const api::Json& manifest);
 
 // The StatefulSet does not replace its pods by itself: object_updates.h does, one at a time.

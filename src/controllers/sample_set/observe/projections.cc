@@ -23,13 +23,6 @@ Result<MetaSummary> decode_meta_summary(const Json& object) {
   return summary;
 }
 
-Result<MetaSummary> decode_secret_meta(const Json& object) {
-  TRY(MetaSummary summary, decode_meta_summary(object));
-  std::erase_if(summary.meta.annotations,
-                [](const auto& each) { return !each.first.starts_with(kOurPrefix); });
-  return summary;
-}
-
 Result<VolumeSummary> decode_volume(const Json& object) {
   VolumeSummary summary;
   TRY(summary.meta, api::decode_meta(object));
@@ -99,8 +92,12 @@ std::optional<FailedCreation> failed_creation(const Json& event, const std::stri
 std::string version_of(const api::Meta& meta) { return meta.uid + "/" + meta.resource_version; }
 
 Result<SecretContents> decode_secret(const Json& object) {
-  TRY(const api::Meta meta, api::decode_meta(object));
-  return SecretContents{.version = version_of(meta), .values = runtime::secret_values(object)};
+  TRY(api::Meta meta, api::decode_meta(object));
+  std::erase_if(meta.annotations,
+                [](const auto& each) { return !each.first.starts_with(kOurPrefix); });
+  const std::string version = version_of(meta);
+  return SecretContents{
+      .version = version, .meta = std::move(meta), .values = runtime::secret_values(object)};
 }
 
 }  // namespace paddle::controllers::sample_set

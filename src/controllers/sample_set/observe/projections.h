@@ -37,8 +37,6 @@ struct JobSummary {
 };
 
 Result<MetaSummary> decode_meta_summary(const api::Json& object);
-// Only our annotations: kubectl writes the contents of a Secret into one of its own.
-Result<MetaSummary> decode_secret_meta(const api::Json& object);
 Result<VolumeSummary> decode_volume(const api::Json& object);  // PersistentVolume or claim
 Result<StatefulSetSummary> decode_stateful_set(const api::Json& object);
 Result<NodeSummary> decode_node_summary(const api::Json& object);

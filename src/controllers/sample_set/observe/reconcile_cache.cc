@@ -5,27 +5,28 @@
 
 namespace paddle::controllers::sample_set {
 
-std::optional<SecretContents> ReconcileCache::secret(const api::ObjectKey& key,
-                                                     const std::string& version) const {
+std::optional<ReconcileCache::KnownSecret> ReconcileCache::secret(
+    const api::ObjectKey& key, BootTime now, std::chrono::nanoseconds missing_age,
+    std::chrono::nanoseconds age) const {
   Lock lock(mutex_);
   const auto found = secrets_.find(key);
-  if (found == secrets_.end() || found->second.version != version) return std::nullopt;
+  if (found == secrets_.end()) return std::nullopt;
+  const auto limit = found->second.contents ? age : missing_age;
+  if (now - found->second.read >= limit) return std::nullopt;
   return found->second;
 }
 
-std::optional<SecretContents> ReconcileCache::latest(const api::ObjectKey& key,
-                                                     const std::string& uid) const {
+std::optional<SecretContents> ReconcileCache::latest(const api::ObjectKey& key) const {
   Lock lock(mutex_);
   const auto found = secrets_.find(key);
-  if (found == secrets_.end() || !found->second.version.starts_with(uid + "/")) {
-    return std::nullopt;
-  }
-  return found->second;
+  if (found == secrets_.end()) return std::nullopt;
+  return found->second.contents;
 }
 
-void ReconcileCache::put_secret(const api::ObjectKey& key, SecretContents contents) {
+void ReconcileCache::put_secret(const api::ObjectKey& key, std::optional<SecretContents> contents,
+                                BootTime now) {
   Lock lock(mutex_);
-  secrets_[key] = std::move(contents);
+  secrets_[key] = {std::move(contents), now};
 }
 
 void ReconcileCache::forget_secret(const api::ObjectKey& key) {

@@ -18,21 +18,28 @@
 
 namespace paddle::controllers::sample_set {
 
-// The decoded data of a Secret, and the "<uid>/<resourceVersion>" that it was read in.
+// The decoded data and metadata of a Secret, and the "<uid>/<resourceVersion>" it was read in.
 struct SecretContents {
   std::string version{};
+  api::Meta meta{};  // only our annotations: kubectl writes the contents into one of its own
   std::map<std::string, std::string> values{};
 };
 
 class ReconcileCache {
  public:
-  // Absent when another version was read, or none.
-  std::optional<SecretContents> secret(const api::ObjectKey& key, const std::string& version) const
+  // What was read last, without contents when there was no such Secret. Absent: it was not read, or
+  // longer ago than the age for what was found.
+  struct KnownSecret {
+    std::optional<SecretContents> contents{};
+    BootTime read{};
+  };
+  std::optional<KnownSecret> secret(const api::ObjectKey& key, BootTime now,
+                                    std::chrono::nanoseconds missing_age,
+                                    std::chrono::nanoseconds age) const EXCLUDES(mutex_);
+  // As it was read last, whenever that was.
+  std::optional<SecretContents> latest(const api::ObjectKey& key) const EXCLUDES(mutex_);
+  void put_secret(const api::ObjectKey& key, std::optional<SecretContents> contents, BootTime now)
       EXCLUDES(mutex_);
-  // Any version of the Secret with this uid.
-  std::optional<SecretContents> latest(const api::ObjectKey& key, const std::string& uid) const
-      EXCLUDES(mutex_);
-  void put_secret(const api::ObjectKey& key, SecretContents contents) EXCLUDES(mutex_);
   void forget_secret(const api::ObjectKey& key) EXCLUDES(mutex_);
   // The set uses these Secrets and no others; those that no set uses are forgotten.
   void keep_secrets(const api::ObjectKey& set, std::set<api::ObjectKey> used) EXCLUDES(mutex_);
@@ -54,7 +61,7 @@ class ReconcileCache {
 
  private:
   mutable Mutex mutex_;
-  std::map<api::ObjectKey, SecretContents> secrets_ GUARDED_BY(mutex_);
+  std::map<api::ObjectKey, KnownSecret> secrets_ GUARDED_BY(mutex_);
   std::map<api::ObjectKey, std::set<api::ObjectKey>> used_ GUARDED_BY(mutex_);  // by set
   std::map<api::ObjectKey, int> users_ GUARDED_BY(mutex_);                      // by Secret
   std::map<api::ObjectKey, BootTime> waiting_ GUARDED_BY(mutex_);

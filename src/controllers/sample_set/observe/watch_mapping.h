@@ -19,6 +19,7 @@ namespace paddle::controllers::sample_set {
 inline constexpr const char* kBySet = "sample-set";
 inline constexpr const char* kByName = "name";
 inline constexpr const char* kBySecret = "secret";
+inline constexpr const char* kByNamespace = "namespace";
 inline constexpr const char* kByLabel = "cache-label";
 inline constexpr const char* kByNode = "node";
 

@@ -9,6 +9,7 @@
 #include "controllers/resource_metrics/resource_metrics.h"
 #include "controllers/sample_set/decide/deletion.h"
 #include "controllers/sample_set/decide/engine_selection.h"
+#include "controllers/sample_set/decide/reasons.h"
 #include "controllers/sample_set/decide/runtime_liveness.h"
 #include "controllers/sample_set/observe/runtime_reports.h"
 #include "controllers/sample_set/observe/watch_mapping.h"
@@ -20,6 +21,26 @@ namespace paddle::controllers::sample_set {
 using kube::ObjectKey;
 namespace kinds = kube::resources;
 
+namespace {
+
+bool is_well(const api::SampleSetStatus& status) {
+  const auto* ready = api::find_condition(status.conditions, condition_type::kReady);
+  const auto* degraded = api::find_condition(status.conditions, condition_type::kDegraded);
+  return ready && ready->status == "True" && (!degraded || degraded->status != "True");
+}
+
+// Sets that run, and those that were first. Of one that the limit blocks, what runs.
+std::int32_t counted_partitions(const api::SampleSet& other, const api::SampleSet& set) {
+  const auto* ready = api::find_condition(other.status.conditions, condition_type::kReady);
+  const bool blocked = ready && ready->reason == reason::kCacheLimit;
+  const auto& runtime = other.status.runtime;
+  if (blocked) return runtime ? runtime->ready_replicas : 0;
+  const bool counts = runtime || is_older(other.meta, set.meta);
+  return counts ? other.spec.effective_partitions() : 0;
+}
+
+}  // namespace
+
 WorldObserver::WorldObserver(const ControllerContext& context, const std::string& ns,
                              const Config& config, runtime::RuntimePolls polls,
                              runtime::RuntimeSends sends, const Clock& clock)
@@ -29,8 +50,6 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
       clock_(clock),
       sets_(context.informers.of<api::SampleSet>(kinds::kSampleSets, {.ns = ns_},
                                                  {"sample-set", api::decode_sample_set})),
-      secrets_(context.informers.of<MetaSummary>(
-          kinds::kSecrets, {.ns = ns_, .metadata_only = true}, {"secret", decode_secret_meta})),
       volumes_(context.informers.of<VolumeSummary>(kinds::kPersistentVolumes,
                                                    {.label_selector = engine::kSetLabel},
                                                    {"volume", decode_volume})),
@@ -68,7 +87,7 @@ WorldObserver::WorldObserver(const ControllerContext& context, const std::string
                  }),
       poller_(
           std::move(polls), [&queue = context.queue](const ObjectKey& set) { queue.add(set); },
-          clock),
+          clock, !config_.polls_in_passes),
       requests_(
           std::move(sends), [&queue = context.queue](const ObjectKey& set) { queue.add(set); },
           clock) {
@@ -85,6 +104,8 @@ void WorldObserver::add_indices() {
   sets_.add_index(kByName,
                   [](const api::SampleSet& set) { return std::vector{set.meta.key.name}; });
   sets_.add_index(kBySecret, secrets_of);
+  sets_.add_index(kByNamespace,
+                  [](const api::SampleSet& set) { return std::vector{set.meta.key.ns}; });
   pods_.add_index(kBySet, [](const api::Pod& pod) { return to_strings(set_of_pod(pod)); });
   pods_.add_index(kByNode, [](const api::Pod& pod) {
     return pod.node.empty() ? std::vector<std::string>{} : std::vector{pod.node};
@@ -108,17 +129,9 @@ void WorldObserver::watch(WorkQueue& queue) {
     if (after) return;
     for (const auto& namesake : sets.list(kByName, key.name)) queue.add(namesake->meta.key);
   });
-  owns(secrets_, kinds::kSampleSets, queue);
   owns(claims_, kinds::kSampleSets, queue);
   owns(services_, kinds::kSampleSets, queue);
   owns(runtimes_, kinds::kSampleSets, queue);
-  watches(secrets_, queue, [sets = sets_](const MetaSummary& secret) {
-    std::vector<ObjectKey> keys;
-    for (const auto& set : sets.list(kBySecret, to_string(secret.meta.key))) {
-      keys.push_back(set->meta.key);
-    }
-    return keys;
-  });
   watches(pods_, queue, set_of_pod);
   watches(volumes_, queue,
           [ns = ns_](const VolumeSummary& volume) { return set_of_volume(volume, ns); });
@@ -190,6 +203,7 @@ void WorldObserver::observe_users(const api::SampleSet& set, World& world) const
   const auto current = sets_.find(set.meta.key);
   world.replaced = current && current->meta.uid != set.meta.uid;
   world.deletion_forced = is_forced(set.meta) || (world.volume && is_forced(world.volume->meta));
+  if (config_.namespace_cache_mib > 0) world.cache_mib_of_others = cache_of_others(set);
   const auto namesakes = sets_.list(kByName, set.meta.key.name);
   world.has_older_namesake = std::ranges::any_of(namesakes, [&](const auto& other) {
     return other->meta.key.ns != set.meta.key.ns && is_older(other->meta, set.meta);
@@ -222,16 +236,37 @@ void WorldObserver::observe_nodes(const api::SampleSet& set, World& world) const
   world.any_node_ready = std::ranges::any_of(all, [](const auto& node) { return node->ready; });
 }
 
-Result<std::optional<SecretContents>> WorldObserver::read_secret(const ObjectKey& key,
-                                                                 const api::Meta& meta,
+Result<std::optional<SecretContents>> WorldObserver::read_secret(const api::SampleSet& set,
+                                                                 const ObjectKey& key,
                                                                  const kube::Call& call) {
-  if (auto known = cache_.secret(key, version_of(meta))) return known;
+  if (key.name.empty()) return std::optional<SecretContents>{};  // a get would list all of them
+  const SecretAges& ages = config_.secrets;
+  const auto age = is_well(set.status) ? ages.usual : ages.in_trouble;
+  if (auto known = cache_.secret(key, clock_.boot(), ages.missing, age)) {
+    return std::move(known->contents);
+  }
+  const BootTime now = clock_.boot();
   auto found = cluster_.get(kinds::kSecrets, key, call);
-  if (found.is(Code::kNotFound)) return std::optional<SecretContents>{};
-  if (!found) return std::move(found).error();
-  TRY(SecretContents contents, decode_secret(*found));
-  cache_.put_secret(key, contents);
-  return std::optional(std::move(contents));
+  std::optional<SecretContents> contents;
+  if (found) {
+    TRY(contents, decode_secret(*found));
+  } else if (!found.is(Code::kNotFound)) {
+    return std::move(found).error().in("read secret " + key.name);
+  }
+  cache_.put_secret(key, contents, now);
+  return contents;
+}
+
+std::int64_t WorldObserver::cache_of_others(const api::SampleSet& set) const {
+  std::int64_t sum = 0;
+  for (const auto& other : sets_.list(kByNamespace, set.meta.key.ns)) {
+    if (other->meta.uid == set.meta.uid) continue;
+    const auto* builder = find_builder(config_.engines, other->status.engine);
+    if (!builder) continue;  // nothing was created for it yet
+    const auto mib = builder->cache_mib(*other, config_.runtime);
+    if (mib) sum += *mib * counted_partitions(*other, set);
+  }
+  return sum;
 }
 
 Result<> WorldObserver::observe_secrets(const api::SampleSet& set, World& world,
@@ -239,39 +274,41 @@ Result<> WorldObserver::observe_secrets(const api::SampleSet& set, World& world,
   const auto& ns = set.meta.key.ns;
   const ObjectKey token{ns, engine::runtime_name(set)};
   const ObjectKey copy{ns, engine::volume_secret_name(set)};
-  std::set<ObjectKey> used{token, copy};
+  const ObjectKey driver_copy{config_.runtime.volume_secrets_namespace,
+                              engine::driver_secret_name(set)};
+  std::set<ObjectKey> used{token, copy, driver_copy};
   if (const auto* ref = credentials_reference(set)) used.insert({ns, ref->name});
+  if (set.spec.source && set.spec.source->secret) used.insert({ns, set.spec.source->secret->name});
   cache_.keep_secrets(set.meta.key, std::move(used));
-  if (const auto found = secrets_.find(token)) {
-    world.token = found->meta;
-    if (engine::belongs_to(found->meta, set)) {
-      TRY(const auto contents, read_secret(token, found->meta, call));
-      if (!contents) world.token.reset();
-    }
+  TRY(const auto identity, read_secret(set, token, call));
+  if (identity) world.token = identity->meta;
+  for (const auto& [key, copy_of] :
+       {std::pair(copy, &world.credentials), std::pair(driver_copy, &world.driver_credentials)}) {
+    auto contents = read_secret(set, key, call);
+    // Rights of an older installation: creating it is refused as well, and the status says so.
+    if (contents.is(Code::kForbidden) && copy_of == &world.driver_credentials) continue;
+    if (!contents) return std::move(contents).error();
+    if (*contents) *copy_of = CopySummary{(*contents)->meta, std::move((*contents)->values)};
   }
-  if (const auto found = secrets_.find(copy)) world.credentials = found->meta;
+  const bool ours = world.credentials && engine::belongs_to(world.credentials->meta, set);
   if (set.meta.deleting()) return Done{};
   if (const auto* ref = credentials_reference(set)) {
     world.secret = SecretSummary{};
     const ObjectKey key{ns, ref->name};
     const bool elsewhere = !ref->ns.empty() && ref->ns != ns;
-    if (const auto found = secrets_.find(key); found && !elsewhere) {
-      TRY(const auto contents, read_secret(key, found->meta, call));
+    if (!elsewhere) {
+      TRY(const auto contents, read_secret(set, key, call));
       if (contents) world.secret = SecretSummary{true, contents->version, contents->values};
     }
-    if (!world.secret->exists && world.credentials && engine::belongs_to(*world.credentials, set)) {
-      TRY(const auto contents, read_secret(copy, *world.credentials, call));
-      if (contents) world.secret->values = contents->values;
-    }
+    if (!world.secret->exists && ours) world.secret->values = world.credentials->values.value();
   }
-  if (world.credentials && engine::belongs_to(*world.credentials, set)) {
-    world.secret_versions = version_of(*world.credentials);
-  }
+  if (ours) world.secret_versions = version_of(world.credentials->meta);
   if (set.spec.source && set.spec.source->secret) {
-    const auto found = secrets_.find({ns, set.spec.source->secret->name});
-    world.source_secret_missing = !found && !may_be_missing(*set.spec.source->secret);
-    if (found) {
-      world.secret_versions += (world.secret_versions.empty() ? "" : ",") + version_of(found->meta);
+    const auto& ref = *set.spec.source->secret;
+    TRY(const auto contents, read_secret(set, {ns, ref.name}, call));
+    world.source_secret_missing = !contents && !may_be_missing(ref);
+    if (contents) {
+      world.secret_versions += (world.secret_versions.empty() ? "" : ",") + contents->version;
     }
   }
   return Done{};
@@ -374,10 +411,8 @@ bool WorldObserver::observe_runtimes(const api::SampleSet& set, World& world) {
 std::optional<runtime::RuntimeCredentials> WorldObserver::runtime_credentials(
     const api::SampleSet& set) const {
   const ObjectKey key{set.meta.key.ns, engine::runtime_name(set)};
-  const auto found = secrets_.find(key);
-  if (!found || !engine::belongs_to(found->meta, set)) return std::nullopt;
-  const auto contents = cache_.latest(key, found->meta.uid);
-  if (!contents) return std::nullopt;
+  const auto contents = cache_.latest(key);
+  if (!contents || !engine::belongs_to(contents->meta, set)) return std::nullopt;
   const auto* builder = find_builder(config_.engines, set.status.engine);
   return runtime::credentials_from(contents->values, key.ns, set.meta.key.name,
                                    builder && builder->serves_tls());
@@ -421,12 +456,12 @@ void WorldObserver::forget(const ObjectKey& set) {
 void WorldObserver::acknowledge(OwnedKind kind, const api::Json& stored) {
   switch (kind) {
     case OwnedKind::kToken:
-    case OwnedKind::kCredentials: {
-      secrets_.acknowledge(stored);
-      const auto meta = api::decode_meta(stored);
+    case OwnedKind::kCredentials:
+    case OwnedKind::kDriverCredentials: {
       auto contents = decode_secret(stored);
-      if (meta && contents) cache_.put_secret(meta->key, *std::move(contents));
-      return;
+      if (!contents) return;
+      const ObjectKey key = contents->meta.key;
+      return cache_.put_secret(key, *std::move(contents), clock_.boot());
     }
     case OwnedKind::kVolume:
       return volumes_.acknowledge(stored);
@@ -442,6 +477,12 @@ void WorldObserver::acknowledge(OwnedKind kind, const api::Json& stored) {
     case OwnedKind::kRuntimes:
       return runtimes_.acknowledge(stored);
   }
+}
+
+void WorldObserver::removed(OwnedKind kind, const ObjectKey& key) {
+  const bool is_secret = kind == OwnedKind::kToken || kind == OwnedKind::kCredentials ||
+                         kind == OwnedKind::kDriverCredentials;
+  if (is_secret) cache_.forget_secret(key);
 }
 
 }  // namespace paddle::controllers::sample_set

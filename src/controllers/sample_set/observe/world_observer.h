@@ -2,8 +2,8 @@
 //
 // Reads the World of a SampleSet: from informers of everything that a set owns or depends on, and
 // from what its runtimes answered last. Waits for no runtime. Kinds that only some engines need are
-// watched once a set has such an engine. Of Secrets only the metadata is watched; the contents are
-// read when they have changed. Thread-safe.
+// watched once a set has such an engine. Secrets are not watched: those that a set names are read
+// again after a time (config.h). Thread-safe.
 
 #pragma once
 
@@ -52,8 +52,9 @@ class WorldObserver {
                                             std::optional<runtime::JobRequest> request);
   void forget(const api::ObjectKey& set);
 
-  // Lays the server's answer to one of our writes over what the informers show.
+  // Lays the server's answer to one of our writes over what is known.
   void acknowledge(OwnedKind kind, const api::Json& stored);
+  void removed(OwnedKind kind, const api::ObjectKey& key);
   void acknowledge_set(const api::Json& stored) const { sets_.acknowledge(stored); }
   void status_written(const api::ObjectKey& set) { writes_.written(set, clock_.boot()); }
   void acknowledge_pod(const api::Json& stored) const { pods_.acknowledge(stored); }
@@ -67,8 +68,10 @@ class WorldObserver {
   void observe_users(const api::SampleSet& set, World& world) const;
   void observe_nodes(const api::SampleSet& set, World& world) const;
   Result<> observe_secrets(const api::SampleSet& set, World& world, const kube::Call& call);
-  Result<std::optional<SecretContents>> read_secret(const api::ObjectKey& key,
-                                                    const api::Meta& meta, const kube::Call& call);
+  Result<std::optional<SecretContents>> read_secret(const api::SampleSet& set,
+                                                    const api::ObjectKey& key,
+                                                    const kube::Call& call);
+  std::int64_t cache_of_others(const api::SampleSet& set) const;
   Result<bool> observe_lazy_kinds(const api::SampleSet& set, World& world, const kube::Call& call);
   Result<> observe_missing_runtimes(const api::SampleSet& set, World& world,
                                     const kube::Call& call);
@@ -84,7 +87,6 @@ class WorldObserver {
   ReconcileCache cache_{};
   StatusWrites writes_{};
   kube::Store<api::SampleSet> sets_;
-  kube::Store<MetaSummary> secrets_;
   kube::Store<VolumeSummary> volumes_;
   kube::Store<VolumeSummary> claims_;
   kube::Store<MetaSummary> services_;

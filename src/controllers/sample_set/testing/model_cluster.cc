@@ -12,6 +12,8 @@
 #include "controllers/sample_set/decide/runtime_liveness.h"
 #include "controllers/sample_set/objects/owned_objects.h"
 #include "engine/names.h"
+#include "engine/time_limits.h"
+#include "runtime/runtime_secret.h"
 
 namespace paddle::controllers::sample_set {
 
@@ -181,73 +183,82 @@ api::Meta* ModelCluster::find_object(OwnedKind kind) {
 }
 
 void ModelCluster::apply(const Action& action) {
-  std::visit(Match{
-                 [&](const RemoveFinalizer&) { set.meta.finalizers.clear(); },
-                 [&](const CreateObject& a) { create(a); },
-                 [&](const DeleteObject& a) {
-                   check_ours(a.uid, "deletion");
-                   const api::Meta* meta = find_object(a.kind);
-                   if (!meta || meta->uid != a.uid) return;
-                   with_slot(world, a.kind, [](auto& slot) { slot.reset(); });
-                 },
-                 [&](const SetOwners& a) {
-                   check_ours(a.uid, "change of owners");
-                   if (api::Meta* meta = find_object(a.kind)) meta->owners = a.owners;
-                 },
-                 [&](const UpdateCredentials& a) {
-                   check_ours(a.uid, "change of credentials");
-                   for (const auto& [name, value] : a.annotations) {
-                     world.credentials->annotations[name] = value;
-                   }
-                 },
-                 [&](const Annotate& a) {
-                   check_ours(a.uid, "annotation");
-                   api::Meta* meta = find_object(a.kind);
-                   for (const auto& [name, value] : a.annotations) {
-                     meta->annotations[name] = value;
-                     if (value.empty()) meta->annotations.erase(name);
-                   }
-                 },
-                 [&](const ClearClaimUid& a) {
-                   check_ours(a.uid, "release");
-                   if (world.claim && world.claim->bound) {
-                     violate("a volume was taken from a claim that is bound");
-                   }
-                   if (world.volume && world.volume->meta.uid == a.uid) {
-                     world.volume->claim_uid.clear();
-                   }
-                 },
-                 [&](const RenewToken& a) {
-                   check_ours(a.uid, "renewal");
-                   world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
-                 },
-                 [&](const PatchObject& a) { patch(a); },
-                 [&](const ReplaceRuntime& a) {
-                   std::erase_if(world.pods,
-                                 [&](const auto& pod) { return pod.meta.uid == a.uid; });
-                 },
-                 [&](const AnnotatePodSecrets& a) {
-                   for (api::Pod& pod : world.pods) {
-                     if (pod.meta.uid == a.uid) pod.meta.annotations[kSecretVersions] = a.value;
-                   }
-                 },
-                 [&](const PutJob& a) { put(a); },
-                 [&](const CancelJob& a) {
-                   const api::Pod* pod = pod_of(a.partition);
-                   if (!pod) return;
-                   auto& jobs = runtimes_[pod->meta.uid].jobs;
-                   const auto job = jobs.find(a.id);
-                   if (job == jobs.end() || runtime::ended(job->second.state)) return;
-                   job->second.state = JobState::kCancelled;
-                 },
-                 [&](const LabelNode& a) {
-                   world.node_labels[a.node][a.label] = a.value;
-                   if (a.value.empty()) world.node_labels[a.node].erase(a.label);
-                   if (world.node_labels[a.node].empty()) world.node_labels.erase(a.node);
-                 },
-                 [&](const EmitEvent&) {},
-             },
-             action);
+  std::visit(
+      Match{
+          [&](const RemoveFinalizer&) { set.meta.finalizers.clear(); },
+          [&](const CreateObject& a) { create(a); },
+          [&](const DeleteObject& a) {
+            check_ours(a.uid, "deletion");
+            const api::Meta* meta = find_object(a.kind);
+            if (!meta || meta->uid != a.uid) return;
+            with_slot(world, a.kind, [](auto& slot) { slot.reset(); });
+          },
+          [&](const SetOwners& a) {
+            check_ours(a.uid, "change of owners");
+            if (api::Meta* meta = find_object(a.kind)) meta->owners = a.owners;
+          },
+          [&](const UpdateCredentials& a) {
+            check_ours(a.uid, "change of credentials");
+            auto& copy =
+                a.kind == OwnedKind::kCredentials ? world.credentials : world.driver_credentials;
+            for (const auto& [name, value] : a.annotations) {
+              copy->meta.annotations[name] = value;
+            }
+            copy->values = runtime::secret_values({{"data", *a.data}});
+          },
+          [&](const Annotate& a) {
+            check_ours(a.uid, "annotation");
+            api::Meta* meta = find_object(a.kind);
+            for (const auto& [name, value] : a.annotations) {
+              meta->annotations[name] = value;
+              if (value.empty()) meta->annotations.erase(name);
+            }
+          },
+          [&](const SetClaimUid& a) {
+            check_ours(a.uid, "release");
+            check_ours(a.claim_uid, "volume for the claim");
+            if (world.claim && world.claim->bound) {
+              violate("a volume was taken from a claim that is bound");
+            }
+            if (world.volume && world.volume->meta.uid == a.uid) {
+              world.volume->claim_uid = a.claim_uid;
+            }
+          },
+          [&](const RenewToken& a) {
+            check_ours(a.uid, "renewal");
+            world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
+            world.token->annotations[kForgetAfter] = rfc3339(now + engine::kPreviousSecretLifetime);
+          },
+          [&](const ForgetPreviousToken& a) {
+            check_ours(a.uid, "end of the previous token");
+            world.token->annotations.erase(kForgetAfter);
+          },
+          [&](const PatchObject& a) { patch(a); },
+          [&](const ReplaceRuntime& a) {
+            std::erase_if(world.pods, [&](const auto& pod) { return pod.meta.uid == a.uid; });
+          },
+          [&](const AnnotatePodSecrets& a) {
+            for (api::Pod& pod : world.pods) {
+              if (pod.meta.uid == a.uid) pod.meta.annotations[kSecretVersions] = a.value;
+            }
+          },
+          [&](const PutJob& a) { put(a); },
+          [&](const CancelJob& a) {
+            const api::Pod* pod = pod_of(a.partition);
+            if (!pod) return;
+            auto& jobs = runtimes_[pod->meta.uid].jobs;
+            const auto job = jobs.find(a.id);
+            if (job == jobs.end() || runtime::ended(job->second.state)) return;
+            job->second.state = JobState::kCancelled;
+          },
+          [&](const LabelNode& a) {
+            world.node_labels[a.node][a.label] = a.value;
+            if (a.value.empty()) world.node_labels[a.node].erase(a.label);
+            if (world.node_labels[a.node].empty()) world.node_labels.erase(a.node);
+          },
+          [&](const EmitEvent&) {},
+      },
+      action);
 }
 
 void ModelCluster::apply_status(const api::SampleSetStatus& status) {
@@ -264,6 +275,9 @@ void ModelCluster::create(const CreateObject& action) {
   const Json& object = *action.object;
   if (action.kind == OwnedKind::kToken) {
     world.token->annotations[kRenewAfter] = rfc3339(now + std::chrono::hours(24));
+  }
+  for (auto* copy : {&world.credentials, &world.driver_credentials}) {
+    if (*copy && (*copy)->meta.uid == meta.uid) (*copy)->values = runtime::secret_values(object);
   }
   if (action.kind == OwnedKind::kVolume) {
     world.volume->claim = set.meta.key;

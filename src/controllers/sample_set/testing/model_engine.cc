@@ -31,6 +31,10 @@ class CachedManifests final : public engine::ManifestBuilder {
   std::string name() const override { return builder_->name(); }
   bool shares_volume() const override { return builder_->shares_volume(); }
   bool serves_tls() const override { return builder_->serves_tls(); }
+  Result<std::int64_t> cache_mib(const api::SampleSet& set,
+                                 const engine::RuntimeOptions& options) const override {
+    return builder_->cache_mib(set, options);
+  }
   Result<engine::Manifests> manifests(const api::SampleSet& set,
                                       const engine::Credentials& credentials,
                                       const engine::RuntimeOptions& options) const override {
@@ -53,6 +57,12 @@ class CachedManifests final : public engine::ManifestBuilder {
 
 }  // namespace
 
+Result<std::int64_t> SharedVolumeEngine::cache_mib(const api::SampleSet& set,
+                                                   const engine::RuntimeOptions&) const {
+  if (!set.spec.cache || set.spec.cache->levels.empty()) return 1024;
+  return set.spec.cache->levels[0].size_mib.value_or(1024);
+}
+
 Result<engine::Manifests> SharedVolumeEngine::manifests(
     const api::SampleSet& set, const engine::Credentials& credentials,
     const engine::RuntimeOptions& options) const {
@@ -71,6 +81,9 @@ Result<engine::Manifests> SharedVolumeEngine::manifests(
        {{"metadata", {{"labels", {{engine::kSetLabel, set.meta.key.name}}}}}, {"spec", pod}}}};
   Json copy = object_of(set, "Secret", engine::volume_secret_name(set));
   for (const auto& [key, value] : credentials) copy["data"][key] = base64_encode(value);
+  Json for_driver = copy;
+  for_driver["metadata"] = engine::metadata(set, name(), {}, engine::driver_secret_name(set));
+  for_driver["metadata"]["namespace"] = options.volume_secrets_namespace;
   Json again = object_of(set, "Pod", engine::preparation_name(set));
   again["spec"]["again"] = true;
   return engine::Manifests{
@@ -79,6 +92,7 @@ Result<engine::Manifests> SharedVolumeEngine::manifests(
       .service = engine::runtime_service(set, name()),
       .runtimes = runtimes,
       .credentials = copy,
+      .driver_credentials = for_driver,
       .preparation = object_of(set, "Pod", engine::preparation_name(set)),
       .preparation_again = again,
       .policy = engine::runtime_policy(set, name(), options),

@@ -16,6 +16,8 @@ class SharedVolumeEngine final : public engine::ManifestBuilder {
   static constexpr const char* kDriver = "csi.example.org";
   std::string name() const override { return "juicefs"; }
   bool shares_volume() const override { return true; }
+  Result<std::int64_t> cache_mib(const api::SampleSet& set,
+                                 const engine::RuntimeOptions& options) const override;
   // kInvalid without a metaurl.
   Result<engine::Manifests> manifests(const api::SampleSet& set,
                                       const engine::Credentials& credentials,

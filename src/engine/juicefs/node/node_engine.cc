@@ -17,8 +17,7 @@
 #include "engine/juicefs/node/lists/old_paths.h"
 #include "engine/juicefs/node/plan/leftovers.h"
 #include "engine/juicefs/node/plan/path_list.h"
-#include "engine/juicefs/node/plan/transfer_rate.h"
-#include "engine/juicefs/node/plan/warm_up_round.h"
+#include "engine/juicefs/node/plan/work_progress.h"
 #include "engine/juicefs/node/sync/sync_pacer.h"
 #include "engine/juicefs/node/sync/sync_run.h"
 
@@ -230,7 +229,7 @@ Result<> JuicefsNodeEngine::expect_found(const std::vector<std::string>& files,
   if (seen.files >= there.files) return Done{};  // the others do not exist, or are not files
   TRY(seen, check(from_root(files), threads, stop));
   if (seen.files >= there.files) return Done{};
-  TRY(const std::int64_t left, count_opened(options_.data, files, stop));
+  TRY(const std::int64_t left, count_listed(options_.data, files, stop));
   if (seen.files >= left) return Done{};  // the others were removed meanwhile
   return Error{Code::kUnavailable,
                "JuiceFS finds only " + std::to_string(seen.files) + " of " + std::to_string(left) +

@@ -31,10 +31,10 @@ struct NodeOptions {
   std::string source{};  // of the set; empty: none
   std::string source_secret{};
   std::string volume_secret{};
-  std::string data{};                // where the volume, or its sub_dir, is mounted
-  std::string sub_dir{};             // the set is this directory of the volume; empty: all of it
-  std::vector<std::string> disks{};  // directories of the cache; their file systems are measured
-  std::string state{};               // directory; must exist
+  std::string data{};          // where the volume, or its sub_dir, is mounted
+  std::string sub_dir{};       // the set is this directory of the volume; empty: all of it
+  std::int64_t cache_mib = 0;  // the most that the client behind the mount may cache
+  std::string state{};         // directory; must exist
   ListFetcher fetch{};
 };
 
@@ -59,7 +59,7 @@ class JuicefsNodeEngine final : public NodeEngine {
       : options_(options),
         lists_(std::move(lists)),
         control_(options.data, kClientCallStandstill),
-        usage_(options.data, options.disks) {}
+        usage_(options.data, options.cache_mib << 20) {}
 
   Result<std::vector<std::string>> part_for(const Selection& which, const ProgressSink& report,
                                             const std::stop_token& stop);

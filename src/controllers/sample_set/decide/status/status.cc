@@ -81,6 +81,8 @@ api::SampleSetStatus next_status(const api::SampleSet& set, const World& world,
   if (!selection.engine.empty()) status.engine = selection.engine;
   if (world.volume) status.volume_name = world.volume->meta.key.name;
   update_cache_stats(world, status);
+  if (!status.cache && !selection.namespace_cache.empty()) status.cache.emplace();
+  if (status.cache) status.cache->namespace_cache = selection.namespace_cache;
   update_runtimes_status(set, world, shares_volume, status);
   put(bound_condition(set, world));
   put(runtime_condition(set, world));

@@ -12,10 +12,10 @@ namespace paddle::controllers::sample_set {
 namespace {
 
 // The reasons of Ready that are worth an event.
-constexpr const char* kBlocking[] = {reason::kSecretNotFound,    reason::kEngineUnknown,
-                                     reason::kSecretElsewhere,   reason::kSpecRefused,
-                                     reason::kEngineUnclear,     reason::kNameTaken,
-                                     reason::kPreparationFailed, reason::kFailedCreate};
+constexpr const char* kBlocking[] = {
+    reason::kSecretNotFound,    reason::kEngineUnknown, reason::kSecretElsewhere,
+    reason::kSpecRefused,       reason::kEngineUnclear, reason::kNameTaken,
+    reason::kPreparationFailed, reason::kFailedCreate,  reason::kCacheLimit};
 
 // The next condition when its reason changes; otherwise null.
 const api::Condition* changed(const api::SampleSet& set, const api::SampleSetStatus& next,
@@ -34,6 +34,11 @@ class StatusEvents {
     const auto* ready = changed(set_, next_, condition_type::kReady);
     if (!ready || std::ranges::find(kBlocking, ready->reason) == std::end(kBlocking)) return;
     warn(selection.event.empty() ? ready->reason : selection.event, ready->message);
+  }
+
+  void of_engine(const EngineSelection& selection) {
+    if (selection.unused.empty() || !set_.status.engine.empty() || next_.engine.empty()) return;
+    inform(event_reason::kJuicefsNotUsed, selection.unused);
   }
 
   void of_driver() {
@@ -122,6 +127,7 @@ void emit_status_events(const api::SampleSet& set, const World& world,
                         Plan& plan) {
   StatusEvents events(set, next, plan);
   events.of_ready(selection);
+  events.of_engine(selection);
   events.of_driver();
   events.of_degraded(world);
   events.of_warmed();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "engine/juicefs/node/client/disk_space.h"
 #include "engine/juicefs/node/command/juicefs_output.h"
 #include "engine/juicefs/node/plan/usage_estimate.h"
 #include "engine/time_limits.h"
@@ -33,9 +32,9 @@ std::int64_t count(const std::string& stats, const char* name) {
 
 }  // namespace
 
-UsagePoller::UsagePoller(const std::string& mount, std::vector<std::string> disks)
+UsagePoller::UsagePoller(const std::string& mount, std::int64_t cache_bytes)
     : control_(mount, [this] { on_answer(); }),
-      disks_(std::move(disks)),
+      cache_bytes_(cache_bytes),
       thread_([this](const std::stop_token& end) { run(end); }) {}
 
 UsagePoller::~UsagePoller() {
@@ -105,12 +104,9 @@ void UsagePoller::run(const std::stop_token& end) {
 }
 
 Result<> UsagePoller::poll(bool hurry, const std::stop_token& end) {
-  const DiskSpace disk = space_of(disks_);
   {
     Lock lock(mutex_);
-    status_.disk_size = disk.size;
-    status_.disk_used = disk.used;
-    status_.disk_avail = disk.avail;
+    update_space(status_, cache_bytes_, status_.disk_used);
     answered_ = system_clock().boot();
   }
   TRY(const std::string stats, control_.stats());
@@ -122,6 +118,7 @@ Result<> UsagePoller::poll(bool hurry, const std::stop_token& end) {
   {
     Lock lock(mutex_);
     life_ = life;
+    update_space(status_, cache_bytes_, held_by(stats));  // blocks of files that are gone included
   }
   apply_counts(stats);
   TRY(const VolumeTotals quick, control_.totals(false, end));

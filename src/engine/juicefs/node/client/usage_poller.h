@@ -33,7 +33,8 @@ namespace paddle::engine::juicefs {
 
 class UsagePoller {
  public:
-  UsagePoller(const std::string& mount, std::vector<std::string> disks);
+  // `cache_bytes`: the most that the client may cache.
+  UsagePoller(const std::string& mount, std::int64_t cache_bytes);
   ~UsagePoller();
 
   Status status() const EXCLUDES(mutex_);
@@ -72,7 +73,7 @@ class UsagePoller {
   void apply_counts(const std::string& stats) EXCLUDES(mutex_);
 
   const Control control_;
-  const std::vector<std::string> disks_;
+  const std::int64_t cache_bytes_;
 
   mutable Mutex mutex_;
   CondVar wake_;

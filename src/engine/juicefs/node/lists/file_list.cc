@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <string_view>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,6 +35,33 @@ Error failed(const std::string& path) {
     return {Code::kNotFound, "the set has no '" + path + "'; sync it or correct the path"};
   }
   return {Code::kUnavailable, "'" + path + "' cannot be listed: " + std::strerror(errno)};
+}
+
+unsigned char type_of(int directory, const std::string& name) {
+  struct stat seen {};
+  if (::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
+  return S_ISDIR(seen.st_mode) ? DT_DIR : S_ISREG(seen.st_mode) ? DT_REG : DT_UNKNOWN;
+}
+
+// How many of these names, sorted, a directory has as regular files.
+Result<std::int64_t> count_named(UniqueFd fd, const std::string& path,
+                                 const std::vector<std::string_view>& names) {
+  const std::unique_ptr<DIR, CloseDirectory> listing(::fdopendir(fd.get()));
+  if (!listing) return failed(path);
+  (void)fd.release();  // owned by the stream
+  std::int64_t count = 0;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(listing.get());
+    if (!entry && errno != 0 && errno != ENOENT) return failed(path);
+    if (!entry) return count;
+    const auto [first, last] =
+        std::equal_range(names.begin(), names.end(), std::string_view(entry->d_name));
+    if (first == last) continue;
+    unsigned char type = entry->d_type;
+    if (type == DT_UNKNOWN) type = type_of(::dirfd(listing.get()), entry->d_name);
+    if (type == DT_REG) count += last - first;
+  }
 }
 
 class Walk {
@@ -96,12 +125,6 @@ class Walk {
     }
   }
 
-  static unsigned char type_of(int directory, const std::string& name) {
-    struct stat seen {};
-    if (::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return DT_UNKNOWN;
-    return S_ISDIR(seen.st_mode) ? DT_DIR : S_ISREG(seen.st_mode) ? DT_REG : DT_UNKNOWN;
-  }
-
   const std::string& mount_;
   const std::function<void(std::size_t)>& found_;
   const std::stop_token stop_;
@@ -163,15 +186,24 @@ Result<Presence> count_present(const std::string& mount, const std::vector<std::
   return seen;
 }
 
-Result<std::int64_t> count_opened(const std::string& mount, const std::vector<std::string>& files,
+Result<std::int64_t> count_listed(const std::string& mount, const std::vector<std::string>& files,
                                   const std::stop_token& stop) {
+  std::map<std::string_view, std::vector<std::string_view>> by_directory;
+  for (const std::string_view path : files) {
+    const auto slash = path.rfind('/');
+    const bool nested = slash != path.npos;
+    by_directory[nested ? path.substr(0, slash) : std::string_view{}].push_back(
+        nested ? path.substr(slash + 1) : path);
+  }
   std::int64_t count = 0;
-  for (const auto& path : files) {
+  for (auto& [directory, names] : by_directory) {
     if (stop.stop_requested()) return Error{Code::kCancelled, "stopped"};
-    const UniqueFd file(
-        ::open((mount + "/" + path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    struct stat seen {};
-    if (file.get() >= 0 && ::fstat(file.get(), &seen) == 0 && S_ISREG(seen.st_mode)) ++count;
+    auto fd = open_beneath(mount, std::string(directory), O_RDONLY | O_DIRECTORY);
+    if (fd.is(Code::kNotFound)) continue;
+    if (!fd) return std::move(fd).error();
+    std::sort(names.begin(), names.end());
+    TRY(const std::int64_t here, count_named(*std::move(fd), std::string(directory), names));
+    count += here;
   }
   return count;
 }

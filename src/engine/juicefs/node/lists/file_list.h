@@ -32,9 +32,9 @@ struct Presence {
 };
 Result<Presence> count_present(const std::string& mount, const std::vector<std::string>& files,
                                const std::stop_token& stop);
-// How many can be opened. Slower than count_present(), which shows a file that another node has
-// removed for as long as the kernel keeps its attributes.
-Result<std::int64_t> count_opened(const std::string& mount, const std::vector<std::string>& files,
+// How many their directories name. A directory is read from the metadata, while stat() and open()
+// show a file that another node has removed for as long as the client keeps its attributes.
+Result<std::int64_t> count_listed(const std::string& mount, const std::vector<std::string>& files,
                                   const std::stop_token& stop);
 
 // Files that a killed `juicefs sync` left behind (leftovers.h), last written before `before`.

@@ -61,10 +61,13 @@ TEST_F(FileListTest, FindsLeftoversOfAKilledSyncByTheirNames) {
   EXPECT_EQ(*list_leftovers(root_, WallTime{}, {}), Paths{});
 }
 
-TEST_F(FileListTest, CountsTheFilesThatCanBeOpened) {
+TEST_F(FileListTest, CountsTheFilesThatTheirDirectoriesName) {
   put("a/1");
+  put("a/3");
+  put("top");
   fs::create_symlink("a/1", root_ + "/link");
-  EXPECT_EQ(*count_opened(root_, {"a/1", "a/2", "a", "link"}, {}), 1);
+  EXPECT_EQ(*count_listed(root_, {"top", "a/3", "a/1", "a/2", "a", "link", "gone/1"}, {}), 3);
+  EXPECT_EQ(*count_listed(root_, {"a/1", "a/1"}, {}), 2) << "a line that is there twice";
 }
 
 TEST_F(FileListTest, StopsOnRequest) {

@@ -29,6 +29,12 @@ std::int64_t payload(double blocks, double bytes) {
   return found > 0 && found < 9e18 ? static_cast<std::int64_t>(found) : 0;
 }
 
+void update_space(Status& status, std::int64_t limit, std::int64_t held) {
+  status.disk_size = limit;
+  status.disk_used = std::clamp<std::int64_t>(held, 0, limit);
+  status.disk_avail = limit - status.disk_used;
+}
+
 Status followed(Status last, std::int64_t before, std::int64_t now, bool filling) {
   const bool emptied = before > 0 && now == 0;
   const auto within = [&](std::int64_t cached, std::int64_t most) {

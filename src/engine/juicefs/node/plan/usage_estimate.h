@@ -11,6 +11,10 @@
 
 namespace paddle::engine::juicefs {
 
+// The space of a cache of at most `limit` bytes that holds `held`: the runtime has no view of the
+// node's disks. A client may cache less, when its disk has no room.
+void update_space(Status& status, std::int64_t limit, std::int64_t held);
+
 // `last`, seen when the client answered last, `silent` ago. A client that has been silent for too
 // long counts as hanging: nothing is served.
 Status shown(Status last, std::chrono::nanoseconds silent);

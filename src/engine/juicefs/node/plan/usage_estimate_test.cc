@@ -23,6 +23,17 @@ TEST(UsageEstimate, FollowsTheClientsCacheBetweenTwoPolls) {
   EXPECT_EQ(followed(last, 50, 5050, true).part_cached_bytes, 400);
 }
 
+TEST(UsageEstimate, TheSpaceLeftIsTheCachesLimitWithoutWhatItHolds) {
+  Status status;
+  update_space(status, 1000, 300);
+  EXPECT_EQ(status.disk_size, 1000);
+  EXPECT_EQ(status.disk_used, 300);
+  EXPECT_EQ(status.disk_avail, 700);
+  update_space(status, 1000, 1200);  // the client is about to evict
+  EXPECT_EQ(status.disk_used, 1000);
+  EXPECT_EQ(status.disk_avail, 0);
+}
+
 TEST(UsageEstimate, FollowsACacheThatShrinks) {
   Status last;
   last.index = Status::Index{.files = 10, .bytes = 1000};

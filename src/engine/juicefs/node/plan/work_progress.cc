@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/juicefs/node/plan/transfer_rate.h"
+#include "engine/juicefs/node/plan/work_progress.h"
 
 namespace paddle::engine::juicefs {
 
