@@ -109,7 +109,7 @@ class TheChartIsDeploy(unittest.TestCase):
             _, out, _ = helm(*RENDER, *settings)
             return sorted(one["kind"] for one in objects(out).values()
                           if one["metadata"].get("annotations", {}).get(KEEP) == "keep")
-        self.assertEqual(kept(), ["CustomResourceDefinition"] * 3 + ["Namespace"])
+        self.assertEqual(kept(), ["CustomResourceDefinition"] * 3 + ["Namespace"] * 2)
         self.assertEqual(kept("--set=keepOnUninstall=false"), [])
 
 

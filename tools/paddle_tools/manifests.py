@@ -92,7 +92,7 @@ def check_choices_together(program: str) -> None:
         shutil.copytree(TOP / "config", Path(scratch) / "config")
         (Path(scratch) / "kustomization.yaml").write_text("\n".join(text) + "\n")
         made = built(program, ".", Path(scratch))
-    for wanted in ("--scheduling=volcano", "--etcd-server=", "--cache-roots=/dev/shm,",
+    for wanted in ("--scheduling=volcano", "--etcd-server=",
                    *(f"registry.example/{each}:" for each in images)):
         if wanted not in made:
             raise ToolError(f"with all of config/components together '{wanted}' is missing")

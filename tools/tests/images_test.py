@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from paddle_tools.errors import ToolError
-from paddle_tools.images import archive, bundles, definitions, elf
+from paddle_tools.images import archive, bundles, definitions, elf, go_modules, sbom
 from paddle_tools.images.content import Content, Directory, File, Link
 from paddle_tools.paths import TOOLS
 
@@ -160,6 +160,67 @@ class Archives(Scratch):
             archive.unpack(self.content(), self.top / "root")
 
 
+class BillOfMaterials(Scratch):
+    def made(self):
+        entry = {**Archives.ENTRY, "programs": {"/tool": "build:tool"}}
+        content = Content()
+        bundles.base(content, None)
+        bundles.certificates(content, None)
+        (self.top / "tool").write_bytes(Path("/usr/bin/git").read_bytes())
+        content.program("/tool", self.top / "tool")
+        content.libraries()
+        archive.write(content, entry, self.top / "demo.tar")
+        return sbom.write(content, entry, "1.2.3", self.top / "demo.tar")
+
+    def test_names_the_image_our_programs_and_the_packages_of_debian(self):
+        document, _ = self.made()
+        told = json.loads(document.read_text())
+        self.assertEqual(told["spdxVersion"], "SPDX-2.3")
+        packages = {each["name"]: each for each in told["packages"]}
+        for name in ("demo", "tool", "ca-certificates", "zlib1g", "libc6"):
+            self.assertIn(name, packages)
+        version = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "zlib1g"], check=True,
+                                 capture_output=True, text=True).stdout
+        self.assertEqual(packages["zlib1g"]["versionInfo"], version)
+        self.assertIn("pkg:deb/debian/zlib1g@",
+                      packages["zlib1g"]["externalRefs"][0]["referenceLocator"])
+        digest = hashlib.sha256((self.top / "tool").read_bytes()).hexdigest()
+        self.assertEqual(packages["tool"]["checksums"][0]["checksumValue"], digest)
+        ids = [each["SPDXID"] for each in told["packages"]]
+        self.assertEqual(len(ids), len(set(ids)))
+        for each in told["relationships"]:
+            self.assertIn(each["relatedSpdxElement"], ids)
+
+    def test_is_the_same_bytes_twice_and_has_its_checksum_beside_it(self):
+        before = [path.read_bytes() for path in self.made()]
+        self.assertEqual(before, [path.read_bytes() for path in self.made()])
+        subprocess.run(["sha256sum", "--check", "--strict", "demo.sha256"], cwd=self.top,
+                       check=True, capture_output=True)
+        (self.top / "demo.tar").write_bytes(b"another image")
+        self.assertNotEqual(subprocess.run(["sha256sum", "--check", "demo.sha256"], cwd=self.top,
+                                           check=False, capture_output=True).returncode, 0)
+
+    def test_refuses_a_file_that_nobody_delivers(self):
+        content = Content()
+        (self.top / "strange").write_text("?")
+        content.file("/strange", self.top / "strange")
+        with self.assertRaisesRegex(ToolError, "strange is of no Debian package"):
+            sbom.describe(content, Archives.ENTRY, "1", "0")
+
+    def test_has_the_modules_of_programs_in_go(self):
+        modules = ("path\tdemo\nmod\tdemo\t(devel)\ndep\tgithub.com/a/b\tv1.2.3\th1:x\n"
+                   "dep\tgithub.com/c/d\tv2.0.0\th1:y\n=>\tgithub.com/e/d\tv2.0.1\th1:z\n")
+        marked = b"m" * 16 + modules.encode() + b"e" * 16
+        size = bytes([len(marked) & 0x7F | 0x80, len(marked) >> 7])
+        head = go_modules.MAGIC + bytes([8, 2])
+        data = b"\x7fELF" + bytes(60) + head + bytes(32 - len(head))
+        (self.top / "go").write_bytes(data + b"\x08go1.26.6" + size + marked)
+        self.assertEqual(go_modules.read(self.top / "go"),
+                         [("std", "1.26.6"), ("github.com/a/b", "v1.2.3"),
+                          ("github.com/e/d", "v2.0.1")])
+        self.assertEqual(go_modules.read("/usr/bin/git"), [])
+
+
 class Table(unittest.TestCase):
     def test_of_this_project_is_sound(self):
         entries = definitions.load(TOOLS.parent)
@@ -187,7 +248,10 @@ class Table(unittest.TestCase):
             self.assertEqual(entry["env"], re.findall(r"^ENV (.*)$", text, re.M))
             self.assertEqual(entry["labels"],
                              dict(re.findall(r'(org\.opencontainers\.[a-z.]+)="(.*?)"', text)))
-            stages.add(text[text.index("FROM"):text.index("RUN tools/images")])
+            bases = re.findall(r"^(?:ARG BASE=|FROM )(\S+)", text, re.M)
+            self.assertEqual(bases[1:], ["${BASE}", "scratch"])
+            self.assertRegex(bases[0], r"^docker\.io/library/debian:12@sha256:[0-9a-f]{64}$")
+            stages.add(text[text.index("ARG BASE"):text.index("RUN tools/images")])
         self.assertEqual(len(stages), 1, "one build stage serves all of them")
         for file, names in {"extensions/controllers.yaml": ("paddle-operator", "paddle-cache"),
                             "csi/juicefs.yaml": ("juicefs-csi-driver", "juicefs-mount",

@@ -12,7 +12,6 @@ from paddle_tools.chart import manifests
 from paddle_tools.chart.manifests import Manifest
 from paddle_tools.chart.values import Value
 from paddle_tools.errors import ToolError
-from paddle_tools.paths import TOP
 
 
 @dataclass(frozen=True)
@@ -81,21 +80,7 @@ CHOICES = """\
         - --etcd-server={{ . }}
         {{- end }}
 """
-# Of the manager of SampleSets, when all namespaces are watched.
-ROOTS = """\
-        {{- if not .Values.jobnamespace }}
-        - %s
-        {{- end }}
-"""
 
-
-def _cache_roots() -> str:
-    """The argument that config/components/all-namespaces adds."""
-    component = TOP / "config/components/all-namespaces/kustomization.yaml"
-    found = re.search(r"--cache-roots=\S+", component.read_text())
-    if not found:
-        raise ToolError(f"{component.relative_to(TOP)} has no --cache-roots, which the chart needs")
-    return found.group()
 
 
 def missing_files(deploy: Path) -> list[str]:
@@ -126,6 +111,8 @@ def _object(one: Manifest, beside: list[Manifest], values: list[Value]) -> str:
         text = _manager(one, text)
     if one.kind == "DaemonSet" or one.name == "juicefs-csi-driver-config":
         text = text.replace("/var/lib/kubelet", "{{ .Values.juicefs.kubeletDirectory }}")
+    if one.kind == "Namespace" and one.name == "paddle-volumes":  # volumes that stay need it
+        return _replaced(one, text, "metadata:\n", "metadata:\n" + KEEP)
     if one.kind == "Namespace" and one.name == "paddle-system":
         text = _replaced(one, text, "metadata:\n", "metadata:\n" + KEEP)
         text = _replaced(one, text, "  labels:\n", "  labels:\n" + RESTRICTED)
@@ -221,7 +208,7 @@ def _manager(one: Manifest, text: str) -> str:
                      "imagePullPolicy: {{ .Values.imagePullPolicy }}\n")
     arguments = (f"        {{{{- range .Values.{part}.args }}}}\n"
                  "        - {{ . | quote }}\n        {{- end }}\n")
-    choices = {"paddlejob": CHOICES, "sampleset": ROOTS % _cache_roots()}.get(part, "")
+    choices = CHOICES if part == "paddlejob" else ""
     text = _replaced(one, text, "        command:\n", choices + arguments + "        command:\n")
     text = re.sub(r"^        resources:\n(?: {10}.*\n)+",
                   f"        resources:\n          {{{{- toYaml .Values.{part}.resources"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paddle_tools.errors import ToolError
-from paddle_tools.images import bundles
+from paddle_tools.images import bundles, hardening
 from paddle_tools.images.content import Content, stripped_copy
 from paddle_tools.images.definitions import Definition
 
@@ -26,7 +26,7 @@ class ImageBuilder:
         for path, source in entry["files"].items():
             found = self._source(source)
             if found.is_dir():
-                content.tree(found, path)
+                content.tree(found, path, with_libraries=source not in entry["needed_by"])
             else:
                 content.file(path, found)
         for source in entry["needed_by"]:
@@ -73,6 +73,9 @@ class ImageBuilder:
                 done = self._run(["make", "-C", self._top, "build"])
                 if done.returncode != 0 or not path.exists():
                     raise ToolError(f"build/bin/{name} could not be built; run: make build")
+            if lacking := hardening.missing(path):
+                raise ToolError(f"build/bin/{name} lacks {'; '.join(lacking)}; build it with the "
+                                "preset release: make build")
             self._stripped[name] = stripped_copy(path, self._scratch)
         return self._stripped[name]
 

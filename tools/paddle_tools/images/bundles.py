@@ -46,6 +46,7 @@ def certificates(content: Content, _builder: "ImageBuilder | None") -> None:
         raise ToolError(f"there are no certificates in {CERTIFICATES}; run: tools/bootstrap")
     text = b"".join(path.read_bytes().rstrip(b"\n") + b"\n" for path in found)
     content.file("/etc/ssl/certs/ca-certificates.crt", text)
+    content.origins.append(found[0])
     content.link("/usr/lib/ssl/cert.pem", "/etc/ssl/certs/ca-certificates.crt")
 
 

@@ -4,6 +4,7 @@
 Paths are absolute, as on a system with a merged /usr: `/bin`, `/sbin`, `/lib` and `/lib64` are
 links, and files put there are in `/usr`. Everything belongs to root; there are no times.
 """
+import hashlib
 import os
 import posixpath
 import stat
@@ -34,6 +35,9 @@ Entry = File | Link | Directory
 
 MERGED = ("bin", "sbin", "lib", "lib64")
 LEFT_OUT = ("__pycache__",)
+BUILD_ID_SIZE = 20
+# The head of the note: sizes of name and content, kind, name.
+BUILD_ID = b"\x04\0\0\0" + bytes([BUILD_ID_SIZE]) + b"\0\0\0\x03\0\0\0GNU\0"
 
 
 class Content:
@@ -41,6 +45,7 @@ class Content:
         self.entries: dict[str, Entry] = {}
         self._programs: list[Path] = []  # whose libraries are added
         self._mounted: list[Path] = []  # directories that are not copied
+        self.origins: list[Path] = []  # files of this system that made content came from
         for name in MERGED:
             self.entries[f"/{name}"] = Link(f"usr/{name}")
             self.directory(f"/usr/{name}")
@@ -69,7 +74,7 @@ class Content:
         self._programs.append(Path(source))
 
     def tree(self, source: str | Path, to: str | None = None,
-             leave_out: Sequence[str] = ()) -> None:
+             leave_out: Sequence[str] = (), with_libraries: bool = True) -> None:
         """A directory as it is, with the libraries that programs and libraries in it need."""
         source, to = Path(source), to or str(source)
         if not source.is_dir():
@@ -84,7 +89,8 @@ class Content:
                 elif path.is_file():
                     executable = path.stat().st_mode & stat.S_IXUSR
                     self.file(place, path, 0o755 if executable else 0o644)
-                    self._programs.append(path)
+                    if with_libraries:
+                        self._programs.append(path)
 
     def needed_by(self, source: str | Path) -> None:
         """Only the libraries that a directory needs: it is mounted later, not copied."""
@@ -139,4 +145,17 @@ def stripped_copy(source: str | Path, directory: str | Path) -> Path:
                           capture_output=True, text=True)
     if done.returncode != 0:
         raise ToolError(f"strip {source}: {done.stderr.strip() or 'failed'}; run: tools/bootstrap")
-    return Path(copy)
+    path = Path(copy)
+    path.write_bytes(with_own_build_id(path.read_bytes()))
+    return path
+
+
+def with_own_build_id(program: bytes) -> bytes:
+    """The same program with a build id that depends on what is shipped alone. The linker's depends
+    on debugging information, which differs by how and where the compiler was called."""
+    at = program.find(BUILD_ID, 0, 4096) + len(BUILD_ID)
+    if at < len(BUILD_ID):
+        return program
+    rest = program[:at] + bytes(BUILD_ID_SIZE) + program[at + BUILD_ID_SIZE:]
+    own = hashlib.sha256(rest).digest()[:BUILD_ID_SIZE]
+    return rest[:at] + own + rest[at + BUILD_ID_SIZE:]

@@ -8,7 +8,9 @@
 
 An image holds programs and the shared libraries that they name, no distribution. A file in
 build/images is a docker archive: `ctr -n k8s.io images import`, `docker load -i`, `podman load -i`
-and `skopeo copy docker-archive:` take it. The same input gives the same bytes.
+and `skopeo copy docker-archive:` take it. The same input gives the same bytes. Beside it are
+NAME.spdx.json, the bill of materials (SPDX 2.3), and NAME.sha256, the checksums of both for
+`sha256sum -c`. A program of ours without the protections of the preset release is refused.
 
 Programs come from build/bin (`make build` when they are missing), others from tools/components.
 """
@@ -17,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from paddle_tools.errors import ToolError
-from paddle_tools.images import archive, definitions
+from paddle_tools.images import archive, definitions, sbom
 from paddle_tools.images.builder import ImageBuilder
 from paddle_tools.images.definitions import Definition
 from paddle_tools.paths import TOP
@@ -38,6 +40,7 @@ def build(names: list[str], entries: dict[str, Definition]) -> None:
         for name in wanted(names, entries):
             content = builder.content(entries[name])
             archive.write(content, entries[name], OUT / f"{name}.tar")
+            sbom.write(content, entries[name], definitions.version(TOP), OUT / f"{name}.tar")
             print(f"images: {entries[name]['reference']} {megabytes(OUT / f'{name}.tar')} "
                   f"build/images/{name}.tar", flush=True)
 
