@@ -18,6 +18,7 @@ class ShapedS3Server:
 
     def __init__(self, versitygw: str | Path, mbit: int) -> None:
         self.secret_key = secrets.token_hex(16)
+        self.access_log = SANDBOX / "s3-requests.log"
         data = SANDBOX / "s3"
         data.mkdir()
         holder = Daemon("network", ["unshare", "--net", "sleep", "infinity"])
@@ -34,7 +35,7 @@ class ShapedS3Server:
         run([*self.netns_prefix, "tc", "qdisc", "add", "dev", "server", "root", "tbf", "rate",
              f"{mbit}mbit", "burst", "64kb", "latency", "100ms"])
         daemon = Daemon("s3", [*self.netns_prefix, versitygw, "--port", f":{self.port}", "--quiet",
-                               "--keep-alive", "posix", data],
+                               "--keep-alive", "--access-log", self.access_log, "posix", data],
                         env={"PATH": "/usr/bin:/bin", "ROOT_ACCESS_KEY": self.access_key,
                              "ROOT_SECRET_KEY": self.secret_key})
         daemon.wait_until(self._accepts_connections)

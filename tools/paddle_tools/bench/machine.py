@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine on which a benchmark ran, and processor time on it."""
+import contextlib
 import os
 import platform
+import threading
 from pathlib import Path
+from typing import Self
+
+from paddle_tools.sandbox import Daemon
 
 
 def describe(directory: Path) -> dict[str, str]:
@@ -76,3 +81,42 @@ def give_weight(group: str, times: int) -> None:
                            (Path("/sys/fs/cgroup") / group / "cpu.weight", 100)):
         if path.exists():
             path.write_text(str(times * standard))
+
+
+def kernel_thread_seconds() -> float:
+    """Processor seconds of the kernel's own threads, such as those that end disk I/O."""
+    used = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if fields[1] == "2":
+                    used += int(fields[11]) + int(fields[12])
+    return used / os.sysconf("SC_CLK_TCK")
+
+
+class PeakAnonymousMemory:
+    """The most anonymous memory of a daemon that was seen, looking ten times a second."""
+
+    def __init__(self, daemon: Daemon | None) -> None:
+        self.kib = 0
+        self._status = Path(f"/proc/{daemon.process.pid}/status") if daemon else None
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while self._status:
+            with contextlib.suppress(OSError):
+                for line in self._status.read_text().splitlines():
+                    if line.startswith("RssAnon:"):
+                        self.kib = max(self.kib, int(line.split()[1]))
+            if self._end.wait(0.1):
+                return

@@ -29,6 +29,11 @@ while True:
 """
 
 
+def is_listing(line: str) -> bool:
+    """Whether a line of the log of requests is a LIST or a HEAD."""
+    return " s3_List" in line or " s3_Head" in line
+
+
 class Link:
     def __init__(self, programs: Path, versitygw: Path, round_trip_ms: int) -> None:
         self.server = ShapedS3Server(versitygw, UNSHAPED_MBIT)
@@ -51,6 +56,16 @@ class Link:
     def client(self) -> S3Client:
         return S3Client(self.server.address, self.server.port, self.server.access_key,
                         self.server.secret_key)
+
+    def requests_mark(self) -> int:
+        """Where the server's log of requests ends now."""
+        return self.server.access_log.stat().st_size if self.server.access_log.exists() else 0
+
+    def listings_since(self, mark: int) -> int:
+        """Requests since then that list a bucket, or ask for an object without reading it."""
+        with open(self.server.access_log, "rb") as log:
+            log.seek(mark)
+            return sum(1 for line in log if is_listing(line.decode(errors="replace")))
 
     def blast(self, size: int) -> float:
         """Seconds for `size` bytes over one TCP connection."""

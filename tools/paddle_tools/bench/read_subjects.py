@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subjects of the read benchmark: native files, samplefs, JuiceFS. Each has the same files.
+"""The subjects of the read benchmark: native files, samplefs, JuiceFS, s3fs, rclone. Each has the
+same files.
 
 A subject has `root` (the directory of its files), `daemon` (whose processor time counts) and
 `caches` (directories on the disk that it serves from). stop() unmounts it.
@@ -53,7 +54,8 @@ class SampleFs(Subject):
     node mounts it. When the constructor returns, the index exists and the cache is empty."""
     ports = iter(range(7716, 7999))
 
-    def __init__(self, name: str, programs: Path, link: Link, far: bool, source: str) -> None:
+    def __init__(self, name: str, programs: Path, link: Link, far: bool, source: str,
+                 cache_mib: int = 0) -> None:
         home = new_directory(SANDBOX / name)
         root, cache = new_directory(home / "mount"), new_directory(home / "cache")
         session, secret = new_directory(home / "session"), new_directory(home / "secret")
@@ -67,7 +69,7 @@ class SampleFs(Subject):
         daemon = Daemon(name, [
             programs / "paddle-cache", "serve", "--engine=samplefs", f"--set=bench/{name}",
             f"--source={source}", f"--source-secret={secret}", f"--token-file={home / 'token'}",
-            f"--cache={cache}", "--cache-mib=0", f"--session={session}",
+            f"--cache={cache}", f"--cache-mib={cache_mib}", f"--session={session}",
             f"--listen={self._address}"])
         super().__init__(root, [cache], daemon)
         self._runtime = daemon
@@ -160,6 +162,99 @@ class JuiceFs(Subject):
     def stop(self) -> None:
         run([self._program, "umount", self.root])
         self._client.wait_end()
+
+
+class S3Fs(Subject):
+    """s3fs-fuse with a disk cache and what its documents advise for speed."""
+
+    def __init__(self, name: str, program: Path, link: Link, far: bool, bucket: str,
+                 folder: str) -> None:
+        home = new_directory(SANDBOX / name)
+        root, cache = new_directory(home / "mount"), new_directory(home / "cache")
+        password = home / "password"
+        password.touch(mode=0o600)
+        password.write_text(f"{link.server.access_key}:{link.server.secret_key}")
+        before = os.stat(root).st_dev
+        daemon = Daemon(name, [
+            program, f"{bucket}:/{folder}", root, "-f", "-o", f"passwd_file={password}",
+            "-o", f"url={link.endpoint(far)}", "-o", "use_path_request_style",
+            "-o", f"use_cache={cache}", "-o", "kernel_cache", "-o", "max_stat_cache_size=200000",
+            "-o", "multireq_max=20", "-o", "parallel_count=20", "-o", "ro"], env=environment())
+        super().__init__(root, [cache], daemon)
+        self._client = daemon
+        daemon.wait_until(lambda: os.stat(root).st_dev != before)
+
+    def stop(self) -> None:
+        run(["umount", self.root])
+        self._client.wait_end()
+
+
+class Rclone(Subject):
+    """rclone mount with its full disk cache."""
+
+    def __init__(self, name: str, program: Path, fusermount: Path, link: Link, far: bool,
+                 bucket: str, folder: str) -> None:
+        home = new_directory(SANDBOX / name)
+        root, cache = new_directory(home / "mount"), new_directory(home / "cache")
+        helpers = new_directory(home / "bin")
+        (helpers / "fusermount").symlink_to(fusermount)
+        settings = environment()
+        settings["PATH"] = f"{helpers}:{settings['PATH']}"
+        settings.update({"RCLONE_CONFIG_S3_TYPE": "s3", "RCLONE_CONFIG_S3_PROVIDER": "Other",
+                         "RCLONE_CONFIG_S3_ENDPOINT": link.endpoint(far),
+                         "RCLONE_CONFIG_S3_ACCESS_KEY_ID": link.server.access_key,
+                         "RCLONE_CONFIG_S3_SECRET_ACCESS_KEY": link.server.secret_key})
+        before = os.stat(root).st_dev
+        daemon = Daemon(name, [
+            program, "mount", f"s3:{bucket}/{folder}", root, "--read-only", "--config", "/dev/null",
+            "--vfs-cache-mode", "full", "--cache-dir", cache, "--dir-cache-time", "24h",
+            "--attr-timeout", "1h", "--no-modtime"], env=settings)
+        super().__init__(root, [cache], daemon)
+        daemon.wait_until(lambda: os.stat(root).st_dev != before)
+        self._client = daemon
+
+    def stop(self) -> None:
+        run(["umount", self.root])
+        self._client.wait_end()
+
+
+class CurlDownload(Subject):
+    """`curl --parallel` that downloads the objects of a set to the disk: what a warm-up costs at
+    least."""
+
+    def __init__(self, name: str, link: Link, bucket: str, folder: str, names: list[str]) -> None:
+        home = new_directory(SANDBOX / name)
+        super().__init__(home, [home], None)
+        lines = ['aws-sigv4 = "aws:amz:us-east-1:s3"', "create-dirs", "silent", "fail",
+                 'header = "x-amz-content-sha256: UNSIGNED-PAYLOAD"',
+                 f'user = "{link.server.access_key}:{link.server.secret_key}"']
+        for each in names:
+            lines += [f'url = "{link.endpoint(False)}/{bucket}/{folder}/{each}"',
+                      f'output = "{home}/data/{each}"']
+        self._files = len(names)
+        self._config = home / "config"
+        self._config.touch(mode=0o600)
+        self._config.write_text("\n".join(lines) + "\n")
+
+    def download(self, size: int) -> Json:
+        before, begin = os.times(), time.monotonic()
+        run(["curl", "--parallel", "--parallel-max", "20", "--config", self._config],
+            env=environment())
+        seconds, after = time.monotonic() - begin, os.times()
+        return {"files": self._files, "bytes": size, "seconds": seconds,
+                "cpu_seconds": after.children_user - before.children_user
+                + after.children_system - before.children_system}
+
+
+def write_to_disk(size: int) -> float:
+    """Seconds that the disk of the caches takes for as many bytes."""
+    path = SANDBOX / "disk-speed"
+    begin = time.monotonic()
+    run(["dd", "if=/dev/zero", f"of={path}", "bs=4M", f"count={-(-size // (4 << 20))}",
+         "oflag=direct", "conv=fsync"])
+    seconds = time.monotonic() - begin
+    path.unlink()
+    return seconds
 
 
 def start_redis(program: Path) -> None:
