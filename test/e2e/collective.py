@@ -7,6 +7,7 @@ from paddle_tools.e2e.cluster import SYSTEM, TOP, expect
 from paddle_tools.e2e.paddle_pod import training_pod
 
 WITH = ("redis", "s3")
+LEAKS_OF_OTHERS = juicefs.FORMAT_OF_DRIVER
 COMPONENTS = ("paddlepaddle",)
 IMAGES = ("paddle-e2e", *juicefs.IMAGES)
 NAME = "collective"

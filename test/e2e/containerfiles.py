@@ -61,7 +61,7 @@ def agrees_with_this_machine(scenario_run, buildah, name):
         same(name, *({path: each[:3] for path, each in files.items()
                       if path.startswith("/usr/lib/")} for files in (theirs, ours)))
         differ = [path for path in theirs if path in ours and theirs[path] != ours[path]]
-        scenario_run.note(f"{OURS[name]} is the same but for its build id; of another day are "
+        scenario_run.note(f"{OURS[name]} is the same byte for byte; of another day are "
                           f"{len(differ)} files of Debian's, such as "
                           f"{', '.join(differ[-3:]) or 'none'}")
 

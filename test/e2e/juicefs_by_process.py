@@ -4,6 +4,7 @@ from paddle_tools.e2e import juicefs
 from paddle_tools.e2e.cluster import TOP, expect
 
 WITH = ("redis", "s3")
+LEAKS_OF_OTHERS = juicefs.FORMAT_OF_DRIVER
 IMAGES = juicefs.IMAGES
 NAME = "e2e-by-process"
 CACHE = f"/var/jfsCache/{NAME}"

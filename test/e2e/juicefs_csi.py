@@ -8,12 +8,13 @@ from paddle_tools.e2e import juicefs
 from paddle_tools.e2e.cluster import TOP, expect
 
 WITH = ("redis", "s3")
+LEAKS_OF_OTHERS = juicefs.FORMAT_OF_DRIVER
 IMAGES = juicefs.IMAGES
 NAME = "e2e-mounted"
 CACHE = f"/var/cache/{NAME}"
 MANIFEST = TOP / "deploy/csi/juicefs.yaml"
 REGISTRY = "/var/lib/kubelet/plugins_registry"
-ACCOUNT = "system:serviceaccount:kube-system:juicefs-csi-node"
+ACCOUNT = f"system:serviceaccount:{juicefs.SPACE}:juicefs-csi-node"
 
 
 def run(cluster):
@@ -37,7 +38,7 @@ def install(cluster):
         cluster.kubectl("apply", "-f", MANIFEST)
         cluster.wait("the driver on every node",
                      lambda: juicefs.registered(cluster) == juicefs.nodes(cluster))
-        shown = cluster.kubectl("-n", "kube-system", "get", "pods", "-l",
+        shown = cluster.kubectl("-n", juicefs.SPACE, "get", "pods", "-l",
                                 "app.kubernetes.io/name=juicefs-csi-driver")
         expect(shown.count(" 2/2 ") == len(juicefs.nodes(cluster)), f"not all run:\n{shown}")
 
@@ -95,8 +96,8 @@ def kill_registrar(cluster):
 def replace_driver(cluster, wanted):
     with cluster.step("the driver's pod is replaced: reads go on, and volumes mount"):
         old = juicefs.driver_pod(cluster, "node1")["metadata"]["name"]
-        cluster.kubectl("-n", "kube-system", "delete", "pod", old, "--wait=false")
-        while cluster.get("pod", old, "kube-system"):
+        cluster.kubectl("-n", juicefs.SPACE, "delete", "pod", old, "--wait=false")
+        while cluster.get("pod", old, juicefs.SPACE):
             expect(juicefs.checksum(cluster, "a", "first") == wanted, "a read went wrong meanwhile")
         registered_for_good(cluster)
         mounts_again(cluster, "after-driver")
@@ -105,14 +106,14 @@ def replace_driver(cluster, wanted):
 def replace_mount_pod(cluster, wanted):
     with cluster.step("the mount pod is deleted: another takes the mount over, no read fails"):
         (old,) = juicefs.mount_pods(cluster, NAME, "node1")
-        cluster.kubectl("-n", "kube-system", "delete", "pod", old["metadata"]["name"],
+        cluster.kubectl("-n", juicefs.SPACE, "delete", "pod", old["metadata"]["name"],
                         "--wait=false")
-        while cluster.get("pod", old["metadata"]["name"], "kube-system"):
+        while cluster.get("pod", old["metadata"]["name"], juicefs.SPACE):
             expect(juicefs.checksum(cluster, "a", "first") == wanted, "a read went wrong meanwhile")
         cluster.wait("one other mount pod", lambda: len(
             juicefs.mount_pods(cluster, NAME, "node1")) == 1 and juicefs.ready(
                 cluster, juicefs.mount_pods(cluster, NAME, "node1")[0]["metadata"]["name"],
-                ns="kube-system"))
+                ns=juicefs.SPACE))
         expect(juicefs.checksum(cluster, "a", "first") == wanted, "a read went wrong afterwards")
 
 
@@ -156,7 +157,7 @@ def rights_suffice(cluster):
         cluster.note(f"the driver used: {', '.join(sorted(used - refused))}")
         # Users' own Secrets, when a mount pod is replaced: it goes on without.
         needed = {each for each in refused
-                  if not each.startswith("get secrets in ") or each.endswith(" kube-system")}
+                  if not each.startswith("get secrets in ") or each.endswith(f" {juicefs.SPACE}")}
         expect(not needed, f"the driver was refused: {sorted(needed)}")
 
 
@@ -165,7 +166,7 @@ def uninstall(cluster):
         cluster.kubectl("delete", "pvc", NAME)
         cluster.kubectl("delete", "pv", NAME)
         cluster.kubectl("delete", "secret", NAME)
-        cluster.kubectl("-n", "kube-system", "delete", "secret", f"juicefs-{NAME}-secret",
+        cluster.kubectl("-n", juicefs.SPACE, "delete", "secret", f"juicefs-{NAME}-secret",
                         "--ignore-not-found")
         cluster.kubectl("delete", "-f", MANIFEST, limit=120)
         cluster.wait("no kubelet knows the driver", lambda: not juicefs.registered(cluster))
@@ -176,7 +177,7 @@ def uninstall(cluster):
 def registrations(cluster, node):
     """How often its registrar says that kubelet has taken the driver."""
     name = juicefs.driver_pod(cluster, node)["metadata"]["name"]
-    log = cluster.kubectl("-n", "kube-system", "logs", name, "-c", "registrar")
+    log = cluster.kubectl("-n", juicefs.SPACE, "logs", name, "-c", "registrar")
     return log.count('"registered"')
 
 

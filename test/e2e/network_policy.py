@@ -4,13 +4,12 @@
 The managers look at every namespace, as the operator's own is let in. Each refusal has its
 counterpart that is let through: a network that drops everything, or nothing, fails here.
 """
-import subprocess
-
 from paddle_tools.e2e import connectivity, installation, jobs, juicefs, sample_jobs, sample_sets
-from paddle_tools.e2e.cluster import SYSTEM, TOOLS, TOP, expect
+from paddle_tools.e2e.cluster import SYSTEM, TOP, expect, testbed
 
 MAKES_CLUSTERS = True
-IMAGES = sample_sets.IMAGES
+IMAGES = (*sample_sets.IMAGES, "etcd-e2e")
+ETCD, ETCD_IMAGE = TOP / "deploy/elastic/etcd.yaml", "quay.io/coreos/etcd:v3.5.21"
 NAME = "e2e-policy"
 SET, HERE, THERE = "guarded", "e2e-team", "e2e-others"
 PORT = 7716
@@ -20,17 +19,11 @@ MANAGER = "paddle-sampleset-manager"
 def run(scenario_run):
     try:
         with scenario_run.step("a cluster whose network enforces policies"):
-            bed("down")
-            bed("up", "--with", ",".join((*sample_sets.WITH, "policies")))
+            testbed(NAME, "down")
+            testbed(NAME, "up", "--with", ",".join((*sample_sets.WITH, "policies")))
         on(scenario_run.cluster(NAME))
     finally:
-        bed("down")
-
-
-def bed(*args):
-    done = subprocess.run([TOOLS / "testbed", "--name", NAME, *args], check=False, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
-    expect(done.returncode == 0, f"testbed {' '.join(args)}: {done.stdout}{done.stderr}")
+        testbed(NAME, "down")
 
 
 def on(cluster):
@@ -47,6 +40,7 @@ def on(cluster):
     refused(cluster, strangers, runtimes)
     metrics(cluster, strangers)
     let_in(cluster, strangers, runtimes)
+    elastic_etcd(cluster, strangers)
     works(cluster, wanted)
     without_policy(cluster, strangers, runtimes)
     cluster.kubectl("delete", "namespace", HERE, THERE, limit=180)
@@ -110,7 +104,6 @@ def refused(cluster, strangers, runtimes):
     with cluster.step("they reach each other all the same, and what has no policy"):
         for pod in outsiders[1:]:
             expect_reach(cluster, pod, outsiders[0], connectivity.OPEN, 8080)
-        expect_reach(cluster, outsiders[0], manager_pod(cluster), connectivity.OPEN, 8081)
     with cluster.step("nor does who is outside of all nodes"):
         for target in runtimes:
             found = connectivity.from_place(cluster, "host", target["status"]["podIP"], PORT)
@@ -123,6 +116,10 @@ def metrics(cluster, strangers):
         manager = manager_pod(cluster)
         for pod in (reader, stranger, strangers["in-operators-namespace"]):
             expect_reach(cluster, pod, manager, connectivity.CLOSED, 8080)
+            expect_reach(cluster, pod, manager, connectivity.CLOSED, 8081)
+        found = connectivity.from_place(cluster, manager["spec"]["nodeName"],
+                                        manager["status"]["podIP"], 8081)
+        expect(found == connectivity.OPEN, f"its own node, as kubelet's probes, finds 8081 {found}")
         cluster.kubectl("label", "namespace", THERE, "metrics=enabled")
         expect_reach(cluster, reader, manager, connectivity.OPEN, 8080)
         expect_reach(cluster, stranger, manager, connectivity.CLOSED, 8080)
@@ -151,6 +148,25 @@ def let_in(cluster, strangers, runtimes):
         for name, ns in (("here-away", HERE), ("there-away", THERE)):
             cluster.kubectl("-n", ns, "label", "pod", name, *taken)
         expect_reach(cluster, pod, runtimes[0], connectivity.CLOSED)
+
+
+def elastic_etcd(cluster, strangers):
+    with cluster.step("the etcd of elastic jobs lets in pods of jobs and no others"):
+        cluster.load("etcd-e2e")
+        cluster.tag_image("etcd-e2e:v1", ETCD_IMAGE)
+        cluster.apply(ETCD)
+        cluster.kubectl("-n", SYSTEM, "rollout", "status", "deployment/paddle-elastic-etcd",
+                        "--timeout=90s", limit=120)
+        (etcd,) = cluster.list("pods", SYSTEM, "app=paddle-elastic-etcd")
+        pod = strangers["here-away"]
+        for stranger in (pod, strangers["there-away"], strangers["in-operators-namespace"]):
+            expect_reach(cluster, stranger, etcd, connectivity.CLOSED, 2379)
+        cluster.kubectl("-n", HERE, "label", "pod", "here-away",
+                        "batch.paddlepaddle.org/job-name=elastic")
+        expect_reach(cluster, pod, etcd, connectivity.OPEN, 2379)
+        cluster.kubectl("-n", HERE, "label", "pod", "here-away", "batch.paddlepaddle.org/job-name-")
+        expect_reach(cluster, pod, etcd, connectivity.CLOSED, 2379)
+        cluster.kubectl("delete", "-f", ETCD)
 
 
 def manager_pod(cluster):

@@ -21,7 +21,7 @@ def job(name, command, **spec):
 def sample_set(name):
     return {"apiVersion": "batch.paddlepaddle.org/v1alpha1", "kind": "SampleSet",
             "metadata": {"name": name},
-            "spec": {"partitions": 1, "source": {"uri": "file:///var/data"}}}
+            "spec": {"partitions": 1, "source": {"uri": "s3://samples/images"}}}
 
 
 def run(cluster):

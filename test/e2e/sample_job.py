@@ -13,7 +13,7 @@ WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
 NAME = "managed"
 PREFIX = "managed"
-DISK = "/var/cache-disk"  # of each node alone: others write to the machine's disk meanwhile
+DISK = "/var/cache/job-disk"  # of each node alone: others write to the machine's disk meanwhile
 KIB = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
@@ -47,7 +47,8 @@ def waits(cluster):
         cluster.apply([sample_sets.source_secret(cluster, "samples-source"),
                        sample_sets.redis_volume(NAME, NAME, 10),
                        sample_sets.sample_set(NAME, NAME, PREFIX, 2, cache={"levels": [
-                           {"mediumType": "SSD", "path": f"{DISK}/{NAME}"}]})], SYSTEM)
+                           {"mediumType": "SSD", "path": f"{DISK}/{NAME}",
+                            "cacheSize": 200}]})], SYSTEM)
         sample_sets.wait_ready(cluster, NAME, partitions=2)
         succeeds(cluster, "early")
 

@@ -245,7 +245,7 @@ def take_up(cluster, before):
         differs = now and all(now["data"].get(key) != before["data"][key]
                               for key in ("token", "ca.crt", "tls.crt"))
         return now if differs else None
-    certificate = base64.b64decode(cluster.wait("another Secret", other)["data"]["tls.crt"])
+    certificate = base64.b64decode(cluster.wait("another Secret", other, 90)["data"]["tls.crt"])
     wanted = ssl.PEM_cert_to_DER_cert(certificate.decode().strip())
 
     def shown():

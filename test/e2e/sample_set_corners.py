@@ -14,7 +14,7 @@ WITH = sample_sets.WITH
 IMAGES = sample_sets.IMAGES
 NAME = "in-memory"
 HOME = "node2"
-PLACE = "/var/mem-tier"  # a tmpfs of that node alone: the bed's nodes share their /dev/shm
+PLACE = "/var/cache/mem-tier"  # a tmpfs of that node alone: the bed's nodes share their /dev/shm
 TIER_MIB = 32
 PINNED = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
     {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [HOME]}]}]}}

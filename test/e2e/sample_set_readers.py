@@ -16,7 +16,7 @@ DATABASE = 10
 TAINTED, TAINT = "node3", "e2e-data=only:NoSchedule"
 TOLERATION = {"key": "e2e-data", "operator": "Equal", "value": "only", "effect": "NoSchedule"}
 HOMES = ("node2", TAINTED)
-TIERS = ("/var/e2e-tier-0", "/var/e2e-tier-1")
+TIERS = ("/var/cache/e2e-tier-0", "/var/cache/e2e-tier-1")
 TIER_MIB = 64
 NEAR = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
     {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In",

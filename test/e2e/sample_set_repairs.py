@@ -128,7 +128,8 @@ def missing_driver(cluster):
     with cluster.step("a set without a metaurl says that clusters have no driver for its engine"):
         cluster.apply([{"apiVersion": sample_sets.API, "kind": "SampleSet",
                         "metadata": {"name": name},
-                        "spec": {"partitions": 1, "source": {"uri": "file:///usr/share"}}}], SYSTEM)
+                        "spec": {"partitions": 1, "source": {"uri": "s3://samples/images"}}}],
+                      SYSTEM)
 
         def says():
             found = sample_sets.condition(cluster, name, "Ready")

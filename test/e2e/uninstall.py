@@ -25,7 +25,7 @@ def sleeper(name):
 def data_set(name):
     return {"apiVersion": "batch.paddlepaddle.org/v1alpha1", "kind": "SampleSet",
             "metadata": {"name": name},
-            "spec": {"partitions": 1, "source": {"uri": "file:///var/data"}}}
+            "spec": {"partitions": 1, "source": {"uri": "s3://samples/images"}}}
 
 
 def run(cluster):

@@ -20,6 +20,7 @@ NAME = "e2e-upstream"
 MODULE = "github.com/juicedata/juicefs-csi-driver@v0.31.4"
 MOUNT = "juicedata/mount:ce-nightly"  # the driver's own choice when its manifest has none
 SET = "upstream"
+SPACE = "kube-system"  # of upstream's manifest
 
 
 def run(scenario_run):
@@ -63,9 +64,9 @@ def installs(cluster, manifest):
         sample_sets.wait_for_driver(cluster)
         for kind, name in (("statefulset", "juicefs-csi-controller"),
                            ("daemonset", "juicefs-csi-node")):
-            cluster.kubectl("-n", juicefs.SPACE, "rollout", "status", f"{kind}/{name}",
+            cluster.kubectl("-n", SPACE, "rollout", "status", f"{kind}/{name}",
                             "--timeout=120s", limit=150)
-        cluster.note(cluster.kubectl("-n", juicefs.SPACE, "get", "pods", "-l",
+        cluster.note(cluster.kubectl("-n", SPACE, "get", "pods", "-l",
                                      "app.kubernetes.io/name=juicefs-csi-driver"))
 
 

@@ -10,12 +10,15 @@ They live outside the tree, per name and version, in
 ${PADDLE_OPERATOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/paddle-operator}. A component appears there
 by one rename of a complete directory, so a killed run leaves nothing that counts as installed; the
 next run goes on from the compiler's own cache. Two runs at once share one build: the second waits.
+
+Another Kubernetes than that of components.toml: PADDLE_KUBERNETES=VERSION, of components.d.
 """
 import contextlib
 import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +36,8 @@ from paddle_tools.paths import TOOLS
 Entry = dict[str, Any]  # of components.toml
 
 LINK_FLAGS = "-s -w"
+KUBERNETES = "kubernetes"  # the module set of its programs
+OTHER_KUBERNETES = "PADDLE_KUBERNETES"  # the variable with the version of another one
 RUN_PATH = "{home}/lib:$ORIGIN/../lib"
 MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 
@@ -45,7 +50,25 @@ def cache() -> Path:
 
 def read_table() -> dict[str, Entry]:
     with open(TOOLS / "components.toml", "rb") as file:
-        return tomllib.load(file)
+        entries = tomllib.load(file)
+    if version := os.environ.get(OTHER_KUBERNETES):
+        modules = kubernetes_modules(version, entries)
+        for entry in entries.values():
+            if entry.get("modules") == KUBERNETES:
+                entry.update(version=version, modules=modules)
+    return entries
+
+
+def kubernetes_modules(version: str, entries: dict[str, Entry]) -> str:
+    """The folder of components.d with the modules of a version of Kubernetes."""
+    known = {entries["kubelet"]["version"]: KUBERNETES}
+    for folder in (TOOLS / "components.d").glob(f"{KUBERNETES}-*"):
+        text = (folder / "go.mod").read_text()
+        known[re.findall(r"require k8s\.io/kubernetes v(\S+)", text)[0]] = folder.name
+    if version not in known:
+        raise ToolError(f"there are no modules of Kubernetes {version}; there are those of "
+                        f"{', '.join(sorted(known))}")
+    return known[version]
 
 
 def find_entry(name: str) -> Entry:

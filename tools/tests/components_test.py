@@ -2,6 +2,7 @@
 """tools/components with a package of our own behind a false apt-get: no network, real locks."""
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -256,6 +257,33 @@ class Bootstrap(unittest.TestCase):
         code, out = self.run_with("", 0, apt="exit 100")
         self.assertNotEqual(code, 0)
         self.assertIn("update", out)
+
+
+class OtherKubernetes(unittest.TestCase):
+    """PADDLE_KUBERNETES, which `tools/e2e --kubernetes` sets."""
+
+    def listed(self, **more):
+        done = subprocess.run([TOOLS / "components", "list"], check=False, text=True,
+                              capture_output=True,
+                              env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **more})
+        return {line.split()[0]: line.split()[1] for line in done.stdout.splitlines()}, done.stderr
+
+    def test_all_programs_of_kubernetes_have_that_version_and_others_their_own(self):
+        usual, _ = self.listed()
+        for folder in (TOOLS / "components.d").glob("kubernetes-*"):
+            version = re.findall(r"require k8s\.io/kubernetes v(\S+)",
+                                 (folder / "go.mod").read_text())[0]
+            self.assertTrue(version.startswith(folder.name.removeprefix("kubernetes-") + "."))
+            found, _ = self.listed(PADDLE_KUBERNETES=version)
+            changed = {name for name in usual if found[name] != usual[name]}
+            self.assertEqual(changed, {"kube-apiserver", "kube-controller-manager",
+                                       "kube-scheduler", "kube-proxy", "kubelet", "kubectl"})
+            self.assertEqual({found[name] for name in changed}, {version})
+
+    def test_a_version_without_modules_is_refused_with_those_that_there_are(self):
+        found, error = self.listed(PADDLE_KUBERNETES="1.2.3")
+        self.assertEqual(found, {})
+        self.assertIn("there are no modules of Kubernetes 1.2.3; there are those of 1.30", error)
 
 
 if __name__ == "__main__":

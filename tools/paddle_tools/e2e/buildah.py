@@ -24,8 +24,6 @@ BASE = "docker.io/library/debian:12"
 LAYER_RECORDS = Path("/var/lib/containers")
 # Where this machine gets Debian packages from; the first that exists is used.
 SOURCES = ("/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list")
-# The head of the note: sizes of name and content, kind, name.
-BUILD_ID = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
 # ccache takes a compilation as the same one only in the same language.
 LANGUAGE = ("LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES")
 PASSED_VARIABLES = ("PATH", "HOME", "http_proxy", "https_proxy", "no_proxy",
@@ -84,8 +82,8 @@ class Buildah:
     def build(self, containerfile: str, name: str, *args: object) -> None:
         """Builds an image from the top of the repository."""
         self("bud", "--signature-policy", self._policy, "--network", "host", "--layers",
-             "--pull-never", *caches(), *args, "--file", containerfile, "--tag", name, TOP,
-             limit=3600)
+             "--pull-never", "--build-arg", f"BASE={BASE}", *caches(), *args,
+             "--file", containerfile, "--tag", name, TOP, limit=3600)
 
     def run(self, box: str, *argv: object) -> str:
         """Runs a command in a container; returns its output."""
@@ -131,12 +129,7 @@ def caches() -> tuple[str, ...]:
 
 
 def sum_of(data: bytes) -> str:
-    """The SHA-256 of a file's content. The build id of a program is left out: it depends on
-    debugging information, which names the directory of the build."""
-    at = data.find(BUILD_ID, 0, 4096) if data[:4] == b"\x7fELF" else -1
-    if at >= 0:
-        begin = at + len(BUILD_ID)
-        data = data[:begin] + bytes(20) + data[begin + 20:]
+    """The SHA-256 of a file's content."""
     return hashlib.sha256(data).hexdigest()
 
 

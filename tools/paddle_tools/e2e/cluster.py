@@ -44,8 +44,17 @@ def component(name: str) -> str:
     return done.stdout.strip()
 
 
+# Called with each cluster that a scenario uses.
+when_used: "list[Callable[[Cluster], None]]" = []
+# Called with the name of a cluster before testbed() ends it.
+before_down: list[Callable[[str], None]] = []
+
+
 def testbed(name: str, *args: object, limit: float = 300) -> str:
     """Runs tools/testbed for the cluster of that name; returns its output."""
+    if args[:1] == ("down",):
+        for act in before_down:
+            act(name)
     done = subprocess.run([TOOLS / "testbed", "--name", name, *map(str, args)], text=True,
                           check=False, capture_output=True, timeout=limit,
                           stdin=subprocess.DEVNULL)
@@ -75,7 +84,10 @@ class ScenarioRun:
 
     def cluster(self, name: str) -> "Cluster":
         """A cluster that is up, for this scenario."""
-        return Cluster(name, self._log, self._add_passed)
+        found = Cluster(name, self._log, self._add_passed)
+        for act in when_used:
+            act(found)
+        return found
 
 
 class Cluster(ScenarioRun):

@@ -4,6 +4,7 @@
 The volume's metadata is in the cluster's Redis, its data on the cluster's S3 server. The keys of
 the S3 server go into the Secret only.
 """
+import secrets
 import socket
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +17,15 @@ from paddle_tools.s3 import S3Client
 
 IMAGES = ("juicefs-csi-driver", "juicefs-mount")
 DRIVER = "csi.juicefs.com"
-SPACE = "kube-system"
+SPACE = "juicefs-csi"  # of our manifest
 SHELL = "juicefs-mount:ce-v1.4.1"  # has a shell: good enough to use a volume
+# The driver formats volumes that were made by hand, with their keys in its arguments. Those of
+# SampleSets are formatted by us, before the driver sees them.
+FORMAT_OF_DRIVER = ("the command line of /usr/local/bin/juicefs format",)
 METADATA = "redis://10.88.0.1:6379"
+# The cluster's Redis takes every password of its default user: volumes of scenarios have this one,
+# so that a leak of it is found.
+METADATA_PASSWORD = f"canary-{secrets.token_hex(12)}"
 
 
 def keys(cluster: Cluster) -> dict[str, str]:
@@ -132,7 +139,7 @@ def ready(cluster: Cluster, *names: str, ns: str = "default") -> bool:
 
 
 def mount_pods(cluster: Cluster, volume_name: str, node: str | None = None) -> list[Json]:
-    return [each for each in cluster.list("pods", SPACE, f"volume-id={volume_name}")
+    return [each for each in cluster.list("pods", None, f"volume-id={volume_name}")
             if node in (None, each["spec"]["nodeName"])]
 
 
@@ -172,7 +179,7 @@ def wait_cached(cluster: Cluster, node: str, folder: str, pod_name: str, file: s
 
 
 def driver_pod(cluster: Cluster, node: str) -> Json:
-    found = [each for each in cluster.list("pods", SPACE, "app=juicefs-csi-node")
+    found = [each for each in cluster.list("pods", None, "app=juicefs-csi-node")
              if each["spec"].get("nodeName") == node
              and "deletionTimestamp" not in each["metadata"]]
     expect(len(found) == 1, f"{node} has {len(found)} pods of the driver")

@@ -5,15 +5,18 @@
     tools/e2e all               everything
     tools/e2e install NAME...   these scenarios, in this order, on one cluster
     tools/e2e list              what there is
+    tools/e2e --kubernetes VERSION ...   the same on another Kubernetes, of those in components.d
 
 Installs and builds what is missing first. A scenario is a file test/e2e/NAME.py with a sentence at
-its top and `def run(cluster)`. The last line is `N passed, N failed, N skipped`; what is worth
+its top and `def run(cluster)`. Through each of them canary keys are looked for where none may be
+(paddle_tools/e2e/leak_watch.py). The last line is `N passed, N failed, N skipped`; what is worth
 reading after a failure is in build/logs/e2e. Settings:
     PADDLE_E2E_KEEP=1      leave the cluster up (`tools/testbed --name e2e down` ends it)
     PADDLE_E2E_NAME=NAME   of the cluster, when another run goes on beside this one
 """
 import importlib.machinery
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -23,7 +26,17 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from paddle_tools.e2e.cluster import ScenarioFailed, ScenarioRun
+from paddle_tools import components
+from paddle_tools.e2e.cluster import (
+    Cluster,
+    ScenarioFailed,
+    ScenarioRun,
+    before_down,
+    expect,
+    when_used,
+)
+from paddle_tools.e2e.leak_watch import LeakWatch
+from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS, TOP
 from paddle_tools.runner.report import TestReport
 
@@ -71,6 +84,11 @@ class Scenario:
         return getattr(self.module, "RUNS_LAST", False)
 
     @property
+    def leaks_of_others(self) -> tuple[str, ...]:
+        """Where programs that are not ours show keys, in the words of leak_watch.py."""
+        return tuple(getattr(self.module, "LEAKS_OF_OTHERS", ()))
+
+    @property
     def makes_clusters(self) -> bool:
         """It makes and ends its clusters itself; run() gets a ScenarioRun."""
         return getattr(self.module, "MAKES_CLUSTERS", False)
@@ -101,17 +119,27 @@ def prepare(report: TestReport, scenarios: list[Scenario]) -> None:
         run_shown([TOOLS / "images", "build", *sorted(images)])
 
 
+def version_words() -> str:
+    version = os.environ.get(components.OTHER_KUBERNETES)
+    return f"--kubernetes {version} " if version else ""
+
+
 def reproduce_command(scenario: Scenario) -> str:
     """The command that runs a scenario alone."""
     before = "" if scenario.makes_clusters or scenario.name == CORE[0] else f"{CORE[0]} "
-    return f"tools/e2e {before}{scenario.name}"
+    return f"tools/e2e {version_words()}{before}{scenario.name}"
 
 
-def run_one(report: TestReport, scenario: Scenario, cluster: ScenarioRun) -> bool:
+def run_one(report: TestReport, scenario: Scenario, cluster: ScenarioRun,
+            leaks: LeakWatch) -> bool:
+    """Runs a scenario; then looks for keys where none may be, also after a failure."""
     with report.step(f"{scenario.name}: {scenario.about}"):
+        good = False
         try:
             scenario.module.run(cluster)
-            return True
+            if isinstance(cluster, Cluster):
+                leaks.look(cluster.name)
+            good = True
         except (ScenarioFailed, subprocess.TimeoutExpired) as failure:
             report.add_failure(scenario.name, str(failure).splitlines()[0], str(failure),
                                reproduce_command(scenario))
@@ -119,10 +147,27 @@ def run_one(report: TestReport, scenario: Scenario, cluster: ScenarioRun) -> boo
             report.add_failure(scenario.name, "the scenario itself has an error",
                                traceback.format_exc(),
                                reproduce_command(scenario))
-        return False
+        if found := [each for each in leaks.found()
+                     if not each.endswith(scenario.leaks_of_others)]:
+            report.add_failure(f"{scenario.name}, leaks", found[0], "\n".join(found),
+                               reproduce_command(scenario))
+            return False
+        report.add_passed()
+        return good
 
 
-def on_one_cluster(report: TestReport, scenarios: list[Scenario]) -> list[Scenario]:
+def check_version(cluster: Cluster) -> None:
+    """With --kubernetes, the API server and all kubelets are of that version."""
+    if not (version := os.environ.get(components.OTHER_KUBERNETES)):
+        return
+    with cluster.step(f"the cluster is one of Kubernetes {version}"):
+        found = {node["status"]["nodeInfo"]["kubeletVersion"] for node in cluster.list("nodes")}
+        server = json.loads(cluster.kubectl("get", "--raw", "/version"))["gitVersion"]
+        expect(found | {server} == {f"v{version}"}, f"kubelets are {found}, the server is {server}")
+
+
+def on_one_cluster(report: TestReport, scenarios: list[Scenario],
+                   leaks: LeakWatch) -> list[Scenario]:
     """Runs scenarios in order until one fails; returns those after it, which did not run."""
     parts = sorted({part for each in scenarios for part in each.parts})
     bed: list[str | Path] = [TOOLS / "testbed", "--name", NAME]
@@ -132,27 +177,29 @@ def on_one_cluster(report: TestReport, scenarios: list[Scenario]) -> list[Scenar
             run_shown([*bed, "up", *(["--with", ",".join(parts)] if parts else [])], limit=600)
         report.add_passed()
         cluster = ScenarioRun(report.log, report.add_passed).cluster(NAME)
+        check_version(cluster)
         for at, scenario in enumerate(scenarios):
-            if run_one(report, scenario, cluster):
+            if run_one(report, scenario, cluster, leaks):
                 continue
             cluster.describe(LOGS / scenario.name)
             report.log(f"   what was found on the cluster is in {LOGS / scenario.name}")
             return scenarios[at + 1:]
         return []
     finally:
+        leaks.remove(NAME)
         if not os.environ.get("PADDLE_E2E_KEEP"):
             with report.step("the cluster's end"):
                 run_shown([*bed, "down"], limit=DOWN_LIMIT)
 
 
-def on_shared_clusters(report: TestReport, scenarios: list[Scenario]) -> None:
+def on_shared_clusters(report: TestReport, scenarios: list[Scenario], leaks: LeakWatch) -> None:
     """Runs scenarios on one cluster. After a failure the rest runs on a new one, where the first
     scenario, which installs the operator, is repeated: one run finds all that is broken."""
     first = scenarios[0]
-    rest = on_one_cluster(report, scenarios)
+    rest = on_one_cluster(report, scenarios, leaks)
     while rest and first.name == CORE[0] and not os.environ.get("PADDLE_E2E_KEEP"):
         before = len(rest)
-        rest = on_one_cluster(report, [first, *rest])
+        rest = on_one_cluster(report, [first, *rest], leaks)
         if len(rest) >= before:  # the first one failed
             break
     for each in rest:
@@ -178,7 +225,20 @@ def plan(argv: list[str]) -> list[list[Scenario]]:
     return [[Scenario(each) for each in argv]]
 
 
+def take_version(argv: list[str]) -> list[str]:
+    """Takes --kubernetes VERSION off the arguments, for all programs that are started from here."""
+    if argv[:1] != ["--kubernetes"] or len(argv) < 3:
+        return argv
+    os.environ[components.OTHER_KUBERNETES] = argv[1]
+    try:
+        components.read_table()
+    except ToolError as error:
+        raise ScenarioFailed(str(error)) from error
+    return argv[2:]
+
+
 def run(argv: list[str]) -> int:
+    argv = take_version(argv)
     if not argv or argv[0].startswith("-"):
         print(__doc__, file=sys.stdout if argv in (["--help"], ["-h"]) else sys.stderr)
         return 0 if argv in (["--help"], ["-h"]) else 2
@@ -191,16 +251,22 @@ def run(argv: list[str]) -> int:
     LOGS.mkdir(parents=True, exist_ok=True)
     report = TestReport()
     start = time.monotonic()
+    leaks = LeakWatch()
+    when_used.append(leaks.add)
+    before_down.append(leaks.remove)
     try:
         groups = plan(argv)
         prepare(report, [each for group in groups for each in group])
         for group in groups:
             if group[0].makes_clusters:
-                run_one(report, group[0], ScenarioRun(report.log, report.add_passed))
+                run_one(report, group[0], ScenarioRun(report.log, report.add_passed), leaks)
             else:
-                on_shared_clusters(report, group)
+                on_shared_clusters(report, group, leaks)
     except (ScenarioFailed, subprocess.TimeoutExpired) as failure:
-        report.add_failure("e2e", str(failure), reproduce=f"tools/e2e {' '.join(argv)}")
+        report.add_failure("e2e", str(failure),
+                           reproduce=f"tools/e2e {version_words()}{' '.join(argv)}")
+    finally:
+        leaks.end()
     report.log(f"   end to end: {time.monotonic() - start:.0f} s")
     return report.finish(ci=os.environ.get("CI") == "true")
 

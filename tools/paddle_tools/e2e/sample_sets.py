@@ -25,6 +25,7 @@ REDIS = "10.88.0.1:6379"
 API = "batch.paddlepaddle.org/v1alpha1"
 MANIFEST = TOP / "deploy/csi/juicefs.yaml"
 KUBELET = "/var/lib/kubelet"
+SAFE = "paddle-volumes"  # where the driver's Secrets are
 
 
 # --- before the first set -------------------------------------------------------------------------
@@ -82,7 +83,7 @@ def secret_leak_check(cluster: Cluster, *more: str) -> SecretLeakCheck:
 
 def remove_driver(cluster: Cluster) -> None:
     cluster.wait("no mount pod is left", lambda: not cluster.list(
-        "pods", juicefs.SPACE, "app.kubernetes.io/name=juicefs-mount"), 700)
+        "pods", None, "app.kubernetes.io/name=juicefs-mount"), 700)
     cluster.kubectl("delete", "-f", MANIFEST, limit=120)
 
 
@@ -143,7 +144,8 @@ def s3_volume(cluster: Cluster, name: str, volume: str, database: int) -> Json:
     keys = juicefs.keys(cluster)
     s3_server(cluster).make_bucket(volume)
     return secret(name, name=volume, storage="s3", bucket=f"{keys['S3_ENDPOINT']}/{volume}",
-                  metaurl=f"redis://{REDIS}/{database}", access_key=keys["AWS_ACCESS_KEY_ID"],
+                  metaurl=f"redis://default:{juicefs.METADATA_PASSWORD}@{REDIS}/{database}",
+                  access_key=keys["AWS_ACCESS_KEY_ID"],
                   secret_key=keys["AWS_SECRET_ACCESS_KEY"])
 
 
@@ -241,6 +243,9 @@ def gone(cluster: Cluster, name: str, ns: str = SYSTEM, limit: float = 120) -> N
     for kind in ("pods", "pvc", "statefulsets", "services", "networkpolicies", "secrets"):
         cluster.wait(f"no {kind} of {name} is left",
                      functools.partial(is_none_left, cluster, kind, name, ns), limit)
+    cluster.wait("no Secret of the driver is left", lambda: not [
+        each for each in cluster.list("secrets", SAFE, f"batch.paddlepaddle.org/sampleset={name}")
+        if each["metadata"]["name"].startswith(f"{ns}-{name}-")], limit)
     cluster.wait("its volume is gone", lambda: not [
         each for each in cluster.list("pv", None, f"batch.paddlepaddle.org/sampleset={name}")
         if each["spec"]["claimRef"]["namespace"] == ns], limit)

@@ -69,18 +69,7 @@ class SecretLeakCheck:
         expect(not found, "a secret was found in " + "; ".join(found[:5]))
 
     def _in_files(self, node: str) -> list[str]:
-        """As a user who owns no file on the node."""
-        found: list[str] = []
-        for secret in self._secrets:
-            # Never on a command line: that would be what is looked for.
-            look = 'printf "%s\\n" "$S" | grep -lsF -f - "$@"'
-            script = (f"S=$(printf '{_octal(secret)}'); export S; "
-                      "setpriv --reuid=65534 --regid=65534 --clear-groups "
-                      f"find {' '.join(PLACES)} -xdev -type f -size -1024k "
-                      f"-exec sh -c '{look}' _ {{}} + 2>/dev/null; true")
-            out = self._cluster.on(node, "sh", "-c", script, limit=120)
-            found += [f"{node}:{line}" for line in out.splitlines()]
-        return found
+        return [f"{node}:{path}" for path in readable_files(self._cluster, node, self._secrets)]
 
     def _in(self, where: str, text: str) -> list[str]:
         return [f"{where}: {self._hidden(line.strip())}" for line in text.splitlines()
@@ -90,6 +79,18 @@ class SecretLeakCheck:
         for secret in self._secrets:
             line = line.replace(secret, "<secret>")
         return line.replace("\0", " ")[:300]
+
+
+def readable_files(cluster: Cluster, node: str, secrets: list[str]) -> list[str]:
+    """Files of a node that have a secret and that a user who owns none of them can read."""
+    # Never on a command line: that would be what is looked for.
+    look = 'printf "%s\\n" "$S" | grep -lsF -f - "$@"'
+    words = _octal("\n".join(secrets))
+    script = (f"S=$(printf '{words}'); export S; "
+              "setpriv --reuid=65534 --regid=65534 --clear-groups "
+              f"find {' '.join(PLACES)} -xdev -type f -perm -o=r -size -1024k "
+              f"-exec sh -c '{look}' _ {{}} + 2>/dev/null; true")
+    return cluster.on(node, "sh", "-c", script, limit=300).splitlines()
 
 
 def _octal(text: str) -> str:

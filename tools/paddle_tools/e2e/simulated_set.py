@@ -45,7 +45,7 @@ def data_set() -> list[Json]:
     return [
         {"apiVersion": "batch.paddlepaddle.org/v1alpha1", "kind": "SampleSet",
          "metadata": {"name": SET},
-         "spec": {"partitions": 2, "source": {"uri": "file:///usr/share"}}},
+         "spec": {"partitions": 2, "source": {"uri": "s3://samples/images"}}},
         {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": SET},
          "spec": {"capacity": size, "accessModes": ["ReadWriteMany"], "storageClassName": "",
                   "hostPath": {"path": "/usr/share"}}},

@@ -5,6 +5,7 @@
     tools/run_tests test     everything: checks, unit and integration tests, sanitizers, fuzzers
     tools/run_tests static   the static checks alone
     tools/run_tests fuzz     all fuzz targets for an hour in all; [--seconds N] [TARGET...]
+    tools/run_tests soak     random search for an hour: walks; [--seconds N] [--seed N]
 
 The last line is `N passed, N failed, N skipped`. Logs are in build/logs. Settings:
     PADDLE_FUZZ_SECONDS   how long each fuzz target runs in `test` (10)
@@ -21,7 +22,7 @@ from typing import NoReturn
 
 from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS, TOP
-from paddle_tools.runner import fuzz, gtest, process
+from paddle_tools.runner import fuzz, gtest, process, soak
 from paddle_tools.runner.report import TestReport
 
 LOGS = TOP / "build" / "logs"
@@ -34,7 +35,8 @@ FUZZ_SECONDS = int(os.environ.get("PADDLE_FUZZ_SECONDS", "10"))
 CHECKS = {"check_format": SMALL_LIMIT, "check_layers": SMALL_LIMIT, "check_clocks": SMALL_LIMIT,
           "check_sizes": SMALL_LIMIT, "check_words": SMALL_LIMIT, "check_links": SMALL_LIMIT,
           "check_surface": SMALL_LIMIT, "check_reasons": SMALL_LIMIT, "check_python": UNIT_LIMIT,
-          "check_shell": SMALL_LIMIT, "check_chart": SMALL_LIMIT, "check_api_doc": SMALL_LIMIT}
+          "check_shell": SMALL_LIMIT, "check_chart": SMALL_LIMIT, "check_api_doc": SMALL_LIMIT,
+          "check_documents": SMALL_LIMIT}
 # Minutes for a large change, so only `make check` runs it.
 CHECK_TIDY = ("check_tidy", INTEGRATION_LIMIT)
 
@@ -230,19 +232,29 @@ def long_fuzz(report: TestReport, argv: list[str]) -> None:
         fuzz.run_selected(report, options)
 
 
+def long_soak(report: TestReport, argv: list[str]) -> int:
+    """As the other modes, with seeds and counts in the last line."""
+    found = soak.run(report, soak.parse(argv))
+    code = report.finish(ci=False)
+    print(found, flush=True)
+    return code
+
+
 MODES = {"check": check, "test": test, "static": static_checks}
 
 
 def main(argv: list[str]) -> int:
-    if not (argv[:1] == ["fuzz"] or (len(argv) == 1 and argv[0] in MODES)):
+    if not (argv[:1] in (["fuzz"], ["soak"]) or (len(argv) == 1 and argv[0] in MODES)):
         print(__doc__, file=sys.stderr)
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     report = TestReport()
-    if argv[0] == "fuzz":
+    if argv[0] in ("fuzz", "soak"):
         try:
+            if argv[0] == "soak":
+                return long_soak(report, argv[1:])
             long_fuzz(report, argv[1:])
         except ToolError as failure:
             print(failure, file=sys.stderr)

@@ -8,6 +8,7 @@ from paddle_tools.testbed.layout import (
     API_PORT,
     DNS_READY_PORT,
     DOMAIN,
+    EXAMPLE_DOMAINS,
     HOST,
     HOST_6,
     PAUSE_IMAGE,
@@ -169,7 +170,9 @@ def cni(layout: Layout, number: int) -> Json:
 
 
 def corefile(layout: Layout) -> str:
-    """Names outside of the cluster do not exist: there is no other name server."""
+    """Names outside of the cluster do not exist: there is no other name server. But those that our
+    documents and examples name are the host's, where a scenario may serve them."""
+    examples = " ".join(EXAMPLE_DOMAINS)
     return f""".:53 {{
   bind {HOST}
   errors
@@ -178,6 +181,12 @@ def corefile(layout: Layout) -> str:
     kubeconfig {layout.config}/bed.kubeconfig
     pods insecure
     ttl 5
+  }}
+  template IN A {examples} {{
+    answer "{{{{ .Name }}}} 5 IN A {HOST}"
+  }}
+  template ANY ANY {examples} {{
+    rcode NOERROR
   }}
   template ANY ANY {{
     rcode NXDOMAIN

@@ -36,7 +36,7 @@ def install(layout: Layout, limit: float = 120) -> None:
         if found >= wanted:
             return
         if time.monotonic() > end:
-            pods = run(*kubectl, "-n", "kube-system", "get", "pods", "-o", "wide")
+            pods = run(*kubectl, "-n", "juicefs-csi", "get", "pods", "-o", "wide")
             raise ToolError("the JuiceFS CSI driver did not register on every node within "
                             f"{limit} s:\n{pods}")
         time.sleep(0.2)

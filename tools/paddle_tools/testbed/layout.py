@@ -21,6 +21,7 @@ HOST_6, FIRST_SERVICE_6 = "fd00:88::1", "fd00:97::1"
 SERVICES_6, PODS_6 = "fd00:97::/112", "fd00:245::/32"
 API_PORT, DNS_READY_PORT, POLICIES_PORT = 6443, 8181, 20244
 DOMAIN = "cluster.local"
+EXAMPLE_DOMAINS = ("example", "bcebos.com")  # of addresses in documents and examples
 PAUSE_IMAGE = "docker.io/library/pause:3.10"
 BUSYBOX_IMAGE = "docker.io/library/busybox:1.35"
 PARTS = ("redis", "s3", "etcd", "juicefs", "volcano", "kwok", "ipv6", "policies")

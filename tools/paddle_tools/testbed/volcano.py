@@ -30,6 +30,14 @@ tiers:
 """
 
 
+def _is_established(host: "Host", plural: str) -> bool:
+    """Not `kubectl wait`, which fails on a definition that has no conditions yet."""
+    found = host.api.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                         f"{plural}.scheduling.volcano.sh") or {}
+    return any(each["type"] == "Established" and each["status"] == "True"
+               for each in found.get("status", {}).get("conditions") or [])
+
+
 def start(host: "Host", _: str) -> None:
     layout = host.layout
     login = layout.config / "bed.kubeconfig"
@@ -37,8 +45,8 @@ def start(host: "Host", _: str) -> None:
     definitions = Path(layout.programs["vc-scheduler"]).parents[1] / "share/config/crd"
     run(*kubectl, "apply", "--server-side", "-f", definitions / "volcano/bases",
         "-f", definitions / "jobflow/bases")
-    run(*kubectl, "wait", "--for=condition=Established", "crd/queues.scheduling.volcano.sh",
-        "crd/podgroups.scheduling.volcano.sh", "--timeout=60s")
+    host.wait("Volcano's definitions", lambda: all(
+        _is_established(host, name) for name in ("queues", "podgroups")))
     run(*kubectl, "create", "namespace", "volcano-system")
     conf = layout.config / "volcano.conf"
     write(conf, _CONF)
