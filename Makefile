@@ -10,8 +10,9 @@ IMG ?= paddle-operator:v0.1.0
 KUBECTL ?= kubectl
 DOCKER ?= docker
 PREFIX ?= /usr/local
-.PHONY: help build check test fuzz quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds helm \
-  refresh-pod-schema docs docs-serve install uninstall deploy undeploy docker-build docker-push install-cli clean
+SOAK ?= walks
+.PHONY: help build check test fuzz soak quickstart e2e-core e2e bench-read bench-control fmt tidy images manifests crds \
+  helm refresh-pod-schema docs docs-serve install uninstall deploy undeploy docker-build docker-push install-cli clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
@@ -27,6 +28,9 @@ test: ## everything: unit and integration tests, sanitizers, fuzzers, real compo
 
 fuzz: ## all parsers for an hour; FUZZ="schedule_fuzz --seconds 60" selects and shortens
 	@tools/bootstrap && tools/run_tests fuzz $(FUZZ)
+
+soak: ## random walks over specs for an hour; SOAK="walks --seconds 600 --seed 7" shortens and repeats
+	@tools/bootstrap && tools/run_tests soak $(SOAK)
 
 quickstart: ## a trained model on cached samples on this machine
 	@tools/bootstrap --quickstart && tools/quickstart
