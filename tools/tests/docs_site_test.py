@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: where pages are in it, and how their links read there."""
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from typing import ClassVar
 
+from paddle_tools.checks import documents
+from paddle_tools.docs_site import menus
 from paddle_tools.docs_site.pages import Pages, address, place
 from paddle_tools.errors import ToolError
 
@@ -59,6 +63,47 @@ class DocsSite(unittest.TestCase):
     def test_a_link_that_leads_nowhere_is_refused(self) -> None:
         with self.assertRaisesRegex(ToolError, r"docs/en/a\.md: the link to 'b\.md' leads nowhere"):
             staged({"docs/en/a.md": "[b](b.md)"})
+
+
+class Menus(unittest.TestCase):
+    """A tree with one page per language, one decision and one folder of src."""
+
+    FILES: ClassVar = {
+        "README.md": "`src/base`", "README-zh_CN.md": "", "docs/design/0001-x.md": "[s](../../src)",
+        "src/README.md": "", "src/base/a.cc": "", "src/controllers/README.md": "",
+        "test/README.md": "", "docs/site/base.yml": "site_name: x\nnot_in_nav: |\n  /src/\n",
+        "docs/site/en.yml": "nav:\n  - Start:\n      - index.md\n      - design/0001-x.md\n",
+        "docs/site/zh_CN.yml": "nav:\n  - 入门:\n      - index.md\n"
+                               "      - 决策: design/0001-x.md\n"}
+
+    def problems(self, files: dict[str, str]) -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["git", "init", "-q", folder], check=True)
+            for name, text in {**self.FILES, **files}.items():
+                (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / name).write_text(text)
+            return [*menus.problems(Path(folder)), *documents.unlisted_folders(Path(folder))]
+
+    def test_pages_that_are_in_a_menu_or_left_out_by_name_are_good(self) -> None:
+        self.assertEqual(self.problems({"src/controllers/README.md": ""}),
+                         ["README.md: does not name `src/controllers`"])
+        self.assertEqual(self.problems({"README.md": "`src/base`, `src/controllers`"}), [])
+
+    def test_a_page_that_is_in_no_menu_is_found_in_each_language(self) -> None:
+        listed = {"README.md": "`src/base`, `src/controllers`"}
+        self.assertEqual(self.problems({**listed, "docs/design/0002-y.md": "# y"}),
+                         [f"docs/site/{each}.yml: design/0002-y.md is in no menu"
+                          for each in ("en", "zh_CN")])
+        self.assertEqual(self.problems({**listed, "docs/zh_CN/a.md": "# a"}),
+                         ["docs/site/zh_CN.yml: a.md is in no menu"])
+
+    def test_an_entry_without_a_page_and_one_that_is_there_twice_are_found(self) -> None:
+        menu = "nav:\n  - A:\n      - index.md\n      - gone.md\n      - B: index.md\n"
+        self.assertEqual(list(menus.differences(["index.md"], menus.entries("x: y\n" + menu), [])),
+                         ["gone.md is no page", "index.md is named 2 times"])
+
+    def test_a_folder_that_its_readme_does_not_name_is_found(self) -> None:
+        self.assertIn("test/README.md: does not name `walks`", self.problems({"test/walks/a": ""}))
 
 
 if __name__ == "__main__":
