@@ -78,7 +78,7 @@ uninstall: ## delete the definitions, and with them every job and sample set
 	@$(KUBECTL) delete --ignore-not-found -f deploy/v1/crd.yaml
 
 deploy: ## apply the definitions and all managers; IMG= names the managers' image
-	@sed 's@image: paddle-operator:.*@image: $(IMG)@' deploy/install.yaml | $(KUBECTL) apply -f -
+	@sed 's|image: .*paddle-operator[:@].*|image: $(IMG)|' deploy/install.yaml | $(KUBECTL) apply -f -
 
 undeploy: ## delete all that deploy applied, and with it every job and sample set
 	@$(KUBECTL) delete --ignore-not-found -f deploy/install.yaml

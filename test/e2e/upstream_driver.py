@@ -11,13 +11,15 @@ from pathlib import Path
 
 from paddle_tools import components
 from paddle_tools.e2e import installation, jobs, juicefs, sample_sets
-from paddle_tools.e2e.cluster import SYSTEM, TOOLS, expect, testbed
+from paddle_tools.e2e.cluster import SYSTEM, TOOLS, TOP, expect, testbed
+from paddle_tools.images import definitions
 
 MAKES_CLUSTERS = True
 COMPONENTS = ("juicefs-csi-driver",)
 IMAGES = (*sample_sets.IMAGES, "csi-sidecar-e2e")
 NAME = "e2e-upstream"
-MODULE = "github.com/juicedata/juicefs-csi-driver@v0.31.4"
+DRIVER_IMAGE = definitions.load(TOP)["juicefs-csi-driver"]["reference"]
+MODULE = f"github.com/juicedata/juicefs-csi-driver@{DRIVER_IMAGE.partition(':')[2]}"
 MOUNT = "juicedata/mount:ce-nightly"  # the driver's own choice when its manifest has none
 SET = "upstream"
 SPACE = "kube-system"  # of upstream's manifest
@@ -54,11 +56,11 @@ def installs(cluster, manifest):
     with cluster.step("images under the names of upstream's manifest"):
         cluster.load(*IMAGES)
         for image in sorted(set(re.findall(r"image: (\S+)", manifest.read_text()))):
-            ours = "juicefs-csi-driver:v0.31.4" if "/juicefs-csi-driver:" in image \
+            ours = DRIVER_IMAGE if "/juicefs-csi-driver:" in image \
                 else "csi-sidecar-e2e:v1"
             cluster.tag_image(ours, image)
             cluster.note(f"{image}: {ours}")
-        cluster.tag_image("juicefs-mount:ce-v1.4.1", MOUNT)
+        cluster.tag_image(juicefs.SHELL, MOUNT)
     with cluster.step("kubectl apply -f k8s.yaml: all of it runs, kubelets know it"):
         cluster.kubectl("apply", "-f", manifest)
         sample_sets.wait_for_driver(cluster)

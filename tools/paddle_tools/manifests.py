@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the manifests of deploy/ from config/, with the kustomize of the pinned kubectl.
+"""Writes the manifests of deploy/ from config/, with the kustomize of the pinned kubectl, and the
+base image of config/images into the Containerfiles.
 
     tools/manifests            writes them
     tools/manifests --check    fails when one differs, or when an overlay cannot be built
@@ -7,6 +8,7 @@
 The definitions of the resources (deploy/*/crd.yaml) come from src/api: `make crds`. The Helm
 chart and deploy/install.yaml are made of these files: tools/chart, which is the last step here.
 """
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from paddle_tools.chart import main as chart
 from paddle_tools.errors import ToolError
+from paddle_tools.images import names
 from paddle_tools.paths import TOOLS, TOP
 
 # File beneath deploy/ -> folder beneath config/.
@@ -64,6 +67,8 @@ def write(program: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(built(program, folder))
         print(f"deploy/{name} {path.stat().st_size} bytes")
+    for path, text in containerfiles(TOP).items():
+        path.write_text(text)
     chart.write(TOP)
 
 
@@ -74,8 +79,39 @@ def check(program: str) -> None:
         path = TOP / "deploy" / name
         if not path.exists() or path.read_text() != built(program, folder):
             raise ToolError(f"deploy/{name} differs from config/{folder}; run: tools/manifests")
+    for path, text in containerfiles(TOP).items():
+        if path.read_text() != text:
+            raise ToolError(f"{path.relative_to(TOP)} has another base than {names.FILE}; run: "
+                            "tools/manifests")
     check_kubelet_directory(program, "csi/juicefs")
     check_choices_together(program)
+    check_images_in_one_place(program)
+
+
+def containerfiles(top: Path) -> dict[Path, str]:
+    """The Containerfiles as they are with the base of config/images."""
+    base = names.load(top)[names.BASE].reference
+    return {path: re.sub(r"^ARG BASE=.*$", f"ARG BASE={base}", path.read_text(), flags=re.M)
+            for path in sorted((top / "deploy/images").glob("*/Containerfile"))}
+
+
+def check_images_in_one_place(program: str) -> None:
+    """A registry and a digest in config/images reach every place that runs an image."""
+    with tempfile.TemporaryDirectory(prefix="paddle-manifests.") as scratch:
+        config = Path(shutil.copytree(TOP / "config", Path(scratch) / "config"))
+        file = Path(scratch) / names.FILE
+        file.write_text(re.sub(r"^- name: (?!debian)(\S+)\n",
+                               r"- name: \1\n  newName: registry.example/\1\n"
+                               rf"  digest: sha256:{'5' * 64}\n", file.read_text(), flags=re.M))
+        images = names.load(Path(scratch))
+        made = "".join(built(program, folder, config)
+                       for folder in (*folders().values(), *OVERLAYS))
+    del images[names.BASE]  # in Containerfiles only
+    for name, image in images.items():
+        if image.reference not in made:
+            raise ToolError(f"{names.FILE}: registry and digest of {name} reach no manifest")
+        if found := re.search(rf"^.*(?:image|value): {name}(?:[:@].*)?$", made, re.M):
+            raise ToolError(f"{names.FILE} does not reach '{found[0].strip()}'")
 
 
 def check_choices_together(program: str) -> None:

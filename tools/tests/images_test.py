@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from paddle_tools.errors import ToolError
-from paddle_tools.images import archive, bundles, definitions, elf, go_modules, sbom
+from paddle_tools.images import archive, bundles, definitions, elf, go_modules, names, sbom
 from paddle_tools.images.content import Content, Directory, File, Link
 from paddle_tools.paths import TOOLS
 
@@ -250,15 +250,40 @@ class Table(unittest.TestCase):
                              dict(re.findall(r'(org\.opencontainers\.[a-z.]+)="(.*?)"', text)))
             bases = re.findall(r"^(?:ARG BASE=|FROM )(\S+)", text, re.M)
             self.assertEqual(bases[1:], ["${BASE}", "scratch"])
-            self.assertRegex(bases[0], r"^docker\.io/library/debian:12@sha256:[0-9a-f]{64}$")
+            self.assertEqual(bases[0], names.load(top)[names.BASE].reference)
             stages.add(text[text.index("ARG BASE"):text.index("RUN tools/images")])
         self.assertEqual(len(stages), 1, "one build stage serves all of them")
-        for file, names in {"extensions/controllers.yaml": ("paddle-operator", "paddle-cache"),
-                            "csi/juicefs.yaml": ("juicefs-csi-driver", "juicefs-mount",
-                                                 "paddle-cache")}.items():
+        for file, used in {"extensions/controllers.yaml": ("paddle-operator", "paddle-cache"),
+                           "csi/juicefs.yaml": ("juicefs-csi-driver", "juicefs-mount",
+                                                "paddle-cache")}.items():
             manifests = (top / "deploy" / file).read_text()
-            for name in names:
+            for name in used:
                 self.assertIn(f": {entries[name]['reference']}\n", manifests)
+
+    def test_images_are_named_in_one_place(self):
+        top = TOOLS.parent
+        named, entries = names.load(top), definitions.load(top)
+        self.assertRegex(named[names.BASE].reference,
+                         r"^docker\.io/library/debian:12@sha256:[0-9a-f]{64}$")
+        for name in named:
+            if name != names.BASE:
+                self.assertEqual(entries[name]["tag"], named[name].tag)
+        for name in ("paddle-operator", "paddle-cache", "paddle-cache-juicefs"):
+            self.assertEqual(named[name].tag, f"v{definitions.version(top)}")
+        self.assertIn(f"\nIMG ?= {named['paddle-operator'].reference}\n",
+                      (top / "Makefile").read_text())
+        (pinned,) = re.findall(r"^require github.com/juicedata/juicefs-csi-driver (\S+)$",
+                               (top / "tools/components.d/juicefs-csi-driver/go.mod").read_text(),
+                               re.M)
+        self.assertEqual(named["juicefs-csi-driver"].tag, pinned)
+
+    def test_an_image_that_is_named_twice_or_without_a_tag_is_refused(self):
+        for entry in ("- name: a\n  newTag: v1\n- name: a\n  newTag: v2\n", "- name: a\n"):
+            with tempfile.TemporaryDirectory() as top:
+                (Path(top) / names.FILE).parent.mkdir(parents=True)
+                (Path(top) / names.FILE).write_text(f"kind: Component\nimages:\n{entry}")
+                with self.assertRaisesRegex(ToolError, "'a' is named twice, or has no newTag"):
+                    names.load(Path(top))
 
 
 if __name__ == "__main__":

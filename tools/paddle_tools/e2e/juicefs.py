@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from paddle_tools.e2e.cluster import Cluster, expect
+from paddle_tools.e2e.cluster import TOP, Cluster, expect
+from paddle_tools.images import definitions
 from paddle_tools.json_types import Json
 from paddle_tools.s3 import S3Client
 
 IMAGES = ("juicefs-csi-driver", "juicefs-mount")
 DRIVER = "csi.juicefs.com"
 SPACE = "juicefs-csi"  # of our manifest
-SHELL = "juicefs-mount:ce-v1.4.1"  # has a shell: good enough to use a volume
+# It has a shell: good enough to use a volume.
+SHELL = definitions.load(TOP)["juicefs-mount"]["reference"]
 # The driver formats volumes that were made by hand, with their keys in its arguments. Those of
 # SampleSets are formatted by us, before the driver sees them.
 FORMAT_OF_DRIVER = ("the command line of /usr/local/bin/juicefs format",)

@@ -15,14 +15,15 @@ from paddle_tools.e2e import certificates
 from paddle_tools.e2e.cluster import TOOLS, TOP, Cluster, ScenarioFailed, component, expect
 from paddle_tools.e2e.daemons import HOST, Daemons
 from paddle_tools.e2e.juicefs import s3_address
+from paddle_tools.images import definitions
 from paddle_tools.s3 import S3Client
 
 AUTHORITY = TOP / "build/e2e"
 PUBLIC_BUCKET, BOS = "paddleflow-public", "paddleflow-public.hkg.bcebos.com"
 S3, KEY = "s3.example", "change-me"  # as sampleset_juicefs.yaml has them
 PORT, PLAIN_PORT = 443, 9080
-VARIANTS = {"paddle-cache-juicefs": "paddle-cache-juicefs:v0.1.0",
-            "juicefs-mount": "juicefs-mount:ce-v1.4.1"}
+VARIANTS = {name: definitions.load(TOP)[name]["reference"]
+            for name in ("paddle-cache-juicefs", "juicefs-mount")}
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_tools.errors import ToolError
-from paddle_tools.images import bundles
+from paddle_tools.images import bundles, names
 
 Definition = dict[str, Any]  # one image; the keys are those of DEFAULTS and "reference"
 
@@ -27,7 +27,13 @@ def version(top: Path) -> str:
 def load(top: Path) -> dict[str, Definition]:
     """{name: definition}; each definition has every key."""
     with open(top / "tools" / "images.toml", "rb") as file:
-        return check(tomllib.load(file), version(top))
+        read = tomllib.load(file)
+    for name, image in names.load(top).items():
+        if name in read:
+            if "tag" in read[name]:
+                raise ToolError(f"tools/images.toml: [{name}] has a tag in {names.FILE} already")
+            read[name]["tag"] = image.tag
+    return check(read, version(top))
 
 
 def check(definitions: dict[str, Any], project: str) -> dict[str, Definition]:
