@@ -5,6 +5,8 @@
     tools/components path NAME...       where its program (its packages, for kind python; its jars,
                                         for kind maven) is; fails when not installed
     tools/components list               all of them
+    tools/components pin                writes components.d/debian.sha256: the Debian packages of
+                                        kind deb as apt offers them now
 
 They live outside the tree, per name and version, in
 ${PADDLE_OPERATOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/paddle-operator}. A component appears there
@@ -30,6 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paddle_tools import debian_pins
 from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOOLS
 
@@ -234,12 +237,14 @@ def install_deb(name: str, entry: Entry) -> None:
             return
         with progress(f"{name} {entry['version']}: unpacking {entry['package']}"):
             fetch = ["apt-get", "download", "-q", "-o", "APT::Sandbox::User=root",
-                     entry["package"], *entry.get("libraries", []),
-                     *(["patchelf"] if "libraries" in entry else [])]
+                     *debian_pins.packages_of(entry)]
             if run(fetch, cwd=place, capture=True).returncode != 0:
                 run([TOOLS / "bootstrap", "--update"])
                 run(fetch, cwd=place)
+            pins = debian_pins.load()
             for package in place.glob("*.deb"):
+                if note := debian_pins.check(package, pins):
+                    log(note)
                 run(["dpkg-deb", "-x", package, place / "root"])
             made = place / "made"
             (made / "bin").mkdir(parents=True)
@@ -416,6 +421,8 @@ def main(argv: list[str]) -> int:
                 print_path(name)
         elif argv == ["list"]:
             print_list()
+        elif argv == ["pin"]:
+            log(f"{len(debian_pins.renew(read_table().values()))} packages are pinned")
         else:
             print(__doc__, file=sys.stderr)
             return 2

@@ -11,6 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
+from paddle_tools import components, debian_pins
 from paddle_tools.paths import TOOLS
 
 SLOW = 3  # seconds that the false download takes when asked to be slow
@@ -41,12 +42,13 @@ class Components(unittest.TestCase):
         path.write_text(text)
         path.chmod(0o755)
 
-    def package(self, tool, files=("usr/bin/etcd",), name="tool.deb", version="1"):
+    def package(self, tool, files=("usr/bin/etcd",), name="tool.deb", version="1",
+                package="tool", architecture="all"):
         root = self.top / "root"
         for file in files:
             self.write(root / file, tool)
-        self.write(root / "DEBIAN/control", f"Package: tool\nVersion: {version}\n"
-                   "Architecture: all\nMaintainer: tests\nDescription: test\n")
+        self.write(root / "DEBIAN/control", f"Package: {package}\nVersion: {version}\n"
+                   f"Architecture: {architecture}\nMaintainer: tests\nDescription: test\n")
         subprocess.run(["dpkg-deb", "-b", root, self.fake / name], check=True, capture_output=True)
 
     def start(self, *args):
@@ -113,6 +115,38 @@ class Components(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("9.9.9", out)
         self.assertEqual(self.call("path", "etcd")[0], 1)
+
+    def test_a_package_newer_than_its_pin_is_taken_and_named(self):
+        self.package(TOOL, version="3.4.23-99", package="etcd-server", architecture="amd64")
+        code, out = self.call("install", "etcd")
+        self.assertEqual(code, 0, out)
+        self.assertIn("etcd-server 3.4.23-99 is not in debian.sha256", out)
+
+    def test_other_bytes_for_a_pinned_version_and_older_ones_are_refused(self):
+        (pin,) = (each for each in debian_pins.load() if each.package == "etcd-server")
+        for version, says in ((pin.version, f"{pin.version} has another sha256 than debian.sha256"),
+                              ("3.4.23-1", "3.4.23-1 is older than that of debian.sha256")):
+            self.package(TOOL, version=version, package="etcd-server", architecture="amd64")
+            code, out = self.call("install", "etcd")
+            self.assertEqual(code, 1)
+            self.assertIn(f"etcd-server {says}", out)
+            self.assertEqual(self.call("path", "etcd")[0], 1)
+
+    def test_a_pinned_package_is_taken_without_a_word(self):
+        self.package(TOOL, package="etcd-server", architecture="amd64")
+        file = self.fake / "tool.deb"
+        pin = debian_pins.Pin(hashlib.sha256(file.read_bytes()).hexdigest(), "etcd-server", "1",
+                              "amd64")
+        self.assertIsNone(debian_pins.check(file, [pin]))
+        self.assertIsNotNone(debian_pins.check(file, [pin._replace(architecture="arm64")]))
+
+    def test_every_debian_package_of_the_table_is_pinned(self):
+        pinned = {each.package for each in debian_pins.load()}
+        wanted = {name for entry in components.read_table().values() if entry["kind"] == "deb"
+                  for name in debian_pins.packages_of(entry)}
+        self.assertEqual(pinned, wanted)
+        for each in debian_pins.load():
+            self.assertRegex(each.sha256, r"^[0-9a-f]{64}$")
 
     def test_several_files_of_a_package_lie_side_by_side(self):
         names = ("containerd", "ctr", "containerd-shim-runc-v2")
