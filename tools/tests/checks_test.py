@@ -21,6 +21,7 @@ from paddle_tools.checks import (
     sizes,
     source_tree,
     surface,
+    test_places,
     words,
 )
 from paddle_tools.paths import TOP
@@ -342,6 +343,32 @@ inline constexpr const char* kName = "Elsewhere";
 
     def test_a_tree_without_reasons_is_an_error(self):
         self.assert_one(self.of("", "", "struct A {};\n"), "no header declares a reason")
+
+
+class TestPlaces(Tree):
+    def of(self, readme, *names):
+        return self.problems(test_places, {"src/kube/README.md": readme,
+                                           **{f"src/{name}": "" for name in names}})
+
+    def test_a_test_beside_its_file_needs_no_word(self):
+        self.assertEqual(self.of("# kube\n", "kube/a.cc", "kube/a_test.cc", "kube/b.h",
+                                 "kube/b_test.cc"), [])
+
+    def test_a_file_without_a_test_is_named_where_the_readme_is_about_tests(self):
+        self.assertEqual(self.of("# kube\n\n`a_test` also tests `wire`.\n", "kube/wire.cc"), [])
+        self.assertEqual(self.of("# kube\n\nTests:\n\n| `wire` | a |\n", "kube/x/wire.cc"), [])
+        self.assert_one(self.of("# kube\n\n`wire` is the protocol.\n\n`a_test` is slow.\n",
+                                "kube/wire.cc"), "src/kube/wire.cc", "in which test")
+        self.assert_one(self.of("`wire` is tested by `a_test`", "net/wire.cc"), "src/net/wire.cc")
+
+    def test_a_test_of_no_file_is_named(self):
+        self.assertEqual(self.of("`crash_test` kills.\n", "kube/testing/crash_test.cc"), [])
+        self.assert_one(self.of("Tests: `x_test.cc`.\n", "kube/testing/crash_test.cc"),
+                        "crash_test.cc: tests no crash.cc")
+
+    def test_code_of_tests_and_programs_needs_none(self):
+        self.assertEqual(self.of("", "kube/fake/a.cc", "kube/a_fixture.cc", "kube/a_fuzz.cc",
+                                 "programs/main/a.cc"), [])
 
 
 class PythonCode(Tree):

@@ -36,7 +36,7 @@ CHECKS = {"check_format": SMALL_LIMIT, "check_layers": SMALL_LIMIT, "check_clock
           "check_sizes": SMALL_LIMIT, "check_words": SMALL_LIMIT, "check_links": SMALL_LIMIT,
           "check_surface": SMALL_LIMIT, "check_reasons": SMALL_LIMIT, "check_python": UNIT_LIMIT,
           "check_shell": SMALL_LIMIT, "check_chart": SMALL_LIMIT, "check_api_doc": SMALL_LIMIT,
-          "check_documents": SMALL_LIMIT}
+          "check_documents": SMALL_LIMIT, "check_tests": SMALL_LIMIT}
 # Minutes for a large change, so only `make check` runs it.
 CHECK_TIDY = ("check_tidy", INTEGRATION_LIMIT)
 
