@@ -305,6 +305,12 @@ class Links(Tree):
                      "`net/c.h`", "    kubectl apply -k deploy/b", "```\ncat src/x\n```"):
             self.assert_one(self.of(text + "\n"), "is not in this repository")
 
+    def test_a_source_file_may_be_named_by_the_end_of_its_path(self):
+        for text in ("`b.h`, `x.cc`, `gtest/gtest.h`", "    b.h -> net/b.h", "`<stdio.h>`"):
+            self.assertEqual(self.of(text + "\n"), [])
+        for text in ("`crew.h`", "    net/b.h -> c.cc", "`src/b.h`"):
+            self.assert_one(self.of(text + "\n"), "is not in this repository")
+
     def test_a_ratio_is_no_path(self):
         self.assertEqual(self.of("`net/juicefs`\n", "bench/b.md"), [])
 

@@ -4,7 +4,8 @@
 A path in code (`src/api`, or a word of a command such as `kubectl apply -f deploy/v1/crd.yaml`)
 is checked when its first part is a folder at the top; in `...` also when it is a folder of src/ or
 beside the document. It may lack an ending (`docs/design/0009`, `test/support/s3_gateway`) and have
-a `*`.
+a `*`. A C++ file may be named by the end of its path (`decide/start.cc`), as in the walks of
+ARCHITECTURE.md; `x.cc` is any file.
 """
 import fnmatch
 import os
@@ -18,6 +19,8 @@ from paddle_tools.paths import TOP
 LINK = re.compile(r"\[[^\]\[]*\]\(([^)\s]+)\)")
 SPAN = re.compile(r"`([^`]+)`")
 PATH = re.compile(r"\.?[A-Za-z0-9_][\w.*-]*(?:/[\w.*-]+)+/?")
+SOURCE = re.compile(r"(?<![\w/<*.-])[a-z0-9_/]+\.(?:cc|h)\b")
+ANY_FILE = {"x.cc", "x.h", "x_test.cc"}
 ELSEWHERE = re.compile(r"[a-z]+:")  # https:, mailto:
 MADE = ("build/",)                  # does not exist before a build
 RATIOS = "bench"                    # its documents write ratios as one subject/another
@@ -31,7 +34,15 @@ class Places:
         self.all = set(self.files)
         for each in files:
             self.all.update(str(parent) for parent in each.parents)
+        self.folders = {part for each in files for part in each.parts[:-1]}
+        self._ends = {"/".join(each.parts[at:]) for each in files if each.suffix in {".cc", ".h"}
+                      for at in range(len(each.parts))}
         self._beginnings = {re.split(r"[.-]", os.path.basename(each))[0] for each in self.files}
+
+    def has_no_source(self, name: str) -> bool:
+        """Whether no file ends like this. A folder that is not here is of another project."""
+        ours = "/" not in name or name.split("/", maxsplit=1)[0] in self.folders
+        return ours and name not in self._ends and name not in ANY_FILE
 
     def has(self, path: str) -> bool:
         path = os.path.normpath(path)
@@ -103,10 +114,15 @@ def problems(top: str | Path) -> Iterator[str]:
                 if problem := broken_link(target, document, texts, places):
                     yield f"{name}:{number}: {problem}"
             for span in [line] if code else SPAN.findall(line):
-                for part in re.split(r"[\s=,;()\"']+", span):
-                    word = re.sub(r"^-[fk]/?", "", part).rstrip(".:")
-                    if is_missing(word, document, places, near=not code):
-                        yield f"{name}:{number}: '{word}' is not in this repository"
+                words = [re.sub(r"^-[fk]/?", "", part).rstrip(".:")
+                         for part in re.split(r"[\s=,;()\"']+", span)]
+                missing = [word for word in words
+                           if is_missing(word, document, places, near=not code)]
+                if document.parts[0] != RATIOS:
+                    missing += [word for word in SOURCE.findall(span)
+                                if word not in missing and places.has_no_source(word)]
+                for word in missing:
+                    yield f"{name}:{number}: '{word}' is not in this repository"
 
 
 def main() -> int:
