@@ -81,9 +81,11 @@ struct SourceKeys {
   bool operator==(const SourceKeys&) const { return true; }
 };
 
-// The keys of a Secret that a source can use; nothing else of it is sent to a runtime.
-inline constexpr std::array<std::string_view, 5> kSourceKeyNames{
-    "access-key", "secret-key", "session-token", "endpoint", "region"};
+// The keys of a Secret that a source of any engine can use; nothing else of it is sent to a runtime.
+// What they mean: samplefs/node/sources/source_secret.h, juicefs/node/command/source_access.h.
+inline constexpr auto kSourceKeyNames = std::to_array<std::string_view>(
+    {"access-key", "secret-key", "session-token", "endpoint", "region", "ca.crt", "address-style",
+     "bwlimit", "list-threads", "version-ids", "etag-is-md5"});
 
 // What a sync copies, from where to where. All empty: the set's own source, to the root of the set.
 struct SyncTask {

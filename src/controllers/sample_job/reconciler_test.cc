@@ -368,6 +368,12 @@ TEST_F(SampleJobReconcilerTest, KeysOfAnotherSourceGoToTheRuntimeAndNowhereElse)
                         {"data",
                          {{"access-key", base64_encode("me\n")},
                           {"secret-key", base64_encode("canary/+\n")},
+                          {"ca.crt", base64_encode("BEGIN\nEND\n")},
+                          {"address-style", base64_encode("virtual")},
+                          {"bwlimit", base64_encode("100\n")},
+                          {"list-threads", base64_encode("4")},
+                          {"version-ids", base64_encode("true")},
+                          {"etag-is-md5", base64_encode("false")},
                           {"password-of-something-else", base64_encode("canary-of-another")}}}}));
   create_job("from-elsewhere", {{"type", "sync"},
                                 {"secretRef", {{"name", "other"}}},
@@ -375,8 +381,14 @@ TEST_F(SampleJobReconcilerTest, KeysOfAnotherSourceGoToTheRuntimeAndNowhereElse)
   auto manager = make(server);
   std::jthread running([&](std::stop_token stop) { EXPECT_TRUE(manager->run(stop)); });
   until([&] { return job("from-elsewhere").status.phase == "Succeeded"; });
-  EXPECT_EQ(runtimes.keys(),
-            (std::map<std::string, std::string>{{"access-key", "me"}, {"secret-key", "canary/+"}}));
+  EXPECT_EQ(runtimes.keys(), (std::map<std::string, std::string>{{"access-key", "me"},
+                                                                 {"secret-key", "canary/+"},
+                                                                 {"ca.crt", "BEGIN\nEND"},
+                                                                 {"address-style", "virtual"},
+                                                                 {"bwlimit", "100"},
+                                                                 {"list-threads", "4"},
+                                                                 {"version-ids", "true"},
+                                                                 {"etag-is-md5", "false"}}));
   const auto stored = server.get(kinds::kSampleJobs, {kSet.ns, "from-elsewhere"});
   EXPECT_EQ(stored->dump().find("canary"), std::string::npos);
   running.request_stop();

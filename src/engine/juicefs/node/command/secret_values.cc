@@ -10,7 +10,9 @@ namespace {
 
 constexpr auto kPublic = std::to_array<std::string_view>(
     {"name", "storage", "bucket", "endpoint", "region", "ca.crt", "block-size", "capacity",
-     "compress", "inodes", "shards", "storage-class", "trash-days"});
+     "compress", "inodes", "shards", "storage-class", "trash-days",
+     // Of samplefs: "true" in a log is no secret.
+     "address-style", "bwlimit", "list-threads", "version-ids", "etag-is-md5"});
 
 }  // namespace
 

@@ -4,16 +4,13 @@
 #include <charconv>
 #include <tuple>
 
+#include "engine/node_engine.h"
 #include "os/read_file.h"
 
 namespace paddle::engine::samplefs {
 namespace {
 
 constexpr std::size_t kLongestKey = 64UL * 1024;  // ca.crt may have several certificates
-
-constexpr const char* kNames[] = {"access-key",   "secret-key",  "session-token", "endpoint",
-                                  "region",       "ca.crt",      "address-style", "bwlimit",
-                                  "list-threads", "version-ids", "etag-is-md5"};
 
 // The value of a key; empty when there is none.
 Result<std::string> read_key(const std::string& directory, const std::string& name) {
@@ -93,7 +90,8 @@ Result<SourceSecret> source_secret_of(KeyValues keys) {
 
 Result<SourceSecret> read_source_secret(const std::string& directory) {
   KeyValues keys;
-  for (const char* name : kNames) {
+  for (const std::string_view each : kSourceKeyNames) {
+    const std::string name(each);
     TRY(keys[name], read_key(directory, name));
   }
   return source_secret_of(std::move(keys));

@@ -87,6 +87,12 @@ TEST_F(SourceSetTest, AServerWithACertificateOfItsOwnAuthorityIsTrustedByCaCrt) 
   const auto got = read(again, file);
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_EQ(*got, "bytes");
+
+  // The Secret of a job comes as values.
+  const std::string url = "https://127.0.0.1:" + std::to_string(server.port());
+  const auto of_job = sources.open({}, {{"endpoint", url}, {"ca.crt", ca.cert}});
+  const auto done = of_job->read("a", "e", 0, std::as_writable_bytes(std::span(into)), {});
+  EXPECT_TRUE(done) << done.error().message;
 }
 
 }  // namespace
