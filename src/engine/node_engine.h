@@ -81,7 +81,7 @@ struct SourceKeys {
   bool operator==(const SourceKeys&) const { return true; }
 };
 
-// The keys of a Secret that a source of any engine can use; nothing else of it is sent to a runtime.
+// The keys of a Secret that a source of any engine can use; no other is sent to a runtime.
 // What they mean: samplefs/node/sources/source_secret.h, juicefs/node/command/source_access.h.
 inline constexpr auto kSourceKeyNames = std::to_array<std::string_view>(
     {"access-key", "secret-key", "session-token", "endpoint", "region", "ca.crt", "address-style",

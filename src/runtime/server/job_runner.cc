@@ -122,6 +122,7 @@ void JobRunner::work(JobKind kind, const std::stop_token& end) {
     const std::string id = job->report.id;
     log::info("job begins", {{"id", id}, {"kind", to_string(kind)}});
     const auto outcome = execute(*job, stop);
+    journal_->forget_starts(id);
     Lock lock(mutex_);
     running_.erase(id);
     const Job* known = table_.find(id);
@@ -143,6 +144,19 @@ void JobRunner::work(JobKind kind, const std::stop_token& end) {
 }
 
 Result<> JobRunner::execute(const Job& job, std::stop_token stop) {
+  const auto starts = journal_->count_start(job.report.id);
+  if (!starts) {
+    log::warn("cannot count how often a job is killed", {{"reason", starts.error().message}});
+  } else if (*starts > kMostKills) {
+    return Error{Code::kUnavailable,
+                 "the runtime was killed " + std::to_string(kMostKills) +
+                     " times while it had this job, so it is not run again; if the last state of "
+                     "the runtime's container is OOMKilled, give it more memory, or the job fewer "
+                     "threads"};
+  } else if (*starts > 1) {
+    log::warn("the runtime was killed while it had this job; it is run again",
+              {{"id", job.report.id}, {"kills", *starts - 1}, {"most", kMostKills}});
+  }
   const auto report = [&](const engine::Progress& progress) {
     Lock lock(mutex_);
     table_.update_progress(job.report.id, progress);

@@ -4,11 +4,13 @@
 // the job is in the journal, and a restart runs it (again). The exception is a job with keys of its
 // own: keys are never written, so a restart forgets the job and its caller has to send it again.
 // Destruction stops running jobs and leaves them in the journal as running, so that the next
-// process runs them again. A cancelled job is in the journal as cancelled at once, and no process
-// runs it again. Thread-safe.
+// process runs them again. A job during which its process is killed kMostKills times in a row fails
+// (the kernel has no memory for it, say). A cancelled job is in the journal as cancelled at once,
+// and no process runs it again. Thread-safe.
 
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +29,10 @@ namespace paddle::runtime {
 
 class JobRunner {
  public:
+  // More than a node or an operator at work kills a runtime while it has one job. Kubernetes waits
+  // longer before each start: a quarter of an hour in all.
+  static constexpr std::int64_t kMostKills = 8;
+
   // Starts with the jobs of the journal. The engine outlives it.
   static Result<std::unique_ptr<JobRunner>> start(std::unique_ptr<Journal> journal,
                                                   engine::NodeEngine& engine);

@@ -147,6 +147,49 @@ TEST_F(JobRunnerTest, ACancellationSurvivesAKill) {
   EXPECT_EQ(engine_.calls().size(), 1u);
 }
 
+// With keys it is not in the journal, and its caller sends it again.
+TEST_F(JobRunnerTest, AJobDuringWhichItsRuntimeIsKilledAgainAndAgainFails) {
+  for (const bool keys : {false, true}) {
+    JobRequest request{.kind = JobKind::kSync};
+    if (keys) request.sync.keys.values["secret-key"] = "canary";
+    const std::string id = keys ? "with-keys" : "without";
+    const auto before = engine_.calls().size();
+    constexpr auto kMost = static_cast<std::size_t>(JobRunner::kMostKills);
+    std::string journal = scratch_.path() + "/" + id;
+    jobs_ = *JobRunner::start(*Journal::open(journal), engine_);
+    engine_.block();
+    for (std::size_t kills = 0; kills < kMost; ++kills) {
+      ASSERT_TRUE(jobs_->put(id, request));
+      wait_for([&] { return engine_.calls().size() == before + kills + 1; });
+      const std::string copy = scratch_.path() + "/" + id + "-" + std::to_string(kills);
+      std::filesystem::copy(journal, copy);  // what a kill leaves
+      journal = copy;
+      jobs_ = *JobRunner::start(*Journal::open(journal), engine_);
+    }
+    ASSERT_TRUE(jobs_->put(id, request));
+    wait_for([&] { return state(id) == JobState::kFailed; });
+    EXPECT_NE(jobs_->find(id)->error.find("killed 8 times"), std::string::npos)
+        << jobs_->find(id)->error;
+    EXPECT_EQ(engine_.calls().size(), before + kMost);
+    engine_.release();
+    EXPECT_FALSE(std::filesystem::exists(journal + "/" + id + ".starts"));
+    ASSERT_TRUE(jobs_->put("another", {.kind = JobKind::kSync}));
+    wait_for([&] { return state("another") == JobState::kSucceeded; });
+  }
+}
+
+TEST_F(JobRunnerTest, AnOrderlyEndOfTheRuntimeIsNoKill) {
+  engine_.block();
+  ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));
+  for (int stops = 0; stops < JobRunner::kMostKills + 2; ++stops) {
+    wait_for([&] { return engine_.calls().size() == static_cast<std::size_t>(stops) + 1; });
+    jobs_.reset();
+    start();
+  }
+  engine_.release();
+  wait_for([&] { return state("s") == JobState::kSucceeded; });
+}
+
 TEST_F(JobRunnerTest, AJobCancelledDuringShutdownIsNotRunByTheNextProcess) {
   engine_.block();
   ASSERT_TRUE(jobs_->put("s", {.kind = JobKind::kSync}));

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +21,9 @@ using api::Json;
 
 constexpr std::string_view kSuffix = ".json";
 constexpr std::string_view kEarly = ".json.tmp";
+constexpr std::string_view kStarts = ".starts";
 constexpr std::size_t kLongest = std::size_t{8} << 20;
+constexpr std::size_t kMostStrangers = 100;  // counts of jobs that are not written
 
 Error failed(const std::string& doing) {
   return {Code::kUnavailable, doing + ": " + std::strerror(errno)};
@@ -67,12 +70,14 @@ Result<std::vector<Job>> Journal::load() const {
   if (!listing) return failed("list the journal");
   (void)again.release();  // owned by the stream
   std::vector<Job> jobs;
+  std::set<std::string> counted;
   while (const dirent* entry = ::readdir(listing.get())) {
     const std::string name = entry->d_name;
     if (name.ends_with(kEarly) && is_job_id(name.substr(0, name.size() - kEarly.size()))) {
       ::unlinkat(directory_.get(), name.c_str(), 0);
       continue;
     }
+    if (name.ends_with(kStarts)) counted.insert(name.substr(0, name.size() - kStarts.size()));
     if (!name.ends_with(kSuffix)) continue;
     const std::string id = name.substr(0, name.size() - kSuffix.size());
     if (!is_job_id(id)) continue;
@@ -84,6 +89,10 @@ Result<std::vector<Job>> Journal::load() const {
       continue;
     }
     jobs.push_back(*std::move(job));
+  }
+  for (const Job& job : jobs) counted.erase(job.report.id);
+  if (counted.size() > kMostStrangers) {
+    for (const std::string& id : counted) forget_starts(id);
   }
   return jobs;
 }
@@ -121,6 +130,21 @@ Result<> Journal::write(const Job& job) const {
 
 void Journal::remove(const std::string& id) const {
   ::unlinkat(directory_.get(), (id + std::string(kSuffix)).c_str(), 0);
+  forget_starts(id);
+}
+
+Result<std::int64_t> Journal::count_start(const std::string& id) const {
+  const UniqueFd fd(::openat(directory_.get(), (id + std::string(kStarts)).c_str(),
+                             O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  struct stat file {};
+  if (!fd || ::write(fd.get(), "+", 1) != 1 || ::fstat(fd.get(), &file) != 0) {
+    return failed("count the starts of a job");
+  }
+  return std::int64_t{file.st_size};
+}
+
+void Journal::forget_starts(const std::string& id) const {
+  ::unlinkat(directory_.get(), (id + std::string(kStarts)).c_str(), 0);
 }
 
 }  // namespace paddle::runtime

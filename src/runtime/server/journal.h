@@ -2,10 +2,12 @@
 //
 // Jobs on disk: one file per job, `<id>.json`, mode 0600 in a directory of mode 0700, replaced
 // atomically (temporary file, fsync, rename). Damaged files are logged and left alone; temporary
-// files of an interrupted write are removed. One writer.
+// files of an interrupted write are removed. Beside it `<id>.starts`, one byte for each start of a
+// job that has not ended since, also of a job that is not written. One writer.
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +26,11 @@ class Journal {
   Result<std::vector<Job>> load() const;
   Result<> write(const Job& job) const;
   void remove(const std::string& id) const;
+
+  // Counts a start of a job, and returns how many there are since forget_starts(): the one before
+  // ended with its process. Survives a kill; a power failure may lose it.
+  Result<std::int64_t> count_start(const std::string& id) const;
+  void forget_starts(const std::string& id) const;
 
  private:
   explicit Journal(UniqueFd directory) : directory_(std::move(directory)) {}

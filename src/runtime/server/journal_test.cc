@@ -51,6 +51,25 @@ TEST_F(JournalTest, StoresThatAJobWasCancelled) {
   EXPECT_EQ(*open()->load(), std::vector<Job>{cancelled});
 }
 
+TEST_F(JournalTest, CountsStartsUntilTheyAreForgotten) {
+  EXPECT_EQ(*open()->count_start("a"), 1);
+  EXPECT_EQ(*open()->count_start("a"), 2);
+  EXPECT_EQ(*open()->count_start("b"), 1);
+  EXPECT_TRUE(open()->load()->empty());
+  open()->forget_starts("a");
+  EXPECT_EQ(*open()->count_start("a"), 1);
+  EXPECT_EQ(*open()->count_start("b"), 2);
+  // Of a written job they are kept whatever the number of others, which go before they pile up.
+  ASSERT_TRUE(open()->write(job("w", 1)));
+  EXPECT_EQ(*open()->count_start("w"), 1);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(*open()->count_start("x" + std::to_string(i)), 1);
+  EXPECT_EQ(open()->load()->size(), 1u);
+  EXPECT_EQ(*open()->count_start("b"), 1);
+  EXPECT_EQ(*open()->count_start("w"), 2);
+  open()->remove("w");
+  EXPECT_EQ(*open()->count_start("w"), 1);
+}
+
 TEST_F(JournalTest, FilesAreReadableByTheirOwnerOnly) {
   ASSERT_TRUE(open()->write(job("a", 1)));
   struct stat seen {};
