@@ -59,6 +59,10 @@ class Channel {
   // Makes the kernel drop every cached name. kInvalid where the kernel cannot (before Linux 6.16).
   Result<> increase_epoch() const;
 
+  // Whether `fd` is a descriptor of the same open file. False where the kernel can be asked only in
+  // ways that this process has no right to (before Linux 6.10).
+  bool is_file_of(int fd) const;
+
   int fd() const { return fd_.get(); }
 
  private:

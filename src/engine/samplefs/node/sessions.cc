@@ -7,9 +7,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <linux/kcmp.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "engine/samplefs/node/generation_diff.h"
@@ -47,12 +44,6 @@ Result<> forget(const fuse::Channel& channel, const GenerationDiff& changes) {
   return sent;
 }
 
-// Whether both descriptors are of the same open connection.
-bool same_file(int a, int b) {
-  const pid_t self = ::getpid();
-  return ::syscall(SYS_kcmp, self, self, KCMP_FILE, a, b) == 0;
-}
-
 }  // namespace
 
 // One session, and the link by which the node sees that it lives.
@@ -78,7 +69,7 @@ class Sessions::Served {
   }
   std::optional<fuse::Negotiated> agreed_on(int channel) const EXCLUDES(mutex_) {
     Lock lock(mutex_);
-    if (session_->ended() || !same_file(channel, session_->channel().fd())) return std::nullopt;
+    if (session_->ended() || !session_->channel().is_file_of(channel)) return std::nullopt;
     return agreed_;
   }
   const fuse::Session& session() const { return *session_; }
