@@ -75,6 +75,8 @@ Answer DataHandler::answer(const Request& request) {
           [&](const Release&) { return Answer{}; },
           [&](const Read& op) { return read(request.node, op); },
           [&](const ReadDirectory& op) { return read_directory(request.node, op); },
+          [&](const GetXattr& op) { return get_xattr(request.node, op); },
+          [&](const ListXattr& op) { return list_xattr(request.node, op); },
           [&](const Forget&) { return no_reply(); },
           [&](const NoReply&) { return no_reply(); },
           [&](const Destroy&) { return Answer{}; },
@@ -196,6 +198,40 @@ Answer DataHandler::read_directory(samplefs::NodeId node, const ReadDirectory& w
   if (full && page.size() == 0) return fail(EINVAL);  // no room for even one entry
   answer.large_size = page.size();
   return answer;
+}
+
+Answer DataHandler::give_text(std::string_view text, std::uint32_t room) {
+  if (room == 0) {
+    fuse_getxattr_out out{};
+    out.size = static_cast<std::uint32_t>(text.size());
+    return give(out);
+  }
+  if (text.size() > room) return fail(ERANGE);
+  if (text.size() > buffers_.buffer_size()) return fail(E2BIG);
+  Answer answer;
+  answer.large = buffers_.lend();
+  if (!answer.large) return fail(ENOMEM);
+  if (!text.empty()) std::memcpy(answer.large.data(), text.data(), text.size());
+  answer.large_size = text.size();
+  return answer;
+}
+
+Answer DataHandler::get_xattr(samplefs::NodeId node, const GetXattr& want) {
+  if (!want.name.starts_with("user.")) return fail(EOPNOTSUPP);
+  const auto all = files_.xattrs(node);
+  if (!all) return fail(all.error());
+  for (const samplefs::Xattr& each : *all) {
+    if (each.name == want.name) return give_text(each.value, want.size);
+  }
+  return fail(ENODATA);
+}
+
+Answer DataHandler::list_xattr(samplefs::NodeId node, const ListXattr& want) {
+  const auto all = files_.xattrs(node);
+  if (!all) return fail(all.error());
+  std::string names;
+  for (const samplefs::Xattr& each : *all) names.append(each.name).push_back('\0');
+  return give_text(names, want.size);
 }
 
 }  // namespace paddle::fuse

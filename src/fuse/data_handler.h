@@ -9,6 +9,8 @@
 //                    file, cut the file's size and cache both. answer() does not wait for data that
 //                    is not on this node; answer_from_source() does.
 //   LOOKUP           "no such name" is a negative entry that the kernel may cache for a while.
+//   GETXATTR         those of the file system; of other namespaces than "user." EOPNOTSUPP, after
+//   LISTXATTR        which `ls -l` asks no more. Never ENOSYS: the kernel would remember it.
 //   INTERRUPT        ENOSYS: the kernel sends no more. A signal does not fail a running read; a
 //                    process killed while it waits for read-ahead ends at once anyway.
 //   writes           EROFS, if the superblock ever lets one through.
@@ -78,6 +80,9 @@ class DataHandler {
   Answer whole(samplefs::NodeId node, const Read& want, BufferPool::Lease buffer,
                Result<std::size_t> got);
   Answer read_directory(samplefs::NodeId node, const ReadDirectory& want);
+  Answer get_xattr(samplefs::NodeId node, const GetXattr& want);
+  Answer list_xattr(samplefs::NodeId node, const ListXattr& want);
+  Answer give_text(std::string_view text, std::uint32_t room);  // of an xattr
 
   samplefs::FileSystem& files_;
   const HandlerOptions options_;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fuse/fake/delegating_file_system.h"
 #include "fuse/fake/memory_file_system.h"
 #include "fuse/fake/wire.h"
 
@@ -194,6 +195,43 @@ TEST_F(DataHandlerTest, ForgetsHaveNoReplyEvenWhenMalformed) {
   auto lying = raw_request(FUSE_FORGET, 1, 1, std::span<const std::byte>{});
   lying.push_back(std::byte{});
   EXPECT_TRUE(ask(lying).silent);
+}
+
+class WithXattrs final : public DelegatingFileSystem {
+ public:
+  using DelegatingFileSystem::DelegatingFileSystem;
+  Result<std::vector<samplefs::Xattr>> xattrs(samplefs::NodeId node) override {
+    if (node != kRootId) return Error{Code::kNotFound, "no such node"};
+    return std::vector<samplefs::Xattr>{{"user.a", std::string(300, 'x')}, {"user.b", ""}};
+  }
+};
+
+TEST_F(DataHandlerTest, AnXattrIsItsSizeOrItsValueAndNeverCutOff) {
+  WithXattrs files(files_);
+  DataHandler handler(files, {}, buffers_);
+  const auto get = [&](std::string_view name, std::uint32_t size, std::uint64_t node = kRootId) {
+    return handler.answer(*decode(raw_get_xattr(1, node, name, size)));
+  };
+  EXPECT_EQ(take<fuse_getxattr_out>(get("user.a", 0).body()).size, 300u);
+  EXPECT_EQ(get("user.a", 299).error, ERANGE);
+  EXPECT_EQ(as_text(get("user.a", 300).body()), std::string(300, 'x'));
+  EXPECT_EQ(get("user.b", 10).error, 0);
+  EXPECT_TRUE(get("user.b", 10).body().empty());
+  EXPECT_EQ(get("user.c", 10).error, ENODATA);
+  EXPECT_EQ(get("user.a", 10, 99).error, ENOENT);
+  // `ls -l` asks for these of each file until it hears that there are none.
+  EXPECT_EQ(get("system.posix_acl_access", 0).error, EOPNOTSUPP);
+  EXPECT_EQ(get("security.selinux", 255).error, EOPNOTSUPP);
+
+  const auto list_names = [&](std::uint32_t size) {
+    fuse_getxattr_in in{};
+    in.size = size;
+    return handler.answer(*decode(raw_request(FUSE_LISTXATTR, 1, kRootId, in)));
+  };
+  using namespace std::string_view_literals;
+  EXPECT_EQ(take<fuse_getxattr_out>(list_names(0).body()).size, 14u);
+  EXPECT_EQ(list_names(13).error, ERANGE);
+  EXPECT_EQ(as_text(list_names(100).body()), "user.a\0user.b\0"sv);
 }
 
 TEST_F(DataHandlerTest, WritesFailOnAReadOnlyFileSystem) {

@@ -52,6 +52,8 @@ static_assert(sizeof(fuse_statfs_out) == 80);
 static_assert(sizeof(fuse_dirent) == 24);
 static_assert(sizeof(fuse_direntplus) == 152);
 static_assert(sizeof(fuse_notify_inval_entry_out) == 16);
+static_assert(sizeof(fuse_getxattr_in) == 8);
+static_assert(sizeof(fuse_getxattr_out) == 8);
 
 // "read", "lookup"; "other" for an unknown opcode.
 std::string_view opcode_name(std::uint32_t opcode);

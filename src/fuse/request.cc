@@ -26,11 +26,31 @@ Operation init(std::span<const std::byte> body) {
   return Init{in.major, in.minor, in.max_readahead, flags};
 }
 
-Operation lookup(std::span<const std::byte> body) {
+// Up to its NUL; empty when there is none.
+std::string_view name_in(std::span<const std::byte> body) {
   const auto* text = reinterpret_cast<const char*>(body.data());
   const void* end = body.empty() ? nullptr : std::memchr(text, 0, body.size());
-  if (end == nullptr || end == text) return Malformed{};
-  return Lookup{{text, static_cast<std::size_t>(static_cast<const char*>(end) - text)}};
+  if (end == nullptr) return {};
+  return {text, static_cast<std::size_t>(static_cast<const char*>(end) - text)};
+}
+
+Operation lookup(std::span<const std::byte> body) {
+  const std::string_view name = name_in(body);
+  if (name.empty()) return Malformed{};
+  return Lookup{name};
+}
+
+Operation get_xattr(std::span<const std::byte> body) {
+  const auto in = head<fuse_getxattr_in>(body);
+  const std::string_view name = in ? name_in(body.subspan(sizeof *in)) : std::string_view{};
+  if (name.empty()) return Malformed{};
+  return GetXattr{name, in->size};
+}
+
+Operation list_xattr(std::span<const std::byte> body) {
+  const auto in = head<fuse_getxattr_in>(body);
+  if (!in) return Malformed{};
+  return ListXattr{in->size};
 }
 
 Operation read(std::span<const std::byte> body) {
@@ -76,6 +96,10 @@ Operation operation(std::uint32_t opcode, std::span<const std::byte> body) {
       return read_directory(body, false);
     case FUSE_READDIRPLUS:
       return read_directory(body, true);
+    case FUSE_GETXATTR:
+      return get_xattr(body);
+    case FUSE_LISTXATTR:
+      return list_xattr(body);
     case FUSE_FORGET:
       return Forget{1};
     case FUSE_BATCH_FORGET:

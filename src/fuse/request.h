@@ -45,6 +45,13 @@ struct ReadDirectory {
   std::uint32_t size = 0;
   bool plus = false;  // with attributes
 };
+struct GetXattr {
+  std::string_view name{};
+  std::uint32_t size = 0;  // room for the value; 0: only its size is wanted
+};
+struct ListXattr {
+  std::uint32_t size = 0;
+};
 struct Forget {
   std::uint64_t nodes = 0;  // how many; node ids have no reference counts here
 };
@@ -56,7 +63,7 @@ struct Malformed {};
 
 using Operation =
     std::variant<Init, Lookup, GetAttr, StatFs, Open, OpenDirectory, Release, Read, ReadDirectory,
-                 Forget, NoReply, Destroy, Change, Unsupported, Malformed>;
+                 GetXattr, ListXattr, Forget, NoReply, Destroy, Change, Unsupported, Malformed>;
 
 struct Request {
   std::uint32_t opcode = 0;

@@ -103,6 +103,20 @@ TEST(Request, TheSecondWordOfFlagsCountsOnlyWhenAnnounced) {
             FUSE_INIT_EXT | kHasResend);
 }
 
+TEST(Request, ANameOfAnXattrStandsBehindTheSize) {
+  const auto bytes = raw_get_xattr(1, 7, "user.a", 4);
+  const auto got = std::get<GetXattr>(decode(bytes)->operation);
+  EXPECT_EQ(got.name, "user.a");
+  EXPECT_EQ(got.size, 4u);
+  EXPECT_TRUE(std::holds_alternative<Malformed>(decode(raw_get_xattr(1, 7, "", 4))->operation));
+  fuse_getxattr_in in{};
+  EXPECT_TRUE(
+      std::holds_alternative<Malformed>(decode(raw_request(FUSE_GETXATTR, 1, 7, in))->operation))
+      << "without a name";
+  in.size = 9;
+  EXPECT_EQ(std::get<ListXattr>(decode(raw_request(FUSE_LISTXATTR, 1, 7, in))->operation).size, 9u);
+}
+
 TEST(Request, WritesAreChangesAndUnknownOpcodesAreUnsupported) {
   for (const std::uint32_t opcode : {FUSE_WRITE, FUSE_CREATE, FUSE_UNLINK, FUSE_SETATTR}) {
     EXPECT_TRUE(std::holds_alternative<Change>(

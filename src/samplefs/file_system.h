@@ -17,7 +17,9 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -37,6 +39,13 @@ struct Attr {
 struct FsTotals {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
+};
+
+// An extended attribute; `name` is the whole of it, "user." included.
+struct Xattr {
+  std::string name{};
+  std::string value{};
+  bool operator==(const Xattr&) const = default;
 };
 
 class FileSystem {
@@ -62,6 +71,9 @@ class FileSystem {
   // The same from the data on this node, without the source. Nothing: call read().
   virtual Result<std::optional<std::size_t>> read_local(NodeId node, std::uint64_t offset,
                                                         std::span<std::byte> into) = 0;
+
+  // What tells people where a node comes from. None by default.
+  virtual Result<std::vector<Xattr>> xattrs(NodeId) { return std::vector<Xattr>{}; }
 
   virtual FsTotals totals() const = 0;
 };

@@ -219,6 +219,12 @@ void ReadThrough::wait_for_readers(const std::stop_token& stop) {
   while (readers_ > 0 && !stop.stop_requested()) readers_done_.wait(mutex_, stop);
 }
 
+std::optional<std::uint32_t> ReadThrough::tier_of(const Block& block) const {
+  const auto extent = store_ ? store_->locate(block) : std::nullopt;
+  if (!extent) return std::nullopt;
+  return extent->segment.tier;
+}
+
 ReadCounters ReadThrough::counters() const {
   return {.from_cache = from_cache_.load(std::memory_order_relaxed),
           .from_memory = from_memory_.load(std::memory_order_relaxed),

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <unordered_map>
@@ -91,6 +92,9 @@ class ReadThrough {
 
   // Returns when no reader waits for the source, or when stopped.
   void wait_for_readers(const std::stop_token& stop) EXCLUDES(mutex_);
+
+  // The number of the store's tier that holds the block, from 0; nothing: none does.
+  std::optional<std::uint32_t> tier_of(const Block& block) const;
 
   ReadCounters counters() const;
   const ByteBudget& budget() const { return budget_; }

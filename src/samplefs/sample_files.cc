@@ -2,6 +2,8 @@
 #include "samplefs/sample_files.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/log.h"
 
@@ -9,11 +11,14 @@ namespace paddle::samplefs {
 namespace {
 
 constexpr int kAheadThreads = 4;
-constexpr std::size_t kAheadQueue = 16;  // a longer queue would read too early
+constexpr std::size_t kAheadQueue = 16;      // a longer queue would read too early
+constexpr std::uint64_t kMostAsked = 16384;  // blocks of one file, 64 GiB
 
 }  // namespace
 
-SampleFiles::SampleFiles(std::shared_ptr<const Index> index, ReadThrough& data) : data_(data) {
+SampleFiles::SampleFiles(std::shared_ptr<const Index> index, ReadThrough& data,
+                         std::string own_source)
+    : data_(data), own_source_(std::move(own_source)) {
   generations_ = std::make_shared<const Generations>(Generations{std::move(index)});
   for (int i = 0; i < kAheadThreads; ++i) {
     threads_.emplace_back([this] { read_ahead(stop_.get_token()); });
@@ -165,6 +170,37 @@ Result<std::optional<std::size_t>> SampleFiles::read_local(NodeId node, std::uin
   if (!whole) return std::optional<std::size_t>();
   plan_ahead(range);  // if it is incomplete, read() does that
   return std::optional<std::size_t>(range.size);
+}
+
+std::string SampleFiles::tiers_of(const Place& place, const Index::Entry& entry,
+                                  const std::string& path) const {
+  std::set<std::uint32_t> tiers;
+  bool elsewhere = false;
+  const std::uint64_t end = std::min(entry.size, kMostAsked * kBlockSize);
+  for (std::uint64_t at = 0; at < end; at += kBlockSize) {
+    const auto tier = data_.tier_of(place.index->block(entry, path, at));
+    if (tier) tiers.insert(*tier + 1);
+    elsewhere |= !tier;
+  }
+  std::string text;
+  for (const std::uint32_t tier : tiers) text += (text.empty() ? "" : ",") + std::to_string(tier);
+  if (elsewhere) text += text.empty() ? "source" : ",source";
+  return text;
+}
+
+Result<std::vector<Xattr>> SampleFiles::xattrs(NodeId node) {
+  TRY(const Place place, find(node));
+  const auto entry = place.index->at(place.position);
+  if (entry.id == 0) return missing(*place.index, "no such node");
+  std::vector<Xattr> all{{"user.samplefs.generation", std::to_string(place.index->generation())}};
+  if (entry.directory) return all;
+  const std::string path = place.index->path_of(place.position);
+  if (path.empty()) return missing(*place.index, "no such node");
+  const std::string& source = place.index->origin(entry.origin).uri;
+  all.push_back({"user.samplefs.etag", std::string(entry.etag)});
+  all.push_back({"user.samplefs.source", source.empty() ? own_source_ : source});
+  all.push_back({"user.samplefs.tier", tiers_of(place, entry, path)});
+  return all;
 }
 
 FsTotals SampleFiles::totals() const { return current()->totals(); }

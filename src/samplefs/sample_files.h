@@ -7,6 +7,14 @@
 // previous generations stay readable, because open files and cached pages refer to them. A
 // generation with the same content as its predecessor replaces it.
 //
+// Xattrs, of which a sealed view has those without the source and the tier:
+//
+//   user.samplefs.etag         of a file: that of its version at the source
+//   user.samplefs.generation   the latest generation that has the node
+//   user.samplefs.source       of a file: the URI of its source
+//   user.samplefs.tier         of a file: the tiers of the cache that hold it, from "1", and "source"
+//                              when a part of it is in none: "1", "source", "1,2,source"
+//
 // Thread-safe. The ReadThrough must outlive it. Destruction ends downloads in progress: their
 // readers get kCancelled.
 
@@ -31,7 +39,8 @@ class SampleFiles final : public FileSystem {
  public:
   static constexpr std::size_t kGenerations = 32;
 
-  SampleFiles(std::shared_ptr<const Index> index, ReadThrough& data);
+  // `own_source`: the URI of the set's own source, which an index does not have.
+  SampleFiles(std::shared_ptr<const Index> index, ReadThrough& data, std::string own_source = {});
   ~SampleFiles() override;
 
   void switch_to(std::shared_ptr<const Index> index) EXCLUDES(mutex_);
@@ -47,6 +56,7 @@ class SampleFiles final : public FileSystem {
                            BootTime until) override;
   Result<std::optional<std::size_t>> read_local(NodeId node, std::uint64_t offset,
                                                 std::span<std::byte> into) override;
+  Result<std::vector<Xattr>> xattrs(NodeId node) override;
   FsTotals totals() const override;
 
  private:
@@ -82,10 +92,13 @@ class SampleFiles final : public FileSystem {
   template <typename ReadPart>
   static Result<bool> for_each_part(const Range& range, std::span<std::byte> into,
                                     const ReadPart& read_part);
+  std::string tiers_of(const Place& place, const Index::Entry& entry,
+                       const std::string& path) const;
   void plan_ahead(const Range& range) EXCLUDES(ahead_mutex_);
   void read_ahead(const std::stop_token& stop) EXCLUDES(ahead_mutex_);
 
   ReadThrough& data_;
+  const std::string own_source_;
   std::stop_source stop_{};
 
   using Generations = std::vector<std::shared_ptr<const Index>>;  // the latest last

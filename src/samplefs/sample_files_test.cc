@@ -101,6 +101,34 @@ TEST_F(SampleFilesTest, ShowsATreeInAStableOrder) {
 }
 
 // os.walk() reads a directory in several calls; a sync may end between them.
+TEST_F(SampleFilesTest, XattrsTellWhereAFileComesFromAndWhereItIs) {
+  memory_.put("a/small", "12345");
+  memory_.put("a/large", noise(kBlockSize + 10, 1));
+  sync();
+  cache_of(64 << 20);
+  ReadThrough data(store_.get(), memory_);
+  SampleFiles files(index_, data, "s3://bucket/prefix");
+  const auto xattrs = [&](const char* path) {
+    std::map<std::string, std::string> all;
+    const auto found = files.xattrs(id(files, path));
+    EXPECT_TRUE(found) << path;
+    for (const Xattr& each : *found) all[each.name] = each.value;
+    return all;
+  };
+  const std::string etag(index_->at(*index_->resolve("a/small")).etag);
+  EXPECT_EQ(xattrs("a/small"),
+            (std::map<std::string, std::string>{{"user.samplefs.etag", etag},
+                                                {"user.samplefs.generation", "1"},
+                                                {"user.samplefs.source", "s3://bucket/prefix"},
+                                                {"user.samplefs.tier", "source"}}));
+  ASSERT_TRUE(read(files, id(files, "a/small"), 0, 5));
+  ASSERT_TRUE(read(files, id(files, "a/large"), 0, 5));
+  EXPECT_EQ(xattrs("a/small")["user.samplefs.tier"], "1");
+  EXPECT_EQ(xattrs("a/large")["user.samplefs.tier"], "1,source") << "one block of two";
+  EXPECT_EQ(xattrs("a"), (std::map<std::string, std::string>{{"user.samplefs.generation", "1"}}));
+  EXPECT_TRUE(files.xattrs(12345).is(Code::kNotFound));
+}
+
 TEST_F(SampleFilesTest, AListingThatWasBegunNeitherSkipsNorRepeatsNamesWhateverIsPublished) {
   for (int i = 10; i < 30; ++i) memory_.put("d/" + std::to_string(i), "x");
   sync();

@@ -2,9 +2,12 @@
 //
 // From an empty cache to files under a mount, over a directory.
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include "net/http_client.h"
 #include "test/runtime/fixture.h"
@@ -53,6 +56,50 @@ TEST_F(ServeTest, ASetIsSyncedMountedWarmedUpAndReadByteByByte) {
   EXPECT_NE(fuse::Unmounted::kNothing,
             *fuse::unmount(mounted_->point, mounted_->device, std::chrono::seconds{10}));
   EXPECT_TRUE(eventually([&] { return client_.status()->mounts == 0; }));
+}
+
+// "value", or the errno as a text.
+std::string xattr_of(const std::string& path, const char* name) {
+  std::string value(4096, '\0');
+  const ssize_t size = ::getxattr(path.c_str(), name, value.data(), value.size());
+  if (size < 0) return std::strerror(errno);
+  return value.substr(0, static_cast<std::size_t>(size));
+}
+
+TEST_F(ServeTest, FilesTellWhereTheyComeFromAndWhereTheyAre) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  const std::string source = file_source(10);
+  start(source);
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  mount();
+  attach();
+  const std::string file = point_ / "class1/1.jpg";
+  EXPECT_EQ(xattr_of(file, "user.samplefs.generation"), "1");
+  EXPECT_EQ(xattr_of(file, "user.samplefs.source"), source);
+  EXPECT_EQ(xattr_of(file, "user.samplefs.tier"), "source");
+  const std::string etag = xattr_of(file, "user.samplefs.etag");
+  EXPECT_NE(etag, std::strerror(ENODATA));
+  EXPECT_NE(etag, "");
+  ASSERT_EQ(run_job("w", {.kind = JobKind::kWarmup}).state, JobState::kSucceeded);
+  EXPECT_EQ(xattr_of(file, "user.samplefs.tier"), "1");
+  EXPECT_EQ(xattr_of(file, "user.other"), std::strerror(ENODATA));
+  EXPECT_EQ(xattr_of(point_.path(), "user.samplefs.generation"), "1");
+  EXPECT_EQ(xattr_of(point_.path(), "user.samplefs.etag"), std::strerror(ENODATA));
+  std::string names(4096, '\0');
+  const ssize_t size = ::listxattr(file.c_str(), names.data(), names.size());
+  ASSERT_GT(size, 0) << std::strerror(errno);
+  names.resize(static_cast<std::size_t>(size));
+  for (const char* name : {"etag", "generation", "source", "tier"}) {
+    EXPECT_NE(names.find(std::string("user.samplefs.") + name + '\0'), std::string::npos) << name;
+  }
+  EXPECT_EQ(::setxattr(file.c_str(), "user.a", "b", 1, 0), -1);
+
+  // Another version of the file says so, also where an earlier one was seen.
+  ASSERT_TRUE(write_file(scratch_.path() + "/source/class1/1.jpg", "changed"));
+  ASSERT_EQ(run_job("s2", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  EXPECT_NE(xattr_of(file, "user.samplefs.etag"), etag);
+  EXPECT_EQ(xattr_of(file, "user.samplefs.generation"), "2");
+  EXPECT_EQ(xattr_of(file, "user.samplefs.tier"), "source");
 }
 
 TEST_F(ServeTest, ALaterSyncShowsChangesInAnExistingMount) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -37,6 +38,9 @@ class DelegatingFileSystem : public samplefs::FileSystem {
   Result<std::optional<std::size_t>> read_local(samplefs::NodeId node, std::uint64_t offset,
                                                 std::span<std::byte> into) override {
     return files_.read_local(node, offset, into);
+  }
+  Result<std::vector<samplefs::Xattr>> xattrs(samplefs::NodeId node) override {
+    return files_.xattrs(node);
   }
   samplefs::FsTotals totals() const override { return files_.totals(); }
 

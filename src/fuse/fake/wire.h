@@ -49,6 +49,16 @@ inline std::vector<std::byte> raw_read(std::uint64_t unique, std::uint64_t node,
   return raw_request(opcode, unique, node, in);
 }
 
+inline std::vector<std::byte> raw_get_xattr(std::uint64_t unique, std::uint64_t node,
+                                            std::string_view name, std::uint32_t size) {
+  fuse_getxattr_in in{};
+  in.size = size;
+  std::vector<std::byte> body(sizeof in + name.size() + 1);
+  std::memcpy(body.data(), &in, sizeof in);
+  std::memcpy(body.data() + sizeof in, name.data(), name.size());
+  return raw_request(FUSE_GETXATTR, unique, node, std::span<const std::byte>(body));
+}
+
 inline std::vector<std::byte> raw_init(std::uint32_t minor, std::uint64_t flags) {
   fuse_init_in in{};
   in.major = kMajor;

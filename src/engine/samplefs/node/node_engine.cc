@@ -176,7 +176,8 @@ Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeO
     engine->damage_ = found.damage;
   }
   engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->sources_);
-  engine->files_ = std::make_unique<data::SampleFiles>(indices.front(), *engine->data_);
+  engine->files_ =
+      std::make_unique<data::SampleFiles>(indices.front(), *engine->data_, given.source.uri);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
   engine->sessions_ =
       std::make_unique<Sessions>(*engine->files_, metrics, given.state, options.read_limit);
