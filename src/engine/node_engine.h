@@ -171,6 +171,9 @@ struct Status {
   std::string life{};
   // One sentence for users about something that is not a failure; empty: none.
   std::string remark{};
+  // Why samples that are not cached cannot be read now: a source does not answer. Empty: it does,
+  // or no read has needed it.
+  std::string source_error{};
 };
 
 class NodeEngine {

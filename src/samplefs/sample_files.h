@@ -12,8 +12,8 @@
 //   user.samplefs.etag         of a file: that of its version at the source
 //   user.samplefs.generation   the latest generation that has the node
 //   user.samplefs.source       of a file: the URI of its source
-//   user.samplefs.tier         of a file: the tiers of the cache that hold it, from "1", and "source"
-//                              when a part of it is in none: "1", "source", "1,2,source"
+//   user.samplefs.tier         of a file: the tiers of the cache that hold it, from "1" on, and
+//                              "source" when a part is in none: "1", "source", "1,2,source"
 //
 // Thread-safe. The ReadThrough must outlive it. Destruction ends downloads in progress: their
 // readers get kCancelled.

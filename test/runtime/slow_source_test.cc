@@ -119,6 +119,21 @@ TEST_F(SlowSourceTest, AReadEndsByItsDeadlineWhateverTheSourceDoes) {
   }
 }
 
+TEST_F(SlowSourceTest, ADeadSourceIsReportedUntilItAnswersAlsoWhenNobodyReads) {
+  fill_bucket("set", 1);
+  serve({"--read-timeout=1"});
+  EXPECT_EQ(client_.status()->source_error, "");
+  mood_ = Mood::kHangs;
+  EXPECT_NE(read_all(point_ / "set/0").error, 0);
+  std::string said;
+  EXPECT_TRUE(eventually([&] { return !(said = client_.status()->source_error).empty(); }));
+  EXPECT_NE(said.find("s3://bucket at http://127.0.0.1"), std::string::npos) << said;
+  EXPECT_EQ(said.find("canary"), std::string::npos) << said;
+  mood_ = Mood::kWell;
+  EXPECT_TRUE(eventually([&] { return client_.status()->source_error.empty(); }));
+  EXPECT_EQ(client_.status()->reads.downloaded, 0) << "a probe is not for the cache";
+}
+
 TEST_F(SlowSourceTest, CachedFilesAreReadWhileManyReadersWaitForTheSource) {
   constexpr int kReaders = 150;
   fill_bucket("far", kReaders);

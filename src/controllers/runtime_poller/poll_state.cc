@@ -19,7 +19,7 @@ bool status_changed(const runtime::StatusReport& before, const runtime::StatusRe
   return before.engine != after.engine || before.index != after.index ||
          before.synced_by != after.synced_by || before.last_warm_up != after.last_warm_up ||
          before.cache.life != after.cache.life || before.remark != after.remark ||
-         before.error != after.error;
+         before.source_error != after.source_error || before.error != after.error;
 }
 
 bool job_changed(const runtime::JobReport* before, const runtime::JobReport* after) {

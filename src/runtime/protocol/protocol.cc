@@ -359,6 +359,7 @@ Json encode(const StatusReport& report) {
             {"part", {{"bytes", report.part_bytes}, {"cachedBytes", report.part_cached_bytes}}},
             {"mounts", report.mounts},
             {"remark", report.remark},
+            {"sourceError", report.source_error},
             {"syncedBy", report.synced_by},
             {"error", report.error}};
   if (report.index) {
@@ -422,6 +423,7 @@ Result<StatusReport> decode_status_report(const Json& from) {
   read.take("engine", report.engine);
   read.take("mounts", report.mounts);
   read.take("remark", report.remark);
+  read.take("sourceError", report.source_error);
   read.take("syncedBy", report.synced_by);
   read.take("error", report.error);
   if (const Json* part = read.find("part")) {

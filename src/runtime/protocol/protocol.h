@@ -95,6 +95,7 @@ struct StatusReport {
   std::int64_t part_cached_bytes = 0;
   std::optional<LastWarmUp> last_warm_up{};  // absent: none is remembered
   std::string remark{};                      // for users, about something that is not a failure
+  std::string source_error{};                // engine::Status::source_error
   // Id of the latest sync that succeeded, while it is remembered. Parts of a shared sync do not
   // count.
   std::string synced_by{};

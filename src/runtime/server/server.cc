@@ -60,7 +60,8 @@ StatusReport report_of(const std::string& engine, const engine::Status& status) 
                       .mounts = status.mounts,
                       .part_bytes = status.part_bytes,
                       .part_cached_bytes = status.part_cached_bytes,
-                      .remark = status.remark};
+                      .remark = status.remark,
+                      .source_error = status.source_error};
   if (status.index) {
     report.index = IndexReport{.generation = status.index->generation,
                                .digest = status.index->digest,

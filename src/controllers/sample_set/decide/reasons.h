@@ -63,6 +63,7 @@ inline constexpr const char* kNoNode = "NoNode";  // releases the workers of tha
 inline constexpr const char* kActionRefused = "ActionRefused";
 inline constexpr const char* kCredentialsRefused = "CredentialsRefused";
 inline constexpr const char* kSecretGone = "SecretGone";
+inline constexpr const char* kSourceUnavailable = "SourceUnavailable";
 // SamplesLeftOut
 inline constexpr const char* kNotUsable = "NotUsable";
 // CSIDriverMissing

@@ -31,6 +31,7 @@ constexpr std::uint64_t kObjectsPerReport = 1000;  // objects of a listing
 constexpr std::chrono::milliseconds kReportInterval{250};
 constexpr std::uint64_t kLongestList = std::uint64_t{256} << 20;
 constexpr std::chrono::milliseconds kMeasuringInterval{500};
+constexpr std::chrono::milliseconds kProbingInterval{500};
 constexpr data::Index::Position kMeasuredAtOnce = 4096;  // files: a few milliseconds
 constexpr std::int32_t kMostThreads = 64;                // of one warm-up
 // Of each disk, unless it is memory: what others write there must not fail because of a cache.
@@ -190,6 +191,9 @@ Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeO
   engine->measurer_ =
       std::jthread([self](const std::stop_token& stop) { self->keep_measuring(stop); });
   engine->verifier_ = std::jthread([self] { self->verify_current(); });
+  engine->prober_ = std::jthread([self](const std::stop_token& stop) {
+    while (system_clock().sleep(kProbingInterval, stop)) self->sources_.probe(stop);
+  });
   return engine;
 }
 
@@ -468,6 +472,7 @@ Status SamplefsNodeEngine::status() {
   const data::StoreStats stats = store_->stats();
   status.limit = number(stats.limit);
   status.remark = remark_of(stats);
+  status.source_error = sources_.trouble();
   {
     Lock lock(damage_mutex_);
     if (!damage_.empty()) status.remark += (status.remark.empty() ? "" : "; ") + damage_;

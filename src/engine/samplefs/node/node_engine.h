@@ -147,6 +147,7 @@ class SamplefsNodeEngine final : public NodeEngine {
   // Last: they use the rest.
   std::jthread measurer_;
   std::jthread verifier_;
+  std::jthread prober_;
 };
 
 }  // namespace paddle::engine::samplefs

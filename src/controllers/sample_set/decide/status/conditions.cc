@@ -2,6 +2,8 @@
 #include "controllers/sample_set/decide/status/conditions.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "api/phases.h"
 #include "base/units.h"
@@ -47,11 +49,35 @@ std::string runtime_problem(const api::SampleSet& set, const World& world) {
   return "";
 }
 
-std::string remark_of(const World& world) {
+// The texts of all runtimes, each once, in the order of their first runtimes: "runtime 0: the disk
+// is full", "runtimes 1 and 3: ...". With one runtime, its text.
+std::vector<std::string> texts_of(const World& world, std::string runtime::StatusReport::*text) {
+  std::vector<std::pair<std::string, std::vector<int>>> found;
   for (const RuntimeReport& report : world.runtime_reports) {
-    if (report.status && !report.status->remark.empty()) return "; " + report.status->remark;
+    if (!report.status || ((*report.status).*text).empty()) continue;
+    const std::string& said = (*report.status).*text;
+    auto known = std::ranges::find(found, said, &std::pair<std::string, std::vector<int>>::first);
+    if (known == found.end()) known = found.insert(found.end(), {said, {}});
+    known->second.push_back(report.partition);
   }
-  return "";
+  std::vector<std::string> texts;
+  for (const auto& [said, partitions] : found) {
+    std::string who = partitions.size() == 1 ? "runtime " : "runtimes ";
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+      if (i > 0) who += i + 1 == partitions.size() ? " and " : ", ";
+      who += std::to_string(partitions[i]);
+    }
+    texts.push_back(world.runtime_reports.size() > 1 ? who + ": " + said : said);
+  }
+  return texts;
+}
+
+std::string remarks_of(const World& world) {
+  const auto texts = texts_of(world, &runtime::StatusReport::remark);
+  std::string all;
+  for (std::size_t i = 0; i < std::min(texts.size(), kMaxProblems); ++i) all += "; " + texts[i];
+  if (texts.size() <= kMaxProblems) return all;
+  return all + "; and " + std::to_string(texts.size() - kMaxProblems) + " more";
 }
 
 struct Coverage {
@@ -252,7 +278,7 @@ api::Condition synced_condition(const api::SampleSet& set, const JobProgress& sy
 api::Condition warmed_condition(const api::SampleSet& set, const World& world,
                                 const api::SampleSetStatus& status) {
   const auto make = [&](const char* state, const char* reason, const std::string& message) {
-    return make_condition(set, condition_type::kWarmed, state, reason, message + remark_of(world));
+    return make_condition(set, condition_type::kWarmed, state, reason, message + remarks_of(world));
   };
   const Coverage covered = coverage_of(status);
   const bool full = covered.total > 0 && covered.cached >= covered.total;
@@ -293,6 +319,9 @@ api::Condition warmed_condition(const api::SampleSet& set, const World& world,
 api::Condition degraded_condition(const api::SampleSet& set, const World& world,
                                   const BlockReason& blocked) {
   auto problems = runtime_problems(set, world);
+  for (const std::string& text : texts_of(world, &runtime::StatusReport::source_error)) {
+    problems.push_back({reason::kSourceUnavailable, text + "; cached samples are read further"});
+  }
   for (auto& each : change_problems(set, world, blocked)) problems.push_back(std::move(each));
   if (!problems.empty()) {
     // This reason releases workers.

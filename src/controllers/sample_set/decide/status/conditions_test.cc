@@ -97,6 +97,48 @@ TEST(SampleSetConditions, DegradedListsEveryProblemAndHasTheReasonNoNode) {
   EXPECT_EQ(degraded.message.find("runtime 2"), std::string::npos);
 }
 
+TEST(SampleSetConditions, DegradedWhileASourceDoesNotAnswer) {
+  ModelCluster model(model_set(3), 3);
+  model.settle();
+  model.environment_runs = false;
+  for (const int partition : {0, 2}) {
+    model.world.runtime_reports[static_cast<std::size_t>(partition)].status->source_error =
+        "s3://bucket does not answer";
+  }
+  model.pass();
+  const auto& degraded = model.condition("Degraded");
+  EXPECT_EQ(degraded.status, "True");
+  EXPECT_EQ(degraded.reason, "SourceUnavailable");
+  EXPECT_EQ(degraded.message,
+            "runtimes 0 and 2: s3://bucket does not answer; cached samples are read further");
+  EXPECT_EQ(model.set.status.phase, "Ready") << "what is cached can be read";
+  for (auto& report : model.world.runtime_reports) report.status->source_error.clear();
+  model.pass();
+  EXPECT_EQ(model.condition("Degraded").status, "False");
+}
+
+TEST(SampleSetConditions, WarmedHasTheRemarksOfAllRuntimes) {
+  ModelCluster model(model_set(3), 3);
+  model.settle();
+  model.environment_runs = false;
+  const auto remark = [&](std::size_t partition) -> std::string& {
+    return model.world.runtime_reports[partition].status->remark;
+  };
+  remark(1) = "the disk is full";
+  model.pass();
+  EXPECT_TRUE(model.condition("Warmed").message.ends_with("; runtime 1: the disk is full"))
+      << model.condition("Warmed").message;
+  remark(0) = "damaged blocks";
+  remark(2) = "the disk is full";
+  model.pass();
+  EXPECT_TRUE(model.condition("Warmed").message.ends_with(
+      "; runtime 0: damaged blocks; runtimes 1 and 2: the disk is full"))
+      << model.condition("Warmed").message;
+  for (std::size_t i = 0; i < 3; ++i) remark(i).clear();
+  model.pass();
+  EXPECT_EQ(model.condition("Warmed").message.find("runtime"), std::string::npos);
+}
+
 TEST(SampleSetConditions, DegradedIsNoNodeUntilEveryRuntimeHasANode) {
   for (const bool shares_volume : {false, true}) {
     ModelCluster model(model_set(2, shares_volume), 1);

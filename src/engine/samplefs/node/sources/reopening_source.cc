@@ -177,4 +177,13 @@ Result<> ReopeningSource::read(std::string_view path, std::string_view etag, std
   return read_from(*next, path, etag, offset, into, context);
 }
 
+Result<> ReopeningSource::probe(std::string_view path, std::string_view etag,
+                                const source::CallContext& context) {
+  TRY(const OpenedPtr opened, current());
+  std::byte first{};
+  auto done = read(path, etag, 0, {&first, 1}, context);
+  if (done) return done;
+  return explain(options_.uri, opened->secret.endpoint, std::move(done).error());
+}
+
 }  // namespace paddle::engine::samplefs

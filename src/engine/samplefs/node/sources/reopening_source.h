@@ -48,6 +48,9 @@ class ReopeningSource final : public source::Source {
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
                 std::span<std::byte> into, const source::CallContext& context) override
       EXCLUDES(mutex_);
+  // Reads the first byte of an object; an error is a sentence for the user.
+  Result<> probe(std::string_view path, std::string_view etag, const source::CallContext& context)
+      EXCLUDES(mutex_);
 
  private:
   struct Opened {

@@ -10,9 +10,12 @@
 
 #include <map>
 #include <memory>
+#include <stop_token>
+#include <string>
 
 #include "base/sync.h"
 #include "engine/samplefs/node/sources/reopening_source.h"
+#include "engine/samplefs/node/sources/source_health.h"
 #include "engine/samplefs/node/sources/source_keys.h"
 #include "engine/samplefs/node/sync_rules.h"
 #include "samplefs/index.h"
@@ -47,16 +50,23 @@ class SourceSet final : public ::paddle::samplefs::Sources {
   Result<> read(const ::paddle::samplefs::Block& block, std::span<std::byte> into,
                 const source::CallContext& context) override EXCLUDES(mutex_);
 
+  // Calls sources whose reads fail, at times; trouble() is about those that do not answer.
+  void probe(const std::stop_token& stop) EXCLUDES(mutex_);
+  std::string trouble() const { return health_.trouble(); }
+
  private:
   static SourceOptions with_paces(SourceOptions options) {
     options.paces = std::make_shared<SourcePaces>();
     return options;
   }
+  // Null: not known.
+  std::shared_ptr<ReopeningSource> find(::paddle::samplefs::OriginId origin) EXCLUDES(mutex_);
   std::shared_ptr<ReopeningSource> reader_of(const ::paddle::samplefs::Origin& origin) const;
 
   const SourceOptions options_;
   const SourceKeyFiles keys_;
   const std::shared_ptr<ReopeningSource> own_;
+  SourceHealth health_;  // self-synchronised
   Mutex mutex_;
   std::map<::paddle::samplefs::OriginId, std::shared_ptr<ReopeningSource>> others_
       GUARDED_BY(mutex_);

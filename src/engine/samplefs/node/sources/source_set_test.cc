@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/samplefs/node/sources/source_set.h"
 
+#include <atomic>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -41,6 +42,28 @@ TEST_F(SourceSetTest, AReadKnowsSizeAndVersionIdOfItsFile) {
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_EQ(*got, "old");
   EXPECT_FALSE(server.seen()[0].headers.contains("range")) << "the whole object, with its checksum";
+}
+
+TEST_F(SourceSetTest, ASourceThatRefusesReadsAndAProbeIsReportedUntilItAnswers) {
+  std::atomic<bool> refuses = false;
+  source::FakeS3 server({}, [&](const net::ReceivedRequest&, net::ScriptedConnection& wire) {
+    if (refuses) wire.reply(403, "");
+    return refuses.load();
+  });
+  server.put("a", "12345");
+  put("endpoint", server.url());
+  SourceSet sources = set();
+  const ::paddle::samplefs::FileVersion file{
+      .path = "a", .object = "a", .etag = "etag1", .size = 5};
+  refuses = true;
+  ASSERT_TRUE(read(sources, file).is(Code::kForbidden));
+  EXPECT_EQ(sources.trouble(), "");
+  sources.probe({});
+  EXPECT_NE(sources.trouble().find("s3://bucket at http://127.0.0.1"), std::string::npos)
+      << sources.trouble();
+  refuses = false;
+  ASSERT_TRUE(read(sources, file));
+  EXPECT_EQ(sources.trouble(), "");
 }
 
 TEST_F(SourceSetTest, ListingAndReadsOfASourceShareOneBudget) {
