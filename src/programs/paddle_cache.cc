@@ -138,7 +138,8 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
            .cache_mib = mib_of(0),
            .next_tiers = std::move(next_tiers),
            .state = flags.state,
-           .read_limit = std::chrono::seconds(flags.read_timeout)},
+           .read_limit = std::chrono::seconds(flags.read_timeout),
+           .scrub_rate = static_cast<std::uint64_t>(flags.scrub_mib) << 20},
           metrics));
   const auto attach = [&](fuse::Attachment attachment) {
     return engine->attach(std::move(attachment));

@@ -32,6 +32,7 @@ constexpr const char* kRegisterExamples = R"(Examples:
       beside a driver in one pod: the first path is the container's, the second the node's)";
 
 constexpr std::int64_t kLongestReadTimeout = 3600;
+constexpr std::int64_t kMostScrubbedMib = 100'000;
 
 void add_juicefs(CLI::App* verb, std::string& volume_secret, std::string& program) {
   verb->add_option("--volume-secret", volume_secret,
@@ -70,6 +71,10 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::vector<std::int64_t>&
       ->add_option("--read-timeout", flags.read_timeout,
                    "samplefs: seconds after which a read that needs the source fails")
       ->capture_default_str();
+  serve
+      ->add_option("--scrub-mib", flags.scrub_mib,
+                   "samplefs: MiB of the cache that are read per second to find damage; 0: none")
+      ->capture_default_str();
   serve->add_option("--session", flags.session,
                     "directory where the node attaches mounts; empty: none");
   serve->add_option("--data", flags.data, "juicefs: where the volume is mounted");
@@ -95,6 +100,9 @@ Result<> check_serve(const ServeFlags& flags) {
     if (flags.source.empty()) return Error{Code::kInvalid, "--source is required"};
     if (flags.cache_mib.size() > flags.caches.size()) {
       return Error{Code::kInvalid, "there are more --cache-mib than --cache"};
+    }
+    if (flags.scrub_mib < 0 || flags.scrub_mib > kMostScrubbedMib) {
+      return bad_flag("scrub-mib", std::to_string(flags.scrub_mib), "0 to 100000 MiB per second");
     }
     if (flags.read_timeout >= 1 && flags.read_timeout <= kLongestReadTimeout) return Done{};
     return bad_flag("read-timeout", std::to_string(flags.read_timeout), "1 to 3600 seconds");

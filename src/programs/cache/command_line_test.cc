@@ -12,7 +12,7 @@ TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
   const auto command =
       parse_cache({"serve", "--engine=samplefs", "--set=ns/set", "--source=s3://b/p",
                    "--source-secret=/s", "--token-file=/t", "--cache=/cache/0", "--cache-mib=5",
-                   "--read-timeout=7", "--session=/run", "--listen=1.2.3.4:5"});
+                   "--read-timeout=7", "--scrub-mib=3", "--session=/run", "--listen=1.2.3.4:5"});
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_EQ(command->serve, (ServeFlags{.set = "ns/set",
                                         .source = "s3://b/p",
@@ -22,6 +22,7 @@ TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
                                         .cache_mib = {5},
                                         .state = "/cache/0",
                                         .read_timeout = 7,
+                                        .scrub_mib = 3,
                                         .session = "/run",
                                         .listen = "1.2.3.4:5"}));
 }
@@ -54,8 +55,8 @@ TEST(CacheCommandLine, AnErrorIsOneSentenceAndHelpHasExamples) {
   for (const std::string& wrong :
        {std::string("--engine=other"), std::string("--cache-mib=-1"), std::string("--cache-mib=a"),
         std::string("--read-timeout=0"), std::string("--read-timeout=-5"),
-        std::string("--read-timeout=3601"), std::string("--log-format=xml"),
-        std::string("--nonsense"), std::string("word")}) {
+        std::string("--read-timeout=3601"), std::string("--scrub-mib=-1"),
+        std::string("--log-format=xml"), std::string("--nonsense"), std::string("word")}) {
     auto args = good;
     args.push_back(wrong);
     const auto command = parse_cache(args);

@@ -267,6 +267,37 @@ TEST_F(StoreFaultsTest, SpaceThatAKilledProcessLostIsFreedAtTheNextStart) {
   }
 }
 
+TEST_F(StoreFaultsTest, TheScrubReadsAtItsRateAndNotWithoutOne) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  auto opened = Store::open({.directory = "cache", .limit = 64 * kMiB}, clock_, files_);
+  ASSERT_TRUE(opened);
+  Store& store = **opened;
+  store.set_scrub_rate(0);
+  const std::string data(kMiB, 'x');
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(
+        store.put(block_at(std::to_string(i), "v", kMiB, 0), std::as_bytes(std::span(data))));
+  }
+  const auto scrubbed_by = [&](int rounds) {
+    for (int i = 0; i < rounds; ++i) store.upkeep();
+    return store.stats().scrubbed / kMiB;
+  };
+  EXPECT_EQ(scrubbed_by(5), 0u);
+  store.set_scrub_rate(2 * kMiB);
+  EXPECT_EQ(scrubbed_by(5), 2u);
+  clock_.advance(std::chrono::milliseconds(500));
+  EXPECT_EQ(scrubbed_by(5), 3u);
+  clock_.advance(std::chrono::hours(1));
+  EXPECT_EQ(scrubbed_by(5), 5u) << "a long pause saves up no more than a second";
+  store.set_scrub_rate(kMiB / 2);
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_EQ(scrubbed_by(5), 6u);
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_EQ(scrubbed_by(5), 6u) << "the block was larger than a second's bytes";
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_EQ(scrubbed_by(5), 7u);
+}
+
 TEST_F(StoreFaultsTest, ADirectoryThatWasRemovedIsFilledAgain) {
   auto store = Store::open({.directory = "cache", .limit = 8 << 20}, clock_, files_);
   ASSERT_TRUE(store);

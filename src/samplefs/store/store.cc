@@ -10,8 +10,7 @@ namespace paddle::samplefs {
 namespace {
 
 constexpr std::chrono::seconds kUpkeepInterval{1};
-// Slots of the table per interval: at most 32 MiB/s of large files, 0.5 MiB/s of small ones.
-constexpr std::uint64_t kScrubbedSlots = 8;
+constexpr std::uint64_t kMostScrubbed = std::uint64_t{1} << 40;  // a second
 // A seal of another process ends unseen.
 constexpr std::uint64_t kRoundsPerRetry = 60;
 
@@ -19,6 +18,7 @@ constexpr std::uint64_t kRoundsPerRetry = 60;
 
 Store::Store(Tiers tiers, const Clock& clock, FileLayer& files)
     : clock_(clock), files_(files), tiers_(std::move(tiers)) {
+  scrub_.counted = clock_.boot();
   thread_ = std::jthread([this](const std::stop_token& stop) { keep_up(stop); });
 }
 
@@ -143,6 +143,7 @@ StoreStats Store::stats() const {
     sum.notice = notice_;
   }
   for (const auto& tier : tiers()) tier->add_stats(sum);
+  sum.scrubbed = scrubbed_.load(std::memory_order_relaxed);
   return sum;
 }
 
@@ -179,11 +180,30 @@ void Store::begin_again(std::size_t number) {
   notice_ = said;
 }
 
+void Store::set_scrub_rate(std::uint64_t rate) {
+  Lock upkeep(upkeep_mutex_);
+  scrub_.rate = std::min<std::uint64_t>(rate, kMostScrubbed);
+  scrub_.allowed = static_cast<std::int64_t>(scrub_.rate);
+}
+
+// What a pause saves up is a second's bytes. A block that exceeds them is paid for later.
 void Store::scrub_some() {
+  const BootTime now = clock_.boot();
+  const std::chrono::duration<double> passed =
+      std::min<std::chrono::nanoseconds>(now - scrub_.counted, std::chrono::seconds{1});
+  scrub_.counted = now;
+  const auto rate = static_cast<std::int64_t>(scrub_.rate);
+  scrub_.allowed = std::min(
+      rate, scrub_.allowed + static_cast<std::int64_t>(static_cast<double>(rate) * passed.count()));
+  if (rate == 0 || scrub_.allowed <= 0) return;
   const Tiers all = tiers();
-  if (scrubbed_.tier >= all.size()) scrubbed_ = {};
-  scrubbed_.slot = all[scrubbed_.tier]->scrub(scrubbed_.slot, kScrubbedSlots);
-  if (scrubbed_.slot == 0) scrubbed_.tier = (scrubbed_.tier + 1) % all.size();
+  if (scrub_.tier >= all.size()) scrub_.tier = scrub_.slot = 0;
+  const Tier::Scrubbed done =
+      all[scrub_.tier]->scrub(scrub_.slot, static_cast<std::uint64_t>(scrub_.allowed));
+  scrub_.allowed -= static_cast<std::int64_t>(done.bytes);
+  scrubbed_.fetch_add(done.bytes, std::memory_order_relaxed);
+  scrub_.slot = done.next;
+  if (scrub_.slot == 0) scrub_.tier = (scrub_.tier + 1) % all.size();
 }
 
 }  // namespace paddle::samplefs

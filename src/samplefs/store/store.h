@@ -8,7 +8,8 @@
 // whose disk fails serves what it can; one whose directory was removed or emptied begins again.
 //
 // A thread of the store syncs what was stored (within a second, or when 64 MiB wait), counts blocks
-// after the start, frees space, and reads stored blocks slowly to find damage.
+// after the start, frees space, and scrubs: it reads stored blocks one after the other, at a given
+// rate, to find damage.
 //
 // Segments of a sealed view: locate() says where blocks lie, seal() keeps their bytes until
 // unseal(), also when the blocks are dropped. A block may be dropped between the two: call locate()
@@ -19,6 +20,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -39,6 +41,9 @@ namespace paddle::samplefs {
 
 class Store {
  public:
+  // Of the scrub, a second: a terabyte in a day and a half.
+  static constexpr std::uint64_t kScrubRate = std::uint64_t{8} << 20;
+
   // kConflict when another process owns a tier, kUnavailable when a directory cannot be used.
   static Result<std::unique_ptr<Store>> open(std::vector<TierOptions> tiers,
                                              const Clock& clock = system_clock(),
@@ -71,6 +76,9 @@ class Store {
   void seal(std::span<const SegmentId> segments) EXCLUDES(mutex_);
   void unseal(std::span<const SegmentId> segments) EXCLUDES(mutex_);
 
+  // Bytes a second that the scrub reads; 0: it does not run.
+  void set_scrub_rate(std::uint64_t rate) EXCLUDES(upkeep_mutex_);
+
   StoreStats stats() const EXCLUDES(mutex_);
 
   // What the store's thread does each second.
@@ -88,13 +96,17 @@ class Store {
 
   const Clock& clock_;
   FileLayer& files_;
+  std::atomic<std::uint64_t> scrubbed_ = 0;
 
   Mutex upkeep_mutex_;  // before mutex_; held while tiers are synced
-  struct ScrubPlace {
+  struct Scrub {
     std::size_t tier = 0;
     std::uint64_t slot = 0;
+    std::uint64_t rate = kScrubRate;
+    std::int64_t allowed = kScrubRate;  // bytes that may be read now; less than 0: read already
+    BootTime counted{};                 // until when `allowed` has grown
   };
-  ScrubPlace scrubbed_ GUARDED_BY(upkeep_mutex_){};
+  Scrub scrub_ GUARDED_BY(upkeep_mutex_){};
   std::uint64_t rounds_ GUARDED_BY(upkeep_mutex_) = 0;
 
   mutable Mutex mutex_;  // not held across I/O

@@ -22,9 +22,10 @@ struct StoreStats {
   std::uint64_t unreadable = 0;    // dropped because the disk could not read them
   int unreadable_errno = 0;        // errno of the last of them
   std::uint64_t write_failures = 0;
-  std::uint64_t held = 0;  // bytes of dropped blocks in sealed segments
-  std::string degraded{};  // a sentence: why nothing can be stored now, though there is room
-  std::string notice{};    // a sentence: what happened to an earlier content
+  std::uint64_t scrubbed = 0;  // bytes that the scrub has read, since start
+  std::uint64_t held = 0;      // bytes of dropped blocks in sealed segments
+  std::string degraded{};      // a sentence: why nothing can be stored now, though there is room
+  std::string notice{};        // a sentence: what happened to an earlier content
 };
 
 }  // namespace paddle::samplefs

@@ -84,9 +84,13 @@ class Tier {
   // Stores nothing more, and lets another Tier open the directory.
   void abandon() EXCLUDES(mutex_);
 
-  // Verifies the blocks of `count` slots from `first` on; returns the next slot to verify, 0 at the
-  // end of the table.
-  std::uint64_t scrub(std::uint64_t first, std::uint64_t count) EXCLUDES(mutex_, view_mutex_);
+  // Verifies blocks from the slot `first` on, until `most` bytes were read, or for a few thousand
+  // slots.
+  struct Scrubbed {
+    std::uint64_t next = 0;  // slot; 0 at the end of the table
+    std::uint64_t bytes = 0;
+  };
+  Scrubbed scrub(std::uint64_t first, std::uint64_t most) EXCLUDES(mutex_, view_mutex_);
 
   void add_stats(StoreStats& sum) const EXCLUDES(mutex_);
   const TierOptions& options() const { return options_; }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "base/log.h"
 #include "samplefs/store/aligned_bytes.h"
@@ -170,23 +171,30 @@ void Tier::reclaim() {
   if (segments_.take_changed()) publish_view();
 }
 
-std::uint64_t Tier::scrub(std::uint64_t first, std::uint64_t count) {
+Tier::Scrubbed Tier::scrub(std::uint64_t first, std::uint64_t most) {
   const auto now = view();
-  std::vector<Slot> slots;
-  (void)now->table->for_each(first, count,
-                             [&](std::uint64_t, const Slot& slot) { slots.push_back(slot); });
+  std::vector<std::pair<std::uint64_t, Slot>> slots;
+  const auto take = [&](std::uint64_t index, const Slot& slot) { slots.emplace_back(index, slot); };
+  (void)now->table->for_each(first, kSlotsPerStep, take);
+  Scrubbed done;
   AlignedBytes room;
-  for (const Slot& slot : slots) {
+  for (const auto& [index, slot] : slots) {
+    if (done.bytes >= most) {
+      done.next = index;
+      return done;
+    }
     const auto segment = now->segments.find(slot.segment);
     ReadOutcome outcome{.state = ExtentState::kDamaged, .number = ENOENT};
     if (segment != now->segments.end()) {
       if (!room) room = aligned_bytes(kBlockSize);
       outcome = read_extent(*segment->second->file, slot, 0, {room.get(), slot.length}, lists_);
+      done.bytes += slot.length;
     }
     if (outcome.state != ExtentState::kRight) drop_bad(slot, "found by the scrub", outcome);
   }
-  const std::uint64_t next = first + count;
-  return next < now->table->slots() ? next : 0;
+  const std::uint64_t next = first + kSlotsPerStep;
+  done.next = next < now->table->slots() ? next : 0;
+  return done;
 }
 
 }  // namespace paddle::samplefs

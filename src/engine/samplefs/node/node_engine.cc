@@ -165,6 +165,7 @@ Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeO
   auto opened = data::Store::open(std::move(tiers));
   if (!opened) return std::move(opened).error().in("cache '" + options.cache + "'");
   engine->store_ = *std::move(opened);
+  engine->store_->set_scrub_rate(options.scrub_rate);
   TRY(const IndexFiles::Opened found, engine->files_on_disk_.open());
   const std::vector<IndexPtr>& indices = found.indexes;
   for (const IndexPtr& index : indices) engine->sources_.learn(*index);

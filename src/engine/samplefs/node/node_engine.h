@@ -62,6 +62,7 @@ struct NodeOptions {
   std::vector<CacheDirectory> next_tiers{};                 // after it, in their order
   std::string state{};                                      // everything but blocks; empty: cache
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // timeout of a read from a source
+  std::uint64_t scrub_rate = ::paddle::samplefs::Store::kScrubRate;  // bytes a second; 0: none
 };
 
 // The disk of a cache.
