@@ -33,6 +33,9 @@ using Tiers = std::vector<Tier>;
 // A level in memory without a size has this one.
 constexpr std::int64_t kDefaultMemoryMib = 1024;
 constexpr std::int64_t kRuntimeMib = 128;
+// What it may have besides: downloads and recent blocks (64 MiB each, read_through.h), pages of the
+// index and of the disk that the kernel takes back. Above it the pod is killed, not its node.
+constexpr std::int64_t kWorkMib = 1024;
 
 bool is_memory(const std::string& medium, const std::string& path) {
   return medium == "MEM" || path == "/dev/shm" || path.starts_with("/dev/shm/");
@@ -210,10 +213,11 @@ Json affinity(const api::SampleSet& set) {
 }
 
 // What is in a tmpfs counts as memory of the pod that writes it.
-std::string memory_request(const Tiers& tiers) {
+Json resources(const Tiers& tiers) {
   std::int64_t mib = kRuntimeMib;
   for (const Tier& tier : tiers) mib += tier.in_memory ? tier.mib : 0;
-  return std::to_string(mib) + "Mi";
+  return {{"requests", {{"cpu", "100m"}, {"memory", std::to_string(mib) + "Mi"}}},
+          {"limits", {{"memory", std::to_string(mib + kWorkMib) + "Mi"}}}};
 }
 
 Json container_security(const RuntimeOptions& options) {
@@ -248,7 +252,7 @@ Json runtime_container(const api::SampleSet& set, const Tiers& tiers, const Runt
           {"env", runtime_environment(options)},
           {"ports", Json::array({Json{{"name", "runtime"}, {"containerPort", 7716}}})},
           {"readinessProbe", probe(options)},
-          {"resources", {{"requests", {{"cpu", "100m"}, {"memory", memory_request(tiers)}}}}},
+          {"resources", resources(tiers)},
           {"securityContext", container_security(options)},
           {"volumeMounts", std::move(mounts)}};
 }

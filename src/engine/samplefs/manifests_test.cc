@@ -171,15 +171,18 @@ TEST(SamplefsManifests, LevelsAndTheirPathsAreTiersInTheirOrder) {
   EXPECT_EQ(pod["containers"][0]["resources"]["requests"]["memory"], "192Mi");
 }
 
-TEST(SamplefsManifests, ACacheInMemoryIsBoundedAndRequested) {
+TEST(SamplefsManifests, ACacheInMemoryIsRequestedAndEveryRuntimeHasALimit) {
   auto set = set_of("s3://bucket/prefix");
-  const auto request = [&] {
-    return pod_of(made(set))["containers"][0]["resources"]["requests"]["memory"];
+  const auto memory_of = [&](const char* kind) {
+    return pod_of(made(set))["containers"][0]["resources"][kind]["memory"];
   };
+  const auto request = [&] { return memory_of("requests"); };
   EXPECT_EQ(request(), "128Mi");
+  EXPECT_EQ(memory_of("limits"), "1152Mi");
   set.spec.cache = api::Cache{.levels = {{.medium = "MEM", .path = "/ram"}}};
   EXPECT_TRUE(has_argument(pod_of(made(set)), "--cache-mib=1024"));
   EXPECT_EQ(request(), "1152Mi");
+  EXPECT_EQ(memory_of("limits"), "2176Mi");
   set.spec.cache = api::Cache{.levels = {{.path = "/dev/shm/a", .size_mib = 512}}};
   EXPECT_EQ(request(), "640Mi");
 }
