@@ -15,8 +15,9 @@ namespace paddle {
 
 class Scratch {
  public:
-  Scratch() {
-    std::string pattern = std::filesystem::temp_directory_path() / "paddle-test-XXXXXX";
+  // `parent`: such as /dev/shm, which is in memory.
+  explicit Scratch(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string pattern = parent / "paddle-test-XXXXXX";
     if (::mkdtemp(pattern.data()) == nullptr) std::abort();
     path_ = pattern;
   }

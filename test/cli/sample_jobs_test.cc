@@ -17,6 +17,7 @@ namespace paddle::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 constexpr std::int64_t kMib = 1 << 20;
@@ -50,6 +51,17 @@ class LocalSampleJobs : public SampleJobsTest {
     EXPECT_EQ(cells["PHASE"], "Ready");
     EXPECT_EQ(cells["RUNTIME"], "1/1");
     return {cells["TOTAL SIZE"], cells["CACHED SIZE"], bytes_in(cells["AVAIL SPACE"])};
+  }
+  // Files beneath a directory that hold the text; those with `but_not` in their path aside.
+  static std::vector<std::string> files_with(const std::string& directory, const std::string& text,
+                                             const std::string& but_not = "//") {
+    std::vector<std::string> found;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(directory)) {
+      const std::string path = each.path();
+      if (!each.is_regular_file() || path.find(but_not) != path.npos) continue;
+      if (read_file(path).find(text) != std::string::npos) found.push_back(path);
+    }
+    return found;
   }
   // The phase of a job on the runtime itself.
   std::string state_at_runtime(const std::string& id) const {
@@ -207,25 +219,20 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
   EXPECT_EQ(in_worker("cd /data; find . -type f | sort; cat extra/a.jpg"),
             "./extra/a.jpg\n./extra/sub/b.jpg\n./train/0\n./train/1\nfrom the other");
 
-  // After a restart the keys are in a private file, and nowhere else.
+  // A restart finds the keys in memory; on the disk only the API server has them.
   succeeds("clear", "clear");
   for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
     ::kill(runtime, SIGKILL);
   }
   EXPECT_EQ(in_worker("cat /data/extra/sub/b.jpg"), "as well");
-  int held_in = 0;
-  for (const std::string& root : {directory_, disk_}) {
-    for (const auto& each : std::filesystem::recursive_directory_iterator(root)) {
-      if (!each.is_regular_file() || each.path().string().find("/api/") != std::string::npos)
-        continue;
-      if (read_file(each.path()).find(other_keys.secret_key) == std::string::npos) continue;
-      ++held_in;
-      EXPECT_THAT(each.path().string(), HasSubstr("/keys/"));
-      EXPECT_EQ(each.status().permissions(),
-                std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    }
-  }
-  EXPECT_EQ(held_in, 1);
+  EXPECT_THAT(files_with(directory_, other_keys.secret_key, "/api/"), IsEmpty());
+  EXPECT_THAT(files_with(disk_, other_keys.secret_key), IsEmpty());
+  const auto uid = get("pod", std::string(kSet) + "-runtime-0")["metadata"]["uid"];
+  const auto kept =
+      files_with("/dev/shm/paddle-" + uid.get<std::string>() + "-keys", other_keys.secret_key);
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(std::filesystem::status(kept[0]).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 
   // Objects that were deleted at the source are removed only on request.
   other.remove("more/a.jpg");

@@ -95,7 +95,7 @@ const api::SecretReference* source_secret(const api::SampleSet& set) {
 constexpr const char* kSystemDirectories[] = {"/bin",  "/boot", "/etc",  "/lib", "/lib64",
                                               "/root", "/run",  "/sbin", "/usr", "/var"};
 constexpr const char* kRuntimeTrees[] = {
-    "/cache", "/dev", "/etc/paddle-cache", "/proc", "/run/paddle-cache", "/sys"};
+    "/cache", "/dev", "/etc/paddle-cache", "/proc", kSessionPath, kKeysPath, "/sys"};
 
 // The directory of a file:// source, without a slash at the end.
 Result<std::string> source_directory(const std::string& uri) {
@@ -159,6 +159,9 @@ Mounts mounts_of(const api::SampleSet& set, const Tiers& tiers) {
   all.add(
       inline_volume("session", {{kVolumeAttribute, kSessionVolume}, {kHandleAttribute, handle}}),
       kSessionPath);
+  // Keys of jobs' sources, which must be on no disk. It stays when the container starts again.
+  all.add({{"name", "keys"}, {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", "16Mi"}}}},
+          kKeysPath);
   // The runtime's group reads it (fsGroup), others do not.
   all.add_read_only(
       {{"name", "token"}, {"secret", {{"secretName", runtime_name(set)}, {"defaultMode", 0440}}}},
@@ -197,6 +200,7 @@ Json command(const api::SampleSet& set, const Tiers& tiers, const RuntimeOptions
     argv.push_back("--state=" + cache_directory(number));
   }
   argv.push_back(std::string("--session=") + kSessionPath);
+  argv.push_back(std::string("--keys=") + kKeysPath);
   argv.push_back("--listen=$(POD_IP):7716");
   return argv;
 }

@@ -139,6 +139,21 @@ TEST(SamplefsManifests, CredentialsAreAMountedSecretOnly) {
   EXPECT_TRUE(pod_of(made(set))["volumes"].back()["secret"]["optional"]);
 }
 
+TEST(SamplefsManifests, KeysOfJobsAreInMemory) {
+  const Json pod = pod_of(made(set_of("s3://bucket/prefix")));
+  EXPECT_TRUE(has_argument(pod, "--keys=/run/paddle-cache-keys"));
+  int mounts = 0;
+  for (const Json& mount : pod["containers"][0]["volumeMounts"]) {
+    if (mount["mountPath"] != "/run/paddle-cache-keys") continue;
+    ++mounts;
+    for (const Json& volume : pod["volumes"]) {
+      if (volume["name"] != mount["name"]) continue;
+      EXPECT_EQ(volume["emptyDir"], (Json{{"medium", "Memory"}, {"sizeLimit", "16Mi"}}));
+    }
+  }
+  EXPECT_EQ(mounts, 1);
+}
+
 TEST(SamplefsManifests, TheCacheIsTheFirstLevelOfTheSpec) {
   auto set = set_of("s3://bucket/prefix");
   EXPECT_TRUE(has_argument(pod_of(made(set)), "--cache-mib=0"));

@@ -18,6 +18,7 @@ inline constexpr const char* kSessionVolume = "session";
 // Paths in the runtime's container.
 inline constexpr const char* kCachePath = "/cache";  // + "/<i>"
 inline constexpr const char* kSessionPath = "/run/paddle-cache";
+inline constexpr const char* kKeysPath = "/run/paddle-cache-keys";  // in memory
 inline constexpr const char* kTokenPath = "/etc/paddle-cache/token";
 inline constexpr const char* kSourceSecretPath = "/etc/paddle-cache/source";
 

@@ -67,6 +67,9 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::vector<std::int64_t>&
       ->take_all();
   serve->add_option("--state", flags.state,
                     "samplefs: directory of index and jobs; default: the first --cache");
+  serve->add_option("--keys", flags.keys,
+                    "samplefs: directory in memory for keys of sources that jobs add; empty: they "
+                    "end with the process");
   serve
       ->add_option("--read-timeout", flags.read_timeout,
                    "samplefs: seconds after which a read that needs the source fails")

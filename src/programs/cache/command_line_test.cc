@@ -9,10 +9,10 @@ namespace paddle::programs {
 namespace {
 
 TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
-  const auto command =
-      parse_cache({"serve", "--engine=samplefs", "--set=ns/set", "--source=s3://b/p",
-                   "--source-secret=/s", "--token-file=/t", "--cache=/cache/0", "--cache-mib=5",
-                   "--read-timeout=7", "--scrub-mib=3", "--session=/run", "--listen=1.2.3.4:5"});
+  const auto command = parse_cache(
+      {"serve", "--engine=samplefs", "--set=ns/set", "--source=s3://b/p", "--source-secret=/s",
+       "--token-file=/t", "--cache=/cache/0", "--cache-mib=5", "--read-timeout=7", "--scrub-mib=3",
+       "--session=/run", "--keys=/ram", "--listen=1.2.3.4:5"});
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_EQ(command->serve, (ServeFlags{.set = "ns/set",
                                         .source = "s3://b/p",
@@ -21,6 +21,7 @@ TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
                                         .caches = {"/cache/0"},
                                         .cache_mib = {5},
                                         .state = "/cache/0",
+                                        .keys = "/ram",
                                         .read_timeout = 7,
                                         .scrub_mib = 3,
                                         .session = "/run",

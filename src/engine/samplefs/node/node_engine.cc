@@ -137,6 +137,12 @@ Progress progress_of(const data::FillProgress& fill) {
   return progress;
 }
 
+// Keys of sources were in the cache directory once.
+void remove_old_keys(const std::string& state) {
+  std::error_code ignored;
+  std::filesystem::remove_all(state + "/keys", ignored);
+}
+
 }  // namespace
 
 CacheLimit cache_limit(std::uint64_t wanted_mib, const Disk& disk) {
@@ -156,6 +162,7 @@ Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeO
                                                                      Metrics& metrics) {
   NodeOptions given = options;
   if (given.state.empty()) given.state = given.cache;
+  remove_old_keys(given.state);
   std::unique_ptr<SamplefsNodeEngine> engine(new SamplefsNodeEngine(given));
   std::vector<data::TierOptions> tiers;
   TRY(tiers.emplace_back(), tier_of({.path = options.cache, .mib = options.cache_mib}));

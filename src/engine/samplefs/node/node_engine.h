@@ -4,10 +4,11 @@
 //
 //   store/               blocks: the first tier (samplefs/store)
 //   index.<generation>   indexes (index_files.h)
-//   keys/                keys of sources that jobs added (source_keys.h)
 //   agreed               parameters negotiated with the kernel (sessions.h)
 //   told                 the generation last announced to each mount (announced_generations.h)
 //   jobs/                the runtime's journal (runtime/server)
+//
+// Keys of sources that jobs added are in a directory in memory (sources/source_keys.h).
 //
 // It opens without the source: what was indexed and cached is served at once, and before the first
 // sync a mount shows an empty root. Reads that miss the cache read from the source of their file.
@@ -61,6 +62,7 @@ struct NodeOptions {
   std::uint64_t cache_mib = 0;                              // 0: what the disk has
   std::vector<CacheDirectory> next_tiers{};                 // after it, in their order
   std::string state{};                                      // everything but blocks; empty: cache
+  std::string keys{};                                       // directory in memory (source_keys.h)
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // timeout of a read from a source
   std::uint64_t scrub_rate = ::paddle::samplefs::Store::kScrubRate;  // bytes a second; 0: none
 };
@@ -105,9 +107,7 @@ class SamplefsNodeEngine final : public NodeEngine {
 
  private:
   explicit SamplefsNodeEngine(const NodeOptions& options)
-      : options_(options),
-        files_on_disk_(options.state),
-        sources_(options.source, options.state + "/keys") {}
+      : options_(options), files_on_disk_(options.state), sources_(options.source, options.keys) {}
 
   void measure() EXCLUDES(measuring_);
   void keep_measuring(const std::stop_token& stop) EXCLUDES(measuring_);

@@ -29,7 +29,8 @@ class GenerationsTest : public testing::Test {
     fs::create_directory(directory_ + "/cache");
     options_ = {.source = {.uri = "file://" + directory_ + "/source"},
                 .cache = directory_ + "/cache",
-                .cache_mib = 10};
+                .cache_mib = 10,
+                .keys = memory_};
     for (const char* path : {"train/1", "train/2", "val/1"}) put(path, path);
     open();
   }
@@ -67,7 +68,7 @@ class GenerationsTest : public testing::Test {
   std::vector<fs::path> key_files() const {
     std::vector<fs::path> found;
     std::error_code none;
-    for (const auto& each : fs::directory_iterator(directory_ + "/cache/keys", none)) {
+    for (const auto& each : fs::directory_iterator(memory_, none)) {
       found.push_back(each.path());
     }
     return found;
@@ -77,6 +78,8 @@ class GenerationsTest : public testing::Test {
   }
 
   const Scratch scratch_{};
+  const Scratch memory_scratch_{"/dev/shm"};
+  const std::string memory_ = memory_scratch_.path();
   const std::string directory_ = scratch_.path();
   NodeOptions options_;
   Metrics metrics_;
@@ -230,7 +233,7 @@ TEST_F(GenerationsTest, ASecondSourceIsReadWithItsOwnKeysAlsoAfterARestart) {
   struct stat seen {};
   ASSERT_EQ(::stat(key_files()[0].c_str(), &seen), 0);
   EXPECT_EQ(seen.st_mode & 0777, 0600u);
-  for (const auto& each : fs::directory_iterator(directory_ + "/cache")) {
+  for (const auto& each : fs::recursive_directory_iterator(directory_ + "/cache")) {
     if (!each.is_regular_file()) continue;
     std::ifstream in(each.path(), std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -245,6 +248,13 @@ TEST_F(GenerationsTest, ASecondSourceIsReadWithItsOwnKeysAlsoAfterARestart) {
   remove("extra", "rmr-2");
   sync();
   EXPECT_TRUE(key_files().empty());
+}
+
+TEST_F(GenerationsTest, KeysThatAnEarlierVersionLeftOnTheDiskAreRemoved) {
+  fs::create_directory(directory_ + "/cache/keys");
+  std::ofstream(directory_ + "/cache/keys/0000000000000001") << "secret-key 8\ncanary-7\n";
+  open();
+  EXPECT_FALSE(fs::exists(directory_ + "/cache/keys"));
 }
 
 TEST_F(GenerationsTest, RefusedKeysChangeNothingAndAreNotLogged) {

@@ -43,8 +43,8 @@ bool refused(const Result<>& outcome) {
 
 Result<SourceSecret> read_source_secret(const SourceOptions& options) {
   if (!options.keys.empty()) return source_secret_of(options.keys);
-  if (options.key_file.empty()) return read_source_secret(options.secret_directory);
-  auto kept = read_key_file(options.key_file);
+  if (!options.key_store) return read_source_secret(options.secret_directory);
+  auto kept = options.key_store->read(options.origin);
   if (kept.is(Code::kNotFound)) return read_source_secret(options.secret_directory);
   if (!kept) return std::move(kept).error();
   return source_secret_of(*std::move(kept));

@@ -4,7 +4,7 @@
 //
 // Credentials and options are files of a directory (a mounted Secret, source_secret.h). They are
 // read at each refresh(), and when the source has refused them: a refused call is repeated once if
-// they have changed. Keys of the source itself, given directly or in a key file (source_keys.h),
+// they have changed. Keys of the source itself, given directly or kept (source_keys.h),
 // replace all of them.
 //
 // An error is one sentence with what to do, and has no secret. Thread-safe.
@@ -24,10 +24,11 @@ namespace paddle::engine::samplefs {
 
 struct SourceOptions {
   std::string uri{};
-  std::string secret_directory{};  // empty: none
-  std::string key_file{};          // used if the file exists
-  KeyValues keys{};                // used if not empty
-  std::int64_t megabits = 0;       // per second, besides the budget of the source; 0: no limit
+  std::string secret_directory{};                     // empty: none
+  std::shared_ptr<const SourceKeyStore> key_store{};  // null: none
+  ::paddle::samplefs::OriginId origin{};              // whose keys in it are used, if there are any
+  KeyValues keys{};                                   // used if not empty
+  std::int64_t megabits = 0;  // per second, besides the budget of the source; 0: no limit
   std::shared_ptr<SourcePaces> paces{};  // null: a budget of its own
 };
 

@@ -9,9 +9,11 @@
 #include <span>
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/unique_fd.h"
 #include "os/read_file.h"
 #include "samplefs/new_file.h"
@@ -19,11 +21,25 @@
 namespace paddle::engine::samplefs {
 namespace {
 
+using ::paddle::samplefs::OriginId;
+
 constexpr std::size_t kLongestKeyFile = std::size_t{1} << 20;
 
 Error cannot(const char* what) {
   return Error{Code::kUnavailable,
                std::string("cannot ") + what + " the keys of a source: " + std::strerror(errno)};
+}
+
+bool is_in_memory(const std::string& directory) {
+  struct statfs found {};
+  if (directory.empty()) return false;
+  if (::statfs(directory.c_str(), &found) == 0 &&
+      (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC)) {
+    return true;
+  }
+  log::warn("the directory for keys of sources is not in memory; they end with this process",
+            {{"directory", directory}});
+  return false;
 }
 
 }  // namespace
@@ -56,22 +72,35 @@ Result<KeyValues> decode_keys(std::string_view text) {
   return keys;
 }
 
-Result<KeyValues> read_key_file(const std::string& file) {
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd && errno == ENOENT) return Error{Code::kNotFound, "a source has no keys of its own"};
-  if (!fd) return cannot("read");
-  TRY(const std::string text, os::read_to_end(fd.get(), "the keys of a source", kLongestKeyFile));
-  return decode_keys(text);
-}
+SourceKeyStore::SourceKeyStore(std::string directory)
+    : directory_(is_in_memory(directory) ? std::move(directory) : "") {}
 
-std::string SourceKeyFiles::file(::paddle::samplefs::OriginId origin) const {
+std::string SourceKeyStore::file(OriginId origin) const {
   char name[17];
   std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(origin));
   return directory_ + "/" + name;
 }
 
-Result<> SourceKeyFiles::write(::paddle::samplefs::OriginId origin, const KeyValues& keys) const {
-  if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) return cannot("store");
+Result<KeyValues> SourceKeyStore::read(OriginId origin) const {
+  const Error none{Code::kNotFound, "a source has no keys of its own"};
+  if (directory_.empty()) {
+    Lock lock(mutex_);
+    const auto found = kept_.find(origin);
+    return found == kept_.end() ? Result<KeyValues>(none) : found->second;
+  }
+  const UniqueFd fd(::open(file(origin).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd && errno == ENOENT) return none;
+  if (!fd) return cannot("read");
+  TRY(const std::string text, os::read_to_end(fd.get(), "the keys of a source", kLongestKeyFile));
+  return decode_keys(text);
+}
+
+Result<> SourceKeyStore::write(OriginId origin, const KeyValues& keys) {
+  if (directory_.empty()) {
+    Lock lock(mutex_);
+    kept_[origin] = keys;
+    return Done{};
+  }
   const std::string text = encode_keys(keys);
   auto made = ::paddle::samplefs::NewFile::create(file(origin), text.size());
   if (!made) return std::move(made).error().in("store the keys of a source");
@@ -79,13 +108,20 @@ Result<> SourceKeyFiles::write(::paddle::samplefs::OriginId origin, const KeyVal
   return made->publish();
 }
 
-void SourceKeyFiles::remove(::paddle::samplefs::OriginId origin) const {
-  ::unlink(file(origin).c_str());
+void SourceKeyStore::remove(OriginId origin) {
+  if (!directory_.empty()) ::unlink(file(origin).c_str());
+  Lock lock(mutex_);
+  kept_.erase(origin);
 }
 
-void SourceKeyFiles::keep_only(const std::set<::paddle::samplefs::OriginId>& origins) const {
+void SourceKeyStore::keep_only(const std::set<OriginId>& origins) {
+  if (directory_.empty()) {
+    Lock lock(mutex_);
+    std::erase_if(kept_, [&](const auto& entry) { return !origins.contains(entry.first); });
+    return;
+  }
   std::set<std::string> kept;
-  for (const auto origin : origins) kept.insert(file(origin));
+  for (const OriginId origin : origins) kept.insert(file(origin));
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
     if (!kept.contains(entry.path())) ::unlink(entry.path().c_str());

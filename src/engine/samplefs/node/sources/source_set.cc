@@ -10,7 +10,8 @@ std::shared_ptr<ReopeningSource> SourceSet::reader_of(const Origin& origin) cons
   if (origin.uri.empty()) return own_;
   SourceOptions options = options_;
   options.uri = origin.uri;
-  options.key_file = keys_.file(id_of(origin));
+  options.key_store = keys_;
+  options.origin = id_of(origin);
   return std::make_shared<ReopeningSource>(std::move(options));
 }
 
@@ -41,9 +42,9 @@ Result<> SourceSet::keep_keys(const Origin& origin, const KeyValues& keys) {
   if (origin.uri.empty()) return Done{};
   const auto id = id_of(origin);
   if (keys.empty()) {
-    keys_.remove(id);
+    keys_->remove(id);
   } else {
-    CHECK_DONE(keys_.write(id, keys));
+    CHECK_DONE(keys_->write(id, keys));
   }
   Lock lock(mutex_);
   const auto known = others_.find(id);
@@ -55,7 +56,7 @@ void SourceSet::forget_keys(const Index& now, const Index& before) const {
   std::set<::paddle::samplefs::OriginId> used;
   for (std::uint32_t i = 1; i < now.origins(); ++i) used.insert(now.origin_id(i));
   for (std::uint32_t i = 1; i < before.origins(); ++i) used.insert(before.origin_id(i));
-  keys_.keep_only(used);
+  keys_->keep_only(used);
 }
 
 std::shared_ptr<ReopeningSource> SourceSet::find(::paddle::samplefs::OriginId origin) {

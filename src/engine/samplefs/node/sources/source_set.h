@@ -25,10 +25,10 @@ namespace paddle::engine::samplefs {
 
 class SourceSet final : public ::paddle::samplefs::Sources {
  public:
-  // `keys`: directory of the keys of jobs.
+  // `keys`: directory in memory for the keys of jobs; empty: none.
   SourceSet(SourceOptions own, std::string keys)
       : options_(with_paces(std::move(own))),
-        keys_(std::move(keys)),
+        keys_(std::make_shared<SourceKeyStore>(std::move(keys))),
         own_(std::make_shared<ReopeningSource>(options_)) {}
 
   // Makes the origins of an index readable.
@@ -64,7 +64,7 @@ class SourceSet final : public ::paddle::samplefs::Sources {
   std::shared_ptr<ReopeningSource> reader_of(const ::paddle::samplefs::Origin& origin) const;
 
   const SourceOptions options_;
-  const SourceKeyFiles keys_;
+  const std::shared_ptr<SourceKeyStore> keys_;
   const std::shared_ptr<ReopeningSource> own_;
   SourceHealth health_;  // self-synchronised
   Mutex mutex_;

@@ -19,9 +19,7 @@ class SourceSetTest : public testing::Test {
   void put(const std::string& name, const std::string& text) {
     std::ofstream(directory_ + "/" + name) << text;
   }
-  SourceSet set() {
-    return SourceSet({.uri = "s3://bucket", .secret_directory = directory_}, directory_ + "/keys");
-  }
+  SourceSet set() { return SourceSet({.uri = "s3://bucket", .secret_directory = directory_}, ""); }
   Result<std::string> read(SourceSet& set, const ::paddle::samplefs::FileVersion& file) {
     std::string into(file.size, '?');
     CHECK_DONE(set.read(block_at(file, 0), std::as_writable_bytes(std::span(into)), {}));
