@@ -3,6 +3,8 @@
 // the same test: before the policies are applied it succeeds, so that a refusal is no typing error.
 // And what the operator, its driver and its users need goes on with the policies in force.
 
+#include <map>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -25,6 +27,7 @@ struct Attempt {
   std::string input{};
   std::string refused_by{};  // the policy
   bool dry = true;
+  std::string node{};  // as the driver of this node, with the token of its pod there
 };
 
 // Objects of a SampleSet and of others, as they are before the attempts.
@@ -65,6 +68,12 @@ kind: ClusterRoleBinding
 metadata: {name: reads-nodes}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reads-nodes}
 subjects: [{kind: ServiceAccount, name: paddle-sampleset-sa, namespace: paddle-system}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: root}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: root}]
 ---
 apiVersion: v1
 kind: Secret
@@ -107,7 +116,31 @@ apiVersion: v1
 kind: Pod
 metadata: {name: reader, namespace: team}
 spec: {nodeName: node1, containers: [{name: main, image: a}]}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: node2}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: driver-node1, namespace: juicefs-csi}
+spec: {nodeName: node1, serviceAccountName: juicefs-csi-node, containers: [{name: a, image: a}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: driver-node2, namespace: juicefs-csi}
+spec: {nodeName: node2, serviceAccountName: juicefs-csi-node, containers: [{name: a, image: a}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: paddle-sampleset-manager-5d9c-x, namespace: paddle-system}
+spec:
+  nodeName: node1
+  serviceAccountName: paddle-sampleset-sa
+  containers: [{name: manager, image: a}]
 )";
+
+constexpr const char* kManagerPod = "paddle-sampleset-manager-5d9c-x";
 
 std::string pod(const std::string& ns, const std::string& account = "default") {
   return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: " + ns +
@@ -115,13 +148,32 @@ std::string pod(const std::string& ns, const std::string& account = "default") {
 }
 
 std::string workload(const std::string& group, const std::string& kind) {
-  const std::string more = kind == "Job" ? ", restartPolicy: Never" : "";
-  const std::string select = kind == "Job" ? "" : "  selector: {matchLabels: {a: b}}\n";
+  const bool ends = kind == "Job" || kind == "CronJob";
+  const std::string selector = kind == "ReplicationController" ? "{a: b}" : "{matchLabels: {a: b}}";
+  const std::string spec = "{" + (ends ? "" : "selector: " + selector + ", ") +
+                           "template: {metadata: {labels: {a: b}}, spec: {" +
+                           (ends ? "restartPolicy: Never, " : "") +
+                           "serviceAccountName: paddle-sampleset-sa, "
+                           "containers: [{name: main, image: a}]}}" +
+                           (kind == "StatefulSet" ? ", serviceName: w}" : "}");
   return "apiVersion: " + group + "\nkind: " + kind +
-         "\nmetadata: {name: w, namespace: paddle-system}\nspec:\n" + select +
-         "  template:\n    metadata: {labels: {a: b}}\n    spec: {serviceAccountName: "
-         "paddle-sampleset-sa, containers: [{name: main, image: a}]" +
-         more + "}\n";
+         "\nmetadata: {name: w, namespace: paddle-system}\nspec: " +
+         (kind == "CronJob" ? "{schedule: '@daily', jobTemplate: {spec: " + spec + "}}" : spec) +
+         "\n";
+}
+
+std::string with_debugger() {
+  return Json{
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata", {{"name", kManagerPod}, {"namespace", "paddle-system"}}},
+      {"spec",
+       {{"containers", Json::array({Json{{"name", "manager"}, {"image", "a"}}})},
+        {"ephemeralContainers", Json::array({Json{{"name", "debugger"},
+                                                  {"image", "evil"},
+                                                  {"imagePullPolicy", "Always"},
+                                                  {"terminationMessagePolicy", "File"}}})}}}}
+      .dump();
 }
 
 std::string volume(const std::string& source) {
@@ -166,8 +218,20 @@ class PoliciesTest : public ControlPlaneTest {
   Ran run(const Attempt& attempt) {
     std::vector<std::string> args = attempt.args;
     if (attempt.dry) args.emplace_back("--dry-run=server");
-    args.push_back("--as=" + attempt.user);
+    // First: behind a -- it would be an argument of the command.
+    args.insert(args.begin(), attempt.node.empty() ? "--as=" + attempt.user
+                                                   : "--token=" + token_on(attempt.node));
     return plane->kubectl(args, attempt.input);
+  }
+  // As kubelet gives it to the driver's pod there.
+  std::string token_on(const std::string& node) {
+    std::string& token = tokens_[node];
+    if (token.empty()) {
+      token = must({"-n", "juicefs-csi", "create", "token", "juicefs-csi-node",
+                    "--bound-object-kind=Pod", "--bound-object-name=driver-" + node});
+      while (token.ends_with('\n')) token.pop_back();
+    }
+    return token;
   }
   std::vector<Attempt> forbidden() {
     const std::string sets = std::string(kAccounts) + "paddle-sampleset-sa";
@@ -182,6 +246,27 @@ class PoliciesTest : public ControlPlaneTest {
         {kTenant, create, pod("paddle-system", "paddle-sampleset-sa"), "manager-accounts"},
         {kTenant, create, workload("apps/v1", "Deployment"), "manager-accounts"},
         {kTenant, create, workload("batch/v1", "Job"), "manager-accounts"},
+        {kTenant, create, workload("batch/v1", "CronJob"), "manager-accounts"},
+        {kTenant, create, workload("apps/v1", "DaemonSet"), "manager-accounts"},
+        {kTenant, create, workload("apps/v1", "StatefulSet"), "manager-accounts"},
+        {kTenant, create, workload("apps/v1", "ReplicaSet"), "manager-accounts"},
+        {kTenant, create, workload("v1", "ReplicationController"), "manager-accounts"},
+        {kTenant,
+         change({"-n", "paddle-system", "deployment", "paddle-sampleset-manager"},
+                R"({"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}})"),
+         "", "manager-accounts"},
+        {kTenant,
+         change({"-n", "paddle-system", "pod", kManagerPod},
+                R"({"spec":{"containers":[{"name":"manager","image":"evil"}]}})"),
+         "", "manager-accounts"},
+        {kTenant,
+         {"replace", "--raw",
+          std::string("/api/v1/namespaces/paddle-system/pods/") + kManagerPod +
+              "/ephemeralcontainers?dryRun=All",
+          "-f", "-"},
+         with_debugger(),
+         "manager-accounts",
+         false},
         {kTenant, create,
          "apiVersion: v1\nkind: Secret\ntype: kubernetes.io/service-account-token\n"
          "metadata:\n  name: t\n  namespace: paddle-system\n"
@@ -220,6 +305,10 @@ class PoliciesTest : public ControlPlaneTest {
         {driver(),
          change({"-n", "team", "pod", "reader"}, R"({"metadata":{"labels":{"app":"victim"}}})"), "",
          "juicefs-driver"},
+        {.args = change({"-n", "team", "pod", "reader"},
+                        R"({"metadata":{"labels":{"juicefs-uniqueid":"v"}}})"),
+         .refused_by = "juicefs-driver",
+         .node = "node2"},
     };
   }
   std::vector<Attempt> allowed() {
@@ -249,12 +338,24 @@ class PoliciesTest : public ControlPlaneTest {
          change({"-n", "team", "pod", "reader"},
                 R"({"metadata":{"labels":{"juicefs-uniqueid":"v"}}})"),
          "", ""},
+        {.args = change({"-n", "team", "pod", "reader"},
+                        R"({"metadata":{"labels":{"juicefs-uniqueid":"v"}}})"),
+         .node = "node1"},
+        // Administrators look into a manager that misbehaves.
+        {"root",
+         change({"-n", "paddle-system", "pod", kManagerPod},
+                R"({"metadata":{"labels":{"a":"b"}}})"),
+         "", ""},
     };
   }
+
+ private:
+  std::map<std::string, std::string> tokens_{};
 };
 
 std::string text_of(const Attempt& attempt) {
-  std::string text = "as " + attempt.user + ":";
+  const std::string user = attempt.node.empty() ? attempt.user : "the driver of " + attempt.node;
+  std::string text = "as " + user + ":";
   for (const std::string& each : attempt.args) text += " " + each;
   return text + "\n" + attempt.input;
 }
@@ -281,6 +382,31 @@ TEST_F(PoliciesTest, WhatTheyForbidSucceedsWithoutThemAndIsRefusedWithThem) {
   for (const Attempt& each : allowed()) {
     const Ran done = run(each);
     EXPECT_EQ(done.exit_code, 0) << text_of(each) << done.err;
+  }
+}
+
+// Without a kubelet no command runs: the control is that the server would have passed it on.
+TEST_F(PoliciesTest, NobodyButAdministratorsRunsAProgramInAManager) {
+  install();
+  const auto enter = [&](const std::string& user, const std::string& ns, const std::string& name) {
+    return run({user, {"-n", ns, "exec", name, "--", "/manager", "--cache-roots=/"}, "", "", false})
+        .err;
+  };
+  const std::string refusal = "'manager-accounts.paddlepaddle.org'";
+  must({"create", "-f", "-"}, pod("paddle-system"));
+  for (const char* each : {kManagerPod, "p"}) {
+    EXPECT_EQ(enter(kTenant, "paddle-system", each).find("forbidden"), std::string::npos);
+  }
+  must({"apply", "-f", kTop + "/deploy/v1/policies.yaml"});
+  std::string err;
+  EXPECT_TRUE(eventually([&] {
+    err = enter(kTenant, "paddle-system", kManagerPod);
+    return err.find(refusal) != std::string::npos;
+  })) << err;
+  for (const auto& [user, name] : {std::pair{kTenant, "p"}, std::pair{"root", kManagerPod}}) {
+    err = enter(user, "paddle-system", name);
+    EXPECT_EQ(err.find(refusal), std::string::npos) << err;
+    EXPECT_EQ(err.find("forbidden"), std::string::npos) << err;
   }
 }
 
