@@ -69,7 +69,7 @@ def write(program: str) -> None:
         print(f"deploy/{name} {path.stat().st_size} bytes")
     for path, text in containerfiles(TOP).items():
         path.write_text(text)
-    chart.write(TOP)
+    chart.GENERATOR.write(TOP)
 
 
 def check(program: str) -> None:

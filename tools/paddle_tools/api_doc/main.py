@@ -7,13 +7,12 @@
 Descriptions in Chinese are in tools/paddle_tools/api_doc/zh_CN.toml; each has to be there.
 `tools/crds`, which writes the definitions from src/api, ends with this.
 """
-import sys
 from pathlib import Path
 
 from paddle_tools.api_doc.fields import Field, Kind, kinds
 from paddle_tools.api_doc.languages import Language, read
 from paddle_tools.errors import ToolError
-from paddle_tools.paths import TOP
+from paddle_tools.generated_files import Generator
 
 DEFINITIONS = "deploy/v1/crd.yaml"
 LANGUAGES = "tools/paddle_tools/api_doc"
@@ -76,26 +75,8 @@ def files(top: Path) -> dict[str, str]:
             "docs/zh_CN/api_doc.md": page(found, top, chinese, translated(found, words))}
 
 
-def problems(top: Path) -> list[str]:
-    """One sentence for each file that differs from what this tool would write."""
-    return [f"{name} differs from {DEFINITIONS}; run: tools/api_doc"
-            for name, text in files(top).items()
-            if not (top / name).is_file() or (top / name).read_text() != text]
+GENERATOR = Generator("api_doc", __doc__ or "", DEFINITIONS, files)
 
 
 def main(argv: list[str]) -> int:
-    try:
-        if argv == []:
-            for name, text in files(TOP).items():
-                (TOP / name).write_text(text)
-        elif argv == ["--check"]:
-            for each in (found := problems(TOP)):
-                print(each)
-            return 1 if found else 0
-        else:
-            print(__doc__, file=sys.stdout if argv == ["--help"] else sys.stderr)
-            return 0 if argv == ["--help"] else 2
-    except ToolError as failure:
-        print(f"api_doc: {failure}", file=sys.stderr)
-        return 1
-    return 0
+    return GENERATOR.main(argv)

@@ -7,14 +7,13 @@
 `tools/manifests` and `tools/crds`, which write deploy/, end with this.
 """
 import re
-import sys
 from pathlib import Path
 
 from paddle_tools.chart.readme import readme
 from paddle_tools.chart.templates import TEMPLATES, missing_files, render
 from paddle_tools.chart.values import schema_json, table, values_yaml
 from paddle_tools.errors import ToolError
-from paddle_tools.paths import TOP
+from paddle_tools.generated_files import Generator
 
 CHART = "charts/paddle-operator"
 # All that PaddleJobs, SampleSets and SampleJobs need, in one file.
@@ -65,33 +64,8 @@ def files(top: Path) -> dict[str, str]:
     return found
 
 
-def write(top: Path) -> None:
-    for name, text in files(top).items():
-        path = top / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.is_file() or path.read_text() != text:
-            path.write_text(text)
-            print(f"{name} {len(text)} bytes")
-
-
-def problems(top: Path) -> list[str]:
-    """One sentence for each file that differs from what this tool would write."""
-    return [f"{name} differs from deploy/; run: tools/chart" for name, text in files(top).items()
-            if not (top / name).is_file() or (top / name).read_text() != text]
+GENERATOR = Generator("chart", __doc__ or "", "deploy/", files)
 
 
 def main(argv: list[str]) -> int:
-    try:
-        if argv == []:
-            write(TOP)
-        elif argv == ["--check"]:
-            for each in (found := problems(TOP)):
-                print(each)
-            return 1 if found else 0
-        else:
-            print(__doc__, file=sys.stdout if argv == ["--help"] else sys.stderr)
-            return 0 if argv == ["--help"] else 2
-    except ToolError as failure:
-        print(f"chart: {failure}", file=sys.stderr)
-        return 1
-    return 0
+    return GENERATOR.main(argv)
