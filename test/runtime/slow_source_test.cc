@@ -160,7 +160,9 @@ TEST_F(SlowSourceTest, CachedFilesAreReadWhileManyReadersWaitForTheSource) {
   });
   EXPECT_TRUE(eventually([&] { return right == 10 || control.waiting(mounted_->device) == 0; }));
   EXPECT_EQ(right, 10) << "read while the others waited";
-  EXPECT_GE(control.waiting(mounted_->device), kReaders) << "which they still do";
+  // A reader may have had two requests when all were counted first, and another none yet.
+  EXPECT_TRUE(eventually([&] { return control.waiting(mounted_->device) >= kReaders; }))
+      << "which they still do";
   kill();
   attached_.reset();
   mounted_.reset();  // lets them go
