@@ -11,7 +11,7 @@ FILES = ("v1/operator.yaml", "extensions/controllers.yaml", "csi/juicefs.yaml",
          "elastic/etcd.yaml")
 METRICS = {"namespaceSelector": {"matchLabels": {"metrics": "enabled"}}}
 # Services of clouds that give a node's identity to any client on the node.
-CLOUD_IDENTITY = ("169.254.169.254", "fd00:ec2::254")
+CLOUD_IDENTITY = ("169.254.169.254", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254")
 
 Object = dict[str, Any]
 
