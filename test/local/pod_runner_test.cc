@@ -73,6 +73,28 @@ TEST_F(PodRunnerTest, MountsClaimsConfigMapsAndScratchSpace) {
   EXPECT_FALSE(fs::exists("/mnt/data"));
 }
 
+TEST_F(PodRunnerTest, AVolumeInsideReadOnlySamplesNeedsADirectoryThere) {
+  fs::create_directories(directory_ + "/claims/imagenet/logs");
+  auto spec = pod("echo line > /mnt/data/logs/log && cat /mnt/data/logs/log");
+  spec.volumes = {{"d", ClaimVolume{.claim = "imagenet"}}, {"s", EmptyDirVolume{}}};
+  spec.containers[0].mounts = {{.volume = "s", .path = "/mnt/data/logs"},
+                               {.volume = "d", .path = "/mnt/data", .read_only = true}};
+  auto runner = run(spec);
+  wait_phase(spec, "Succeeded");
+  EXPECT_EQ(output(spec), "line\n");
+  EXPECT_TRUE(fs::is_empty(directory_ + "/claims/imagenet/logs"));
+
+  auto missing = pod("true");
+  missing.volumes = spec.volumes;
+  missing.containers[0].mounts = spec.containers[0].mounts;
+  missing.containers[0].mounts[0].path = "/mnt/data/other/logs";
+  auto second = run(missing);
+  EXPECT_EQ(
+      wait_phase(missing, "Failed").containers.at("main").terminated->message,
+      "a volume cannot be mounted at /mnt/data/other/logs: there is no /mnt/data/other in the "
+      "read-only volume around it, such as samples; mount it outside");
+}
+
 TEST_F(PodRunnerTest, ASubPathNeverLeavesItsVolume) {
   fs::create_directories(directory_ + "/claims/c");
   fs::create_symlink("/etc", directory_ + "/claims/c/out");

@@ -17,7 +17,12 @@ Result<> make_directories(const std::string& path) {
   for (size_t at = 1; at != std::string::npos;) {
     at = path.find('/', at);
     const std::string part = path.substr(0, at);
-    if (mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) return os_error("create " + part);
+    if (mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) {
+      if (errno != EROFS) return os_error("create " + part);
+      return Error{Code::kInvalid,
+                   "a volume cannot be mounted at " + path + ": there is no " + part +
+                       " in the read-only volume around it, such as samples; mount it outside"};
+    }
     if (at != std::string::npos) ++at;
   }
   return Done{};

@@ -27,6 +27,12 @@ constexpr milliseconds kRetryComing{100};
 // Retry interval for a changed object that could not be read or is gone.
 constexpr seconds kRetryRefresh{10};
 
+// A mount must come after the one that it lies in, in whatever order the template has them.
+std::ptrdiff_t depth_of(const std::string& path) {
+  const std::filesystem::path parts = std::filesystem::path(path).lexically_normal();
+  return std::ranges::count_if(parts, [](const auto& part) { return !part.empty(); });
+}
+
 // The kubelet's message.
 std::string back_off(milliseconds pause, const std::string& container) {
   return "back-off " + std::to_string(pause.count() / 1000) +
@@ -190,6 +196,7 @@ Result<> PodRunner::start(ContainerSlot& slot) {
                            .read_only = mount.read_only || (claim && claim->read_only),
                            .create_directory = std::holds_alternative<EmptyDirVolume>(source)});
   }
+  std::ranges::stable_sort(plan.mounts, {}, [](const BindMount& m) { return depth_of(m.target); });
   std::error_code error;
   std::filesystem::create_directories(plan.directory, error);
   const int nth = slot.state->restarts;
