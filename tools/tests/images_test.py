@@ -12,6 +12,7 @@ from pathlib import Path
 
 from paddle_tools.errors import ToolError
 from paddle_tools.images import archive, bundles, definitions, elf, go_modules, names, sbom
+from paddle_tools.images.builder import ImageBuilder
 from paddle_tools.images.content import Content, Directory, File, Link
 from paddle_tools.paths import TOOLS
 
@@ -219,6 +220,46 @@ class BillOfMaterials(Scratch):
                          [("std", "1.26.6"), ("github.com/a/b", "v1.2.3"),
                           ("github.com/e/d", "v2.0.1")])
         self.assertEqual(go_modules.read("/usr/bin/git"), [])
+
+
+class Twice(Scratch):
+    """An image of each bundle that needs no component, a program and files of two checkouts."""
+
+    NAMES = ("b/c.txt", "a.txt", "b/a.txt")
+    ENTRY = definitions.check({"demo": {
+        "bundles": ["base", "certificates", "zones"], "env": {"B": "2", "A": "1"},
+        "programs": {"/usr/bin/git": "system:/usr/bin/git"},
+        "files": {f"/data/{name}": f"file:data/{name}" for name in NAMES},
+        "links": {"/usr/bin/tool": "git"}, "directories": {"/cache": "1777"}}}, "1.2.3")["demo"]
+
+    def image(self, place, names, mask, day, more=""):
+        top = self.top / place
+        before = os.umask(mask)
+        try:
+            for name in names:
+                (top / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+                (top / "data" / name).write_text(name + more)
+                os.utime(top / "data" / name, (day, day))
+        finally:
+            os.umask(before)
+        (top / "scratch").mkdir()
+        content = ImageBuilder(top, top / "scratch").content(self.ENTRY)
+        archive.write(content, self.ENTRY, top / "demo.tar")
+        return [top / "demo.tar", *sbom.write(content, self.ENTRY, "1.2.3", top / "demo.tar")]
+
+    def test_built_twice_it_is_the_same_bytes_with_its_bill_and_checksums(self):
+        one = self.image("one", self.NAMES, 0o022, 10**9)
+        other = self.image("another/place", self.NAMES[::-1], 0o002, 2 * 10**9)
+        self.assertEqual([path.name for path in one],
+                         ["demo.tar", "demo.spdx.json", "demo.sha256"])
+        for first, second in zip(one, other, strict=True):
+            self.assertEqual(sum_of(first), sum_of(second), first.name)
+        changed = self.image("changed", self.NAMES, 0o022, 10**9, "!")
+        self.assertNotEqual(sum_of(changed[0]), sum_of(one[0]))
+
+
+def sum_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 class Table(unittest.TestCase):
