@@ -2,18 +2,17 @@
 #include "controllers/loop/queue_state.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "base/backoff.h"
 
 namespace paddle::controllers {
 
 using std::chrono::nanoseconds;
 
 nanoseconds back_off(const QueueLimits& limits, int failures, double chance) {
-  const double longest = static_cast<double>(limits.longest_pause.count());
-  const double grown =
-      static_cast<double>(limits.first_pause.count()) * std::exp2(std::clamp(failures - 1, 0, 62));
+  const nanoseconds grown = backoff(limits.first_pause, failures, limits.longest_pause);
   const double share = 1.0 - limits.jitter * std::clamp(chance, 0.0, 1.0);
-  return nanoseconds{static_cast<nanoseconds::rep>(std::min(grown, longest) * share)};
+  return nanoseconds{static_cast<nanoseconds::rep>(static_cast<double>(grown.count()) * share)};
 }
 
 bool QueueState::add(const ObjectKey& key, BootTime now) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/backoff.h"
+
 namespace paddle::kube {
 namespace {
 
@@ -78,13 +80,10 @@ ReflectorStep ReflectorPlan::watch_after(nanoseconds pause, const std::string& v
 }
 
 nanoseconds ReflectorPlan::next_pause(const Error& error) {
-  nanoseconds pause = pace_.first_pause;
   const bool unknown = error.code == Code::kNotFound;
   const nanoseconds longest =
       unknown ? std::min(pace_.longest_unknown, pace_.longest_pause) : pace_.longest_pause;
-  for (unsigned i = 0; i < failures_ && pause < longest; ++i) pause *= 2;
-  pause = std::min(pause, longest);
-  ++failures_;
+  const nanoseconds pause = backoff(pace_.first_pause, ++failures_, longest);
   const double jitter = 0.5 + random_.uniform();
   const nanoseconds jittered(
       static_cast<nanoseconds::rep>(static_cast<double>(pause.count()) * jitter));

@@ -78,7 +78,7 @@ class ReflectorPlan {
 
   const ReflectorPace pace_;
   Random& random_;
-  unsigned failures_ = 0;   // in a row, without progress of a watch in between
+  int failures_ = 0;        // in a row, without progress of a watch in between
   std::string seen_ = "0";  // the last version of a list or watch
   Read last_read_ = Read::kFromCache;
 };
