@@ -69,16 +69,16 @@ Plan JobModel::pass(std::size_t writes) {
     std::visit(execute, action);
   }
   if (plan.status && writes > 0) job.status = *plan.status;
+  // A new id is one that no runtime knows.
+  for (auto& each : world.reports) {
+    if (each.job && each.job->id != job.status.job_name) each.job.reset();
+  }
   return plan;
 }
 
 void JobModel::settle() {
   for (int i = 0; i < 20; ++i) {
     if (is_empty(pass())) return;
-    // A new id is one that no runtime knows.
-    for (auto& each : world.reports) {
-      if (each.job && each.job->id != job.status.job_name) each.job.reset();
-    }
   }
   ADD_FAILURE() << "does not settle";
 }
