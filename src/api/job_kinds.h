@@ -21,6 +21,7 @@ enum class JobKind {
   kWarmup,  // brings files of the set into the caches
   kRemove,  // removes files from the set until a later sync brings them again
   kClear,   // drops files from the caches; they stay in the set
+  kVerify,  // compares what is cached with the source
 };
 
 struct JobKindInfo {
@@ -40,6 +41,8 @@ constexpr JobKindInfo info_of(JobKind kind) {
       return {.name = "rmr", .changes_set = true};
     case JobKind::kClear:
       return {.name = "clear"};
+    case JobKind::kVerify:
+      return {.name = "verify"};
   }
   return {};  // not a kind
 }

@@ -72,6 +72,14 @@ struct ClearOptions {
   bool operator==(const ClearOptions&) const = default;
 };
 
+struct VerifyOptions {
+  std::vector<std::string> paths{};
+  bool repair = false;
+  std::optional<std::int64_t> threads{};
+  Opaque rest{};
+  bool operator==(const VerifyOptions&) const = default;
+};
+
 struct SampleJobSpec {
   std::string type{};  // job_kinds.h
   std::optional<LocalReference> sample_set{};
@@ -81,6 +89,7 @@ struct SampleJobSpec {
   std::optional<WarmupOptions> warmup{};
   std::optional<RmrOptions> rmr{};
   std::optional<ClearOptions> clear{};
+  std::optional<VerifyOptions> verify{};
   std::string schedule{};
   std::string time_zone{};
   std::string concurrency_policy{};  // Allow (also when empty), Forbid or Replace
@@ -109,6 +118,7 @@ struct SampleJobStatus {
   std::string job_name{};
   std::string progress{};  // for the column: "42% 1.7 GiB/4.2 GiB"
   std::optional<Work> work{};
+  std::optional<Verification> verification{};
   std::vector<JobPartition> partitions{};
   std::vector<JobPartition> left{};  // parts of an abandoned division, not yet cancelled
   std::optional<CronJobStatus> cron{};

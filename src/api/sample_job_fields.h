@@ -120,6 +120,15 @@ void fields(Visit& visit, As<ClearOptions> auto& o) {
 inline Rules rules(Tag<ClearOptions>) { return path_rules(); }
 
 template <typename Visit>
+void fields(Visit& visit, As<VerifyOptions> auto& o) {
+  path_list(visit, o.paths, "Paths in the data set; all of it when absent.");
+  visit("repair", o.repair,
+        {.doc = "Fetch again what is missing or corrupt; otherwise it is only reported."});
+  visit("threads", o.threads, {.doc = "Number of parallel reads.", .min = 0, .max = 10'000});
+}
+inline Rules rules(Tag<VerifyOptions>) { return path_rules(); }
+
+template <typename Visit>
 void fields(Visit& visit, As<SampleJobSpec> auto& s) {
   visit("type", s.type,
         {.doc = "What the runtimes do.", .one_of = kJobKindNames, .required = true});
@@ -130,6 +139,7 @@ void fields(Visit& visit, As<SampleJobSpec> auto& s) {
   visit("warmupOptions", s.warmup, {.doc = "For type warmup."});
   visit("rmrOptions", s.rmr, {.doc = "For type rmr."});
   visit("clearOptions", s.clear, {.doc = "For type clear."});
+  visit("verifyOptions", s.verify, {.doc = "For type verify."});
   visit("schedule", s.schedule,
         {.doc = "Schedule of repeated runs: five cron fields, or a name such as @daily.",
          .max_length = 256,
@@ -177,6 +187,7 @@ void fields(Visit& visit, As<SampleJobStatus> auto& s) {
   visit("jobName", s.job_name, {.doc = "Id of the work at the runtimes."});
   visit("progress", s.progress, {.doc = "Progress as text: 42% 1.7 GiB/4.2 GiB."});
   visit("work", s.work, {.doc = "Progress as numbers."});
+  visit("verification", s.verification, {.doc = "What a verification has found."});
   visit("partitions", s.partitions, {.doc = "Each partition.", .list_key = "index"});
   visit("left", s.left, {.doc = "Parts of an abandoned division, not yet cancelled."});
   visit("cronJobStatus", s.cron, {});

@@ -83,6 +83,38 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
+// What is wrong with a sample, the worst first.
+namespace sample_problem {
+inline constexpr const char* kCorrupt = "corrupt";  // cached bytes that are not the source's
+inline constexpr const char* kStale = "stale";      // the source has another version now, or none
+inline constexpr const char* kMissing = "missing";  // not cached, or in part
+}  // namespace sample_problem
+inline constexpr const char* kSampleProblems[] = {sample_problem::kCorrupt, sample_problem::kStale,
+                                                  sample_problem::kMissing};
+
+struct FoundProblem {
+  std::string path{};     // short and printable
+  std::string problem{};  // one of kSampleProblems
+  bool repaired = false;
+  Opaque rest{};
+  bool operator==(const FoundProblem&) const = default;
+};
+
+// What a verification has found. A sample may be stale and also corrupt or missing.
+struct Verification {
+  static constexpr std::size_t kMostNamed = 20;
+
+  std::int64_t checked = 0;
+  std::int64_t compared = 0;  // with a digest of the source, or with its bytes
+  std::int64_t missing = 0;
+  std::int64_t stale = 0;
+  std::int64_t corrupt = 0;
+  std::int64_t repaired = 0;                   // of the missing and corrupt ones
+  std::vector<FoundProblem> first_problems{};  // at most kMostNamed, the worst first
+  Opaque rest{};
+  bool operator==(const Verification&) const = default;
+};
+
 // The part of a job that one runtime does.
 struct JobPartition {
   std::int32_t index = 0;
@@ -92,6 +124,7 @@ struct JobPartition {
   std::string message{};
   std::string cut{};  // shared syncs: the division that this part belongs to
   std::optional<Work> work{};
+  std::optional<Verification> verification{};
   // Shared syncs: since when the runtime is away, or since when this part has failed.
   std::optional<WallTime> stalled_since{};
   Opaque rest{};

@@ -85,6 +85,26 @@ void fields(Visit& visit, As<Work> auto& w) {
 }
 
 template <typename Visit>
+void fields(Visit& visit, As<FoundProblem> auto& p) {
+  visit("path", p.path, {.doc = "Of the sample; a long or unprintable one is shortened."});
+  visit("problem", p.problem, {.doc = "corrupt, stale or missing."});
+  visit("repaired", p.repaired, {});
+}
+
+template <typename Visit>
+void fields(Visit& visit, As<Verification> auto& v) {
+  visit("checked", v.checked, {.doc = "Samples that were checked."});
+  visit("compared", v.compared,
+        {.doc = "Of these, compared with the source's digest; the others with the checksums that "
+                "were taken when they were downloaded."});
+  visit("missing", v.missing, {.doc = "Not cached, or in part."});
+  visit("stale", v.stale, {.doc = "The source has another version now, or none."});
+  visit("corrupt", v.corrupt, {.doc = "Cached bytes were not those of the source."});
+  visit("repaired", v.repaired, {.doc = "Missing or corrupt, and fetched again."});
+  visit("firstProblems", v.first_problems, {.doc = "The first 20, the worst first."});
+}
+
+template <typename Visit>
 void fields(Visit& visit, As<JobPartition> auto& p) {
   visit("index", p.index, {.required = true, .always = true});
   visit("id", p.id, {.doc = "Id of this partition's work at its runtime."});
@@ -93,6 +113,7 @@ void fields(Visit& visit, As<JobPartition> auto& p) {
   visit("message", p.message, {});
   visit("cut", p.cut, {.doc = "The division of the sync that this part belongs to."});
   visit("work", p.work, {});
+  visit("verification", p.verification, {.doc = "What a verification has found."});
   visit("stalledSince", p.stalled_since,
         {.doc = "Since when its runtime is away, or it has failed."});
 }

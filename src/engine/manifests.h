@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "api/job_kinds.h"
 #include "api/json/json.h"
 #include "api/sample_set.h"
 #include "base/result.h"
@@ -78,6 +79,8 @@ class ManifestBuilder {
   virtual bool shares_volume() const { return false; }
   // Its runtimes serve TLS, with the certificates of their Secret.
   virtual bool serves_tls() const { return false; }
+  // Why its runtimes run no jobs of that kind, and what to do instead; empty: they run them.
+  virtual std::string refusal(api::JobKind) const { return {}; }
   // The largest cache that the set may have on one node, in MiB. kInvalid: as manifests().
   virtual Result<std::int64_t> cache_mib(const api::SampleSet& set,
                                          const RuntimeOptions& options) const = 0;

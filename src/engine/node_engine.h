@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "api/job_kinds.h"
+#include "api/shared.h"
 #include "base/result.h"
 #include "sampler/strategy.h"
 
@@ -46,6 +47,7 @@ struct Progress {
   std::optional<std::int64_t> seconds_left{};
   std::string cut{};   // part of a shared sync: the division that it belongs to
   LeftOut left_out{};  // of a sync; of a removal: newer files
+  std::optional<api::Verification> verification{};  // of a verification: found so far
   bool operator==(const Progress&) const = default;
 };
 using ProgressSink = std::function<void(const Progress&)>;
@@ -61,6 +63,7 @@ struct Selection {
   sampler::Strategy strategy{};
   std::int32_t threads = 0;  // 0: the engine chooses
   bool skip_trash = false;   // removal: free the space at once
+  bool repair = false;       // verification: fetch again what is missing or corrupt
   // Removal: when it was first accepted, in milliseconds since 1970. Newer files stay. 0: not
   // known, nothing stays.
   std::int64_t accepted = 0;
@@ -185,6 +188,8 @@ class NodeEngine {
   //   warm-up  what does not fit into the cache is no error; a file that failed is
   //   clear    files are dropped from the cache and stay in the set
   //   removal  files are gone from the set until a later sync brings them again
+  //   verify   what is cached was compared with the source; problems that are only reported are no
+  //            error, one that could not be repaired is
   virtual Result<> run(const JobRequest& job, const ProgressSink& report, std::stop_token stop) = 0;
 
   // The part of `partition` in the job `job`: paths relative to the root of the set, one per line,

@@ -98,6 +98,8 @@ class ReadThrough {
 
   ReadCounters counters() const;
   const ByteBudget& budget() const { return budget_; }
+  // For others that hold blocks of the set in memory.
+  ByteBudget& budget() { return budget_; }
 
  private:
   struct Flight;

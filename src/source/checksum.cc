@@ -106,6 +106,47 @@ std::size_t digest_size(ChecksumKind kind) {
   return 16;
 }
 
+// Without MD5 in the library (FIPS) there is no context, and every digest is empty.
+struct RunningMd5::State {
+  struct Free {
+    void operator()(EVP_MD_CTX* of) const { EVP_MD_CTX_free(of); }
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
+  bool works = context && EVP_DigestInit_ex(context.get(), EVP_md5(), nullptr) == 1;
+};
+
+RunningMd5::RunningMd5() : state_(std::make_unique<State>()) {}
+RunningMd5::~RunningMd5() = default;
+
+void RunningMd5::add(std::span<const std::byte> piece) {
+  if (!state_->works) return;
+  state_->works = EVP_DigestUpdate(state_->context.get(), piece.data(), piece.size()) == 1;
+}
+
+std::string RunningMd5::digest() {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  if (!state_->works || EVP_DigestFinal_ex(state_->context.get(), digest, &size) != 1) return {};
+  return {reinterpret_cast<const char*>(digest), size};
+}
+
+std::string md5_in_etag(std::string_view etag) {
+  if (etag.size() != 32) return {};
+  const auto value = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+  };
+  std::string digest;
+  for (std::size_t i = 0; i < etag.size(); i += 2) {
+    const int high = value(etag[i]), low = value(etag[i + 1]);
+    if (high < 0 || low < 0) return {};
+    digest += static_cast<char>(high * 16 + low);
+  }
+  return digest;
+}
+
 std::string digest_of(ChecksumKind kind, std::span<const std::byte> bytes) {
   switch (kind) {
     case ChecksumKind::kCrc32:

@@ -46,5 +46,23 @@ TEST(Checksum, EveryKindSeesOneChangedBitWhereverItIs) {
   }
 }
 
+TEST(Checksum, AnMd5OfPiecesIsThatOfTheWhole) {
+  const std::string text(100'000, 'x');
+  RunningMd5 md5;
+  for (std::size_t at = 0; at < text.size(); at += 30'000) {
+    md5.add(std::as_bytes(
+        std::span(text).subspan(at, std::min<std::size_t>(30'000, text.size() - at))));
+  }
+  EXPECT_EQ(md5.digest(), digest_of(ChecksumKind::kMd5, std::as_bytes(std::span(text))));
+}
+
+TEST(Checksum, AnETagIsAnMd5OnlyWith32HexadecimalDigits) {
+  const std::string md5 = "900150983cd24fb0d6963f7d28e17f72";
+  EXPECT_EQ(md5_in_etag(md5), digest_of(ChecksumKind::kMd5, std::as_bytes(std::span("abc", 3))));
+  for (const std::string& other : {md5 + "-2", md5.substr(1), md5.substr(1) + "g", std::string()}) {
+    EXPECT_EQ(md5_in_etag(other), "") << other;
+  }
+}
+
 }  // namespace
 }  // namespace paddle::source

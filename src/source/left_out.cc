@@ -70,6 +70,12 @@ bool is_printable(std::string_view text) {
   return true;
 }
 
+std::string shown_path(std::string_view path) {
+  if (path.size() <= LeftOut::kLongestExample && is_printable(path)) return std::string(path);
+  const std::string quoted = shown_name(path);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 void LeftOut::add(std::string_view name, std::string_view why) {
   ++count;
   if (examples.size() >= kMostExamples) return;

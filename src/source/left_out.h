@@ -19,6 +19,9 @@ namespace paddle::source {
 std::string shown_name(std::string_view name);
 // True if shown_name() would not change the text.
 bool is_printable(std::string_view text);
+// The path as it is if it is printable and has at most 300 bytes, otherwise as shown_name() without
+// quotes.
+std::string shown_path(std::string_view path);
 
 struct LeftOut {
   static constexpr std::size_t kMostExamples = 20;

@@ -51,6 +51,13 @@ TEST(LeftOut, NoNameMakesAnExampleThatCannotBeStored) {
   }
 }
 
+TEST(LeftOut, APathThatIsShortAndPrintableIsShownAsItIs) {
+  EXPECT_EQ(shown_path("train/図 1.jpg"), "train/図 1.jpg");
+  EXPECT_EQ(shown_path(std::string(300, 'x')), std::string(300, 'x'));
+  EXPECT_EQ(shown_path(std::string(301, 'x')), std::string(80, 'x') + "...");
+  EXPECT_EQ(shown_path("a\nb"), "a\\x0ab");
+}
+
 TEST(PathRules, ExplainWhyAPathIsInvalid) {
   EXPECT_EQ(why_no_path("a/b"), "");
   EXPECT_EQ(why_no_path("a//b"), "an empty part");

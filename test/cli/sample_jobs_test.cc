@@ -10,6 +10,8 @@
 
 #include "base/base64.h"
 #include "runtime/client.h"
+#include "source/checksum.h"
+#include "source/hash.h"
 #include "test/cli/sample_fixture.h"
 #include "test/support/eventually.h"
 
@@ -116,6 +118,52 @@ TEST_F(LocalSampleJobs, TheTutorialsSequenceShowsItsTable) {
 
   EXPECT_EQ(fetched_of("val/3"), 2) << "by the first warm-up, and after clear";
   EXPECT_EQ(fetched_of("train/3"), 3) << "and after the sync";
+}
+
+TEST_F(LocalSampleJobs, AVerificationReportsPlantedDamageInItsStatusAndRepairsIt) {
+  const auto put_with_md5 = [&](const std::string& path, char filler) {
+    const std::string bytes = path + std::string(kMib - path.size(), filler);
+    s3_.put("set/" + path, bytes,
+            source::hex(
+                source::digest_of(source::ChecksumKind::kMd5, std::as_bytes(std::span(bytes)))));
+  };
+  for (int i = 0; i < 4; ++i) put_with_md5("train/" + std::to_string(i), 'x');
+  make_set();
+  ASSERT_TRUE(figures(4 * kMib, 4 * kMib));
+  succeeds("sound", "verify");
+  EXPECT_THAT(message_of("sound"), HasSubstr("4 samples checked: all are right"));
+  EXPECT_EQ(get("samplejob", "sound")["status"]["progress"], "100% 4.0 MiB/4.0 MiB");
+
+  int flipped = 0;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(disk_)) {
+    if (each.path().filename() != "segment.1") continue;
+    const std::size_t at = read_file(each.path()).find("train/2xxx");
+    ASSERT_NE(at, std::string::npos);
+    std::fstream file(each.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at + 300'000));
+    file.put('y');
+    ++flipped;
+  }
+  ASSERT_EQ(flipped, 1);
+  succeeds("clear", "clear", "clearOptions: {paths: [train/0]}");
+  put_with_md5("train/1", 'z');
+  succeeds("found", "verify");
+  const auto found = get("samplejob", "found")["status"]["verification"];
+  EXPECT_EQ(found, nlohmann::json::parse(R"({
+    "checked": 4, "compared": 2, "corrupt": 1, "stale": 1, "missing": 1,
+    "firstProblems": [{"path": "train/2", "problem": "corrupt"},
+                      {"path": "train/1", "problem": "stale"},
+                      {"path": "train/0", "problem": "missing"}]})"));
+  EXPECT_TRUE(eventually([&] {
+    return must({"get", "events", "-o", "json"}).find("SamplesCorrupt") != std::string::npos;
+  }));
+
+  succeeds("repair", "verify", "verifyOptions: {repair: true}");
+  EXPECT_THAT(message_of("repair"), HasSubstr("1 stale, 2 missing; 2 repaired"));
+  EXPECT_EQ(in_worker("cut -c 1-12 /data/train/*"),
+            "train/0xxxxx\ntrain/1xxxxx\ntrain/2xxxxx\ntrain/3xxxxx\n")
+      << "what is stale is as it was at the last sync";
+  ASSERT_TRUE(figures(4 * kMib, 4 * kMib));
 }
 
 // Keys as hostile buckets have them, and as consoles and typing errors make them.

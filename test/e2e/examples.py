@@ -328,7 +328,18 @@ def says_where_it_runs(cluster, name, objects):
     sample_sets.gone(cluster, "imagenet")
 
 
-ON_ONE_MACHINE = {"examples/sampleset.yaml": says_where_it_runs}
+def waits_for_its_week(cluster, name, objects):
+    """A schedule needs no set before a run is due."""
+    job = objects[0]["metadata"]["name"]
+    cluster.wait("the next run", lambda: cluster.get("samplejob", job, SYSTEM)["status"][
+        "cronJobStatus"]["nextScheduleTime"])
+    cluster.kubectl("-n", SYSTEM, "delete", "-f", example_files.all_files()[name])
+
+
+ON_ONE_MACHINE = {
+    "examples/sampleset.yaml": says_where_it_runs,
+    "examples/verify-job.yaml": waits_for_its_week,
+}
 
 GROUPS = (ON_THEIR_OWN, WITH_VOLCANO, WITH_ETCD, WITH_NFS, WITH_PUBLIC_BUCKET, WITH_PRIVATE_STORE,
           ON_ONE_MACHINE)

@@ -197,7 +197,7 @@ TEST(Documents, ShowValidObjectsAndTheSameInBothLanguages) {
     }
   }
   for (const char* each : {"PaddleJob", "SampleSet", "SampleJob", "syncOptions", "warmupOptions",
-                           "clearOptions", "rmrOptions"}) {
+                           "clearOptions", "rmrOptions", "verifyOptions"}) {
     EXPECT_GE(shown[each], 1) << each;
   }
 }

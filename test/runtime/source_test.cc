@@ -3,6 +3,7 @@
 // Sources that are right, wrong, gone, and whose credentials change: a real S3 server.
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "net/http_client.h"
@@ -40,6 +41,16 @@ class RuntimeSourceTest : public RuntimeTest {
     start(uri, {"--source-secret=" + secret_});
   }
 
+  // On the disk of the cache, in the middle of the file's bytes.
+  void flip_byte_of(const std::string& path) {
+    const std::string segment = cache_ + "/store/segment.1";
+    const std::size_t at = read_file(segment).find(truth_.at(path));
+    ASSERT_NE(at, std::string::npos) << path << " is not in " << segment;
+    std::fstream file(segment, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at + 20'000));
+    file.put(static_cast<char>(truth_.at(path)[20'000] ^ 1));
+    ASSERT_TRUE(file.good());
+  }
   const std::string secret_ = scratch_.path() + "/secret";
   S3Gateway gateway_{{.access_key = "paddle", .secret_key = "canary-secret-77aa"}};
 };
@@ -62,6 +73,58 @@ TEST_F(RuntimeSourceTest, ABucketIsSyncedWarmedUpAndReadWithoutItsServer) {
     drop_page_cache(point_ / path);
     EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path << " after a restart without a source";
   }
+}
+
+TEST_F(RuntimeSourceTest, AVerificationFindsDamageThatWasPlantedAndRepairsIt) {
+  if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
+  fill_bucket(30);
+  serve();
+  ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
+  ASSERT_EQ(run_job("w", {.kind = JobKind::kWarmup}).state, JobState::kSucceeded);
+  const auto sound = run_job("sound", {.kind = JobKind::kVerify});
+  ASSERT_EQ(sound.state, JobState::kSucceeded) << sound.error;
+  EXPECT_EQ(sound.progress.verification, (api::Verification{.checked = 30, .compared = 30}))
+      << "this server's ETags are MD5s";
+  EXPECT_EQ(sound.progress.bytes_done, 30 * 50'000);
+
+  flip_byte_of("c1/4");
+  flip_byte_of("c2/5");
+  ASSERT_EQ(run_job("c", {.kind = JobKind::kClear, .which = {.paths = {"c0/0"}}}).state,
+            JobState::kSucceeded);
+  ASSERT_TRUE(gateway_.put("/bucket/set/c1/1", "another version"));
+  ASSERT_TRUE(gateway_.put("/bucket/set/c1/new", "not indexed"));
+  const auto found = run_job("found", {.kind = JobKind::kVerify});
+  ASSERT_EQ(found.state, JobState::kSucceeded) << found.error;
+  EXPECT_EQ(found.progress.verification,
+            (api::Verification{.checked = 30,
+                               .compared = 27,
+                               .missing = 1,
+                               .stale = 1,
+                               .corrupt = 2,
+                               .first_problems = {{.path = "c1/4", .problem = "corrupt"},
+                                                  {.path = "c2/5", .problem = "corrupt"},
+                                                  {.path = "c1/1", .problem = "stale"},
+                                                  {.path = "c0/0", .problem = "missing"}}}));
+  EXPECT_NE(client_.status()->remark.find("damaged blocks of the cache: 2"), std::string::npos)
+      << client_.status()->remark;
+
+  flip_byte_of("c1/7");
+  const auto repaired =
+      run_job("repaired", {.kind = JobKind::kVerify, .which = {.threads = 1, .repair = true}});
+  ASSERT_EQ(repaired.state, JobState::kSucceeded) << repaired.error;
+  EXPECT_EQ(repaired.progress.verification->corrupt, 1);
+  EXPECT_EQ(repaired.progress.verification->missing, 3) << "what was corrupt had been dropped";
+  EXPECT_EQ(repaired.progress.verification->repaired, 4);
+  EXPECT_EQ(client_.status()->cache.files, 30);
+  gateway_.stop();
+  mount();
+  attach();
+  for (const auto& [path, bytes] : truth_) EXPECT_EQ(read_all(point_ / path).bytes, bytes) << path;
+
+  const auto offline = run_job("offline", {.kind = JobKind::kVerify});
+  EXPECT_EQ(offline.state, JobState::kFailed);
+  EXPECT_NE(offline.error.find("the cache was checked"), std::string::npos) << offline.error;
+  EXPECT_EQ(offline.progress.verification->checked, 30);
 }
 
 TEST_F(RuntimeSourceTest, ErrorsOfASourceTellWhatToDo) {

@@ -7,9 +7,12 @@
 namespace paddle::controllers::runtime_jobs {
 namespace {
 
+// Of all parts together in a status, however many there are.
+constexpr std::size_t kNamedProblems = 200;
+
 // Takes over one report.
-void update(const PartitionReport& report, const api::JobPartition& first, WallTime now,
-            api::JobPartition& part) {
+void update(const PartitionReport& report, const api::JobPartition& first, std::size_t parts,
+            WallTime now, api::JobPartition& part) {
   part.node = report.node;
   part.state = partition_state(report.job->state);
   part.message = report.job->error;
@@ -19,6 +22,11 @@ void update(const PartitionReport& report, const api::JobPartition& first, WallT
                                                              : left_out_text(left);
   }
   part.work = to_work(*report.job);
+  part.verification = report.job->progress.verification;
+  if (part.verification) {
+    auto& named = part.verification->first_problems;
+    named.resize(std::min(named.size(), std::max<std::size_t>(kNamedProblems / parts, 1)));
+  }
   part.cut = report.job->progress.cut;
   // The first runtime has ended and will not say any more what this part is.
   const bool waits_in_vain = part.cut.empty() && !first.cut.empty() && first.state == kSucceeded;
@@ -69,7 +77,7 @@ void update_partitions(const std::vector<PartitionReport>& reports, int partitio
       continue;
     }
     if (report->job) {
-      update(*report, parts.front(), now, part);
+      update(*report, parts.front(), parts.size(), now, part);
       continue;
     }
     // It does not know the part: not sent yet, or the runtime has moved to another node.

@@ -2,6 +2,7 @@
 #include "controllers/runtime_jobs/job_progress.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/units.h"
 
@@ -9,6 +10,7 @@ namespace paddle::controllers::runtime_jobs {
 namespace {
 
 constexpr int kListedFailures = 3;
+constexpr std::size_t kListedProblems = 3;
 
 std::int64_t percent(std::int64_t done, std::int64_t total) {
   if (total <= 0) return 0;
@@ -86,6 +88,58 @@ api::Work common_work(const std::vector<api::JobPartition>& partitions) {
     all.bytes_done = std::max(all.bytes_done, each.work->bytes_done);
   }
   return all;
+}
+
+std::optional<api::Verification> sum_of_verifications(
+    const std::vector<api::JobPartition>& partitions) {
+  std::optional<api::Verification> all;
+  for (const auto& each : partitions) {
+    if (!each.verification) continue;
+    const api::Verification& found = *each.verification;
+    if (!all) all.emplace();
+    all->checked += found.checked;
+    all->compared += found.compared;
+    all->missing += found.missing;
+    all->stale += found.stale;
+    all->corrupt += found.corrupt;
+    all->repaired += found.repaired;
+    all->first_problems.insert(all->first_problems.end(), found.first_problems.begin(),
+                               found.first_problems.end());
+  }
+  if (!all) return all;
+  std::ranges::stable_sort(all->first_problems, {}, [](const api::FoundProblem& each) {
+    return std::ranges::find_if(api::kSampleProblems,
+                                [&](const char* name) { return each.problem == name; }) -
+           std::begin(api::kSampleProblems);
+  });
+  if (all->first_problems.size() > api::Verification::kMostNamed) {
+    all->first_problems.resize(api::Verification::kMostNamed);
+  }
+  return all;
+}
+
+std::string verification_text(const api::Verification& found) {
+  std::string problems;
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count <= 0) return;
+    problems += (problems.empty() ? "" : ", ") + with_commas(count) + " " + what;
+  };
+  add(found.corrupt, api::sample_problem::kCorrupt);
+  add(found.stale, api::sample_problem::kStale);
+  add(found.missing, api::sample_problem::kMissing);
+  const std::string checked = with_commas(found.checked) +
+                              (found.checked == 1 ? " sample checked: " : " samples checked: ");
+  if (problems.empty()) return checked + "all are right";
+  if (found.repaired > 0) problems += "; " + with_commas(found.repaired) + " repaired";
+  for (std::size_t i = 0; i < std::min(found.first_problems.size(), kListedProblems); ++i) {
+    const api::FoundProblem& each = found.first_problems[i];
+    problems += (i == 0 ? "; the first: '" : ", '") + each.path + "' (" + each.problem + ")";
+  }
+  if (found.corrupt + found.missing > found.repaired) {
+    problems += "; a job with verifyOptions.repair fetches samples again";
+  }
+  if (found.stale > 0) problems += "; a sync brings what is stale up to date";
+  return checked + problems;
 }
 
 std::string progress_text(const api::Work& work) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ api::Work sum(const std::vector<api::JobPartition>& partitions);
 // Of a job that every runtime does whole, on its own cache: each file counts once, and it is done
 // when all have done it.
 api::Work common_work(const std::vector<api::JobPartition>& partitions);
+// What all parts have found, the worst of it first; absent: none is a verification.
+std::optional<api::Verification> sum_of_verifications(
+    const std::vector<api::JobPartition>& partitions);
+// "1,200 samples checked: 3 corrupt, 2 missing; 4 repaired; the first: 'a/b' (corrupt)", and what
+// to do.
+std::string verification_text(const api::Verification& found);
 // "42% 1.7 GiB/4.2 GiB"; files while no bytes are known, "" when nothing is.
 std::string progress_text(const api::Work& work);
 // "128,660 files, 4.2 GiB", and how many failed; "" when nothing is known.

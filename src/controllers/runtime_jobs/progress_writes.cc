@@ -16,6 +16,7 @@ PartitionJobs without_progress(PartitionJobs parts) {
   for (api::JobPartition& part : parts) {
     part.message.clear();
     part.work.reset();
+    part.verification.reset();
     if (part.stalled_since) part.stalled_since = WallTime{};  // whether, not since when
   }
   return parts;

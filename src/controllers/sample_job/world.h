@@ -36,6 +36,8 @@ struct World {
   std::optional<api::SampleSet> set{};  // absent: it does not exist
   // All runtimes of the set see one volume, so a sync or a removal is done once, not by each.
   bool shares_volume = false;
+  // Why the engine of the set runs no jobs of this type, and what to do; empty: it runs them.
+  std::string refusal{};
   std::vector<PartitionReport> reports{};  // of the runtimes that run, by partition
   std::vector<Sibling> siblings{};
   // Whether the Secret in spec.secretRef exists; absent: the job names none, or needs it no longer.

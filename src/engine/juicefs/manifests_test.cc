@@ -49,6 +49,13 @@ const Json& volume_of(const Json& pod, const std::string& name) {
   return pod;
 }
 
+TEST(JuicefsManifests, OnlyAVerificationIsRefused) {
+  for (const api::JobKind kind : api::kJobKinds) {
+    EXPECT_EQ(JuicefsManifestBuilder().refusal(kind).empty(), kind != api::JobKind::kVerify)
+        << to_string(kind);
+  }
+}
+
 TEST(JuicefsManifests, ObjectsHaveTheNamesOfThePublicOperator) {
   const auto all = made(set_named());
   EXPECT_EQ((*all.volume)["metadata"]["name"], "train-imagenet-01234567");

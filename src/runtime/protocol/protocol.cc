@@ -23,7 +23,7 @@ constexpr std::size_t kMostPaths = 10'000;
 constexpr std::int32_t kMostThreads = 1'000;
 constexpr std::size_t kMostKeys = 64;
 constexpr std::size_t kMostExamples = 20;
-constexpr std::size_t kLongestExample = 500;
+constexpr std::size_t kLongestExample = 500;  // also of a path that is only shown
 constexpr std::int32_t kMostPartitions = 10'000;
 
 Error wrong(const std::string& field, const std::string& wants) {
@@ -234,6 +234,59 @@ Result<engine::LeftOut> decode_left_out(const Json& from) {
   return left;
 }
 
+// ---- what a verification has found ----
+
+Json encode(const api::Verification& found) {
+  Json problems = Json::array();
+  for (const api::FoundProblem& each : found.first_problems) {
+    Json problem{{"path", each.path}, {"problem", each.problem}};
+    if (each.repaired) problem["repaired"] = true;
+    problems.push_back(std::move(problem));
+  }
+  return {{"checked", found.checked},
+          {"compared", found.compared},
+          {"missing", found.missing},
+          {"stale", found.stale},
+          {"corrupt", found.corrupt},
+          {"repaired", found.repaired},
+          {"firstProblems", std::move(problems)}};
+}
+
+Result<api::FoundProblem> decode_problem(const Json& from) {
+  api::FoundProblem problem;
+  Reader read(from);
+  read.take("path", problem.path);
+  read.take("problem", problem.problem);
+  read.take("repaired", problem.repaired);
+  CHECK_DONE(read.done());
+  return problem;
+}
+
+// Limited like what was left out.
+Result<api::Verification> decode_verification(const Json& from) {
+  api::Verification found;
+  Reader read(from);
+  read.take("checked", found.checked);
+  read.take("compared", found.compared);
+  read.take("missing", found.missing);
+  read.take("stale", found.stale);
+  read.take("corrupt", found.corrupt);
+  read.take("repaired", found.repaired);
+  const Json* problems = read.find("firstProblems");
+  CHECK_DONE(read.done());
+  if (!problems) return found;
+  if (!problems->is_array()) return wrong("firstProblems", "a list");
+  for (const Json& each : *problems) {
+    if (found.first_problems.size() >= api::Verification::kMostNamed) break;
+    TRY(api::FoundProblem problem, decode_problem(each));
+    const bool known = std::ranges::any_of(
+        api::kSampleProblems, [&](const char* name) { return problem.problem == name; });
+    if (!known || problem.path.size() > kLongestExample) continue;
+    found.first_problems.push_back(std::move(problem));
+  }
+  return found;
+}
+
 // ---- which files ----
 
 void put(Json& json, const engine::Selection& which) {
@@ -243,6 +296,7 @@ void put(Json& json, const engine::Selection& which) {
   json["partitions"] = which.partitions;
   json["threads"] = which.threads;
   json["skipTrash"] = which.skip_trash;
+  if (which.repair) json["repair"] = true;
   if (which.accepted > 0) json["accepted"] = which.accepted;
   if (which.again) json["again"] = true;
   json["listsAt"] = which.lists_at;
@@ -284,6 +338,7 @@ Result<engine::Selection> decode_selection(const Json& from) {
   read.take("partitions", which.partitions, kMostPartitions);
   read.take("threads", which.threads, kMostThreads);
   read.take("skipTrash", which.skip_trash);
+  read.take("repair", which.repair);
   read.take("accepted", which.accepted);
   read.take("again", which.again);
   read.take("listsAt", which.lists_at);
@@ -338,6 +393,7 @@ Json encode(const JobReport& report) {
   if (progress.seconds_left) json["secondsLeft"] = *progress.seconds_left;
   if (report.cleared_since) json["clearedSince"] = true;
   put(json, progress.left_out);
+  if (progress.verification) json["verification"] = encode(*progress.verification);
   return json;
 }
 
@@ -412,6 +468,9 @@ Result<JobReport> decode_job_report(const Json& from) {
   CHECK_DONE(read.done());
   if (const Json* left = read.find("leftOut")) {
     TRY(progress.left_out, decode_left_out(*left));
+  }
+  if (const Json* found = read.find("verification")) {
+    TRY(progress.verification.emplace(), decode_verification(*found));
   }
   if (!is_job_id(report.id)) return wrong("id", "a job's id");
   return report;

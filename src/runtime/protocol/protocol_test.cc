@@ -54,6 +54,7 @@ TEST(RuntimeProtocol, RequestsAreDecodedAsTheyWereEncoded) {
                                     .drop_last = true},
                        .threads = 5,
                        .skip_trash = true,
+                       .repair = true,
                        .accepted = 1'800'000'000'000,
                        .again = true,
                        .lists_at = "set-runtime-0.set-runtime-service.ns:7716"};
@@ -84,21 +85,33 @@ TEST(RuntimeProtocol, KeysAreSentWithASyncAndIgnoredByEquality) {
 }
 
 TEST(RuntimeProtocol, ReportsAreDecodedAsTheyWereEncoded) {
-  JobReport report{.id = "a-1.b",
-                   .kind = JobKind::kWarmup,
-                   .state = JobState::kFailed,
-                   .progress = {.files_total = 1,
-                                .files_done = 2,
-                                .files_failed = 3,
-                                .files_no_room = 4,
-                                .bytes_total = 5,
-                                .bytes_done = INT64_MAX,
-                                .bytes_per_second = 7,
-                                .seconds_left = 0,
-                                .cut = "cut-1",
-                                .left_out = {.count = 2, .examples = {"'a//b' (an empty part)"}}},
-                   .error = "no such bucket",
-                   .cleared_since = true};
+  JobReport report{
+      .id = "a-1.b",
+      .kind = JobKind::kWarmup,
+      .state = JobState::kFailed,
+      .progress = {.files_total = 1,
+                   .files_done = 2,
+                   .files_failed = 3,
+                   .files_no_room = 4,
+                   .bytes_total = 5,
+                   .bytes_done = INT64_MAX,
+                   .bytes_per_second = 7,
+                   .seconds_left = 0,
+                   .cut = "cut-1",
+                   .left_out = {.count = 2, .examples = {"'a//b' (an empty part)"}},
+                   .verification =
+                       api::Verification{.checked = 6,
+                                         .compared = 5,
+                                         .missing = 4,
+                                         .stale = 3,
+                                         .corrupt = 2,
+                                         .repaired = 1,
+                                         .first_problems = {{.path = "a/b",
+                                                             .problem = "corrupt",
+                                                             .repaired = true},
+                                                            {.path = "c", .problem = "stale"}}}},
+      .error = "no such bucket",
+      .cleared_since = true};
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
   report.progress.seconds_left.reset();
   EXPECT_EQ(*decode_job_report(through_text(report)), report);
@@ -136,6 +149,25 @@ TEST(RuntimeProtocol, AReportWithoutLeftOutObjectsIsAccepted) {
       << "nothing is not said";
 }
 
+TEST(RuntimeProtocol, ProblemsOfAVerificationAreFewShortAndOfAKnownKind) {
+  Json problems = Json::array({{{"path", "a"}, {"problem", "on fire"}},
+                               {{"path", std::string(501, 'x')}, {"problem", "corrupt"}}});
+  for (int i = 0; i < 50; ++i) problems.push_back({{"path", "a"}, {"problem", "missing"}});
+  const auto report = [&](const Json& list) {
+    return decode_job_report(Json{{"id", "a"},
+                                  {"kind", "verify"},
+                                  {"state", "running"},
+                                  {"verification", {{"corrupt", 51}, {"firstProblems", list}}}});
+  };
+  const auto decoded = report(problems);
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(decoded->progress.verification->corrupt, 51);
+  EXPECT_EQ(decoded->progress.verification->first_problems,
+            std::vector<api::FoundProblem>(20, {.path = "a", .problem = "missing"}));
+  EXPECT_TRUE(report(3).is(Code::kInvalid));
+  EXPECT_TRUE(report(Json::array({3})).is(Code::kInvalid));
+}
+
 TEST(RuntimeProtocol, ExamplesOfLeftOutObjectsAreFewAndShort) {
   Json examples = Json::array({std::string(10'000, 'x')});
   for (int i = 0; i < 50; ++i) examples.push_back("'" + std::to_string(i) + "'");
@@ -155,9 +187,9 @@ TEST(RuntimeProtocol, AnErrorNamesTheField) {
     const auto decoded = decode_job_request(json);
     return decoded ? "fine" : decoded.error().message;
   };
-  EXPECT_EQ(says(Json{{"kind", "dance"}}), "kind is not one of sync, warmup, rmr, clear");
+  EXPECT_EQ(says(Json{{"kind", "dance"}}), "kind is not one of sync, warmup, rmr, clear, verify");
   EXPECT_EQ(says(Json::array()), "the message is not an object");
-  EXPECT_EQ(says(Json::object()), "kind is not one of sync, warmup, rmr, clear");
+  EXPECT_EQ(says(Json::object()), "kind is not one of sync, warmup, rmr, clear, verify");
   EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", "a"}}).rfind("paths is not", 0), 0u);
   EXPECT_EQ(says(Json{{"kind", "warmup"}, {"paths", Json::array({1})}}).rfind("paths is not", 0),
             0u);

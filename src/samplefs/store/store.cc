@@ -63,6 +63,16 @@ bool Store::holds(const Block& block) const {
   return std::any_of(all.begin(), all.end(), [&](const auto& tier) { return tier->holds(block); });
 }
 
+std::optional<ExtentState> Store::check(const Block& block, std::span<std::byte> into) {
+  std::optional<ExtentState> worst;
+  for (const auto& tier : tiers()) {
+    const auto state = tier->check(block, into);
+    if (state == ExtentState::kRight) return state;
+    if (state) worst = state;
+  }
+  return worst;
+}
+
 bool Store::has_room(const Block& block) const {
   const Tiers all = tiers();
   return std::any_of(all.begin(), all.end(),

@@ -56,6 +56,10 @@ class Store {
   // are undefined. REQUIRES: a range within the block.
   bool read(const Block& block, std::uint64_t offset, std::span<std::byte> into) EXCLUDES(mutex_);
   bool holds(const Block& block) const EXCLUDES(mutex_);
+  // Reads the whole block as read() does, but tells a block that is not stored from one whose bytes
+  // were damaged or unreadable; the latter is dropped and counted as by read(). Absent: not stored.
+  // REQUIRES: into.size() == block.length.
+  std::optional<ExtentState> check(const Block& block, std::span<std::byte> into) EXCLUDES(mutex_);
   bool has_room(const Block& block) const EXCLUDES(mutex_);
 
   // REQUIRES: data.size() == block.length. True: it is in the store.

@@ -55,6 +55,14 @@ class StoreTest : public testing::Test {
         store.read(block_of(path, like), offset, std::as_writable_bytes(std::span(into)));
     return hit ? into : "miss";
   }
+  // What check() finds, and the bytes when it is right.
+  static std::string check(Store& store, std::string_view path, const std::string& like) {
+    std::string into(like.size(), '?');
+    const auto state = store.check(block_of(path, like), std::as_writable_bytes(std::span(into)));
+    if (!state) return "absent";
+    if (*state == ExtentState::kDamaged) return "damaged";
+    return *state == ExtentState::kRight ? into : "unreadable";
+  }
   // The segments, one after the other.
   std::string segment_bytes() const {
     std::string all;
@@ -192,6 +200,19 @@ TEST_F(StoreTest, ReadsVerifyTheChunksThatTheyTouch) {
   EXPECT_TRUE(get(*store, "a", bytes, 6 * kChunkBytes) == bytes.substr(6 * kChunkBytes));
   EXPECT_EQ(get(*store, "a", bytes, 6 * kChunkBytes - 1, 1), "miss");
   EXPECT_FALSE(store->holds(block_of("a", bytes)));
+}
+
+TEST_F(StoreTest, ACheckTellsDamageFromABlockThatIsNotStored) {
+  const auto store = open();
+  const std::string bytes = content(3 * kChunkBytes);
+  ASSERT_TRUE(put(*store, "a", bytes));
+  EXPECT_EQ(check(*store, "a", bytes), bytes);
+  EXPECT_EQ(check(*store, "b", bytes), "absent");
+  EXPECT_EQ(store->stats().bytes_served, 0u);
+  damage(store->locate(block_of("a", bytes))->offset + 2 * kChunkBytes);
+  EXPECT_EQ(check(*store, "a", bytes), "damaged");
+  EXPECT_EQ(store->stats().damaged, 1u);
+  EXPECT_EQ(check(*store, "a", bytes), "absent") << "it was dropped";
 }
 
 TEST_F(StoreTest, DamagedChecksumsAreAMiss) {

@@ -141,37 +141,47 @@ std::optional<Extent> Tier::locate(const Block& block) const {
                 .checksum = slot->checksum};
 }
 
-bool Tier::read(const Block& block, std::uint64_t offset, std::span<std::byte> into) {
+std::optional<ExtentState> Tier::read_or_drop(const Block& block, std::uint64_t offset,
+                                              std::span<std::byte> into) {
   const auto now = view();
   const auto slot = find(*now, block.key);
-  if (!slot || !is_of(*slot, block)) return false;
+  if (!slot || !is_of(*slot, block)) return std::nullopt;
   const auto segment = now->segments.find(slot->segment);
   ReadOutcome outcome{.state = ExtentState::kDamaged, .number = ENOENT};
   if (segment != now->segments.end()) {
     outcome = read_extent(*segment->second->file, *slot, offset, into, lists_);
   }
-  if (outcome.state != ExtentState::kRight) {
-    drop_bad(*slot, block.path, outcome);
-    return false;
-  }
+  if (outcome.state == ExtentState::kRight) return outcome.state;
+  // A block that was dropped while it was read was not damaged.
+  const bool was_there = drop_bad(*slot, block.path, outcome);
+  return was_there ? std::optional(outcome.state) : std::nullopt;
+}
+
+bool Tier::read(const Block& block, std::uint64_t offset, std::span<std::byte> into) {
+  if (read_or_drop(block, offset, into) != ExtentState::kRight) return false;
   bytes_served_.fetch_add(into.size(), std::memory_order_relaxed);
   return true;
 }
 
+std::optional<ExtentState> Tier::check(const Block& block, std::span<std::byte> into) {
+  return read_or_drop(block, 0, into);
+}
+
 // A whole cache may be affected: logs the 1st, the 2nd, the 4th, ...
-void Tier::drop_bad(const Slot& slot, std::string_view path, ReadOutcome outcome) {
-  if (outcome.state == ExtentState::kBusy) return;
-  if (!drop(slot)) return;  // it was dropped while it was read
+bool Tier::drop_bad(const Slot& slot, std::string_view path, ReadOutcome outcome) {
+  if (outcome.state == ExtentState::kBusy) return true;
+  if (!drop(slot)) return false;  // it was dropped while it was read
   const bool damage = outcome.state == ExtentState::kDamaged;
   if (!damage) unreadable_errno_.store(outcome.number, std::memory_order_relaxed);
   const std::uint64_t count =
       (damage ? damaged_ : unreadable_).fetch_add(1, std::memory_order_relaxed) + 1;
-  if ((count & (count - 1)) != 0) return;
+  if ((count & (count - 1)) != 0) return true;
   log::warn(damage ? "dropped damaged blocks of the cache"
                    : "dropped blocks of the cache that the disk cannot read",
             {{"count", count},
              {"last", path},
              {"reason", outcome.number == 0 ? "checksum" : std::strerror(outcome.number)}});
+  return true;
 }
 
 bool Tier::has_room_locked(std::uint64_t size) const {

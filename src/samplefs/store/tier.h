@@ -60,6 +60,8 @@ class Tier {
   bool read(const Block& block, std::uint64_t offset, std::span<std::byte> into)
       EXCLUDES(mutex_, view_mutex_);
   bool holds(const Block& block) const EXCLUDES(view_mutex_);
+  std::optional<ExtentState> check(const Block& block, std::span<std::byte> into)
+      EXCLUDES(mutex_, view_mutex_);
   bool has_room(const Block& block) const EXCLUDES(mutex_);
   std::optional<Extent> locate(const Block& block) const EXCLUDES(view_mutex_);
 
@@ -120,6 +122,9 @@ class Tier {
   std::shared_ptr<const View> view() const EXCLUDES(view_mutex_);
   void publish_view() REQUIRES(mutex_) EXCLUDES(view_mutex_);
   std::optional<Slot> find(const View& view, const BlockKey& key) const;
+  // Verifies what it reads, and drops a block that is not right. Absent: not stored.
+  std::optional<ExtentState> read_or_drop(const Block& block, std::uint64_t offset,
+                                          std::span<std::byte> into) EXCLUDES(mutex_, view_mutex_);
 
   bool has_room_locked(std::uint64_t size) const REQUIRES(mutex_);
   bool leaves_space(std::uint64_t size) const REQUIRES(mutex_);  // to others, on the disk
@@ -134,7 +139,8 @@ class Tier {
   // Nothing: the block is absent, or its slot is another than `only`.
   std::optional<Slot> remove_slot(const BlockKey& key, const Slot* only) REQUIRES(mutex_);
   bool drop(const Slot& slot) EXCLUDES(mutex_, view_mutex_);
-  void drop_bad(const Slot& slot, std::string_view path, ReadOutcome outcome)
+  // False: it was gone already.
+  bool drop_bad(const Slot& slot, std::string_view path, ReadOutcome outcome)
       EXCLUDES(mutex_, view_mutex_);
 
   void count_some() EXCLUDES(mutex_);

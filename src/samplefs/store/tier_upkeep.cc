@@ -190,7 +190,7 @@ Tier::Scrubbed Tier::scrub(std::uint64_t first, std::uint64_t most) {
       outcome = read_extent(*segment->second->file, slot, 0, {room.get(), slot.length}, lists_);
       done.bytes += slot.length;
     }
-    if (outcome.state != ExtentState::kRight) drop_bad(slot, "found by the scrub", outcome);
+    if (outcome.state != ExtentState::kRight) (void)drop_bad(slot, "found by the scrub", outcome);
   }
   const std::uint64_t next = first + kSlotsPerStep;
   done.next = next < now->table->slots() ? next : 0;

@@ -25,13 +25,6 @@ Code code_of(int status, std::string_view s3_code) {
   return net::code_of(status);
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 Error s3_error_of(const net::HttpReply& reply) {
@@ -79,18 +72,11 @@ Checksum object_checksum(const net::HttpReply& reply) {
 
 Checksum md5_of_etag(const net::HttpReply& reply, std::string_view etag) {
   const std::string_view encryption = reply.header("x-amz-server-side-encryption");
-  if (etag.size() != 32 || (!encryption.empty() && encryption != "AES256") ||
+  if ((!encryption.empty() && encryption != "AES256") ||
       !reply.header("x-amz-server-side-encryption-customer-algorithm").empty()) {
     return {};
   }
-  Checksum checksum{.kind = ChecksumKind::kMd5, .digest = {}};
-  for (std::size_t i = 0; i < etag.size(); i += 2) {
-    const int high = hex_value(etag[i]);
-    const int low = hex_value(etag[i + 1]);
-    if (high < 0 || low < 0) return {};
-    checksum.digest += static_cast<char>(high * 16 + low);
-  }
-  return checksum;
+  return {.kind = ChecksumKind::kMd5, .digest = md5_in_etag(etag)};
 }
 
 }  // namespace paddle::source

@@ -67,6 +67,7 @@ std::vector<PutJob> update_parts(const PlanContext& context, api::SampleJobStatu
       });
   status.work = context.type.each_does_all ? runtime_jobs::common_work(status.partitions)
                                            : runtime_jobs::sum(status.partitions);
+  status.verification = runtime_jobs::sum_of_verifications(status.partitions);
   status.progress = runtime_jobs::progress_text(*status.work);
   return requests;
 }

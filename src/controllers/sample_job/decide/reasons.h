@@ -48,6 +48,7 @@ inline constexpr const char* kTerminateSuccessfully = "CreateTerminateSuccessful
 inline constexpr const char* kNameTaken = "NameTaken";
 inline constexpr const char* kDeletionRequested = "DeletionRequested";
 inline constexpr const char* kCancelJobSuccessfully = "CancelJobSuccessfully";
+inline constexpr const char* kSamplesCorrupt = "SamplesCorrupt";
 // Those of a job have its type in the middle: "CreateWarmupJobSuccessfully", "ErrorDoSyncJob".
 inline constexpr const char* kCreate = "Create";
 inline constexpr const char* kDo = "Do";

@@ -84,6 +84,9 @@ void start_if_possible(const PlanContext& context, api::SampleJobStatus& status,
     return fail_terminated(context, terminator, status, plan);
   }
   if (deadline && context.now >= *deadline) return fail_late(context, status, plan);
+  if (!context.world.refusal.empty()) {
+    return fail(context, reason::kInvalidSpec, context.world.refusal, status, plan);
+  }
   if (const BlockReason why = block_reason(context); why.blocks()) {
     block(context, why, status, plan);
   } else if (const auto pause = remaining_pause(context, status)) {
@@ -110,6 +113,7 @@ std::vector<int> target_partitions(const PlanContext& context) {
 void begin_attempt(const std::string& id, api::SampleJobStatus& status) {
   status.job_name = id;
   status.work.reset();
+  status.verification.reset();
   status.progress.clear();
 }
 

@@ -24,8 +24,9 @@ TEST(SampleJobStart, TheIdIsStoredBeforeAnyRuntimeReceivesIt) {
 }
 
 TEST(SampleJobStart, OnASharedVolumeTheFirstRuntimeAloneRemoves) {
-  for (const auto& [type, all] : {std::pair{"sync", 3u}, std::pair{"rmr", 1u},
-                                  std::pair{"warmup", 3u}, std::pair{"clear", 3u}}) {
+  for (const auto& [type, all] :
+       {std::pair{"sync", 3u}, std::pair{"rmr", 1u}, std::pair{"warmup", 3u},
+        std::pair{"clear", 3u}, std::pair{"verify", 3u}}) {
     JobModel model{.job = job_of(type), .world = world_of(3, true)};
     model.settle();
     EXPECT_EQ(model.requested.size(), all) << type;
@@ -33,6 +34,18 @@ TEST(SampleJobStart, OnASharedVolumeTheFirstRuntimeAloneRemoves) {
     apart.settle();
     EXPECT_EQ(apart.requested.size(), 3u) << type;
   }
+}
+
+TEST(SampleJobStart, AJobThatTheEngineDoesNotRunFailsWithTheNextStepAndIsNotSent) {
+  JobModel model{.job = job_of("verify"), .world = world_of(2, true)};
+  model.world.refusal = "type verify is for sets of the engine samplefs; clear it";
+  model.world.reports.clear();  // no runtime is waited for
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Failed");
+  EXPECT_EQ(model.reason("Failed"), "InvalidSpec");
+  EXPECT_EQ(model.message("Failed"), model.world.refusal);
+  EXPECT_TRUE(model.requested.empty());
+  EXPECT_EQ(model.events, std::vector<std::string>{"ErrorDoVerifyJob"});
 }
 
 TEST(SampleJobStart, ASyncIsDividedAmongTheRuntimesThatRun) {

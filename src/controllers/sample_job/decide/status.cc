@@ -36,6 +36,11 @@ void finish(const PlanContext& context, bool succeeded, const std::string& reaso
       succeeded ? event_of(context.job, event_reason::kDo) + event_reason::kSuccessfully
                 : event_of(context.job, event_reason::kErrorDo);
   plan.add(EmitEvent{!succeeded, event, message});
+  if (status.verification && status.verification->corrupt > 0) {
+    plan.add(EmitEvent{true, event_reason::kSamplesCorrupt,
+                       runtime_jobs::verification_text(*status.verification) +
+                           "; what was corrupt has been dropped from the cache: check its disk"});
+  }
 }
 
 // How many quarters of the bytes are done; 0 while the total is not known.
@@ -46,6 +51,7 @@ std::int64_t quarters(const std::optional<api::Work>& work) {
 }
 
 std::string done_text(const api::SampleJobStatus& status) {
+  if (status.verification) return runtime_jobs::verification_text(*status.verification);
   const std::size_t parts = status.partitions.size();
   std::string text = parts == 1 ? "done" : "done on all " + std::to_string(parts) + " partitions";
   if (const std::string amount = status.work ? amount_text(*status.work) : ""; !amount.empty()) {

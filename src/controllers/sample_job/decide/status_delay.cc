@@ -11,6 +11,7 @@ api::SampleJobStatus stripped(api::SampleJobStatus status) {
   status.partitions = runtime_jobs::without_progress(std::move(status.partitions));
   status.progress.clear();
   status.work.reset();
+  status.verification.reset();
   return status;
 }
 

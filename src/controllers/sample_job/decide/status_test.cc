@@ -45,6 +45,60 @@ TEST(SampleJobStatus, ARemovalReportsTheNewerFilesThatItLeft) {
       << model.message("Complete");
 }
 
+TEST(SampleJobStatus, AVerificationAddsUpWhatTheRuntimesFindWhileTheyRun) {
+  JobModel model;
+  model.job = job_of("verify");
+  model.settle();
+  const auto report = [&](int partition) -> api::Verification& {
+    auto& found = model.report(partition).job->progress.verification;
+    return found ? *found : found.emplace();
+  };
+  for (const int partition : {0, 1}) model.reports(partition, JobState::kRunning);
+  report(0) = {.checked = 10, .compared = 9, .missing = 3};
+  for (int i = 0; i < 20; ++i) {
+    report(0).first_problems.push_back({.path = "m" + std::to_string(i), .problem = "missing"});
+  }
+  report(1) = {.checked = 10, .stale = 1};
+  model.settle();
+  ASSERT_TRUE(model.job.status.verification);
+  EXPECT_EQ(model.job.status.verification->checked, 20);
+  EXPECT_EQ(std::ranges::count(model.events, "SamplesCorrupt"), 0);
+
+  report(1) = {.checked = 50,
+               .corrupt = 2,
+               .repaired = 1,
+               .first_problems = {{.path = "x/1", .problem = "corrupt", .repaired = true},
+                                  {.path = "x/2", .problem = "corrupt"}}};
+  for (const int partition : {0, 1}) model.reports(partition, JobState::kSucceeded);
+  model.settle();
+  EXPECT_EQ(model.job.status.phase, "Succeeded");
+  const api::Verification& all = *model.job.status.verification;
+  EXPECT_EQ(all.checked, 60);
+  EXPECT_EQ(all.compared, 9);
+  EXPECT_EQ(all.first_problems.size(), 20u);
+  EXPECT_EQ(all.first_problems.front().path, "x/1") << "the worst first";
+  EXPECT_EQ(
+      model.message("Complete"),
+      "60 samples checked: 2 corrupt, 3 missing; 1 repaired; the first: 'x/1' (corrupt), "
+      "'x/2' (corrupt), 'm0' (missing); a job with verifyOptions.repair fetches samples again");
+  EXPECT_EQ(std::ranges::count(model.events, "DoVerifyJobSuccessfully"), 1);
+  EXPECT_EQ(std::ranges::count(model.events, "SamplesCorrupt"), 1);
+  ASSERT_EQ(model.job.status.partitions.size(), 2u);
+  EXPECT_EQ(model.job.status.partitions[1].verification->corrupt, 2);
+}
+
+TEST(SampleJobStatus, AVerificationWithoutProblemsSaysSo) {
+  JobModel model;
+  model.job = job_of("verify");
+  model.settle();
+  for (const int partition : {0, 1}) {
+    model.reports(partition, JobState::kSucceeded);
+    model.report(partition).job->progress.verification = api::Verification{.checked = 3};
+  }
+  model.settle();
+  EXPECT_EQ(model.message("Complete"), "6 samples checked: all are right");
+}
+
 TEST(SampleJobStatus, AFailureNamesThePartition) {
   JobModel model;
   model.settle();

@@ -171,7 +171,10 @@ Result<std::optional<World>> WorldObserver::observe(const api::SampleJob& job,
   }
   if (const auto set = sets_.find(sample_set_of(job))) {
     world.set = *set;
-    if (const auto* engine = engine_of(*set)) world.shares_volume = engine->shares_volume();
+    if (const auto* engine = engine_of(*set)) {
+      world.shares_volume = engine->shares_volume();
+      if (const auto kind = job_type(job.spec.type).kind) world.refusal = engine->refusal(*kind);
+    }
     auto reports = runtime_reports(job, *set, rejected, call);
     if (!reports) return std::optional<World>{};
     world.reports = *std::move(reports);

@@ -150,6 +150,19 @@ Result<JobRequest> clear_request(const api::SampleJob& job, const api::SampleSet
   return request;
 }
 
+// Each runtime expects to have the part that the set's own warm-up gives it.
+Result<JobRequest> verification_request(const api::SampleJob& job, const api::SampleSet& set,
+                                        int partition, int partitions) {
+  const api::VerifyOptions o = job.spec.verify.value_or(api::VerifyOptions{});
+  JobRequest request{.kind = JobKind::kVerify};
+  request.which = {.partition = partition, .partitions = partitions};
+  request.which.paths = beneath_root(o.paths);
+  if (set.spec.warmup) request.which.strategy = runtime::strategy_of(set.spec.warmup->strategy);
+  request.which.threads = small(o.threads);
+  request.which.repair = o.repair;
+  return request;
+}
+
 Result<JobRequest> removal_request(const api::SampleJob& job, const api::SampleSet& /*set*/,
                                    int /*partition*/, int /*partitions*/) {
   const api::RmrOptions o = job.spec.rmr.value_or(api::RmrOptions{});
@@ -211,6 +224,7 @@ const JobType& describe(JobKind kind) {
       .kind = JobKind::kClear, .request = clear_request, .each_does_all = true};
   static constexpr JobType kRemove{
       .kind = JobKind::kRemove, .request = removal_request, .each_does_all = true};
+  static constexpr JobType kVerify{.kind = JobKind::kVerify, .request = verification_request};
   switch (kind) {
     case JobKind::kSync:
       return kSync;
@@ -220,6 +234,8 @@ const JobType& describe(JobKind kind) {
       return kClear;
     case JobKind::kRemove:
       return kRemove;
+    case JobKind::kVerify:
+      return kVerify;
   }
   return kUnknown;
 }

@@ -68,6 +68,25 @@ TEST(SampleJobType, RemovedOptionsAreRejectedOrWarnedAbout) {
   EXPECT_TRUE(request_for(job_typed("sync"), bare, 0, 1).is(Code::kInvalid));
 }
 
+TEST(SampleJobType, AVerificationExpectsThePartOfTheSetsOwnWarmUp) {
+  auto job = job_typed("verify");
+  job.spec.verify = api::VerifyOptions{.paths = {"/train/"}, .repair = true, .threads = 2};
+  auto set = plain_set();
+  set.spec.warmup = api::AutoWarmup{.strategy = {.name = "random", .seed = 7}};
+  const auto request = request_for(job, set, 1, 3);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->kind, runtime::JobKind::kVerify);
+  EXPECT_EQ(request->which.paths, std::vector<std::string>{"train"});
+  EXPECT_EQ(request->which.partition, 1);
+  EXPECT_EQ(request->which.partitions, 3);
+  EXPECT_EQ(request->which.strategy.order, sampler::Order::kRandom);
+  EXPECT_EQ(request->which.threads, 2);
+  EXPECT_TRUE(request->which.repair);
+  const auto plain = request_for(job_typed("verify"), plain_set(), 0, 1);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->which, engine::Selection{});
+}
+
 TEST(SampleJobType, AWarmUpRequestHasItsPartitionAndStrategy) {
   auto job = job_typed("warmup");
   job.spec.warmup = api::WarmupOptions{

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/juicefs/manifests.h"
 #include "engine/juicefs/node/command/juicefs_output.h"
 #include "engine/juicefs/node/command/set_path.h"
 #include "engine/juicefs/node/lists/file_list.h"
@@ -75,6 +76,8 @@ Result<> JuicefsNodeEngine::run(const JobRequest& job, const ProgressSink& repor
       return remove(job.which, report, std::move(stop));
     case api::JobKind::kClear:
       return clear(job.which, report, std::move(stop));
+    case api::JobKind::kVerify:
+      return Error{Code::kInvalid, kNoVerification};
   }
   return Error{Code::kInternal, "not a kind of job"};
 }

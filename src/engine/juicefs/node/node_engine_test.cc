@@ -39,6 +39,13 @@ class JuicefsNodeEngineTest : public testing::Test {
   FakeClient client_;
 };
 
+TEST_F(JuicefsNodeEngineTest, AVerificationIsRefusedWithWhatToDoInstead) {
+  const auto refused = open()->run({.kind = api::JobKind::kVerify}, kNoReport, {});
+  ASSERT_TRUE(refused.is(Code::kInvalid));
+  EXPECT_NE(refused.error().message.find("run a SampleJob of type clear"), std::string::npos);
+  EXPECT_EQ(client_.requests(), 0);
+}
+
 TEST_F(JuicefsNodeEngineTest, ARemovalThatIsRunAgainSucceeds) {
   client_.answer({kMissing, kMissing});
   const auto engine = open();

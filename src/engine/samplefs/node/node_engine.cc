@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "engine/samplefs/node/file_selection.h"
 #include "engine/samplefs/node/sync_rules.h"
+#include "engine/samplefs/node/verification.h"
 #include "samplefs/filler.h"
 #include "samplefs/merge.h"
 #include "samplefs/store/format.h"
@@ -259,6 +260,8 @@ Result<> SamplefsNodeEngine::run(const JobRequest& job, const ProgressSink& repo
       return remove(job.which, report, std::move(stop));
     case api::JobKind::kClear:
       return clear(job.which, report, std::move(stop));
+    case api::JobKind::kVerify:
+      return verify(job.which, report, std::move(stop));
   }
   return Error{Code::kInternal, "not a kind of job"};
 }
@@ -461,6 +464,35 @@ Result<> SamplefsNodeEngine::remove(const Selection& which, const ProgressSink& 
           .bytes_total = number(removed.bytes),
           .bytes_done = number(removed.bytes)});
   return Done{};
+}
+
+Result<> SamplefsNodeEngine::verify(const Selection& which, const ProgressSink& report,
+                                    std::stop_token stop) {
+  const IndexPtr index = files_->current();
+  if (index->generation() == 0) {
+    return Error{Code::kConflict, "there is nothing to verify before the first sync"};
+  }
+  if (const auto whole = index->verify(); !whole) {
+    return Error{Code::kConflict, "the index of the set is damaged (" + whole.error().message +
+                                      "); sync the set, then verify again"};
+  }
+  data::VerifyFiles files{.index = index, .expected = std::vector<bool>(index->size())};
+  TRY(files.files, select_files(*index, {.paths = which.paths}));
+  TRY(const std::vector<data::Index::Position> part, select_files(*index, which));
+  for (const auto position : part) files.expected[position] = true;
+  if (which.repair) make_room_for(*index, part);
+  data::VerifyOptions options{.repair = which.repair};
+  if (which.threads > 0) options.workers = std::min(which.threads, kMostThreads);
+  auto done = verify_cache(std::move(files), options,
+                           {.store = *store_, .data = *data_, .sources = sources_}, report,
+                           std::move(stop));
+  measure();
+  // It may have stored blocks that were dropped meanwhile.
+  if (which.repair && files_->current() != index) {
+    Lock lock(changing_);
+    drop_unreferenced_blocks();
+  }
+  return done;
 }
 
 Status SamplefsNodeEngine::status() {

@@ -100,6 +100,7 @@ class SamplefsNodeEngine final : public NodeEngine {
   Result<> warm_up(const Selection& which, const ProgressSink& report, std::stop_token stop);
   Result<> clear(const Selection& which, const ProgressSink& report, std::stop_token stop);
   Result<> remove(const Selection& which, const ProgressSink& report, std::stop_token stop);
+  Result<> verify(const Selection& which, const ProgressSink& report, std::stop_token stop);
 
   Result<fuse::Negotiated> attach(fuse::Attachment attachment) {
     return sessions_->attach(std::move(attachment));

@@ -59,17 +59,17 @@ void SourceSet::forget_keys(const Index& now, const Index& before) const {
   keys_->keep_only(used);
 }
 
-std::shared_ptr<ReopeningSource> SourceSet::find(::paddle::samplefs::OriginId origin) {
-  if (origin == 0) return own_;
+Result<std::shared_ptr<ReopeningSource>> SourceSet::reader(::paddle::samplefs::OriginId origin) {
+  if (origin == 0) return std::shared_ptr(own_);
   Lock lock(mutex_);
   const auto known = others_.find(origin);
-  return known == others_.end() ? nullptr : known->second;
+  if (known == others_.end()) return Error{Code::kInternal, "an unknown source"};
+  return std::shared_ptr(known->second);
 }
 
 Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::byte> into,
                          const source::CallContext& context) {
-  const auto source = find(block.origin);
-  if (!source) return Error{Code::kInternal, "an unknown source"};
+  TRY(const std::shared_ptr<ReopeningSource> source, reader(block.origin));
   source::CallContext informed = context;
   informed.object = {.size = block.file_size, .version_id = block.version_id};
   auto done = source->read(block.object, block.etag, block.offset, into, informed);
@@ -80,11 +80,11 @@ Result<> SourceSet::read(const ::paddle::samplefs::Block& block, std::span<std::
 void SourceSet::probe(const std::stop_token& stop) {
   const auto call = [&](const SourceHealth::Probe& what,
                         const source::CallContext& context) -> Result<> {
-    const auto source = find(what.origin);
+    const auto source = reader(what.origin);
     if (!source) return Done{};
     source::CallContext informed = context;
     informed.object = {.size = what.size, .version_id = what.version_id};
-    return source->probe(what.object, what.etag, informed);
+    return (*source)->probe(what.object, what.etag, informed);
   };
   health_.probe(call, stop);
 }

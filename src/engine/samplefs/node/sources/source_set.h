@@ -40,6 +40,9 @@ class SourceSet final : public ::paddle::samplefs::Sources {
   // stay in memory. 0: only the source's own budget limits it.
   std::shared_ptr<ReopeningSource> open(const ::paddle::samplefs::Origin& origin,
                                         const KeyValues& keys, std::int64_t megabits = 0) const;
+  // The source that files of the origin are read from. kInternal: it was not learned.
+  Result<std::shared_ptr<ReopeningSource>> reader(::paddle::samplefs::OriginId origin)
+      EXCLUDES(mutex_);
   // Stores the keys for later reads; none: reads use the set's own.
   Result<> keep_keys(const ::paddle::samplefs::Origin& origin, const KeyValues& keys)
       EXCLUDES(mutex_);
@@ -59,8 +62,6 @@ class SourceSet final : public ::paddle::samplefs::Sources {
     options.paces = std::make_shared<SourcePaces>();
     return options;
   }
-  // Null: not known.
-  std::shared_ptr<ReopeningSource> find(::paddle::samplefs::OriginId origin) EXCLUDES(mutex_);
   std::shared_ptr<ReopeningSource> reader_of(const ::paddle::samplefs::Origin& origin) const;
 
   const SourceOptions options_;
