@@ -312,7 +312,7 @@ def with_private_store(cluster, files):
     objects = {f"imagenet/{number}.png": data
                for number, data in enumerate(public_stores.pictures(PICTURES))}
     with Daemons(cluster, "s3") as daemons:
-        public_stores.start_s3(cluster, daemons, "bucket", objects)
+        public_stores.start_s3(cluster, daemons, "bucket", objects, empty="imagenet-volume")
         run_group(cluster, files, WITH_PRIVATE_STORE)
     cluster.kubectl("-n", SYSTEM, "delete", "secret", "imagenet-juicefs")
 

@@ -59,8 +59,10 @@ def start_bos(daemons: Daemons, objects: dict[str, bytes]) -> None:
     daemons.wait("BOS", lambda: "serves" in log.read_text())
 
 
-def start_s3(cluster: Cluster, daemons: Daemons, bucket: str, objects: dict[str, bytes]) -> None:
-    """Serves a bucket with the keys of the example, and puts objects into it without TLS."""
+def start_s3(cluster: Cluster, daemons: Daemons, bucket: str, objects: dict[str, bytes],
+             empty: str) -> None:
+    """Serves a bucket with the keys of the example, puts objects into it without TLS, and makes an
+    empty bucket beside it."""
     data = daemons.directory / "s3"
     data.mkdir()
     keys = ("--access", KEY, "--secret", KEY)
@@ -68,7 +70,7 @@ def start_s3(cluster: Cluster, daemons: Daemons, bucket: str, objects: dict[str,
     for name, port, more in (("s3", PORT, tls), ("s3-plain", PLAIN_PORT, ())):
         daemons.start(name, component("versitygw"), "--port", f"{HOST}:{port}" if more else
                       f":{port}", *keys, *more, "--quiet", "posix", data)
-    daemons.wait("S3", lambda: put_all(cluster, bucket, objects))
+    daemons.wait("S3", lambda: put_all(cluster, empty, {}) and put_all(cluster, bucket, objects))
 
 
 def put_all(cluster: Cluster, bucket: str, objects: dict[str, bytes]) -> bool:
