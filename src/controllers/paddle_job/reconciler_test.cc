@@ -220,6 +220,33 @@ TEST_F(PaddleJobReconcilerTest, ObjectsOfAnOlderOperatorAreAdopted) {
             "resnet");
 }
 
+TEST_F(PaddleJobReconcilerTest, AConfigMapOfAnOlderOperatorIsAdoptedWithoutAPatch) {
+  create_job({{"worker", {{"replicas", 1}}}});
+  ASSERT_TRUE(server.create(
+      kinds::kConfigMaps,
+      {{"apiVersion", "v1"},
+       {"kind", "ConfigMap"},
+       {"metadata",
+        {{"namespace", "train"},
+         {"name", "resnet"},
+         {"ownerReferences", Json::array({Json{{"apiVersion", api::PaddleJob::kApiVersion},
+                                               {"kind", api::PaddleJob::kKind},
+                                               {"name", "resnet"},
+                                               {"uid", job()["metadata"]["uid"]},
+                                               {"controller", true}}})}}},
+       {"data", {{"PADDLE_TRAINERS_NUM", "1"}}}}));
+  std::string labelled;
+  run_until(
+      server, [](const std::string&, int) { return "Succeeded"; },
+      [&] {
+        const auto map = server.get(kinds::kConfigMaps, key);
+        if (map) labelled = (*map)["metadata"].value("/labels"_json_pointer / kJobNameLabel, "");
+        return phase() == "Completed";
+      });
+  EXPECT_EQ(labelled, "resnet");
+  EXPECT_EQ(count(Verb::kPatch, kinds::kConfigMaps), 0u) << "the manager has no right to";
+}
+
 TEST_F(PaddleJobReconcilerTest, EndsWellWhenEveryCallFailsOnce) {
   create_job({{"worker", {{"replicas", 3}}}});
   kube::FailingCluster failing(server, kube::faults::each_once({}));

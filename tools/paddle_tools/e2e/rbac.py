@@ -123,8 +123,8 @@ RARE: dict[str, set[Right | tuple[str, str]]] = {
         Right("batch.paddlepaddle.org", "paddlejobs", "get"),
         # A name that is there already: an answer was lost, or an older operator made it.
         Right("", "pods", "get"), Right("", "services", "get"), Right("", "configmaps", "get"),
-        Right("", "services", "patch"), Right("", "configmaps", "patch"),
-        # Addresses that changed.
+        Right("", "services", "patch"),
+        # The same, and addresses that changed.
         Right("", "configmaps", "update"),
         # An event that happened again.
         Right("", "events", "patch"),

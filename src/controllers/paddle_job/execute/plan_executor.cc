@@ -195,16 +195,27 @@ Result<> PlanExecutor::adopt(const Create& a, const api::PaddleJob& job, Pass& p
     return Error{Code::kAlreadyExists, text};
   }
   if (!meta.labels.contains(kJobNameLabel)) {  // without it our informers do not show the object
-    auto labelled = cluster_.patch(
-        resource, a.key,
-        {.body = {{"metadata",
-                   {{"uid", meta.uid}, {"labels", {{kJobNameLabel, job.meta.key.name}}}}}}},
-        {}, pass.call);
+    auto labelled = label(a.kind, std::move(found), job, pass);
     if (!labelled) return std::move(labelled).error().in("label " + a.key.name);
     found = *std::move(labelled);
   }
   observer_.acknowledge(a.kind, found);
   return Done{};
+}
+
+// A ConfigMap is updated, as replace() does: the manager has no right to patch ConfigMaps.
+Result<Json> PlanExecutor::label(OwnedKind kind, Json found, const api::PaddleJob& job,
+                                 Pass& pass) {
+  const std::string& name = job.meta.key.name;
+  if (kind == OwnedKind::kConfigMap) {
+    found["metadata"]["labels"][kJobNameLabel] = name;
+    return cluster_.update(kinds::kConfigMaps, found, {}, pass.call);
+  }
+  TRY(const api::Meta meta, api::decode_meta(found));
+  return cluster_.patch(
+      resource_of(kind), meta.key,
+      {.body = {{"metadata", {{"uid", meta.uid}, {"labels", {{kJobNameLabel, name}}}}}}}, {},
+      pass.call);
 }
 
 Result<> PlanExecutor::remove(const Delete& a, const api::PaddleJob& job, Pass& pass,

@@ -46,6 +46,7 @@ class PlanExecutor {
                           ActionResult& result);
   Result<> create(const Create& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
   Result<> adopt(const Create& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
+  Result<api::Json> label(OwnedKind kind, api::Json found, const api::PaddleJob& job, Pass& pass);
   Result<> remove(const Delete& a, const api::PaddleJob& job, Pass& pass, ActionResult& result);
   Result<> replace(const Replace& a, Pass& pass);
   Result<> release(const ReleasePod& a, Pass& pass);
