@@ -139,6 +139,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
            .next_tiers = std::move(next_tiers),
            .state = flags.state,
            .keys = flags.keys,
+           .session = flags.session,
            .read_limit = std::chrono::seconds(flags.read_timeout),
            .scrub_rate = static_cast<std::uint64_t>(flags.scrub_mib) << 20},
           metrics));

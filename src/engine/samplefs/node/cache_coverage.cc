@@ -13,6 +13,11 @@ CacheCoverage::Amount CacheCoverage::last() const {
   return amount_;
 }
 
+bool CacheCoverage::is_complete(const std::shared_ptr<const Index>& index) const {
+  Lock lock(mutex_);
+  return index_ == index && amount_.files == static_cast<std::int64_t>(index->totals().files);
+}
+
 bool CacheCoverage::is_stale(const std::shared_ptr<const Index>& index,
                              const ::paddle::samplefs::Store& store) const {
   const auto stats = store.stats();

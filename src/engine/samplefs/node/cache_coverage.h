@@ -22,6 +22,9 @@ class CacheCoverage {
   };
   // Nothing was measured of that index yet: the latest amount of another, or 0.
   Amount last() const EXCLUDES(mutex_);
+  // Whether the latest measurement was of that index and found all of its files.
+  bool is_complete(const std::shared_ptr<const ::paddle::samplefs::Index>& index) const
+      EXCLUDES(mutex_);
   void measure(const std::shared_ptr<const ::paddle::samplefs::Index>& index,
                const ::paddle::samplefs::Store& store) EXCLUDES(mutex_);
   // Whether the index or the contents of the store have changed since.

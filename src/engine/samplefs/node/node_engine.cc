@@ -35,6 +35,8 @@ constexpr std::chrono::milliseconds kMeasuringInterval{500};
 constexpr std::chrono::milliseconds kProbingInterval{500};
 constexpr data::Index::Position kMeasuredAtOnce = 4096;  // files: a few milliseconds
 constexpr std::int32_t kMostThreads = 64;                // of one warm-up
+// A node follows within a fraction of a second. A job does not fail because of one that does not.
+constexpr std::chrono::seconds kNodeLimit{5};
 // Of each disk, unless it is memory: what others write there must not fail because of a cache.
 constexpr double kKeptFree = 0.02;
 
@@ -93,6 +95,16 @@ Result<data::TierOptions> tier_of(const CacheDirectory& cache) {
 
 LeftOut counted(const source::LeftOut& left) {
   return {.count = number(left.count), .examples = left.examples};
+}
+
+// Nothing is offered while it lives.
+std::unique_ptr<GenerationOffer::Withheld> withhold(GenerationOffer* offer) {
+  return offer ? std::make_unique<GenerationOffer::Withheld>(*offer) : nullptr;
+}
+
+void await_node(const std::unique_ptr<GenerationOffer::Withheld>& withheld) {
+  if (!withheld || withheld->await_node(kNodeLimit)) return;
+  log::warn("the node still shows a sealed view of what has changed");
 }
 
 LeftOut left_out_of(const data::Index& index, const data::Origin* only = nullptr) {
@@ -189,6 +201,12 @@ Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeO
   engine->files_ =
       std::make_unique<data::SampleFiles>(indices.front(), *engine->data_, given.source.uri);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);
+  if (!options.session.empty()) {
+    std::vector<std::string> stores{options.cache + "/store"};
+    for (const CacheDirectory& each : options.next_tiers) stores.push_back(each.path + "/store");
+    engine->offer_ =
+        std::make_unique<GenerationOffer>(options.session, given.state, std::move(stores));
+  }
   engine->sessions_ =
       std::make_unique<Sessions>(*engine->files_, metrics, given.state, options.read_limit);
   log::info("cache opened", {{"directory", options.cache},
@@ -211,11 +229,29 @@ void SamplefsNodeEngine::measure() {
   cached_.measure(files_->current(), *store_);
 }
 
+void SamplefsNodeEngine::renew_offer() {
+  if (!offer_) return;
+  const std::uint64_t round = offer_->round();
+  const IndexPtr index = files_->current();
+  bool whole = index->generation() > 0 && index->totals().files > 0 && cached_.is_complete(index);
+  {
+    Lock lock(damage_mutex_);
+    whole = whole && damage_.empty();
+  }
+  if (!whole) return offer_->withdraw();
+  if (offer_->offers(*index)) return;
+  // What a view shows has to be on the disk.
+  if (const auto synced = store_->flush(); !synced) return;
+  const std::filesystem::path file = files_on_disk_.file(index->generation());
+  offer_->offer(*index, file.filename(), round);
+}
+
 void SamplefsNodeEngine::keep_measuring(const std::stop_token& stop) {
   std::chrono::nanoseconds pause = kMeasuringInterval;
   while (system_clock().sleep(pause, stop)) {
     const BootTime begin = system_clock().boot();
     if (cached_.is_stale(files_->current(), *store_)) measure();
+    renew_offer();
     // At most a twentieth of one core.
     pause = std::max<std::chrono::nanoseconds>(kMeasuringInterval,
                                                20 * (system_clock().boot() - begin));
@@ -279,12 +315,14 @@ Result<> SamplefsNodeEngine::publish(const std::string& job, bool is_sync,
   TRY(const IndexPtr index, data::Index::open(file));
   sources_.learn(*index);
   latest_ = info.generation;
+  const auto withheld = withhold(offer_.get());
   {
     Lock lock(damage_mutex_);
     files_->switch_to(index);
     damage_.clear();
   }
   sessions_->announce();
+  await_node(withheld);
   before_ = is_sync ? before : nullptr;
   drop_unreferenced_blocks();
   files_on_disk_.prune(info.generation, before->generation());
@@ -425,6 +463,8 @@ Result<> SamplefsNodeEngine::clear(const Selection& which, const ProgressSink& r
   TRY(const std::vector<data::Index::Position> files, select_files(*index, which));
   std::vector<bool> gone(index->size());
   for (const auto position : files) gone[position] = true;
+  const auto withheld = withhold(offer_.get());
+  await_node(withheld);
   data::UnreferencedBlocks blocks(store_->keys());
   blocks.needs(*index, [&](data::Index::Position position) { return !gone[position]; });
   before_.reset();

@@ -10,6 +10,10 @@
 //
 // Keys of sources that jobs added are in a directory in memory (sources/source_keys.h).
 //
+// A generation that is complete here is offered to the node for a sealed view, in the session
+// directory (generation_offer.h). A job that publishes another generation or drops blocks withdraws
+// the offer first, and returns when the node has followed.
+//
 // It opens without the source: what was indexed and cached is served at once, and before the first
 // sync a mount shows an empty root. Reads that miss the cache read from the source of their file.
 //
@@ -38,6 +42,7 @@
 #include "base/sync.h"
 #include "engine/node_engine.h"
 #include "engine/samplefs/node/cache_coverage.h"
+#include "engine/samplefs/node/generation_offer.h"
 #include "engine/samplefs/node/index_files.h"
 #include "engine/samplefs/node/sessions.h"
 #include "engine/samplefs/node/sources/source_set.h"
@@ -58,11 +63,12 @@ struct CacheDirectory {
 
 struct NodeOptions {
   SourceOptions source{};
-  std::string cache{};                                      // directory; must exist
-  std::uint64_t cache_mib = 0;                              // 0: what the disk has
-  std::vector<CacheDirectory> next_tiers{};                 // after it, in their order
-  std::string state{};                                      // everything but blocks; empty: cache
-  std::string keys{};                                       // directory in memory (source_keys.h)
+  std::string cache{};                       // directory; must exist
+  std::uint64_t cache_mib = 0;               // 0: what the disk has
+  std::vector<CacheDirectory> next_tiers{};  // after it, in their order
+  std::string state{};                       // everything but blocks; empty: cache
+  std::string keys{};                        // directory in memory (source_keys.h)
+  std::string session{};                     // shared with the node; empty: no sealed views
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // timeout of a read from a source
   std::uint64_t scrub_rate = ::paddle::samplefs::Store::kScrubRate;  // bytes a second; 0: none
 };
@@ -112,6 +118,8 @@ class SamplefsNodeEngine final : public NodeEngine {
 
   void measure() EXCLUDES(measuring_);
   void keep_measuring(const std::stop_token& stop) EXCLUDES(measuring_);
+  // Offers the current generation if the cache has all of it; withdraws what is not so any more.
+  void renew_offer();
 
   // Publishes the next generation; all readers see it when this returns.
   Result<> publish(const std::string& job, bool is_sync, ::paddle::samplefs::IndexBuilder& next)
@@ -135,8 +143,9 @@ class SamplefsNodeEngine final : public NodeEngine {
   std::unique_ptr<::paddle::samplefs::ReadThrough> data_;
   std::unique_ptr<::paddle::samplefs::SampleFiles> files_;
   std::unique_ptr<Sessions> sessions_;
-  CacheCoverage cached_;  // self-synchronised
-  Mutex measuring_;       // one walk at a time
+  CacheCoverage cached_;                    // self-synchronised
+  std::unique_ptr<GenerationOffer> offer_;  // self-synchronised; null without a session
+  Mutex measuring_;                         // one walk at a time
 
   // Held while a generation is derived from the current one, and while blocks are dropped.
   Mutex changing_;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/scratch.h"
+#include "sealed/offer/offer.h"
 
 namespace paddle::engine::samplefs {
 namespace {
@@ -114,6 +115,99 @@ TEST_F(SamplefsNodeEngineTest, ClearDropsAllOrPartsOfTheCacheAndNothingOfTheSet)
   ASSERT_TRUE(engine_->clear({}, ignore, {}));
   EXPECT_EQ(engine_->status().cached_files, 0);
   EXPECT_EQ(engine_->status().index->files, 11);
+}
+
+// The other side of the session directory: what a node writes, and what it finds.
+class OfferingEngineTest : public SamplefsNodeEngineTest {
+ protected:
+  OfferingEngineTest() {
+    options_.session = directory_ + "/session";
+    std::filesystem::create_directory(options_.session);
+  }
+  std::optional<sealed::Offer> offer() const {
+    std::ifstream file(options_.session + "/" + sealed::kOfferFile);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const auto read = sealed::offer_from_text(text);
+    return read ? std::optional(*read) : std::nullopt;
+  }
+  bool is_offered(bool wanted) const {
+    for (int i = 0; i < 1000 && offer().has_value() != wanted; ++i) {
+      system_clock().sleep(std::chrono::milliseconds{10}, {});
+    }
+    return offer().has_value() == wanted;
+  }
+  void write_view(const sealed::ViewState& state) const {
+    const std::string file = options_.session + "/" + sealed::kViewFile;
+    std::ofstream(file + ".tmp") << to_text(state);
+    std::filesystem::rename(file + ".tmp", file);
+  }
+  // A node that shows a view of what is offered, and of nothing else.
+  std::jthread node() {
+    return std::jthread([this](const std::stop_token& stop) {
+      while (system_clock().sleep(std::chrono::milliseconds{5}, stop)) {
+        const auto found = offer();
+        write_view({.sealed = found.has_value(), .number = found ? found->number : 0});
+      }
+    });
+  }
+};
+
+TEST_F(OfferingEngineTest, AGenerationIsOfferedOnlyWhileAllOfItIsCached) {
+  open();
+  sync();
+  ASSERT_TRUE(engine_->warm_up({.partition = 1, .partitions = 2}, ignore, {}));
+  EXPECT_FALSE(offer());
+
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  ASSERT_TRUE(is_offered(true));
+  const sealed::Offer first = *offer();
+  EXPECT_EQ(first.generation, 1u);
+  EXPECT_EQ(first.digest, engine_->status().index->digest);
+  EXPECT_EQ(first.index, "index.1");
+  EXPECT_EQ(first.tiers.size(), 1u);
+  open();
+  system_clock().sleep(std::chrono::milliseconds{700}, {});
+  EXPECT_EQ(offer(), first) << "the next process leaves it as it is";
+}
+
+TEST_F(OfferingEngineTest, WhatChangesTheSetOrDropsBlocksWithdrawsTheOfferAndWaitsForTheNode) {
+  open();
+  sync();
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  ASSERT_TRUE(is_offered(true));
+  const std::uint64_t first = offer()->number;
+  const auto follows = node();
+  const auto shown = [&] {
+    std::ifstream file(options_.session + "/" + sealed::kViewFile);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    const auto state = sealed::view_state_from_text(text);
+    return state && state->sealed ? state->number : 0;
+  };
+  for (int i = 0; i < 1000 && shown() != first; ++i) {
+    system_clock().sleep(std::chrono::milliseconds{10}, {});
+  }
+  ASSERT_EQ(shown(), first);
+
+  ASSERT_TRUE(engine_->clear({.paths = {"class/1"}}, ignore, {}));
+  EXPECT_EQ(shown(), 0u) << "clear returns when no view is shown";
+  EXPECT_FALSE(offer());
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  ASSERT_TRUE(is_offered(true));
+  EXPECT_GT(offer()->number, first) << "the same generation, but not the same offer";
+  for (int i = 0; i < 1000 && shown() == 0; ++i) {
+    system_clock().sleep(std::chrono::milliseconds{10}, {});
+  }
+
+  put("class/new", "new");
+  sync();
+  EXPECT_EQ(shown(), 0u) << "a sync, too";
+  EXPECT_FALSE(offer()) << "the new file is not cached";
+  ASSERT_TRUE(engine_->warm_up({}, ignore, {}));
+  ASSERT_TRUE(is_offered(true));
+  EXPECT_EQ(offer()->generation, 2u);
+  ASSERT_TRUE(engine_->remove({.paths = {"class/2"}, .job = "rm"}, ignore, {}));
+  ASSERT_TRUE(is_offered(true)) << "the rest is cached";
+  EXPECT_EQ(offer()->generation, 3u);
 }
 
 TEST_F(SamplefsNodeEngineTest, AWarmUpFailsForAFailedFileButNotForAFullCache) {
