@@ -98,7 +98,8 @@ std::string format_startup_report(const StartupReport& report) {
   return {};
 }
 
-Result<Daemon> Daemon::start(const local::ClusterDirectory& directory, int port) {
+Result<Daemon> Daemon::start(const local::ClusterDirectory& directory, int port,
+                             bool no_sealed_views) {
   UniqueFd log(::open(directory.log().c_str(),
                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!log) return failed("open " + directory.log());
@@ -114,6 +115,7 @@ Result<Daemon> Daemon::start(const local::ClusterDirectory& directory, int port)
                                  "--directory", directory.path,
                                  "--port",      std::to_string(port),
                                  "--report-fd", std::to_string(kReportFd)};
+  if (no_sealed_views) words.emplace_back("--no-sealed-views");
   std::vector<std::string> names = environment();
   const auto argv = pointers(words), env = pointers(names);
   const pid_t pid = ::fork();

@@ -34,7 +34,8 @@ std::string format_startup_report(const StartupReport& report);  // with its lin
 
 class Daemon {
  public:
-  static Result<Daemon> start(const local::ClusterDirectory& directory, int port);
+  static Result<Daemon> start(const local::ClusterDirectory& directory, int port,
+                              bool no_sealed_views = false);
   Daemon(Daemon&&) = default;
 
   // Waits until the daemon is ready. The error is the daemon's own; kCancelled when `stop` was

@@ -69,7 +69,9 @@ Result<> run(const Down& verb, const CommandContext& context) {
   // No other `up` may start here meanwhile.
   TRY(const UniqueFd lock, local::lock_cluster_directory(directory));
   if (!ran && ::geteuid() == 0) local::remove_leftovers(directory);
-  if (!verb.remove) return Done{};
+  const auto released = ::geteuid() == 0 ? local::release_caches(directory) : Result<>(Done{});
+  if (!verb.remove) return Done{};  // else the next `up` does it
+  CHECK_DONE(released);
   CHECK_DONE(remove_directory(directory));
   fs::remove_all(demo_directory(directory), error);
   context.terminal.line("Removed " + directory.path + ".");

@@ -57,6 +57,7 @@ Result<> run_cluster(const Up& verb) {
   local::MachineOptions options{.directory = directory,
                                 .port = verb.port,
                                 .base_env = local::pod_environment(our_environment(), programs),
+                                .sealed_views = !verb.no_sealed_views,
                                 .step = [&](const std::string& text) {
                                   report_to(verb.report_fd,
                                             {.type = StartupReport::Type::kStep, .text = text});
@@ -89,7 +90,7 @@ Result<> start_in_background(const Up& verb, const CommandContext& context) {
   const bool ours_to_remove = !std::filesystem::exists(directory.path, error);
   CHECK_DONE(local::make_cluster_directory(directory));
   const auto start = [&]() -> Result<> {
-    TRY(Daemon daemon, Daemon::start(directory, verb.port));
+    TRY(Daemon daemon, Daemon::start(directory, verb.port, verb.no_sealed_views));
     return daemon.await_ready([&](const std::string& text) { context.terminal.line("- " + text); },
                               context.terminal.stop());
   };
@@ -151,6 +152,8 @@ void add_up(CLI::App& local, Command& chosen) {
                    "port of the API server; default: that of the last start in this "
                    "directory, else any free port")
       ->check(CLI::Range(0, 65535));
+  subcommand.app->add_flag("--no-sealed-views", verb.no_sealed_views,
+                           "pods read sample sets through FUSE also when their cache is complete");
   subcommand.app->add_option("--report-fd", verb.report_fd)->group("");  // internal
 }
 

@@ -16,9 +16,10 @@ namespace paddle::cli {
 struct Up {
   CommonFlags flags{};
   bool foreground = false;
-  bool demo = false;   // run the tutorial when it is ready
-  int port = 0;        // of the API server; 0: as at the last start, else any
-  int report_fd = -1;  // for the startup reports of the background process (daemon.h)
+  bool demo = false;             // run the tutorial when it is ready
+  bool no_sealed_views = false;  // pods read sample sets through FUSE only
+  int port = 0;                  // of the API server; 0: as at the last start, else any
+  int report_fd = -1;            // for the startup reports of the background process (daemon.h)
   bool operator==(const Up&) const = default;
 };
 

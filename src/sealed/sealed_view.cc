@@ -2,6 +2,7 @@
 #include "sealed/sealed_view.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <sstream>
 
 #include <dirent.h>
@@ -23,6 +24,8 @@ namespace {
 using fuse::device_error;
 
 constexpr std::chrono::milliseconds kBusyGrace{200};
+constexpr std::chrono::milliseconds kEndPause{5};
+constexpr const char* kRecordSuffix = ".view";
 
 Error mount_error(const ImageMount& mounted) {
   Error error = device_error("mount a view", mounted.error);
@@ -30,7 +33,27 @@ Error mount_error(const ImageMount& mounted) {
   return error;
 }
 
-std::string record_of(const std::string& point) { return point + ".view"; }
+std::string record_of(const std::string& point) { return point + kRecordSuffix; }
+
+// Names of bdis are unique from one boot to the next.
+std::string boot_id() {
+  const auto text = os::read_file("/proc/sys/kernel/random/boot_id", 64);
+  return text ? text->substr(0, text->find('\n')) : "-";
+}
+
+// The kernel gives a file system up a moment after its last mount.
+Result<> await_end(const std::string& bdi, const std::string& point) {
+  const Clock& clock = system_clock();
+  const BootTime deadline = clock.boot() + kBusyGrace;
+  while (is_in_use(bdi)) {
+    if (clock.boot() >= deadline) {
+      return Error{Code::kConflict,
+                   "a container or an open file still uses the view of '" + point + "'"};
+    }
+    clock.sleep(kEndPause, {});
+  }
+  return Done{};
+}
 
 Result<std::vector<ImmutableSegments::Identity>> identities_of(const BuiltView& view) {
   std::vector<ImmutableSegments::Identity> all;
@@ -41,11 +64,12 @@ Result<std::vector<ImmutableSegments::Identity>> identities_of(const BuiltView& 
   return all;
 }
 
-Result<> write_record(const BuiltView& view, const std::string& point) {
+Result<> write_record(const BuiltView& view, const std::string& bdi, const std::string& point) {
   TRY(const auto segments, identities_of(view));
   std::ostringstream text;
   text << view.generation << ' ' << view.digest << ' ' << view.entries << ' ' << view.files << ' '
-       << view.bytes << ' ' << view.image_bytes << ' ' << segments.size() << '\n';
+       << view.bytes << ' ' << view.image_bytes << ' ' << (bdi.empty() ? "-" : bdi) << ' '
+       << boot_id() << ' ' << segments.size() << '\n';
   for (const auto& [device, inode] : segments) text << device << ' ' << inode << '\n';
   const std::string path = record_of(point);
   const std::string fresh = path + ".new";
@@ -60,6 +84,7 @@ Result<> write_record(const BuiltView& view, const std::string& point) {
 
 struct Record {
   BuiltView view{};
+  std::string bdi{};  // empty: not known, or of an earlier boot
   std::set<ImmutableSegments::Identity> segments{};
 };
 
@@ -67,15 +92,17 @@ Result<Record> read_record(const std::string& point) {
   TRY(const std::string text, os::read_file(record_of(point), std::size_t{1} << 20));
   std::istringstream in(text);
   Record record;
+  std::string boot;
   std::size_t count = 0;
   in >> record.view.generation >> record.view.digest >> record.view.entries >> record.view.files >>
-      record.view.bytes >> record.view.image_bytes >> count;
+      record.view.bytes >> record.view.image_bytes >> record.bdi >> boot >> count;
   for (std::size_t i = 0; i < count && in; ++i) {
     ImmutableSegments::Identity identity;
     in >> identity.first >> identity.second;
     record.segments.insert(identity);
   }
   if (!in) return Error{Code::kInvalid, "'" + record_of(point) + "' is not complete"};
+  if (record.bdi == "-" || boot != boot_id()) record.bdi.clear();
   return record;
 }
 
@@ -117,6 +144,7 @@ Result<std::unique_ptr<SealedView>> SealedView::adopt(std::string point, std::sp
   std::vector<UniqueFd> segments = std::exchange(record->view.segments, {});
   std::unique_ptr<SealedView> view(
       new SealedView(std::move(record->view), std::move(point), holds));
+  view->bdi_ = std::move(record->bdi);
   for (UniqueFd& file : segments) {
     CHECK_DONE(holds.hold(file.get()));
     view->built_.segments.push_back(std::move(file));
@@ -144,7 +172,7 @@ Result<std::unique_ptr<SealedView>> SealedView::seal(const ViewRequest& request,
   if (::mkdir(view->point_.c_str(), 0700) != 0 && errno != EEXIST) {
     return device_error("create '" + view->point_ + "'", errno);
   }
-  CHECK_DONE(write_record(view->built_, view->point_));
+  CHECK_DONE(write_record(view->built_, view->bdi_, view->point_));
   CHECK_DONE(attach(mounted.tree.get(), view->point_));
   {
     Lock lock(view->mutex_);
@@ -182,6 +210,11 @@ Result<> SealedView::hide(const std::string& target) {
   return Done{};
 }
 
+void SealedView::forget(const std::string& target) {
+  Lock lock(mutex_);
+  shown_.erase(target);
+}
+
 Result<> SealedView::end() {
   Lock lock(mutex_);
   if (ended_) return Done{};
@@ -190,11 +223,34 @@ Result<> SealedView::end() {
   }
   if (attached_) {
     TRY(const int count, unmount_all(point_, kBusyGrace));
-    ::unlink(record_of(point_).c_str());
     if (count > 0) ::rmdir(point_.c_str());
+    attached_ = false;
   }
+  CHECK_DONE(await_end(bdi_, point_));
+  ::unlink(record_of(point_).c_str());
   ended_ = true;
   for (const UniqueFd& file : built_.segments) holds_.release(file.get());
+  return Done{};
+}
+
+Result<> end_leftovers(const std::string& directory) {
+  std::vector<std::string> points;
+  std::error_code none;
+  for (const auto& each : std::filesystem::directory_iterator(directory, none)) {
+    std::string name = each.path().filename();
+    if (!name.ends_with(kRecordSuffix)) continue;
+    name.resize(name.size() - std::string_view(kRecordSuffix).size());
+    points.push_back(directory + "/" + name);
+  }
+  for (const std::string& point : points) {
+    TRY(const int count, unmount_all(point, kBusyGrace));
+    const auto record = read_record(point);
+    if (record) CHECK_DONE(await_end(record->bdi, point));
+    log::info("ended a sealed view that an earlier process left",
+              {{"path", point}, {"mounts", count}});
+    ::unlink(record_of(point).c_str());
+    ::rmdir(point.c_str());
+  }
   return Done{};
 }
 

@@ -12,8 +12,9 @@
 // visible anywhere, and after a failure nothing is left. `<point>.view` records which segments it
 // uses, so that a later process can adopt() the view of one that died. end() unmounts the place
 // aside and lifts the segments' flag; it is refused while the view is shown anywhere, because a
-// reader would lose it. The destructor ends what can be ended: a process that goes leaves its views
-// mounted, and their segments immutable, so that readers go on. Thread-safe.
+// reader would lose it, and while the kernel still has it: a container that was started on the view
+// has a mount of its own. The destructor ends what can be ended: a process that goes leaves its
+// views mounted, and their segments immutable, so that readers go on. Thread-safe.
 
 #pragma once
 
@@ -48,7 +49,9 @@ class SealedView {
   Result<> show(const std::string& target) EXCLUDES(mutex_);
   // Takes all views from `target`; kConflict while a process uses one there, to be tried again.
   Result<> hide(const std::string& target) EXCLUDES(mutex_);
-  // kConflict while it is shown or in use.
+  // The target was unmounted by its owner: the view is not shown there any more.
+  void forget(const std::string& target) EXCLUDES(mutex_);
+  // kConflict while it is shown or in use; then it is shown nowhere else, and to be tried again.
   Result<> end() EXCLUDES(mutex_);
 
   const std::string& point() const { return point_; }
@@ -74,5 +77,10 @@ class SealedView {
   bool ended_ GUARDED_BY(mutex_) = false;
   std::set<std::string> shown_ GUARDED_BY(mutex_);
 };
+
+// Ends the views that an earlier process left at places in `directory`: unmounts them here, and
+// removes their records. kConflict while the kernel still has one of them: their segments have to
+// stay immutable. REQUIRES: no view of this process is at a place in it.
+Result<> end_leftovers(const std::string& directory);
 
 }  // namespace paddle::sealed

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ using fuse::device_error;
 
 constexpr std::chrono::milliseconds kBusyPause{20};
 constexpr long kLeastReadAheadKib = 1024;
+constexpr int kMountTries = 5;
 constexpr const char* kBdis = "/sys/class/bdi";
 
 // One at a time, so that a new bdi belongs to the mount that was just made.
@@ -132,14 +134,16 @@ Result<> wait_while_busy(int error, const std::string& target, BootTime deadline
 
 }  // namespace
 
-ImageMount mount_image(int image, std::span<const int> segments) {
+namespace {
+
+// Once. Other processes may mount at the same moment: then it cannot be told which bdi is ours.
+ImageMount try_mount(int image, std::span<const int> segments) {
   ImageMount mounted;
   const UniqueFd context(::fsopen("erofs", FSOPEN_CLOEXEC));
   if (!context) {
     mounted.error = errno;
     return mounted;
   }
-  Lock lock(mount_mutex);
   const auto before = list_bdis();
   mounted.error = configure(context.get(), image, segments);
   if (mounted.error == 0) {
@@ -153,12 +157,29 @@ ImageMount mount_image(int image, std::span<const int> segments) {
   }
   const long kib =
       std::max(kLeastReadAheadKib, segments.empty() ? 0 : read_ahead_of_disk(segments.front()));
+  std::vector<std::string> appeared;
   for (const std::string& name : list_bdis()) {
     if (before.contains(name)) continue;
     set_read_ahead(name, kib);
-    mounted.bdi = name;
+    appeared.push_back(name);
+  }
+  if (appeared.size() == 1) mounted.bdi = appeared.front();
+  return mounted;
+}
+
+}  // namespace
+
+ImageMount mount_image(int image, std::span<const int> segments) {
+  Lock lock(mount_mutex);
+  ImageMount mounted = try_mount(image, segments);
+  for (int tries = 1; mounted.tree && mounted.bdi.empty() && tries < kMountTries; ++tries) {
+    mounted = try_mount(image, segments);
   }
   return mounted;
+}
+
+bool is_in_use(const std::string& bdi) {
+  return !bdi.empty() && ::access((std::string(kBdis) + "/" + bdi).c_str(), F_OK) == 0;
 }
 
 Result<> attach(int tree, const std::string& point) {

@@ -32,6 +32,10 @@ struct ImageMount {
 // at least 1 MiB: with the kernel's 128 KiB large files are read at half the speed.
 ImageMount mount_image(int image, std::span<const int> segments);
 
+// Whether the kernel still has the file system of that bdi: a mount in any namespace (a container
+// that was started on a view has its own), or an open file.
+bool is_in_use(const std::string& bdi);
+
 // Attaches a mount to a directory, as a private mount.
 Result<> attach(int tree, const std::string& point);
 

@@ -58,11 +58,14 @@ Ran CliTest::up(const std::string& directory) {
   return up_once(directory);
 }
 
-Ran CliTest::up_once(const std::string& directory) const {
+Ran CliTest::up_once(const std::string& directory, const std::vector<std::string>& more) const {
   static std::atomic<int> number{0};
   const std::string log = scratch_.path() + "/up." + std::to_string(++number);
-  const auto child = scratch_.keeper().spawn(
-      {.argv = command(directory, {"up"}), .env = clean_environment(scratch_.path()), .log = log});
+  std::vector<std::string> words{"up"};
+  words.insert(words.end(), more.begin(), more.end());
+  const auto child = scratch_.keeper().spawn({.argv = command(directory, std::move(words)),
+                                              .env = clean_environment(scratch_.path()),
+                                              .log = log});
   if (!child) return {.exit_code = -1, .err = child.error().message};
   std::optional<Exit> exit;
   eventually([&] {

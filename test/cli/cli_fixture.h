@@ -29,7 +29,8 @@ class CliTest : public testing::Test {
   std::string must(const std::vector<std::string>& args, const std::string& input = {}) const;
   // Runs `up` by the keeper; returns its output and exit code.
   Ran up(const std::string& directory);
-  Ran up_once(const std::string& directory) const;  // without a `down` at the end of the test
+  // Without a `down` at the end of the test; with more words of the command line.
+  Ran up_once(const std::string& directory, const std::vector<std::string>& more = {}) const;
 
   nlohmann::json status(const std::string& directory) const;
 

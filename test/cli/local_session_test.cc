@@ -170,6 +170,10 @@ TEST_F(LocalSession, WatchesAndWaitsForDeletion) {
 }
 
 TEST_F(LocalSession, CachesSamplesAndReportsWhereBytesCameFrom) {
+  // What pods read through a sealed view is counted by no process of ours.
+  must({"down"});
+  const Ran again = up_once(directory_, {"--no-sealed-views"});
+  ASSERT_EQ(again.exit_code, 0) << again.out;
   const std::string samples = scratch_.path() + "/samples";
   std::filesystem::create_directories(samples + "/a");
   for (int i = 0; i < 20; ++i) {

@@ -46,10 +46,14 @@ SampleJobsTest::~SampleJobsTest() {
   ::umount2(disk_.c_str(), MNT_DETACH);
 }
 
-void SampleJobsTest::SetUp() {
-  std::filesystem::create_directory(disk_);
+void SampleJobsTest::make_disk() {
   const std::string size = "size=" + std::to_string(kDiskMib) + "m";
   ASSERT_EQ(::mount("none", disk_.c_str(), "tmpfs", 0, size.c_str()), 0);
+}
+
+void SampleJobsTest::SetUp() {
+  std::filesystem::create_directory(disk_);
+  make_disk();
   const Ran ran = up(directory_);
   ASSERT_EQ(ran.exit_code, 0) << ran.out;
   host_ = status(directory_)["nodes"][0]["address"];

@@ -26,6 +26,8 @@ class SampleJobsTest : public CliTest {
   SampleJobsTest();
   ~SampleJobsTest() override;
   void SetUp() override;
+  // Mounts a tmpfs at the directory of the cache.
+  virtual void make_disk();
 
   // Applies the Secret of the source and the set, and waits until it is Ready. `more`: fields of
   // its spec, "warmup: {...}, ".

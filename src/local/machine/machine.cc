@@ -21,6 +21,7 @@
 #include "local/node/network.h"
 #include "local/node/node.h"
 #include "local/node/pod_logs.h"
+#include "local/node/sample_volumes.h"
 
 namespace paddle::local {
 namespace {
@@ -110,7 +111,8 @@ class Machine::Parts {
                              .base_env = options.base_env,
                              .visible_directories = options.visible_directories,
                              .hidden = {options.directory.api(), options.directory.kubeconfig(),
-                                        options.directory.log()}};
+                                        options.directory.log()},
+                             .sealed_views = options.sealed_views};
     auto started = Node::start(*client, std::move(node_options), metrics);
     if (!started) return std::move(started).error().in("the node does not start");
     node = *std::move(started);
@@ -163,6 +165,18 @@ Result<> unshare_mounts() {
 void remove_leftovers(const ClusterDirectory& directory) {
   // A Network takes over the bridge of an earlier one of that name, and its destructor removes it.
   const auto network = Network::bridge_or_loopback(directory.node());
+}
+
+Result<> release_caches(const ClusterDirectory& directory) {
+  constexpr std::chrono::seconds kLimit{5};
+  constexpr std::chrono::milliseconds kPause{100};
+  const Clock& clock = system_clock();
+  const BootTime deadline = clock.boot() + kLimit;
+  while (true) {
+    auto lifted = SampleVolumes::lift_leftovers(directory.node());
+    if (lifted || clock.boot() >= deadline) return lifted;
+    clock.sleep(kPause, {});
+  }
 }
 
 std::map<std::string, std::string> pod_environment(const std::map<std::string, std::string>& ours,

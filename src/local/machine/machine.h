@@ -32,6 +32,7 @@ struct MachineOptions {
   std::map<std::string, std::string> base_env{};  // defaults for the environment of pods
   // Directories that pods see even beneath their own /tmp.
   std::vector<std::string> visible_directories{};
+  bool sealed_views = true;                        // NodeOptions::sealed_views
   std::function<void(const std::string&)> step{};  // called after each step, with a text for users
 };
 
@@ -56,6 +57,10 @@ Result<> unshare_mounts();
 // Removes what a killed cluster left outside its directory: the bridge of its pods. The caller
 // holds the lock of the directory.
 void remove_leftovers(const ClusterDirectory& directory);
+
+// Makes caches removable that a cluster left sealed; waits for a moment until no process reads
+// them. The caller holds the lock of the directory.
+Result<> release_caches(const ClusterDirectory& directory);
 
 // The environment of pods from ours: HOME, LANG, TZ, and a PATH that begins with
 // `program_directory`, where our programs are.

@@ -62,7 +62,7 @@ class Node::Impl {
         network_(make_network(options_)),
         samples_(options_.directory,
                  options_.cache_root.empty() ? options_.directory + "/cache" : options_.cache_root,
-                 clock),
+                 clock, options_.sealed_views),
         events_(cluster, "kubelet", clock, metrics),
         controller_(
             {.name = "node", .workers = kWorkers, .limits = kLimits},

@@ -41,6 +41,7 @@ struct NodeOptions {
   // More files and directories that containers must not see; `directory` is one of them.
   std::vector<std::string> hidden{};
   std::map<std::string, std::string> labels{};  // added to the usual labels of the Node
+  bool sealed_views = true;                     // false: pods read sample sets through FUSE only
   bool bridge = true;  // false: loopback addresses even if a bridge is possible
 };
 

@@ -17,6 +17,9 @@ namespace kinds = kube::resources;
 
 namespace {
 
+// Until volumes that a process still used are removed.
+constexpr std::chrono::milliseconds kCollectPause{500};
+
 kube::ObjectRef ref_of(const ObjectKey& key, const std::string& uid) {
   return {.api_version = "v1", .kind = "Pod", .key = key, .uid = uid};
 }
@@ -55,8 +58,8 @@ std::shared_ptr<PodManager::ManagedPod> PodManager::find(const ObjectKey& key) {
 
 Result<ReconcileResult> PodManager::reconcile(const ObjectKey& key, std::stop_token stop) {
   if (key == kVolumesKey) {
-    collect_volumes();
-    return ReconcileResult{};
+    if (collect_volumes()) return ReconcileResult{};
+    return ReconcileResult{kCollectPause};
   }
   const kube::Call call{.stop = stop};
   const auto pod = options_.pods.find(key);
@@ -248,12 +251,12 @@ Result<std::string> PodManager::place_claim(const ObjectKey& claim, const std::s
       target);
 }
 
-void PodManager::collect_volumes() {
+bool PodManager::collect_volumes() {
   std::set<std::string> existing;
   for (const auto& volume : options_.volumes.list()) {
     if (!volume->handle.empty()) existing.insert(volume->handle);
   }
-  options_.samples.collect(existing);
+  return options_.samples.collect(existing);
 }
 
 ObjectVersions PodManager::current_versions(const PodSpec& pod) const {

@@ -86,7 +86,7 @@ class PodManager {
                         const kube::Call& call);
   Result<> finish(const api::ObjectKey& key, const std::string& uid, const kube::Call& call);
   Result<std::string> place_claim(const api::ObjectKey& claim, const std::string& uid);
-  void collect_volumes();
+  bool collect_volumes();  // false: to be called again
   ObjectVersions current_versions(const PodSpec& pod) const;
   std::string current_names(const std::string& ns) const;
   std::shared_ptr<ManagedPod> find(const api::ObjectKey& key) EXCLUDES(mutex_);

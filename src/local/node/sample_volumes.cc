@@ -41,23 +41,74 @@ void clear_mounts(const std::string& directory) {
   const auto mounts = fuse::read_mountinfo();
   if (!mounts) return;
   for (const fuse::MountEntry& entry : *mounts) {
-    if (!entry.is_fuse() || !entry.point.starts_with(prefix)) continue;
+    const bool ours = entry.is_fuse() || entry.type == "erofs";
+    if (!ours || !entry.point.starts_with(prefix)) continue;
     log::info("removing a mount that an earlier node left", {{"path", entry.point}});
     ::umount2(entry.point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   }
 }
 
+SetCaches caches_in(const std::string& directory, const std::string& handle) {
+  const auto paths = lines_of(directory + "/caches/" + handle);
+  return {.directories = {paths.begin(), paths.end()}, .views = directory + "/views/" + handle};
+}
+
+// What an earlier node reported about mounts is over.
+void forget_views(const std::string& sessions) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(sessions, error)) {
+    fs::remove(entry.path() / sealed::kViewFile, error);
+  }
+}
+
 }  // namespace
 
-SampleVolumes::SampleVolumes(std::string directory, std::string cache_root, const Clock& clock)
-    : directory_(std::move(directory)), cache_root_(std::move(cache_root)), clock_(clock) {
-  clear_mounts(directory_ + "/mounts");
+SampleVolumes::SampleVolumes(std::string directory, std::string cache_root, const Clock& clock,
+                             bool seals)
+    : directory_(std::move(directory)),
+      cache_root_(std::move(cache_root)),
+      clock_(clock),
+      seals_(seals) {
+  for (const char* each : {"/targets", "/views", "/mounts"}) clear_mounts(directory_ + each);
+  remove_tree(directory_ + "/targets");
+  forget_views(directory_ + "/sessions");
+  if (auto lifted = lift_leftovers(directory_); !lifted) {
+    log::info("segments of an earlier node stay immutable for now",
+              {{"reason", lifted.error().message}});
+  }
+}
+
+Result<> SampleVolumes::lift_leftovers(const std::string& directory) {
+  Result<> done = Done{};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory + "/caches", error)) {
+    auto lifted = caches_in(directory, entry.path().filename()).lift_leftovers();
+    if (!lifted) done = std::move(lifted);
+  }
+  return done;
 }
 
 SampleVolumes::~SampleVolumes() { end(); }
 
 std::string SampleVolumes::record_of(const std::string& handle) const {
   return directory_ + "/caches/" + handle;
+}
+
+SetCaches SampleVolumes::caches_of(const std::string& handle) const {
+  return caches_in(directory_, handle);
+}
+
+SealedVolume& SampleVolumes::sealed_volume(const std::string& handle) {
+  auto& volume = sealed_[handle];
+  if (!volume) {
+    volume = std::make_unique<SealedVolume>(
+        SealedVolumeOptions{.mount = directory_ + "/mounts/" + handle,
+                            .session = directory_ + "/sessions/" + handle,
+                            .targets = directory_ + "/targets/" + handle,
+                            .caches = [this, handle] { return caches_of(handle); },
+                            .clock = clock_});
+  }
+  return *volume;
 }
 
 Result<std::string> SampleVolumes::session_of(const std::string& handle, int partition) {
@@ -82,6 +133,14 @@ Result<std::string> SampleVolumes::mount(const std::string& handle, const std::s
     return Error{Code::kUnavailable,
                  "waiting for " + server + " to serve the volume: " + ready.error().message};
   }
+  if (!seals_) {
+    (void)write_view_state(
+        session, {.since = clock_.wall(), .reason = "sealed views are turned off on this node"});
+    return mount->point();
+  }
+  auto target = sealed_volume(handle).publish(user);
+  if (target) return target;
+  log::warn("a pod mounts FUSE only", {{"mount", handle}, {"reason", target.error().message}});
   return mount->point();
 }
 
@@ -116,6 +175,7 @@ Result<std::string> SampleVolumes::place_cache(const RuntimeVolume& volume, int 
 
 void SampleVolumes::release(const std::string& user) {
   Lock lock(mutex_);
+  for (auto& [handle, volume] : sealed_) volume->unpublish(user);
   for (auto& [handle, users] : users_) users.erase(user);
   std::erase_if(users_, [](const auto& entry) { return entry.second.empty(); });
   for (auto& [handle, readers] : readers_) {
@@ -124,7 +184,7 @@ void SampleVolumes::release(const std::string& user) {
   std::erase_if(readers_, [](const auto& entry) { return entry.second.empty(); });
 }
 
-void SampleVolumes::collect(const std::set<std::string>& existing) {
+bool SampleVolumes::collect(const std::set<std::string>& existing) {
   Lock lock(mutex_);
   std::set<std::string> known;
   for (const char* kind : {"/caches", "/sessions"}) {
@@ -133,13 +193,26 @@ void SampleVolumes::collect(const std::set<std::string>& existing) {
       known.insert(entry.path().filename().string());
     }
   }
+  bool all = true;
   for (const std::string& handle : known) {
     if (existing.contains(handle) || users_.contains(handle)) continue;
-    log::info("removing the directories of a volume that is gone", {{"volume", handle}});
-    for (const std::string& path : lines_of(record_of(handle))) remove_tree(path);
-    remove_tree(record_of(handle));
-    remove_tree(directory_ + "/sessions/" + handle);
+    all = remove_volume(handle) && all;
   }
+  return all;
+}
+
+bool SampleVolumes::remove_volume(const std::string& handle) {
+  if (const auto found = sealed_.find(handle); found != sealed_.end()) {
+    if (!found->second->is_idle()) return false;
+    sealed_.erase(found);
+  }
+  if (auto lifted = caches_of(handle).lift_leftovers(); lifted.is(Code::kConflict)) return false;
+  log::info("removing the directories of a volume that is gone", {{"volume", handle}});
+  for (const std::string& path : lines_of(record_of(handle))) remove_tree(path);
+  remove_tree(record_of(handle));
+  remove_tree(directory_ + "/sessions/" + handle);
+  for (const char* each : {"/targets/", "/views/"}) remove_tree(directory_ + each + handle);
+  return true;
 }
 
 void SampleVolumes::end() {

@@ -74,7 +74,7 @@ class Report:
         lines += ["    where the workers' bytes came from:",
                   row("source, over the link", self.source),
                   row("disk cache", self.disk),
-                  row("page cache (the rest)", self.page_cache),
+                  row("page cache or a sealed view (the rest)", self.page_cache),
                   row("all that the workers read", self.readers),
                   f"    downloaded {self.downloaded / 1e6:.1f} MB of a set of "
                   f"{self.set_size / 1e6:.1f} MB; the link carried {self.over_link / 1e6:.1f} MB"]
