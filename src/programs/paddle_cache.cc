@@ -141,6 +141,7 @@ Result<> serve(const programs::ServeFlags& flags, const sigset_t& ends) {
            .keys = flags.keys,
            .session = flags.session,
            .read_limit = std::chrono::seconds(flags.read_timeout),
+           .in_flight = static_cast<std::uint64_t>(flags.in_flight_mib) << 20,
            .scrub_rate = static_cast<std::uint64_t>(flags.scrub_mib) << 20},
           metrics));
   const auto attach = [&](fuse::Attachment attachment) {

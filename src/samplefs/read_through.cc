@@ -27,13 +27,13 @@ Error gave_up(const Block& block, const source::CallContext& context) {
 }  // namespace
 
 ReadThrough::ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes,
-                         const Clock& clock)
+                         const Clock& clock, std::uint64_t in_flight)
     : only_(std::make_unique<OneSource>(source)),
       store_(store),
       sources_(*only_),
       clock_(clock),
-      budget_(kBytesInFlight, clock),
-      recent_(recent_bytes),
+      budget_(std::max(in_flight, 4 * kBlockSize), clock),
+      recent_(std::min<std::size_t>(recent_bytes, budget_.limit() / 2)),
       recent_failures_(clock) {}
 
 // One download in progress. A finished flight stays in the map until its block can be found
@@ -170,33 +170,22 @@ Result<Bytes> ReadThrough::fetch(const Block& block, Requester requester,
 
 Result<Bytes> ReadThrough::lead(const Block& block, Flight& flight, Requester requester,
                                 ByteBudget::Hold hold, const source::CallContext& context) {
-  // The block may have arrived since the store was checked.
+  // The block may have arrived since the caller looked.
   if (Bytes known = recent_.find(block.key)) {
     flight.finish(known);
     return known;
   }
-  if (store_ && store_->holds(block)) {
-    auto bytes = std::make_shared<BlockBytes>(block.length);  // brief: read and copied
-    if (store_->read(block, 0, {bytes->data.get(), bytes->size})) {
-      Bytes found = std::move(bytes);
-      flight.finish(found);
-      return found;
-    }
-  }
-  auto outcome = download(block, std::move(hold), context);
+  auto outcome = obtain(block, std::move(hold), context);
   flight.finish(outcome);  // readers continue while the block is stored
   if (!outcome) return outcome;
   const std::span data((*outcome)->data.get(), (*outcome)->size);
   const bool stored = store_ && store_->put(block, data);
-  if (!stored && requester != Requester::kFiller) {
-    recent_.add(block.key, *outcome);
-    (*outcome)->hold.release();  // bounded by recent_ from now on
-  }
+  if (!stored && requester != Requester::kFiller) recent_.add(block.key, *outcome);
   return outcome;
 }
 
-Result<Bytes> ReadThrough::download(const Block& block, ByteBudget::Hold hold,
-                                    const source::CallContext& context) {
+Result<Bytes> ReadThrough::obtain(const Block& block, ByteBudget::Hold hold,
+                                  const source::CallContext& context) {
   if (!hold) {
     auto granted = budget_.take(block.length, ByteBudget::Priority::kReader, context);
     if (!granted) return gave_up(block, context);
@@ -204,6 +193,8 @@ Result<Bytes> ReadThrough::download(const Block& block, ByteBudget::Hold hold,
   }
   auto bytes = std::make_shared<BlockBytes>(block.length, std::move(hold));
   const std::span into(bytes->data.get(), bytes->size);
+  if (store_ && store_->holds(block) && store_->read(block, 0, into))
+    return Bytes(std::move(bytes));
   auto done = sources_.read(block, into, context);
   if (!done) {
     if (!done.is(Code::kCancelled)) failures_.fetch_add(1, std::memory_order_relaxed);

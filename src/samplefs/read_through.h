@@ -10,12 +10,15 @@
 // when a download fails, a waiter of the other kind starts its own. A reader's failure is
 // remembered for a short time (recent_failures.h).
 //
-// The bytes of downloads in progress are bounded (byte_budget.h): readers come first.
+// One budget (byte_budget.h) bounds all bytes of blocks in memory: those that are downloaded or
+// read whole from the store, for readers, read-ahead and warm-up together, and those that are kept
+// for a short time. Readers come first.
 //
 // Thread-safe. The store and the source or sources must outlive it.
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -59,21 +62,22 @@ class Sources {
 class ReadThrough {
  public:
   static constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
-  // Sixteen downloads of whole blocks, or hundreds of small samples.
-  static constexpr std::uint64_t kBytesInFlight = std::uint64_t{64} << 20;
+  // Sixteen downloads of whole blocks, or hundreds of small samples, beside kRecentBytes.
+  static constexpr std::uint64_t kBytesInFlight = std::uint64_t{128} << 20;
 
-  // Without a store everything comes from the source.
+  // Without a store everything comes from the source. At most half of `in_flight` is kept for a
+  // short time, so that the other half moves; it is at least four blocks.
   ReadThrough(Store* store, Sources& sources, std::size_t recent_bytes = kRecentBytes,
-              const Clock& clock = system_clock())
+              const Clock& clock = system_clock(), std::uint64_t in_flight = kBytesInFlight)
       : store_(store),
         sources_(sources),
         clock_(clock),
-        budget_(kBytesInFlight, clock),
-        recent_(recent_bytes),
+        budget_(std::max(in_flight, 4 * kBlockSize), clock),
+        recent_(std::min<std::size_t>(recent_bytes, budget_.limit() / 2)),
         recent_failures_(clock) {}
   // For a set with one source.
   ReadThrough(Store* store, source::Source& source, std::size_t recent_bytes = kRecentBytes,
-              const Clock& clock = system_clock());
+              const Clock& clock = system_clock(), std::uint64_t in_flight = kBytesInFlight);
 
   // Reads without waiting. False: only the source has the bytes; an Error: a download failed a
   // moment ago. REQUIRES: a range within the block.
@@ -109,8 +113,9 @@ class ReadThrough {
       EXCLUDES(mutex_);
   Result<Bytes> lead(const Block& block, Flight& flight, Requester requester, ByteBudget::Hold hold,
                      const source::CallContext& context) EXCLUDES(mutex_);
-  Result<Bytes> download(const Block& block, ByteBudget::Hold hold,
-                         const source::CallContext& context);
+  // Holds the bytes of the block: in the store, or at the source.
+  Result<Bytes> obtain(const Block& block, ByteBudget::Hold hold,
+                       const source::CallContext& context);
 
   const std::unique_ptr<Sources> only_;  // set by the constructor for one source
   Store* const store_;

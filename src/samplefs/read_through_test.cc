@@ -283,12 +283,13 @@ TEST_F(ReadThroughTest, FillDownloadsNothingThatWouldNotBeKept) {
 }
 
 TEST_F(ReadThroughTest, DownloadsInProgressStayWithinTheByteBudget) {
-  constexpr int kAtOnce = ReadThrough::kBytesInFlight / kBlockSize;
+  static constexpr std::uint64_t kLimit = 16 * kBlockSize;
+  constexpr int kAtOnce = kLimit / kBlockSize;
   class Crowd final : public Sources {
    public:
     Result<> read(const Block&, std::span<std::byte> into, const source::CallContext&) override {
       const std::uint64_t now = inside_.fetch_add(into.size()) + into.size();
-      EXPECT_LE(now, ReadThrough::kBytesInFlight);
+      EXPECT_LE(now, kLimit);
       if (calls_.fetch_add(1) < kAtOnce) all_there_.arrive_and_wait();
       inside_.fetch_sub(into.size());
       return Error{Code::kNotFound, "no such object"};
@@ -301,7 +302,7 @@ TEST_F(ReadThroughTest, DownloadsInProgressStayWithinTheByteBudget) {
   };
   Crowd crowd;
   cache_of(1 << 30);
-  ReadThrough data(store_.get(), crowd);
+  ReadThrough data(store_.get(), crowd, ReadThrough::kRecentBytes, system_clock(), kLimit);
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 2 * kAtOnce; ++i) {
@@ -314,8 +315,30 @@ TEST_F(ReadThroughTest, DownloadsInProgressStayWithinTheByteBudget) {
       });
     }
   }
-  EXPECT_EQ(data.budget().peak(), ReadThrough::kBytesInFlight);
+  EXPECT_EQ(data.budget().peak(), kLimit);
   EXPECT_EQ(data.budget().held(), 0u);
+}
+
+TEST_F(ReadThroughTest, WhatIsKeptForAMomentIsPartOfTheByteBudgetAndHoldsUpNobody) {
+  constexpr std::uint64_t kLimit = 4 * kBlockSize;
+  class Zeros final : public Sources {
+   public:
+    Result<> read(const Block&, std::span<std::byte>, const source::CallContext&) override {
+      return Done{};
+    }
+  };
+  Zeros zeros;
+  for (const bool small : {false, true}) {
+    ReadThrough data(nullptr, zeros, std::size_t{1} << 30, system_clock(), small ? 1 : kLimit);
+    EXPECT_EQ(data.budget().limit(), kLimit) << "less would stop a block for ever";
+    for (int i = 0; i < 20; ++i) {
+      const std::string path = std::to_string(i);
+      std::byte into{};
+      ASSERT_TRUE(data.read(block_at(path, "v", kBlockSize, 0), 0, {&into, 1}, {}));
+    }
+    EXPECT_EQ(data.budget().held(), kLimit / 2);
+    EXPECT_LE(data.budget().peak(), kLimit);
+  }
 }
 
 TEST_F(ReadThroughTest, FillSkipsCachedBlocks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An LRU cache in memory for downloaded blocks that did not fit into the store. Thread-safe.
+// An LRU cache in memory for downloaded blocks that did not fit into the store. They keep their
+// part of the byte budget, so the limit must leave room for others. Thread-safe.
 
 #pragma once
 
@@ -25,8 +26,7 @@ struct BlockBytes {
       : data(aligned_bytes(length)), size(length), hold(std::move(of)) {}
   const AlignedBytes data;
   const std::size_t size;
-  // Of the bytes in flight. Given back as soon as a RecentBlocks counts them.
-  mutable ByteBudget::Hold hold;
+  const ByteBudget::Hold hold;  // of the bytes in memory
 };
 using Bytes = std::shared_ptr<const BlockBytes>;
 

@@ -33,6 +33,8 @@ constexpr const char* kRegisterExamples = R"(Examples:
 
 constexpr std::int64_t kLongestReadTimeout = 3600;
 constexpr std::int64_t kMostScrubbedMib = 100'000;
+constexpr std::int64_t kLeastInFlightMib = 16;  // four blocks
+constexpr std::int64_t kMostInFlightMib = 65'536;
 
 void add_juicefs(CLI::App* verb, std::string& volume_secret, std::string& program) {
   verb->add_option("--volume-secret", volume_secret,
@@ -75,6 +77,10 @@ CLI::App* add_serve(CLI::App& app, ServeFlags& flags, std::vector<std::int64_t>&
                    "samplefs: seconds after which a read that needs the source fails")
       ->capture_default_str();
   serve
+      ->add_option("--in-flight-mib", flags.in_flight_mib,
+                   "samplefs: MiB of samples in memory, of reads, read-ahead and warm-up together")
+      ->capture_default_str();
+  serve
       ->add_option("--scrub-mib", flags.scrub_mib,
                    "samplefs: MiB of the cache that are read per second to find damage; 0: none")
       ->capture_default_str();
@@ -103,6 +109,9 @@ Result<> check_serve(const ServeFlags& flags) {
     if (flags.source.empty()) return Error{Code::kInvalid, "--source is required"};
     if (flags.cache_mib.size() > flags.caches.size()) {
       return Error{Code::kInvalid, "there are more --cache-mib than --cache"};
+    }
+    if (flags.in_flight_mib < kLeastInFlightMib || flags.in_flight_mib > kMostInFlightMib) {
+      return bad_flag("in-flight-mib", std::to_string(flags.in_flight_mib), "16 to 65536 MiB");
     }
     if (flags.scrub_mib < 0 || flags.scrub_mib > kMostScrubbedMib) {
       return bad_flag("scrub-mib", std::to_string(flags.scrub_mib), "0 to 100000 MiB per second");

@@ -22,12 +22,13 @@ struct ServeFlags {
   std::vector<std::string> caches{};       // directories, one per tier; juicefs: one, of its state
   std::vector<std::uint64_t> cache_mib{};  // of each, 0: what the disk has; may be shorter
   std::string state{};                     // directory of index and jobs; the first of `caches`
-  std::string keys{};              // directory in memory for keys of jobs' sources; empty: none
-  std::int64_t read_timeout = 30;  // samplefs: seconds, of a read that needs the source
-  std::int64_t scrub_mib = 8;      // samplefs: MiB a second that are verified; 0: none
-  std::string session{};           // directory where the node attaches mounts; empty: none
-  std::string listen{};            // host:port
-  std::string tls{};               // directory with tls.crt, tls.key and ca.crt; empty: no TLS
+  std::string keys{};                // directory in memory for keys of jobs' sources; empty: none
+  std::int64_t read_timeout = 30;    // samplefs: seconds, of a read that needs the source
+  std::int64_t in_flight_mib = 128;  // samplefs: of samples in memory, at most
+  std::int64_t scrub_mib = 8;        // samplefs: MiB a second that are verified; 0: none
+  std::string session{};             // directory where the node attaches mounts; empty: none
+  std::string listen{};              // host:port
+  std::string tls{};                 // directory with tls.crt, tls.key and ca.crt; empty: no TLS
   std::string log_format = "text";
   // The juicefs engine only.
   std::string data{};           // where the volume is mounted

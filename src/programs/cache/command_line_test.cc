@@ -9,10 +9,11 @@ namespace paddle::programs {
 namespace {
 
 TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
-  const auto command = parse_cache(
-      {"serve", "--engine=samplefs", "--set=ns/set", "--source=s3://b/p", "--source-secret=/s",
-       "--token-file=/t", "--cache=/cache/0", "--cache-mib=5", "--read-timeout=7", "--scrub-mib=3",
-       "--session=/run", "--keys=/ram", "--listen=1.2.3.4:5"});
+  const auto command =
+      parse_cache({"serve", "--engine=samplefs", "--set=ns/set", "--source=s3://b/p",
+                   "--source-secret=/s", "--token-file=/t", "--cache=/cache/0", "--cache-mib=5",
+                   "--read-timeout=7", "--in-flight-mib=64", "--scrub-mib=3", "--session=/run",
+                   "--keys=/ram", "--listen=1.2.3.4:5"});
   ASSERT_TRUE(command) << command.error().message;
   EXPECT_EQ(command->serve, (ServeFlags{.set = "ns/set",
                                         .source = "s3://b/p",
@@ -23,6 +24,7 @@ TEST(CacheCommandLine, AcceptsTheOperatorsArgumentsForSamplefs) {
                                         .state = "/cache/0",
                                         .keys = "/ram",
                                         .read_timeout = 7,
+                                        .in_flight_mib = 64,
                                         .scrub_mib = 3,
                                         .session = "/run",
                                         .listen = "1.2.3.4:5"}));
@@ -57,7 +59,8 @@ TEST(CacheCommandLine, AnErrorIsOneSentenceAndHelpHasExamples) {
        {std::string("--engine=other"), std::string("--cache-mib=-1"), std::string("--cache-mib=a"),
         std::string("--read-timeout=0"), std::string("--read-timeout=-5"),
         std::string("--read-timeout=3601"), std::string("--scrub-mib=-1"),
-        std::string("--log-format=xml"), std::string("--nonsense"), std::string("word")}) {
+        std::string("--in-flight-mib=15"), std::string("--log-format=xml"),
+        std::string("--nonsense"), std::string("word")}) {
     auto args = good;
     args.push_back(wrong);
     const auto command = parse_cache(args);

@@ -197,7 +197,9 @@ Result<std::unique_ptr<SamplefsNodeEngine>> SamplefsNodeEngine::open(const NodeO
     Lock lock(engine->damage_mutex_);
     engine->damage_ = found.damage;
   }
-  engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->sources_);
+  engine->data_ = std::make_unique<data::ReadThrough>(engine->store_.get(), engine->sources_,
+                                                      data::ReadThrough::kRecentBytes,
+                                                      system_clock(), options.in_flight);
   engine->files_ =
       std::make_unique<data::SampleFiles>(indices.front(), *engine->data_, given.source.uri);
   for (std::size_t i = 1; i < indices.size(); ++i) engine->files_->switch_to(indices[i]);

@@ -70,6 +70,7 @@ struct NodeOptions {
   std::string keys{};                        // directory in memory (source_keys.h)
   std::string session{};                     // shared with the node; empty: no sealed views
   std::chrono::milliseconds read_limit = fuse::kReadLimit;  // timeout of a read from a source
+  std::uint64_t in_flight = ::paddle::samplefs::ReadThrough::kBytesInFlight;  // of memory
   std::uint64_t scrub_rate = ::paddle::samplefs::Store::kScrubRate;  // bytes a second; 0: none
 };
 
