@@ -71,8 +71,14 @@ using Directory = std::unique_ptr<DIR, CloseDirectory>;
 // One pass over a tree, a directory at a time; paths of directories still to visit are kept.
 class Walk {
  public:
-  Walk(int root, const ObjectSink& sink, std::stop_token stop)
-      : root_(root), sink_(sink), stop_(std::move(stop)) {}
+  Walk(int root, const ObjectSink& sink, std::stop_token stop, const Clock& clock,
+       const DirectoryLimits& limits)
+      : root_(root),
+        sink_(sink),
+        stop_(std::move(stop)),
+        clock_(clock),
+        limits_(limits),
+        until_(clock.boot() + limits.listing_limit) {}
 
   Result<Listed> run() {
     for (waiting_.emplace_back(); !waiting_.empty(); waiting_.pop_front()) {
@@ -102,6 +108,16 @@ class Walk {
 
   Result<> meet(int directory, const std::string& parent, const char* name) {
     if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) return Done{};
+    if (++met_ > limits_.most_objects) {
+      return Error{Code::kInvalid, "the source has more than " +
+                                       std::to_string(limits_.most_objects) +
+                                       " files; sync a part of it: a directory beneath"};
+    }
+    if (clock_.boot() >= until_) {
+      return Error{Code::kInvalid, "the listing has not ended in " +
+                                       std::to_string(limits_.listing_limit.count()) +
+                                       " hours; sync a part of it: a directory beneath"};
+    }
     std::string path = parent.empty() ? name : parent + "/" + name;
     struct stat file {};
     if (::fstatat(directory, name, &file, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -136,6 +152,10 @@ class Walk {
   const int root_;
   const ObjectSink& sink_;
   const std::stop_token stop_;
+  const Clock& clock_;
+  const DirectoryLimits limits_;
+  const BootTime until_;
+  std::uint64_t met_ = 0;
   std::deque<std::string> waiting_{};
   Listed listed_{};
 };
@@ -154,15 +174,16 @@ Result<> expect_version(int fd, std::string_view etag, std::uint64_t end) {
 }  // namespace
 
 Result<std::unique_ptr<DirectorySource>> DirectorySource::open(const std::string& directory,
-                                                               const Clock& clock) {
+                                                               const Clock& clock,
+                                                               DirectoryLimits limits) {
   UniqueFd root(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root && errno == ENOTDIR) return Error{Code::kInvalid, "the source is not a directory"};
   if (!root) return error_of(errno, "open the source directory");
-  return std::unique_ptr<DirectorySource>(new DirectorySource(std::move(root), clock));
+  return std::unique_ptr<DirectorySource>(new DirectorySource(std::move(root), clock, limits));
 }
 
 Result<Listed> DirectorySource::list(const ObjectSink& sink, std::stop_token stop) {
-  return Walk(root_.get(), sink, std::move(stop)).run();
+  return Walk(root_.get(), sink, std::move(stop), clock_, limits_).run();
 }
 
 Result<> DirectorySource::read(std::string_view path, std::string_view etag, std::uint64_t offset,

@@ -11,6 +11,8 @@
 
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 
 #include "base/unique_fd.h"
@@ -18,21 +20,31 @@
 
 namespace paddle::source {
 
+// A listing that exceeds one of them ends with an error: directories may be those of a server that
+// goes on for ever.
+struct DirectoryLimits {
+  std::chrono::hours listing_limit{12};
+  std::uint64_t most_objects = 100'000'000;  // all entries count
+};
+
 class DirectorySource final : public Source {
  public:
   // kNotFound, kForbidden, or kInvalid when it is not a directory.
   static Result<std::unique_ptr<DirectorySource>> open(const std::string& directory,
-                                                       const Clock& clock = system_clock());
+                                                       const Clock& clock = system_clock(),
+                                                       DirectoryLimits limits = {});
 
   Result<Listed> list(const ObjectSink& sink, std::stop_token stop) override;
   Result<> read(std::string_view path, std::string_view etag, std::uint64_t offset,
                 std::span<std::byte> into, const CallContext& context) override;
 
  private:
-  DirectorySource(UniqueFd root, const Clock& clock) : root_(std::move(root)), clock_(clock) {}
+  DirectorySource(UniqueFd root, const Clock& clock, DirectoryLimits limits)
+      : root_(std::move(root)), clock_(clock), limits_(limits) {}
 
   const UniqueFd root_;
   const Clock& clock_;
+  const DirectoryLimits limits_;
 };
 
 }  // namespace paddle::source

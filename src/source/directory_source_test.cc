@@ -104,6 +104,25 @@ TEST_F(DirectorySourceTest, ATruncatedFileIsAConflict) {
   EXPECT_TRUE(read("sub/file", etag, 6).is(Code::kConflict));
 }
 
+TEST_F(DirectorySourceTest, AListingThatDripsOrIsEndlessEndsWithAnError) {
+  ManualClock clock;
+  for (int i = 0; i < 20; ++i) write("root/sub/" + std::to_string(i), "x");
+  const auto list = [&](const DirectoryLimits& limits, std::chrono::seconds each) {
+    const auto source = *DirectorySource::open(top_ / "root", clock, limits);
+    const auto listed = source->list(
+        [&](Object&&) -> Result<> {
+          clock.advance(each);
+          return Done{};
+        },
+        {});
+    return listed ? std::string("ended") : listed.error().message;
+  };
+  EXPECT_EQ(list({}, std::chrono::seconds(1)), "ended");
+  EXPECT_NE(list({}, std::chrono::hours(1)).find("has not ended in 12 hours"), std::string::npos);
+  EXPECT_EQ(list({.most_objects = 22}, {}), "ended") << "a directory and 21 files";
+  EXPECT_NE(list({.most_objects = 21}, {}).find("more than 21 files"), std::string::npos);
+}
+
 TEST_F(DirectorySourceTest, OpensOnlyDirectories) {
   EXPECT_TRUE(DirectorySource::open(top_ / "none").is(Code::kNotFound));
   EXPECT_TRUE(DirectorySource::open(top_ / "outside").is(Code::kInvalid));

@@ -92,6 +92,11 @@ Result<S3Page> S3Listing::fetch(Cursor& cursor) {
 }
 
 Result<> S3Listing::pass_object(S3Object&& object) {
+  if (++met_ > client_.options().most_objects) {
+    return Error{Code::kInvalid, "the source lists more than " +
+                                     std::to_string(client_.options().most_objects) +
+                                     " objects; sync a part of it: a longer prefix"};
+  }
   const std::string& prefix = client_.options().uri.prefix;
   std::string path = object.key.substr(prefix.size());
   if (const auto why = why_no_path(path); !why.empty()) {
@@ -102,11 +107,7 @@ Result<> S3Listing::pass_object(S3Object&& object) {
     listed_.left_out.add(path, object.etag.empty() ? "no ETag" : "an invalid ETag");
     return Done{};
   }
-  if (++listed_.objects > client_.options().most_objects) {
-    return Error{Code::kInvalid, "the source lists more than " +
-                                     std::to_string(client_.options().most_objects) +
-                                     " objects; sync a part of it: a longer prefix"};
-  }
+  ++listed_.objects;
   listed_.bytes += object.size;
   return sink_({.path = std::move(path),
                 .size = object.size,

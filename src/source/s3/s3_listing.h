@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -70,7 +71,8 @@ class S3Listing {
   bool sorted_ = true;
   std::unordered_set<std::size_t> first_keys_{};  // hashes, of the pages of an unsorted listing
 
-  Mutex mutex_;  // held while the sink is called
+  Mutex mutex_;                               // held while the sink is called
+  std::uint64_t met_ GUARDED_BY(mutex_) = 0;  // entries, those that are left out, too
   Listed listed_ GUARDED_BY(mutex_);
   std::optional<Error> failed_ GUARDED_BY(mutex_);
 };

@@ -219,6 +219,14 @@ TEST(S3Listing, OneThatRepeatsItselfOrNeverEndsIsAnError) {
   const auto many = list(options);
   ASSERT_TRUE(many.is(Code::kInvalid));
   EXPECT_NE(many.error().message.find("more than 40 objects"), std::string::npos);
+  // Ever new ones that no set can show.
+  FakeS3 marks;
+  for (int i = 100; i < 150; ++i) marks.put(std::to_string(i) + "/", "");
+  for (int i = 200; i < 210; ++i) marks.put("a//" + std::to_string(i), "x");
+  options.endpoint = marks.url();
+  const auto left_out = list(options);
+  ASSERT_TRUE(left_out.is(Code::kInvalid));
+  EXPECT_NE(left_out.error().message.find("more than 40 objects"), std::string::npos);
 }
 
 TEST(S3Listing, OneThatDripsEndsAfterItsTimeLimit) {
