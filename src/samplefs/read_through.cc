@@ -84,6 +84,8 @@ Result<bool> ReadThrough::read_local(const Block& block, std::uint64_t offset,
   }
   if (const Bytes bytes = recent_.find(block.key)) {
     std::memcpy(into.data(), bytes->data.get() + offset, into.size());
+    // The disk may take it now: otherwise it is downloaded again when memory has forgotten it.
+    if (store_ && store_->has_room(block)) store_->put(block, {bytes->data.get(), bytes->size});
     from_memory_.fetch_add(into.size(), std::memory_order_relaxed);
     return true;
   }
@@ -124,6 +126,9 @@ Result<ReadThrough::Filled> ReadThrough::fill(const Block& block, const std::sto
   if (!store_) return Filled::kNoRoom;
   if (store_->holds(block)) return Filled::kPresent;
   if (!store_->has_room(block)) return Filled::kNoRoom;
+  if (const Bytes kept = recent_.find(block.key)) {
+    return store_->put(block, {kept->data.get(), kept->size}) ? Filled::kPresent : Filled::kNoRoom;
+  }
   TRY(const Bytes bytes, fetch(block, Requester::kFiller, stop));
   (void)bytes;
   return store_->holds(block) ? Filled::kDownloaded : Filled::kNoRoom;

@@ -14,6 +14,7 @@ constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 constexpr std::uint64_t kCountedAtOnce = std::uint64_t{1} << 16;  // slots: 4 MiB
 // After this time writes are tried again on a disk that refused them.
 constexpr std::chrono::seconds kPause{30};
+constexpr int kMostUnreadable = 3;  // in a row: it is not one bad sector
 
 constexpr const char* kTable = "slots";
 
@@ -160,6 +161,9 @@ std::optional<ExtentState> Tier::read_or_drop(const Block& block, std::uint64_t 
 bool Tier::read(const Block& block, std::uint64_t offset, std::span<std::byte> into) {
   if (read_or_drop(block, offset, into) != ExtentState::kRight) return false;
   bytes_served_.fetch_add(into.size(), std::memory_order_relaxed);
+  if (unreadable_in_a_row_.load(std::memory_order_relaxed) != 0) {
+    unreadable_in_a_row_.store(0, std::memory_order_relaxed);
+  }
   return true;
 }
 
@@ -172,7 +176,13 @@ bool Tier::drop_bad(const Slot& slot, std::string_view path, ReadOutcome outcome
   if (outcome.state == ExtentState::kBusy) return true;
   if (!drop(slot)) return false;  // it was dropped while it was read
   const bool damage = outcome.state == ExtentState::kDamaged;
-  if (!damage) unreadable_errno_.store(outcome.number, std::memory_order_relaxed);
+  if (!damage) {
+    unreadable_errno_.store(outcome.number, std::memory_order_relaxed);
+    if (unreadable_in_a_row_.fetch_add(1, std::memory_order_relaxed) + 1 >= kMostUnreadable) {
+      Lock lock(mutex_);
+      fail(outcome.number, "read a block", "read");
+    }
+  }
   const std::uint64_t count =
       (damage ? damaged_ : unreadable_).fetch_add(1, std::memory_order_relaxed) + 1;
   if ((count & (count - 1)) != 0) return true;
@@ -203,14 +213,15 @@ bool Tier::has_room(const Block& block) const {
 }
 
 // Logs the 1st, the 2nd, the 4th, ...
-void Tier::fail(int number, const char* doing) {
-  trouble_ = {.number = number, .doing = doing, .until = clock_.boot() + kPause};
+void Tier::fail(int number, const char* doing, const char* refused) {
+  trouble_ = {
+      .number = number, .doing = doing, .refused = refused, .until = clock_.boot() + kPause};
   ++write_failures_;
   if ((write_failures_ & (write_failures_ - 1)) != 0) return;
-  log::warn("cannot write to the cache", {{"directory", options_.directory},
-                                          {"doing", doing},
-                                          {"reason", std::strerror(number)},
-                                          {"count", write_failures_}});
+  log::warn("cannot use the disk of the cache", {{"directory", options_.directory},
+                                                 {"doing", doing},
+                                                 {"reason", std::strerror(number)},
+                                                 {"count", write_failures_}});
 }
 
 Tier::Admission Tier::admit(const Block& block, Segments::Place& place) {
@@ -449,8 +460,8 @@ void Tier::add_stats(StoreStats& sum) const {
   sum.write_failures += write_failures_;
   sum.held += segments_.held();
   if (trouble_.number != 0) {
-    sum.degraded = "the cache directory '" + options_.directory + "' cannot be written (" +
-                   std::strerror(trouble_.number) +
+    sum.degraded = "the cache directory '" + options_.directory + "' cannot be " +
+                   trouble_.refused + " (" + std::strerror(trouble_.number) +
                    "); what it has is served, other samples are read from their source, and "
                    "writing is tried again every 30 seconds";
   }

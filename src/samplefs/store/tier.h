@@ -10,8 +10,9 @@
 //   one that the disk cannot read.
 // - When the limit is reached, no block is admitted and none is evicted: for a shuffled scan any
 //   fixed part of a set is as good as another.
-// - When the disk refuses writes, what is stored is served further, and writing is tried again
-//   after a pause; stats() has a sentence about it.
+// - When the disk refuses writes, or several reads in a row, what is stored is served further, and
+//   writing is tried again after a pause; stats() has a sentence about it. Without the pause, what
+//   cannot be read again would be downloaded for each reader.
 // - open() reads the header only. Blocks are counted, a smaller limit is enforced and space that a
 //   killed process lost is freed by maintain() (at once when the table is small).
 //
@@ -111,6 +112,7 @@ class Tier {
   struct Trouble {
     int number = 0;
     const char* doing = "";
+    const char* refused = "written";
     BootTime until{};
   };
 
@@ -135,7 +137,7 @@ class Tier {
   int rebuild_table() REQUIRES(mutex_) EXCLUDES(view_mutex_);
   void reset_counts() REQUIRES(mutex_);
   void account(std::uint64_t index, const Slot& slot, int sign) REQUIRES(mutex_);
-  void fail(int number, const char* doing) REQUIRES(mutex_);
+  void fail(int number, const char* doing, const char* refused = "written") REQUIRES(mutex_);
   // Nothing: the block is absent, or its slot is another than `only`.
   std::optional<Slot> remove_slot(const BlockKey& key, const Slot* only) REQUIRES(mutex_);
   bool drop(const Slot& slot) EXCLUDES(mutex_, view_mutex_);
@@ -158,6 +160,7 @@ class Tier {
   std::atomic<std::uint64_t> damaged_ = 0;
   std::atomic<std::uint64_t> unreadable_ = 0;
   std::atomic<int> unreadable_errno_ = 0;
+  std::atomic<int> unreadable_in_a_row_ = 0;
 
   mutable Mutex mutex_;  // before view_mutex_; held while slots are written, not while data is
   std::shared_ptr<SlotTable> table_ GUARDED_BY(mutex_);
