@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of a benchmark say what was measured: ratios within a round, medians, verdicts."""
 import unittest
+from xml.etree import ElementTree
 
-from paddle_tools.bench import read_report
+from paddle_tools.bench import listing_stub, read_report
 from paddle_tools.bench.network_link import is_listing
 
 
@@ -46,6 +47,35 @@ class Figures(unittest.TestCase):
         self.assertTrue(is_listing(line.format("ListObjectsV2")))
         self.assertTrue(is_listing(line.format("HeadObject")))
         self.assertFalse(is_listing(line.format("GetObject")))
+
+
+class ListingStub(unittest.TestCase):
+    def test_pages_list_every_object_once_in_the_order_of_its_key(self):
+        keys = listing_stub.Keys(2_345)
+        self.assertEqual(list(keys), sorted(keys))
+        listed, after = [], ""
+        while True:
+            page = ElementTree.fromstring(listing_stub.page_of(keys, after, 1_000))
+            listed += [each.text for each in page.iter("Key")]
+            if page.findtext("IsTruncated") == "false":
+                break
+            after = page.findtext("NextContinuationToken")
+        self.assertEqual(listed, list(keys))
+
+    def test_a_page_may_begin_anywhere(self):
+        keys = listing_stub.Keys(2_000)
+        first = ElementTree.fromstring(listing_stub.page_of(keys, "train/n00000001", 1))
+        self.assertEqual(first.findtext("Contents/Key"), keys[1_000])
+        nothing = ElementTree.fromstring(listing_stub.page_of(keys, "z", 1))
+        self.assertEqual((nothing.find("Contents"), nothing.findtext("IsTruncated")),
+                         (None, "false"))
+
+    def test_an_object_is_known_by_its_key(self):
+        keys = listing_stub.Keys(10)
+        self.assertEqual([listing_stub.number_of(each) for each in keys], list(range(10)))
+        self.assertRaises(ValueError, listing_stub.number_of, "train/other")
+        self.assertEqual(len(listing_stub.bytes_of(keys[3])), listing_stub.SIZE)
+        self.assertNotEqual(listing_stub.bytes_of(keys[3]), listing_stub.bytes_of(keys[4]))
 
 
 if __name__ == "__main__":

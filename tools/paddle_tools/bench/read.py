@@ -4,6 +4,7 @@
     bench/read [--files N] [--cold-files N] [--tree-files N] [--rounds N] [--cold-rounds N]
                [--seed N] [--only SUBJECTS] [--parts PARTS] [--programs DIR] [--results DIR]
                [--quick]
+    bench/read --million [--seed N] [--programs DIR] [--results DIR] [--quick]
 
 The last line of output is one JSON object of ratios. Nothing is asserted about time.
 """
@@ -16,7 +17,7 @@ import time
 from pathlib import Path
 
 from paddle_tools import sandbox
-from paddle_tools.bench import programs
+from paddle_tools.bench import million, programs
 from paddle_tools.bench.read_run import PARTS, ReadRun
 from paddle_tools.errors import ToolError
 from paddle_tools.paths import TOP
@@ -41,6 +42,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--parts", default=",".join(PARTS),
                         help="comma list of what is measured (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="few files, one round: does it work?")
+    parser.add_argument("--million", action="store_true",
+                        help="instead: samplefs with a set of a million files, most only listed")
     programs.add_arguments(parser)
     plan = parser.parse_args(argv)
     if unknown := set(plan.parts.split(",")) - set(PARTS):
@@ -66,8 +69,13 @@ def collect_programs(build: Path, target: Path) -> None:
 def outside(plan: argparse.Namespace) -> int:
     if why := sandbox.unsupported_reason():
         raise ToolError(why)
+    name = "million" if plan.million else "read"
     with sandbox.scratch_directory(TOP / "build" / "bench" / "scratch") as scratch:
-        collect_programs(plan.programs, scratch / "programs")
+        if plan.million:
+            programs.collect(plan.programs, scratch / "programs", million.PROGRAMS,
+                             "make bench-read")
+        else:
+            collect_programs(plan.programs, scratch / "programs")
         (scratch / "plan.json").write_text(json.dumps(
             {key: value for key, value in vars(plan).items() if not isinstance(value, Path)}))
         code = sandbox.run_inside(scratch, [HERE / "read", "--inside"])
@@ -75,10 +83,10 @@ def outside(plan: argparse.Namespace) -> int:
             return code
         plan.results.mkdir(parents=True, exist_ok=True)
         stamp = time.strftime("%Y-%m-%d", time.gmtime())
-        for suffix in ("md", "json"):
-            shutil.copy(scratch / f"read.{suffix}", plan.results / f"read-{stamp}.{suffix}")
-        print(f"bench: written: {plan.results / f'read-{stamp}.md'}", flush=True)
-        print(json.dumps(json.loads((scratch / "read.json").read_text())["figures"]))
+        for made in sorted(scratch.glob(f"{name}.*")):
+            shutil.copy(made, plan.results / f"{name}-{stamp}{made.suffix}")
+        print(f"bench: written: {plan.results / f'{name}-{stamp}.json'}", flush=True)
+        print(json.dumps(json.loads((scratch / f"{name}.json").read_text())["figures"]))
     return 0
 
 
@@ -87,7 +95,11 @@ def main(argv: list[str]) -> int:
     try:
         if argv == ["--inside"]:
             sandbox.set_up_inside()
-            ReadRun(json.loads((SANDBOX / "plan.json").read_text())).run()
+            plan = json.loads((SANDBOX / "plan.json").read_text())
+            if plan["million"]:
+                million.measure(plan)
+            else:
+                ReadRun(plan).run()
             return 0
         return outside(arguments(argv))
     except ToolError as failure:
