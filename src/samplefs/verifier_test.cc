@@ -50,6 +50,7 @@ class VerifierTest : public testing::Test {
   VerifierTest() {
     log::set_level(log::Level::kError);
     store_ = *Store::open({.directory = scratch_.path() + "/cache", .limit = 1 << 30});
+    store_->set_scrub_rate(0);  // it would find damage first
   }
   ~VerifierTest() override { log::set_level(log::Level::kInfo); }
 

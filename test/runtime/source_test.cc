@@ -37,8 +37,11 @@ class RuntimeSourceTest : public RuntimeTest {
       ASSERT_TRUE(gateway_.put("/bucket/set/" + path, truth_[path]));
     }
   }
-  void serve(const std::string& uri = "s3://bucket/set") {
-    start(uri, {"--source-secret=" + secret_});
+  void serve(const std::string& uri = "s3://bucket/set",
+             const std::vector<std::string>& more = {}) {
+    std::vector<std::string> flags{"--source-secret=" + secret_};
+    flags.insert(flags.end(), more.begin(), more.end());
+    start(uri, flags);
   }
 
   // On the disk of the cache, in the middle of the file's bytes.
@@ -78,7 +81,7 @@ TEST_F(RuntimeSourceTest, ABucketIsSyncedWarmedUpAndReadWithoutItsServer) {
 TEST_F(RuntimeSourceTest, AVerificationFindsDamageThatWasPlantedAndRepairsIt) {
   if (!why_no_mounts().empty()) GTEST_SKIP() << why_no_mounts();
   fill_bucket(30);
-  serve();
+  serve("s3://bucket/set", {"--scrub-mib=0"});  // it would find damage first
   ASSERT_EQ(run_job("s", {.kind = JobKind::kSync}).state, JobState::kSucceeded);
   ASSERT_EQ(run_job("w", {.kind = JobKind::kWarmup}).state, JobState::kSucceeded);
   const auto sound = run_job("sound", {.kind = JobKind::kVerify});

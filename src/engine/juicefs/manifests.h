@@ -14,9 +14,8 @@ inline constexpr const char* kDriver = "csi.juicefs.com";
 // Both halves refuse a job of type verify: what the client caches are blocks of its own, of which
 // no source has a digest.
 inline constexpr const char* kNoVerification =
-    "type verify is for sets of the engine samplefs; with JuiceFS run a SampleJob of type clear, "
-    "and "
-    "then one of type warmup, which fetches the samples again";
+    "type verify is for sets of the engine samplefs; with JuiceFS run a SampleJob of type clear "
+    "and then one of type warmup, which fetches the samples again";
 
 class JuicefsManifestBuilder final : public ManifestBuilder {
  public:
