@@ -95,16 +95,14 @@ class Reconciler {
   Result<std::optional<std::chrono::nanoseconds>> write_status(const Planned& planned, Pass& pass) {
     const Plan& plan = planned.plan;
     auto& pending_since = pass.cache.status_pending_since;
-    auto requeue_after = plan.requeue_after;
     if (!plan.status) {
       pending_since.reset();
-    } else if (plan.status_delay > 0ns) {
-      if (!pending_since) pending_since = clock_.boot();
-      requeue_after = std::min(requeue_after.value_or(plan.status_delay), plan.status_delay);
-    } else {
+    } else if (plan.writes_status()) {
       CHECK_DONE(executor_.write_status(*plan.status, *planned.job, pass));
+    } else if (!pending_since) {
+      pending_since = clock_.boot();
     }
-    return requeue_after;
+    return plan.next_pass();
   }
 
   // An action has failed. If users have to know why, the status is written before the action is
@@ -114,7 +112,7 @@ class Reconciler {
     TRY(const Planned planned, make_plan(key, pass));
     const Plan& plan = planned.plan;
     if (plan.requeue_after != 0ns) pass.requeue_after = plan.requeue_after;
-    if (planned.job && plan.status && plan.status_delay == 0ns) {
+    if (planned.job && plan.writes_status()) {
       CHECK_DONE(executor_.write_status(*plan.status, *planned.job, pass));
     }
     return error;

@@ -47,11 +47,20 @@ struct PlanOf {
 
   std::vector<Wave> waves{};  // one after the other; a wave starts when the one before succeeded
   // Written after the waves; absent: it already says this. A write may wait for `status_delay`, so
-  // that changes in quick succession are one write.
+  // that changes in quick succession are one write: how long is each controller's status_delay().
   std::optional<Status> status{};
   std::chrono::nanoseconds status_delay{0};
   // Plan again after this time even if no watched object changes; 0: at once.
   std::optional<std::chrono::nanoseconds> requeue_after{};
+
+  // Whether the status is written in this pass, or has to wait for a later one.
+  bool writes_status() const { return status && status_delay <= std::chrono::nanoseconds{0}; }
+  bool delays_status() const { return status && !writes_status(); }
+  // When to plan again, also because of a status that waits.
+  std::optional<std::chrono::nanoseconds> next_pass() const {
+    return delays_status() ? std::min(requeue_after.value_or(status_delay), status_delay)
+                           : requeue_after;
+  }
 
   void add(Action action) { waves.push_back(Wave{std::move(action)}); }
   void add(Wave wave) {

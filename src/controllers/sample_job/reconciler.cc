@@ -59,10 +59,7 @@ class Reconciler {
       const World& world = *observed;
       const Plan plan = desired(*job, world, config_, clock_.wall());
       TRY(ExecutionResult executed, executor_.execute(plan, *job, world, call));
-      result = {.requeue_after = plan.requeue_after};
-      if (plan.status && plan.status_delay > std::chrono::nanoseconds(0)) {
-        earliest(result.requeue_after, std::optional(plan.status_delay));
-      }
+      result = {.requeue_after = plan.next_pass()};
       if (!executed.rejected.empty()) {
         rejected = std::move(executed.rejected);
         continue;

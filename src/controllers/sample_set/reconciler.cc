@@ -98,10 +98,7 @@ class Reconciler {
   }
 
   ReconcileResult result_of(const Plan& plan, const api::SampleSet& set) const {
-    ReconcileResult result{.requeue_after = plan.requeue_after};
-    if (plan.status && plan.status_delay > std::chrono::nanoseconds{0}) {
-      earliest(result.requeue_after, std::optional(plan.status_delay));
-    }
+    ReconcileResult result{.requeue_after = plan.next_pass()};
     earliest(result.requeue_after, executor_.next_retry(set.meta));
     return result;
   }

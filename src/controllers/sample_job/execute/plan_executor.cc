@@ -26,9 +26,7 @@ Result<ExecutionResult> PlanExecutor::execute(const Plan& plan, const api::Sampl
     }
   }
   if (pass.blocked) return std::move(pass.result);
-  if (plan.status && plan.status_delay == std::chrono::nanoseconds{0}) {
-    CHECK_DONE(write_status(*plan.status, pass));
-  }
+  if (plan.writes_status()) CHECK_DONE(write_status(*plan.status, pass));
   return std::move(pass.result);
 }
 

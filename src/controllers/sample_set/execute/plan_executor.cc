@@ -14,8 +14,6 @@
 namespace paddle::controllers::sample_set {
 namespace {
 
-constexpr std::chrono::nanoseconds kNoDelay{0};
-
 // Other errors than rejections of these actions do not end the pass: no other action depends on
 // them, and they depend on none.
 bool is_independent(const Action& action) {
@@ -61,7 +59,7 @@ class Execution {
         if (outcome_.conflict) return outcome_;
       }
     }
-    if (plan.status && outcome_.rejections.empty() && plan.status_delay == kNoDelay) {
+    if (plan.writes_status() && outcome_.rejections.empty()) {
       CHECK_DONE(actions_.write_status(*plan.status, set_, call_));
     }
     rejected_.keep_only(set_.meta, rejected_actions_);
@@ -147,9 +145,7 @@ Result<> PlanExecutor::report(const Plan& next, const Plan& executed, api::Sampl
       CHECK_DONE(actions_.execute(action, set, world, call));
     }
   }
-  if (!next.status || next.status == executed.status || next.status_delay > kNoDelay) {
-    return Done{};
-  }
+  if (!next.writes_status() || next.status == executed.status) return Done{};
   return actions_.write_status(*next.status, set, call);
 }
 
