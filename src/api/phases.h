@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of `status.phase` of the three resources, and of the state of one partition of a job.
-// They are part of the contract with existing clients. Constants, so that a misspelled phase does
-// not compile.
+// The values of `status.phase` of the three resources, of the state of one partition of a job, and
+// of the phases of core objects that we read or, on one machine, write. They are part of the
+// contract with existing clients. Constants, so that a misspelled phase does not compile;
+// tools/check_reasons finds literals.
 
 #pragma once
 
@@ -52,5 +53,38 @@ constexpr bool is_final(std::string_view state) {
   return state == kSucceeded || state == kFailed || state == kCancelled;
 }
 }  // namespace partition_state
+
+namespace pod_phase {
+inline constexpr const char* kPending = "Pending";
+inline constexpr const char* kRunning = "Running";
+inline constexpr const char* kSucceeded = "Succeeded";
+inline constexpr const char* kFailed = "Failed";
+inline constexpr const char* kUnknown = "Unknown";
+constexpr bool is_final(std::string_view phase) { return phase == kSucceeded || phase == kFailed; }
+}  // namespace pod_phase
+
+namespace claim_phase {
+inline constexpr const char* kPending = "Pending";
+inline constexpr const char* kBound = "Bound";
+inline constexpr const char* kLost = "Lost";
+}  // namespace claim_phase
+
+namespace volume_phase {
+inline constexpr const char* kPending = "Pending";
+inline constexpr const char* kAvailable = "Available";
+inline constexpr const char* kBound = "Bound";
+inline constexpr const char* kReleased = "Released";
+}  // namespace volume_phase
+
+namespace namespace_phase {
+inline constexpr const char* kActive = "Active";
+inline constexpr const char* kTerminating = "Terminating";
+}  // namespace namespace_phase
+
+// Of Volcano.
+namespace pod_group_phase {
+inline constexpr const char* kInqueue = "Inqueue";
+inline constexpr const char* kRunning = "Running";
+}  // namespace pod_group_phase
 
 }  // namespace paddle::api

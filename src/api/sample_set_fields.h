@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "api/phases.h"
 #include "api/sample_set.h"
 #include "api/schema/expr.h"
 #include "api/schema/field.h"
@@ -241,10 +242,12 @@ inline Rules rules(Tag<SampleSet>) {
                         "metadata.name must be at most 44 lower-case letters, digits and dashes, "
                         "beginning with a letter: runtimes are called <name>-runtime-<i>")};
   for (const char* fixed : {"secretRef", "csi", "cache"}) {
-    all.push_back({either({while_in({""}), unchanged("spec." + std::string(fixed))}),
-                   "spec." + std::string(fixed) + " cannot be changed once the volume is bound"});
+    all.push_back(
+        {either({while_in({sample_set_phase::kNone}), unchanged("spec." + std::string(fixed))}),
+         "spec." + std::string(fixed) + " cannot be changed once the volume is bound"});
   }
-  const Expr may_sync = while_in({"", "Bound", "SyncFailed"});
+  const Expr may_sync =
+      while_in({sample_set_phase::kNone, sample_set_phase::kBound, sample_set_phase::kSyncFailed});
   all.push_back({either({may_sync, unchanged("spec.source")}),
                  "spec.source cannot be changed once the samples are synced"});
   all.push_back({either({may_sync, unchanged_flag("spec.noSync")}),

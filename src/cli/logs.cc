@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "base/sync.h"
 #include "cli/pods.h"
 #include "cli/verb.h"
@@ -42,7 +43,7 @@ Result<> stream_log(Session& session, const Logs& verb, const kube::ObjectKey& p
         session.client().stream_raw(log_path(verb, pod, container), "*/*", sink, session.call());
     if (done || !verb.follow || !done.is(Code::kInvalid)) return done;
     TRY(const Json now, session.client().get(kube::resources::kPods, pod, session.call()));
-    if (api::look_text(now, "/status/phase") != "Pending") return done;
+    if (api::look_text(now, "/status/phase") != api::pod_phase::kPending) return done;
     if (!session.clock().sleep(kPollInterval, session.terminal().stop())) return Done{};
   }
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "cli/wait_condition.h"
 
 namespace paddle::cli {
@@ -16,7 +17,7 @@ using api::Json;
 
 std::string phase_of(const Json& object) {
   const std::string phase = api::look_text(object, "/status/phase");
-  return phase.empty() ? "Pending" : phase;
+  return phase.empty() ? api::paddle_job_phase::kPending : phase;
 }
 
 std::string sample_set_line(const Json& set) {
@@ -28,18 +29,19 @@ std::string sample_set_line(const Json& set) {
   }
   const std::string line = phase_of(set) + " " + bar(cached, total) + ", " + human_bytes(cached) +
                            " of " + human_bytes(total) + " cached";
-  const std::string why = phase_of(set) == "SyncFailed" ? explanation(set) : "";
+  const std::string why =
+      phase_of(set) == api::sample_set_phase::kSyncFailed ? explanation(set) : "";
   return why.empty() ? line : line + ": " + why;
 }
 
 // The counters of a job that has ended are those of its last moment, when some pods still ran.
 std::string ended_job_line(const Json& job) {
-  const std::string why = phase_of(job) == "Failed" ? explanation(job) : "";
+  const std::string why = phase_of(job) == api::paddle_job_phase::kFailed ? explanation(job) : "";
   return phase_of(job) + (why.empty() ? "" : ": " + why);
 }
 
 std::string paddle_job_line(const Json& job) {
-  if (phase_of(job) == "Completed" || phase_of(job) == "Failed") return ended_job_line(job);
+  if (api::paddle_job_phase::is_final(phase_of(job))) return ended_job_line(job);
   std::int64_t wanted = 0, running = 0, ended = 0;
   const auto count = [&](const Json& status) {
     running += api::look_integer(status, "running");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/wait_condition.h"
@@ -119,10 +120,10 @@ Json to_json(const ClusterReport& report) {
                              {"address", address_of(node)}});
   }
   made["pods"] = {{"total", report.pods.size()},
-                  {"running", in_phase(report.pods, "Running")},
-                  {"pending", in_phase(report.pods, "Pending")},
-                  {"succeeded", in_phase(report.pods, "Succeeded")},
-                  {"failed", in_phase(report.pods, "Failed")}};
+                  {"running", in_phase(report.pods, api::pod_phase::kRunning)},
+                  {"pending", in_phase(report.pods, api::pod_phase::kPending)},
+                  {"succeeded", in_phase(report.pods, api::pod_phase::kSucceeded)},
+                  {"failed", in_phase(report.pods, api::pod_phase::kFailed)}};
   made["paddleJobs"] = Json::array();
   for (const Json& job : report.paddle_jobs) made["paddleJobs"].push_back(head_of(job));
   made["sampleSets"] = Json::array();
@@ -143,7 +144,8 @@ std::string to_text(const ClusterReport& report) {
          (is_ready(node) ? "ready" : "not ready") + std::string(", ") + address_of(node)});
   }
   lines.push_back({"pods", std::to_string(report.pods.size()) + ", " +
-                               std::to_string(in_phase(report.pods, "Running")) + " running"});
+                               std::to_string(in_phase(report.pods, api::pod_phase::kRunning)) +
+                               " running"});
   std::string text = align(lines);
   for (const Json& job : report.paddle_jobs) {
     text += "paddlejob " + api::look_text(job, "/metadata/namespace") + "/" +

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <map>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 
 namespace paddle::cli {
 namespace {
@@ -67,7 +66,7 @@ bool reached(const WaitCondition& condition, const Json& object) {
   if (condition.type == WaitCondition::Type::kDeleted) return false;
   if (condition.type == WaitCondition::Type::kCached) {
     const auto total = api::look_integer(object, "/status/cacheStatus/totalBytes");
-    return api::look_text(object, "/status/phase") == "Ready" && total > 0 &&
+    return api::look_text(object, "/status/phase") == api::sample_set_phase::kReady && total > 0 &&
            api::look_integer(object, "/status/cacheStatus/cachedBytes") >= total;
   }
   if (condition.type == WaitCondition::Type::kCondition) {
@@ -86,12 +85,11 @@ bool reached(const WaitCondition& condition, const Json& object) {
 }
 
 bool is_final(const Json& object) {
-  static const std::map<std::string, std::set<std::string>> kFinal{
-      {"PaddleJob", {"Completed", "Failed"}},
-      {"SampleJob", {"Succeeded", "Failed"}},
-      {"Pod", {"Succeeded", "Failed"}}};
-  const auto found = kFinal.find(api::look_text(object, "kind"));
-  return found != kFinal.end() && found->second.contains(api::look_text(object, "/status/phase"));
+  const std::string kind = api::look_text(object, "kind");
+  const std::string phase = api::look_text(object, "/status/phase");
+  if (kind == "PaddleJob") return api::paddle_job_phase::is_final(phase);
+  if (kind == "SampleJob") return api::sample_job_phase::is_final(phase);
+  return kind == "Pod" && api::pod_phase::is_final(phase);
 }
 
 // False while the status is of an older generation of the spec.

@@ -347,6 +347,29 @@ inline constexpr const char* kName = "Elsewhere";
         self.assertEqual(reasons.missing(page + "| `NoRoom` | no room |", {"NoRoom"}), [])
         self.assertEqual(reasons.missing(page + "NoRoom", {"NoRoom"}), ["NoRoom"])
 
+    def of_phases(self, text, name="src/cli/a.cc"):
+        phases = ('namespace a {\nnamespace pod_phase {\n'
+                  'inline constexpr const char* kFailed = "Failed";\n'
+                  'inline constexpr const char* kUnknown = "Unknown";\n'
+                  '}  // namespace pod_phase\n}\n')
+        return self.problems(reasons, {
+            "src/controllers/set/reasons.h": self.HEADER, "src/api/phases.h": phases, name: text,
+            **dict.fromkeys(reasons.PAGES, "`Ready` `NoRoom`")})
+
+    def test_a_phase_as_a_literal_is_found(self):
+        self.assert_one(self.of_phases('\nif (pod.phase == "Failed") return;\n'),
+                        "src/cli/a.cc:2:", '"Failed"')
+        self.assert_one(self.of_phases('return good ? "Good" : "Failed";\n', "src/cli/a.h"),
+                        "src/cli/a.h:1:")
+
+    def test_the_same_word_with_another_meaning_is_not(self):
+        for line in ('constexpr const char* kFailed = "Failed";', 'find_condition(list, "Failed")',
+                     '// "Failed": a phase', '{.name = "Failed", .cell = x}', 'if (all["Failed"])',
+                     '{{"type", "Failed"}}', 'use("has Failed")', 'status == "Unknown"'):
+            self.assertEqual(self.of_phases(line + "\n"), [], line)
+        self.assertEqual(self.of_phases('phase == "Failed"', "src/cli/a_test.cc"), [])
+        self.assertEqual(self.of_phases('phase == "Failed"', "src/cli/fake/a.cc"), [])
+
     def test_a_tree_without_reasons_is_an_error(self):
         self.assert_one(self.of("", "", "struct A {};\n"), "no header declares a reason")
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 
 namespace paddle::api {
 namespace {
@@ -16,10 +17,10 @@ int number(const Json& object, const char* key) {
 }
 
 PodPhase phase_of(const std::string& name) {
-  if (name == "Running") return PodPhase::kRunning;
-  if (name == "Succeeded") return PodPhase::kSucceeded;
-  if (name == "Failed") return PodPhase::kFailed;
-  if (name == "Unknown") return PodPhase::kUnknown;
+  if (name == pod_phase::kRunning) return PodPhase::kRunning;
+  if (name == pod_phase::kSucceeded) return PodPhase::kSucceeded;
+  if (name == pod_phase::kFailed) return PodPhase::kFailed;
+  if (name == pod_phase::kUnknown) return PodPhase::kUnknown;
   return PodPhase::kPending;
 }
 

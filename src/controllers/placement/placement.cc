@@ -172,7 +172,7 @@ std::optional<BlockReason> data_block_reason(const api::ObjectKey& job,
     return BlockReason{reasons::kClaimMissing, "waiting for the PersistentVolumeClaim " + ref.name +
                                                    " of the SampleSet to be created"};
   }
-  if (data.claim->phase == "Lost") {
+  if (data.claim->phase == api::claim_phase::kLost) {
     return BlockReason{reasons::kClaimLost,
                        "the PersistentVolumeClaim " + ref.name +
                            " has lost its volume; delete it, and the SampleSet creates it again"};

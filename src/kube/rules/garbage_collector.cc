@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
 #include "kube/rules/object_rules.h"
 
 namespace paddle::kube {
@@ -21,7 +22,7 @@ int grace_of(const Resource& resource, const Json& object, const DeleteOptions& 
     return part != object.end() && part->is_object() ? part->value(inner, "") : std::string{};
   };
   const std::string phase = text("status", "phase");
-  if (text("spec", "nodeName").empty() || phase == "Succeeded" || phase == "Failed") return 0;
+  if (text("spec", "nodeName").empty() || api::pod_phase::is_final(phase)) return 0;
   const auto own = object.at("spec").find("terminationGracePeriodSeconds");
   const bool says = own != object.at("spec").end() && own->is_number_integer();
   const int wanted = options.grace_seconds.value_or(says ? own->get<int>() : kPodGraceSeconds);

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
+
 namespace paddle::kube {
 namespace {
 
@@ -173,7 +175,7 @@ Result<Json> prepare_create(const Resource& resource, Json object,
   if (rules_of(resource).status) {
     meta["generation"] = 1;
     object.erase("status");
-    if (resource == resources::kPods) object["status"] = {{"phase", "Pending"}};
+    if (resource == resources::kPods) object["status"] = {{"phase", api::pod_phase::kPending}};
   }
   return object;
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
 #include "base/base64.h"
 #include "kube/rules/object_rules.h"
 #include "local/api_server/kinds.h"
@@ -46,7 +47,7 @@ Result<> fill_pod(Json& pod) {
   set_if_absent(*spec, "dnsPolicy", "ClusterFirst");
   set_if_absent(*spec, "enableServiceLinks", true);
   TRY(Json * status, part(pod, "status"));
-  set_if_absent(*status, "phase", "Pending");
+  set_if_absent(*status, "phase", api::pod_phase::kPending);
   set_if_absent(*status, "qosClass", "BestEffort");
   return Done{};
 }
@@ -93,7 +94,7 @@ Result<> fill_namespace(Json& object) {
   TRY(Json * spec, part(object, "spec"));
   set_if_absent(*spec, "finalizers", Json::array({"kubernetes"}));
   object["metadata"]["labels"]["kubernetes.io/metadata.name"] = kube::meta_text(object, "name");
-  return fill_phase(object, "Active");
+  return fill_phase(object, api::namespace_phase::kActive);
 }
 
 }  // namespace
@@ -104,8 +105,9 @@ Result<Json> with_defaults(const kube::Resource& resource, Json object) {
   if (resource == kube::resources::kServices) done = fill_service(object);
   if (resource == kube::resources::kSecrets) done = fill_secret(object);
   if (resource == kube::resources::kNamespaces) done = fill_namespace(object);
-  if (resource == resources::kClaims) done = fill_phase(object, "Pending");
-  if (resource == resources::kPersistentVolumes) done = fill_phase(object, "Pending");
+  if (resource == resources::kClaims) done = fill_phase(object, api::claim_phase::kPending);
+  if (resource == resources::kPersistentVolumes)
+    done = fill_phase(object, api::volume_phase::kPending);
   if (!done) return std::move(done).error();
   return object;
 }

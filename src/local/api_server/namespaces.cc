@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
 #include "kube/rules/object_rules.h"
 
 namespace paddle::local {
@@ -54,7 +55,7 @@ Result<> delete_namespace(Transaction& transaction, const std::string& name,
     object["metadata"]["deletionTimestamp"] = rfc3339(now);
     object["metadata"]["deletionGracePeriodSeconds"] = 0;
     if (!object["status"].is_object()) object["status"] = Json::object();
-    object["status"]["phase"] = "Terminating";
+    object["status"]["phase"] = api::namespace_phase::kTerminating;
     transaction.put(kNamespaces, std::move(object), record->owners);
   }
   kube::GarbageCollector garbage(transaction, true);

@@ -5,12 +5,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
 #include "base/units.h"
 
 namespace paddle::local {
 namespace {
 
 using api::Json;
+
+constexpr const char* kCompleted = "Completed";  // the reason of a container that exited with 0
+constexpr const char* kReady = "Ready";
+constexpr const char* kTerminating = "Terminating";
 
 std::string text(const Json& object, const Path& path) {
   const Json* found = find_at(object, path);
@@ -154,9 +159,9 @@ Json pod_status(const Json& pod, WallTime) {
       if (!reason.empty()) word = reason;
       if (find_at(*status, {"state", "running"})) running = true;
     }
-    if (word == "Completed" && running) word = "Running";
+    if (word == kCompleted && running) word = api::pod_phase::kRunning;
   }
-  if (!text(pod, {"metadata", "deletionTimestamp"}).empty()) word = "Terminating";
+  if (!text(pod, {"metadata", "deletionTimestamp"}).empty()) word = kTerminating;
   return word;
 }
 
@@ -215,8 +220,8 @@ Json data_count(const Json& object, WallTime) {
 
 Json node_status(const Json& node, WallTime) {
   for (const Json& condition : list(node, {"status", "conditions"})) {
-    if (text(condition, {"type"}) == "Ready") {
-      return text(condition, {"status"}) == "True" ? "Ready" : "NotReady";
+    if (text(condition, {"type"}) == kReady) {
+      return text(condition, {"status"}) == "True" ? kReady : "NotReady";
     }
   }
   return "Unknown";

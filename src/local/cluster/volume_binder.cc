@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
 #include "base/match.h"
 #include "controllers/loop/sources.h"
 #include "local/cluster/volume_plan.h"
@@ -31,7 +32,8 @@ class VolumeBinder {
     controllers::watches(volumes_, context.queue, [claims = claims_](const Volume& volume) {
       std::vector<ObjectKey> keys;
       for (const auto& claim : claims.list()) {
-        const bool concerned = claim->volume == volume.meta.key.name || claim->phase != "Bound";
+        const bool concerned =
+            claim->volume == volume.meta.key.name || claim->phase != api::claim_phase::kBound;
         if (concerned) keys.push_back(claim->meta.key);
       }
       return keys;

@@ -7,6 +7,7 @@
 
 #include "api/core/quantity.h"
 #include "api/json/look.h"
+#include "api/phases.h"
 
 namespace paddle::local {
 namespace {
@@ -102,8 +103,8 @@ BindPlan desired_binding(const Claim& claim, const std::vector<Volume>& volumes)
   const Volume* volume = choose(claim, volumes);
   if (!volume) {
     // Its volume is gone, and so is the data. No other volume replaces it.
-    const bool lost = claim.phase == "Bound";
-    if (lost) plan.push_back(SetClaimStatus{.phase = "Lost"});
+    const bool lost = claim.phase == api::claim_phase::kBound;
+    if (lost) plan.push_back(SetClaimStatus{.phase = api::claim_phase::kLost});
     return plan;
   }
   const ClaimReference wanted{claim.meta.key, claim.meta.uid};
@@ -111,19 +112,22 @@ BindPlan desired_binding(const Claim& claim, const std::vector<Volume>& volumes)
   if (volume->claim != wanted) {
     plan.push_back(ReserveVolume{name, volume->meta.resource_version, wanted});
   }
-  if (volume->phase != "Bound") plan.push_back(SetVolumePhase{name, volume->meta.uid, "Bound"});
+  if (volume->phase != api::volume_phase::kBound) {
+    plan.push_back(SetVolumePhase{name, volume->meta.uid, api::volume_phase::kBound});
+  }
   if (claim.volume != name) plan.push_back(NameVolume{name});
-  if (claim.phase != "Bound" || claim.capacity != volume->capacity) {
-    plan.push_back(SetClaimStatus{"Bound", volume->capacity, volume->access_modes});
+  if (claim.phase != api::claim_phase::kBound || claim.capacity != volume->capacity) {
+    plan.push_back(
+        SetClaimStatus{api::claim_phase::kBound, volume->capacity, volume->access_modes});
   }
   return plan;
 }
 
 std::string desired_phase(const Volume& volume, const Claim* claim) {
-  std::string phase = "Available";
+  std::string phase = api::volume_phase::kAvailable;
   if (volume.claim && !volume.claim->uid.empty()) {
     const bool held = claim && claim->meta.uid == volume.claim->uid;
-    phase = held ? "Bound" : "Released";
+    phase = held ? api::volume_phase::kBound : api::volume_phase::kReleased;
   }
   return phase == volume.phase ? std::string() : phase;
 }

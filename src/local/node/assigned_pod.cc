@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 
 namespace paddle::local {
 namespace {
@@ -68,7 +69,7 @@ Result<AssignedPod> decode_assigned_pod(const Json& object) {
 
 PodAction decide_action(const AssignedPod& pod) {
   if (pod.meta.deleting()) return PodAction::kFinish;
-  if (pod.phase == "Succeeded" || pod.phase == "Failed") return PodAction::kIgnore;
+  if (api::pod_phase::is_final(pod.phase)) return PodAction::kIgnore;
   if (!pod.spec) return PodAction::kReject;
   if (pod.ip.empty()) return PodAction::kRun;  // it never had an address
   const bool ran = !pod.restarts.empty();

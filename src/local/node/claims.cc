@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "engine/samplefs/volumes.h"
 
 namespace paddle::local {
@@ -23,7 +24,7 @@ Result<BoundClaim> decode_bound_claim(const Json& object) {
   BoundClaim claim;
   TRY(claim.meta, api::decode_meta(object));
   claim.volume = api::look_text(object, "/spec/volumeName");
-  claim.bound = api::look_text(object, "/status/phase") == "Bound";
+  claim.bound = api::look_text(object, "/status/phase") == api::claim_phase::kBound;
   return claim;
 }
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/phases.h"
+
 namespace paddle::local {
 namespace {
 
@@ -85,13 +87,13 @@ bool starts_again(RestartPolicy policy, const Terminated& terminated, bool init)
 }
 
 std::string phase_of(const PodSpec& pod, const PodState& state) {
-  if (!state.failed_reason.empty()) return "Failed";
+  if (!state.failed_reason.empty()) return api::pod_phase::kFailed;
   for (const Container& c : pod.init) {
     const auto s = state_in(state.init, c.name);
     const bool failed = s.phase == Phase::kTerminated && s.terminated->exit_code != 0;
-    if (failed && !starts_again(pod.restart, *s.terminated, true)) return "Failed";
+    if (failed && !starts_again(pod.restart, *s.terminated, true)) return api::pod_phase::kFailed;
   }
-  if (!init_done(pod, state)) return "Pending";
+  if (!init_done(pod, state)) return api::pod_phase::kPending;
 
   bool all_over = true;
   bool all_good = true;
@@ -104,8 +106,8 @@ std::string phase_of(const PodSpec& pod, const PodState& state) {
     all_over = all_over && over;
     all_good = all_good && over && s.terminated->exit_code == 0;
   }
-  if (all_over) return all_good ? "Succeeded" : "Failed";
-  return any_seen ? "Running" : "Pending";
+  if (all_over) return all_good ? api::pod_phase::kSucceeded : api::pod_phase::kFailed;
+  return any_seen ? api::pod_phase::kRunning : api::pod_phase::kPending;
 }
 
 Json status_of(const PodSpec& pod, const PodState& state, WallTime now) {
@@ -121,7 +123,7 @@ Json status_of(const PodSpec& pod, const PodState& state, WallTime now) {
     out["reason"] = state.failed_reason;
     out["message"] = state.failed_message;
   }
-  const bool ready = phase == "Running" && all_running(pod, state);
+  const bool ready = phase == api::pod_phase::kRunning && all_running(pod, state);
   out["conditions"] =
       Json::array({condition("PodScheduled", true, since),
                    condition("Initialized", init_done(pod, state), since),

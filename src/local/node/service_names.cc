@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json/look.h"
+#include "api/phases.h"
 
 namespace paddle::local {
 namespace {
@@ -17,7 +18,7 @@ bool is_selected(const NamedService& service, const AssignedPod& pod) {
   });
 }
 
-bool has_ended(const AssignedPod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
+bool has_ended(const AssignedPod& pod) { return api::pod_phase::is_final(pod.phase); }
 
 // A line with the four names that DNS would resolve in the namespace.
 std::string line(const std::string& address, const std::string& name, const std::string& ns) {

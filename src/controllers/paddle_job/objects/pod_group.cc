@@ -7,6 +7,7 @@
 
 #include "api/core/quantity.h"
 #include "api/json/look.h"
+#include "api/phases.h"
 #include "controllers/paddle_job/names.h"
 #include "controllers/paddle_job/reasons.h"
 
@@ -153,7 +154,10 @@ Result<std::optional<Json>> pod_group_patch(const api::PaddleJob& job,
 
 std::optional<BlockReason> pod_group_block_reason(const api::PaddleJob& job,
                                                   const std::optional<PodGroupSummary>& stored) {
-  if (stored && (stored->phase == "Inqueue" || stored->phase == "Running")) return std::nullopt;
+  if (stored && (stored->phase == api::pod_group_phase::kInqueue ||
+                 stored->phase == api::pod_group_phase::kRunning)) {
+    return std::nullopt;
+  }
   const std::string phase = stored && !stored->phase.empty() ? stored->phase : "new";
   const std::string& queue = policy_of(job.spec).queue;
   return BlockReason{reasons::kPodGroupNotAdmitted,

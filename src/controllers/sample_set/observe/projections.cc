@@ -26,7 +26,7 @@ Result<MetaSummary> decode_meta_summary(const Json& object) {
 Result<VolumeSummary> decode_volume(const Json& object) {
   VolumeSummary summary;
   TRY(summary.meta, api::decode_meta(object));
-  summary.bound = api::look_text(object, "/status/phase") == "Bound";
+  summary.bound = api::look_text(object, "/status/phase") == api::volume_phase::kBound;
   summary.claim = {api::look_text(object, "/spec/claimRef/namespace"),
                    api::look_text(object, "/spec/claimRef/name")};
   summary.claim_uid = api::look_text(object, "/spec/claimRef/uid");
