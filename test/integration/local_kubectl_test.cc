@@ -112,11 +112,15 @@ TEST_F(LocalKubectlTest, AppliesAChangedPodByStrategicMerge) {
   must({"apply", "-f", "-"}, kPod);
   std::string changed = kPod;
   changed.replace(changed.find("example.org/b:1"), 15, "example.org/b:2");
-  changed.replace(changed.find("{name: A, value: \"1\"}, "), 23, "");
   EXPECT_THAT(must({"apply", "-f", "-"}, changed), HasSubstr("configured"));
   EXPECT_EQ(must({"get", "pod", "web", "-o", "jsonpath={.spec.containers[*].image}"}),
             "example.org/a:1 example.org/b:2");
-  EXPECT_EQ(must({"get", "pod", "web", "-o", "jsonpath={.spec.containers[0].env[*].name}"}), "B");
+  std::string restarted = changed;
+  restarted.replace(restarted.find("{name: A, value: \"1\"}, "), 23, "");
+  const auto refused = run({"apply", "-f", "-"}, restarted);
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("pod updates may not change fields other than"));
+  EXPECT_EQ(must({"get", "pod", "web", "-o", "jsonpath={.spec.containers[0].env[*].name}"}), "A B");
   EXPECT_THAT(must({"get", "pods"}), HasSubstr("0/2"));
   EXPECT_THAT(must({"get", "pods", "-o", "wide"}), HasSubstr("NODE"));
   EXPECT_THAT(must({"describe", "pod", "web"}), HasSubstr("example.org/b:2"));
@@ -151,6 +155,11 @@ metadata: {name: inside, namespace: team}
   EXPECT_THAT(must({"api-resources"}), HasSubstr("samplesets"));
   EXPECT_THAT(must({"version"}), HasSubstr("v1.34"));
   EXPECT_THAT(must({"explain", "pdj.spec.worker"}), HasSubstr("replicas"));
+  // What docs/en/local.md says is not there.
+  EXPECT_THAT(run({"get", "crd"}).err, HasSubstr("doesn't have a resource type \"crd\""));
+  EXPECT_THAT(run({"top", "pods"}).err, HasSubstr("Metrics API not available"));
+  EXPECT_THAT(run({"auth", "can-i", "get", "pods"}).err,
+              HasSubstr("could not find the requested resource"));
   // Its generators speak protobuf, which we do not: the refusal names the way out.
   EXPECT_THAT(run({"create", "configmap", "x"}).err, HasSubstr("kubectl apply -f"));
 }

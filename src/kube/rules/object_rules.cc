@@ -156,8 +156,15 @@ Result<Json> prepare_create(const Resource& resource, Json object,
   if (meta_text(object, "name").empty() && !meta_text(object, "generateName").empty()) {
     meta["name"] = meta_text(object, "generateName") + server_fields.name_suffix;
   }
+  if (meta_text(object, "name").empty()) {
+    return invalid("metadata.name: Required value: name or generateName is required");
+  }
   if (!is_dns_name(meta_text(object, "name"))) {
-    return invalid("metadata.name: Invalid value: \"" + meta_text(object, "name") + "\"");
+    return invalid("metadata.name: Invalid value: \"" + meta_text(object, "name") +
+                   "\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
+                   "characters, '-' or '.', must start and end with an alphanumeric character, and "
+                   "have at most " +
+                   std::to_string(kMaxNameLength) + " characters");
   }
   if (resource.namespaced && meta_text(object, "namespace").empty()) {
     return invalid("metadata.namespace: Required value");

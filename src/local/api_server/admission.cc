@@ -9,6 +9,7 @@
 #include "kube/rules/object_rules.h"
 #include "local/api_server/defaults.h"
 #include "local/api_server/object_limits.h"
+#include "local/api_server/pod_update.h"
 
 namespace paddle::local {
 namespace {
@@ -130,7 +131,9 @@ Result<Json> admit_update(const Kind& kind, const Json& old, Json incoming, cons
     CHECK_DONE(check_parts(updated));
     if (!part.empty()) return updated;
     CHECK_DONE(check_data(kind.resource, updated));
-    return with_defaults(kind.resource, std::move(updated));
+    TRY(updated, with_defaults(kind.resource, std::move(updated)));
+    if (kind.resource == kube::resources::kPods) CHECK_DONE(check_pod_update(old, updated));
+    return updated;
   }
   // Validate the object as it came, store it normalized: dropped fields must not count as a change.
   TRY(const Json raw, kube::prepare_update(kind.resource, old, incoming, part));

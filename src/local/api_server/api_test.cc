@@ -414,6 +414,34 @@ TEST_F(ApiTest, PodsAreBoundOnce) {
   EXPECT_EQ(refused("POST", kPods, R"({"metadata":{"name":"q"},"spec":{}})"), "422 Invalid");
 }
 
+TEST_F(ApiTest, ThePodOfARunningProcessKeepsItsCommand) {
+  must(
+      "POST", kPods,
+      R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"a","command":["x"]}]}})");
+  const std::string pod = std::string(kPods) + "/p";
+  const std::string merge = "application/merge-patch+json";
+  const std::string strategic = "application/strategic-merge-patch+json";
+  EXPECT_EQ(
+      refused("PATCH", pod, R"({"spec":{"containers":[{"name":"c","command":["y"]}]}})", strategic),
+      "422 Invalid");
+  EXPECT_EQ(refused("PATCH", pod, R"({"spec":{"restartPolicy":"Never"}})", merge), "422 Invalid");
+  EXPECT_EQ(must("GET", pod)["spec"]["containers"][0]["command"], Json({"x"}));
+  must("PATCH", pod, R"({"spec":{"containers":[{"name":"c","image":"b"}]}})", strategic);
+  must("PATCH", pod, R"({"metadata":{"labels":{"a":"b"}}})", merge);
+  must("PATCH", pod + "/status", R"({"status":{"phase":"Running"}})", merge);
+  must("PUT", pod, must("GET", pod).dump());
+  EXPECT_EQ(must("GET", pod)["spec"]["containers"][0]["image"], "b");
+}
+
+TEST_F(ApiTest, ANameThatIsMissingOrWrongIsExplained) {
+  const auto message = [&](const char* body) {
+    return json(ask("POST", kMaps, body)).value("message", "");
+  };
+  EXPECT_THAT(message(R"({"metadata":{}})"), HasSubstr("name or generateName is required"));
+  EXPECT_THAT(message(R"({"metadata":{"name":"My_map"}})"),
+              HasSubstr("\"My_map\": a lowercase RFC 1123 subdomain must consist of"));
+}
+
 TEST_F(ApiTest, AnEvictionDeletesItsPodByTheOptionsThatItHas) {
   must("POST", kPods, R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}})");
   const std::string pod = std::string(kPods) + "/p";
