@@ -84,6 +84,7 @@ Plan plan_suspended(const api::PaddleJob& job, const PlanContext& context, WallT
   // Otherwise Volcano would keep resources reserved for the gang.
   if (auto group = delete_pod_group(job, context.world)) pruned.wave.push_back(std::move(*group));
   plan.add(std::move(pruned.wave));
+  plan.add(surplus_services(job, context, false));
   read_leases(plan, pruned.unread_leases);
   requeue_at(plan, pruned.due, now);
   return plan;
@@ -98,6 +99,7 @@ std::optional<Plan> plan_host_ports(const api::PaddleJob& job, PlanContext& cont
     Plan plan;
     context.blocked = BlockReason{reasons::kNoFreePorts, port.error().message};
     plan.requeue_after = kPortInterval;
+    plan.add(surplus_services(job, context, false));
     set_status(plan, job, current_status(job, context, now, config), context.world);
     return plan;
   }
@@ -157,6 +159,7 @@ Plan plan_running(const api::PaddleJob& job, PlanContext& context, WallTime now,
   Preconditions checked = check_preconditions(job, context, now, config);
   context.blocked = checked.blocked;
   context.cold = checked.cold;
+  plan.add(surplus_services(job, context, checked.may_create || !context.world.pods.empty()));
   // Stored before the gates are removed: afterwards no pod shows it.
   if (checked.cold && !api::find_condition(job.status.conditions, condition_type::kDataWarm)) {
     return store_first(current_status(job, context, now, config));
@@ -221,6 +224,7 @@ Plan plan_active(const api::PaddleJob& job, PlanContext& context, WallTime now,
   if (error) {
     Plan plan;
     context.blocked = error;
+    plan.add(surplus_services(job, context, false));
     set_status(plan, job, current_status(job, context, now, config), context.world);
     return plan;
   }

@@ -29,19 +29,6 @@ std::set<std::string> slot_names(const api::PaddleJob& job, const ReplicaSlots& 
   return names;
 }
 
-void prune_services(const api::PaddleJob& job, const PlanContext& context, Wave& wave) {
-  if (context.world.services.empty()) return;
-  const auto wanted =
-      uses_services(job.spec) ? slot_names(job, context.slots) : std::set<std::string>{};
-  std::vector<Delete> deletions;
-  for (const ServiceSummary& service : context.world.services) {
-    if (wanted.contains(service.meta.key.name) || service.meta.deleting()) continue;
-    deletions.push_back({OwnedKind::kService, service.meta.key, service.meta.uid});
-  }
-  std::ranges::sort(deletions, {}, &Delete::key);
-  for (Delete& one : deletions) wave.emplace_back(std::move(one));
-}
-
 // A pod that is being deleted: when its kubelet does not respond any more, it is deleted by force.
 void prune_deleting(const api::Pod& pod, const World& world, WallTime now, PruneResult& result) {
   if (!is_overdue(pod, now)) {
@@ -115,8 +102,23 @@ PruneResult prune(const api::PaddleJob& job, const PlanContext& context, WallTim
       result.wave.emplace_back(delete_pod(*pod));
     }
   }
-  prune_services(job, context, result.wave);
   return result;
+}
+
+Wave surplus_services(const api::PaddleJob& job, const PlanContext& context, bool may_create) {
+  Wave wave;
+  // Programs that are ending may still use what the job will not have any more.
+  if (context.world.services.empty() || (!may_create && !context.world.pods.empty())) return wave;
+  const auto wanted = may_create && uses_services(job.spec) ? slot_names(job, context.slots)
+                                                            : std::set<std::string>{};
+  std::vector<Delete> deletions;
+  for (const ServiceSummary& service : context.world.services) {
+    if (wanted.contains(service.meta.key.name) || service.meta.deleting()) continue;
+    deletions.push_back({OwnedKind::kService, service.meta.key, service.meta.uid});
+  }
+  std::ranges::sort(deletions, {}, &Delete::key);
+  for (Delete& one : deletions) wave.emplace_back(std::move(one));
+  return wave;
 }
 
 Delete delete_pod(const api::Pod& pod, bool force) {

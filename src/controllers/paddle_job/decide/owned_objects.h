@@ -28,10 +28,13 @@ struct PruneResult {
   std::set<std::string> unread_leases{};  // of the nodes of pods that should be gone by now
   std::optional<WallTime> due{};          // check again at this time
 };
-// Deletes pods of earlier epochs, pods without a slot, pods that their node has lost, and Services
-// without a pod.
+// Deletes pods of earlier epochs, pods without a slot, and pods that their node has lost.
 PruneResult prune(const api::PaddleJob& job, const PlanContext& context, WallTime now,
                   const Config& config);
+
+// Deletes Services without a slot. Without `may_create`, when a suspended or blocked job waits with
+// no pods: all of them.
+Wave surplus_services(const api::PaddleJob& job, const PlanContext& context, bool may_create);
 
 Delete delete_pod(const api::Pod& pod, bool force = false);
 // Unset when there is no group, or it is not this job's.

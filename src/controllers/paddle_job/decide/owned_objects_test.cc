@@ -78,5 +78,40 @@ TEST(OwnedObjects, B24_EverythingIsLabelledAndServicesAreDeletedWithTheirPods) {
   EXPECT_EQ(deleted(plan_for(job, world), OwnedKind::kService), Names{"demo-worker-1"});
 }
 
+World with_services(std::vector<api::Pod> pods) {
+  World world = world_of(std::move(pods));
+  for (const char* name : {"demo-worker-0", "demo-worker-1"}) {
+    world.services.push_back({.meta = {.key = {"t", name}, .uid = name}});
+  }
+  return world;
+}
+
+// Found by walks: a suspended or blocked job kept the Services of the run before, also when its
+// spec had none any more.
+TEST(OwnedObjects, AJobThatWaitsWithoutPodsHasNoServices) {
+  const Names both{"demo-worker-0", "demo-worker-1"};
+  const auto deletions = [](const api::PaddleJob& job, std::vector<api::Pod> pods) {
+    return deleted(plan_for(job, with_services(std::move(pods))), OwnedKind::kService);
+  };
+  auto suspended = workers(2, R"({"intranet": "Service", "suspend": true})");
+  suspended.status.phase = "Suspended";
+  suspended.status.epoch = 1;
+  auto ending = running(suspended, kWorker, 0);
+  ending.meta.annotations[kEpochAnnotation] = "0";
+  EXPECT_EQ(deletions(suspended, {ending}), Names{});  // its program may still use them
+  EXPECT_EQ(deletions(suspended, {}), both);
+
+  const auto invalid = workers(2, R"({"intranet": "Service", "sampleSetRef": {"name": "absent"}})");
+  EXPECT_EQ(reason(status_after(invalid, {})), "InvalidSpec");
+  EXPECT_EQ(deletions(invalid, {}), both);
+  EXPECT_EQ(deletions(invalid, {running(invalid, kWorker, 0)}), Names{});
+  const auto without_set = workers(2, R"({"intranet": "Service",
+      "sampleSetRef": {"name": "absent", "mountPath": "/data"}})");
+  EXPECT_EQ(reason(status_after(without_set, {})), "SampleSetMissing");
+  EXPECT_EQ(deletions(without_set, {}), both);
+  EXPECT_EQ(deletions(without_set, {pending(without_set, kWorker, 0)}), Names{});
+  EXPECT_EQ(deletions(workers(2, R"({"intranet": "Service"})"), {}), Names{});
+}
+
 }  // namespace
 }  // namespace paddle::controllers::paddle_job
