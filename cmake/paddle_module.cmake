@@ -61,19 +61,24 @@ function(paddle_unite target)
   endif()
 endfunction()
 
-# paddle_test(<name> SOURCES ... DEPS ... [LIBS ...] [ALONE ...] [LABELS unit|integration])
+# paddle_test(<name> SOURCES ... DEPS ... [LIBS ...] [ALONE ...] [LABELS unit|integration] [OPTIMIZED])
+#   OPTIMIZED: most of its time is spent in its own code, and in templates that this instantiates
 function(paddle_test name)
   if(NOT PADDLE_WITH_TESTS)
     return()
   endif()
-  cmake_parse_arguments(T "" "" "SOURCES;DEPS;LIBS;ALONE;LABELS" ${ARGN})
+  cmake_parse_arguments(T "OPTIMIZED" "" "SOURCES;DEPS;LIBS;ALONE;LABELS" ${ARGN})
   if(NOT T_LABELS)
     set(T_LABELS unit)
   endif()
   add_executable(${name} ${T_SOURCES})
   paddle_unite(${name} ${T_ALONE})
   # What it tests is optimized; checked calls of the C library need optimization.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0;-U_FORTIFY_SOURCE>)
+  if(T_OPTIMIZED)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  else()
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0;-U_FORTIFY_SOURCE>)
+  endif()
   # Each preset builds only what is run in it: unit tests under sanitizers, integration tests in
   # release. The other targets exist and can be asked for by name.
   if((T_LABELS STREQUAL unit AND NOT PADDLE_BUILD_UNIT_TESTS)

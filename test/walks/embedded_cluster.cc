@@ -65,15 +65,21 @@ ObjectKey key_in(const Json& object) {
 
 }  // namespace
 
-EmbeddedServer::EmbeddedServer(const std::string& directory, const Clock& clock, std::uint64_t seed)
-    : random_(seed),
+EmbeddedServer::EmbeddedServer(const std::string& directory, const Clock& clock, std::uint64_t seed,
+                               Pace pace)
+    : pace_(pace),
+      random_(seed),
       storage_(opened(directory)),
       writer_(*storage_, clock, random_),
       api_(*storage_, writer_, system_clock(), {}) {
   EXPECT_TRUE(writer_.create_default_namespaces());
-  storage_->listen([this](const std::set<std::string>&) {
+  storage_->listen([this](const std::set<std::string>& collections) {
     Lock lock(mutex_);
-    changed_.notify_all();
+    for (auto& [what, watcher] : watchers_) {
+      for (const std::string& collection : collections) {
+        watcher.behind |= watcher.changes.is_interested_in(collection);
+      }
+    }
   });
 }
 
@@ -83,6 +89,11 @@ std::uint64_t EmbeddedServer::revision() {
   const auto now = storage_->revision();
   EXPECT_TRUE(now);
   return now ? *now : 0;
+}
+
+void EmbeddedServer::slow_down() const {
+  if (pace_ == Pace::kUsual) return;
+  (void)system_clock().sleep(std::chrono::microseconds{system_random().below(3'000)}, {});
 }
 
 void EmbeddedServer::expect_watch() {
@@ -101,48 +112,60 @@ void EmbeddedServer::forget_watches() {
   expected_ = 0;
 }
 
-void EmbeddedServer::deliver() {
-  const std::uint64_t target = revision();
+local::Reply EmbeddedServer::handle(const local::Request& request) {
+  local::Reply reply = api_.handle(request);
+  if (request.method == "GET") return reply;
+  const bool generated = request.target.find("/secrets") != std::string::npos;
+  for (const std::string& text : {request.method, request.target, generated ? "" : request.body,
+                                  std::to_string(reply.status), generated ? "" : reply.body}) {
+    digest_ = digest_ * 1'099'511'628'211 + std::hash<std::string>{}(text);
+  }
+  return reply;
+}
+
+std::vector<EmbeddedServer::Watcher*> EmbeddedServer::behind() {
   Lock lock(mutex_);
-  changed_.notify_all();
-  while (watchers_.size() < expected_ ||
-         std::ranges::any_of(watchers_, [&](const Watcher& w) { return w.delivered < target; })) {
-    changed_.wait(mutex_);
+  while (watchers_.size() < expected_) changed_.wait(mutex_);
+  std::vector<Watcher*> found;
+  for (auto& [what, watcher] : watchers_) {
+    if (watcher.behind && !watcher.end) found.push_back(&watcher);
+    watcher.behind = false;
+  }
+  return found;
+}
+
+// Its thread waits in stream() meanwhile, and no other thread stops it.
+void EmbeddedServer::deliver(Watcher& watcher) {
+  for (;;) {
+    const local::StreamChunk chunk = watcher.changes.next(BootTime{});
+    Result<> taken = Done{};
+    if (!chunk.text.empty()) taken = watcher.sink(chunk.text);
+    if (!taken || chunk.ended) {
+      Lock lock(mutex_);
+      watcher.end = std::move(taken);
+      changed_.notify_all();
+      return;
+    }
+    if (chunk.text.empty()) return;
   }
 }
 
-Result<> EmbeddedServer::stream(local::Stream& changes,
-                                const std::function<Result<>(std::string_view)>& sink,
+void EmbeddedServer::deliver() {
+  for (auto found = behind(); !found.empty(); found = behind()) {
+    for (Watcher* watcher : found) deliver(*watcher);
+  }
+}
+
+Result<> EmbeddedServer::stream(const std::string& what, local::Stream& changes, const Sink& sink,
                                 const std::stop_token& stop) {
-  std::list<Watcher>::iterator self;
-  {
-    Lock lock(mutex_);
-    self = watchers_.insert(watchers_.end(), Watcher{});
-  }
-  Result<> result = Done{};
-  for (;;) {
-    const std::uint64_t before = revision();
-    const local::StreamChunk chunk = changes.next(system_clock().boot());
-    if (!chunk.text.empty()) result = sink(chunk.text);
-    if (!result || chunk.ended) break;
-    if (!chunk.text.empty()) continue;
-    Lock lock(mutex_);
-    self->delivered = before;
-    changed_.notify_all();
-    while (!stop.stop_requested()) {
-      const auto now = storage_->revision();
-      if (now && *now > before) break;
-      changed_.wait(mutex_, stop);
-    }
-    if (stop.stop_requested()) {
-      result = Error{Code::kCancelled, "stopped"};
-      break;
-    }
-  }
   Lock lock(mutex_);
+  const auto self = watchers_.emplace(what, Watcher{changes, sink});
+  changed_.notify_all();
+  while (!self->second.end && !stop.stop_requested()) changed_.wait(mutex_, stop);
+  Result<> end = self->second.end.value_or(Error{Code::kCancelled, "stopped"});
   watchers_.erase(self);
   changed_.notify_all();
-  return result;
+  return end;
 }
 
 Result<Json> EmbeddedCluster::exchange(const local::Request& request) const {
@@ -168,13 +191,17 @@ Result<std::string> EmbeddedCluster::list(const kube::Resource& resource,
   std::string path = path_of(resource, {options.ns, ""});
   net::add_query(path, "labelSelector", options.label_selector);
   net::add_query(path, "fieldSelector", options.field_selector);
+  if (for_informers_) server_.slow_down();
   const local::Reply reply = server_.handle(
       {.method = "GET", .target = path, .accept = options.metadata_only ? kMetadataList : kJson});
   if (reply.status >= 300) return kube::error_of_answer(reply.status, reply.body);
   kube::ListSplitter splitter(kMaxObject);
   CHECK_DONE(splitter.feed(reply.body, sink));
   TRY(const kube::ListHead head, splitter.finish());
-  if (for_informers_) server_.expect_watch();
+  if (for_informers_) {
+    server_.expect_watch();
+    server_.slow_down();
+  }
   return head.resource_version;
 }
 
@@ -183,13 +210,15 @@ Result<> EmbeddedCluster::watch(const kube::Resource& resource, const kube::Watc
   std::string path = path_of(resource, {options.ns, ""}) + "?watch=true";
   net::add_query(path, "labelSelector", options.label_selector);
   net::add_query(path, "fieldSelector", options.field_selector);
+  const std::string what = path;
   net::add_query(path, "resourceVersion", options.resource_version);
   const local::Reply reply = server_.handle(
       {.method = "GET", .target = path, .accept = options.metadata_only ? kMetadata : kJson});
   if (reply.status >= 300) return kube::error_of_answer(reply.status, reply.body);
   kube::WatchSplitter splitter(kMaxObject);
   const auto ended = server_.stream(
-      *reply.stream, [&](std::string_view text) { return splitter.feed(text, sink); }, call.stop);
+      what, *reply.stream, [&](std::string_view text) { return splitter.feed(text, sink); },
+      call.stop);
   if (for_informers_) server_.forget_watch();
   return ended;
 }

@@ -8,14 +8,19 @@
 //   EmbeddedCluster watched(server), direct(server);   // informers; everything else
 //   server.deliver();   // every watch has handed over every change
 //
+// Watches deliver in deliver() only, one after another in the order of what they watch, so that the
+// same test sees the same order on a slow machine.
+//
 // A Defect takes the mend of one known defect out of what a controller writes: a test that does not
 // notice it would not have found the defect.
 
 #pragma once
 
-#include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -28,36 +33,53 @@
 
 namespace paddle::walks {
 
+// How fast the informers' threads are: what a test does must not depend on it.
+enum class Pace { kUsual, kSlowInformers };
+
 class EmbeddedServer {
  public:
-  EmbeddedServer(const std::string& directory, const Clock& clock, std::uint64_t seed);
+  EmbeddedServer(const std::string& directory, const Clock& clock, std::uint64_t seed,
+                 Pace pace = Pace::kUsual);
   ~EmbeddedServer();
 
-  local::Reply handle(const local::Request& request) { return api_.handle(request); }
+  local::Reply handle(const local::Request& request);
   std::uint64_t revision();
-  // Waits until as many watches as lists were made for one are open and have delivered all changes.
+  // Of all writes and their answers until now, but for what certificates are made of.
+  std::uint64_t digest() const { return digest_; }
+  // Waits until as many watches are open as lists were made for one; then each delivers all changes
+  // on the caller's thread, which is also the one that writes.
   void deliver() EXCLUDES(mutex_);
+  void slow_down() const;  // a thread of an informer
   // How many informers there are to wait for: called by the cluster that they use.
   void expect_watch() EXCLUDES(mutex_);
   void forget_watch() EXCLUDES(mutex_);
   void forget_watches() EXCLUDES(mutex_);  // of an operator that has ended
-  // Delivers a watch until it ends or `stop`.
-  Result<> stream(local::Stream& changes, const std::function<Result<>(std::string_view)>& sink,
+  using Sink = std::function<Result<>(std::string_view)>;
+  // Registers a watch and waits until it ends or `stop`. `what`: its place in the order.
+  Result<> stream(const std::string& what, local::Stream& changes, const Sink& sink,
                   const std::stop_token& stop) EXCLUDES(mutex_);
 
  private:
   struct Watcher {
-    std::uint64_t delivered = 0;
+    local::Stream& changes;
+    const Sink& sink;
+    bool behind = true;  // there may be changes
+    std::optional<Result<>> end{};
   };
+  std::vector<Watcher*> behind() EXCLUDES(mutex_);
+  void deliver(Watcher& watcher) EXCLUDES(mutex_);
 
+  const Pace pace_;
   Random random_;
   std::unique_ptr<local::Storage> storage_;
   local::Writer writer_;
   local::Api api_;
 
+  std::uint64_t digest_ = 0;
+
   Mutex mutex_;
   CondVar changed_;
-  std::list<Watcher> watchers_ GUARDED_BY(mutex_){};
+  std::multimap<std::string, Watcher> watchers_ GUARDED_BY(mutex_){};  // by what they watch
   size_t expected_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -35,8 +35,8 @@ const ObjectKey kSampleJob{"train", "load"};
 // A cluster with one SampleJob, its operator, and a Ready set with two runtimes.
 class SampleJobCluster {
  public:
-  SampleJobCluster(std::uint64_t seed, std::chrono::nanoseconds age)
-      : server_(scratch_.path(), clock_, seed), cluster_(server_) {
+  SampleJobCluster(std::uint64_t seed, std::chrono::nanoseconds age, Pace pace = Pace::kUsual)
+      : server_(scratch_.path(), clock_, seed, pace), cluster_(server_) {
     make_object(cluster_, kinds::kNamespaces, {{"metadata", {{"name", kSampleJob.ns}}}});
     make_set();
     for (const char* name : {"keys", "other-keys"}) {
@@ -87,6 +87,7 @@ class SampleJobCluster {
       if (what == 3 && random.below(8) == 0) operator_->restart();
     }
   }
+  std::uint64_t digest() const { return server_.digest(); }
   std::chrono::nanoseconds age() const { return clock_.boot().time_since_epoch(); }
   // The next quarter of an hour.
   void live() {
@@ -153,10 +154,10 @@ class SampleJobCluster {
   std::unique_ptr<SteppedController> operator_;
 };
 
-WalkResult walk_sample_job(std::uint64_t seed, EditCoverage& coverage) {
+WalkResult walk_sample_job(std::uint64_t seed, EditCoverage& coverage, Pace pace = Pace::kUsual) {
   Random random(seed * 7919 + 41);
   SpecEditor editor(api::Kind::kSampleJob, random);
-  SampleJobCluster walked(seed, {});
+  SampleJobCluster walked(seed, {}, pace);
   WalkResult result;
   Json first{{"type", "warmup"}, {"sampleSetRef", {{"name", "imagenet"}}}, {"suspend", true}};
   if (random.below(3) == 0) first["schedule"] = editor.value_of("schedule");
@@ -184,6 +185,7 @@ WalkResult walk_sample_job(std::uint64_t seed, EditCoverage& coverage) {
     EXPECT_TRUE(each->edit(begins)) << "seed " << seed;
     each->live();
   }
+  result.digest = walked.digest();
   result.complaint = difference(walked.end_state(), fresh.end_state());
   if (!result.complaint.empty()) result.complaint += "  of the spec " + walked.spec().dump() + "\n";
   return result;
@@ -193,6 +195,15 @@ TEST(SampleJobWalks, EndLikeANewJobWithTheLastSpec) {
   EditCoverage coverage(api::Kind::kSampleJob);
   run_walks("SampleJob", 70, [&](std::uint64_t seed) { return walk_sample_job(seed, coverage); });
   expect_all_edited("SampleJob", coverage);
+}
+
+TEST(SampleJobWalks, AreTheSameOnASlowMachine) {
+  EditCoverage coverage(api::Kind::kSampleJob);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    EXPECT_EQ(walk_sample_job(seed, coverage, Pace::kSlowInformers).digest,
+              walk_sample_job(seed, coverage).digest)
+        << "seed " << seed;
+  }
 }
 
 }  // namespace

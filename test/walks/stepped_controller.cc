@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/walks/stepped_controller.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 namespace paddle::walks {
@@ -10,7 +12,8 @@ struct SteppedController::Life {
        Random& random)
       : watched(server, Defect::kNone, true),
         direct(server, defect),
-        informers(watched, metrics, {}, system_clock(), random),
+        pauses(random.next()),
+        informers(watched, metrics, {}, system_clock(), pauses),
         events(sink, "walk", clock, metrics),
         queue("walk", {}, clock, random, metrics) {}
   ~Life() {
@@ -21,10 +24,14 @@ struct SteppedController::Life {
   Metrics metrics{};
   EmbeddedCluster watched;
   EmbeddedCluster direct;
+  Random pauses;  // of the informers' threads, which draw whenever they come to it
   kube::Informers informers;
   kube::EventRecorder events;
   controllers::WorkQueue queue;
   controllers::Reconcile reconcile{};
+  // Taken from the queue, in the order of their names: lists that begin together add keys in any
+  // order.
+  std::set<api::ObjectKey> taken{};
 };
 
 SteppedController::SteppedController(EmbeddedServer& server, Defect defect, Build build,
@@ -45,31 +52,38 @@ void SteppedController::restart() {
   EXPECT_TRUE(life.informers.wait_until_synced({}));
 }
 
+// take() waits for a key; the one added here is always ready, behind those that are ready already.
+// Keys that the clock has made due are promoted by take() and follow it.
+void SteppedController::take_ready(Life& life) {
+  static const api::ObjectKey kEnd{"", "(end of the queue)"};
+  do {
+    life.queue.add(kEnd);
+    for (auto taken = life.queue.take({}); taken->key != kEnd; taken = life.queue.take({})) {
+      life.taken.insert(taken->key);
+    }
+    life.queue.finished(kEnd);
+  } while (life.queue.depth() > 0);
+}
+
 bool SteppedController::step() {
   // Some informers start with the first object that needs them.
   EXPECT_TRUE(life_->informers.wait_until_synced({}));
   server_.deliver();
+  if (life_->taken.empty()) take_ready(*life_);
+  if (life_->taken.empty()) return false;
+  const api::ObjectKey key = *life_->taken.begin();
+  life_->taken.erase(key);
   controllers::WorkQueue& queue = life_->queue;
-  // take() waits for a key; this one is always ready, behind those that are ready already. Keys
-  // that the clock has made due are promoted by take() and follow it.
-  static const api::ObjectKey kEnd{"", "(end of the queue)"};
-  queue.add(kEnd);
-  auto taken = queue.take({});
-  if (taken->key == kEnd) {
-    queue.finished(kEnd);
-    if (queue.depth() == 0) return false;
-    taken = queue.take({});
-  }
-  const auto result = life_->reconcile(taken->key, {});
+  const auto result = life_->reconcile(key, {});
   switch (controllers::outcome_of(result)) {
     case controllers::PassOutcome::kAgain:
-      queue.again(taken->key, *result->requeue_after);
+      queue.again(key, *result->requeue_after);
       break;
     case controllers::PassOutcome::kRetry:
-      queue.failed(taken->key);
+      queue.failed(key);
       break;
     default:
-      queue.finished(taken->key);
+      queue.finished(key);
   }
   return true;
 }

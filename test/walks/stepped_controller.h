@@ -35,6 +35,8 @@ class SteppedController {
 
  private:
   struct Life;  // of one operator
+  static void take_ready(Life& life);
+
   EmbeddedServer& server_;
   const Defect defect_;
   const Build build_;

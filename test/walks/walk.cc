@@ -15,6 +15,8 @@ namespace {
 
 using api::Json;
 
+constexpr std::uint64_t kEnough = 10;  // walks, to say anything about most of them
+
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
@@ -82,6 +84,9 @@ void run_walks(const char* resource, std::uint64_t walks,
       ++failed;
       ADD_FAILURE() << resource << ", PADDLE_WALK_SEED=" << seed << ":\n" << result.complaint;
     }
+  }
+  if (done >= kEnough) {
+    EXPECT_LT(2 * ended, done) << "most walks compare nothing";
   }
   std::cout << "walks " << resource << ": " << done << " walks, seeds " << first << " to "
             << first + done - 1 << ", " << edits << " edits, " << ended << " without a comparison, "

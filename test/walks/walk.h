@@ -33,14 +33,16 @@ std::string difference(const EndState& walked, const EndState& fresh);
 
 struct WalkResult {
   int edits = 0;
-  std::string complaint{};  // empty: it ended as it must
-  bool comparable = true;   // false: the object ended for good before the walk did
+  std::string complaint{};   // empty: it ended as it must
+  bool comparable = true;    // false: there is nothing to compare the end with
+  std::uint64_t digest = 0;  // of everything that was written
 };
 
 inline constexpr int kEdits = 30;  // of each walk, at least
 
 // Runs the walks with these seeds, or those that the environment asks for, and prints how many
-// edits there were. A complaint fails the test, with its seed.
+// edits there were. A complaint fails the test, with its seed; so do walks of which most have
+// nothing to compare.
 void run_walks(const char* resource, std::uint64_t walks,
                const std::function<WalkResult(std::uint64_t seed)>& walk);
 

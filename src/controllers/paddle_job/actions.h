@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -126,5 +127,7 @@ struct Plan : PlanOf<Action, api::PaddleJobStatus> {
   bool operator==(const Plan&) const = default;
 };
 using Wave = Plan::Wave;
+
+inline constexpr std::size_t kParallelActions = 16;  // of a wave
 
 }  // namespace paddle::controllers::paddle_job

@@ -27,7 +27,8 @@ class Reconciler {
         clock_(clock),
         pacing_(context.queue, context.events, clock),
         observer_(context, options.ns, options.config, options.etcd, pacing_, clock),
-        executor_(context.cluster, context.events, options.etcd, observer_) {}
+        executor_(context.cluster, context.events, options.etcd, observer_,
+                  options.parallel_actions) {}
 
   Result<ReconcileResult> reconcile(const ObjectKey& key, std::stop_token stop) {
     const auto job = observer_.find(key);

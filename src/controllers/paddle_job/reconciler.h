@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "controllers/loop/manager.h"
 #include "controllers/loop/reconcile_result.h"
+#include "controllers/paddle_job/actions.h"
 #include "controllers/paddle_job/config.h"
 #include "etcd/store.h"
 
@@ -20,6 +21,8 @@ struct Options {
   std::string ns{};  // empty: all namespaces
   Config config{};
   std::shared_ptr<etcd::Store> etcd{};  // required with config.etcd; null: none
+  // Of a wave at the same time; 1 for tests that decide what happens when.
+  std::size_t parallel_actions = kParallelActions;
 };
 
 inline constexpr const char* kControllerName = "paddlejob-controller";

@@ -22,7 +22,6 @@ using api::Json;
 namespace kinds = kube::resources;
 
 constexpr size_t kNamesPerEvent = 8;
-constexpr size_t kParallelActions = 16;
 
 std::string kind_name(OwnedKind kind) {
   switch (kind) {
@@ -111,7 +110,7 @@ Result<> PlanExecutor::execute(const Plan& plan, const api::PaddleJob& job, Pass
 Result<> PlanExecutor::execute_wave(const Wave& wave, const api::PaddleJob& job, Pass& pass) {
   std::vector<ActionResult> results(wave.size());
   // After a failure no further action starts; the first failure is the result.
-  auto done = parallel_for(wave.size(), kParallelActions, [&](size_t i) {
+  auto done = parallel_for(wave.size(), parallel_actions_, [&](size_t i) {
     return execute_action(wave[i], job, pass, results[i]);
   });
   record(results, job, pass);

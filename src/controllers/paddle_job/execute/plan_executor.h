@@ -25,8 +25,13 @@ class PlanExecutor {
  public:
   // Borrows cluster, events and observer; `etcd` may be null.
   PlanExecutor(kube::Cluster& cluster, kube::EventRecorder& events,
-               std::shared_ptr<etcd::Store> etcd, const WorldObserver& observer)
-      : cluster_(cluster), writer_(cluster, events), etcd_(std::move(etcd)), observer_(observer) {}
+               std::shared_ptr<etcd::Store> etcd, const WorldObserver& observer,
+               std::size_t parallel_actions = kParallelActions)
+      : cluster_(cluster),
+        writer_(cluster, events),
+        etcd_(std::move(etcd)),
+        observer_(observer),
+        parallel_actions_(parallel_actions) {}
 
   // The waves one after the other, the actions of a wave in parallel. After a failure no further
   // action starts, and pass.trouble has the reason if it is one that users have to know. A failed
@@ -65,6 +70,7 @@ class PlanExecutor {
   ObjectWriter writer_;
   const std::shared_ptr<etcd::Store> etcd_;
   const WorldObserver& observer_;
+  const std::size_t parallel_actions_;
 };
 
 }  // namespace paddle::controllers::paddle_job
