@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operator is killed after each of its writes, once per run, and another one goes on, at once or
-// after its runtimes have gone further. The end is that of a run without a kill, and no runtime
-// gets another job than in that run.
+// An operator is killed after each of its writes, once per run, and another one goes on. The end is
+// that of a run without a kill, and no runtime gets another job than in that run. The next operator
+// begins with the present state, late, with an older view, or by executing its first plan twice.
 
 #include <set>
 
@@ -19,10 +19,15 @@ using std::chrono::seconds;
 constexpr int kPasses = 40;
 constexpr int kNever = -1;
 
+enum class Begins { kAtOnce, kLate, kWithAnOldView, kTwice };
+constexpr Begins kBegins[] = {Begins::kAtOnce, Begins::kLate, Begins::kWithAnOldView,
+                              Begins::kTwice};
+constexpr int kMissed = 4;  // passes of one that begins late
+
 struct Kill {
   int pass = kNever;
   std::size_t writes = 0;
-  int missed = 0;  // passes of the next operator
+  Begins next = Begins::kAtOnce;
 };
 
 // Each runtime ends one job in every third pass.
@@ -40,11 +45,19 @@ std::string live(const std::string& type, bool shared, const Kill& kill,
                  std::vector<std::size_t>* writes = nullptr) {
   JobModel model{.job = job_of(type), .world = world_of(3, shared)};
   for (int i = 0; i < kPasses; ++i) {
-    const bool away = kill.pass != kNever && i > kill.pass && i <= kill.pass + kill.missed;
-    const Plan plan = i == kill.pass ? model.pass(kill.writes)
-                      : away         ? model.pass(0)
-                                     : model.pass();
-    if (writes) writes->push_back(actions_of(plan).size() + (plan.status ? 1 : 0));
+    const bool next = kill.pass != kNever && i == kill.pass + 1;
+    const int missed = kill.next == Begins::kLate ? kMissed : 0;
+    if (next && kill.next == Begins::kWithAnOldView) {
+      model.pass_late(2 + kill.writes % 3);  // 1 is the present
+    } else if (next && kill.next == Begins::kTwice) {
+      model.pass_late(0, 2);
+    } else {
+      const bool away = kill.pass != kNever && i > kill.pass && i <= kill.pass + missed;
+      const Plan plan = i == kill.pass ? model.pass(kill.writes)
+                        : away         ? model.pass(0)
+                                       : model.pass();
+      if (writes) writes->push_back(actions_of(plan).size() + (plan.status ? 1 : 0));
+    }
     work(model, i);
     model.now += seconds(5);
   }
@@ -64,10 +77,10 @@ TEST(SampleJobCrashTest, AfterAnyWriteAnotherOperatorReachesTheSameEnd) {
       EXPECT_EQ(expected.substr(0, 9), "Succeeded") << type << ": " << expected;
       for (int pass = 0; pass < static_cast<int>(writes.size()); ++pass) {
         for (std::size_t done = 0; done < writes[static_cast<std::size_t>(pass)]; ++done) {
-          for (const int missed : {0, 4}) {
-            EXPECT_EQ(live(type, shared, {pass, done, missed}), expected)
-                << type << ", killed in pass " << pass << " after write " << done << ", " << missed
-                << " passes missed";
+          for (const Begins next : kBegins) {
+            EXPECT_EQ(live(type, shared, {pass, done, next}), expected)
+                << type << ", killed in pass " << pass << " after write " << done
+                << ", the next one begins " << static_cast<int>(next);
             ++points;
           }
         }

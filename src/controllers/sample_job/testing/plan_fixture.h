@@ -35,6 +35,10 @@ struct JobModel {
   // Plans once and executes the plan; an operator that is killed, only its first writes, of which
   // the status is the last.
   Plan pass(std::size_t writes = static_cast<std::size_t>(-1));
+  // A pass of an operator that has begun with a list of jobs as it was before the last `passes_ago`
+  // passes, and executes its plan `times` times. The API server refuses a status that was decided
+  // on an older version. Runtimes are polled for the job that this status names.
+  void pass_late(std::size_t passes_ago, int times = 1);
   // Passes until the plan is empty.
   void settle();
 
@@ -46,6 +50,12 @@ struct JobModel {
 
   std::string reason(const char* type = "Ready") const;
   std::string message(const char* type = "Ready") const;
+
+  std::vector<api::SampleJob> seen{};  // after each pass
+
+ private:
+  // Returns how many of the writes were left to do.
+  std::size_t execute(const Plan& plan, std::size_t writes);
 };
 
 // Three runtimes share a volume and have divided a sync.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operator is killed after each of its writes, once per run, and another one goes on, at once or
-// after everything around it has changed further. The end is that of a run without a kill.
+// An operator is killed after each of its writes, once per run, and another one goes on. The end is
+// that of a run without a kill. The next operator begins with the present state, late, with an
+// older view, or by executing its first plan twice.
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -35,13 +40,23 @@ const Event kEvents[] = {
     {"deleted", [](ModelCluster& model) { model.deleted = true; }},
 };
 
-// Where the first operator is killed: in which pass, after how many writes of it. The next one
-// misses so many passes.
+enum class Begins { kAtOnce, kLate, kWithAnOldView, kTwice };
+constexpr Begins kBegins[] = {Begins::kAtOnce, Begins::kLate, Begins::kWithAnOldView,
+                              Begins::kTwice};
+constexpr int kMissed = 3;  // passes of one that begins late
+
+// Where the first operator is killed: in which pass, after how many writes of it.
 struct Kill {
   int pass = kNever;
   std::size_t writes = 0;
-  int missed = 0;
+  Begins next = Begins::kAtOnce;
 };
+
+std::ostream& operator<<(std::ostream& out, const Kill& kill) {
+  constexpr const char* kNames[] = {"at once", "late", "with an old view", "twice"};
+  return out << "killed in pass " << kill.pass << " after write " << kill.writes
+             << ", the next one begins " << kNames[static_cast<int>(kill.next)];
+}
 
 std::string describe(const ModelCluster& model) {
   const World& world = model.world;
@@ -60,25 +75,33 @@ std::string describe(const ModelCluster& model) {
   return text;
 }
 
-// Returns the end; `writes`: how many each pass made.
-std::string live(bool shared, const Event& event, const Kill& kill,
-                 std::vector<std::size_t>* writes = nullptr) {
-  ModelCluster model(model_set(2, shared));
-  int missed = kill.missed;
-  for (int i = 0; i < 3 * kPasses; ++i) {
-    if (i == kPasses) event.happen(model);
-    model.now += i < 2 * kPasses ? seconds(2) : seconds(700);
-    if (i == kill.pass) {
-      model.pass_and_crash(kill.writes);
-    } else if (kill.pass != kNever && i > kill.pass && missed > 0) {
-      --missed;
-      model.pass_and_crash(0);
-    } else {
-      const Plan plan = model.pass();
-      if (writes) writes->push_back(actions_of(plan).size() + (plan.status ? 1 : 0));
-    }
+// Pass `i` of a run. Returns how many writes it made.
+std::size_t step(ModelCluster& model, const Event& event, const Kill& kill, int i) {
+  if (i == kPasses) event.happen(model);
+  model.now += i < 2 * kPasses ? seconds(2) : seconds(700);
+  const int missed = kill.next == Begins::kLate ? kMissed : 0;
+  if (kill.pass == kNever || i > kill.pass + std::max(1, missed)) {
+    const Plan plan = model.pass();
+    return actions_of(plan).size() + (plan.status ? 1 : 0);
   }
-  EXPECT_EQ(model.violation, "");
+  if (i == kill.pass) {
+    model.pass_and_crash(kill.writes);
+  } else if (kill.next == Begins::kLate) {
+    model.pass_and_crash(0);
+  } else if (kill.next == Begins::kWithAnOldView) {
+    model.pass_late(2 + kill.writes % 3);  // 1 is the present
+  } else if (kill.next == Begins::kTwice) {
+    model.pass_late(0, 2);
+  } else {
+    model.pass();
+  }
+  return 0;
+}
+
+// The end of a run that is killed; `model`: as before the pass of the kill.
+std::string live(ModelCluster model, const Event& event, const Kill& kill) {
+  for (int i = kill.pass; i < 3 * kPasses; ++i) step(model, event, kill, i);
+  EXPECT_EQ(model.violation, "") << event.name << ", " << kill;
   return describe(model);
 }
 
@@ -87,14 +110,20 @@ class SampleSetCrashTest : public ::testing::TestWithParam<bool> {};
 TEST_P(SampleSetCrashTest, AfterAnyWriteAnotherOperatorReachesTheSameEnd) {
   int points = 0;
   for (const Event& event : kEvents) {
+    ModelCluster whole(model_set(2, GetParam()));
+    std::vector<ModelCluster> before;  // each pass
     std::vector<std::size_t> writes;
-    const std::string expected = live(GetParam(), event, {}, &writes);
-    for (int pass = 0; pass < static_cast<int>(writes.size()); ++pass) {
-      for (std::size_t done = 0; done < writes[static_cast<std::size_t>(pass)]; ++done) {
-        for (const int missed : {0, 3}) {
-          EXPECT_EQ(live(GetParam(), event, {pass, done, missed}), expected)
-              << event.name << ", killed in pass " << pass << " after write " << done << ", "
-              << missed << " passes missed";
+    for (int i = 0; i < 3 * kPasses; ++i) {
+      before.push_back(whole);
+      writes.push_back(step(whole, event, {}, i));
+    }
+    EXPECT_EQ(whole.violation, "") << event.name;
+    const std::string expected = describe(whole);
+    for (std::size_t pass = 0; pass < writes.size(); ++pass) {
+      for (std::size_t done = 0; done < writes[pass]; ++done) {
+        for (const Begins next : kBegins) {
+          const Kill kill{static_cast<int>(pass), done, next};
+          EXPECT_EQ(live(before[pass], event, kill), expected) << event.name << ", " << kill;
           ++points;
           if (HasFailure()) return;
         }

@@ -46,15 +46,21 @@ ModelCluster::ModelCluster(api::SampleSet start, int nodes) : set(std::move(star
   if (set.spec.secret) put_secret("s/1", {{"metaurl", "redis://x"}, {"secret-key", "k"}});
 }
 
-Plan ModelCluster::next_plan() const {
-  return deleted ? plan_deletion(set, world) : desired(set, world, config_, now);
+Plan ModelCluster::plan_for(const api::SampleSet& seen, const World& seen_world) const {
+  return deleted ? plan_deletion(seen, seen_world) : desired(seen, seen_world, config_, now);
+}
+
+void ModelCluster::end_pass() {
+  if (environment_runs) run_environment();
+  seen_.push_front({set, world});
+  if (seen_.size() > kRemembered) seen_.pop_back();
 }
 
 Plan ModelCluster::pass() {
   Plan plan = next_plan();
   for (const Action& action : actions_of(plan)) apply(action);
   if (plan.status) apply_status(*plan.status);
-  if (environment_runs) run_environment();
+  end_pass();
   return plan;
 }
 
@@ -69,7 +75,70 @@ void ModelCluster::pass_and_crash(std::size_t steps) {
   const auto actions = actions_of(plan);
   for (std::size_t i = 0; i < std::min(steps, actions.size()); ++i) apply(actions[i]);
   if (plan.status && steps > actions.size()) apply_status(*plan.status);
-  if (environment_runs) run_environment();
+  end_pass();
+}
+
+ModelCluster::Seen ModelCluster::seen_before(std::size_t passes_ago) {
+  if (passes_ago == 0 || seen_.empty()) return {set, world};
+  Seen seen = seen_[std::min(passes_ago, seen_.size()) - 1];
+  seen.world.secret = world.secret;
+  seen.world.token = world.token;
+  seen.world.credentials = world.credentials;
+  seen.world.driver_credentials = world.driver_credentials;
+  seen.world.runtime_reports.clear();
+  for (const api::Pod& pod : seen.world.pods) {
+    if (pod.node.empty()) continue;
+    const int partition = std::stoi(pod.meta.key.name.substr(pod.meta.key.name.rfind('-') + 1));
+    const bool gone = std::ranges::none_of(
+        world.pods, [&](const api::Pod& now_there) { return now_there.meta.uid == pod.meta.uid; });
+    seen.world.runtime_reports.push_back(
+        gone ? RuntimeReport{.partition = partition, .error = "no answer"}
+             : report_of_runtime(seen.set, partition, pod));
+  }
+  return seen;
+}
+
+bool ModelCluster::refuses(const Action& action, const Seen& seen) const {
+  const auto is_gone = [&](OwnedKind kind, const std::string& uid) {
+    const api::Meta* meta = find_owned(world, kind);
+    return !meta || meta->uid != uid;
+  };
+  return std::visit(
+      Match{
+          [&](const SetOwners& a) { return is_gone(a.kind, a.uid); },
+          [&](const UpdateCredentials& a) { return is_gone(a.kind, a.uid); },
+          [&](const Annotate& a) { return is_gone(a.kind, a.uid); },
+          [&](const RenewToken& a) { return is_gone(OwnedKind::kToken, a.uid); },
+          [&](const ForgetPreviousToken& a) { return is_gone(OwnedKind::kToken, a.uid); },
+          [&](const SetClaimUid& a) {
+            return is_gone(OwnedKind::kVolume, a.uid) || seen.world.volume != world.volume;
+          },
+          [&](const PatchObject& a) {
+            return is_gone(a.kind, a.uid) ||
+                   *find_owned(seen.world, a.kind) != *find_owned(world, a.kind) ||
+                   (a.kind == OwnedKind::kRuntimes &&
+                    seen.world.runtimes->replicas != world.runtimes->replicas);
+          },
+          [](const auto&) { return false; },
+      },
+      action);
+}
+
+void ModelCluster::pass_late(std::size_t passes_ago, int times) {
+  const Seen seen = seen_before(passes_ago);
+  const Plan plan = plan_for(seen.set, seen.world);
+  late_ = true;
+  for (; times > 0; --times) {
+    bool refused = false;
+    for (const Action& action : actions_of(plan)) {
+      refused = refuses(action, seen);
+      if (refused) break;
+      apply(action);
+    }
+    if (!refused && plan.status && seen.set == set) apply_status(*plan.status);
+  }
+  late_ = false;
+  end_pass();
 }
 
 void ModelCluster::put_secret(const std::string& version, const engine::Credentials& values) {
@@ -304,6 +373,8 @@ void ModelCluster::put(const PutJob& action) {
   if (!stored_.contains(action.id)) violate(action.id + " was not stored before its use");
   const api::Pod* pod = pod_of(action.partition);
   if (!pod) return;
+  // A runtime takes a job that it has for the one it has.
+  if (late_ && runtimes_[pod->meta.uid].jobs.contains(action.id)) return;
   const bool warm_up = action.request.kind == runtime::JobKind::kWarmup;
   const WarmUp what(warm_up_round(action.id), action.partition, pod->node);
   const bool lost = cached_[pod->node] == 0;

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -26,6 +27,11 @@ class ModelCluster {
   Plan settle(int passes = 24);
   // The operator crashes after it has executed `steps` of its plan; the status is the last step.
   void pass_and_crash(std::size_t steps);
+  // A pass of an operator that has begun with lists of the API server as they were before the last
+  // `passes_ago` passes, and executes its plan `times` times. What it reads itself is up to date:
+  // Secrets, and the answers of runtimes. The API server refuses what was decided on an older
+  // version of an object.
+  void pass_late(std::size_t passes_ago, int times = 1);
 
   void put_secret(const std::string& version, const engine::Credentials& values);
   void repartition(int partitions);
@@ -64,8 +70,17 @@ class ModelCluster {
     bool cleared = false;  // since its latest warm-up
   };
   using WarmUp = std::tuple<std::string, int, std::string>;  // id, partition and node
+  struct Seen {
+    api::SampleSet set{};
+    World world{};
+  };
+  static constexpr std::size_t kRemembered = 4;
 
-  Plan next_plan() const;
+  Plan next_plan() const { return plan_for(set, world); }
+  Plan plan_for(const api::SampleSet& seen, const World& seen_world) const;
+  void end_pass();
+  Seen seen_before(std::size_t passes_ago);
+  bool refuses(const Action& action, const Seen& seen) const;
   api::Meta create_meta(const api::Opaque& object);
   void apply(const Action& action);
   void apply_status(const api::SampleSetStatus& status);
@@ -82,7 +97,7 @@ class ModelCluster {
   void place_pods();
   void run_jobs();
   void update_world();
-  RuntimeReport report_of_runtime(int partition, const api::Pod& pod);
+  RuntimeReport report_of_runtime(const api::SampleSet& seen, int partition, const api::Pod& pod);
   std::string free_node() const;
   api::Pod* pod_of(int partition);
   const api::Pod* pod_of(int partition) const;
@@ -101,6 +116,8 @@ class ModelCluster {
   std::map<std::string, int> puts_{};             // by id
   std::map<std::string, std::string> cuts_{};     // by division: how runtime 0 divided it
   int uids_ = 0;
+  std::deque<Seen> seen_{};  // after each pass, the last one first
+  bool late_ = false;        // a pass of pass_late()
 };
 
 std::vector<Action> actions_of(const Plan& plan);  // of all waves

@@ -112,7 +112,8 @@ void ModelCluster::run_jobs() {
   }
 }
 
-RuntimeReport ModelCluster::report_of_runtime(int partition, const api::Pod& pod) {
+RuntimeReport ModelCluster::report_of_runtime(const api::SampleSet& seen, int partition,
+                                              const api::Pod& pod) {
   const Runtime& state = runtimes_[pod.meta.uid];
   RuntimeReport report{.partition = partition};
   if (state.silent.count() > 0) {
@@ -122,14 +123,14 @@ RuntimeReport ModelCluster::report_of_runtime(int partition, const api::Pod& pod
   }
   report.status = runtime::StatusReport{.synced_by = partition == 0 ? synced_by : ""};
   if (indexed_.contains(pod.node)) {
-    const bool counts = set.status.engine != "juicefs";
+    const bool counts = seen.status.engine != "juicefs";
     report.status->index = runtime::IndexReport{.generation = counts ? generation : 0,
                                                 .digest = "d",
                                                 .files = 10,
                                                 .bytes = part_bytes,
                                                 .synced = counts ? synced : 0};
   }
-  if (set.status.engine == "juicefs") {
+  if (seen.status.engine == "juicefs") {
     report.status->cache.life = pod.node + "/" + std::to_string(client_restarts_[pod.node]);
   }
   report.status->part_bytes = part_bytes;
@@ -138,7 +139,7 @@ RuntimeReport ModelCluster::report_of_runtime(int partition, const api::Pod& pod
     const auto found = state.jobs.find(id);
     return found == state.jobs.end() ? std::nullopt : std::optional(found->second);
   };
-  for (const auto& part : set.status.sync.value_or(api::SharedSync{}).parts) {
+  for (const auto& part : seen.status.sync.value_or(api::SharedSync{}).parts) {
     if (part.index == partition) report.part = find_job(part.id);
   }
   for (const auto& [id, job] : state.jobs) {
@@ -147,12 +148,12 @@ RuntimeReport ModelCluster::report_of_runtime(int partition, const api::Pod& pod
     auto& last = *report.status->last_warm_up;
     last.ended = last.ended && ended(job.state);
     last.cleared_since = state.cleared;
-    if (set.status.jobs && id == set.status.jobs->warmup)
+    if (seen.status.jobs && id == seen.status.jobs->warmup)
       last.files_no_room = job.progress.files_no_room;
   }
-  if (set.status.jobs) {
-    report.sync = find_job(set.status.jobs->sync);
-    report.warmup = find_job(set.status.jobs->warmup);
+  if (seen.status.jobs) {
+    report.sync = find_job(seen.status.jobs->sync);
+    report.warmup = find_job(seen.status.jobs->warmup);
     if (report.warmup) report.warmup->cleared_since = state.cleared;
   }
   return report;
@@ -169,7 +170,7 @@ void ModelCluster::update_world() {
     if (!pod || pod->node.empty()) continue;
     world.runtime_nodes[pod->node] = nodes_[pod->node];
     if (world.drivers) world.drivers->on_node[pod->node] = {SharedVolumeEngine::kDriver};
-    world.runtime_reports.push_back(report_of_runtime(i, *pod));
+    world.runtime_reports.push_back(report_of_runtime(set, i, *pod));
     if (world.runtime_reports.back().status) ++ready;
   }
   if (world.runtimes) world.runtimes->ready = ready;
