@@ -103,6 +103,14 @@ Reply failure(const Error& error, const StatusDetails& subject, const std::vecto
     message = whom + " \"" + subject.name + "\" is invalid: " + message;
     target.plural = subject.kind;
   }
+  // kubectl shows the causes of an invalid object, and its message only when it has no name.
+  if (error.code == Code::kInvalid && causes.empty()) {
+    const std::size_t end = error.message.find(": ");
+    const bool field = end != std::string::npos && error.message.find(' ') > end;
+    const Cause whole{"FieldValueInvalid", field ? error.message.substr(end + 2) : error.message,
+                      field ? error.message.substr(0, end) : std::string()};
+    return failure(http_status(error.code), reason_of(error.code), message, target, {whole});
+  }
   return failure(http_status(error.code), reason_of(error.code), message, target, causes);
 }
 
